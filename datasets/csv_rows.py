@@ -1,0 +1,132 @@
+"""Numeric columns of a CSV stream, line by line, refusing whatever is not plainly a table of numbers.
+
+Uses the standard library's reader, not pandas': pandas fills short rows with missing values,
+takes a surplus first column as an index and renames duplicate columns, all without saying so.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from array import array
+from collections.abc import Iterator
+from textwrap import shorten
+from typing import BinaryIO
+
+import numpy as np
+
+from dpgp_core.data import FloatArray
+
+MAX_LINE_BYTES = 1_000_000  # one endless line must not fill the memory
+SHOWN_LETTERS = 300  # of the column names, in a message
+
+
+def read_columns(stream: BinaryIO, columns: list[str], *, max_rows: int) -> FloatArray:
+    """Read named columns of a comma-separated UTF-8 stream with a header line; keep nothing else of it.
+
+    Args:
+        stream: file object in binary mode, read from where it stands.
+        columns: names of the k columns wanted, in the order wanted.
+        max_rows: refuse the file at the first row beyond this many.
+
+    Returns:
+        The columns as numbers (n, k), 2 <= n <= max_rows.
+
+    Raises:
+        ValueError: the stream is no such table. The message names the column and the line of
+            the file (the header is line 1), never the content of a cell.
+    """
+    rows = _rows(stream)
+    _, header = next(rows, (0, []))
+    if not header:
+        raise ValueError("the file is empty; it needs a header line with column names and at least 2 rows")
+    places = _places([title.strip() for title in header], columns)
+    values = array("d")  # 8 bytes a value, against 32 in a list
+    n = 0
+    for n, (line, row) in enumerate(rows, start=1):
+        if n > max_rows:
+            raise ValueError(f"the file has more than {max_rows} rows, the limit; keep a random sample of it")
+        if len(row) != len(header):
+            raise ValueError(
+                f"line {line} has {len(row)} fields where the header has {len(header)}; "
+                "give every line the same number, and quote text that holds commas"
+            )
+        values.extend(_number(row[place], name, line) for name, place in zip(columns, places, strict=True))
+    if n < 2:
+        raise ValueError(f"the file has {n} rows below its header; it needs at least 2")
+    return np.array(values).reshape(n, len(columns))
+
+
+def _places(header: list[str], columns: list[str]) -> list[int]:
+    repeated = next((title for title in header if title and header.count(title) > 1), None)
+    if repeated is not None:
+        at = [str(place) for place, title in enumerate(header, start=1) if title == repeated]
+        names = _shown([repeated], header)
+        raise ValueError(
+            f"columns {' and '.join(at)} of the file have the same name: {names}; rename all but one"
+        )
+    missing = [column for column in columns if column not in header]
+    if missing:
+        names = _shown(header, header)
+        raise ValueError(f"the file has no column {missing[0]!r}; its comma-separated columns are: {names}")
+    return [header.index(column) for column in columns]
+
+
+def _shown(titles: list[str], header: list[str]) -> str:
+    # A number in the first line means that it may be a record instead of a header, hence private.
+    if any(_is_number(title) for title in header):
+        return "not shown, because the first line holds numbers (if it is a record, add a header line)"
+    return shorten(", ".join(map(repr, titles)), SHOWN_LETTERS, placeholder=" ...")
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _number(cell: str, column: str, line: int) -> float:
+    try:
+        # float() takes "1_000" for a thousand, but whoever wrote that meant a code.
+        value = float("text" if "_" in cell else cell)
+    except ValueError:
+        problem = "text instead of a number" if cell.strip() else "an empty cell"
+    else:
+        if math.isfinite(value):
+            return value
+        problem = "a missing value (NaN)" if math.isnan(value) else "an infinite value"
+    # Outside the except block: a chained error would show the cell in a traceback.
+    raise ValueError(
+        f"column {column!r} has {problem} in line {line} of the file; correct or remove that row"
+    )
+
+
+def _rows(stream: BinaryIO) -> Iterator[tuple[int, list[str]]]:
+    """Yield (line number, fields) of every line that is not blank."""
+    reader = csv.reader(_lines(stream), strict=True)
+    try:
+        yield from ((reader.line_num, row) for row in reader if row)
+    except csv.Error:
+        problem = f"the file is not valid CSV at line {reader.line_num} (an open quote, or unusual line ends)"
+    else:
+        return
+    raise ValueError(f"{problem}; save it again as comma-separated UTF-8")
+
+
+def _lines(stream: BinaryIO) -> Iterator[str]:
+    for number, line in enumerate(iter(lambda: stream.readline(MAX_LINE_BYTES + 1), b""), start=1):
+        if isinstance(line, str):
+            raise ValueError("the file object is in text mode; open it in binary mode ('rb')")
+        if len(line) > MAX_LINE_BYTES:
+            raise ValueError(
+                f"line {number} is longer than {MAX_LINE_BYTES} bytes, the limit; is the file a CSV?"
+            )
+        try:
+            text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError:
+            text = "\0"
+        if "\0" in text:
+            raise ValueError(f"line {number} of the file is not UTF-8 text; save it as comma-separated UTF-8")
+        yield text

@@ -1,0 +1,66 @@
+"""Heights of the women and girls of the Dobe !Kung, with age and weight.
+
+Figures from Nancy Howell's partial census of the !Kung San, Dobe, 1967-1969 (544 people;
+`data/kung.csv` holds all of them, the dataset is the 287 with male == 0, ages 0 to 85.6).
+Deposited by Howell at the University of Toronto, https://tspace.library.utoronto.ca/handle/1807/10395;
+analysed in N. Howell, Life Histories of the Dobe !Kung, University of California Press, 2010,
+and, with the constants below, in M. T. Smith et al., Differentially Private Regression with
+Gaussian Processes, AISTATS 2018.
+
+About the constants: the published setting gives a window of 100 cm and a kernel standard
+deviation of 25.742 cm. The paper normalised by the data, and 25.742 is the standard deviation
+of the clipped heights to three decimals. They are constants here and never recomputed, but a
+first release of such a census should declare round figures instead.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from dpgp_core.data import Dataset
+
+NAME = "kung"
+TITLE = "!Kung heights"
+Y_BOUNDS = (58.27, 158.27)  # cm
+Y_SCALE = 25.742  # cm
+AGE_BOX = (0.0, 100.0)  # years
+WEIGHT_BOX = (0.0, 70.0)  # kg
+SOURCE = "Howell, N. (1967-1969), partial census of the !Kung San, Dobe; Univ. of Toronto TSpace 1807/10395"
+BOUNDS_REASON = "the 100 cm window of the published setting (Smith et al. 2018), taken as a given constant"
+
+_FILE = Path(__file__).with_name("data") / "kung.csv"
+
+
+def load(*, dims: int = 1) -> Dataset:
+    """Load the height [cm] of the 287 women and girls against age, or age and weight.
+
+    Args:
+        dims: 1 for X = age [years], shape (287, 1); 2 for X = (age [years], weight [kg]), shape (287, 2).
+
+    Raises:
+        ValueError: ``dims`` is neither 1 nor 2.
+    """
+    if dims not in (1, 2):
+        raise ValueError(f"dims must be 1 (age) or 2 (age and weight), got {dims!r}")
+    census = pd.read_csv(_FILE)
+    females = census[census["male"] == 0]
+    columns = ["age_years", "weight_kg"][:dims]
+    return Dataset(
+        name=NAME,
+        X=females[columns].to_numpy(dtype=np.float64),
+        y=females["height_cm"].to_numpy(dtype=np.float64),
+        x_names=("age", "weight")[:dims],
+        x_units=("years", "kg")[:dims],
+        y_name="height",
+        y_unit="cm",
+        y_bounds=Y_BOUNDS,
+        x_box=(AGE_BOX, WEIGHT_BOX)[:dims],
+        unit="one woman's or girl's height",
+        source=SOURCE,
+        licence="no licence stated by the source; census figures openly deposited, reused with attribution",
+        bounds_reason=BOUNDS_REASON,
+        y_scale=Y_SCALE,
+    )

@@ -1,0 +1,106 @@
+"""Median price of terraced houses in London's hexagons, and the map that they lie on.
+
+Derived figures: 1,888 terraced sales of 2018-2024 aggregated to H3 cells of resolution 7 by
+``build_london_hexes.py``. One record is one hexagon's median, so a guarantee for this dataset
+protects a hexagon's figure; it says nothing of a single sale. Which hexagons have sales, how
+many, and where they lie are public here.
+
+Source of the sales: Contains HM Land Registry data (c) Crown copyright and database right
+2024. Licensed under the Open Government Licence v3.0.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from pathlib import Path
+
+import h3
+import numpy as np
+import pandas as pd
+
+from dpgp_core.data import Dataset
+
+NAME = "london_hexes"
+TITLE = "London price hexagons"
+Y_BOUNDS = (math.log(250_000), math.log(1_500_000))  # ln GBP
+Y_SCALE = 1.0  # ln GBP
+X_BOX = ((490.0, 570.0), (145.0, 210.0))  # km: Greater London and about 10 km around it
+SOURCE = "Contains HM Land Registry data (c) Crown copyright and database right 2024"
+LICENCE = "Open Government Licence v3.0"
+BOUNDS_REASON = (
+    "declared price range, GBP 250,000 to 1,500,000: round figures known before looking at these sales"
+)
+
+Ring = list[list[float]]
+
+_DATA = Path(__file__).with_name("data")
+
+
+def load() -> Dataset:
+    """Load ln(median price in GBP) of the 300 occupied hexagons.
+
+    Returns:
+        X (300, 2): mean easting and northing [km] of the hexagon's sales, British National
+        Grid; y (300,) [ln GBP]; labels: ``cell`` (H3 index, str), ``sales`` (int), ``borough`` (name, str).
+    """
+    hexes = _table("london_hexes")
+    return Dataset(
+        name=NAME,
+        X=hexes[["easting_km", "northing_km"]].to_numpy(dtype=np.float64),
+        y=np.log(hexes["median_price_gbp"].to_numpy(dtype=np.float64)),
+        x_names=("easting", "northing"),
+        x_units=("km", "km"),
+        y_name="ln median price",
+        y_unit="ln GBP",
+        y_bounds=Y_BOUNDS,
+        x_box=X_BOX,
+        unit="one hexagon's median price",
+        source=f"{SOURCE}; medians by H3 cell of resolution 7, terraced houses, 2018-2024",
+        licence=LICENCE,
+        bounds_reason=BOUNDS_REASON,
+        y_scale=Y_SCALE,
+        labels={
+            "cell": hexes["cell"].to_numpy(dtype=np.str_),
+            "sales": hexes["sales"].to_numpy(dtype=np.int64),
+            "borough": _borough_names(hexes).to_numpy(dtype=np.str_),
+        },
+    )
+
+
+def map_cells() -> pd.DataFrame:
+    """List every cell of the map: occupied ones, 4 rings around them, and enclosed holes.
+
+    Returns:
+        A fresh table with columns cell (H3 index), easting_km, northing_km [km] and sales
+        (0 where empty). An occupied cell stands at the mean of its sales, an empty one at its centre.
+    """
+    return _table("london_map").copy()
+
+
+def borough_outlines() -> list[tuple[str, list[Ring]]]:
+    """Outline each borough as the union of its hexagons, for drawing.
+
+    Returns:
+        (borough name, rings) by name. A ring is a closed list of [longitude, latitude] in
+        degrees; holes and detached parts are rings of their own. Only the 31 boroughs that
+        have a hexagon appear; the City of London and Westminster have none.
+    """
+    hexes = _table("london_hexes")
+    cells = hexes["cell"].groupby(_borough_names(hexes))
+    return [(str(name), _rings(group.tolist())) for name, group in cells]
+
+
+def _rings(cells: list[str]) -> list[Ring]:
+    polygons = h3.cells_to_geo(cells, tight=False)["coordinates"]
+    return [[[lon, lat] for lon, lat in ring] for polygon in polygons for ring in polygon]
+
+
+def _borough_names(hexes: pd.DataFrame) -> pd.Series[str]:
+    names = _table("boroughs").set_index("borough_code")["borough"]
+    return hexes["borough_code"].map(names)
+
+
+@lru_cache
+def _table(name: str) -> pd.DataFrame:
+    return pd.read_csv(_DATA / f"{name}.csv")

@@ -1,0 +1,94 @@
+"""Simulated sales, drawn from the real hexagon medians: the size of the published experiment.
+
+A sale's cell is drawn in proportion to the cell's number of sales, its position uniformly in
+the cell, its ln price from Normal(ln median of the cell, 0.25^2). No row is a real sale.
+
+Positions: the six corners of a cell are mapped from longitude and latitude to the British
+National Grid (``british_grid``, fitted to the centres of the map's empty cells, good to about
+a metre), and the point is uniform in the hexagon with those corners and straight sides.
+
+Source of the medians: Contains HM Land Registry data (c) Crown copyright and database right
+2024. Licensed under the Open Government Licence v3.0.
+"""
+
+from __future__ import annotations
+
+import h3
+import numpy as np
+
+from datasets import london_hexes
+from datasets.british_grid import fit_grid, to_grid
+from dpgp_core.data import Dataset, FloatArray
+
+NAME = "london_sales"
+TITLE = "London sales (simulated)"
+N_PUBLISHED = 4766  # sales of the published London experiment
+LN_PRICE_SD = 0.25  # spread of ln price about its cell's median
+Y_BOUNDS = london_hexes.Y_BOUNDS
+
+
+def load(*, n: int = N_PUBLISHED, seed: int = 20180103) -> Dataset:
+    """Simulate ``n`` sales: y = ln(price in GBP) at X = (easting, northing) [km].
+
+    Args:
+        n: number of sales, at least 1.
+        seed: seed of the simulation; the same seed gives the same sales.
+
+    Returns:
+        X (n, 2) [km], y (n,) [ln GBP], labels ``cell`` (H3 index, str).
+
+    Raises:
+        ValueError: ``n`` is below 1 or ``seed`` is negative.
+    """
+    if n < 1 or seed < 0:
+        raise ValueError(f"n must be at least 1 and seed at least 0, got n={n} and seed={seed}")
+    hexes = london_hexes.load()
+    rng = np.random.default_rng(seed)
+    weights = hexes.labels["sales"].astype(np.float64)
+    chosen = rng.choice(hexes.n, size=n, p=weights / weights.sum())
+    cells = hexes.labels["cell"]
+    return Dataset(
+        name=NAME,
+        X=_uniform_in_hexagons(_corners(cells.tolist())[chosen], rng),
+        y=rng.normal(hexes.y[chosen], LN_PRICE_SD),
+        x_names=hexes.x_names,
+        x_units=hexes.x_units,
+        y_name="ln price",
+        y_unit=hexes.y_unit,
+        y_bounds=Y_BOUNDS,
+        x_box=hexes.x_box,
+        unit="one (simulated) sale's price",
+        source=f"simulated from real hexagon medians. {london_hexes.SOURCE}",
+        licence=london_hexes.LICENCE,
+        bounds_reason=hexes.bounds_reason,
+        y_scale=hexes.y_scale,
+        simulated=True,
+        labels={"cell": cells[chosen]},
+    )
+
+
+def _corners(cells: list[str]) -> FloatArray:
+    """Corners (len(cells), 6, 2) in grid km, in order around each cell."""
+    table = london_hexes.map_cells()
+    empty = table[table["sales"] == 0]  # these stand at their centres, whose longitude and latitude h3 knows
+    lon_lat = np.array([h3.cell_to_latlng(cell)[::-1] for cell in empty["cell"]])
+    coefficients = fit_grid(lon_lat, empty[["easting_km", "northing_km"]].to_numpy(dtype=np.float64))
+    corners = np.array([[corner[::-1] for corner in h3.cell_to_boundary(cell)] for cell in cells])
+    return to_grid(corners.reshape(-1, 2), coefficients).reshape(corners.shape)
+
+
+def _uniform_in_hexagons(corners: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Draw one uniform point (n, 2) in each convex hexagon of ``corners`` (n, 6, 2)."""
+    first = corners[:, :1]
+    # The fan of triangles from corner 0: a triangle in proportion to its area, then a point in it.
+    left, right = corners[:, 1:-1] - first, corners[:, 2:] - first
+    areas = np.abs(left[..., 0] * right[..., 1] - left[..., 1] * right[..., 0]).cumsum(axis=1)
+    n = len(corners)
+    triangle = (rng.random((n, 1)) * areas[:, -1:] >= areas).sum(axis=1)
+    a, b = rng.random((2, n, 1))
+    # Points of the parallelogram beyond the triangle's long side fold back into it.
+    beyond = a + b > 1
+    a, b = np.where(beyond, 1 - a, a), np.where(beyond, 1 - b, b)
+    rows = np.arange(n)
+    points: FloatArray = first[:, 0] + a * left[rows, triangle] + b * right[rows, triangle]
+    return points

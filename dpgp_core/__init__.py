@@ -1,0 +1,1 @@
+"""Differential privacy for Gaussian processes: kernels, exact and private regression, accounting."""

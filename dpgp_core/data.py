@@ -1,0 +1,126 @@
+"""The data contract: values, names, units, and the public bounds that a guarantee rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Dataset:
+    """Inputs X, private outputs y, and everything about them that is public.
+
+    The outputs enter a model as (clip(y, y_bounds) - midpoint) / y_scale. Bounds, midpoint
+    and scale are declared constants, never statistics of y: centring or scaling by the
+    private mean would let one record move every other.
+
+    Args:
+        name: short identifier, as in ``datasets.load(name)``.
+        X: inputs (n, D), in ``x_units``. Public unless a mechanism says otherwise.
+        y: outputs (n,), in ``y_unit``. Private; kept unclipped.
+        x_names, x_units: D names and D units.
+        y_name, y_unit: name and unit of the output.
+        y_bounds: declared public (low, high) in ``y_unit``; neighbours may differ by high - low.
+        x_box: D declared public (low, high) pairs: the domain, not the range of the data.
+        unit: whom one record is about, for example "one woman's height".
+        source, licence: where the figures come from and on what terms.
+        bounds_reason: why the bounds are public knowledge.
+        y_scale: public constant (in ``y_unit``) that outputs are divided by before modelling.
+        simulated: True if the outputs were generated, not observed.
+        labels: public per-record columns for display only, each (n,).
+
+    Raises:
+        ValueError: shapes disagree, a value is not finite, or bounds are reversed.
+    """
+
+    name: str
+    X: FloatArray
+    y: FloatArray
+    x_names: tuple[str, ...]
+    x_units: tuple[str, ...]
+    y_name: str
+    y_unit: str
+    y_bounds: tuple[float, float]
+    x_box: tuple[tuple[float, float], ...]
+    unit: str
+    source: str
+    licence: str
+    bounds_reason: str
+    y_scale: float = 1.0
+    simulated: bool = False
+    labels: Mapping[str, NDArray[np.generic]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        n, dim = _shape(self.X)
+        if self.y.shape != (n,):
+            raise ValueError(f"y must have shape ({n},) to match X, got {self.y.shape}")
+        if not (len(self.x_names) == len(self.x_units) == len(self.x_box) == dim):
+            raise ValueError(f"x_names, x_units and x_box must each have {dim} entries, one per column of X")
+        if not (np.isfinite(self.X).all() and np.isfinite(self.y).all()):
+            raise ValueError("X and y must be finite; remove or fill missing values first")
+        check_interval(self.y_bounds, "y_bounds")
+        for name, box in zip(self.x_names, self.x_box, strict=True):
+            check_interval(box, f"x_box of {name}")
+        if not (np.isfinite(self.y_scale) and self.y_scale > 0):
+            raise ValueError(f"y_scale must be a positive number, got {self.y_scale}")
+
+    @property
+    def n(self) -> int:
+        """Number of records."""
+        return len(self.X)
+
+    @property
+    def dim(self) -> int:
+        """Number of input columns D."""
+        return int(self.X.shape[1])
+
+    @property
+    def midpoint(self) -> float:
+        """Public centre of the output, (low + high) / 2, in ``y_unit``."""
+        return (self.y_bounds[0] + self.y_bounds[1]) / 2
+
+    @property
+    def d(self) -> float:
+        """Largest change of one clipped output between neighbours, high - low, in ``y_unit``."""
+        return self.y_bounds[1] - self.y_bounds[0]
+
+    @property
+    def clipped_y(self) -> FloatArray:
+        """Outputs clipped to the public bounds (n,), in ``y_unit``. Private."""
+        return np.clip(self.y, *self.y_bounds)
+
+    @property
+    def clipped_count(self) -> int:
+        """How many outputs lie outside the bounds. Private: shown only as an educational overlay."""
+        low, high = self.y_bounds
+        return int(((self.y < low) | (self.y > high)).sum())
+
+    def standardised(self) -> FloatArray:
+        """Model outputs (clip(y) - midpoint) / y_scale, shape (n,), no unit. Private."""
+        return (self.clipped_y - self.midpoint) / self.y_scale
+
+    def in_data_units(self, f: FloatArray) -> FloatArray:
+        """Map model outputs of any shape back to ``y_unit``: f * y_scale + midpoint."""
+        return f * self.y_scale + self.midpoint
+
+
+def check_interval(interval: tuple[float, float], name: str) -> None:
+    """Raise ValueError unless ``interval`` is a finite (low, high) with low < high."""
+    low, high = interval
+    if not (np.isfinite(low) and np.isfinite(high)):
+        raise ValueError(f"{name} must be two finite numbers, got ({low}, {high})")
+    if low >= high:
+        raise ValueError(
+            f"{name} must be (low, high) with low < high, got ({low}, {high}); swap or widen them"
+        )
+
+
+def _shape(X: FloatArray) -> tuple[int, int]:
+    if X.ndim != 2 or X.shape[0] < 1 or X.shape[1] < 1:
+        raise ValueError(f"X must have shape (n, D) with n >= 1 and D >= 1, got {X.shape}")
+    return X.shape[0], X.shape[1]

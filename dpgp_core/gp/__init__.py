@@ -1,0 +1,1 @@
+"""Gaussian process regression: the cloaking matrix C and the posterior."""

@@ -1,0 +1,137 @@
+"""Stationary covariance functions k(x, x') of the scaled distance r = |(x - x') / lengthscale|."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from .data import FloatArray
+
+
+class Kernel(Protocol):
+    """A positive-definite covariance function of public hyperparameters."""
+
+    @property
+    def variance(self) -> float:
+        """k(x, x), in squared model units."""
+        ...
+
+    def __call__(self, X: FloatArray, Z: FloatArray) -> FloatArray:
+        """Covariance matrix (n, m) between inputs X (n, D) and Z (m, D)."""
+        ...
+
+    def diagonal(self, X: FloatArray) -> FloatArray:
+        """Prior variances k(x_i, x_i), shape (n,)."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stationary:
+    """Common part of the kernels below: k(x, x') = variance * profile(r).
+
+    Args:
+        variance: k(x, x) > 0, in squared model units.
+        lengthscale: > 0, in input units; one number, or one per input dimension.
+
+    Raises:
+        ValueError: a hyperparameter is not positive and finite, or the number of lengthscales
+            does not match the number of input columns (raised when the kernel is called).
+    """
+
+    variance: float = 1.0
+    lengthscale: float | Sequence[float] = 1.0
+
+    def __post_init__(self) -> None:
+        check_positive("variance", self.variance)
+        if isinstance(self.lengthscale, Sequence | np.ndarray):
+            object.__setattr__(self, "lengthscale", tuple(float(scale) for scale in self.lengthscale))
+        for scale in np.atleast_1d(self.lengthscale):
+            check_positive("lengthscale", scale)
+
+    def __call__(self, X: FloatArray, Z: FloatArray) -> FloatArray:
+        """Covariance matrix (n, m) between inputs X (n, D) and Z (m, D)."""
+        scales = np.asarray(self.lengthscale, dtype=float)
+        if scales.ndim and len(scales) != X.shape[1]:
+            raise ValueError(
+                f"{len(scales)} lengthscales for {X.shape[1]} input columns; give one, or one per column"
+            )
+        return self.variance * self.profile(cdist(X / scales, Z / scales))
+
+    def diagonal(self, X: FloatArray) -> FloatArray:
+        """Prior variances k(x_i, x_i), shape (n,)."""
+        return np.full(len(X), float(self.variance))
+
+    def profile(self, r: FloatArray) -> FloatArray:
+        """Correlation at scaled distance r >= 0, any shape; 1 at r = 0."""
+        raise TypeError(f"{type(self).__name__} is not a kernel by itself; use one of its subclasses")
+
+
+@dataclass(frozen=True, kw_only=True)
+class EQ(Stationary):
+    """Exponentiated quadratic, exp(-r^2 / 2): infinitely smooth (Rasmussen & Williams 2006, eq. 4.9)."""
+
+    def profile(self, r: FloatArray) -> FloatArray:
+        """exp(-r^2 / 2)."""
+        return np.exp(-0.5 * r * r)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Matern12(Stationary):
+    """Exponential kernel, exp(-r): continuous, nowhere differentiable (R&W eq. 4.18)."""
+
+    def profile(self, r: FloatArray) -> FloatArray:
+        """exp(-r)."""
+        return np.exp(-r)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Matern32(Stationary):
+    """(1 + a) exp(-a), a = sqrt(3) r: once differentiable (R&W eq. 4.17)."""
+
+    def profile(self, r: FloatArray) -> FloatArray:
+        """(1 + a) exp(-a), a = sqrt(3) r."""
+        a = math.sqrt(3) * r
+        return (1 + a) * np.exp(-a)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Matern52(Stationary):
+    """(1 + a + a^2/3) exp(-a), a = sqrt(5) r: twice differentiable (R&W eq. 4.17)."""
+
+    def profile(self, r: FloatArray) -> FloatArray:
+        """(1 + a + a^2/3) exp(-a), a = sqrt(5) r."""
+        a = math.sqrt(5) * r
+        return (1 + a + a * a / 3) * np.exp(-a)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RationalQuadratic(Stationary):
+    """(1 + r^2 / (2 alpha))^-alpha: a mixture of EQ kernels over lengthscales (R&W eq. 4.19).
+
+    Args:
+        alpha: mixture shape > 0; the EQ kernel is the limit of large alpha.
+    """
+
+    alpha: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_positive("alpha", self.alpha)
+
+    def profile(self, r: FloatArray) -> FloatArray:
+        """(1 + r^2 / (2 alpha))^-alpha."""
+        return (1 + r * r / (2 * self.alpha)) ** -self.alpha
+
+
+KERNELS: tuple[type[Stationary], ...] = (EQ, Matern12, Matern32, Matern52, RationalQuadratic)
+
+
+def check_positive(name: str, value: float) -> None:
+    """Raise ValueError unless ``value`` is a finite number above zero."""
+    if not (np.isfinite(value) and value > 0):
+        raise ValueError(f"{name} must be a finite number above 0, got {value}")

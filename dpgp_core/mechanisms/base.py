@@ -1,0 +1,169 @@
+"""What every mechanism is and returns; the arithmetic shared by Gaussian releases of a linear map of y."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, NewType, Protocol
+
+import numpy as np
+
+from ..calibration import Method, noise_multiplier
+from ..data import Dataset, FloatArray
+from ..design_solver import column_norms
+from ..noise_design import NoiseDesign
+from ..privacy import ONE_OUTPUT, Budget, Guarantee
+
+NotPrivate = NewType("NotPrivate", FloatArray)
+"""An array computed from private data without noise. It may be drawn for teaching, never published."""
+
+FIXED_IN_ADVANCE = (
+    "hyperparameters fixed in advance or chosen without the private outputs",
+    "inputs, their number and the test points are public",
+    "outputs are clipped to bounds declared without looking at them",
+)
+BEYOND_ONE_RELEASE = (
+    "the inputs (who is in the data, and where)",
+    "settings chosen after looking at results",
+    "further draws or other releases, unless the ledger adds them up",
+)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Release:
+    """The outcome of one mechanism on one data set.
+
+    Attributes:
+        X_test: test inputs (P, D).
+        mean: what the noise was added to (P,), in the output's unit. Not private.
+        noise_factor: (P, k), L with noise covariance L L^T, in the output's unit. Public.
+        samples: released values (draws, P), in the output's unit: these may be published.
+        guarantee: what holds for all ``samples`` together.
+    """
+
+    X_test: FloatArray
+    mean: NotPrivate
+    noise_factor: FloatArray
+    samples: FloatArray
+    guarantee: Guarantee
+
+    @property
+    def noise_sd(self) -> FloatArray:
+        """Standard deviation of the privacy noise at each test point (P,), in the output's unit. Public."""
+        return np.sqrt(column_norms(self.noise_factor.T))
+
+    def noise_covariance(self) -> FloatArray:
+        """Covariance of the privacy noise (P, P), in squared output units. Public."""
+        return self.noise_factor @ self.noise_factor.T
+
+
+class Mechanism(Protocol):
+    """A private release of GP predictions."""
+
+    label: ClassVar[str]
+    reference: ClassVar[str]
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The promise for one draw, known before any data are read."""
+        ...
+
+    def release(
+        self, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator, draws: int = 1
+    ) -> Release:
+        """Release predictions at X_test (P, D); ``draws`` > 1 composes and says so in the guarantee."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Plan:
+    """The public part of a Gaussian release: values A y plus noise L z, z standard normal, in model units.
+
+    Attributes:
+        weights: A (P, n). Column j is how far record j can move the values, per unit of its output.
+        factor: L (P, k) for noise multiplier 1 and unit change: |L^+ a_j| <= 1 for every j.
+        design: the optimised noise, for mechanisms that have one.
+    """
+
+    weights: FloatArray
+    factor: FloatArray
+    design: NoiseDesign | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class GaussianMechanism:
+    """Parameters and accounting common to Gaussian releases.
+
+    Args:
+        epsilon, delta: the budget of one draw.
+        calibration: "analytic" (exact, default) or "hall" (the papers' formula, proven for epsilon <= 1).
+        unproven: allow "hall" above epsilon 1; the guarantee is then marked as not established.
+
+    Raises:
+        ValueError: epsilon or delta out of range, or Hall's formula above epsilon 1 without ``unproven``.
+    """
+
+    epsilon: float
+    delta: float
+    calibration: Method = "analytic"
+    unproven: bool = False
+
+    theorem: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        _ = self.noise_multiplier
+
+    @property
+    def noise_multiplier(self) -> float:
+        """Noise scale s' at which a shift of at most 1 in the noise's metric is (epsilon, delta)-DP."""
+        return noise_multiplier(self.epsilon, self.delta, self.calibration, unproven=self.unproven)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The promise for one draw, known before any data are read."""
+        proof = {
+            "analytic": "analytic Gaussian mechanism (Balle & Wang 2018, theorem 8)",
+            "hall": "Gaussian mechanism of Hall et al. 2013, proposition 3 (proven for epsilon <= 1)",
+        }[self.calibration]
+        return Guarantee(
+            budget=Budget(epsilon=self.epsilon, delta=self.delta),
+            mu=1 / self.noise_multiplier,
+            protects="outputs",
+            neighbours=ONE_OUTPUT,
+            unit="one record's output",
+            theorem=f"{self.theorem}; {proof}",
+            assumptions=FIXED_IN_ADVANCE,
+            not_covered=BEYOND_ONE_RELEASE,
+            established=self.calibration == "analytic" or self.epsilon <= 1,
+        )
+
+    def scale(self, dataset: Dataset) -> float:
+        """Noise multiplier times the largest change d of one output, in the output's unit."""
+        return self.noise_multiplier * dataset.d
+
+    def release_planned(
+        self, plan: Plan, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator, draws: int = 1
+    ) -> Release:
+        """Add noise to the planned values: the only step that depends on y, epsilon, delta or the draw.
+
+        Args:
+            plan: public plan for ``dataset.X`` and ``X_test``.
+            dataset: supplies y, bounds and unit.
+            X_test: test inputs (P, D), as planned.
+            rng: source of the noise.
+            draws: independent draws; more than one composes.
+
+        Raises:
+            ValueError: draws < 1.
+        """
+        guarantee = self.guarantee.for_unit(dataset.unit).repeated(draws)
+        mean = dataset.in_data_units(plan.weights @ dataset.standardised())
+        # d c_j in the output's unit: weights act on y / y_scale, so y_scale cancels
+        noise_factor = self.scale(dataset) * plan.factor
+        noise = rng.standard_normal((draws, noise_factor.shape[1])) @ noise_factor.T
+        return Release(
+            X_test=X_test,
+            mean=NotPrivate(mean),
+            noise_factor=noise_factor,
+            samples=mean + noise,
+            guarantee=guarantee,
+        )

@@ -1,0 +1,109 @@
+"""Cloaking: the smallest Gaussian noise that masks any one record at test points known in advance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from ..data import Dataset, FloatArray
+from ..gp.exact import cloaking_matrix, output_covariance
+from ..kernels import Kernel, check_positive
+from ..noise_design import ObjectiveName, design_noise
+from .base import GaussianMechanism, Plan, Release
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cloaking(GaussianMechanism):
+    """Release U U^T C y + d s' L z: only directions in which some record can move C y receive noise.
+
+    Args:
+        kernel, noise_variance: the public GP model, in model units (outputs divided by ``y_scale``).
+        objective: "trace" minimises the mean squared noise; "logdet" is the published objective.
+        weights: public importance of each test point (P,) for "trace"; default uniform.
+        gap, rank_tolerance: see ``design_noise``.
+        shrinkage: shrink the released values towards the GP prior. Post-processing: costs no privacy,
+            lowers the error at small epsilon when the prior variance is honest.
+        epsilon, delta, calibration, unproven: see ``GaussianMechanism``.
+
+    Raises:
+        ValueError: a parameter is out of range.
+
+    Source: Smith et al. 2018, section 3 and supplement (log-det); README, "Guarantees", for trace.
+    """
+
+    kernel: Kernel
+    noise_variance: float
+    objective: ObjectiveName = "trace"
+    weights: Sequence[float] | None = None
+    gap: float = 1e-3
+    rank_tolerance: float | Literal["auto"] = 1e-7
+    shrinkage: bool = False
+
+    label: ClassVar[str] = "Cloaking"
+    reference: ClassVar[str] = "Smith et al. 2018, section 3"
+    theorem: ClassVar[str] = "every neighbour's shift is at most 1 in the noise's metric (exact rescaling)"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_positive("noise_variance", self.noise_variance)
+
+    def plan(self, X: FloatArray, X_test: FloatArray) -> Plan:
+        """Public plan for training inputs X (n, D) and test inputs X_test (P, D): stages C and M."""
+        return self.plan_for(cloaking_matrix(self.kernel, X, X_test, self.noise_variance), X)
+
+    def plan_for(self, C: FloatArray, X: FloatArray) -> Plan:
+        """Public plan for a cloaking matrix C (P, n) computed before; with numeric ``rank_tolerance``
+        it depends on neither epsilon nor delta.
+        """
+        weights = None if self.weights is None else np.asarray(self.weights, dtype=float)
+        if self.rank_tolerance == "auto":
+            # K in units of d^2 is not known here; outputs spread evenly over the bounds are assumed.
+            design = design_noise(
+                C, self.objective, weights, self.gap, "auto", noise_multiplier=self.noise_multiplier
+            )
+        else:
+            design = design_noise(C, self.objective, weights, self.gap, self.rank_tolerance)
+        return Plan(weights=design.project(C), factor=design.factor, design=design)
+
+    def release_planned(
+        self, plan: Plan, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator, draws: int = 1
+    ) -> Release:
+        """Add noise to the planned values, then shrink if asked to; see ``GaussianMechanism``."""
+        if self.shrinkage:
+            K = output_covariance(self.kernel, dataset.X, self.noise_variance)
+            plan = shrink(plan, K, self.scale(dataset) / dataset.y_scale)
+        return super().release_planned(plan, dataset, X_test, rng, draws)
+
+    def release(
+        self, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator, draws: int = 1
+    ) -> Release:
+        """Release predictions at X_test (P, D), in the output's unit; see ``Mechanism``."""
+        return self.release_planned(self.plan(dataset.X, X_test), dataset, X_test, rng, draws)
+
+
+def shrink(plan: Plan, K: FloatArray, scale: float) -> Plan:
+    """Post-process by W = C K A^T (A K A^T + N)^+: the GP's estimate of f given the released values.
+
+    In coordinates R = U^T C of the kept space, N = scale^2 root root^T. Applying W to values and noise
+    alike leaves the privacy analysis untouched (the shift in the noise's metric can only fall).
+
+    Args:
+        plan: a cloaking plan.
+        K: prior covariance of the outputs (n, n), in squared model units.
+        scale: noise multiplier times d, in model units.
+
+    Raises:
+        ValueError: the plan has no noise design.
+    """
+    if plan.design is None:
+        raise ValueError("shrinkage needs a plan with a noise design; use Cloaking.plan")
+    U, root = plan.design.basis, plan.design.root
+    R = U.T @ plan.weights
+    prior = R @ K @ R.T
+    noisy = prior + scale**2 * (root @ root.T)
+    W = cho_solve(cho_factor(noisy, lower=True), prior).T
+    return Plan(weights=U @ (W @ R), factor=U @ (W @ root), design=plan.design)

@@ -1,0 +1,96 @@
+"""Noise shaped like a draw from the GP prior: valid for any later test point, and therefore large."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve, eigh
+
+from ..data import Dataset, FloatArray
+from ..gp.exact import cloaking_matrix, output_covariance
+from ..kernels import Kernel, check_positive
+from .base import GaussianMechanism, Plan, Release
+
+
+@dataclass(frozen=True, kw_only=True)
+class GPPrior(GaussianMechanism):
+    """Release f + s' Delta G with G ~ GP(0, k), Delta the sensitivity of f in the RKHS of k.
+
+    The posterior mean is f = sum_i alpha_i k(x_i, .), alpha = K^-1 y. Replacing y_j by y_j + d moves it by
+    d in the direction of column j of K^-1, of squared RKHS norm d^2 [K^-1 K_ff K^-1]_jj. That is exact.
+
+    Args:
+        kernel, noise_variance: the public GP model, in model units (outputs divided by ``y_scale``).
+        sensitivity: "exact", or "paper" for d b(K^-1), an upper bound if k(x, x) <= 1.
+        epsilon, delta, calibration, unproven: see ``GaussianMechanism``.
+
+    Raises:
+        ValueError: a parameter is out of range, or "paper" is asked for with kernel variance above 1.
+
+    Source: Hall, Rinaldo & Wasserman 2013, proposition 7 and section 4; Smith et al. 2018, section 2.
+    """
+
+    kernel: Kernel
+    noise_variance: float
+    sensitivity: Literal["exact", "paper"] = "exact"
+
+    label: ClassVar[str] = "GP-prior noise"
+    reference: ClassVar[str] = "Smith et al. 2018, section 2"
+    theorem: ClassVar[str] = "Hall et al. 2013, corollary 9: noise from the GP prior, RKHS sensitivity"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_positive("noise_variance", self.noise_variance)
+        if self.sensitivity not in ("exact", "paper"):
+            raise ValueError(f"sensitivity must be 'exact' or 'paper', got {self.sensitivity!r}")
+        if self.sensitivity == "paper" and self.kernel.variance > 1:
+            raise ValueError(
+                f"the paper's sensitivity needs kernel variance <= 1, got {self.kernel.variance}; "
+                "divide the outputs by a public scale, or use sensitivity='exact'"
+            )
+
+    def unit_sensitivity(self, X: FloatArray) -> float:
+        """RKHS sensitivity of the posterior mean per unit change of one output, for inputs X (n, D)."""
+        if self.sensitivity == "paper":
+            return paper_bound(self.kernel, X, self.noise_variance)
+        return exact_sensitivity(self.kernel, X, self.noise_variance)
+
+    def plan(self, X: FloatArray, X_test: FloatArray) -> Plan:
+        """Public plan for training inputs X (n, D) and test inputs X_test (P, D)."""
+        values, vectors = eigh(self.kernel(X_test, X_test))
+        # Round up: K_** + jitter I masks at least what K_** masks, and is never singular.
+        jitter = len(values) * np.finfo(float).eps * values[-1]
+        root = vectors * np.sqrt(np.maximum(values, 0) + jitter)
+        return Plan(
+            weights=cloaking_matrix(self.kernel, X, X_test, self.noise_variance),
+            factor=self.unit_sensitivity(X) * root,
+        )
+
+    def release(
+        self, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator, draws: int = 1
+    ) -> Release:
+        """Release predictions at X_test (P, D), in the output's unit; see ``Mechanism``."""
+        return self.release_planned(self.plan(dataset.X, X_test), dataset, X_test, rng, draws)
+
+
+def exact_sensitivity(kernel: Kernel, X: FloatArray, noise_variance: float) -> float:
+    """max_j sqrt([K^-1 K_ff K^-1]_jj): RKHS shift of the posterior mean per unit change of one output."""
+    inverse = _inverse(kernel, X, noise_variance)
+    return float(np.sqrt(np.einsum("ij,ij->j", inverse, kernel(X, X) @ inverse).max()))
+
+
+def paper_bound(kernel: Kernel, X: FloatArray, noise_variance: float) -> float:
+    """b(K^-1): over columns of K^-1, the larger of the sums of its positive and of its negative parts.
+
+    Bounds the RKHS sensitivity only while 0 <= k(x, x') <= 1. Source: Smith et al. 2018, after eq. 4.
+    """
+    inverse = _inverse(kernel, X, noise_variance)
+    positive, negative = np.maximum(inverse, 0).sum(axis=0), np.maximum(-inverse, 0).sum(axis=0)
+    return float(max(positive.max(), negative.max()))
+
+
+def _inverse(kernel: Kernel, X: FloatArray, noise_variance: float) -> FloatArray:
+    K = output_covariance(kernel, X, noise_variance)
+    return cho_solve(cho_factor(K, lower=True, overwrite_a=True), np.eye(len(K)))

@@ -1,0 +1,130 @@
+import importlib
+import inspect
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import datasets
+from datasets import DATASETS, london_hexes
+
+FOLDER = Path(datasets.__file__).parent
+each = pytest.mark.parametrize("module", DATASETS, ids=[module.NAME for module in DATASETS])
+
+
+@each
+def test_shapes_and_labels(module):
+    data = datasets.load(module.NAME)
+    assert data.name == module.NAME
+    assert data.X.shape == (data.n, data.dim)
+    assert data.X.dtype == data.y.dtype == np.float64
+    assert data.n >= 2
+    assert all(column.shape == (data.n,) for column in data.labels.values())
+
+
+@each
+def test_everything_public_is_stated(module):
+    data = module.load()
+    stated = [
+        module.TITLE,
+        data.y_name,
+        data.y_unit,
+        data.unit,
+        data.source,
+        data.licence,
+        data.bounds_reason,
+    ]
+    assert all(text.strip() for text in [*stated, *data.x_names, *data.x_units])
+
+
+@each
+def test_inputs_lie_in_the_declared_box(module):
+    data = module.load()
+    low, high = np.array(data.x_box).T
+    assert ((low <= data.X) & (high >= data.X)).all()
+
+
+@each
+def test_bounds_are_the_modules_constant(module):
+    assert module.load().y_bounds == module.Y_BOUNDS
+
+
+@pytest.mark.parametrize(
+    ("name", "column"),
+    [("kung", "height_cm"), ("london_hexes", "median_price_gbp"), ("london_sales", "median_price_gbp")],
+)
+def test_public_values_do_not_move_with_the_private_column(name, column, monkeypatch):
+    before = datasets.load(name)
+    read = pd.read_csv
+
+    def tripled(path):
+        table = read(path)
+        return table.assign(**{column: table[column] * 3}) if column in table else table
+
+    monkeypatch.setattr(pd, "read_csv", tripled)
+    london_hexes._table.cache_clear()
+    try:
+        after = datasets.load(name)
+    finally:
+        london_hexes._table.cache_clear()
+    assert not np.array_equal(after.y, before.y)
+    assert (after.y_bounds, after.x_box, after.y_scale) == (before.y_bounds, before.x_box, before.y_scale)
+    np.testing.assert_array_equal(after.X, before.X)
+
+
+@each
+def test_loading_twice_gives_equal_and_separate_arrays(module):
+    first, second = module.load(), module.load()
+    np.testing.assert_array_equal(first.X, second.X)
+    np.testing.assert_array_equal(first.y, second.y)
+    assert not np.shares_memory(first.y, second.y)
+
+
+@each
+def test_options_are_keyword_only_with_defaults(module):
+    for parameter in inspect.signature(module.load).parameters.values():
+        assert parameter.kind is parameter.KEYWORD_ONLY
+        assert parameter.default is not parameter.empty
+
+
+def test_every_dataset_file_is_listed():
+    files = [path.stem for path in FOLDER.glob("*.py") if path.stem != "__init__"]
+    modules = [importlib.import_module(f"datasets.{stem}") for stem in files]
+    named = {module.NAME for module in modules if hasattr(module, "NAME")}
+    assert named == {module.NAME for module in DATASETS}
+
+
+def test_names_and_titles_are_unique_and_in_display_order():
+    assert [module.NAME for module in DATASETS][:4] == ["kung", "london_hexes", "london_sales", "toy_1d"]
+    assert len({module.TITLE for module in DATASETS}) == len(DATASETS)
+
+
+def test_options_reach_the_dataset():
+    assert datasets.load("kung", dims=2).dim == 2
+    assert datasets.load("toy_1d", n=7, seed=2).n == 7
+
+
+def test_unknown_name_lists_the_known_ones():
+    with pytest.raises(
+        ValueError, match=r"no dataset named 'paris'; the names are kung, london_hexes, .*toy_1d"
+    ):
+        datasets.load("paris")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("kung", r"no option 'colour'; its options are dims"),
+        ("london_hexes", r"no option 'colour'; it takes none"),
+    ],
+)
+def test_unknown_option_lists_the_known_ones(name, message):
+    with pytest.raises(ValueError, match=message):
+        datasets.load(name, colour=1)
+
+
+def test_no_file_names_a_path_of_a_machine():
+    for path in FOLDER.rglob("*.*"):
+        if path.suffix in {".py", ".md", ".csv"}:
+            assert "/work/" not in path.read_text(encoding="utf-8"), path.name
