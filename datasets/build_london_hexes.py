@@ -86,9 +86,7 @@ def map_table(hexes: pd.DataFrame, coefficients: FloatArray) -> pd.DataFrame:
     empty = sorted(_cells_around(hexes["cell"].tolist()) - set(hexes["cell"]))
     centres = np.array([h3.cell_to_latlng(cell)[::-1] for cell in empty])
     positions = to_grid(centres, coefficients).round(METRE_DECIMALS)
-    added = pd.DataFrame(
-        {"cell": empty, "easting_km": positions[:, 0], "northing_km": positions[:, 1], "sales": 0}
-    )
+    added = pd.DataFrame({"cell": empty, "easting_km": positions[:, 0], "northing_km": positions[:, 1], "sales": 0})
     occupied = hexes[["cell", "easting_km", "northing_km", "sales"]]
     return pd.concat([occupied, added]).sort_values("cell", ignore_index=True)
 
@@ -127,9 +125,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line: the sales CSV, and where to write the tables."""
     parser = argparse.ArgumentParser(description="Aggregate London's terraced sales to H3 hexagons.")
     parser.add_argument("sales", type=Path, help="sale-level CSV (not part of the project)")
-    parser.add_argument(
-        "--output", type=Path, default=Path(__file__).with_name("data"), help="folder to write to"
-    )
+    parser.add_argument("--output", type=Path, default=Path(__file__).with_name("data"), help="folder to write to")
     options = parser.parse_args(arguments)
     residual = build(options.sales, options.output)
     print(f"largest residual of the longitude/latitude to grid fit: {residual:.3f} m")

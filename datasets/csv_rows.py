@@ -62,9 +62,7 @@ def _places(header: list[str], columns: list[str]) -> list[int]:
     if repeated is not None:
         at = [str(place) for place, title in enumerate(header, start=1) if title == repeated]
         names = _shown([repeated], header)
-        raise ValueError(
-            f"columns {' and '.join(at)} of the file have the same name: {names}; rename all but one"
-        )
+        raise ValueError(f"columns {' and '.join(at)} of the file have the same name: {names}; rename all but one")
     missing = [column for column in columns if column not in header]
     if missing:
         names = _shown(header, header)
@@ -98,9 +96,7 @@ def _number(cell: str, column: str, line: int) -> float:
             return value
         problem = "a missing value (NaN)" if math.isnan(value) else "an infinite value"
     # Outside the except block: a chained error would show the cell in a traceback.
-    raise ValueError(
-        f"column {column!r} has {problem} in line {line} of the file; correct or remove that row"
-    )
+    raise ValueError(f"column {column!r} has {problem} in line {line} of the file; correct or remove that row")
 
 
 def _rows(stream: BinaryIO) -> Iterator[tuple[int, list[str]]]:
@@ -120,9 +116,7 @@ def _lines(stream: BinaryIO) -> Iterator[str]:
         if isinstance(line, str):
             raise ValueError("the file object is in text mode; open it in binary mode ('rb')")
         if len(line) > MAX_LINE_BYTES:
-            raise ValueError(
-                f"line {number} is longer than {MAX_LINE_BYTES} bytes, the limit; is the file a CSV?"
-            )
+            raise ValueError(f"line {number} is longer than {MAX_LINE_BYTES} bytes, the limit; is the file a CSV?")
         try:
             text = line.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError:

@@ -12,7 +12,6 @@ Source of the sales: Contains HM Land Registry data (c) Crown copyright and data
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 from pathlib import Path
 
 import h3
@@ -28,9 +27,7 @@ Y_SCALE = 1.0  # ln GBP
 X_BOX = ((490.0, 570.0), (145.0, 210.0))  # km: Greater London and about 10 km around it
 SOURCE = "Contains HM Land Registry data (c) Crown copyright and database right 2024"
 LICENCE = "Open Government Licence v3.0"
-BOUNDS_REASON = (
-    "declared price range, GBP 250,000 to 1,500,000: round figures known before looking at these sales"
-)
+BOUNDS_REASON = "declared price range, GBP 250,000 to 1,500,000: round figures known before looking at these sales"
 
 Ring = list[list[float]]
 
@@ -101,6 +98,5 @@ def _borough_names(hexes: pd.DataFrame) -> pd.Series[str]:
     return hexes["borough_code"].map(names)
 
 
-@lru_cache
 def _table(name: str) -> pd.DataFrame:
     return pd.read_csv(_DATA / f"{name}.csv")

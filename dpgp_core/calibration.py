@@ -10,13 +10,14 @@ import math
 from typing import Literal
 
 from scipy.optimize import brentq
-from scipy.special import log_ndtr
+from scipy.special import erfcx, log_ndtr, ndtr
 
 from .kernels import check_positive
 
 Method = Literal["analytic", "hall"]
 
-_ROUND_UP = 1 + 1e-12  # the root is found to 1e-14; err on the side of more noise
+_ROUND_UP = 1 + 1e-11  # err on the side of more noise: covers the rounding of delta within the limits below
+_LEAST_EPSILON, _LEAST_DELTA = 1e-4, 1e-30
 
 
 def log_delta_of(noise_multiplier: float, epsilon: float) -> float:
@@ -27,15 +28,16 @@ def log_delta_of(noise_multiplier: float, epsilon: float) -> float:
     Source: Balle & Wang 2018, theorem 8 ("analytic Gaussian mechanism"); exact.
     """
     half, drift = 0.5 / noise_multiplier, epsilon * noise_multiplier
-    # delta = e^a - e^b = e^a (1 - e^{b-a}), in logarithms because both may underflow
-    a = float(log_ndtr(half - drift))
-    b = epsilon + float(log_ndtr(-half - drift))
-    return a + math.log(-math.expm1(b - a)) if b < a else -math.inf
+    near, far = (drift - half) / math.sqrt(2), (drift + half) / math.sqrt(2)
+    if near > -5:
+        # With Phi(-t sqrt 2) = erfcx(t) exp(-t^2) / 2 and far^2 - near^2 = epsilon, both terms share exp(-near^2)
+        difference = float(erfcx(near) - erfcx(far)) / 2
+        return math.log(difference) - near**2 if difference > 0 else -math.inf
+    # delta near 1, where erfcx would overflow
+    return math.log1p(-float(ndtr(near * math.sqrt(2))) - math.exp(epsilon + float(log_ndtr(-half - drift))))
 
 
-def noise_multiplier(
-    epsilon: float, delta: float, method: Method = "analytic", *, unproven: bool = False
-) -> float:
+def noise_multiplier(epsilon: float, delta: float, method: Method = "analytic", *, unproven: bool = False) -> float:
     """Smallest noise multiplier s' (no unit) that the method allows for (epsilon, delta)-DP.
 
     Args:
@@ -90,13 +92,17 @@ def epsilon_of(noise_multiplier: float, delta: float) -> float:
 
 
 def check_budget(epsilon: float, delta: float) -> None:
-    """Raise ValueError unless epsilon > 0 and 0 < delta < 1."""
+    """Raise ValueError unless epsilon >= 1e-4 is finite and 1e-30 <= delta < 1."""
     if not (math.isfinite(epsilon) and epsilon > 0):
         raise ValueError(f"epsilon must be a finite number above 0, got {epsilon}; smaller is more private")
+    if epsilon < _LEAST_EPSILON:
+        raise ValueError(f"epsilon must be at least {_LEAST_EPSILON:g} to be computed safely, got {epsilon}")
     check_delta(delta)
 
 
 def check_delta(delta: float) -> None:
-    """Raise ValueError unless 0 < delta < 1."""
+    """Raise ValueError unless 1e-30 <= delta < 1."""
     if not 0 < delta < 1:
         raise ValueError(f"delta must lie strictly between 0 and 1, got {delta}; 1 would promise nothing")
+    if delta < _LEAST_DELTA:
+        raise ValueError(f"delta must be at least {_LEAST_DELTA:g} to be computed safely, got {delta}")

@@ -115,9 +115,7 @@ def check_interval(interval: tuple[float, float], name: str) -> None:
     if not (np.isfinite(low) and np.isfinite(high)):
         raise ValueError(f"{name} must be two finite numbers, got ({low}, {high})")
     if low >= high:
-        raise ValueError(
-            f"{name} must be (low, high) with low < high, got ({low}, {high}); swap or widen them"
-        )
+        raise ValueError(f"{name} must be (low, high) with low < high, got ({low}, {high}); swap or widen them")
 
 
 def _shape(X: FloatArray) -> tuple[int, int]:

@@ -28,7 +28,7 @@ _MAX_ROUNDS = 100  # cutting-plane rounds; about 5 suffice
 _FIRST_GAP = 0.1  # the first working set is a guess: solve it loosely
 _STEP_TO_BOUNDARY = 0.95
 _CENTRING = 0.1
-_INACTIVE = 1e-3  # columns below this fraction of the mean weight leave the working set
+_NEGLIGIBLE = 1e-3  # total leverage that the columns leaving a working set may have
 
 
 class Root(NamedTuple):
@@ -58,6 +58,11 @@ class Objective:
         R = qr((B * np.sqrt(mu)).T, mode="r", check_finite=False)[0][: len(B)]
         _, s, Ut = svd(R, check_finite=False)
         return Root(Ut.T, s ** (2 * self.power))
+
+    def to_leverage(self, rows: FloatArray, root: Root) -> FloatArray:
+        """From M^{-1/2} b to S^{-1/2} b, up to a rotation; S = M^{1 / power}."""
+        scale: FloatArray = root.values ** (0.5 - 0.5 / self.power)
+        return rows * scale[:, None]
 
     def curvature(self, rows: FloatArray, root: Root) -> FloatArray:
         """-dg_j/dmu_k, shape (n, n), from the whitened columns ``rows`` (r, n)."""
@@ -113,9 +118,7 @@ def optimise(B: FloatArray, objective: Objective, gap: float) -> Solution:
     weights = np.full(len(working), 1 / len(working))
     steps = 0
     for round_ in range(_MAX_ROUNDS):
-        weights, used = _interior_point(
-            B[:, working], objective, weights, gap / 2 if round_ else max(_FIRST_GAP, gap)
-        )
+        weights, used = _interior_point(B[:, working], objective, weights, gap / 2 if round_ else max(_FIRST_GAP, gap))
         steps += used
         root = objective.root(B[:, working], weights)
         rows = root.whiten(B)
@@ -127,7 +130,10 @@ def optimise(B: FloatArray, objective: Objective, gap: float) -> Solution:
         violators = np.setdiff1d(np.flatnonzero(g > level * (1 + gap / 2)), working, assume_unique=True)
         if len(violators) > len(B):
             violators = _spanning(rows * g, violators, blocks=1)
-        kept = weights > _INACTIVE * weights.mean()
+        # Drop by leverage mu_j b_j^T S^-1 b_j, not by weight: a tiny weight may be all that holds up a tiny
+        # singular direction. Dropping leverage t in all leaves S' >= (1 - t) S, so the span is never lost.
+        leverage = weights * column_norms(objective.to_leverage(rows[:, working], root))
+        kept = leverage > _NEGLIGIBLE / len(working)
         working, weights = _merge(working[kept], weights[kept], violators)
     mu = np.zeros(B.shape[1])
     mu[working] = weights
@@ -140,9 +146,7 @@ def column_norms(rows: FloatArray) -> FloatArray:
     return norms
 
 
-def _interior_point(
-    B: FloatArray, objective: Objective, mu: FloatArray, gap: float
-) -> tuple[FloatArray, int]:
+def _interior_point(B: FloatArray, objective: Objective, mu: FloatArray, gap: float) -> tuple[FloatArray, int]:
     """Primal-dual Newton steps with mu > 0, z > 0 towards z = 1 - g, mu z = 0."""
     root = objective.root(B, mu)
     g = column_norms(root.whiten(B))
@@ -159,9 +163,7 @@ def _interior_point(
         # (H + diag(z / mu)) dmu = g - 1 + tau / mu;    dz = tau / mu - z - (z / mu) dmu
         system = objective.curvature(rows, root)
         system[np.diag_indices_from(system)] += z / mu
-        dmu = cho_solve(
-            cho_factor(system, lower=True, check_finite=False), g - 1 + tau / mu, check_finite=False
-        )
+        dmu = cho_solve(cho_factor(system, lower=True, check_finite=False), g - 1 + tau / mu, check_finite=False)
         dz = tau / mu - z - z / mu * dmu
         length = min(1.0, _STEP_TO_BOUNDARY / max((-dmu / mu).max(), (-dz / z).max(), 1e-300))
         mu, z = mu + length * dmu, z + length * dz

@@ -57,9 +57,7 @@ class Stationary:
         """Covariance matrix (n, m) between inputs X (n, D) and Z (m, D)."""
         scales = np.asarray(self.lengthscale, dtype=float)
         if scales.ndim and len(scales) != X.shape[1]:
-            raise ValueError(
-                f"{len(scales)} lengthscales for {X.shape[1]} input columns; give one, or one per column"
-            )
+            raise ValueError(f"{len(scales)} lengthscales for {X.shape[1]} input columns; give one, or one per column")
         return self.variance * self.profile(cdist(X / scales, Z / scales))
 
     def diagonal(self, X: FloatArray) -> FloatArray:

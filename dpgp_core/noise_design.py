@@ -15,6 +15,7 @@ from scipy.linalg import qr, solve_triangular, svd
 
 from .data import FloatArray
 from .design_solver import LOGDET, TRACE, Solution, column_norms, optimise
+from .kernels import check_positive
 
 ObjectiveName = Literal["trace", "logdet"]
 
@@ -108,6 +109,9 @@ def design_noise(
     dual max over mu of tr (C diag(mu) C^T)^{1/2}.
     """
     _check(C, objective, weights, gap, rank_tolerance)
+    check_positive("noise_multiplier", noise_multiplier)
+    if output_covariance is not None and output_covariance.shape != (C.shape[1], C.shape[1]):
+        raise ValueError(f"output_covariance must be ({C.shape[1]}, {C.shape[1]}), got {output_covariance.shape}")
     U, s, Vt = svd(C, full_matrices=False, check_finite=False)
     if rank_tolerance == "auto":
         spread = Vt @ output_covariance @ Vt.T if output_covariance is not None else np.eye(len(s)) / 12
@@ -203,15 +207,9 @@ def _check(
     if rank_tolerance != "auto" and not (
         isinstance(rank_tolerance, float | int) and _LOWEST_TOLERANCE <= rank_tolerance < 1
     ):
-        raise ValueError(
-            f"rank_tolerance must be 'auto' or in [{_LOWEST_TOLERANCE:g}, 1), got {rank_tolerance!r}"
-        )
+        raise ValueError(f"rank_tolerance must be 'auto' or in [{_LOWEST_TOLERANCE:g}, 1), got {rank_tolerance!r}")
     if weights is not None:
         if objective == "logdet":
             raise ValueError("weights change nothing for objective 'logdet'; leave them out or use 'trace'")
-        if weights.shape != (len(C),) or not (
-            np.isfinite(weights).all() and (weights >= 0).all() and weights.any()
-        ):
-            raise ValueError(
-                f"weights must be {len(C)} non-negative numbers, not all 0, got shape {weights.shape}"
-            )
+        if weights.shape != (len(C),) or not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
+            raise ValueError(f"weights must be {len(C)} non-negative numbers, not all 0, got shape {weights.shape}")

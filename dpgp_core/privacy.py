@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from .calibration import check_budget, epsilon_of
+from .calibration import check_budget, epsilon_of, noise_multiplier
 
 Protects = Literal["outputs", "inputs and outputs"]
 
@@ -83,7 +83,9 @@ class Guarantee:
         if releases == 1:
             return self
         mu = self.mu * math.sqrt(releases)
-        budget = Budget(epsilon=epsilon_of(1 / mu, self.budget.delta), delta=self.budget.delta)
+        # Noise larger than asked for (Hall's) may give epsilon 0 even so; the one claimed for one draw stands then.
+        epsilon = epsilon_of(1 / mu, self.budget.delta) or self.budget.epsilon
+        budget = Budget(epsilon=epsilon, delta=self.budget.delta)
         return replace(self, budget=budget, mu=mu, established=True, releases=self.releases * releases)
 
 
@@ -111,6 +113,14 @@ class Ledger:
         """Exact epsilon of everything spent so far, at this delta; 0 if nothing was."""
         return epsilon_of(1 / self.mu, delta) if self.entries else 0.0
 
+    def epsilon_left(self) -> float:
+        """Epsilon of the largest further Gaussian release that the limit allows, at its delta; inf without one."""
+        if self.limit is None:
+            return math.inf
+        # mu^2 adds up, so what is left is the difference of squares
+        left = noise_multiplier(self.limit.epsilon, self.limit.delta) ** -2 - self.mu**2
+        return epsilon_of(1 / math.sqrt(left), self.limit.delta) if left > 0 else 0.0
+
     def spend(self, guarantees: Iterable[tuple[str, Guarantee]]) -> None:
         """Record (what, guarantee) pairs, all or none.
 
@@ -123,7 +133,7 @@ class Ledger:
             if total > self.limit.epsilon * (1 + 1e-9):
                 raise BudgetExceeded(
                     f"this would bring the total to epsilon = {total:.3g} at delta = {self.limit.delta:g}, "
-                    f"above the declared {self.limit.epsilon:g} (spent so far: {spent:.3g}); "
-                    "nothing was released, use a smaller epsilon"
+                    f"above the declared {self.limit.epsilon:g}; {spent:.3g} is spent and nothing was released. "
+                    f"Use epsilon = {self.epsilon_left():.3g} or less"
                 )
         self.entries = proposed.entries

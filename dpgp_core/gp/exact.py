@@ -72,6 +72,4 @@ def posterior(
 
 def _check_columns(X: FloatArray, X_test: FloatArray) -> None:
     if X.ndim != 2 or X_test.ndim != 2 or X.shape[1] != X_test.shape[1]:
-        raise ValueError(
-            f"X and X_test must be 2-D with equally many columns, got shapes {X.shape} and {X_test.shape}"
-        )
+        raise ValueError(f"X and X_test must be 2-D with equally many columns, got shapes {X.shape} and {X_test.shape}")

@@ -67,9 +67,7 @@ class Mechanism(Protocol):
         """The promise for one draw, known before any data are read."""
         ...
 
-    def release(
-        self, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator, draws: int = 1
-    ) -> Release:
+    def release(self, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator, draws: int = 1) -> Release:
         """Release predictions at X_test (P, D); ``draws`` > 1 composes and says so in the guarantee."""
         ...
 

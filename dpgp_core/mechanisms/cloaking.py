@@ -12,7 +12,7 @@ from scipy.linalg import cho_factor, cho_solve
 from ..data import Dataset, FloatArray
 from ..gp.exact import cloaking_matrix, output_covariance
 from ..kernels import Kernel, check_positive
-from ..noise_design import ObjectiveName, design_noise
+from ..noise_design import NoiseDesign, ObjectiveName, design_noise
 from .base import GaussianMechanism, Plan, Release
 
 
@@ -53,21 +53,17 @@ class Cloaking(GaussianMechanism):
 
     def plan(self, X: FloatArray, X_test: FloatArray) -> Plan:
         """Public plan for training inputs X (n, D) and test inputs X_test (P, D): stages C and M."""
-        return self.plan_for(cloaking_matrix(self.kernel, X, X_test, self.noise_variance), X)
-
-    def plan_for(self, C: FloatArray, X: FloatArray) -> Plan:
-        """Public plan for a cloaking matrix C (P, n) computed before; with numeric ``rank_tolerance``
-        it depends on neither epsilon nor delta.
-        """
+        C = cloaking_matrix(self.kernel, X, X_test, self.noise_variance)
         weights = None if self.weights is None else np.asarray(self.weights, dtype=float)
-        if self.rank_tolerance == "auto":
-            # K in units of d^2 is not known here; outputs spread evenly over the bounds are assumed.
-            design = design_noise(
-                C, self.objective, weights, self.gap, "auto", noise_multiplier=self.noise_multiplier
-            )
-        else:
-            design = design_noise(C, self.objective, weights, self.gap, self.rank_tolerance)
-        return Plan(weights=design.project(C), factor=design.factor, design=design)
+        design = design_noise(
+            C,
+            self.objective,
+            weights,
+            self.gap,
+            self.rank_tolerance,
+            noise_multiplier=self.noise_multiplier if self.rank_tolerance == "auto" else 1.0,
+        )
+        return cloaking_plan(C, design)
 
     def release_planned(
         self, plan: Plan, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator, draws: int = 1
@@ -78,11 +74,19 @@ class Cloaking(GaussianMechanism):
             plan = shrink(plan, K, self.scale(dataset) / dataset.y_scale)
         return super().release_planned(plan, dataset, X_test, rng, draws)
 
-    def release(
-        self, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator, draws: int = 1
-    ) -> Release:
+    def release(self, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator, draws: int = 1) -> Release:
         """Release predictions at X_test (P, D), in the output's unit; see ``Mechanism``."""
         return self.release_planned(self.plan(dataset.X, X_test), dataset, X_test, rng, draws)
+
+
+def cloaking_plan(C: FloatArray, design: NoiseDesign) -> Plan:
+    """Values U U^T C y with noise L z: what the rank tolerance drops from the noise leaves the mean too.
+
+    Args:
+        C: cloaking matrix (P, n).
+        design: the noise designed for it.
+    """
+    return Plan(weights=design.project(C), factor=design.factor, design=design)
 
 
 def shrink(plan: Plan, K: FloatArray, scale: float) -> Plan:

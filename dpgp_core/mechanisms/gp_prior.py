@@ -59,20 +59,27 @@ class GPPrior(GaussianMechanism):
 
     def plan(self, X: FloatArray, X_test: FloatArray) -> Plan:
         """Public plan for training inputs X (n, D) and test inputs X_test (P, D)."""
-        values, vectors = eigh(self.kernel(X_test, X_test))
-        # Round up: K_** + jitter I masks at least what K_** masks, and is never singular.
-        jitter = len(values) * np.finfo(float).eps * values[-1]
-        root = vectors * np.sqrt(np.maximum(values, 0) + jitter)
-        return Plan(
-            weights=cloaking_matrix(self.kernel, X, X_test, self.noise_variance),
-            factor=self.unit_sensitivity(X) * root,
-        )
+        C = cloaking_matrix(self.kernel, X, X_test, self.noise_variance)
+        return prior_plan(C, self.kernel(X_test, X_test), self.unit_sensitivity(X))
 
-    def release(
-        self, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator, draws: int = 1
-    ) -> Release:
+    def release(self, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator, draws: int = 1) -> Release:
         """Release predictions at X_test (P, D), in the output's unit; see ``Mechanism``."""
         return self.release_planned(self.plan(dataset.X, X_test), dataset, X_test, rng, draws)
+
+
+def prior_plan(C: FloatArray, K_test: FloatArray, unit_sensitivity: float) -> Plan:
+    """Values C y with noise of covariance unit_sensitivity^2 K_**.
+
+    Args:
+        C: cloaking matrix (P, n).
+        K_test: prior covariance of the test points (P, P).
+        unit_sensitivity: RKHS sensitivity per unit change of one output.
+    """
+    values, vectors = eigh(K_test)
+    # Round up: K_** + jitter I masks at least what K_** masks, and is never singular.
+    jitter = len(values) * np.finfo(float).eps * values[-1]
+    root = vectors * np.sqrt(np.maximum(values, 0) + jitter)
+    return Plan(weights=C, factor=unit_sensitivity * root)
 
 
 def exact_sensitivity(kernel: Kernel, X: FloatArray, noise_variance: float) -> float:

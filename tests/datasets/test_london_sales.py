@@ -39,9 +39,7 @@ def test_every_sale_lies_in_the_hexagon_it_names():
 
 def test_positions_are_uniform_in_the_hexagon():
     corners = np.array([[np.cos(t), np.sin(t)] for t in np.arange(6) * np.pi / 3])
-    points = london_sales._uniform_in_hexagons(
-        np.broadcast_to(corners, (40_000, 6, 2)), np.random.default_rng(3)
-    )
+    points = london_sales._uniform_in_hexagons(np.broadcast_to(corners, (40_000, 6, 2)), np.random.default_rng(3))
     # Side 1: each coordinate has mean 0 and variance 5/24; the inner hexagon of half size holds a quarter.
     np.testing.assert_allclose(points.mean(axis=0), 0, atol=4 * np.sqrt(5 / 24 / 40_000))
     np.testing.assert_allclose(np.cov(points.T), np.eye(2) * 5 / 24, atol=0.005)

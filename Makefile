@@ -1,0 +1,49 @@
+# One list of commands for people and for CI. `make app` serves the dashboard, `make test` runs every test.
+PYTHON ?= python3
+PORT ?= 8501
+VENV := .venv
+RUN := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 PYTHONPATH=. $(VENV)/bin
+PIP_INSTALL := $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r
+
+.PHONY: app test check bench screenshots lock clean
+
+app: $(VENV)/.app
+	$(RUN)/streamlit run app.py --server.port $(PORT)
+
+test: $(VENV)/.dev
+	@sh tests/e2e/chromium.sh
+	$(RUN)/python -m pytest --numprocesses auto --dist loadfile
+
+check: $(VENV)/.dev
+	$(RUN)/ruff check .
+	$(RUN)/ruff format --check .
+	$(RUN)/mypy
+
+bench: $(VENV)/.dev
+	$(RUN)/python benchmarks/noise_design.py
+
+screenshots: $(VENV)/.dev
+	@sh tests/e2e/chromium.sh
+	$(RUN)/python tests/e2e/screenshots.py docs/screenshots
+
+# Needs uv; the lock files pin every dependency with hashes, for all platforms and Python >= 3.11.
+lock:
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+		--extra app pyproject.toml -o requirements.lock
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+		--extra app --extra test --extra check pyproject.toml -o requirements-dev.lock
+
+clean:
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.app: requirements.lock | $(VENV)/bin/python
+	$(PIP_INSTALL) requirements.lock
+	@touch $@
+
+$(VENV)/.dev: requirements-dev.lock | $(VENV)/bin/python
+	$(PIP_INSTALL) requirements-dev.lock
+	@touch $@

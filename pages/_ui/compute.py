@@ -1,0 +1,85 @@
+"""The only module that caches. Keys are small frozen settings, never arrays; nothing uploaded passes here."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass, replace
+
+import streamlit as st
+
+import datasets
+from dpgp_core.data import Dataset
+from dpgp_core.mechanisms import Plan
+from pages._ui import analysis
+from pages._ui.analysis import Design, Draw, Fit, Model, Outcome, Scene
+
+_THIS_RUN = threading.local()  # which stages really ran, for the "how it is computed" tab
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """Everything a page needs for one setting.
+
+    Attributes:
+        dataset, fit, plan, outcome: the stages' results.
+        seconds: time taken by each stage in this run.
+        computed: stages that were computed in this run; the others came from the cache.
+    """
+
+    dataset: Dataset
+    fit: Fit
+    plan: Plan
+    outcome: Outcome
+    seconds: dict[str, float]
+    computed: frozenset[str]
+
+
+@st.cache_data(show_spinner=False, max_entries=16)
+def dataset(name: str) -> Dataset:
+    """A shipped dataset, by name. Raises ValueError for a name that does not exist."""
+    return datasets.load(name)
+
+
+@st.cache_data(show_spinner=False, max_entries=16)
+def scene(name: str) -> Scene:
+    """Where the pages predict for a shipped dataset, by name."""
+    return analysis.make_scene(dataset(name))
+
+
+@st.cache_data(show_spinner="Computing the cloaking matrix C …", max_entries=64, max_size="400 MB")
+def _fit(model: Model) -> Fit:
+    _mark("C")
+    return analysis.stage_matrix(dataset(model.dataset), scene(model.dataset), model)
+
+
+@st.cache_data(show_spinner="Designing the noise: λ and M …", max_entries=128, max_size="800 MB")
+def _plan(model: Model, design: Design) -> Plan:
+    _mark("λ, M")
+    return analysis.stage_plan(dataset(model.dataset), scene(model.dataset), model, _fit(model), design)
+
+
+def run(model: Model, design: Design, draw: Draw) -> Result:
+    """All three stages. Only the third, which takes milliseconds, depends on epsilon, delta or the draw."""
+    _THIS_RUN.stages = set()
+    data, place = dataset(model.dataset), scene(model.dataset)
+    seconds, start = {}, time.perf_counter()
+    fit = _fit(model)
+    seconds["C"] = -start + (start := time.perf_counter())
+    plan = _plan(model, design)
+    seconds["λ, M"] = -start + (start := time.perf_counter())
+    outcome = analysis.stage_outcome(data, place, model, fit, plan, design, draw)
+    seconds["scale, draw"] = time.perf_counter() - start
+    return Result(data, fit, plan, outcome, seconds, frozenset({*_THIS_RUN.stages, "scale, draw"}))
+
+
+def run_published(model: Model, draw: Draw) -> Result:
+    """The published method at the same budget and draw: log-det objective, Hall's calibration."""
+    hall = replace(draw, calibration="hall", shrinkage=False)
+    return run(model, analysis.PAPER_DESIGN, hall)
+
+
+def _mark(stage: str) -> None:
+    if not hasattr(_THIS_RUN, "stages"):
+        _THIS_RUN.stages = set()
+    _THIS_RUN.stages.add(stage)

@@ -1,0 +1,47 @@
+import streamlit as st
+
+from pages._ui import compute, controls, figures, frame, tables, text
+
+data_name, model, design, draw = controls.setting("dataset")
+ours, paper = compute.run(model, design, draw), compute.run_published(model, draw)
+data, guarantee = ours.dataset, ours.outcome.release.guarantee
+unit = data.y_unit
+
+frame.heading(
+    f"How much noise hides {data.unit}?",
+    f"At ε = {draw.epsilon:g} and δ = {draw.delta:g} one released curve is off by about "
+    f"**{text.number(ours.outcome.mean_rmse)} {unit}** (root mean square over the {data.n} records); without privacy "
+    f"{text.number(ours.outcome.nonprivate_rmse)} {unit}, with the published method "
+    f"{text.number(paper.outcome.mean_rmse)} {unit}.",
+)
+show = controls.overlay()
+if show:
+    frame.overlay_banner()
+frame.metrics(tables.release_metrics(ours, paper, lambda value: f"{text.number(value)} {unit}"))
+left, right = st.columns(2)
+with left:
+    st.subheader("This setting")
+    frame.chart(figures.curves(ours, show), "curves", tables.curves_alt(ours, "orange"))
+with right:
+    st.subheader(tables.published_title(paper))
+    frame.chart(figures.curves(paper, show, other=True), "curves_paper", tables.curves_alt(paper, "purple, dashed"))
+st.subheader("How lucky can a draw be?")
+frame.chart(figures.error_distribution(ours.outcome, paper.outcome, unit), "errors", tables.ERRORS_ALT)
+values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
+with values:
+    frame.table(tables.curve_table(ours, show), f"{data_name}_curve", tables.OVERLAY_NOTE)
+with how:
+    frame.steps(tables.explain(ours, model, design, draw))
+with lesson:
+    frame.lessons(
+        "kung_curves",
+        [
+            ("Ten times more privacy: does the curve still show growth?", {"epsilon": 0.1}),
+            ("The same noise, designed by the published objective.", {"objective": "logdet"}),
+            ("A short lengthscale follows every bump, and each person shows.", {"lengthscale_years": 5}),
+            ("ε = 50 with Hall's formula: a promise that does not hold.", {"epsilon": 50, "calibration": "hall"}),
+        ],
+    )
+frame.guarantee_card(guarantee, frame.TEACHING_NOTE)
+frame.spent(data_name, guarantee, (model, design, draw))
+frame.state_link()

@@ -1,0 +1,77 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.linalg import solve_triangular
+
+from datasets import kung, london_hexes
+from dpgp_core.data import Dataset
+from dpgp_core.gp.exact import cloaking_matrix
+from dpgp_core.kernels import EQ
+
+
+@pytest.fixture(scope="session")
+def kung_data():
+    return kung.load()
+
+
+@pytest.fixture(scope="session")
+def kung_model():
+    # 07_targets.md: EQ of 25 years, noise variance 0.3, in units of the kernel sd 25.742 cm
+    return {"kernel": EQ(lengthscale=25.0), "noise_variance": 0.3}
+
+
+@pytest.fixture(scope="session")
+def kung_matrix(kung_data, kung_model):
+    """Cloaking matrix (200, 287) at ages -50 ... 150, as in the paper's figure."""
+    return cloaking_matrix(X=kung_data.X, X_test=np.linspace(-50, 150, 200)[:, None], **kung_model)
+
+
+@pytest.fixture(scope="session")
+def hexes():
+    return london_hexes.load()
+
+
+@pytest.fixture(scope="session")
+def hexes_matrix(hexes):
+    """Return the cloaking matrix (300, 300) of the London hexagons as a function of the lengthscale in km."""
+    return lambda lengthscale: cloaking_matrix(EQ(lengthscale=lengthscale), hexes.X, hexes.X, 0.3)
+
+
+@pytest.fixture(scope="session")
+def make_dataset():
+    """Build a 1-D dataset of 12 records; some outputs lie outside the bounds (-1, 3)."""
+
+    def make(**changes):
+        rng = np.random.default_rng(5)
+        x = np.sort(rng.uniform(0, 10, 12))
+        data = Dataset(
+            name="small",
+            X=x[:, None],
+            y=1 + 2.5 * np.sin(x),
+            x_names=("x",),
+            x_units=("m",),
+            y_name="y",
+            y_unit="kg",
+            y_bounds=(-1.0, 3.0),
+            x_box=((0.0, 10.0),),
+            unit="one person's weight",
+            source="made for the tests",
+            licence="MIT",
+            bounds_reason="made for the tests",
+            y_scale=2.0,
+        )
+        return replace(data, **changes)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def squared_shift():
+    """Squared Mahalanobis length x^T (L L^T)^+ x of each column of x, by QR of L (full column rank)."""
+
+    def squared(L, x):
+        Q, R = np.linalg.qr(L)
+        return (solve_triangular(R, Q.T @ x) ** 2).sum(axis=0)
+
+    return squared

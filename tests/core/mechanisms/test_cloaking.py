@@ -1,0 +1,160 @@
+import numpy as np
+import pytest
+
+from dpgp_core.gp.exact import cloaking_matrix, output_covariance
+from dpgp_core.kernels import EQ, Matern32
+from dpgp_core.mechanisms import Cloaking
+from dpgp_core.mechanisms.base import Plan
+from dpgp_core.mechanisms.cloaking import shrink
+
+MODEL = {"epsilon": 1.0, "delta": 0.01, "kernel": EQ(lengthscale=2.0), "noise_variance": 0.3}
+S_PRIME = 1.87787556  # s'(1, 0.01), root of theorem 8 found by mpmath
+X_TEST = np.linspace(-2, 12, 9)[:, None]
+GRID = np.linspace(-50, 150, 60)[:, None]
+
+both = pytest.mark.parametrize("objective", ["trace", "logdet"])
+
+
+@both
+@pytest.mark.parametrize("rank_tolerance", [0.1, 1e-3, 1e-7, "auto"], ids=str)
+def test_every_record_of_the_census_is_masked(kung_data, kung_model, objective, rank_tolerance, squared_shift):
+    mechanism = Cloaking(**{**MODEL, **kung_model}, objective=objective, rank_tolerance=rank_tolerance)
+    plan = mechanism.plan(kung_data.X, GRID)
+    shifts = squared_shift(plan.factor, plan.weights)
+    # a factor with singular values over 7 decades leaves 1e-9 of rounding in this check itself
+    assert 1 - 1e-6 <= shifts.max() <= 1 + 1e-8
+
+
+def test_released_mean_is_the_projected_posterior_mean(make_dataset):
+    data = make_dataset()
+    mechanism = Cloaking(**MODEL, rank_tolerance=0.1)
+    plan = mechanism.plan(data.X, X_TEST)
+    full = cloaking_matrix(MODEL["kernel"], data.X, X_TEST, 0.3) @ data.standardised()
+    released = mechanism.release(data, X_TEST, np.random.default_rng(1))
+    U = np.linalg.qr(plan.factor)[0]
+    assert U.shape[1] < 9
+    np.testing.assert_allclose(released.mean, data.in_data_units(U @ (U.T @ full)), rtol=1e-10)
+
+
+def test_nothing_is_released_outside_the_span_of_the_noise(make_dataset):
+    released = Cloaking(**MODEL, rank_tolerance=0.1).release(make_dataset(), X_TEST, np.random.default_rng(1), 50)
+    centred = released.samples - make_dataset().midpoint
+    assert np.linalg.matrix_rank(centred, tol=1e-9) == released.noise_factor.shape[1]
+
+
+def test_without_truncation_the_mean_is_the_posterior_mean(make_dataset):
+    data = make_dataset()
+    mechanism = Cloaking(**{**MODEL, "kernel": Matern32(lengthscale=2.0)})
+    full = cloaking_matrix(Matern32(lengthscale=2.0), data.X, X_TEST, 0.3) @ data.standardised()
+    released = mechanism.release(data, X_TEST, np.random.default_rng(1))
+    np.testing.assert_allclose(released.mean, data.in_data_units(full), rtol=1e-10)
+
+
+def test_plan_depends_on_neither_budget_nor_calibration(make_dataset):
+    X = make_dataset().X
+    plan = Cloaking(**MODEL).plan(X, X_TEST)
+    other = Cloaking(**{**MODEL, "epsilon": 0.1, "delta": 1e-6, "calibration": "hall"}).plan(X, X_TEST)
+    np.testing.assert_array_equal(plan.factor, other.factor)
+    np.testing.assert_array_equal(plan.weights, other.weights)
+
+
+def test_auto_rank_falls_with_the_budget(kung_data, kung_model):
+    ranks = [
+        Cloaking(**{**MODEL, **kung_model, "epsilon": epsilon}, rank_tolerance="auto")
+        .plan(kung_data.X, GRID)
+        .design.rank
+        for epsilon in (50.0, 1.0, 0.01)
+    ]
+    assert ranks[0] >= ranks[1] >= ranks[2]
+    assert ranks[0] > ranks[2]
+
+
+def test_far_from_the_data_nothing_is_said_and_no_noise_is_needed(make_dataset):
+    released = Cloaking(**MODEL).release(make_dataset(), np.full((2, 1), 1e4), np.random.default_rng(1), 3)
+    np.testing.assert_array_equal(released.samples, np.full((3, 2), 1.0))  # the midpoint of the bounds
+    np.testing.assert_array_equal(released.noise_sd, [0.0, 0.0])
+
+
+def test_far_from_the_data_shrinkage_works_too(make_dataset):
+    mechanism = Cloaking(**MODEL, shrinkage=True)
+    released = mechanism.release(make_dataset(), np.full((2, 1), 1e4), np.random.default_rng(1))
+    np.testing.assert_array_equal(released.samples, np.full((1, 2), 1.0))
+
+
+# ---- shrinkage
+
+
+@pytest.fixture
+def unshrunk(make_dataset):
+    """A plan of full rank on 5 test points with a rough kernel, where dense formulas are accurate."""
+    kernel, data, X_test = Matern32(lengthscale=2.0), make_dataset(), np.linspace(0, 10, 5)[:, None]
+    plan = Cloaking(**{**MODEL, "kernel": kernel}).plan(data.X, X_test)
+    assert plan.design.rank == 5
+    return plan, output_covariance(kernel, data.X, 0.3), kernel(X_test, data.X)
+
+
+def test_shrinkage_is_the_gp_estimate_given_the_release(unshrunk):
+    plan, K, K_sf = unshrunk
+    C, N = plan.weights, 7.0**2 * plan.factor @ plan.factor.T
+    W = K_sf @ C.T @ np.linalg.pinv(C @ K @ C.T + N)  # 02_cloaking.md, "Always", last item
+    shrunk = shrink(plan, K, scale=7.0)
+    np.testing.assert_allclose(shrunk.weights, W @ C, rtol=1e-7, atol=1e-10)
+    np.testing.assert_allclose(shrunk.factor @ shrunk.factor.T, W @ plan.factor @ plan.factor.T @ W.T, rtol=1e-7)
+
+
+def test_shrinkage_never_lengthens_a_shift(unshrunk, squared_shift):
+    plan, K, _ = unshrunk
+    shrunk = shrink(plan, K, scale=7.0)
+    before, after = (squared_shift(p.factor, p.weights) for p in (plan, shrunk))
+    np.testing.assert_allclose(after, before, rtol=1e-6)
+
+
+@pytest.mark.parametrize("scale", [0.5, 3.0, 50.0])
+def test_shrinkage_lowers_the_prior_expected_error(unshrunk, scale):
+    plan, K, K_sf = unshrunk
+
+    def expected_error(p):  # E |A y + scale L z - f|^2 with cov(y) = K, cov(f, y) = K_sf, up to tr cov(f)
+        fit = np.trace(p.weights @ K @ p.weights.T) - 2 * np.trace(p.weights @ K_sf.T)
+        return fit + scale**2 * np.trace(p.factor @ p.factor.T)
+
+    assert expected_error(shrink(plan, K, scale)) < expected_error(plan)
+
+
+def test_much_noise_shrinks_to_the_prior_and_little_noise_hardly_at_all(unshrunk):
+    plan, K, _ = unshrunk
+    assert np.abs(shrink(plan, K, 1e6).weights).max() < 1e-6
+    np.testing.assert_allclose(shrink(plan, K, 1e-6).weights, plan.weights, atol=1e-6)
+
+
+def test_shrinkage_needs_a_design():
+    with pytest.raises(ValueError, match=r"shrinkage needs a plan with a noise design; use Cloaking\.plan"):
+        shrink(Plan(weights=np.eye(2), factor=np.eye(2)), np.eye(2), 1.0)
+
+
+def test_shrunk_release_uses_the_noise_in_model_units(make_dataset):
+    data = make_dataset()
+    model = {**MODEL, "kernel": Matern32(lengthscale=2.0)}
+    plain = Cloaking(**model).plan(data.X, X_TEST)
+    K = output_covariance(model["kernel"], data.X, 0.3)
+    expected = shrink(plain, K, S_PRIME * 4 / 2)  # range 4, y_scale 2
+    released = Cloaking(**model, shrinkage=True).release(data, X_TEST, np.random.default_rng(1))
+    np.testing.assert_allclose(released.mean, 1 + 2 * expected.weights @ data.standardised(), rtol=1e-8)
+    np.testing.assert_allclose(released.noise_factor, S_PRIME * 4 * expected.factor, rtol=1e-6, atol=1e-8)
+
+
+# ---- what design_noise refuses, it refuses here
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"weights": [1.0, 2.0]}, "weights must be 9 non-negative numbers"),
+        ({"weights": [1.0] * 9, "objective": "logdet"}, "weights change nothing for objective 'logdet'"),
+        ({"objective": "entropy"}, "objective must be 'trace' or 'logdet', got 'entropy'"),
+        ({"gap": 0.0}, "gap must be above 0, got 0.0"),
+        ({"rank_tolerance": 2.0}, "rank_tolerance must be 'auto' or in"),
+    ],
+)
+def test_bad_design_options_are_named(make_dataset, options, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        Cloaking(**MODEL, **options).release(make_dataset(), X_TEST, np.random.default_rng(1))

@@ -1,0 +1,120 @@
+import math
+from dataclasses import FrozenInstanceError
+
+import numpy as np
+import pytest
+
+from dpgp_core.kernels import EQ, KERNELS, Matern12, Matern32, Matern52, RationalQuadratic, Stationary
+
+each = pytest.mark.parametrize("kernel", KERNELS, ids=[kernel.__name__ for kernel in KERNELS])
+
+
+def at(kernel, distance):
+    return kernel(np.zeros((1, 1)), np.array([[distance]])).item()
+
+
+@pytest.mark.parametrize(
+    ("kernel", "expected"),
+    [  # written out for variance 2, lengthscale 4 at distance 6, so r = 1.5 (Rasmussen & Williams, ch. 4)
+        (EQ, 2 * math.exp(-(6**2) / (2 * 4**2))),
+        (Matern12, 2 * math.exp(-6 / 4)),
+        (Matern32, 2 * (1 + math.sqrt(3) * 6 / 4) * math.exp(-math.sqrt(3) * 6 / 4)),
+        (Matern52, 2 * (1 + math.sqrt(5) * 6 / 4 + 5 * 6**2 / (3 * 4**2)) * math.exp(-math.sqrt(5) * 6 / 4)),
+        (RationalQuadratic, 2 / (1 + 6**2 / (2 * 1 * 4**2))),
+    ],
+)
+def test_formula(kernel, expected):
+    assert at(kernel(variance=2.0, lengthscale=4.0), 6.0) == pytest.approx(expected, rel=1e-14)
+
+
+def test_matern52_at_one_lengthscale():
+    # (1 + sqrt 5 + 5/3) exp(-sqrt 5) by mpmath at 30 digits
+    assert at(Matern52(), 1.0) == pytest.approx(0.5239941088318203, rel=1e-14)
+
+
+def test_rational_quadratic_of_shape_two():
+    assert at(RationalQuadratic(alpha=2.0), 2.0) == pytest.approx(0.25, rel=1e-15)  # (1 + 4/4)^-2
+
+
+def test_rational_quadratic_tends_to_eq():
+    errors = [abs(at(RationalQuadratic(alpha=a), 1.3) - at(EQ(), 1.3)) for a in (1e2, 1e4, 1e6)]
+    # the first term left out is r^4 / (8 alpha) times the EQ kernel
+    np.testing.assert_allclose(errors, 1.3**4 / 8 * at(EQ(), 1.3) / np.array([1e2, 1e4, 1e6]), rtol=0.01)
+
+
+@pytest.mark.parametrize(
+    ("half_integer", "order"), [(Matern12, 0.5), (Matern32, 1.5), (Matern52, 2.5)], ids=["12", "32", "52"]
+)
+def test_matern_is_the_bessel_formula(half_integer, order):
+    from scipy.special import gamma, kv
+
+    r = 0.8
+    a = math.sqrt(2 * order) * r
+    general = 2 ** (1 - order) / gamma(order) * a**order * kv(order, a)  # R&W eq. 4.14
+    assert at(half_integer(), r) == pytest.approx(general, rel=1e-13)
+
+
+@each
+def test_positive_definite_symmetric_and_of_the_right_shape(kernel):
+    rng = np.random.default_rng(1)
+    X, Z = rng.normal(size=(20, 3)), rng.normal(size=(7, 3))
+    k = kernel(variance=1.7, lengthscale=(0.5, 1.0, 2.0))
+    K = k(X, X)
+    np.testing.assert_allclose(K, K.T, rtol=1e-15)
+    assert np.linalg.eigvalsh(K).min() > 0
+    assert k(X, Z).shape == (20, 7)
+    np.testing.assert_array_equal(k(X, Z), k(Z, X).T)
+
+
+@each
+def test_diagonal_is_the_variance(kernel):
+    X = np.random.default_rng(2).normal(size=(5, 2))
+    k = kernel(variance=1.7, lengthscale=0.3)
+    np.testing.assert_allclose(k.diagonal(X), np.diag(k(X, X)), rtol=1e-14)
+    np.testing.assert_array_equal(k.diagonal(X), np.full(5, 1.7))
+
+
+@each
+@pytest.mark.parametrize("scales", [(0.5, 3.0), [0.5, 3.0], np.array([0.5, 3.0])], ids=["tuple", "list", "array"])
+def test_one_lengthscale_per_dimension(kernel, scales):
+    X = np.random.default_rng(3).normal(size=(6, 2))
+    expected = kernel()(X / [0.5, 3.0], X / [0.5, 3.0])
+    np.testing.assert_allclose(kernel(lengthscale=scales)(X, X), expected, rtol=1e-13)
+
+
+@each
+def test_equal_parameters_make_equal_hashable_kernels(kernel):
+    assert kernel(lengthscale=[1.0, 2.0]) == kernel(lengthscale=(1.0, 2.0))
+    assert hash(kernel(lengthscale=[1.0, 2.0])) == hash(kernel(lengthscale=(1.0, 2.0)))
+    with pytest.raises(FrozenInstanceError):
+        kernel().variance = 2.0
+
+
+@each
+def test_wrong_number_of_lengthscales_is_named(kernel):
+    X = np.zeros((3, 3))
+    with pytest.raises(ValueError, match="2 lengthscales for 3 input columns; give one, or one per column"):
+        kernel(lengthscale=(1.0, 2.0))(X, X)
+
+
+@each
+@pytest.mark.parametrize("value", [0.0, -1.0, math.inf, math.nan])
+@pytest.mark.parametrize("name", ["variance", "lengthscale"])
+def test_bad_hyperparameters_are_named(kernel, name, value):
+    with pytest.raises(ValueError, match=rf"{name} must be a finite number above 0, got {value}"):
+        kernel(**{name: value})
+
+
+def test_one_bad_lengthscale_among_several_is_named():
+    with pytest.raises(ValueError, match=r"lengthscale must be a finite number above 0, got -2.0"):
+        EQ(lengthscale=(1.0, -2.0))
+
+
+def test_bad_alpha_is_named():
+    with pytest.raises(ValueError, match=r"alpha must be a finite number above 0, got 0.0"):
+        RationalQuadratic(alpha=0.0)
+
+
+def test_the_common_base_is_not_a_kernel():
+    with pytest.raises(TypeError, match="Stationary is not a kernel by itself"):
+        Stationary()(np.zeros((1, 1)), np.zeros((1, 1)))

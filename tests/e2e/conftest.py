@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request
+
+from tests.e2e import browser as tool
+
+KNOWN_NOISE = (
+    "status of 404",  # /<page>/_stcore/health and /host-config on deep links: streamlit asks, then falls back
+    "luma.gl",
+    "GPU stall due to ReadPixels",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.e2e)
+
+
+class Visit:
+    """One browser page that remembers what it asked for and what it complained about."""
+
+    def __init__(self, page: Page, address: str) -> None:
+        self.page, self.address = page, address
+        self.external: list[str] = []
+        self.errors: list[str] = []
+        page.on("request", self._note_request)
+        page.on("console", self._note_console)
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+
+    def open(self, path: str) -> Page:
+        self.page.goto(f"{self.address}/{path}")
+        tool.settle(self.page)
+        return self.page
+
+    def _note_request(self, request: Request) -> None:
+        if not request.url.startswith((self.address, self.address.replace("http", "ws"), "data:", "blob:")):
+            self.external.append(request.url)
+
+    def _note_console(self, message: ConsoleMessage) -> None:
+        if message.type == "error" and not any(known in message.text for known in KNOWN_NOISE):
+            self.errors.append(message.text)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    if tool.CHROMIUM is None:
+        pytest.skip("NO BROWSER: chromium is not installed, so no browser test ran")
+    with tool.launch() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[str]:
+    with tool.serve() as address:
+        yield address
+
+
+@pytest.fixture(params=["wide"])
+def visit(request: pytest.FixtureRequest, chromium: Browser, server: str) -> Iterator[Visit]:
+    """A visitor; parametrise indirectly with "narrow" for a telephone."""
+    size = {"wide": (1440, 900), "narrow": (400, 800)}[request.param]
+    context = chromium.new_context(viewport={"width": size[0], "height": size[1]})
+    yield Visit(context.new_page(), server)
+    context.close()

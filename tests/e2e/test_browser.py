@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Browser
+
+from tests.e2e import browser as tool
+
+PAGES = {
+    "": "What does a privacy budget promise one person?",
+    "kung_curves": "How much noise hides one woman's or girl's height?",
+    "london_noise_map": "What does hiding one hexagon's median price do to the map?",
+    "how_cloaking_works": "Why does one person need so little noise to hide?",
+}
+
+
+def move(page, label: str, key: str = "ArrowLeft") -> None:
+    """Move the slider with this label by one step."""
+    page.get_by_role("slider", name=re.compile(label)).first.press(key)
+    tool.settle(page)
+
+
+def go_to(page, title: str) -> None:
+    """Use the menu."""
+    page.get_by_role("link", name=title).click()
+    tool.settle(page)
+
+
+def curve(page, chart: str = "curves") -> list[float]:
+    """What is really drawn: y values of the private draw in a chart."""
+    return page.evaluate(
+        """chart => Array.from(document.querySelector(`.st-key-${chart} .js-plotly-plot`)
+            ._fullData.find(trace => trace.name === 'private draw').y)""",
+        chart,
+    )
+
+
+@pytest.mark.parametrize("visit", ["wide", "narrow"], indirect=True)
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path or "start")
+def test_page_renders_without_errors_or_outside_requests(visit, path):
+    page = visit.open(path)
+    assert page.locator("h1").first.inner_text() == PAGES[path]
+    assert page.locator("[data-testid=stException]").count() == 0
+    drawn = page.locator("#deckgl-overlay" if "map" in path else ".js-plotly-plot .main-svg")
+    assert drawn.count() > 0
+    assert page.get_by_text("What this guarantee says").is_visible()
+    assert visit.external == []
+    assert visit.errors == []
+    overflow = page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth - window.innerWidth")
+    assert overflow <= 0, f"the page scrolls sideways by {overflow} px"
+
+
+def test_less_epsilon_changes_sentence_picture_and_address(visit):
+    page = visit.open("kung_curves")
+    before = curve(page)
+    move(page, "ε")
+    assert "epsilon=0.7" in page.url
+    assert curve(page) != before
+    assert page.get_by_text("At ε = 0.7").is_visible()
+
+
+def test_a_longer_lengthscale_needs_less_noise(visit):
+    page = visit.open("kung_curves?lengthscale_years=15")
+    short = page.locator("[data-testid=stMetricValue]").nth(2).inner_text()
+    move(page, "Lengthscale", "ArrowRight")
+    long = page.locator("[data-testid=stMetricValue]").nth(2).inner_text()
+    as_number = lambda shown: float(re.search(r"[\d.]+", shown)[0])  # noqa: E731
+    assert as_number(long) < as_number(short)
+
+
+def test_draw_again_is_another_draw_and_adds_to_what_is_spent(visit):
+    page = visit.open("kung_curves")
+    before = curve(page)
+    page.get_by_role("button", name="Draw again").click()
+    tool.settle(page)
+    assert curve(page) != before
+    assert "draw=2" in page.url
+    assert page.get_by_text("If all 2 pictures seen in this session were published").is_visible()
+
+
+def test_changing_epsilon_keeps_the_axes(visit):
+    page = visit.open("kung_curves")
+    axes = "document.querySelector('.st-key-curves .js-plotly-plot')._fullLayout.yaxis.range"
+    before = page.evaluate(axes)
+    move(page, "ε")
+    assert page.evaluate(axes) == before
+
+
+def test_deep_link_on_a_fresh_server(chromium: Browser):
+    with tool.serve() as address:
+        page = chromium.new_page()
+        page.goto(f"{address}/london_noise_map?epsilon=2&lengthscale_km=8&map=private")
+        tool.settle(page)
+        assert page.locator("h1").first.inner_text() == PAGES["london_noise_map"]
+        assert page.get_by_text("At ε = 2").is_visible()
+        assert "lengthscale_km=8" in page.url
+        page.context.close()
+
+
+def test_clicking_a_hexagon_shows_its_row(visit):
+    page = visit.open("london_noise_map")
+    assert page.get_by_text("Click a hexagon to see its row.").is_visible()
+    box = page.locator(".st-key-hexagons canvas").first.bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 2 + 7, box["y"] + box["height"] / 2 + 5)
+    tool.settle(page)
+    assert page.get_by_text("Click a hexagon to see its row.").count() == 0
+    row = page.locator("[data-testid=stTable] tbody").inner_text()
+    assert re.match(r"87[0-9a-f]{13}", row.strip())
+
+
+def test_state_survives_a_change_of_page(visit):
+    page = visit.open("london_noise_map?epsilon=1.5&lengthscale_km=8")
+    go_to(page, "How cloaking works")
+    assert page.locator("h1").first.inner_text() == PAGES["how_cloaking_works"]
+    assert "epsilon=1.5" in page.url
+    move(page, "ε")  # back to the default, which the address leaves out
+    go_to(page, "London noise map")
+    assert "epsilon" not in page.url
+    assert "lengthscale_km=8" in page.url
+    assert page.get_by_text("At ε = 1 ").is_visible()
+
+
+def test_moving_a_record_moves_the_two_point_picture(visit):
+    page = visit.open("how_cloaking_works")
+    sentence = page.get_by_text("times less variance").inner_text()
+    move(page, "Record 1 at")
+    assert page.get_by_text("times less variance").inner_text() != sentence
+
+
+def test_a_bad_link_is_explained_and_nothing_breaks(visit):
+    page = visit.open("kung_curves?epsilon=0")
+    assert page.get_by_text("epsilon must be a finite number above 0").is_visible()
+    assert page.get_by_text("At ε = 1 ").is_visible()

@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from tests.pages.reading import ROOT
+
+
+@pytest.fixture(autouse=True)
+def cold_caches():
+    st.cache_data.clear()
+
+
+@pytest.fixture
+def open_page() -> Callable[..., AppTest]:
+    """Open a page at an address, for example open_page("kung_curves", epsilon="2")."""
+
+    def opener(page: str, **address: str) -> AppTest:
+        app = AppTest.from_file(str(ROOT / "pages/_ui/main.py"), default_timeout=120)
+        for key, value in address.items():
+            app.query_params[key] = value
+        return app.switch_page(f"../{page}.py").run()
+
+    return opener

@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from tests.pages.reading import ROOT, page_text
+
+PAGES = sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_page_shows_question_answer_picture_table_and_guarantee(open_page, page):
+    app = open_page(page)
+    assert not app.exception
+    assert not app.warning
+    assert app.title[0].value.endswith("?")
+    assert len(app.metric) >= 3
+    assert len(app.get("plotly_chart")) + len(app.get("deck_gl_json_chart")) >= 1
+    assert len(app.dataframe) >= 1
+    for part in ("Protects.", "Neighbours.", "Unit.", "Promise.", "Rests on.", "Assumes.", "Does not cover."):
+        assert part in page_text(app)
+
+
+def test_every_page_file_is_in_the_menu():
+    menu = (ROOT / "pages/_ui/main.py").read_text()
+    assert [page for page in PAGES if f"../{page}.py" not in menu] == []
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_pages_are_thin(page):
+    source = (ROOT / "pages" / f"{page}.py").read_text()
+    assert source.count("\n") <= 80
+    imported = {
+        name.name for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Import) for name in node.names
+    }
+    assert imported <= {"streamlit as st", "streamlit"}
+
+
+BAD_VALUES = [
+    ("epsilon", "0", "epsilon must be a finite number above 0, got 0.0"),
+    ("epsilon", "-1", "epsilon must be a finite number above 0, got -1.0"),
+    ("epsilon", "many", "it must be a number"),
+    ("epsilon", "0.37", "it is not offered here; the choices are 0.1, 0.2"),
+    ("delta", "1", "delta must lie strictly between 0 and 1, got 1.0"),
+    ("delta", "nan", "delta must lie strictly between 0 and 1, got nan"),
+    ("lengthscale_years", "-1", "lengthscale must be a finite number above 0, got -1.0"),
+    ("noise", "0", "noise must be a finite number above 0, got 0.0"),
+    ("dataset", "atlantis", "it is not offered here; the choices are !Kung heights, "),
+    ("kernel", "Linear", "it is not offered here; the choices are EQ, Matern12"),
+    ("draws", "1000000", "it is not offered here; the choices are 1, 2"),
+]
+
+
+@pytest.mark.parametrize(("key", "value", "sentence"), BAD_VALUES, ids=[f"{k}={v}" for k, v, _ in BAD_VALUES])
+def test_a_bad_value_in_the_address_is_named_and_the_default_used(open_page, key, value, sentence):
+    app = open_page("kung_curves", **{key: value})
+    assert not app.exception
+    [warning] = app.warning
+    assert f"The link asks for {key} = `{value}`: {sentence}" in warning.value
+    assert "instead" in warning.value
+    assert app.metric[0].value == open_page("kung_curves").metric[0].value
+
+
+def test_hostile_text_in_the_address_cannot_write_markup(open_page):
+    app = open_page("kung_curves", epsilon="`<script>alert(1)</script>`[x](http://x)" + "a" * 5000)
+    [warning] = app.warning
+    assert "<" not in warning.value
+    assert "](" not in warning.value
+    assert len(warning.value) < 400
+
+
+def test_a_bad_draw_number_falls_back(open_page):
+    app = open_page("kung_curves", draw="-5")
+    assert not app.exception
+    assert app.number_input(key="draw").value == 1
+
+
+def test_state_link_and_budget_are_on_the_pages_that_release(open_page):
+    for page in ("kung_curves", "london_noise_map"):
+        sidebar = "\n".join(element.value for element in open_page(page).sidebar.markdown)
+        assert "On screen: **ε = 1.00** at δ = 0.01" in sidebar
+
+
+def test_only_one_module_caches():
+    cached = [
+        str(path.relative_to(ROOT))
+        for folder in ("pages", "datasets", "dpgp_core")
+        for path in Path(ROOT / folder).rglob("*.py")
+        if any(word in path.read_text() for word in ("cache_data", "cache_resource", "lru_cache", "functools.cache"))
+    ]
+    assert cached == ["pages/_ui/compute.py"]

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import h3
+import numpy as np
+import pytest
+
+from tests.pages.reading import deck, page_text
+
+
+def layers(app, chart=0):
+    return {layer["id"]: layer for layer in deck(app, chart)["layers"]}
+
+
+def test_map_covers_every_cell_once_and_asks_nobody_for_a_background(open_page):
+    app = open_page("london_noise_map")
+    spec = deck(app)
+    cells = [row["cell"] for row in layers(app)["hex-noise"]["data"]]
+    assert len(cells) == len(set(cells)) == 685
+    assert all(h3.get_resolution(cell) == 7 for cell in cells)
+    assert spec.get("mapProvider") is None
+    assert layers(app)["outline-noise"]["data"]
+
+
+def test_noise_is_small_where_sales_are_dense_and_large_at_the_rim(open_page):
+    table = open_page("london_noise_map").dataframe[0].value
+    noise = table["privacy noise [%]"]
+    dense, empty = noise[table["sales"] >= 15], noise[table["sales"] == 0]
+    assert len(dense) > 10
+    assert dense.median() < 15 < 50 < empty.median()
+
+
+def test_values_released_stay_within_the_public_bounds_and_truth_needs_the_overlay(open_page):
+    table = open_page("london_noise_map", overlay="false", epsilon="0.1").dataframe[0].value
+    assert table["private draw [GBP]"].between(250_000, 1_500_000).all()
+    assert not [column for column in table if "not private" in column]
+
+
+def test_without_the_overlay_the_true_medians_cannot_be_chosen(open_page):
+    app = open_page("london_noise_map", overlay="false", map="truth")
+    assert not app.exception
+    assert app.selectbox(key="map").value == "Privacy noise"
+    assert "map = `True medians`" in app.warning[0].value
+
+
+def test_two_maps_share_one_scale(open_page):
+    app = open_page("london_noise_map", beside="true")
+    ours, paper = layers(app, 0)["hex-noise"]["data"], layers(app, 1)["hex-noise-paper"]["data"]
+    fills = {}
+    for row in [*ours, *paper]:
+        fills.setdefault(row["value"], row["fill"])
+    both = {row["value"] for row in ours} & {row["value"] for row in paper}
+    assert both
+    assert len([r for r in app.get("html") if "linear-gradient" in r.proto.body]) == 2
+
+
+def test_error_without_privacy_is_the_golden_one(open_page):
+    app = open_page("london_noise_map")
+    # 07_targets: in-sample RMSE of ln price 0.220 at 15 km, that is 25 % of a price
+    assert app.metric[1].value == f"{100 * np.expm1(0.2203):.0f} %"
+
+
+@pytest.mark.parametrize("kind", ["noise", "private", "fit", "truth"])
+def test_every_layer_draws(open_page, kind):
+    app = open_page("london_noise_map", map=kind)
+    assert not app.exception
+    assert not app.warning
+    assert f"hex-{kind}" in layers(app)
+
+
+def test_simulated_sales_say_so_and_need_less_noise(open_page):
+    simulated = open_page("london_noise_map", map_dataset="london_sales")
+    assert "simulated from real hexagon medians" in simulated.info[0].value
+    medians = open_page("london_noise_map")
+    noise = "privacy noise [%]"
+    assert simulated.dataframe[0].value[noise][:300].median() < medians.dataframe[0].value[noise][:300].median() / 3
+
+
+def test_dataset_of_another_page_is_explained(open_page):
+    app = open_page("london_noise_map", map_dataset="kung")
+    assert "the choices are London price hexagons," in app.warning[0].value
+    assert "<b>Unit.</b> one hexagon&#x27;s median price" in page_text(app)

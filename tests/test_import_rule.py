@@ -1,0 +1,128 @@
+"""pages -> datasets, dpgp_core; datasets -> dpgp_core; dpgp_core -> numpy, scipy. Nothing else, nothing back."""
+
+import ast
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+ALLOWED = {
+    "dpgp_core": {"dpgp_core", "numpy", "scipy"},
+    "datasets": {"dpgp_core", "datasets", "numpy", "pandas", "h3"},
+}
+# what numpy.random offers besides the functions on its hidden global state
+GENERATORS = {"Generator", "default_rng", "SeedSequence", "BitGenerator", "PCG64", "PCG64DXSM", "Philox"}
+
+
+def sources(*folders):
+    return [path for folder in folders for path in sorted((ROOT / folder).rglob("*.py"))]
+
+
+def name(path):
+    return str(path.relative_to(ROOT))
+
+
+def imported(tree):
+    """Top-level packages imported anywhere in the file, relative imports aside."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.split(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            yield node.module.split(".")[0]
+
+
+def dotted(node):
+    """'np.random.seed' for that attribute expression, '' for anything but a chain of names."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        before = dotted(node.value)
+        return f"{before}.{node.attr}" if before else ""
+    return ""
+
+
+def uses_of_global_state(tree):
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            chain = dotted(node)
+            if chain.startswith(("np.random.", "numpy.random.")) and chain.split(".")[2] not in GENERATORS:
+                yield chain
+        elif isinstance(node, ast.ImportFrom) and node.module == "numpy.random":
+            yield from (alias.name for alias in node.names if alias.name not in GENERATORS)
+
+
+def caching(tree):
+    for node in ast.walk(tree):
+        found = getattr(node, "attr", None) or getattr(node, "id", None) or getattr(node, "name", None)
+        if found in {"cache_data", "cache_resource"}:
+            yield found
+
+
+def parse(path):
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("package", ALLOWED)
+def test_package_imports_only_what_it_may(package):
+    for path in sources(package):
+        foreign = set(imported(parse(path))) - ALLOWED[package] - set(sys.stdlib_module_names)
+        assert not foreign, f"{name(path)} imports {foreign}"
+
+
+def test_core_has_no_relative_import_out_of_the_package():
+    for path in sources("dpgp_core"):
+        depth = len(path.relative_to(ROOT).parts) - 1
+        levels = [node.level for node in ast.walk(parse(path)) if isinstance(node, ast.ImportFrom)]
+        assert max(levels, default=0) <= depth, name(path)
+
+
+def test_core_touches_neither_files_nor_network():
+    forbidden = {"pathlib", "os", "io", "urllib", "http", "socket", "requests", "shutil", "tempfile"}
+    for path in sources("dpgp_core"):
+        tree = parse(path)
+        assert not forbidden & set(imported(tree)), name(path)
+        assert "open" not in {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}, name(path)
+
+
+def test_pages_import_nothing_from_tests_or_benchmarks():
+    for path in [*sources("pages"), ROOT / "app.py"]:
+        if path.exists():
+            assert not {"tests", "benchmarks"} & set(imported(parse(path))), name(path)
+
+
+def test_only_compute_caches():
+    for path in [*sources("pages", "dpgp_core", "datasets"), ROOT / "app.py"]:
+        if path.exists() and name(path) != "pages/_ui/compute.py":
+            assert not list(caching(parse(path))), name(path)
+
+
+def test_no_file_uses_numpys_global_random_state():
+    for path in sources("dpgp_core", "datasets", "pages", "benchmarks", "tests"):
+        assert not list(uses_of_global_state(parse(path))), name(path)
+
+
+def test_there_is_something_to_check():
+    assert len(sources("dpgp_core")) >= 10
+    assert len(sources("datasets")) >= 5
+
+
+@pytest.mark.parametrize(
+    ("check", "code"),
+    [
+        (imported, "import pandas.core"),
+        (imported, "def f():\n    from streamlit import cache"),
+        (uses_of_global_state, "import numpy as np\nnp.random.seed(1)"),
+        (uses_of_global_state, "import numpy\nx = numpy.random.normal(size=3)"),
+        (uses_of_global_state, "from numpy.random import rand"),
+        (caching, "import streamlit as st\n@st.cache_data\ndef f(): ..."),
+        (caching, "from streamlit import cache_resource"),
+    ],
+)
+def test_the_checks_see_what_they_look_for(check, code):
+    assert list(check(ast.parse(code)))
+
+
+@pytest.mark.parametrize("code", ["np.random.default_rng(1)", "rng: np.random.Generator", "rng.normal()"])
+def test_the_checks_allow_generators(code):
+    assert not list(uses_of_global_state(ast.parse(code)))
