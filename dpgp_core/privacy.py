@@ -7,7 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from scipy.optimize import brentq
+
 from .calibration import check_budget, epsilon_of, noise_multiplier
+from .losses import GaussianLoss, Loss, total_epsilon
 
 Protects = Literal["outputs", "inputs and outputs"]
 
@@ -20,7 +23,7 @@ class Budget:
 
     Args:
         epsilon: > 0, the log of the largest factor by which an outcome's odds may change.
-        delta: in (0, 1), the probability mass exempted from that.
+        delta: in [0, 1), the probability mass exempted from that; 0 is pure differential privacy.
 
     Raises:
         ValueError: either is out of range.
@@ -30,17 +33,16 @@ class Budget:
     delta: float
 
     def __post_init__(self) -> None:
-        check_budget(self.epsilon, self.delta)
+        check_budget(self.epsilon, self.delta if self.delta != 0 else 0.5)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Guarantee:
-    """The promise made by one Gaussian release, known before any data are read.
+    """The promise made by one release, known before any data are read.
 
     Args:
         budget: the (epsilon, delta) claimed.
-        mu: Gaussian-DP parameter, the largest shift between neighbours in units of the noise;
-            with it the accounting can be redone from this value alone.
+        loss: what the release spends; with it the accounting can be redone from this value alone.
         protects: whose privacy the budget speaks of.
         neighbours: which data sets are held indistinguishable.
         unit: whom one record is about.
@@ -53,7 +55,7 @@ class Guarantee:
     """
 
     budget: Budget
-    mu: float
+    loss: Loss
     protects: Protects
     neighbours: str
     unit: str
@@ -66,14 +68,14 @@ class Guarantee:
     @property
     def proven_epsilon(self) -> float:
         """Exact epsilon of this noise at the claimed delta, whatever formula chose the noise."""
-        return epsilon_of(1 / self.mu, self.budget.delta)
+        return self.loss.epsilon(self.budget.delta)
 
     def for_unit(self, unit: str) -> Guarantee:
         """The same promise, naming whom one record is about."""
         return replace(self, unit=unit)
 
     def repeated(self, releases: int) -> Guarantee:
-        """The promise for ``releases`` independent draws: mu grows by the square root of their number.
+        """The promise for ``releases`` independent draws.
 
         Raises:
             ValueError: releases < 1.
@@ -82,11 +84,11 @@ class Guarantee:
             raise ValueError(f"releases must be at least 1, got {releases}")
         if releases == 1:
             return self
-        mu = self.mu * math.sqrt(releases)
+        loss = self.loss.repeated(releases)
         # Noise larger than asked for (Hall's) may give epsilon 0 even so; the one claimed for one draw stands then.
-        epsilon = epsilon_of(1 / mu, self.budget.delta) or self.budget.epsilon
+        epsilon = loss.epsilon(self.budget.delta) or self.budget.epsilon
         budget = Budget(epsilon=epsilon, delta=self.budget.delta)
-        return replace(self, budget=budget, mu=mu, established=True, releases=self.releases * releases)
+        return replace(self, budget=budget, loss=loss, established=True, releases=self.releases * releases)
 
 
 class BudgetExceeded(ValueError):
@@ -95,7 +97,7 @@ class BudgetExceeded(ValueError):
 
 @dataclass(kw_only=True)
 class Ledger:
-    """What has been spent on one data set. Gaussian releases compose exactly: mu^2 = sum mu_i^2.
+    """What has been spent on one data set; see ``losses.total_epsilon`` for how it adds up.
 
     Args:
         limit: optional total that ``spend`` refuses to pass.
@@ -104,22 +106,25 @@ class Ledger:
     limit: Budget | None = None
     entries: list[tuple[str, Guarantee]] = field(default_factory=list)
 
-    @property
-    def mu(self) -> float:
-        """Gaussian-DP parameter of everything spent so far; 0 if nothing was."""
-        return math.hypot(*(guarantee.mu for _, guarantee in self.entries))
-
     def epsilon(self, delta: float) -> float:
-        """Exact epsilon of everything spent so far, at this delta; 0 if nothing was."""
-        return epsilon_of(1 / self.mu, delta) if self.entries else 0.0
+        """Epsilon of everything spent so far, at this delta in (0, 1); 0 if nothing was."""
+        return total_epsilon([guarantee.loss for _, guarantee in self.entries], delta)
 
     def epsilon_left(self) -> float:
         """Epsilon of the largest further Gaussian release that the limit allows, at its delta; inf without one."""
         if self.limit is None:
             return math.inf
-        # mu^2 adds up, so what is left is the difference of squares
-        left = noise_multiplier(self.limit.epsilon, self.limit.delta) ** -2 - self.mu**2
-        return epsilon_of(1 / math.sqrt(left), self.limit.delta) if left > 0 else 0.0
+        spent = [guarantee.loss for _, guarantee in self.entries]
+        budget = self.limit
+
+        def total(log_mu: float) -> float:
+            return total_epsilon([*spent, GaussianLoss(math.exp(log_mu))], budget.delta)
+
+        low, high = math.log(1e-6), -math.log(noise_multiplier(budget.epsilon, budget.delta))
+        if total(low) >= budget.epsilon:
+            return 0.0
+        root = brentq(lambda log_mu: total(log_mu) - budget.epsilon, low, high + 1e-9, xtol=1e-12)
+        return epsilon_of(math.exp(-root), budget.delta)
 
     def spend(self, guarantees: Iterable[tuple[str, Guarantee]]) -> None:
         """Record (what, guarantee) pairs, all or none.

@@ -10,6 +10,7 @@ import numpy as np
 from ..calibration import Method, noise_multiplier
 from ..data import Dataset, FloatArray
 from ..design_solver import column_norms
+from ..losses import GaussianLoss
 from ..noise_design import NoiseDesign
 from ..privacy import ONE_OUTPUT, Budget, Guarantee
 
@@ -124,7 +125,7 @@ class GaussianMechanism:
         }[self.calibration]
         return Guarantee(
             budget=Budget(epsilon=self.epsilon, delta=self.delta),
-            mu=1 / self.noise_multiplier,
+            loss=GaussianLoss(1 / self.noise_multiplier),
             protects="outputs",
             neighbours=ONE_OUTPUT,
             unit="one record's output",

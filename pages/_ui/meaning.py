@@ -57,7 +57,7 @@ def odds_of_attack(draw: Draw, prior: float) -> Attack:
     mechanism = Cloaking(kernel=EQ(), noise_variance=1.0, epsilon=draw.epsilon, delta=draw.delta)
     return Attack(
         before=max(prior, 1 - prior),
-        after=attacker_success(prior, mechanism.guarantee.mu),
+        after=attacker_success(prior, 1 / mechanism.noise_multiplier),
         multiplier=mechanism.noise_multiplier,
         guarantee=mechanism.guarantee,
     )

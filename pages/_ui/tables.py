@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
 
+from dpgp_core.calibration import noise_multiplier
 from dpgp_core.noise_design import NoiseDesign
 from pages._ui import text
 from pages._ui.analysis import SIMULATED_DRAWS, Design, Draw, Model
@@ -140,7 +140,7 @@ def _carriers(noise: NoiseDesign) -> int:
 
 def explain(result: Result, model: Model, design: Design, draw: Draw) -> list[tuple[str, str]]:
     """The computation with the current numbers put in."""
-    data, plan, guarantee = result.dataset, result.plan, result.outcome.release.guarantee
+    data, plan = result.dataset, result.plan
     P, n = plan.weights.shape
     low, high = data.y_bounds
     rows = [
@@ -156,7 +156,7 @@ def explain(result: Result, model: Model, design: Design, draw: Draw) -> list[tu
         ),
         (
             "Noise multiplier",
-            f"s′ = {text.number(math.sqrt(guarantee.releases) / guarantee.mu, 4)} "
+            f"s′ = {text.number(noise_multiplier(draw.epsilon, draw.delta, draw.calibration, unproven=True), 4)} "
             f"from ε = {draw.epsilon:g}, δ = {draw.delta:g} ({draw.calibration})",
         ),
         *_explain_noise(plan.design, design),

@@ -4,13 +4,14 @@ from dataclasses import FrozenInstanceError, replace
 import pytest
 
 from dpgp_core.calibration import epsilon_of, log_delta_of, noise_multiplier
+from dpgp_core.losses import GaussianLoss
 from dpgp_core.privacy import ONE_OUTPUT, Budget, BudgetExceeded, Guarantee, Ledger
 
 
 def promise(mu, delta=0.01, **changes):
     guarantee = Guarantee(
         budget=Budget(epsilon=max(epsilon_of(1 / mu, delta), 1e-4), delta=delta),
-        mu=mu,
+        loss=GaussianLoss(mu),
         protects="outputs",
         neighbours=ONE_OUTPUT,
         unit="one record's output",
@@ -26,7 +27,6 @@ def promise(mu, delta=0.01, **changes):
     [
         (0.0, 0.01, "epsilon must be a finite number above 0, got 0.0"),
         (math.nan, 0.01, "epsilon must be a finite number above 0, got nan"),
-        (1.0, 0.0, "delta must lie strictly between 0 and 1, got 0.0"),
         (1.0, 1.0, "delta must lie strictly between 0 and 1, got 1.0"),
     ],
 )
@@ -41,7 +41,7 @@ def test_budget_and_guarantee_are_frozen_values():
     with pytest.raises(FrozenInstanceError):
         Budget(epsilon=1, delta=0.1).epsilon = 2
     with pytest.raises(FrozenInstanceError):
-        promise(0.5).mu = 0.1
+        promise(0.5).releases = 2
 
 
 def test_proven_epsilon_looks_at_the_noise_not_at_the_claim():
@@ -59,7 +59,7 @@ def test_for_unit_changes_only_the_name():
 def test_repeated_release_is_one_release_with_a_longer_shift(releases):
     # m draws of N(mu, 1) are one draw of N(mu sqrt m, 1): the sample mean is sufficient
     repeated = promise(0.3).repeated(releases)
-    assert repeated.mu == pytest.approx(0.3 * math.sqrt(releases))
+    assert repeated.loss.mu == pytest.approx(0.3 * math.sqrt(releases))
     assert repeated.releases == releases
     delta = math.exp(log_delta_of(1 / (0.3 * math.sqrt(releases)), repeated.budget.epsilon))
     assert delta == pytest.approx(0.01, rel=1e-9)
@@ -67,7 +67,7 @@ def test_repeated_release_is_one_release_with_a_longer_shift(releases):
 
 def test_repeating_twice_multiplies_the_number_of_releases():
     assert promise(0.3).repeated(2).repeated(3).releases == 6
-    assert promise(0.3).repeated(2).repeated(3).mu == pytest.approx(promise(0.3).repeated(6).mu)
+    assert promise(0.3).repeated(2).repeated(3).loss.mu == pytest.approx(promise(0.3).repeated(6).loss.mu)
 
 
 def test_one_release_is_the_promise_itself():
@@ -86,7 +86,7 @@ def test_repeating_very_conservative_noise_still_gives_a_budget():
     mu = 1 / noise_multiplier(0.05, 0.01, "hall")
     twice = promise(mu, budget=Budget(epsilon=0.05, delta=0.01)).repeated(2)
     assert twice.budget.epsilon > 0
-    assert log_delta_of(1 / twice.mu, twice.budget.epsilon) <= math.log(0.01)
+    assert log_delta_of(1 / twice.loss.mu, twice.budget.epsilon) <= math.log(0.01)
 
 
 @pytest.mark.parametrize("releases", [0, -1])
@@ -96,7 +96,7 @@ def test_no_release_is_refused(releases):
 
 
 def test_empty_ledger_has_spent_nothing():
-    assert Ledger().mu == 0
+    assert Ledger().epsilon(0.01) == 0
     assert Ledger().epsilon(0.01) == 0
 
 
@@ -104,7 +104,7 @@ def test_ledger_composes_exactly():
     ledger = Ledger()
     ledger.spend([("a", promise(0.3)), ("b", promise(0.4))])
     ledger.spend([("c", promise(1.2))])
-    assert ledger.mu == pytest.approx(1.3)  # 0.3^2 + 0.4^2 + 1.2^2 = 1.3^2
+    assert ledger.epsilon(0.01) == pytest.approx(epsilon_of(1 / 1.3, 0.01))  # 0.3^2 + 0.4^2 + 1.2^2 = 1.3^2
     assert ledger.epsilon(1e-3) == pytest.approx(epsilon_of(1 / 1.3, 1e-3))
     assert [what for what, _ in ledger.entries] == ["a", "b", "c"]
 
@@ -156,3 +156,7 @@ def test_generators_of_guarantees_are_counted_once():
     ledger = Ledger(limit=Budget(epsilon=5, delta=0.01))
     ledger.spend((str(i), promise(0.1)) for i in range(3))
     assert len(ledger.entries) == 3
+
+
+def test_delta_zero_is_a_pure_budget():
+    assert Budget(epsilon=1, delta=0).delta == 0

@@ -45,8 +45,8 @@ def test_release_is_values_plus_scaled_factor_times_normals(make_dataset, plan):
 
 def test_guarantee_can_be_recomputed_from_itself():
     guarantee = Plain(epsilon=2.0, delta=1e-3).guarantee
-    assert guarantee.mu == pytest.approx(1 / noise_multiplier(2.0, 1e-3))
-    assert epsilon_of(1 / guarantee.mu, guarantee.budget.delta) == pytest.approx(guarantee.budget.epsilon)
+    assert guarantee.loss.mu == pytest.approx(1 / noise_multiplier(2.0, 1e-3))
+    assert epsilon_of(1 / guarantee.loss.mu, guarantee.budget.delta) == pytest.approx(guarantee.budget.epsilon)
     assert guarantee.established
     assert guarantee.protects == "outputs"
     assert "Balle & Wang" in guarantee.theorem
@@ -63,7 +63,7 @@ def test_hall_above_one_is_marked_as_no_promise():
     guarantee = Plain(epsilon=10, delta=0.01, calibration="hall", unproven=True).guarantee
     assert not guarantee.established
     assert guarantee.proven_epsilon > 10  # too little noise: 01_gp_and_calibration.md
-    assert guarantee.mu == pytest.approx(10 / math.sqrt(2 * math.log(200)))
+    assert guarantee.loss.mu == pytest.approx(10 / math.sqrt(2 * math.log(200)))
 
 
 def test_unproven_changes_nothing_for_the_analytic_formula():

@@ -76,7 +76,7 @@ def test_guarantee_is_known_before_data_are_read(mechanism, make_dataset):
     data = make_dataset()
     before = mechanism.guarantee
     assert (before.budget.epsilon, before.budget.delta) == (1.0, 0.01)
-    assert epsilon_of(1 / before.mu, 0.01) <= 1 + 1e-9
+    assert epsilon_of(1 / before.loss.mu, 0.01) <= 1 + 1e-9
     assert release(mechanism, data).guarantee == before.for_unit(data.unit)
     assert release(mechanism, make_dataset(y=-data.y)).guarantee == before.for_unit(data.unit)
     assert mechanism.guarantee == before
@@ -104,9 +104,9 @@ def test_draws_differ_within_one_release(mechanism, make_dataset):
 @pytest.mark.parametrize("draws", [2, 50])
 def test_draws_compose(mechanism, make_dataset, draws):
     guarantee = release(mechanism, make_dataset(), draws=draws).guarantee
-    assert guarantee.mu == pytest.approx(mechanism.guarantee.mu * np.sqrt(draws))
+    assert guarantee.loss.mu == pytest.approx(mechanism.guarantee.loss.mu * np.sqrt(draws))
     assert guarantee.releases == draws
-    assert guarantee.budget.epsilon == pytest.approx(epsilon_of(1 / guarantee.mu, 0.01))
+    assert guarantee.budget.epsilon == pytest.approx(epsilon_of(1 / guarantee.loss.mu, 0.01))
 
 
 @pytest.mark.parametrize("draws", [0, -1])
@@ -129,7 +129,7 @@ def test_samples_have_the_mean_and_covariance_stated(mechanism, make_dataset):
 def test_no_neighbour_moves_further_than_mu(mechanism, make_dataset, squared_shift):
     data = make_dataset()
     low, high = data.y_bounds
-    mu, shifts = mechanism.guarantee.mu, []
+    mu, shifts = mechanism.guarantee.loss.mu, []
     for j in range(data.n):
         down = release(mechanism, make_dataset(y=with_output(data, j, low)))
         up = release(mechanism, make_dataset(y=with_output(data, j, high)))
@@ -154,7 +154,7 @@ def test_no_neighbour_in_the_census_moves_further_than_mu(default, kung_data, sq
             found = mechanism.release(data, ages, np.random.default_rng(1))
             means.append(found.mean)
         # means of 100 cm are rounded at 1e-14 cm, the smallest noise direction has 1e-5 cm
-        assert squared_shift(found.noise_factor, means[1] - means[0]) <= mechanism.guarantee.mu**2 * (1 + 1e-6)
+        assert squared_shift(found.noise_factor, means[1] - means[0]) <= mechanism.guarantee.loss.mu**2 * (1 + 1e-6)
 
 
 def test_outputs_outside_the_bounds_are_clipped(mechanism, make_dataset):

@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.special import ndtr
+
+from dpgp_core.calibration import epsilon_of
+from dpgp_core.losses import GaussianLoss, PureLoss, total_epsilon
+from dpgp_core.renyi import ORDERS
+
+
+def hockey_stick(epsilon: float, mu: float, pure: float) -> float:
+    """Exact delta of N(0,1)/N(mu,1) released together with a coin of odds exp(+-pure): sum over the coin."""
+    heads = math.exp(pure) / (1 + math.exp(pure))
+    total = 0.0
+    for p, q in ((heads, 1 - heads), (1 - heads, heads)):
+        # (p N(mu,1) - e^eps q N(0,1))^+ is positive above t = mu/2 + (eps + log q/p) / mu
+        t = mu / 2 + (epsilon + math.log(q / p)) / mu
+        total += p * ndtr(mu - t) - math.exp(epsilon) * q * ndtr(-t)
+    return total
+
+
+@pytest.mark.parametrize("mu", [0.2, 1.0, 3.0])
+@pytest.mark.parametrize("pure", [0.05, 0.5, 2.0])
+@pytest.mark.parametrize("delta", [1e-6, 0.01])
+def test_total_of_mixed_losses_is_valid_against_the_exact_pair(mu, pure, delta):
+    epsilon = total_epsilon([GaussianLoss(mu), PureLoss(pure)], delta)
+    assert hockey_stick(epsilon, mu, pure) <= delta
+    assert epsilon <= epsilon_of(1 / mu, delta) + pure + 1e-12
+
+
+def test_gaussian_losses_compose_exactly():
+    assert total_epsilon([GaussianLoss(0.3), GaussianLoss(0.4)], 0.01) == pytest.approx(epsilon_of(2.0, 0.01))
+    assert GaussianLoss(0.3).repeated(4) == GaussianLoss(0.6)
+
+
+def test_many_small_pure_losses_beat_the_plain_sum():
+    many = [PureLoss(0.01)] * 500
+    assert total_epsilon(many, 1e-5) < 2.0 < 500 * 0.01
+    assert total_epsilon(many, 1e-5) == pytest.approx(PureLoss(0.01).repeated(500).epsilon(1e-5))
+
+
+def test_one_pure_loss_is_its_epsilon_even_without_delta():
+    assert PureLoss(0.7).epsilon(0.0) == 0.7
+    assert total_epsilon([PureLoss(0.7)], 1e-9) == pytest.approx(0.7)
+
+
+def test_randomised_response_curve_lies_below_the_bound():
+    p = math.exp(0.8) / (1 + math.exp(0.8))
+    orders = ORDERS[ORDERS < 200]
+    exact = np.log(p**orders * (1 - p) ** (1 - orders) + (1 - p) ** orders * p ** (1 - orders)) / (orders - 1)
+    assert (exact <= PureLoss(0.8).rdp(orders) + 1e-12).all()
+
+
+def test_exponential_mechanism_curve_lies_below_its_zcdp_bound():
+    # utilities moving by +-Delta over two candidates, worst starting point searched: D_alpha <= alpha eps^2 / 8
+    epsilon, orders = 1.3, np.array([1.1, 2.0, 5.0, 20.0])
+    for base in np.linspace(-6, 6, 241):
+        p = 1 / (1 + np.exp(-base))
+        q = 1 / (1 + np.exp(-(base + epsilon)))
+        renyi = np.log(p**orders * q ** (1 - orders) + (1 - p) ** orders * (1 - q) ** (1 - orders)) / (orders - 1)
+        assert (renyi <= PureLoss(epsilon, rho=epsilon**2 / 8).rdp(orders) + 1e-12).all()
+
+
+def test_nothing_spent_is_zero():
+    assert total_epsilon([], 0.01) == 0
+
+
+@pytest.mark.parametrize("make", [lambda: GaussianLoss(0), lambda: PureLoss(-1.0), lambda: PureLoss(1.0, rho=0.0)])
+def test_bad_parameters(make):
+    with pytest.raises(ValueError, match="must be a finite number above 0"):
+        make()
