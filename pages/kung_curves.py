@@ -2,22 +2,23 @@ import streamlit as st
 
 from pages._ui import compute, controls, figures, frame, tables, text
 
-data_name, model, design, draw = controls.setting("dataset")
+model, design, draw, show = controls.setting("dataset")
 ours, paper = compute.run(model, design, draw), compute.run_published(model, draw)
 data, guarantee = ours.dataset, ours.outcome.release.guarantee
 unit = data.y_unit
 
+
+def shown(value: float) -> str:
+    return f"{text.number(value)} {unit}"
+
+
 frame.heading(
     f"How much noise hides {data.unit}?",
-    f"At ε = {draw.epsilon:g} and δ = {draw.delta:g} one released curve is off by about "
-    f"**{text.number(ours.outcome.mean_rmse)} {unit}** (root mean square over the {data.n} records); without privacy "
-    f"{text.number(ours.outcome.nonprivate_rmse)} {unit}, with the published method "
-    f"{text.number(paper.outcome.mean_rmse)} {unit}.",
+    tables.answer(ours, paper, draw, show, shown, f"one released curve, over its {data.n} records,"),
 )
-show = controls.overlay()
 if show:
     frame.overlay_banner()
-frame.metrics(tables.release_metrics(ours, paper, lambda value: f"{text.number(value)} {unit}"))
+frame.metrics(tables.release_metrics(ours, paper, show, shown))
 left, right = st.columns(2)
 with left:
     st.subheader("This setting")
@@ -25,11 +26,12 @@ with left:
 with right:
     st.subheader(tables.published_title(paper))
     frame.chart(figures.curves(paper, show, other=True), "curves_paper", tables.curves_alt(paper, "purple, dashed"))
-st.subheader("How lucky can a draw be?")
-frame.chart(figures.error_distribution(ours.outcome, paper.outcome, unit), "errors", tables.ERRORS_ALT)
+if show:
+    st.subheader("How lucky can a draw be?")
+    frame.chart(figures.error_distribution(ours.outcome, paper.outcome, unit), "errors", tables.ERRORS_ALT)
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
 with values:
-    frame.table(tables.curve_table(ours, show), f"{data_name}_curve", tables.OVERLAY_NOTE)
+    frame.table(tables.curve_table(ours, show), f"{data.name}_curve", tables.OVERLAY_NOTE)
 with how:
     frame.steps(tables.explain(ours, model, design, draw))
 with lesson:
@@ -43,5 +45,5 @@ with lesson:
         ],
     )
 frame.guarantee_card(guarantee, frame.TEACHING_NOTE)
-frame.spent(data_name, guarantee, (model, design, draw))
+frame.spent(data.name, guarantee, (model, design, draw))
 frame.state_link()

@@ -2,23 +2,20 @@ import streamlit as st
 
 from pages._ui import compute, controls, figures, frame, maps, tables, text
 
-data_name, model, design, draw = controls.setting("map_dataset")
+model, design, draw, show = controls.setting("map_dataset")
 ours, paper = compute.run(model, design, draw), compute.run_published(model, draw)
 data, guarantee = ours.dataset, ours.outcome.release.guarantee
 
 frame.heading(
     f"What does hiding {data.unit} do to the map?",
-    f"At ε = {draw.epsilon:g} and δ = {draw.delta:g} a released price is off by about "
-    f"**{text.factor_of(ours.outcome.mean_rmse)}** in a hexagon with sales; without privacy "
-    f"{text.factor_of(ours.outcome.nonprivate_rmse)}, with the published method "
-    f"{text.factor_of(paper.outcome.mean_rmse)}. Noise is small where sales are dense and large at the rim.",
+    tables.answer(ours, paper, draw, show, text.factor_of, "a released price, over the hexagons with sales,")
+    + " Noise is small where sales are dense and large at the rim.",
 )
 if data.simulated:
     st.info(f"These sales are {data.source}", icon=":material/science:")
-show = controls.overlay()
 if show:
     frame.overlay_banner()
-frame.metrics(tables.release_metrics(ours, paper, text.factor_of))
+frame.metrics(tables.release_metrics(ours, paper, show, text.factor_of))
 kind, beside = controls.map_view(show)
 layer, cells = maps.LAYERS[kind], maps.cell_table(ours, show)
 if beside:
@@ -34,9 +31,10 @@ else:
 frame.picked_row(cells, picked)
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
 with values:
-    frame.table(cells, data_name, tables.OVERLAY_NOTE)
+    frame.table(cells, data.name, tables.OVERLAY_NOTE)
 with how:
-    frame.chart(figures.error_distribution(ours.outcome, paper.outcome, data.y_unit), "errors", tables.ERRORS_ALT)
+    if show:
+        frame.chart(figures.error_distribution(ours.outcome, paper.outcome, data.y_unit), "errors", tables.ERRORS_ALT)
     frame.steps(tables.explain(ours, model, design, draw))
 with lesson:
     frame.lessons(
@@ -48,5 +46,5 @@ with lesson:
         ],
     )
 frame.guarantee_card(guarantee, frame.TEACHING_NOTE)
-frame.spent(data_name, guarantee, (model, design, draw))
+frame.spent(data.name, guarantee, (model, design, draw))
 frame.state_link()

@@ -173,13 +173,14 @@ def map_view(show_overlay: bool) -> tuple[str, bool]:
     return kind, beside
 
 
-def setting(dataset_key: str, mechanisms: Sequence[str] | None = None) -> tuple[str, Model, Design, Draw]:
-    """The whole sidebar of a page that releases: dataset name, model, design, draw."""
+def setting(dataset_key: str, mechanisms: Sequence[str] | None = None) -> tuple[Model, Design, Draw, bool]:
+    """The whole sidebar of a page that releases: model (with its dataset), design, draw, overlay or not."""
     name = dataset(dataset_key)
+    show = overlay()
     draw = privacy()
     chosen = model(name)
     design, draw = expert(draw, mechanisms)
-    return name, chosen, design, draw
+    return chosen, design, draw, show
 
 
 def two_point_sliders() -> tuple[float, float, float, float, float, int]:
@@ -217,9 +218,10 @@ def prior() -> float:
 
 def overlay() -> bool:
     """Whether true data and non-private results are drawn."""
-    return st.toggle(
-        "Show true data and the non-private fit (educational overlay)",
+    return st.sidebar.toggle(
+        "Educational overlay",
         value=True,
         key="overlay",
         bind="query-params",
+        help="Shows the true data, the non-private fit and errors computed with them. None of that is private.",
     )

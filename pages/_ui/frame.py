@@ -47,8 +47,8 @@ def metrics(row: Sequence[Metric]) -> None:
 def overlay_banner() -> None:
     """Shown wherever true data or non-private results are on screen."""
     st.caption(
-        ":material/school: **Educational overlay.** Grey and blue show true data and the non-private fit. "
-        "They are here to teach and are not themselves private."
+        ":material/school: **Educational overlay.** True data, the non-private fit, and errors computed with them "
+        "are here to teach and are not themselves private. Switch them off in the sidebar."
     )
 
 
@@ -150,6 +150,7 @@ def spent(dataset_name: str, guarantee: Guarantee, identity: object) -> None:
             f":material/verified_user: On screen: **ε = {text.number(guarantee.proven_epsilon, 3)}** at δ = {delta:g}"
             f" ({guarantee.releases} draw{'s' if guarantee.releases > 1 else ''})"
         )
+        st.caption("What a comparison draws beside it would cost extra.")
         if len(releases) > 1:
             st.caption(
                 f"If all {len(releases)} pictures seen in this session were published: "

@@ -21,13 +21,37 @@ def noise_at_records(result: Result) -> float:
     return float(np.median(result.outcome.release.noise_sd[: result.outcome.scene.records]))
 
 
-def release_metrics(ours: Result, paper: Result, shown: Callable[[float], str]) -> list[Metric]:
-    """The four figures above a release, each against the published method; ``shown`` formats output units."""
+Shown = Callable[[float], str]  # formats a value in the output's unit
+
+
+def answer(ours: Result, paper: Result, draw: Draw, overlay: bool, shown: Shown, what: str) -> str:
+    """The plain sentence under the question. Errors need the true data, so without the overlay it is about noise."""
+    setting = f"At ε = {draw.epsilon:g} and δ = {draw.delta:g} "
+    if not overlay:
+        return (
+            f"{setting}the privacy noise at a typical record has a standard deviation of "
+            f"**{shown(noise_at_records(ours))}**; the published method needs {shown(noise_at_records(paper))}."
+        )
+    return (
+        f"{setting}{what} is off by about **{shown(ours.outcome.mean_rmse)}** (root mean square); "
+        f"without privacy {shown(ours.outcome.nonprivate_rmse)}, with the published method "
+        f"{shown(paper.outcome.mean_rmse)}."
+    )
+
+
+def release_metrics(ours: Result, paper: Result, overlay: bool, shown: Shown) -> list[Metric]:
+    """The figures above a release, against the published method; errors only under the overlay."""
     guarantee = ours.outcome.release.guarantee
     draws = f"{guarantee.releases} draw{'s' if guarantee.releases > 1 else ''}"
-    return [
+    errors = [
         Metric("Error of one release", shown(ours.outcome.mean_rmse), f"published {shown(paper.outcome.mean_rmse)}"),
         Metric("Error without privacy", shown(ours.outcome.nonprivate_rmse), "not private"),
+    ]
+    directions = [
+        Metric("Directions of noise", f"{ours.plan.factor.shape[1]}", f"of {len(ours.plan.factor)} test points")
+    ]
+    return [
+        *(errors if overlay else directions),
         Metric(
             "Noise, typical record",
             f"± {shown(noise_at_records(ours))}",

@@ -116,9 +116,3 @@ def test_unknown_name_lists_the_known_ones():
 def test_unknown_option_lists_the_known_ones(name, message):
     with pytest.raises(ValueError, match=message):
         datasets.load(name, colour=1)
-
-
-def test_no_file_names_a_path_of_a_machine():
-    for path in FOLDER.rglob("*.*"):
-        if path.suffix in {".py", ".md", ".csv"}:
-            assert "/work/" not in path.read_text(encoding="utf-8"), path.name

@@ -1,0 +1,42 @@
+"""Take the screenshots of docs/screenshots: every page, wide light, wide dark, narrow. `make screenshots`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from playwright.sync_api import Browser
+
+from tests.e2e import browser as tool
+
+PAGES = ("start", "kung_curves", "london_noise_map", "how_cloaking_works")
+LOOKS = {"light": (1440, 900, "light"), "dark": (1440, 900, "dark"), "narrow": (400, 800, "light")}
+
+
+def take(browser: Browser, address: str, page_name: str, look: str, folder: Path) -> None:
+    """One picture of the whole page, sidebar included on wide screens."""
+    width, height, scheme = LOOKS[look]
+    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
+    page = context.new_page()
+    page.goto(f"{address}/{'' if page_name == 'start' else page_name}")
+    tool.settle(page)
+    tall = page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")
+    page.set_viewport_size({"width": width, "height": max(height, tall)})
+    tool.settle(page)
+    page.wait_for_timeout(1500)  # plotly and deck.gl redraw after the resize
+    page.screenshot(path=folder / f"{page_name}-{look}.png")
+    context.close()
+
+
+def main(folder: Path) -> None:
+    """Serve the dashboard and photograph it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with tool.serve() as address, tool.launch() as browser:
+        for page_name in PAGES:
+            for look in LOOKS:
+                take(browser, address, page_name, look, folder)
+                print(folder / f"{page_name}-{look}.png")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "docs/screenshots"))
