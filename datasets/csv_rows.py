@@ -53,7 +53,7 @@ def read_columns(stream: BinaryIO, columns: list[str], *, max_rows: int) -> Floa
             )
         values.extend(_number(row[place], name, line) for name, place in zip(columns, places, strict=True))
     if n < 2:
-        raise ValueError(f"the file has {n} rows below its header; it needs at least 2")
+        raise ValueError(f"the file has {n} row{'' if n == 1 else 's'} below its header; it needs at least 2")
     return np.array(values).reshape(n, len(columns))
 
 

@@ -141,7 +141,7 @@ FILES = {
     "empty file": (b"", "file is empty"),
     "blank lines only": (b"\n\n", "file is empty"),
     "header only": (b"age,height\n", "0 rows below its header; it needs at least 2"),
-    "one row": (b"age,height\n1,2\n", "1 rows below its header; it needs at least 2"),
+    "one row": (b"age,height\n1,2\n", "1 row below its header; it needs at least 2"),
     "duplicate names": (b"age,height,age\n1,2,3\n2,3,4\n", "columns 1 and 3 .* same name: 'age'; rename"),
     "text in x": (b"age,height\n1,150\n7391.5secret,150\n", "column 'age' has text .* line 3"),
     "text in y": (b"age,height\n1,7391.5secret\n2,150\n", "column 'height' has text .* line 2"),
