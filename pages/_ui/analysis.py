@@ -7,7 +7,7 @@ C (data, model, test points) -> plan (objective, focus) -> outcome (budget, cali
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -167,26 +167,17 @@ def mechanism_of(model: Model, design: Design, draw: Draw) -> Cloaking | GPPrior
     Raises:
         ValueError: the budget is out of range.
     """
-    kernel, unproven = model.build(), True  # Hall's formula above epsilon 1 is drawn, and marked
+    common: Any = {
+        "kernel": model.build(),
+        "noise_variance": model.noise,
+        "epsilon": draw.epsilon,
+        "delta": draw.delta,
+        "calibration": draw.calibration,
+        "unproven": True,  # Hall's formula above epsilon 1 is drawn, and marked
+    }
     if design.mechanism == "gp_prior":
-        return GPPrior(
-            kernel=kernel,
-            noise_variance=model.noise,
-            epsilon=draw.epsilon,
-            delta=draw.delta,
-            calibration=draw.calibration,
-            unproven=unproven,
-        )
-    return Cloaking(
-        kernel=kernel,
-        noise_variance=model.noise,
-        epsilon=draw.epsilon,
-        delta=draw.delta,
-        calibration=draw.calibration,
-        unproven=unproven,
-        objective=design.objective,
-        shrinkage=draw.shrinkage,
-    )
+        return GPPrior(**common)
+    return Cloaking(**common, objective=design.objective, shrinkage=draw.shrinkage)
 
 
 def stage_outcome(
