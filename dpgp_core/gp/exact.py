@@ -40,7 +40,7 @@ def cloaking_matrix(kernel: Kernel, X: FloatArray, X_test: FloatArray, noise_var
 
     Source: Smith et al. 2018, eq. 8.
     """
-    _check_columns(X, X_test)
+    check_columns(X, X_test)
     factor = cho_factor(output_covariance(kernel, X, noise_variance), lower=True, overwrite_a=True)
     # C = K_*f K^-1 = (K^-1 K_f*)^T, K symmetric
     return np.ascontiguousarray(cho_solve(factor, kernel(X, X_test)).T)
@@ -70,6 +70,7 @@ def posterior(
     return C @ y, kernel(X_test, X_test) - C @ kernel(X, X_test)
 
 
-def _check_columns(X: FloatArray, X_test: FloatArray) -> None:
+def check_columns(X: FloatArray, X_test: FloatArray) -> None:
+    """Raise ValueError unless X (n, D) and X_test (P, D) are matrices with the same number of columns."""
     if X.ndim != 2 or X_test.ndim != 2 or X.shape[1] != X_test.shape[1]:
         raise ValueError(f"X and X_test must be 2-D with equally many columns, got shapes {X.shape} and {X_test.shape}")

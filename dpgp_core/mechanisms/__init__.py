@@ -2,8 +2,31 @@
 
 from .base import Mechanism, NotPrivate, Plan, Release
 from .cloaking import Cloaking
+from .cloaking_inducing import CloakingInducing
 from .gp_prior import GPPrior
+from .integral_binning import IntegralBinning
+from .laplace_binning import LaplaceBinning
+from .refined_cloaking import RefinedCloaking
 
-MECHANISMS: tuple[type[Mechanism], ...] = (GPPrior, Cloaking)
+MECHANISMS: tuple[type[Mechanism], ...] = (
+    GPPrior,
+    Cloaking,
+    CloakingInducing,
+    RefinedCloaking,
+    LaplaceBinning,
+    IntegralBinning,
+)
 
-__all__ = ["MECHANISMS", "Cloaking", "GPPrior", "Mechanism", "NotPrivate", "Plan", "Release"]
+__all__ = [
+    "MECHANISMS",
+    "Cloaking",
+    "CloakingInducing",
+    "GPPrior",
+    "IntegralBinning",
+    "LaplaceBinning",
+    "Mechanism",
+    "NotPrivate",
+    "Plan",
+    "RefinedCloaking",
+    "Release",
+]

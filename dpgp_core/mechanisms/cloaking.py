@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -17,22 +18,18 @@ from .base import GaussianMechanism, Plan, Release
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cloaking(GaussianMechanism):
-    """Release U U^T C y + d s' L z: only directions in which some record can move C y receive noise.
+class OptimisedNoise(GaussianMechanism, ABC):
+    """A public GP model and how its noise is designed: what all cloaking mechanisms have in common.
 
     Args:
         kernel, noise_variance: the public GP model, in model units (outputs divided by ``y_scale``).
         objective: "trace" minimises the mean squared noise; "logdet" is the published objective.
         weights: public importance of each test point (P,) for "trace"; default uniform.
         gap, rank_tolerance: see ``design_noise``.
-        shrinkage: shrink the released values towards the GP prior. Post-processing: costs no privacy,
-            lowers the error at small epsilon when the prior variance is honest.
         epsilon, delta, calibration, unproven: see ``GaussianMechanism``.
 
     Raises:
         ValueError: a parameter is out of range.
-
-    Source: Smith et al. 2018, section 3 and supplement (log-det); README, "Guarantees", for trace.
     """
 
     kernel: Kernel
@@ -41,29 +38,64 @@ class Cloaking(GaussianMechanism):
     weights: Sequence[float] | None = None
     gap: float = 1e-3
     rank_tolerance: float | Literal["auto"] = 1e-7
-    shrinkage: bool = False
 
-    label: ClassVar[str] = "Cloaking"
-    reference: ClassVar[str] = "Smith et al. 2018, section 3"
     theorem: ClassVar[str] = "every neighbour's shift is at most 1 in the noise's metric (exact rescaling)"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_positive("noise_variance", self.noise_variance)
 
+    @property
+    def test_weights(self) -> FloatArray | None:
+        """``weights`` as an array (P,); None for uniform."""
+        return None if self.weights is None else np.asarray(self.weights, dtype=float)
+
+    def designed(self, C: FloatArray, weights: FloatArray | None, noise_multiplier: float) -> Plan:
+        """Plan with the noise designed for a cloaking matrix C (m, n).
+
+        Args:
+            C: cloaking matrix (m, n).
+            weights: importance of its rows (m,); None for uniform.
+            noise_multiplier: s' that rank tolerance "auto" assumes. Not used otherwise.
+        """
+        assumed = noise_multiplier if self.rank_tolerance == "auto" else 1.0
+        design = design_noise(C, self.objective, weights, self.gap, self.rank_tolerance, noise_multiplier=assumed)
+        return cloaking_plan(C, design)
+
+    @abstractmethod
+    def plan(self, X: FloatArray, X_test: FloatArray) -> Plan:
+        """Public plan for training inputs X (n, D) and test inputs X_test (P, D): stages C and M."""
+
+    def release(self, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator, draws: int = 1) -> Release:
+        """Release predictions at X_test (P, D), in the output's unit; see ``Mechanism``."""
+        return self.release_planned(self.plan(dataset.X, X_test), dataset, X_test, rng, draws)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cloaking(OptimisedNoise):
+    """Release U U^T C y + d s' L z: only directions in which some record can move C y receive noise.
+
+    Args:
+        shrinkage: shrink the released values towards the GP prior. Post-processing: costs no privacy,
+            lowers the error at small epsilon when the prior variance is honest.
+        kernel, noise_variance, objective, weights, gap, rank_tolerance: see ``OptimisedNoise``.
+        epsilon, delta, calibration, unproven: see ``GaussianMechanism``.
+
+    Raises:
+        ValueError: a parameter is out of range.
+
+    Source: Smith et al. 2018, section 3 and supplement (log-det); README, "Guarantees", for trace.
+    """
+
+    shrinkage: bool = False
+
+    label: ClassVar[str] = "Cloaking"
+    reference: ClassVar[str] = "Smith et al. 2018, section 3"
+
     def plan(self, X: FloatArray, X_test: FloatArray) -> Plan:
         """Public plan for training inputs X (n, D) and test inputs X_test (P, D): stages C and M."""
         C = cloaking_matrix(self.kernel, X, X_test, self.noise_variance)
-        weights = None if self.weights is None else np.asarray(self.weights, dtype=float)
-        design = design_noise(
-            C,
-            self.objective,
-            weights,
-            self.gap,
-            self.rank_tolerance,
-            noise_multiplier=self.noise_multiplier if self.rank_tolerance == "auto" else 1.0,
-        )
-        return cloaking_plan(C, design)
+        return self.designed(C, self.test_weights, self.noise_multiplier)
 
     def release_planned(
         self, plan: Plan, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator, draws: int = 1
@@ -73,10 +105,6 @@ class Cloaking(GaussianMechanism):
             K = output_covariance(self.kernel, dataset.X, self.noise_variance)
             plan = shrink(plan, K, self.scale(dataset) / dataset.y_scale)
         return super().release_planned(plan, dataset, X_test, rng, draws)
-
-    def release(self, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator, draws: int = 1) -> Release:
-        """Release predictions at X_test (P, D), in the output's unit; see ``Mechanism``."""
-        return self.release_planned(self.plan(dataset.X, X_test), dataset, X_test, rng, draws)
 
 
 def cloaking_plan(C: FloatArray, design: NoiseDesign) -> Plan:

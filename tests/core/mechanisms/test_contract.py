@@ -1,6 +1,6 @@
 """One contract for every mechanism. A new mechanism is covered by one line in DEFAULTS."""
 
-from dataclasses import FrozenInstanceError, fields
+from dataclasses import FrozenInstanceError, fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -9,12 +9,27 @@ import pytest
 import dpgp_core.mechanisms
 from dpgp_core.calibration import epsilon_of
 from dpgp_core.kernels import EQ, Matern52
-from dpgp_core.mechanisms import MECHANISMS, Cloaking, GPPrior
+from dpgp_core.losses import GaussianLoss, PureLoss
+from dpgp_core.mechanisms import (
+    MECHANISMS,
+    Cloaking,
+    CloakingInducing,
+    GPPrior,
+    IntegralBinning,
+    LaplaceBinning,
+    RefinedCloaking,
+)
+from dpgp_core.mechanisms.refined_cloaking import stage_mean
 
 BUDGET = {"epsilon": 1.0, "delta": 0.01}
+MODEL = {"kernel": EQ(lengthscale=2.0), "noise_variance": 0.3}
 DEFAULTS = {  # class: arguments that have no default, besides the budget
-    GPPrior: {"kernel": EQ(lengthscale=2.0), "noise_variance": 0.3},
-    Cloaking: {"kernel": EQ(lengthscale=2.0), "noise_variance": 0.3},
+    GPPrior: MODEL,
+    Cloaking: MODEL,
+    CloakingInducing: MODEL | {"n_inducing": 4},
+    RefinedCloaking: MODEL,
+    LaplaceBinning: {"bins": 4},
+    IntegralBinning: {"bins": 4, "kernel_variance": 1.0, "lengthscale": 2.0},
 }
 VARIANTS = {  # name: (class, further arguments), for options that change what is released
     "paper sensitivity": (GPPrior, {"sensitivity": "paper"}),
@@ -25,20 +40,41 @@ VARIANTS = {  # name: (class, further arguments), for options that change what i
     "weights": (Cloaking, {"weights": [1.0] * 5 + [0.01] * 4}),
     "shrinkage": (Cloaking, {"shrinkage": True, "rank_tolerance": 1e-3}),
     "rough kernel, little noise": (Cloaking, {"kernel": Matern52(variance=2.5), "noise_variance": 0.01}),
+    "given inducing inputs": (CloakingInducing, {"n_inducing": None, "Z": [[0.0], [3.0], [9.0]]}),
+    "three stages": (RefinedCloaking, {"shares": [0.1, 0.2, 0.7], "clip": 1.0}),
+    "clip wider than the bounds": (RefinedCloaking, {"clip": 9.0, "weights": [1.0] * 5 + [0.01] * 4}),
+    "low rank in both stages": (RefinedCloaking, {"rank_tolerance": 0.1}),
+    "one bin": (LaplaceBinning, {"bins": 1}),
 }
 CASES = {kind.__name__: (kind, {}) for kind in DEFAULTS} | VARIANTS
 X_TEST = np.linspace(-2, 12, 9)[:, None]  # the data lie in 0 ... 10
+NOISE_NOT_PROPORTIONAL = {RefinedCloaking, IntegralBinning}  # to d: clipped residuals; a smoother that knows d
+
+
+def arguments_of(kind):
+    """Return the budget, as far as the class has one, and the arguments without a default."""
+    return {name: BUDGET[name] for name in BUDGET if name in names(kind)} | DEFAULTS[kind]
+
+
+def names(kind):
+    return {parameter.name for parameter in fields(kind)}
 
 
 @pytest.fixture(params=CASES.values(), ids=CASES)
 def mechanism(request):
     kind, options = request.param
-    return kind(**{**BUDGET, **DEFAULTS[kind], **options})
+    return kind(**{**arguments_of(kind), **options})
 
 
 @pytest.fixture(params=DEFAULTS, ids=lambda kind: kind.__name__)
 def default(request):
-    return request.param, {**BUDGET, **DEFAULTS[request.param]}
+    return request.param, arguments_of(request.param)
+
+
+@pytest.fixture
+def make_dataset(make_dataset):
+    """The small dataset with a public box that holds the test points."""
+    return lambda **changes: make_dataset(**{"x_box": ((-2.0, 12.0),), **changes})
 
 
 def release(mechanism, data, seed=1, draws=1):
@@ -49,6 +85,45 @@ def with_output(data, j, value):
     y = data.y.copy()
     y[j] = value
     return y
+
+
+def noise_of(mechanism, data, draws):
+    """Noise of each draw (draws, P) in the output's unit; the last stage's, given the earlier ones."""
+    if isinstance(mechanism, RefinedCloaking):
+        plan = mechanism.plan(data.X, X_TEST)
+        *_, last = mechanism.run(plan, data, np.random.default_rng(1), draws)
+        return data.y_scale * (last.values - last.mean)
+    found = release(mechanism, data, draws=draws)
+    return found.samples - found.mean
+
+
+def spent(mechanism, one, other, X_test, squared_shift):
+    """What telling two neighbours apart costs, in the unit of the guarantee's loss: mu, or pure epsilon."""
+    if isinstance(mechanism, RefinedCloaking):
+        plan = mechanism.plan(one.X, X_test)
+        stages = mechanism.run(plan, one, np.random.default_rng(1), 1)
+        bounds, scales = mechanism.stage_bounds(one), mechanism.stage_scales(one)
+        squares = []
+        # every stage once more with the other value, on the same output of the stages before it
+        for stage, found, bound, scale in zip(plan.stages, stages, bounds, scales, strict=True):
+            again = stage_mean(stage, other.standardised(), found.curve[:, : one.n], bound)
+            squares.append(squared_shift(scale * stage.factor, (again - found.mean)[0]))
+        return np.sqrt(sum(squares))
+    before, after = (mechanism.release(data, X_test, np.random.default_rng(1)) for data in (one, other))
+    moved = (after.samples - before.samples)[0]
+    np.testing.assert_allclose(moved, after.mean - before.mean, atol=1e-11)
+    if isinstance(mechanism.guarantee.loss, GaussianLoss):
+        return np.sqrt(squared_shift(after.noise_factor, moved))
+    # moved = L x, column b of L has the standard deviation sqrt(2) scale_b: |shift of b| / scale_b = sqrt(2) |x_b|
+    x, _, rank, _ = np.linalg.lstsq(after.noise_factor, moved)
+    assert rank == len(x)
+    np.testing.assert_allclose(after.noise_factor @ x, moved, atol=1e-9)
+    return np.sqrt(2) * np.abs(x).sum()
+
+
+def allowed(mechanism):
+    loss = mechanism.guarantee.loss
+    return loss.mu if isinstance(loss, GaussianLoss) else loss.pure_epsilon
 
 
 def test_every_mechanism_is_tested():
@@ -75,8 +150,8 @@ def test_parameters_are_frozen(mechanism):
 def test_guarantee_is_known_before_data_are_read(mechanism, make_dataset):
     data = make_dataset()
     before = mechanism.guarantee
-    assert (before.budget.epsilon, before.budget.delta) == (1.0, 0.01)
-    assert epsilon_of(1 / before.loss.mu, 0.01) <= 1 + 1e-9
+    assert (before.budget.epsilon, before.budget.delta) == (1.0, getattr(mechanism, "delta", 0.0))
+    assert before.proven_epsilon <= 1 + 1e-9
     assert release(mechanism, data).guarantee == before.for_unit(data.unit)
     assert release(mechanism, make_dataset(y=-data.y)).guarantee == before.for_unit(data.unit)
     assert mechanism.guarantee == before
@@ -104,9 +179,14 @@ def test_draws_differ_within_one_release(mechanism, make_dataset):
 @pytest.mark.parametrize("draws", [2, 50])
 def test_draws_compose(mechanism, make_dataset, draws):
     guarantee = release(mechanism, make_dataset(), draws=draws).guarantee
-    assert guarantee.loss.mu == pytest.approx(mechanism.guarantee.loss.mu * np.sqrt(draws))
+    one = mechanism.guarantee.loss
     assert guarantee.releases == draws
-    assert guarantee.budget.epsilon == pytest.approx(epsilon_of(1 / guarantee.loss.mu, 0.01))
+    if isinstance(one, GaussianLoss):
+        assert guarantee.loss.mu == pytest.approx(one.mu * np.sqrt(draws))
+        assert guarantee.budget.epsilon == pytest.approx(epsilon_of(1 / guarantee.loss.mu, 0.01))
+    else:
+        assert guarantee.loss == PureLoss(one.pure_epsilon, times=draws)
+        assert guarantee.budget.epsilon == pytest.approx(draws * one.pure_epsilon)
 
 
 @pytest.mark.parametrize("draws", [0, -1])
@@ -117,44 +197,49 @@ def test_no_draw_is_refused(mechanism, make_dataset, draws):
 
 def test_samples_have_the_mean_and_covariance_stated(mechanism, make_dataset):
     draws = 20_000
-    found = release(mechanism, make_dataset(), draws=draws)
+    found = release(mechanism, make_dataset())
     covariance, sd = found.noise_covariance(), found.noise_sd
-    noise = found.samples - found.mean
+    noise = noise_of(mechanism, make_dataset(), draws)
     # 6 standard errors of each of 9 means and 45 (co)variances: false alarm 54 * 2e-9 = 1e-7
     assert (np.abs(noise.mean(axis=0)) <= 6 * sd / np.sqrt(draws)).all()
-    error = np.sqrt((np.outer(sd, sd) ** 2 + covariance**2) / draws)
+    excess = 0 if isinstance(found.guarantee.loss, GaussianLoss) else 3  # kurtosis of Laplace noise, at most
+    error = np.sqrt(((1 + excess) * np.outer(sd, sd) ** 2 + covariance**2) / draws)
     assert (np.abs(noise.T @ noise / draws - covariance) <= 6 * error).all()
 
 
-def test_no_neighbour_moves_further_than_mu(mechanism, make_dataset, squared_shift):
+def test_no_neighbour_costs_more_than_the_guarantee(mechanism, make_dataset, squared_shift):
     data = make_dataset()
     low, high = data.y_bounds
-    mu, shifts = mechanism.guarantee.loss.mu, []
+    costs = []
     for j in range(data.n):
-        down = release(mechanism, make_dataset(y=with_output(data, j, low)))
-        up = release(mechanism, make_dataset(y=with_output(data, j, high)))
-        moved = (up.samples - down.samples)[0]
-        np.testing.assert_allclose(moved, up.mean - down.mean, atol=1e-11)
-        shifts += [squared_shift(up.noise_factor, x) for x in (moved, -moved)]
+        down, up = make_dataset(y=with_output(data, j, low)), make_dataset(y=with_output(data, j, high))
+        costs += [spent(mechanism, *pair, X_TEST, squared_shift) for pair in ((down, up), (up, down))]
     # samples are rounded at 1e-15, and the noise is 1e-7 as small in some direction as in another
-    assert max(shifts) <= mu**2 * (1 + 1e-6)
-    assert max(shifts) > 0
+    assert max(costs) <= allowed(mechanism) * (1 + 1e-6)
+    assert max(costs) > 0
 
 
-def test_no_neighbour_in_the_census_moves_further_than_mu(default, kung_data, squared_shift):
+def test_no_neighbour_in_the_census_costs_more_than_the_guarantee(default, kung_data, squared_shift):
     kind, arguments = default
-    mechanism = kind(**{**arguments, "kernel": EQ(lengthscale=25.0)})
+    longer = {"kernel": EQ(lengthscale=25.0), "lengthscale": 25.0}
+    mechanism = kind(**{**arguments, **{name: longer[name] for name in longer if name in arguments}})
     ages = np.linspace(0, 90, 8)[:, None]
     # the oldest, the youngest, the tallest, and others
     chosen = [*np.argsort(kung_data.X[:, 0])[[0, -1]], kung_data.y.argmax(), *range(0, 287, 60)]
     for j in chosen:
-        means = []
-        for bound in kung_data.y_bounds:
-            data = type(kung_data)(**{**vars(kung_data), "y": with_output(kung_data, j, bound)})
-            found = mechanism.release(data, ages, np.random.default_rng(1))
-            means.append(found.mean)
+        pair = [replace(kung_data, y=with_output(kung_data, j, bound)) for bound in kung_data.y_bounds]
         # means of 100 cm are rounded at 1e-14 cm, the smallest noise direction has 1e-5 cm
-        assert squared_shift(found.noise_factor, means[1] - means[0]) <= mechanism.guarantee.loss.mu**2 * (1 + 1e-6)
+        assert spent(mechanism, *pair, ages, squared_shift) <= allowed(mechanism) * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("name", [name for name, (kind, _) in CASES.items() if "delta" not in names(kind)])
+def test_noise_of_a_pure_mechanism_covers_every_bin_it_reads(name, make_dataset):
+    kind, options = CASES[name]
+    mechanism, data = kind(**{**arguments_of(kind), **options}), make_dataset()
+    plan = mechanism.plan(data.X, data.x_box)
+    # scales are per unit change of one output: record j moves bin b by |w_bj|, log odds by |w_bj| / scale_b
+    shifts = (np.abs(plan.weights) / plan.scales[:, None]).sum(axis=0)
+    assert 0 < shifts.max() <= allowed(mechanism) * (1 + 1e-12)
 
 
 def test_outputs_outside_the_bounds_are_clipped(mechanism, make_dataset):
@@ -180,9 +265,9 @@ def test_units_of_the_output_do_not_matter(mechanism, make_dataset):
     np.testing.assert_allclose(other.noise_covariance(), 100 * one.noise_covariance(), rtol=1e-10, atol=1e-9)
 
 
-def test_wider_bounds_mean_more_noise_in_proportion(default, make_dataset):
-    kind, arguments = default
-    mechanism = kind(**arguments)
+@pytest.mark.parametrize("kind", [kind for kind in DEFAULTS if kind not in NOISE_NOT_PROPORTIONAL])
+def test_wider_bounds_mean_more_noise_in_proportion(kind, make_dataset):
+    mechanism = kind(**arguments_of(kind))
     wide = release(mechanism, make_dataset(y_bounds=(-5.0, 7.0)))  # range 12 instead of 4
     np.testing.assert_allclose(wide.noise_sd, 3 * release(mechanism, make_dataset()).noise_sd, rtol=1e-12)
 
@@ -195,25 +280,27 @@ def test_release_leaves_the_data_alone(mechanism, make_dataset):
     np.testing.assert_array_equal(data.y, y)
 
 
+REFUSED = [
+    ({"epsilon": 0.0}, "epsilon must be a finite number above 0, got 0.0; smaller is more private"),
+    ({"epsilon": float("nan")}, "epsilon must be a finite number above 0, got nan"),
+    ({"delta": 0.0}, "delta must lie strictly between 0 and 1, got 0.0; 1 would promise nothing"),
+    ({"delta": 1.0}, "delta must lie strictly between 0 and 1, got 1.0"),
+    ({"epsilon": 2.0, "calibration": "hall"}, "epsilon must be <= 1 for Hall's formula, got 2.0"),
+    ({"calibration": "exact"}, "method must be 'analytic' or 'hall', got 'exact'"),
+    ({"noise_variance": 0.0}, "noise_variance must be a finite number above 0, got 0.0"),
+    ({"noise_variance": -1.0}, "noise_variance must be a finite number above 0, got -1.0"),
+]
+
+
 @pytest.mark.parametrize(
-    ("changes", "sentence"),
-    [
-        ({"epsilon": 0.0}, "epsilon must be a finite number above 0, got 0.0; smaller is more private"),
-        ({"epsilon": float("nan")}, "epsilon must be a finite number above 0, got nan"),
-        ({"delta": 0.0}, "delta must lie strictly between 0 and 1, got 0.0; 1 would promise nothing"),
-        ({"delta": 1.0}, "delta must lie strictly between 0 and 1, got 1.0"),
-        ({"epsilon": 2.0, "calibration": "hall"}, "epsilon must be <= 1 for Hall's formula, got 2.0"),
-        ({"calibration": "exact"}, "method must be 'analytic' or 'hall', got 'exact'"),
-        ({"noise_variance": 0.0}, "noise_variance must be a finite number above 0, got 0.0"),
-        ({"noise_variance": -1.0}, "noise_variance must be a finite number above 0, got -1.0"),
-    ],
+    ("kind", "changes", "sentence"),
+    [(kind, *case) for kind in DEFAULTS for case in REFUSED if set(case[0]) <= names(kind)],
 )
-def test_bad_parameters_are_refused_at_construction(default, changes, sentence):
-    kind, arguments = default
+def test_bad_parameters_are_refused_at_construction(kind, changes, sentence):
     with pytest.raises(ValueError, match=sentence):
-        kind(**{**arguments, **changes})
+        kind(**{**arguments_of(kind), **changes})
 
 
 def test_test_points_of_another_width_are_refused(mechanism, make_dataset):
-    with pytest.raises(ValueError, match=r"equally many columns, got shapes \(12, 1\) and \(9, 2\)"):
+    with pytest.raises(ValueError, match=r"(equally many columns|must have shape .*), got .*\(9, 2\)"):
         mechanism.release(make_dataset(), np.zeros((9, 2)), np.random.default_rng(1))

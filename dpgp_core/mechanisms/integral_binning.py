@@ -1,0 +1,140 @@
+"""Integral binning: a GP reads the noisy bin means as integrals of a smooth function, and smooths them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve, eigh
+
+from ..binning import BinPlan
+from ..data import Dataset, FloatArray
+from ..integral_kernel import k_FF, k_Ff, volumes
+from ..kernels import EQ
+from .base import NotPrivate, Release
+from .laplace_binning import BinMeans
+
+# Candidates for a fitted noise variance, in units of the kernel's: none, then steps of 12 %.
+_CANDIDATES = np.concatenate([[0.0], np.geomspace(1e-6, 1e3, 184)])
+
+
+@dataclass(frozen=True, kw_only=True)
+class IntegralBinning(BinMeans):
+    """Release the noisy means of ``LaplaceBinning``, and predict f from them with the integral kernel.
+
+    Each noisy mean times its bin's volume observes the integral of f ~ GP(0, EQ) over the bin, with noise
+    variance volume^2 [2 (d / (n_b epsilon))^2 + white_noise / n_b]. Both sides are divided by the volumes here,
+    which changes no prediction. Empty bins are not used. All this is post-processing: it costs no privacy,
+    and test points may lie outside the box. The privacy noise of the predictions is a sum of Laplace variables,
+    not Gaussian: ``noise_factor`` gives its covariance.
+
+    Args:
+        epsilon, bins: see ``BinMeans``.
+        kernel_variance: variance > 0 of f, in squared model units (outputs divided by ``y_scale``).
+        lengthscale: > 0, in input units; one number, or one per input dimension.
+        white_noise: variance >= 0 of one record about f, in squared model units; a bin's mean has 1 / n_b of it.
+        fit_noise: choose ``white_noise`` anew for each draw by the marginal likelihood of its released values.
+            ``mean`` and ``noise_factor`` of the release are then those of the first draw's choice.
+
+    Raises:
+        ValueError: a parameter is out of range, or ``white_noise`` is both given and fitted.
+
+    Source: Smith et al. 2018, section 4 and supplement, "Integral Kernel".
+    """
+
+    kernel_variance: float
+    lengthscale: float | Sequence[float]
+    white_noise: float = 0.0
+    fit_noise: bool = False
+
+    label: ClassVar[str] = "Integral bins"
+    reference: ClassVar[str] = "Smith et al. 2018, section 4"
+    theorem: ClassVar[str] = f"{BinMeans.theorem}; the GP sees released values only (post-processing)"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "lengthscale", self.kernel.lengthscale)
+        if not (math.isfinite(self.white_noise) and self.white_noise >= 0):
+            raise ValueError(f"white_noise must be a finite number of at least 0, got {self.white_noise}")
+        if self.fit_noise and self.white_noise:
+            raise ValueError(f"white_noise is fitted, but {self.white_noise} is given too; leave one of the two out")
+
+    @property
+    def kernel(self) -> EQ:
+        """The prior of f."""
+        return EQ(variance=self.kernel_variance, lengthscale=self.lengthscale)
+
+    def release(self, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator, draws: int = 1) -> Release:
+        """Release predictions at X_test (P, D), in the output's unit; see ``Mechanism``.
+
+        Raises:
+            ValueError: draws < 1, an input lies outside the public box, or X_test has other columns than X.
+        """
+        guarantee = self.guarantee.for_unit(dataset.unit).repeated(draws)
+        plan = self.plan(dataset.X, dataset.x_box)
+        means = plan.means(dataset.standardised())
+        noise = self.bin_noise(plan, dataset, rng, draws)
+        K = bin_covariance(self.kernel, plan, dataset.d / dataset.y_scale)
+        K_Ff = k_Ff(self.kernel, plan.boxes, X_test) / volumes(plan.boxes)[:, None]
+        fitted = [self.white_noise]
+        if self.fit_noise:
+            fitted = fit_white_noise(K, plan, means + noise / dataset.y_scale, self.kernel_variance)
+        smoothers = {white: _smoother(K, plan, K_Ff, white) for white in set(fitted)}
+        first = smoothers[fitted[0]]
+        mean = dataset.in_data_units(first @ means)
+        if self.fit_noise:
+            values = zip(fitted, means + noise / dataset.y_scale, strict=True)
+            samples = dataset.in_data_units(np.array([smoothers[white] @ value for white, value in values]))
+        else:
+            samples = mean + noise @ first.T
+        return Release(
+            X_test=X_test,
+            mean=NotPrivate(mean),
+            noise_factor=first * (math.sqrt(2) * dataset.d * plan.scales),  # Var Lap(scale) = 2 scale^2
+            samples=samples,
+            guarantee=guarantee,
+        )
+
+
+def bin_covariance(kernel: EQ, plan: BinPlan, d: float) -> FloatArray:
+    """Prior covariance of the noisy bin means (b, b): k_FF / (volume volume') + 2 (d scale)^2 on the diagonal.
+
+    Args:
+        kernel: prior of f, in squared model units.
+        plan: the occupied bins.
+        d: largest change of one output, in model units.
+    """
+    size = volumes(plan.boxes)
+    K = k_FF(kernel, plan.boxes, plan.boxes) / np.outer(size, size)
+    # K is exact to rounding; a diagonal of that size keeps it positive definite when epsilon is huge
+    jitter = 4 * len(K) * np.finfo(float).eps * kernel.variance
+    K[np.diag_indices_from(K)] += 2 * (d * plan.scales) ** 2 + jitter
+    return K
+
+
+def fit_white_noise(K: FloatArray, plan: BinPlan, released: FloatArray, kernel_variance: float) -> list[float]:
+    """White noise per record of the largest marginal likelihood, for each draw of released bin means.
+
+    Args:
+        K: covariance of the released means without white noise (b, b), from ``bin_covariance``.
+        plan: the occupied bins.
+        released: noisy bin means (draws, b), in model units.
+        kernel_variance: sets the range of candidates, 0 and 1e-6 ... 1e3 times it.
+    """
+    root = np.sqrt(plan.counts)
+    # With R = diag(sqrt(n_b)), R (K + w R^-2) R = V diag(s) V^T + w I: one decomposition serves every w.
+    s, V = eigh(root[:, None] * K * root)
+    squares = ((released * root) @ V) ** 2
+    totals = np.maximum(s, np.finfo(float).tiny) + kernel_variance * _CANDIDATES[:, None]
+    # -2 log likelihood = sum log(s + w) + sum squares / (s + w), up to a constant
+    cost = np.log(totals).sum(axis=1) + squares @ (1 / totals).T
+    return [float(kernel_variance * _CANDIDATES[i]) for i in cost.argmin(axis=1)]
+
+
+def _smoother(K: FloatArray, plan: BinPlan, K_Ff: FloatArray, white_noise: float) -> FloatArray:
+    """W = K_fF (K + white_noise diag(1 / n_b))^-1 (P, b): predictions per unit of the bin means."""
+    noisy = K + np.diag(white_noise / plan.counts)
+    return np.ascontiguousarray(cho_solve(cho_factor(noisy, lower=True, overwrite_a=True), K_Ff).T)

@@ -1,0 +1,200 @@
+"""Refined cloaking: a rough private curve first, then a second cloaked release of the clipped residuals.
+
+The declared bounds make one record's largest change d big, although once a rough private curve is known
+everyone lies near it. Residuals clipped to +-B can change by min(2B, d) only, and need less noise.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from ..data import Dataset, FloatArray
+from ..gp.exact import cloaking_matrix
+from ..kernels import check_positive
+from ..privacy import Guarantee
+from .base import NotPrivate, Plan, Release
+from .cloaking import OptimisedNoise
+
+FIXED_STAGES = "clip bound, shares, lengthscales and noise variances of all stages fixed in advance"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RefinedPlan(Plan):
+    """The public part of all stages: ``weights``, ``factor`` and ``design`` are the last stage's, at X_test.
+
+    Attributes:
+        earlier: plans of the stages before it, in order, each at the rows of [X; X_test] (n + P, D).
+    """
+
+    earlier: tuple[Plan, ...]
+
+    @property
+    def stages(self) -> tuple[Plan, ...]:
+        """All stages in order."""
+        return *self.earlier, self
+
+
+class StageRelease(NamedTuple):
+    """One stage of several independent draws, in model units.
+
+    Attributes:
+        curve: g of the stages before it, at [X; X_test] (draws, n + P); may be published.
+        mean: what the noise was added to (draws, m). Not private.
+        values: mean + noise (draws, m); may be published.
+    """
+
+    curve: FloatArray
+    mean: NotPrivate
+    values: FloatArray
+
+
+@dataclass(frozen=True, kw_only=True)
+class RefinedCloaking(OptimisedNoise):
+    """Publish g(X*) + U U^T C r + noise with r_i = clip(y_i - g(x_i), +-B), g itself a private curve.
+
+    With mu = 1/s'(epsilon, delta), stage i is Gaussian with mu_i^2 = share_i mu^2. Stage 1 cloaks y with a
+    smoother model at [X; X*] in one release, so g(X) and g(X*) come from the same noise; g is clipped to the
+    public range. One record then moves its residual by at most min(2B, d), and the next stage cloaks those.
+
+    Args:
+        shares: share of mu^2 of each stage, two or more, with sum 1.
+        lengthscale_factors: lengthscale of each early stage over the kernel's; empty: ..., 4, 2.
+        noise_variances: noise variance of each early stage, in model units; empty: the kernel variance.
+        clip: B over the noise standard deviation, B = clip sqrt(noise_variance), in model units.
+        within_bounds: clip the published values to the public bounds. Post-processing: costs no privacy.
+        calibration: "analytic" only.
+        kernel, noise_variance: the last stage's model; see ``OptimisedNoise``.
+        objective, weights, gap, rank_tolerance: of every stage; see ``OptimisedNoise``. In early stages each
+            training input weighs as much as the average test input.
+        epsilon, delta, unproven: see ``GaussianMechanism``.
+
+    Raises:
+        ValueError: a parameter is out of range, or Hall's calibration is asked for.
+
+    Source: README, "Guarantees"; composition: Dong, Roth & Su 2022, corollary 3.3.
+    """
+
+    shares: Sequence[float] = (0.25, 0.75)
+    lengthscale_factors: Sequence[float] = ()
+    noise_variances: Sequence[float] = ()
+    clip: float = 1.5
+    within_bounds: bool = False
+
+    label: ClassVar[str] = "Refined cloaking"
+    reference: ClassVar[str] = "this project; composition by Dong, Roth & Su 2022"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.calibration != "analytic":
+            raise ValueError(f"refined cloaking needs calibration='analytic', got {self.calibration!r}")
+        check_positive("clip", self.clip)
+        early = len(self.shares) - 1
+        if early < 1 or not all(share > 0 for share in self.shares) or not math.isclose(sum(self.shares), 1):
+            raise ValueError(f"shares must be two or more numbers above 0 with sum 1, got {tuple(self.shares)}")
+        object.__setattr__(self, "shares", tuple(float(share) for share in self.shares))
+        self._fill("lengthscale_factors", self.lengthscale_factors, [2.0**k for k in range(early, 0, -1)])
+        self._fill("noise_variances", self.noise_variances, [self.kernel.variance] * early)
+
+    def _fill(self, name: str, given: Sequence[float], default: list[float]) -> None:
+        values = given if len(given) else default
+        if len(values) != len(default):
+            raise ValueError(f"{name} must have one entry per early stage, {len(default)}, got {tuple(values)}")
+        for value in values:
+            check_positive(name, value)
+        object.__setattr__(self, name, tuple(float(value) for value in values))
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The promise for one draw of all stages together, known before any data are read."""
+        whole = super().guarantee
+        composed = f"{len(self.shares)} releases composed, each chosen after the ones before it"
+        source = "adaptive composition of Gaussian mechanisms is exact (Dong, Roth & Su 2022, corollary 3.3)"
+        theorem = f"{composed}: {source}; in each, {whole.theorem}"
+        return replace(whole, theorem=theorem, assumptions=(*whole.assumptions, FIXED_STAGES))
+
+    @property
+    def stage_mus(self) -> tuple[float, ...]:
+        """mu_i of each stage: the largest shift of one record in units of that stage's noise."""
+        total = math.fsum(self.shares)
+        return tuple(math.sqrt(share / total) / self.noise_multiplier for share in self.shares)
+
+    def stage_bounds(self, dataset: Dataset) -> tuple[float, ...]:
+        """What each stage's inputs are clipped to, +- in model units: half the range, then B."""
+        B = self.clip * math.sqrt(self.noise_variance)
+        return dataset.d / dataset.y_scale / 2, *[B] * (len(self.shares) - 1)
+
+    def stage_scales(self, dataset: Dataset) -> tuple[float, ...]:
+        """Noise scale of each stage in model units: largest change of one record's input over mu_i."""
+        d = dataset.d / dataset.y_scale
+        return tuple(min(2 * b, d) / mu for b, mu in zip(self.stage_bounds(dataset), self.stage_mus, strict=True))
+
+    def plan(self, X: FloatArray, X_test: FloatArray) -> RefinedPlan:
+        """Public plan of all stages for training inputs X (n, D) and test inputs X_test (P, D)."""
+        *early_mus, last_mu = self.stage_mus
+        C = cloaking_matrix(self.kernel, X, X_test, self.noise_variance)
+        last = self.designed(C, self.test_weights, 1 / last_mu)
+        everywhere, weights = np.vstack([X, X_test]), self.test_weights
+        if weights is not None:
+            weights = np.concatenate([np.full(len(X), weights.mean()), weights])
+        earlier = []
+        for a, noise_variance, mu in zip(self.lengthscale_factors, self.noise_variances, early_mus, strict=True):
+            # k(x / a, x' / a): the kernel with a times its lengthscale
+            C = cloaking_matrix(self.kernel, X / a, everywhere / a, noise_variance)
+            earlier.append(self.designed(C, weights, 1 / mu))
+        return RefinedPlan(weights=last.weights, factor=last.factor, design=last.design, earlier=tuple(earlier))
+
+    def run(self, plan: RefinedPlan, dataset: Dataset, rng: np.random.Generator, draws: int) -> Iterator[StageRelease]:
+        """Run stage after stage, each on what the ones before it published. See ``release_planned``."""
+        half, y = dataset.d / dataset.y_scale / 2, dataset.standardised()
+        curve = np.zeros((draws, dataset.n + len(plan.weights)))  # g at [X; X_test]
+        bounds, scales = self.stage_bounds(dataset), self.stage_scales(dataset)
+        for stage, bound, scale in zip(plan.stages, bounds, scales, strict=True):
+            mean = stage_mean(stage, y, curve[:, : dataset.n], bound)
+            values = mean + scale * (rng.standard_normal((draws, stage.factor.shape[1])) @ stage.factor.T)
+            yield StageRelease(curve, NotPrivate(mean), values)
+            if stage is not plan:
+                curve = np.clip(curve + values, -half, half)
+
+    def release_planned(
+        self, plan: Plan, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator, draws: int = 1
+    ) -> Release:
+        """Run all stages on the plan: the only step that depends on y, epsilon, delta or the draw.
+
+        Every draw has its own early stages, so their noise is in the samples too. ``noise_factor`` is that of
+        the last stage alone, and ``mean`` is what that noise was added to: the mean of the last stage given
+        the early ones, averaged over draws if there are several. Arguments as for ``GaussianMechanism``.
+
+        Raises:
+            ValueError: draws < 1, or the plan is another mechanism's or has another number of stages.
+        """
+        if not isinstance(plan, RefinedPlan) or len(plan.stages) != len(self.shares):
+            raise ValueError(f"the plan must have {len(self.shares)} stages; make it with RefinedCloaking.plan")
+        guarantee = self.guarantee.for_unit(dataset.unit).repeated(draws)
+        *_, last = self.run(plan, dataset, rng, draws)
+        curve = last.curve[:, dataset.n :]
+        samples = dataset.in_data_units(curve + last.values)
+        return Release(
+            X_test=X_test,
+            mean=NotPrivate(dataset.in_data_units((curve + last.mean).mean(axis=0))),
+            noise_factor=dataset.y_scale * self.stage_scales(dataset)[-1] * plan.factor,
+            samples=np.clip(samples, *dataset.y_bounds) if self.within_bounds else samples,
+            guarantee=guarantee,
+        )
+
+
+def stage_mean(stage: Plan, y: FloatArray, curve: FloatArray, bound: float) -> FloatArray:
+    """A clip(y - g(X), +-bound): what a stage adds noise to, in model units (draws, m). Not private.
+
+    Args:
+        stage: its plan, A (m, n).
+        y: outputs (n,) in model units, within the public range.
+        curve: g at the training inputs (draws, n), from the earlier stages.
+        bound: > 0. One record moves its residual by at most 2 bound, and by at most what y moves.
+    """
+    means: FloatArray = np.clip(y - curve, -bound, bound) @ stage.weights.T
+    return means
