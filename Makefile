@@ -20,7 +20,9 @@ check: $(VENV)/.dev
 	$(RUN)/mypy
 
 bench: $(VENV)/.dev
-	$(RUN)/python benchmarks/noise_design.py
+	$(RUN)/python -m benchmarks.noise_design
+	$(RUN)/python -m benchmarks.selection_table
+	$(RUN)/python -m benchmarks.citibike_table
 
 screenshots: $(VENV)/.dev
 	@sh tests/e2e/chromium.sh
@@ -31,7 +33,7 @@ lock:
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 		--extra app pyproject.toml -o requirements.lock
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
-		--extra app --extra test --extra check pyproject.toml -o requirements-dev.lock
+		--extra app --extra cluster --extra test --extra check pyproject.toml -o requirements-dev.lock
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis

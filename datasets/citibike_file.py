@@ -18,7 +18,7 @@ from typing import BinaryIO, cast
 
 import numpy as np
 
-from datasets.csv_rows import _number, _rows
+from datasets.csv_rows import read_number, read_rows
 from dpgp_core.data import FloatArray
 
 MAX_ROWS = 6_000_000  # of a file, above any month so far; rows beyond it are refused, not read
@@ -62,7 +62,7 @@ def read_journeys(file: str | Path, box: tuple[tuple[float, float], ...]) -> tup
 
 def _journeys(stream: BinaryIO) -> Iterator[tuple[float, ...]]:
     """Yield (four coordinates, seconds) of every row, or () where a coordinate is not known."""
-    rows = _rows(stream)
+    rows = read_rows(stream)
     _, header = next(rows, (0, []))
     titles = ["".join(title.lower().split()).replace("_", "") for title in header]
     columns = next((layout for layout in (_OLD, _NEW) if set(layout) <= set(titles)), None)
@@ -79,9 +79,9 @@ def _journeys(stream: BinaryIO) -> Iterator[tuple[float, ...]]:
         if any(cell.strip() in _EMPTY for cell in cells[:4]):
             yield ()
             continue
-        where = [_number(cell, header[place], line) for cell, place in zip(cells[:4], places, strict=False)]
+        where = [read_number(cell, header[place], line) for cell, place in zip(cells[:4], places, strict=False)]
         if columns is _OLD:
-            yield (*where, _number(cells[4], header[places[4]], line))
+            yield (*where, read_number(cells[4], header[places[4]], line))
         else:
             start, end = (_time(row[place], header[place], line) for place in places[4:])
             yield (*where, (end - start).total_seconds())

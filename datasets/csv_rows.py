@@ -36,7 +36,7 @@ def read_columns(stream: BinaryIO, columns: list[str], *, max_rows: int) -> Floa
         ValueError: the stream is no such table. The message names the column and the line of
             the file (the header is line 1), never the content of a cell.
     """
-    rows = _rows(stream)
+    rows = read_rows(stream)
     _, header = next(rows, (0, []))
     if not header:
         raise ValueError("the file is empty; it needs a header line with column names and at least 2 rows")
@@ -51,7 +51,7 @@ def read_columns(stream: BinaryIO, columns: list[str], *, max_rows: int) -> Floa
                 f"line {line} has {len(row)} fields where the header has {len(header)}; "
                 "give every line the same number, and quote text that holds commas"
             )
-        values.extend(_number(row[place], name, line) for name, place in zip(columns, places, strict=True))
+        values.extend(read_number(row[place], name, line) for name, place in zip(columns, places, strict=True))
     if n < 2:
         raise ValueError(f"the file has {n} row{'' if n == 1 else 's'} below its header; it needs at least 2")
     return np.array(values).reshape(n, len(columns))
@@ -85,7 +85,8 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _number(cell: str, column: str, line: int) -> float:
+def read_number(cell: str, column: str, line: int) -> float:
+    """One cell as a finite number; ValueError names column and line, never the cell."""
     try:
         # float() takes "1_000" for a thousand, but whoever wrote that meant a code.
         value = float("text" if "_" in cell else cell)
@@ -99,7 +100,7 @@ def _number(cell: str, column: str, line: int) -> float:
     raise ValueError(f"column {column!r} has {problem} in line {line} of the file; correct or remove that row")
 
 
-def _rows(stream: BinaryIO) -> Iterator[tuple[int, list[str]]]:
+def read_rows(stream: BinaryIO) -> Iterator[tuple[int, list[str]]]:
     """Yield (line number, fields) of every line that is not blank."""
     reader = csv.reader(_lines(stream), strict=True)
     try:

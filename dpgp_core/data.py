@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,6 +107,11 @@ class Dataset:
     def in_data_units(self, f: FloatArray) -> FloatArray:
         """Map model outputs of any shape back to ``y_unit``: f * y_scale + midpoint."""
         return f * self.y_scale + self.midpoint
+
+    def subset(self, rows: NDArray[np.intp]) -> Dataset:
+        """The records at ``rows`` (k,), with the same public description. Which rows must be chosen without y."""
+        labels = {name: column[rows] for name, column in self.labels.items()}
+        return replace(self, X=self.X[rows], y=self.y[rows], labels=labels)
 
 
 def check_interval(interval: tuple[float, float], name: str) -> None:

@@ -39,9 +39,12 @@ with lesson:
         "kung_curves",
         [
             ("Ten times more privacy: does the curve still show growth?", {"epsilon": 0.1}),
-            ("The same noise, designed by the published objective.", {"objective": "logdet"}),
+            ("The same noise, designed by the published objective.", {"mechanism": "cloaking", "objective": "logdet"}),
             ("A short lengthscale follows every bump, and each person shows.", {"lengthscale_years": 5}),
-            ("ε = 50 with Hall's formula: a promise that does not hold.", {"epsilon": 50, "calibration": "hall"}),
+            (
+                "ε = 50 with Hall's formula: a promise that does not hold.",
+                {"epsilon": 50, "mechanism": "cloaking", "calibration": "hall"},
+            ),
         ],
     )
 frame.guarantee_card(guarantee, frame.TEACHING_NOTE)

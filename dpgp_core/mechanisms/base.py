@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NewType, Protocol
+from typing import ClassVar, NewType, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -70,6 +70,21 @@ class Mechanism(Protocol):
 
     def release(self, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator, draws: int = 1) -> Release:
         """Release predictions at X_test (P, D); ``draws`` > 1 composes and says so in the guarantee."""
+        ...
+
+
+@runtime_checkable
+class Planned(Mechanism, Protocol):
+    """A mechanism whose public part is computed once and reused at any budget."""
+
+    def plan(self, X: FloatArray, X_test: FloatArray) -> Plan:
+        """Public plan for training inputs X (n, D) and test inputs X_test (P, D)."""
+        ...
+
+    def release_planned(
+        self, plan: Plan, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator, draws: int = 1
+    ) -> Release:
+        """The only step that depends on y, epsilon, delta or the draw."""
         ...
 
 

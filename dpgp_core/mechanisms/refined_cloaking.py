@@ -187,6 +187,25 @@ class RefinedCloaking(OptimisedNoise):
         )
 
 
+def unclipped_noise(mechanism: RefinedCloaking, plan: RefinedPlan, dataset: Dataset) -> FloatArray:
+    """Factor F (P, k) of the noise of all stages together, F F^T, in the output's unit: exact where nothing is clipped.
+
+    A later stage corrects the noise of the earlier ones as it corrects any error of their curve: without clipping
+    the published values are A y + (g - A g(X)), so with g = F' z the noise is [F'_* - A F'_X, s L]. Public.
+
+    Args:
+        mechanism: gives the scales s of its stages.
+        plan: its plan.
+        dataset: gives bounds and unit; its outputs are not read.
+    """
+    factor = np.zeros((dataset.n + len(plan.weights), 0))
+    for stage, scale in zip(plan.stages, mechanism.stage_scales(dataset), strict=True):
+        before = factor if stage is not plan else factor[dataset.n :]
+        corrected = before - stage.weights @ factor[: dataset.n]
+        factor = np.hstack([corrected, scale * stage.factor])
+    return dataset.y_scale * factor
+
+
 def stage_mean(stage: Plan, y: FloatArray, curve: FloatArray, bound: float) -> FloatArray:
     """A clip(y - g(X), +-bound): what a stage adds noise to, in model units (draws, m). Not private.
 

@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
-import datasets
 from dpgp_core.data import Dataset
 from dpgp_core.mechanisms import Plan
-from pages._ui import analysis
+from pages._ui import analysis, choosing, comparing
 from pages._ui.analysis import Design, Draw, Fit, Model, Outcome, Scene
+from pages._ui.choosing import Grid, Scored
+from pages._ui.comparing import Contest, Curve
 
 _THIS_RUN = threading.local()  # which stages really ran, for the "how it is computed" tab
 
@@ -38,7 +39,7 @@ class Result:
 @st.cache_data(show_spinner=False, max_entries=16)
 def dataset(name: str) -> Dataset:
     """A shipped dataset, by name. Raises ValueError for a name that does not exist."""
-    return datasets.load(name)
+    return analysis.load_dataset(name)
 
 
 @st.cache_data(show_spinner=False, max_entries=16)
@@ -57,6 +58,30 @@ def _fit(model: Model) -> Fit:
 def _plan(model: Model, design: Design) -> Plan:
     _mark("λ, M")
     return analysis.stage_plan(dataset(model.dataset), scene(model.dataset), model, _fit(model), design)
+
+
+@st.cache_data(show_spinner=False, max_entries=256)
+def curve(contest: Contest, name: str) -> Curve:
+    """Error against epsilon of one contender."""
+    return comparing.curve(dataset(contest.model.dataset), contest, name)
+
+
+@st.cache_data(show_spinner=False, max_entries=512)
+def needed(contest: Contest, name: str, target: float) -> float | None:
+    """Epsilon that a contender needs for a target error, in the output's unit."""
+    return comparing.needed(dataset(contest.model.dataset), contest, name, target)
+
+
+@st.cache_data(show_spinner=False, max_entries=128)
+def nonprivate(model: Model) -> float:
+    """Held-out error without privacy, in the output's unit."""
+    return comparing.nonprivate(dataset(model.dataset), model)
+
+
+@st.cache_data(show_spinner="Cross-validating every lengthscale …", max_entries=32)
+def scored(grid: Grid) -> Scored:
+    """Cross-validated candidates of the lengthscale page."""
+    return choosing.score(dataset(grid.model.dataset), grid)
 
 
 def run(model: Model, design: Design, draw: Draw) -> Result:

@@ -3,38 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
-from datasets import DATASETS
 from dpgp_core.calibration import check_budget, check_delta
 from dpgp_core.kernels import check_positive
+from dpgp_core.privacy import Guarantee
 from pages._ui import text
-from pages._ui.analysis import KERNELS, Design, Draw, Model
+from pages._ui.analysis import Design, Draw, Model, mechanism_of
+from pages._ui.choosing import Budgets, Grid
+from pages._ui.comparing import Contest, Scale
 from pages._ui.maps import LAYERS
-
-EPSILONS = (0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 7, 10, 20, 50, 100)
-DELTAS = (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.05)
-NOISES = (0.03, 0.1, 0.2, 0.3, 0.5, 1, 2)
-LENGTHSCALES: dict[str, tuple[str, tuple[float, ...], float]] = {  # dataset -> (unit, grid, default)
-    "kung": ("years", (1, 3, 5, 9, 15, 25, 40, 60, 81, 120), 25),
-    "toy_1d": ("units", (0.25, 0.5, 1, 2, 4), 1),
-    "london_hexes": ("km", (2, 3, 4, 6, 8, 10, 12, 15, 20, 30), 15),
-    "london_sales": ("km", (6, 8, 10, 12, 15, 20, 30), 15),
-}
-ONLY_EQ = ("london_sales",)  # rough kernels keep full rank there: minutes, not seconds
-_TITLES = {module.NAME: module.TITLE for module in DATASETS}
-CHOICES: dict[str, dict[str, str]] = {  # drop-downs: key -> {value: title}
-    "dataset": {name: _TITLES[name] for name in ("kung", "toy_1d")},
-    "map_dataset": {name: _TITLES[name] for name in ("london_hexes", "london_sales")},
-    "kernel": {name: name for name in KERNELS},
-    "mechanism": {"cloaking": "Cloaking", "gp_prior": "GP-prior noise"},
-    "objective": {"trace": "Trace: least squared noise (ours)", "logdet": "Log-det (Smith et al. 2018)"},
-    "calibration": {"analytic": "Analytic Gaussian (exact)", "hall": "Hall et al. 2013 (ε ≤ 1)"},
-    "focus": {"records": "Where the records are", "everywhere": "Everywhere on the picture"},
-    "map": {kind: layer.title for kind, layer in LAYERS.items()},
-}
+from pages._ui.settings import (
+    BINS,
+    CHOICES,
+    DELTAS,
+    EPSILONS,
+    INDUCING,
+    LENGTHSCALES,
+    NOISES,
+    SELECTION_EPSILONS,
+    SMOOTH_AND_SINGLE_STAGE,
+)
 
 Check = Callable[[str], None]
 
@@ -132,36 +124,33 @@ def model(dataset_name: str) -> Model:
         lambda raw: check_positive("lengthscale", _as_number(raw)),
         help="Distance over which the curve can change. Longer averages over more people, so it needs less noise.",
     )
-    noise = choice(
-        "Noise variance (share of signal variance)",
-        "noise",
-        NOISES,
-        0.3,
-        lambda raw: check_positive("noise", _as_number(raw)),
-        help="How much of one person's value is taken to be chance. More makes each person matter less.",
-    )
+    noise = noise_control()
     with st.sidebar:
-        kernel = pick("Kernel", "kernel", ("EQ",) if dataset_name in ONLY_EQ else None)
-    return Model(dataset=dataset_name, kernel=kernel, lengthscale=float(lengthscale), noise=float(noise))
+        kernel = pick("Kernel", "kernel", ("EQ",) if dataset_name in SMOOTH_AND_SINGLE_STAGE else None)
+    return Model(dataset=dataset_name, kernel=kernel, lengthscale=float(lengthscale), noise=noise)
 
 
 def expert(draw: Draw, mechanisms: Sequence[str] | None = None) -> tuple[Design, Draw]:
     """Mechanism (among ``mechanisms``), objective, calibration and post-processing, folded away."""
     with st.sidebar.expander("Expert"):
         mechanism = pick("Mechanism", "mechanism", mechanisms)
-        cloaks = mechanism == "cloaking"
+        cloaks = mechanism != "gp_prior"
         objective = pick("Noise objective", "objective", disabled=not cloaks)
-        calibration = pick("Calibration", "calibration")
+        calibration = pick("Calibration", "calibration", disabled=mechanism == "refined")
         focus = pick("Accuracy matters", "focus", disabled=not cloaks or objective != "trace")
         shrinkage = st.toggle(
             "Shrink towards the prior",
             key="shrinkage",
             bind="query-params",
-            disabled=not cloaks,
+            disabled=mechanism != "cloaking",
             help="Post-processing of the released values: costs no privacy, helps at small ε.",
         )
     design = Design(mechanism=mechanism, objective=objective, focus=focus)
-    return design, Draw(draw.epsilon, draw.delta, calibration, shrinkage and cloaks, draw.draws, draw.seed)
+    return design, replace(
+        draw,
+        calibration=calibration if mechanism != "refined" else "analytic",
+        shrinkage=shrinkage and mechanism == "cloaking",
+    )
 
 
 def map_view(show_overlay: bool) -> tuple[str, bool]:
@@ -179,8 +168,92 @@ def setting(dataset_key: str, mechanisms: Sequence[str] | None = None) -> tuple[
     show = overlay()
     draw = privacy()
     chosen = model(name)
+    if name in SMOOTH_AND_SINGLE_STAGE:
+        mechanisms = ("cloaking", "gp_prior")
     design, draw = expert(draw, mechanisms)
     return chosen, design, draw, show
+
+
+def choice_setting() -> tuple[Grid, Budgets, str, Guarantee]:
+    """The sidebar of the lengthscale page: grid, budgets, unit of the lengthscale, the release's guarantee."""
+    name = dataset("choice_dataset")
+    draw = privacy(draws=False)
+    selection = choice(
+        "ε of the choice: more private ⟷ more accurate",
+        "selection_epsilon",
+        SELECTION_EPSILONS,
+        1,
+        lambda raw: check_budget(_as_number(raw), 0.5),
+        help="Budget of choosing the lengthscale. The slider above is the budget of the release that follows.",
+    )
+    st.sidebar.subheader("Model")
+    noise = noise_control()
+    with st.sidebar:
+        kernel = pick("Kernel", "kernel")
+    with st.sidebar.expander("Expert"):
+        mechanism = pick("Choice by", "choice_by")
+        objective = pick("Noise objective", "objective")
+        calibration = pick("Calibration", "calibration")
+    unit, lengthscales, default = LENGTHSCALES[name]
+    grid = Grid(Model(name, kernel, float(default), noise), tuple(map(float, lengthscales)), objective)
+    budgets = Budgets(float(selection), draw.epsilon, draw.delta, calibration, mechanism)
+    release = mechanism_of(grid.model, Design("cloaking", objective), replace(draw, calibration=calibration))
+    return grid, budgets, unit, release.guarantee
+
+
+def compare_setting() -> tuple[Contest, float]:
+    """The sidebar of the comparison: settings shared by all mechanisms, and epsilon."""
+    name = dataset("compare_dataset")
+    draw = privacy(draws=False)
+    chosen = model(name)
+    bins = choice("Bins along each input", "bins", BINS, 10, help="For both binning mechanisms; public.")
+    inducing = choice("Inducing inputs", "inducing", INDUCING, 6, help="For cloaking with inducing inputs; public.")
+    return Contest(chosen, draw.delta, int(bins), int(inducing)), draw.epsilon
+
+
+def target(nonprivate: float, scale: Scale) -> float:
+    """The inverse question: the largest error that would do, in the output's unit."""
+    st.sidebar.subheader("Target")
+    shown = st.sidebar.number_input(
+        f"I need an error of at most [{scale.unit}]",
+        min_value=0.001,
+        max_value=10_000.0,
+        value=float(f"{1.25 * scale.show(nonprivate):.2g}"),
+        key="target_percent" if scale.logarithmic else f"target_{scale.unit or 'units'}",
+        bind="query-params",
+        help="The table and the sentence then say which ε that needs.",
+    )
+    return scale.back(float(shown))
+
+
+def carry_tile() -> None:
+    """Callback: the clicked tile's lengthscale and epsilon become the state of the other pages."""
+    points = st.session_state["tiles"]["selection"]["points"]
+    if not points or "customdata" not in points[0]:
+        return
+    lengthscale, epsilon = points[0]["customdata"]
+    name = next(
+        name for name, title in CHOICES["choice_dataset"].items() if title == st.session_state["choice_dataset"]
+    )
+    taken = {f"lengthscale_{LENGTHSCALES[name][0]}": f"{lengthscale:g}"}
+    if epsilon in EPSILONS:
+        st.session_state["epsilon"] = next(option for option in EPSILONS if option == epsilon)
+    st.session_state["carried"] = st.session_state.get("carried", {}) | taken
+    st.session_state["tile"] = (lengthscale, epsilon)
+
+
+def noise_control() -> float:
+    """Noise variance over signal variance."""
+    return float(
+        choice(
+            "Noise variance (share of signal variance)",
+            "noise",
+            NOISES,
+            0.3,
+            lambda raw: check_positive("noise", _as_number(raw)),
+            help="How much of one person's value is taken to be chance. More makes each person matter less.",
+        )
+    )
 
 
 def two_point_sliders() -> tuple[float, float, float, float, float, int]:

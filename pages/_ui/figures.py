@@ -22,7 +22,7 @@ def curves(result: Result, overlay: bool, other: bool = False) -> go.Figure:
     grid = slice(result.outcome.scene.records, None)
     x = release.X_test[grid, 0]
     colour, dash = (OTHER, "dash") if other else (PRIVATE, "solid")
-    mean, noise = release.mean[grid], release.noise_sd[grid]
+    mean, noise = result.outcome.nonprivate[grid], result.outcome.noise_sd[grid]
     figure = go.Figure()
     centre = mean if overlay else release.samples[0, grid]
     _band(figure, x, centre, _TWO_SD * noise, colour, 0.22, "privacy noise, 95 %")
@@ -56,7 +56,7 @@ def curves(result: Result, overlay: bool, other: bool = False) -> go.Figure:
     low, high = data.y_bounds
     figure.update_xaxes(title=axis(data.x_names[0], data.x_units[0]), range=[x[0], x[-1]])
     figure.update_yaxes(title=axis(data.y_name, data.y_unit), range=[low - 0.35 * data.d, high + 0.35 * data.d])
-    return _finish(figure, HEIGHT)
+    return finish(figure, HEIGHT)
 
 
 def error_distribution(ours: Outcome, paper: Outcome, unit: str) -> go.Figure:
@@ -80,7 +80,7 @@ def error_distribution(ours: Outcome, paper: Outcome, unit: str) -> go.Figure:
     figure.update_layout(barmode="overlay")
     figure.update_xaxes(title=f"error of one draw, root mean square [{unit}]", range=[0, top])
     figure.update_yaxes(title="share of draws [%]")
-    return _finish(figure, 300)
+    return finish(figure, 300)
 
 
 def tradeoff(epsilon: float, delta: float, mu: float) -> go.Figure:
@@ -104,7 +104,7 @@ def tradeoff(epsilon: float, delta: float, mu: float) -> go.Figure:
     )
     figure.update_xaxes(title="false alarms: accused though innocent", range=[0, 1])
     figure.update_yaxes(title="misses: not found though there", range=[0, 1])
-    return _finish(figure, 420)
+    return finish(figure, 420)
 
 
 def cloaking_heat(result: Result) -> go.Figure:
@@ -138,7 +138,7 @@ def _heat(values: FloatArray, x: FloatArray, y: FloatArray, x_title: str, y_titl
     )  # fmt: skip
     figure.update_xaxes(title=x_title)
     figure.update_yaxes(title=y_title)
-    return _finish(figure, 380)
+    return finish(figure, 380)
 
 
 def stems(result: Result) -> go.Figure:
@@ -152,7 +152,7 @@ def stems(result: Result) -> go.Figure:
     figure.update_layout(showlegend=False, barmode="overlay")
     figure.update_xaxes(title=axis(data.x_names[0], data.x_units[0]))
     figure.update_yaxes(title="λ, share of the total", rangemode="tozero")
-    return _finish(figure, 300)
+    return finish(figure, 300)
 
 
 def axis(name: str, unit: str) -> str:
@@ -180,7 +180,7 @@ def _band(
     )
 
 
-def _finish(figure: go.Figure, height: int) -> go.Figure:
+def finish(figure: go.Figure, height: int) -> go.Figure:
     figure.update_layout(
         height=height,
         margin=_MARGIN,

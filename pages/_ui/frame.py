@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import html
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -44,11 +46,11 @@ def metrics(row: Sequence[Metric]) -> None:
             )
 
 
-def overlay_banner() -> None:
+def overlay_banner(more: str = "Switch them off in the sidebar.") -> None:
     """Shown wherever true data or non-private results are on screen."""
     st.caption(
         ":material/school: **Educational overlay.** True data, the non-private fit, and errors computed with them "
-        "are here to teach and are not themselves private. Switch them off in the sidebar."
+        f"are here to teach and are not themselves private. {more}"
     )
 
 
@@ -73,6 +75,40 @@ def picked_row(cells: pd.DataFrame, cell: str | None) -> None:
         st.caption("Click a hexagon to see its row.")
     else:
         st.table(cells[cells["cell"] == cell].set_index("cell"))
+
+
+@contextlib.contextmanager
+def progress(what: str, steps: int) -> Iterator[Callable[[str], None]]:
+    """A progress bar with real fractions that disappears when done; call the yielded function before each step."""
+    bar, done = st.progress(0.0, f"{what} …"), 0
+
+    def step(name: str) -> None:
+        nonlocal done
+        bar.progress(done / steps, f"{what}: {name}, {done + 1} of {steps}")
+        done += 1
+
+    yield step
+    bar.empty()
+
+
+def clickable(figure: go.Figure, key: str, alt: str, on_click: Callable[[], None]) -> None:
+    """A chart whose points can be clicked; the callback reads them from the session under ``key``."""
+    st.plotly_chart(
+        figure, key=key, on_select=on_click, selection_mode="points", config={"displaylogo": False}, alt=alt
+    )
+    st.caption(alt)
+
+
+def carried_tile(unit: str) -> None:
+    """What was clicked on the lengthscale page, and where it can be taken."""
+    if "tile" not in st.session_state:
+        return
+    lengthscale, epsilon = st.session_state["tile"]
+    release = f" at ε = {epsilon:g}" if math.isfinite(epsilon) else ""
+    st.success(f"Taken along: lengthscale {lengthscale:g} {unit}{release}. The other pages open with it.")
+    with st.container(horizontal=True):
+        for page, title in (("kung_curves", "!Kung curves"), ("london_noise_map", "London noise map")):
+            st.page_link(f"../{page}.py", label=title, icon=":material/arrow_forward:")
 
 
 def table(frame: pd.DataFrame, key: str, note: str = "") -> None:

@@ -16,6 +16,8 @@ PAGES = [
     st.Page("../start.py", title="Start", icon=":material/home:", default=True),
     st.Page("../kung_curves.py", title="!Kung curves", icon=":material/show_chart:"),
     st.Page("../london_noise_map.py", title="London noise map", icon=":material/map:"),
+    st.Page("../lengthscale_choice.py", title="Lengthscale choice", icon=":material/straighten:"),
+    st.Page("../compare.py", title="Compare", icon=":material/balance:"),
     st.Page("../how_cloaking_works.py", title="How cloaking works", icon=":material/visibility_off:"),
 ]
 
@@ -31,5 +33,5 @@ if wanted != address:
 page.run()
 st.session_state["page"] = page.url_path
 # A control of this page that is absent from the address stands at its default: forget what was carried for it.
-elsewhere = {key: value for key, value in carried.items() if key not in st.session_state}
+elsewhere = {key: value for key, value in st.session_state.get("carried", {}).items() if key not in st.session_state}
 st.session_state["carried"] = elsewhere | st.query_params.to_dict()

@@ -70,11 +70,11 @@ def cell_table(result: Result, overlay: bool) -> pd.DataFrame:
     frame = labels[["cell", "borough", "sales"]].copy()
     # Values are released on the log scale; clipping to the public bounds is post-processing.
     frame[LAYERS["private"].column] = np.exp(np.clip(release.samples[0], *data.y_bounds)).round(-3)
-    frame[LAYERS["noise"].column] = (100 * np.expm1(release.noise_sd)).round(1)
+    frame[LAYERS["noise"].column] = (100 * np.expm1(outcome.noise_sd)).round(1)
     if overlay:
         truth = np.full(len(frame), np.nan)
         truth[: outcome.scene.records] = np.exp(outcome.scene.truth)
-        frame[LAYERS["fit"].column] = np.exp(release.mean).round(-3)
+        frame[LAYERS["fit"].column] = np.exp(outcome.nonprivate).round(-3)
         frame[LAYERS["truth"].column] = truth.round()
     return frame
 

@@ -4,6 +4,7 @@ TRUTH = "#7f7f7f"  # true data, truth: hollow markers, dotted
 NON_PRIVATE = "#0072B2"  # non-private model and its uncertainty: solid, band at 18 %
 PRIVATE = "#E69F00"  # private release and its noise: band at 22 %
 OTHER = "#CC79A7"  # the method compared with: dashed
+BINS = "#56B4E9"  # binning, in comparisons of many mechanisms
 RISK = "#D55E00"
 GUARANTEE = "#009E73"
 

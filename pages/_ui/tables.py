@@ -18,7 +18,7 @@ from pages._ui.metric import Metric
 
 def noise_at_records(result: Result) -> float:
     """Median standard deviation of the privacy noise over the rows with a known truth."""
-    return float(np.median(result.outcome.release.noise_sd[: result.outcome.scene.records]))
+    return float(np.median(result.outcome.noise_sd[: result.outcome.scene.records]))
 
 
 Shown = Callable[[float], str]  # formats a value in the output's unit
@@ -85,10 +85,10 @@ def curve_table(result: Result, overlay: bool) -> pd.DataFrame:
     columns = {axis(data.x_names[0], data.x_units[0]): release.X_test[grid, 0]}
     for index, sample in enumerate(release.samples, 1):
         columns[f"private draw {index} [{data.y_unit}]"] = sample[grid]
-    columns[f"privacy noise sd [{data.y_unit}]"] = release.noise_sd[grid]
+    columns[f"privacy noise sd [{data.y_unit}]"] = result.outcome.noise_sd[grid]
     columns[f"GP sd [{data.y_unit}]"] = result.fit.posterior_sd[grid]
     if overlay:
-        columns[f"fit without noise [{data.y_unit}] (not private)"] = release.mean[grid]
+        columns[f"fit without noise [{data.y_unit}] (not private)"] = result.outcome.nonprivate[grid]
     return pd.DataFrame(columns).round(4)
 
 
@@ -96,7 +96,7 @@ def curves_alt(result: Result, colour: str) -> str:
     """Text alternative of the curves figure."""
     data, release = result.dataset, result.outcome.release
     grid = slice(result.outcome.scene.records, None)
-    x, sd = release.X_test[grid, 0], release.noise_sd[grid]
+    x, sd = release.X_test[grid, 0], result.outcome.noise_sd[grid]
     least, most = int(sd.argmin()), int(sd.argmax())
     return (
         f"{data.y_name.capitalize()} against {data.x_names[0]}. Privacy noise ({colour}) is smallest, "

@@ -30,7 +30,7 @@ def budget(guarantee: Guarantee) -> str:
     epsilon, delta = guarantee.budget.epsilon, guarantee.budget.delta
     return (
         f"ε = {number(epsilon, 3)} (one person can change the odds of any outcome by a factor of at most "
-        f"{odds(epsilon)[2:]}), except with probability δ = {delta:g}"
+        f"{odds(epsilon)[2:]}), " + (f"except with probability δ = {delta:g}" if delta else "without exception (δ = 0)")
     )
 
 

@@ -11,6 +11,8 @@ PAGES = {
     "": "What does a privacy budget promise one person?",
     "kung_curves": "How much noise hides one woman's or girl's height?",
     "london_noise_map": "What does hiding one hexagon's median price do to the map?",
+    "lengthscale_choice": "Which lengthscale should a private analysis use?",
+    "compare": "Which mechanism costs least here?",
     "how_cloaking_works": "Why does one person need so little noise to hide?",
 }
 
@@ -23,7 +25,7 @@ def move(page, label: str, key: str = "ArrowLeft") -> None:
 
 def go_to(page, title: str) -> None:
     """Use the menu."""
-    page.get_by_role("link", name=title).click()
+    page.locator("[data-testid=stSidebarNav]").get_by_role("link", name=title).click()
     tool.settle(page)
 
 
@@ -44,7 +46,7 @@ def test_page_renders_without_errors_or_outside_requests(visit, path):
     assert page.locator("[data-testid=stException]").count() == 0
     drawn = page.locator("#deckgl-overlay" if "map" in path else ".js-plotly-plot .main-svg")
     assert drawn.count() > 0
-    assert page.get_by_text("What this guarantee says").is_visible()
+    assert page.get_by_text("What this guarantee says").first.is_visible()
     assert visit.external == []
     assert visit.errors == []
     overflow = page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth - window.innerWidth")
@@ -119,6 +121,19 @@ def test_state_survives_a_change_of_page(visit):
     assert "epsilon" not in page.url
     assert "lengthscale_km=8" in page.url
     assert page.get_by_text("At ε = 1 ").is_visible()
+
+
+def test_a_click_on_a_tile_is_taken_along(visit):
+    page = visit.open("lengthscale_choice")
+    box = page.locator(".st-key-tiles .nsewdrag").first.bounding_box()
+    # third column (epsilon 5) of eight, bottom row but one (3 years) of ten
+    page.mouse.click(box["x"] + box["width"] * 2.5 / 8, box["y"] + box["height"] * 8.5 / 10)
+    tool.settle(page)
+    assert page.get_by_text("Taken along: lengthscale 3 years at ε = 5").is_visible()
+    assert "epsilon=5" in page.url
+    go_to(page, "!Kung curves")
+    assert page.get_by_text("At ε = 5 ").first.is_visible()
+    assert "lengthscale_years=3" in page.url
 
 
 def test_moving_a_record_moves_the_two_point_picture(visit):

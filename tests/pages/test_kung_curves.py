@@ -8,7 +8,7 @@ import pytest
 import datasets
 from dpgp_core.calibration import epsilon_of
 from dpgp_core.kernels import EQ
-from dpgp_core.mechanisms import Cloaking
+from dpgp_core.mechanisms import Cloaking, RefinedCloaking
 from pages._ui import analysis
 from tests.pages.reading import page_text, traces
 
@@ -32,10 +32,11 @@ def stages(monkeypatch):
     return calls
 
 
-def test_error_on_screen_is_the_error_of_the_core(open_page):
-    app = open_page("kung_curves")
+@pytest.mark.parametrize(("name", "kind"), [("cloaking", Cloaking), ("refined", RefinedCloaking)])
+def test_error_on_screen_is_the_error_of_the_core(open_page, name, kind):
+    app = open_page("kung_curves", mechanism=name)
     data = datasets.load("kung")
-    mechanism = Cloaking(kernel=EQ(lengthscale=25.0), noise_variance=0.3, epsilon=1, delta=0.01)
+    mechanism = kind(kernel=EQ(lengthscale=25.0), noise_variance=0.3, epsilon=1, delta=0.01)
     release = mechanism.release(data, data.X, np.random.default_rng(0), draws=2000)
     # 200 draws on screen against 2000 here, test points ages and grid against ages only: within 5 %
     per_draw = np.sqrt(((release.samples - data.clipped_y) ** 2).mean(axis=1)).mean()
@@ -43,13 +44,15 @@ def test_error_on_screen_is_the_error_of_the_core(open_page):
     assert shown(app.metric[1].value) == pytest.approx(6.64, abs=0.05)
 
 
-def test_moving_epsilon_delta_or_draw_touches_neither_C_nor_lambda_nor_M(open_page, stages):
-    app = open_page("kung_curves")
+@pytest.mark.parametrize("mechanism", ["refined", "cloaking", "gp_prior"])
+def test_moving_epsilon_delta_or_draw_touches_neither_C_nor_lambda_nor_M(open_page, stages, mechanism):
+    app = open_page("kung_curves", mechanism=mechanism)
     assert stages == {"stage_matrix": 1, "stage_plan": 2}  # one C; one design for ours, one for the published
     app.select_slider(key="epsilon").set_value(0.2).run()
     app.select_slider(key="delta").set_value(1e-5).run()
     app.number_input(key="draw").set_value(7).run()
-    app.toggle(key="shrinkage").set_value(True).run()
+    if mechanism == "cloaking":
+        app.toggle(key="shrinkage").set_value(True).run()
     assert not app.exception
     assert stages == {"stage_matrix": 1, "stage_plan": 2}
     app.select_slider(key="lengthscale_years").set_value(15).run()
@@ -92,7 +95,7 @@ def test_draws_compose_on_screen_and_over_the_session(open_page):
 
 
 def test_halls_formula_above_epsilon_one_is_marked_as_no_promise(open_page):
-    app = open_page("kung_curves", epsilon="50", calibration="hall")
+    app = open_page("kung_curves", epsilon="50", mechanism="cloaking", calibration="hall")
     assert "not established: the formula is not proven at ε = 50" in page_text(app)
     assert "ε = 153" in page_text(app)  # epsilon_of(0.065105, 0.01)
     assert any("not established here" in title.value for title in app.subheader)

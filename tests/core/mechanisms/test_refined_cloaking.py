@@ -5,11 +5,12 @@ import numpy as np
 import pytest
 from scipy.stats import beta
 
+import datasets
 from dpgp_core.gp.exact import cloaking_matrix
 from dpgp_core.kernels import EQ
 from dpgp_core.losses import GaussianLoss
 from dpgp_core.mechanisms import Cloaking, RefinedCloaking
-from dpgp_core.mechanisms.refined_cloaking import FIXED_STAGES, stage_mean
+from dpgp_core.mechanisms.refined_cloaking import FIXED_STAGES, stage_mean, unclipped_noise
 from dpgp_core.noise_design import design_noise
 from dpgp_core.utility import draw_errors, rmse
 
@@ -426,3 +427,21 @@ def test_london_refined(hexes, lengthscale, expected):
         one = draw_errors(released.mean, released.noise_factor, hexes.clipped_y, np.random.default_rng(2), 1000)
         # the gain over one stage: 0.41/0.29/0.25 at 15 km, 0.67/0.41/0.29 at 8 km
         assert found.mean() < one.mean() * 0.97
+
+
+def test_unclipped_noise_is_the_covariance_of_the_draws_where_nothing_is_clipped():
+    # outputs near the middle of very wide bounds and a very wide clip: no residual and no curve is ever clipped
+    toy = datasets.load("toy_1d", n=40)
+    wide = replace(toy, y_bounds=(-2000.0, 2000.0))
+    mechanism = RefinedCloaking(
+        kernel=EQ(lengthscale=2.0), noise_variance=0.3, epsilon=50.0, delta=0.01, clip=1e5, shares=(0.2, 0.3, 0.5)
+    )
+    X_test = np.linspace(0, 10, 5)[:, None]
+    plan = mechanism.plan(wide.X, X_test)
+    samples = mechanism.release_planned(plan, wide, X_test, np.random.default_rng(3), draws=40_000).samples
+    factor = unclipped_noise(mechanism, plan, wide)
+    claimed, found = factor @ factor.T, np.cov(samples.T)
+    # entries of a sample covariance have sd below sqrt(2 / draws) sd_i sd_j = 0.0071; 7 sd: false alarm below 1e-10
+    scale = np.sqrt(np.outer(np.diag(claimed), np.diag(claimed)))
+    assert np.abs(found - claimed).max() <= 0.05 * scale.max()
+    assert (np.abs(found - claimed) <= 0.05 * scale).all()

@@ -1,0 +1,45 @@
+"""What can be chosen: grids and titles of every control. No streamlit here."""
+
+from __future__ import annotations
+
+from datasets import DATASETS
+from pages._ui.analysis import KERNELS
+from pages._ui.maps import LAYERS
+
+EPSILONS = (0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 7, 10, 20, 50, 100)
+BINS = (3, 4, 6, 10, 20, 30)
+INDUCING = (4, 6, 10, 20, 30, 50)
+SELECTION_EPSILONS = (0.1, 0.2, 0.5, 1, 2, 5, 10)
+DELTAS = (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.05)
+NOISES = (0.03, 0.1, 0.2, 0.3, 0.5, 1, 2)
+LENGTHSCALES: dict[str, tuple[str, tuple[float, ...], float]] = {  # dataset -> (unit, grid, default)
+    "kung": ("years", (1, 3, 5, 9, 15, 25, 40, 60, 81, 120), 25),
+    "kung_2d": ("years", (1, 3, 5, 9, 15, 25, 40, 60, 81, 120), 25),
+    "toy_1d": ("units", (0.25, 0.5, 1, 2, 4), 1),
+    "london_hexes": ("km", (2, 3, 4, 6, 8, 10, 12, 15, 20, 30), 15),
+    "london_sales": ("km", (6, 8, 10, 12, 15, 20, 30), 15),
+}
+SMOOTH_AND_SINGLE_STAGE = ("london_sales",)  # rough kernels or two stages would take minutes there, not seconds
+_TITLES = {module.NAME: module.TITLE for module in DATASETS}
+CHOICES: dict[str, dict[str, str]] = {  # drop-downs: key -> {value: title}
+    "dataset": {name: _TITLES[name] for name in ("kung", "toy_1d")},
+    "map_dataset": {name: _TITLES[name] for name in ("london_hexes", "london_sales")},
+    "choice_dataset": {name: _TITLES[name] for name in ("kung", "toy_1d", "london_hexes")},
+    "compare_dataset": {
+        "kung": _TITLES["kung"],
+        "kung_2d": "!Kung heights by age and weight",
+        "london_hexes": _TITLES["london_hexes"],
+        "toy_1d": _TITLES["toy_1d"],
+    },
+    "choice_by": {"exponential": "Exponential mechanism", "permute_and_flip": "Permute-and-flip"},
+    "kernel": {name: name for name in KERNELS},
+    "mechanism": {
+        "refined": "Refined cloaking: two stages (ours)",
+        "cloaking": "Cloaking",
+        "gp_prior": "GP-prior noise",
+    },
+    "objective": {"trace": "Trace: least squared noise (ours)", "logdet": "Log-det (Smith et al. 2018)"},
+    "calibration": {"analytic": "Analytic Gaussian (exact)", "hall": "Hall et al. 2013 (ε ≤ 1)"},
+    "focus": {"records": "Where the records are", "everywhere": "Everywhere on the picture"},
+    "map": {kind: layer.title for kind, layer in LAYERS.items()},
+}
