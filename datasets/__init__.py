@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from datasets import kung, london_hexes, london_sales, toy_1d
+from datasets import excursion_1d, kung, london_excursion, london_hexes, london_sales, plumes_2d, toy_1d
 from datasets.csv_file import from_csv
 from dpgp_core.data import Dataset
 
@@ -33,6 +33,9 @@ DATASETS: tuple[DatasetModule, ...] = (  # in display order
     london_hexes,
     london_sales,
     toy_1d,
+    excursion_1d,
+    plumes_2d,
+    london_excursion,
 )
 
 
