@@ -10,7 +10,16 @@ import inspect
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from datasets import citibike, kung, london_hexes, london_sales, toy_1d
+from datasets import (
+    citibike,
+    excursion_1d,
+    kung,
+    london_excursion,
+    london_hexes,
+    london_sales,
+    plumes_2d,
+    toy_1d,
+)
 from datasets.csv_file import from_csv
 from dpgp_core.data import Dataset
 
@@ -34,6 +43,9 @@ DATASETS: tuple[DatasetModule, ...] = (  # in display order
     london_sales,
     toy_1d,
     citibike,
+    excursion_1d,
+    plumes_2d,
+    london_excursion,
 )
 
 

@@ -103,8 +103,8 @@ class PureLoss:
 def total_epsilon(losses: list[Loss], delta: float) -> float:
     """Smallest epsilon proven for all losses together at this delta in (0, 1); 0 for none.
 
-    Gaussian losses compose exactly. If others are among them, the smaller of two valid bounds: Renyi curves
-    added up; exact Gaussian total plus the sum of the pure epsilons.
+    A single loss gives its own epsilon. Gaussian losses compose exactly. If others are among them, the smaller of
+    two valid bounds: Renyi curves added up; exact Gaussian total plus the sum of the pure epsilons.
 
     Args:
         losses: what was spent; later ones may have been chosen after seeing earlier releases.
@@ -113,6 +113,8 @@ def total_epsilon(losses: list[Loss], delta: float) -> float:
     Raises:
         ValueError: delta is outside (0, 1).
     """
+    if len(losses) == 1:
+        return losses[0].epsilon(delta)
     gaussian = [loss.mu for loss in losses if isinstance(loss, GaussianLoss)]
     pure = [loss for loss in losses if isinstance(loss, PureLoss)]
     exact = epsilon_of(1 / math.hypot(*gaussian), delta) if gaussian else 0.0

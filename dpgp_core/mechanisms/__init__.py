@@ -4,8 +4,10 @@ from .base import Mechanism, NotPrivate, Plan, Release
 from .cloaking import Cloaking
 from .cloaking_inducing import CloakingInducing
 from .gp_prior import GPPrior
+from .hall_posterior import HallPosterior
 from .integral_binning import IntegralBinning
 from .laplace_binning import LaplaceBinning
+from .posterior_sampling import PathRelease, PosteriorSampling
 from .refined_cloaking import RefinedCloaking
 
 MECHANISMS: tuple[type[Mechanism], ...] = (
@@ -15,6 +17,8 @@ MECHANISMS: tuple[type[Mechanism], ...] = (
     RefinedCloaking,
     LaplaceBinning,
     IntegralBinning,
+    PosteriorSampling,
+    HallPosterior,
 )
 
 __all__ = [
@@ -22,11 +26,14 @@ __all__ = [
     "Cloaking",
     "CloakingInducing",
     "GPPrior",
+    "HallPosterior",
     "IntegralBinning",
     "LaplaceBinning",
     "Mechanism",
     "NotPrivate",
+    "PathRelease",
     "Plan",
+    "PosteriorSampling",
     "RefinedCloaking",
     "Release",
 ]

@@ -1,0 +1,73 @@
+"""Where in London terraced houses cost more than a threshold: hexagon medians, measured from the threshold.
+
+y = clip(ln median price - t, -1, 1) for the 300 hexagons of ``london_hexes``; coordinates run from
+0 to 1 between the declared bounds of each axis, so that no position of the data sets the scale.
+
+The unit is a hexagon's median, not one sale. Which hexagons are occupied, how many there are (n),
+and delta where it depends on n are public here.
+
+Source of the sales: Contains HM Land Registry data (c) Crown copyright and database right
+2024. Licensed under the Open Government Licence v3.0.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from datasets import london_hexes, plumes_2d
+from dpgp_core.data import Dataset
+from dpgp_core.excursion import Targets
+
+NAME = "london_excursion"
+TITLE = "London hexagons above a price (private positions)"
+THRESHOLD = 13.0  # ln GBP, about GBP 442,000
+Y_BOUNDS = (-1.0, 1.0)  # ln GBP from the threshold
+SEARCH_NOISE = 0.5  # M_xi of the simulated maps that settings are chosen on; a guess, not fitted
+
+
+def load(*, threshold: float = THRESHOLD) -> Dataset:
+    """Load the log median prices measured from a threshold.
+
+    Args:
+        threshold: t, in ln GBP.
+
+    Returns:
+        X (300, 2), easting and northing as fractions of their declared ranges; y (300,), in ln GBP
+        from the threshold, clipped to [-1, 1]; the labels of ``london_hexes``.
+
+    Raises:
+        ValueError: the threshold is not finite.
+    """
+    if not math.isfinite(threshold):
+        raise ValueError(f"threshold must be a finite ln price, for example 13.0 for GBP 442,000; got {threshold}")
+    hexes = london_hexes.load()
+    low, high = np.array(hexes.x_box).T
+    return Dataset(
+        name=NAME,
+        X=(hexes.X - low) / (high - low),
+        y=np.clip(hexes.y - threshold, *Y_BOUNDS),
+        x_names=hexes.x_names,
+        x_units=("fraction of 80 km", "fraction of 65 km"),
+        y_name="ln median price above the threshold",
+        y_unit="ln GBP",
+        y_bounds=Y_BOUNDS,
+        x_box=((0.0, 1.0), (0.0, 1.0)),
+        unit="one hexagon's position and median price",
+        source=hexes.source,
+        licence=hexes.licence,
+        bounds_reason="declared: prices beyond a factor e from the threshold count as a factor e",
+        labels=hexes.labels,
+    )
+
+
+def search_targets(count: int, *, noise: float = SEARCH_NOISE, seed: int = 1) -> Targets:
+    """Simulate ``count`` maps at the hexagons' positions, to choose settings on without looking at a price.
+
+    Args:
+        count: number of maps, at least 1.
+        noise: M_xi in [0, 1), as in ``plumes_2d``.
+        seed: seed of the simulation.
+    """
+    return plumes_2d.targets_at(load().X, count, noise=noise, seed=seed)

@@ -1,0 +1,164 @@
+"""Posterior sampling: publish whole paths of the GP posterior, which protects inputs and outputs alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..data import Dataset, FloatArray, check_interval
+from ..gp.paths import Paths, posterior_process
+from ..kernels import Matern12, Stationary, check_positive
+from ..posterior_loss import PosteriorLoss
+from ..privacy import Budget, Guarantee
+from .base import BEYOND_ONE_RELEASE, NotPrivate, Release
+
+ONE_RECORD = "one record (input and output) replaced by any other within the public domain and bounds; n fixed"
+RECORD_UNIT = "one record, its input and its output"
+RECORD_ASSUMPTIONS = (
+    "hyperparameters fixed in advance or chosen without the private data",
+    "outputs are clipped to bounds declared without looking at them",
+)
+RECORD_NOT_COVERED = ("the number of records", *BEYOND_ONE_RELEASE[1:])
+_LEAST_EPSILON = 1e-4  # a budget below this is stated as this
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PathRelease(Release):
+    """A release of posterior paths. Here the spread, too, comes from private inputs: only ``samples`` are public.
+
+    Attributes:
+        mean: posterior mean at X_test (P,), in the output's unit. Not private.
+        noise_factor: (P, P), factor of the posterior covariance at X_test, in the output's unit. Not private.
+        dataset: supplies unit and midpoint for later values. Private.
+        paths: the paths in model units, for ``further``. Private except for its values.
+    """
+
+    mean: NotPrivate
+    noise_factor: NotPrivate
+    dataset: Dataset
+    paths: Paths
+
+    def further(self, X: FloatArray) -> FloatArray:
+        """Values of the same paths at more points X (P', D), shape (draws, P'): covered by the same guarantee."""
+        return self.dataset.midpoint + self.dataset.d / 2 * self.paths(X)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PosteriorSampling:
+    """Release paths f ~ GP(mu_D, s^2 k_D + eta^2 k), in the output's unit, on outputs scaled to [-1, 1].
+
+    The budget follows from r, sigma and eta, by way of the public n and domain: these are parameters, so that the
+    guarantee is known before any data are read, and a data set with another n or domain is refused. Inputs outside
+    the domain are moved to its edge. Outputs enter as (clip(y) - midpoint) / (d / 2), whatever ``y_scale`` is.
+
+    Args:
+        kernel: stationary, of variance <= 1, decreasing with distance.
+        r: square root of the effective ridge, > 0: the main control of privacy.
+        sigma: kernel scale s > 0, of outputs scaled to [-1, 1]; the model's noise variance is (s r)^2.
+        delta: in (0, 1).
+        n: number of records, public.
+        x_box: public (low, high) per input column, as in ``Dataset.x_box``.
+        eta: scale >= 0 of additional noise from the GP prior, of outputs scaled to [-1, 1].
+
+    Raises:
+        ValueError: a parameter is out of range.
+
+    Source: Maciazek 2026, theorem 3.1 and proposition 2; bounds in ``posterior_renyi``.
+    """
+
+    kernel: Stationary
+    r: float
+    sigma: float
+    delta: float
+    n: int
+    x_box: tuple[tuple[float, float], ...]
+    eta: float = 0.0
+
+    label: ClassVar[str] = "Posterior sampling"
+    reference: ClassVar[str] = "Maciazek 2026"
+
+    def __post_init__(self) -> None:
+        check_positive("sigma", self.sigma)
+        if self.kernel.variance > 1:
+            raise ValueError(
+                f"posterior sampling needs k(x, x) <= 1, got kernel variance {self.kernel.variance:g}; "
+                "use variance=1 and multiply sigma, divide r, by its square root"
+            )
+        if not self.x_box:
+            raise ValueError("x_box must have one (low, high) per input column, got none; use Dataset.x_box")
+        for j, interval in enumerate(self.x_box):
+            check_interval(interval, f"x_box of column {j}")
+        _ = self.guarantee
+
+    @classmethod
+    def for_dataset(cls, dataset: Dataset, **parameters: Any) -> PosteriorSampling:
+        """The mechanism for data sets of this size and domain: reads ``dataset.n`` and ``x_box``, both public."""
+        return cls(n=dataset.n, x_box=dataset.x_box, **parameters)
+
+    @property
+    def kappa(self) -> float:
+        """Smallest kernel value over the public domain: between its opposite corners."""
+        low, high = np.array(self.x_box).T
+        return float(self.kernel(low[None], high[None])[0, 0])
+
+    @property
+    def loss(self) -> PosteriorLoss:
+        """What one path spends; the tighter constant is used for the exponential kernel and one input."""
+        special = isinstance(self.kernel, Matern12) and len(self.x_box) == 1
+        return PosteriorLoss(
+            n=self.n,
+            r=self.r,
+            sigma=self.sigma,
+            kappa=self.kappa,
+            eta=self.eta,
+            sensitivity="exponential_1d_min" if special else "generic",
+        )
+
+    @cached_property
+    def guarantee(self) -> Guarantee:
+        """The promise for one path, evaluated at any number of points, known before any data are read."""
+        epsilon = max(_LEAST_EPSILON, self.loss.epsilon(self.delta))
+        return Guarantee(
+            budget=Budget(epsilon=epsilon, delta=self.delta),
+            loss=self.loss,
+            protects="inputs and outputs",
+            neighbours=ONE_RECORD,
+            unit=RECORD_UNIT,
+            theorem="Maciazek 2026, theorem 3.1, with the sensitivities and covariance term of posterior_renyi",
+            assumptions=(*RECORD_ASSUMPTIONS, "the number of records and the domain of the inputs are public"),
+            not_covered=("the posterior mean and spread", *RECORD_NOT_COVERED),
+        )
+
+    def release(self, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator, draws: int = 1) -> PathRelease:
+        """Release ``draws`` paths at X_test (P, D), inside the domain or not; see ``Mechanism``.
+
+        Raises:
+            ValueError: the data set has another number of records or domain, or draws < 1.
+        """
+        guarantee = self.guarantee.for_unit(dataset.unit).repeated(draws)
+        self._check_public(dataset)
+        low, high = np.array(self.x_box).T
+        half = dataset.d / 2
+        inputs, outputs = np.clip(dataset.X, low, high), (dataset.clipped_y - dataset.midpoint) / half
+        process = posterior_process(self.kernel, inputs, outputs, self.r, self.sigma, self.eta)
+        mean, paths = process.mean(X_test), Paths(process, draws, rng)
+        values = paths(X_test)
+        return PathRelease(
+            X_test=X_test,
+            mean=NotPrivate(dataset.midpoint + half * mean),
+            noise_factor=NotPrivate(half * paths.factor(X_test)),
+            samples=dataset.midpoint + half * values,
+            guarantee=guarantee,
+            dataset=dataset,
+            paths=paths,
+        )
+
+    def _check_public(self, dataset: Dataset) -> None:
+        if dataset.n != self.n or dataset.x_box != self.x_box:
+            raise ValueError(
+                f"the guarantee was computed for n = {self.n} and x_box = {self.x_box}, the data set has "
+                f"n = {dataset.n} and x_box = {dataset.x_box}; use PosteriorSampling.for_dataset"
+            )

@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dpgp_core.gp.exact import posterior
+from dpgp_core.gp.paths import Paths, posterior_process
+from dpgp_core.kernels import EQ, Matern12
+
+RNG = np.random.default_rng(1)
+X, Y = RNG.uniform(0, 5, (8, 2)), RNG.normal(size=8)
+NEW = RNG.uniform(-1, 6, (7, 2))
+DRAWS = 40_000
+
+
+def process(kernel=None, eta=0.0):
+    return posterior_process(kernel or Matern12(lengthscale=2.0), X, Y, 0.7, 1.5, eta)
+
+
+def assert_moments(values, mean, covariance):
+    """6 standard errors of p means and p (p + 1) / 2 (co)variances: false alarm below 1e-6 for p <= 20."""
+    sd = np.sqrt(np.diag(covariance))
+    noise = values - mean
+    assert (np.abs(noise.mean(axis=0)) <= 6 * sd / np.sqrt(DRAWS)).all()
+    error = np.sqrt((np.outer(sd, sd) ** 2 + covariance**2) / DRAWS)
+    assert (np.abs(noise.T @ noise / DRAWS - covariance) <= 6 * error).all()
+
+
+def test_process_is_the_posterior_with_scaled_covariance():
+    kernel = Matern12(lengthscale=2.0)
+    mean, covariance = posterior(kernel, X, Y, NEW, 0.49)
+    np.testing.assert_allclose(process().mean(NEW), mean, rtol=1e-10)
+    np.testing.assert_allclose(process().covariance(NEW, NEW), 1.5**2 * covariance, atol=1e-12)
+    noisy = 1.5**2 * covariance + 0.3**2 * kernel(NEW, NEW)
+    np.testing.assert_allclose(process(eta=0.3).covariance(NEW, NEW), noisy, atol=1e-12)
+
+
+@pytest.mark.parametrize("eta", [0.0, 0.6])
+@pytest.mark.parametrize("kernel", [Matern12(lengthscale=2.0), EQ(lengthscale=2.0)], ids=["rough", "smooth"])
+def test_early_and_late_values_are_jointly_a_draw_of_the_posterior(kernel, eta):
+    law = process(kernel, eta)
+    paths = Paths(law, DRAWS, np.random.default_rng(2))
+    values = np.hstack([paths(NEW[:3]), paths(NEW[3:4]), paths(NEW[4:])])
+    assert_moments(values, law.mean(NEW), law.covariance(NEW, NEW))
+
+
+def test_points_seen_before_keep_their_values():
+    paths = Paths(process(), 3, np.random.default_rng(3))
+    first = paths(NEW[:4])
+    again = paths(np.vstack([NEW[2], NEW[5], NEW[2], NEW[0]]))
+    np.testing.assert_array_equal(again[:, [0, 2, 3]], first[:, [2, 2, 0]])
+    np.testing.assert_array_equal(paths(NEW[:4]), first)
+
+
+def test_negative_zero_is_zero():
+    paths = Paths(process(), 1, np.random.default_rng(3))
+    np.testing.assert_array_equal(paths(np.zeros((1, 2))), paths(-np.zeros((1, 2))))
+
+
+def test_one_evaluation_is_as_good_as_many():
+    # the factor is the same however the points arrive, so the same normal numbers give the same path
+    together, apart = (Paths(process(), 2, np.random.default_rng(4)) for _ in range(2))
+    whole = together(NEW[:1])
+    np.testing.assert_array_equal(whole, apart(NEW[:1]))
+    np.testing.assert_allclose(together.factor(NEW[:1]), apart.factor(NEW[:1]))
+    together(NEW)
+    for point in NEW[1:]:
+        apart(point[None])
+    np.testing.assert_allclose(together.factor(NEW), apart.factor(NEW), atol=1e-8)
+
+
+def test_a_smooth_path_on_a_fine_grid_is_drawn_without_complaint():
+    grid = np.linspace(0, 5, 500)[:, None] * np.ones(2)
+    paths = Paths(process(EQ(lengthscale=3.0)), 2, np.random.default_rng(5))
+    values = paths(grid)
+    late = paths(grid[:-1] + 0.004)
+    # jitter is 1e-5 of the scale; a smooth path hardly moves between neighbouring points
+    assert np.abs(np.diff(values)).max() < 0.05
+    assert np.abs(late - (values[:, :-1] + values[:, 1:]) / 2).max() < 0.05
+
+
+def test_factor_is_that_of_the_covariance_at_the_points_asked():
+    paths = Paths(process(), 1, np.random.default_rng(6))
+    paths(NEW)
+    some = NEW[[4, 1]]
+    L = paths.factor(some)
+    np.testing.assert_allclose(L @ L.T, process().covariance(some, some), atol=1e-8)
+
+
+def test_columns_must_match():
+    with pytest.raises(ValueError, match=r"equally many columns, got shapes \(8, 2\) and \(3, 1\)"):
+        Paths(process(), 1, np.random.default_rng(7))(np.arange(3.0)[:, None])

@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from dpgp_core.gp.exact import posterior
+from dpgp_core.kernels import EQ, Matern12, Matern32
+from dpgp_core.mechanisms import PosteriorSampling
+from dpgp_core.privacy import Budget, BudgetExceeded, Ledger
+from dpgp_core.renyi import posterior_sampling_epsilon
+
+MODEL = {"kernel": Matern12(lengthscale=2.0), "r": 2.0, "sigma": 0.8, "delta": 0.01}
+PUBLIC = {"n": 12, "x_box": ((0.0, 10.0),)}
+X_TEST = np.linspace(-2, 12, 9)[:, None]
+
+
+def test_guarantee_is_the_accounting_at_the_public_numbers():
+    mechanism = PosteriorSampling(**MODEL, **PUBLIC)
+    kappa = math.exp(-10 / 2)
+    expected = posterior_sampling_epsilon(12, 2.0, 0.8, kappa, 0.01, sensitivity="exponential_1d_min")
+    assert mechanism.kappa == pytest.approx(kappa)
+    assert mechanism.guarantee.budget.epsilon == pytest.approx(expected)
+    assert mechanism.guarantee.proven_epsilon == pytest.approx(expected)
+    assert mechanism.guarantee.protects == "inputs and outputs"
+    assert "one record (input and output) replaced" in mechanism.guarantee.neighbours
+
+
+@pytest.mark.parametrize(
+    ("kernel", "box", "sensitivity"),
+    [
+        (Matern12(), ((0.0, 10.0),), "exponential_1d_min"),
+        (Matern12(), ((0.0, 10.0), (0.0, 1.0)), "generic"),
+        (Matern32(), ((0.0, 10.0),), "generic"),
+    ],
+)
+def test_the_special_constant_is_used_only_where_it_is_proven(kernel, box, sensitivity):
+    mechanism = PosteriorSampling(**{**MODEL, "kernel": kernel}, n=12, x_box=box)
+    assert mechanism.loss.sensitivity == sensitivity
+
+
+def test_kappa_is_the_least_kernel_value_over_the_box():
+    kernel = EQ(variance=0.8, lengthscale=[2.0, 0.5])
+    mechanism = PosteriorSampling(**{**MODEL, "kernel": kernel}, n=5, x_box=((0.0, 3.0), (-1.0, 1.0)))
+    grid = np.stack(np.meshgrid(np.linspace(0, 3, 9), np.linspace(-1, 1, 9)), axis=-1).reshape(-1, 2)
+    assert mechanism.kappa == pytest.approx(kernel(grid, grid).min())
+
+
+def test_for_dataset_reads_only_what_is_public(make_dataset):
+    data = make_dataset()
+    mechanism = PosteriorSampling.for_dataset(data, **MODEL)
+    assert mechanism == PosteriorSampling(**MODEL, **PUBLIC)
+    assert mechanism == PosteriorSampling.for_dataset(make_dataset(X=data.X / 2, y=-data.y), **MODEL)
+
+
+def test_guarantee_does_not_depend_on_the_data(make_dataset):
+    mechanism, data = PosteriorSampling(**MODEL, **PUBLIC), make_dataset()
+    for other in (data, make_dataset(y=-data.y), make_dataset(X=data.X / 7)):
+        released = mechanism.release(other, X_TEST, np.random.default_rng(1))
+        assert released.guarantee == mechanism.guarantee.for_unit(data.unit)
+
+
+def test_paths_compose_as_renyi_curves(make_dataset):
+    mechanism = PosteriorSampling(**MODEL, **PUBLIC)
+    guarantee = mechanism.release(make_dataset(), X_TEST, np.random.default_rng(1), draws=5).guarantee
+    assert guarantee.releases == guarantee.loss.L == 5
+    expected = posterior_sampling_epsilon(12, 2.0, 0.8, math.exp(-5), 0.01, L=5, sensitivity="exponential_1d_min")
+    assert guarantee.budget.epsilon == pytest.approx(expected)
+    assert guarantee.budget.epsilon < 5 * mechanism.guarantee.budget.epsilon
+
+
+def test_ledger_adds_paths_up_and_refuses_more(make_dataset):
+    mechanism = PosteriorSampling(**MODEL, **PUBLIC)
+    two = mechanism.guarantee.repeated(2).budget.epsilon
+    ledger = Ledger(limit=Budget(epsilon=two * 1.01, delta=0.01))
+    ledger.spend([("first path", mechanism.guarantee), ("second path", mechanism.guarantee)])
+    with pytest.raises(BudgetExceeded):
+        ledger.spend([("third path", mechanism.guarantee)])
+
+
+def test_release_is_the_posterior_on_outputs_scaled_to_the_unit_interval(make_dataset):
+    data = make_dataset()  # bounds (-1, 3): midpoint 1, half-range 2; y_scale plays no part
+    mechanism = PosteriorSampling(**MODEL, **PUBLIC, eta=0.3)
+    released = mechanism.release(make_dataset(y_scale=17.0), X_TEST, np.random.default_rng(1))
+    mean, covariance = posterior(MODEL["kernel"], data.X, (data.clipped_y - 1) / 2, X_TEST, 4.0)
+    covariance = 0.8**2 * covariance + 0.3**2 * MODEL["kernel"](X_TEST, X_TEST)
+    np.testing.assert_allclose(released.mean, 1 + 2 * mean, rtol=1e-10)
+    np.testing.assert_allclose(released.noise_covariance(), 4 * covariance, atol=1e-8)
+
+
+def test_inputs_outside_the_domain_are_moved_to_its_edge(make_dataset):
+    data, mechanism = make_dataset(), PosteriorSampling(**MODEL, **PUBLIC)
+    outside, edge = data.X.copy(), data.X.copy()
+    outside[0], edge[0] = -1e6, 0.0
+    one, other = (
+        mechanism.release(make_dataset(X=X), X_TEST, np.random.default_rng(1)).samples for X in (outside, edge)
+    )
+    np.testing.assert_array_equal(one, other)
+
+
+def test_further_points_continue_the_same_paths(make_dataset):
+    mechanism, data = PosteriorSampling(**MODEL, **PUBLIC), make_dataset()
+    released = mechanism.release(data, X_TEST, np.random.default_rng(1), draws=3)
+    late = released.further(np.vstack([X_TEST[4], [[5.1]]]))
+    np.testing.assert_array_equal(late[:, 0], released.samples[:, 4])
+    assert late.shape == (3, 2)
+    # X_TEST[4] is 5: within 0.1 a path moves by at most sqrt(2 s^2 (1 - exp(-0.05))) * 2 kg, times 6
+    assert np.abs(late[:, 1] - late[:, 0]).max() < 6 * 2 * 0.8 * math.sqrt(2 * (1 - math.exp(-0.05))) + 0.5
+
+
+def test_spread_depends_on_the_inputs_and_is_therefore_private(make_dataset):
+    data, mechanism = make_dataset(), PosteriorSampling(**MODEL, **PUBLIC)
+    one, other = (mechanism.release(make_dataset(X=X), X_TEST, np.random.default_rng(1)) for X in (data.X, data.X / 3))
+    assert not np.allclose(one.noise_factor, other.noise_factor)
+
+
+def test_an_empty_budget_is_stated_as_the_least_one():
+    assert PosteriorSampling(**{**MODEL, "r": 1e4}, **PUBLIC).guarantee.budget.epsilon == 1e-4
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        (
+            {"kernel": EQ(variance=2.0)},
+            r"needs k\(x, x\) <= 1, got kernel variance 2; use variance=1 and multiply sigma",
+        ),
+        ({"r": 0.0}, "r must be a finite number above 0; larger is more private; got 0"),
+        ({"sigma": 0.0}, "sigma must be a finite number above 0, got 0.0"),
+        ({"sigma": math.inf}, "sigma must be a finite number above 0, got inf"),
+        ({"delta": 0.0}, "delta must be in"),
+        ({"n": 0}, "n must be a number of records, at least 1; got 0"),
+        ({"eta": -1.0}, "eta must be a finite number, at least 0; got -1"),
+        ({"x_box": ((3.0, 1.0),)}, r"x_box of column 0 must be \(low, high\) with low < high"),
+        ({"x_box": ()}, "x_box must have one"),
+    ],
+)
+def test_bad_parameters_are_refused_at_construction(changes, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        PosteriorSampling(**{**MODEL, **PUBLIC, **changes})
+
+
+@pytest.mark.parametrize("public", [{"n": 11}, {"x_box": ((0.0, 11.0),)}])
+def test_a_data_set_with_other_public_numbers_is_refused(make_dataset, public):
+    mechanism = PosteriorSampling(**MODEL, **{**PUBLIC, **public})
+    with pytest.raises(ValueError, match=r"the guarantee was computed for n = .* use PosteriorSampling.for_dataset"):
+        mechanism.release(make_dataset(), X_TEST, np.random.default_rng(1))

@@ -1,0 +1,50 @@
+import math
+
+import numpy as np
+import pytest
+
+import datasets
+from datasets import london_excursion, london_hexes
+
+
+def test_y_is_the_clipped_distance_from_the_threshold():
+    data, hexes = datasets.load("london_excursion", threshold=13.2), london_hexes.load()
+    np.testing.assert_allclose(data.y, np.clip(hexes.y - 13.2, -1, 1))
+    assert data.y_bounds == (-1.0, 1.0)
+    assert not data.simulated
+
+
+def test_coordinates_are_fractions_of_the_declared_box():
+    data, hexes = london_excursion.load(), london_hexes.load()
+    (west, east), (south, north) = hexes.x_box
+    np.testing.assert_allclose(data.X * [east - west, north - south] + [west, south], hexes.X)
+    assert data.X.min() > 0
+    assert data.X.max() < 1
+
+
+def test_scaling_does_not_depend_on_where_the_hexagons_lie(monkeypatch):
+    whole, table = london_excursion.load(), london_hexes._table
+    monkeypatch.setattr(
+        london_hexes, "_table", lambda name: table(name).head(50) if name == "london_hexes" else table(name)
+    )
+    np.testing.assert_allclose(london_excursion.load().X, whole.X[:50])
+
+
+def test_search_targets_lie_at_the_hexagons_and_see_no_price(monkeypatch):
+    batch = london_excursion.search_targets(3)
+    np.testing.assert_array_equal(batch.grid, london_excursion.load().X)
+    assert batch.y.shape == (3, 300)
+    table = london_hexes._table
+
+    def tripled(name):
+        found = table(name)
+        return found.assign(median_price_gbp=3 * found["median_price_gbp"]) if name == "london_hexes" else found
+
+    monkeypatch.setattr(london_hexes, "_table", tripled)
+    np.testing.assert_array_equal(london_excursion.search_targets(3).y, batch.y)
+
+
+@pytest.mark.parametrize("threshold", [math.nan, math.inf])
+def test_bad_threshold_is_refused(threshold):
+    with pytest.raises(ValueError, match="threshold must be a finite ln price"):
+        london_excursion.load(threshold=threshold)
