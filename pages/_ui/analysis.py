@@ -154,6 +154,24 @@ class Outcome:
         return float(self.draw_rmse.mean())
 
 
+@dataclass(frozen=True, eq=False)
+class Result:
+    """Everything a page needs for one setting.
+
+    Attributes:
+        dataset, fit, plan, outcome: the stages' results.
+        seconds: time taken by each stage in this run.
+        computed: stages that were computed in this run; the others came from the cache.
+    """
+
+    dataset: Dataset
+    fit: Fit
+    plan: Plan
+    outcome: Outcome
+    seconds: dict[str, float]
+    computed: frozenset[str]
+
+
 def make_scene(dataset: Dataset) -> Scene:
     """Test points of a dataset: its own inputs, then a grid beyond them; for London the cells of the map."""
     if dataset.name.startswith("london"):

@@ -4,36 +4,19 @@ from __future__ import annotations
 
 import threading
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import streamlit as st
 
 from dpgp_core.data import Dataset
 from dpgp_core.mechanisms import Plan
-from pages._ui import analysis, choosing, comparing
-from pages._ui.analysis import Design, Draw, Fit, Model, Outcome, Scene
+from pages._ui import analysis, attacking, choosing, comparing
+from pages._ui.analysis import Design, Draw, Fit, Model, Result, Scene
+from pages._ui.attacking import Attacked, OutputAttack, PathAttack
 from pages._ui.choosing import Grid, Scored
 from pages._ui.comparing import Contest, Curve
 
 _THIS_RUN = threading.local()  # which stages really ran, for the "how it is computed" tab
-
-
-@dataclass(frozen=True, eq=False)
-class Result:
-    """Everything a page needs for one setting.
-
-    Attributes:
-        dataset, fit, plan, outcome: the stages' results.
-        seconds: time taken by each stage in this run.
-        computed: stages that were computed in this run; the others came from the cache.
-    """
-
-    dataset: Dataset
-    fit: Fit
-    plan: Plan
-    outcome: Outcome
-    seconds: dict[str, float]
-    computed: frozenset[str]
 
 
 @st.cache_data(show_spinner=False, max_entries=16)
@@ -82,6 +65,18 @@ def nonprivate(model: Model) -> float:
 def scored(grid: Grid) -> Scored:
     """Cross-validated candidates of the lengthscale page."""
     return choosing.score(dataset(grid.model.dataset), grid)
+
+
+@st.cache_data(show_spinner="Attacking with shadow data sets …", max_entries=64, max_size="100 MB")
+def path_attack(attack: PathAttack) -> Attacked:
+    """LiRA against posterior paths."""
+    return attacking.attack_paths(attack)
+
+
+@st.cache_data(show_spinner="Attacking simulated releases …", max_entries=64, max_size="100 MB")
+def output_attack(attack: OutputAttack) -> Attacked:
+    """The best attack on a Gaussian release."""
+    return attacking.attack_outputs(dataset(attack.model.dataset), attack)
 
 
 def run(model: Model, design: Design, draw: Draw) -> Result:

@@ -13,6 +13,7 @@ from dpgp_core.kernels import check_positive
 from dpgp_core.privacy import Guarantee
 from pages._ui import text
 from pages._ui.analysis import Design, Draw, Model, mechanism_of
+from pages._ui.attacking import OutputAttack, PathAttack
 from pages._ui.choosing import Budgets, Grid
 from pages._ui.comparing import Contest, Scale
 from pages._ui.maps import LAYERS
@@ -24,7 +25,12 @@ from pages._ui.settings import (
     INDUCING,
     LENGTHSCALES,
     NOISES,
+    PATH_DELTAS,
+    PATHS,
+    RIDGES,
     SELECTION_EPSILONS,
+    SHADOWS,
+    SIGMAS,
     SMOOTH_AND_SINGLE_STAGE,
 )
 
@@ -224,6 +230,46 @@ def target(nonprivate: float, scale: Scale) -> float:
         help="The table and the sentence then say which ε that needs.",
     )
     return scale.back(float(shown))
+
+
+def attack_setting() -> tuple[str, Any]:
+    """The sidebar of the attack page: what is attacked ("paths" or outputs), and the attack's settings."""
+    with st.sidebar:
+        st.subheader("Attack on")
+        kind = pick("Attack on", "attack_on", label_visibility="collapsed")
+    if kind != "paths":
+        draw = privacy(draws=False)
+        trials = choice("Simulated releases", "shadows", SHADOWS, 10000)
+        return kind, OutputAttack(Model("kung", "EQ", 25.0, 0.3), kind, draw, int(trials))
+    st.sidebar.subheader("Posterior paths")
+    r, sigma, L = path_controls(0.5, 1)
+    delta = choice("δ", "path_delta", PATH_DELTAS, 0.05, lambda raw: check_delta(_as_number(raw)))
+    trials = choice("Shadow data sets", "shadows", SHADOWS, 10000, help="Data sets like the real one, of each kind.")
+    with st.sidebar:
+        inputs = pick("Other records", "inputs", help="Where the other nine records lie.")
+    return kind, PathAttack(float(r), float(sigma), int(L), float(delta), inputs, int(trials), 1)
+
+
+def path_controls(sigma: float, r: float) -> tuple[float, float, int]:
+    """Ridge, scale and number of released posterior paths."""
+    ridge = choice(
+        "r: more accurate ⟷ more private",
+        "r",
+        RIDGES,
+        r,
+        lambda raw: check_positive("r", _as_number(raw)),
+        help="Square root of the ridge. Larger listens less to each record.",
+    )
+    scale = choice(
+        "s: more accurate ⟷ more private",
+        "sigma",
+        SIGMAS,
+        sigma,
+        lambda raw: check_positive("s", _as_number(raw)),
+        help="Scale of the paths' own randomness.",
+    )
+    paths = choice("Paths released", "paths", PATHS, 1, help="Each path is a release; they add up.")
+    return float(ridge), float(scale), int(paths)
 
 
 def carry_tile() -> None:

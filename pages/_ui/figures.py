@@ -7,8 +7,7 @@ import plotly.graph_objects as go
 
 from dpgp_core.data import FloatArray
 from dpgp_core.tradeoff import budget_tradeoff, gaussian_tradeoff
-from pages._ui.analysis import Outcome
-from pages._ui.compute import Result
+from pages._ui.analysis import Outcome, Result
 from pages._ui.palette import GUARANTEE, NON_PRIVATE, OTHER, PRIVATE, RISK, TRUTH, faded
 
 HEIGHT = 470

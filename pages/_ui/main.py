@@ -18,6 +18,7 @@ PAGES = [
     st.Page("../london_noise_map.py", title="London noise map", icon=":material/map:"),
     st.Page("../lengthscale_choice.py", title="Lengthscale choice", icon=":material/straighten:"),
     st.Page("../compare.py", title="Compare", icon=":material/balance:"),
+    st.Page("../attack.py", title="Attack", icon=":material/visibility:"),
     st.Page("../how_cloaking_works.py", title="How cloaking works", icon=":material/visibility_off:"),
 ]
 

@@ -12,7 +12,7 @@ from plotly.colors import sample_colorscale, unlabel_rgb
 
 from datasets import london_hexes
 from dpgp_core.data import FloatArray
-from pages._ui.compute import Result
+from pages._ui.analysis import Result
 from pages._ui.palette import NOISE_SCALE, PREDICTION_SCALE
 
 HEIGHT = 520

@@ -9,6 +9,11 @@ from pages._ui.maps import LAYERS
 EPSILONS = (0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 7, 10, 20, 50, 100)
 BINS = (3, 4, 6, 10, 20, 30)
 INDUCING = (4, 6, 10, 20, 30, 50)
+RIDGES = (0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 8, 12, 20, 30)
+SIGMAS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5)
+PATHS = (1, 3, 10, 30, 100)
+SHADOWS = (1000, 3000, 10000)
+PATH_DELTAS = (0.001, 0.005, 0.01, 0.05, 0.1)
 SELECTION_EPSILONS = (0.1, 0.2, 0.5, 1, 2, 5, 10)
 DELTAS = (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.05)
 NOISES = (0.03, 0.1, 0.2, 0.3, 0.5, 1, 2)
@@ -31,6 +36,12 @@ CHOICES: dict[str, dict[str, str]] = {  # drop-downs: key -> {value: title}
         "london_hexes": _TITLES["london_hexes"],
         "toy_1d": _TITLES["toy_1d"],
     },
+    "attack_on": {
+        "paths": "Posterior paths (LiRA)",
+        "cloaking": "Cloaked !Kung curve",
+        "gp_prior": "!Kung curve with GP-prior noise",
+    },
+    "inputs": {"halves": "Balanced around the target", "uniform": "Anywhere"},
     "choice_by": {"exponential": "Exponential mechanism", "permute_and_flip": "Permute-and-flip"},
     "kernel": {name: name for name in KERNELS},
     "mechanism": {

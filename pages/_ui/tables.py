@@ -10,8 +10,7 @@ import pandas as pd
 from dpgp_core.calibration import noise_multiplier
 from dpgp_core.noise_design import NoiseDesign
 from pages._ui import text
-from pages._ui.analysis import SIMULATED_DRAWS, Design, Draw, Model
-from pages._ui.compute import Result
+from pages._ui.analysis import SIMULATED_DRAWS, Design, Draw, Model, Result
 from pages._ui.figures import axis
 from pages._ui.metric import Metric
 

@@ -1,0 +1,40 @@
+import streamlit as st
+
+from pages._ui import attacking, compute, controls, frame
+
+kind, setting = controls.attack_setting()
+attacked = compute.path_attack(setting) if kind == "paths" else compute.output_attack(setting)
+
+frame.heading("Can an attacker tell who is in the data?", attacking.answer(attacked))
+frame.overlay_banner("The attack is simulated with the true data or with data sets like it.")
+frame.metrics(attacking.metrics(attacked))
+left, right = st.columns(2)
+with left:
+    frame.chart(
+        attacking.roc_figure(attacked, False),
+        "roc",
+        "True against false positive rate. The attack (red) must stay below what the guarantee allows (green, dashed).",
+    )
+with right:
+    frame.chart(
+        attacking.roc_figure(attacked, True),
+        "roc_log",
+        "The same on logarithmic axes: few false alarms are what a real attacker needs.",
+    )
+values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
+with values:
+    frame.table(attacking.table(attacked), "attack", "From simulated releases; not private.")
+with how:
+    frame.steps(attacking.steps(attacked, kind == "paths"))
+with lesson:
+    frame.lessons(
+        "attack",
+        [
+            ("Little noise and three paths: the attack finds almost everyone.", {"r": 0.1, "paths": 3}),
+            ("A larger ridge hides the target even in one path.", {"r": 2}),
+            ("A hundred paths cost a hundred times the loss.", {"sigma": 2, "paths": 100}),
+            ("The best attack on a cloaked release: it reaches its limit exactly.", {"attack_on": "cloaking"}),
+        ],
+    )
+frame.guarantee_card(attacked.guarantee, "The attacker here knows the mechanism, its settings and n.")
+frame.state_link()
