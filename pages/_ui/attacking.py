@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -153,7 +153,9 @@ def roc_figure(attacked: Attacked, logarithmic: bool) -> go.Figure:
         marker={"color": RISK, "size": 7},
         error_y={"array": high, "arrayminus": low, "color": faded(RISK, 0.7)},
     )
-    kind = {"type": "log", "range": [-4, 0]} if logarithmic else {"type": "linear", "range": [0, 1]}
+    kind: dict[str, Any] = {"type": "log", "range": [-4, 0]} if logarithmic else {"type": "linear", "range": [0, 1]}
+    if logarithmic:
+        kind |= {"dtick": 1, "exponentformat": "power"}
     figure.update_xaxes(title="false positive rate: accused though absent", **kind)
     figure.update_yaxes(title="true positive rate: found when present", **kind)
     return finish(figure, 430)

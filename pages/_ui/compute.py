@@ -10,11 +10,12 @@ import streamlit as st
 
 from dpgp_core.data import Dataset
 from dpgp_core.mechanisms import Plan
-from pages._ui import analysis, attacking, choosing, comparing
+from pages._ui import analysis, attacking, choosing, comparing, exploring
 from pages._ui.analysis import Design, Draw, Fit, Model, Result, Scene
 from pages._ui.attacking import Attacked, OutputAttack, PathAttack
 from pages._ui.choosing import Grid, Scored
 from pages._ui.comparing import Contest, Curve
+from pages._ui.exploring import Explored, View
 
 _THIS_RUN = threading.local()  # which stages really ran, for the "how it is computed" tab
 
@@ -77,6 +78,19 @@ def path_attack(attack: PathAttack) -> Attacked:
 def output_attack(attack: OutputAttack) -> Attacked:
     """The best attack on a Gaussian release."""
     return attacking.attack_outputs(dataset(attack.model.dataset), attack)
+
+
+@st.cache_data(show_spinner="Choosing the cutoff on simulated data …", max_entries=64)
+def _cutoff(view: View) -> float:
+    return exploring.cutoff_of(view)
+
+
+@st.cache_data(show_spinner="Drawing posterior paths …", max_entries=48, max_size="400 MB")
+def explored(view: View) -> Explored:
+    """Excursion sets of one view."""
+    # The cutoff depends on neither threshold, paths, seed nor budget.
+    plain = replace(view, L=1, eta=0.0, threshold=0.0 if view.kind != "london" else 13.0, delta=0.01, seed=1)
+    return exploring.explore(view, _cutoff(plain))
 
 
 def run(model: Model, design: Design, draw: Draw) -> Result:

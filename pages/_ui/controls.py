@@ -71,7 +71,8 @@ def explain_bad_link(key: str, options: Sequence[Any], default: Any, check: Chec
     st.warning(text.bad_link_value(key, raw, reason, default))
 
 
-def _as_number(raw: str) -> float:
+def as_number(raw: str) -> float:
+    """A value of the address as a number; ValueError says that it must be one."""
     try:
         return float(raw)
     except ValueError:
@@ -93,7 +94,7 @@ def privacy(draws: bool = True) -> Draw:
         "epsilon",
         EPSILONS,
         1,
-        lambda raw: check_budget(_as_number(raw), 0.5),
+        lambda raw: check_budget(as_number(raw), 0.5),
         help="One person can change the odds of any outcome by a factor of at most exp(ε). Smaller is more private.",
     )
     delta = choice(
@@ -101,7 +102,7 @@ def privacy(draws: bool = True) -> Draw:
         "delta",
         DELTAS,
         0.01,
-        lambda raw: check_delta(_as_number(raw)),
+        lambda raw: check_delta(as_number(raw)),
         help="Probability mass exempted from the ε promise. Should be well below 1 / number of people.",
     )
     if not draws:
@@ -127,7 +128,7 @@ def model(dataset_name: str) -> Model:
         f"lengthscale_{unit}",
         grid,
         default,
-        lambda raw: check_positive("lengthscale", _as_number(raw)),
+        lambda raw: check_positive("lengthscale", as_number(raw)),
         help="Distance over which the curve can change. Longer averages over more people, so it needs less noise.",
     )
     noise = noise_control()
@@ -189,7 +190,7 @@ def choice_setting() -> tuple[Grid, Budgets, str, Guarantee]:
         "selection_epsilon",
         SELECTION_EPSILONS,
         1,
-        lambda raw: check_budget(_as_number(raw), 0.5),
+        lambda raw: check_budget(as_number(raw), 0.5),
         help="Budget of choosing the lengthscale. The slider above is the budget of the release that follows.",
     )
     st.sidebar.subheader("Model")
@@ -243,7 +244,7 @@ def attack_setting() -> tuple[str, Any]:
         return kind, OutputAttack(Model("kung", "EQ", 25.0, 0.3), kind, draw, int(trials))
     st.sidebar.subheader("Posterior paths")
     r, sigma, L = path_controls(0.5, 1)
-    delta = choice("δ", "path_delta", PATH_DELTAS, 0.05, lambda raw: check_delta(_as_number(raw)))
+    delta = choice("δ", "path_delta", PATH_DELTAS, 0.05, lambda raw: check_delta(as_number(raw)))
     trials = choice("Shadow data sets", "shadows", SHADOWS, 10000, help="Data sets like the real one, of each kind.")
     with st.sidebar:
         inputs = pick("Other records", "inputs", help="Where the other nine records lie.")
@@ -257,7 +258,7 @@ def path_controls(sigma: float, r: float) -> tuple[float, float, int]:
         "r",
         RIDGES,
         r,
-        lambda raw: check_positive("r", _as_number(raw)),
+        lambda raw: check_positive("r", as_number(raw)),
         help="Square root of the ridge. Larger listens less to each record.",
     )
     scale = choice(
@@ -265,7 +266,7 @@ def path_controls(sigma: float, r: float) -> tuple[float, float, int]:
         "sigma",
         SIGMAS,
         sigma,
-        lambda raw: check_positive("s", _as_number(raw)),
+        lambda raw: check_positive("s", as_number(raw)),
         help="Scale of the paths' own randomness.",
     )
     paths = choice("Paths released", "paths", PATHS, 1, help="Each path is a release; they add up.")
@@ -296,7 +297,7 @@ def noise_control() -> float:
             "noise",
             NOISES,
             0.3,
-            lambda raw: check_positive("noise", _as_number(raw)),
+            lambda raw: check_positive("noise", as_number(raw)),
             help="How much of one person's value is taken to be chance. More makes each person matter less.",
         )
     )

@@ -16,6 +16,7 @@ PAGES = [
     st.Page("../start.py", title="Start", icon=":material/home:", default=True),
     st.Page("../kung_curves.py", title="!Kung curves", icon=":material/show_chart:"),
     st.Page("../london_noise_map.py", title="London noise map", icon=":material/map:"),
+    st.Page("../excursion_sets.py", title="Excursion sets", icon=":material/landscape:"),
     st.Page("../lengthscale_choice.py", title="Lengthscale choice", icon=":material/straighten:"),
     st.Page("../compare.py", title="Compare", icon=":material/balance:"),
     st.Page("../attack.py", title="Attack", icon=":material/visibility:"),

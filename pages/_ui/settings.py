@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from datasets import DATASETS
 from pages._ui.analysis import KERNELS
+from pages._ui.exploring_figures import LAYERS as EXCURSION_LAYERS
 from pages._ui.maps import LAYERS
 
 EPSILONS = (0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 7, 10, 20, 50, 100)
 BINS = (3, 4, 6, 10, 20, 30)
 INDUCING = (4, 6, 10, 20, 30, 50)
 RIDGES = (0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 8, 12, 20, 30)
-SIGMAS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5)
+SIGMAS = (0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5)
+PATH_LENGTHS = (0.05, 0.08, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2)
+ETAS = (0, 0.05, 0.1, 0.2, 0.5, 1)
+DATA_NOISES = (0.1, 0.3, 0.5, 0.6)
+LEVELS = (-0.4, -0.2, 0, 0.2, 0.4)
+LN_PRICES = (12.6, 12.8, 13, 13.2, 13.4, 13.6)
+SEARCH_BUDGETS = (1, 2, 3, 5, 10, 20)
 PATHS = (1, 3, 10, 30, 100)
 SHADOWS = (1000, 3000, 10000)
 PATH_DELTAS = (0.001, 0.005, 0.01, 0.05, 0.1)
@@ -36,6 +43,8 @@ CHOICES: dict[str, dict[str, str]] = {  # drop-downs: key -> {value: title}
         "london_hexes": _TITLES["london_hexes"],
         "toy_1d": _TITLES["toy_1d"],
     },
+    "excursion": {"curve": "1-D", "plumes": "2-D plumes", "london": "London hexagons"},
+    "excursion_layer": {kind: layer.title for kind, layer in EXCURSION_LAYERS.items()},
     "attack_on": {
         "paths": "Posterior paths (LiRA)",
         "cloaking": "Cloaked !Kung curve",

@@ -9,7 +9,16 @@ from playwright.sync_api import Browser
 
 from tests.e2e import browser as tool
 
-PAGES = ("start", "kung_curves", "london_noise_map", "lengthscale_choice", "compare", "how_cloaking_works")
+PAGES = (
+    "start",
+    "kung_curves",
+    "london_noise_map",
+    "excursion_sets",
+    "attack",
+    "lengthscale_choice",
+    "compare",
+    "how_cloaking_works",
+)
 LOOKS = {"light": (1440, 900, "light"), "dark": (1440, 900, "dark"), "narrow": (400, 800, "light")}
 
 

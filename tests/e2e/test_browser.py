@@ -11,6 +11,8 @@ PAGES = {
     "": "What does a privacy budget promise one person?",
     "kung_curves": "How much noise hides one woman's or girl's height?",
     "london_noise_map": "What does hiding one hexagon's median price do to the map?",
+    "excursion_sets": "Where is it too high?",
+    "attack": "Can an attacker tell who is in the data?",
     "lengthscale_choice": "Which lengthscale should a private analysis use?",
     "compare": "Which mechanism costs least here?",
     "how_cloaking_works": "Why does one person need so little noise to hide?",
@@ -121,6 +123,23 @@ def test_state_survives_a_change_of_page(visit):
     assert "epsilon" not in page.url
     assert "lengthscale_km=8" in page.url
     assert page.get_by_text("At ε = 1 ").is_visible()
+
+
+def test_finding_private_settings_sets_the_sliders(visit):
+    page = visit.open("excursion_sets?r=1&sigma=1")
+    page.get_by_role("button", name="Find").click()
+    tool.settle(page)
+    page.get_by_text("Found for epsilon at most 3").wait_for(timeout=60_000)
+    tool.settle(page)
+    promised = page.locator("[data-testid=stMetricValue]").nth(3).inner_text()
+    assert float(promised) <= 3.0
+    assert page.locator("[data-testid=stException]").count() == 0
+
+
+def test_excursion_map_of_london_draws(visit):
+    page = visit.open("excursion_sets?excursion=london")
+    assert page.locator("#deckgl-overlay").count() == 1
+    assert visit.external == []
 
 
 def test_a_click_on_a_tile_is_taken_along(visit):

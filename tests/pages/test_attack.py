@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.special import ndtr
+
+from dpgp_core.calibration import noise_multiplier
+from pages._ui import attacking
+from tests.pages.reading import page_text, traces
+
+
+def test_golden_area_of_the_published_setting(open_page):
+    app = open_page("attack", r="0.1", sigma="0.5", paths="3")
+    # 07_targets: AUC .958 with 10,000 shadows; its standard error and ours are about .0014 each
+    assert float(app.metric[0].value) == pytest.approx(0.958, abs=0.008)
+
+
+@pytest.mark.parametrize("mechanism", ["cloaking", "gp_prior"])
+def test_best_attack_on_gaussian_noise_has_the_exact_area(open_page, mechanism):
+    app = open_page("attack", attack_on=mechanism)
+    # N(0, 1) against N(mu, 1), mu = 1 / s'(1, 0.01) = 0.5325: AUC = Phi(mu / sqrt 2). 10,000 of each: sd .004
+    expected = ndtr(1 / noise_multiplier(1.0, 0.01) / np.sqrt(2))
+    assert float(app.metric[0].value) == pytest.approx(expected, abs=0.02)
+
+
+@pytest.mark.parametrize("attack_on", ["paths", "cloaking", "gp_prior"])
+def test_proven_epsilon_stays_below_the_promise(open_page, attack_on):
+    app = open_page("attack", attack_on=attack_on, shadows="3000")
+    promised = float(app.metric[2].value.replace(",", ""))
+    proven = float(app.metric[3].value.replace("≥", "").replace(",", ""))
+    assert 0 <= proven <= promised
+    assert "stays below what is promised" in page_text(app)
+
+
+def test_curves_are_shown_on_linear_and_logarithmic_axes(open_page):
+    app = open_page("attack", shadows="1000")
+    for chart in (0, 1):
+        assert {"most that (ε, δ) allows", "attack", "guessing", "with 95 % interval"} <= set(traces(app, chart))
+
+
+def test_more_paths_cost_more(open_page):
+    one, ten = (
+        float(open_page("attack", paths=paths, shadows="1000").metric[2].value.replace(",", ""))
+        for paths in ("1", "10")
+    )
+    assert ten > one
+
+
+def test_allowed_power_is_the_complement_of_the_least_miss_rate():
+    setting = attacking.PathAttack(2.0, 0.5, 1, 0.1, "halves", 1000, 1)
+    guarantee = setting.guarantee
+    epsilon, delta = guarantee.budget.epsilon, guarantee.budget.delta
+    assert attacking.allowed(guarantee, np.array([0.01]))[0] == pytest.approx(delta + np.exp(epsilon) * 0.01)

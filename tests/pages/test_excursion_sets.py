@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dpgp_core.renyi import posterior_sampling_epsilon
+from pages._ui import exploring
+from pages._ui.exploring import View
+from pages._ui.settings import PATH_LENGTHS, RIDGES, SIGMAS
+from tests.pages.reading import deck, page_text, traces
+
+CURVE = View("curve", 0.3, 8.0, 0.05, 3, 0.0, 0.0, 0.3, 0.005, 1)
+
+
+@pytest.mark.parametrize("kind", ["curve", "plumes", "london"])
+def test_every_kind_of_data_draws_and_states_its_price(open_page, kind):
+    app = open_page("excursion_sets", excursion=kind)
+    assert not app.exception
+    assert not app.warning
+    assert float(app.metric[3].value) > 0
+    assert "<b>Protects.</b> inputs and outputs" in page_text(app)
+    if kind == "london":
+        assert len(deck(app)["layers"][0]["data"]) == 300
+        assert "The unit is a hexagon's median, not one sale" in app.info[0].value
+
+
+def test_epsilon_on_screen_is_that_of_the_core_for_all_paths(open_page):
+    app = open_page("excursion_sets", paths="3", path_delta="0.005")
+    # n = 100 points on [0, 1], exponential kernel of lengthscale 0.3: kappa = exp(-1 / 0.3)
+    expected = posterior_sampling_epsilon(
+        100, 8.0, 0.05, np.exp(-1 / 0.3), 0.005, L=3, sensitivity="exponential_1d_min"
+    )
+    assert float(app.metric[3].value) == pytest.approx(expected, rel=0.01)
+
+
+def test_released_paths_are_drawn_and_truth_only_under_the_overlay(open_page):
+    shown = traces(open_page("excursion_sets", paths="3"))
+    assert {"truth", "true data", "non-private fit", "released path"} <= set(shown)
+    app = open_page("excursion_sets", paths="3", overlay="false")
+    assert set(traces(app)) == {"released path"}
+    assert not [column for column in app.dataframe[0].value if "not private" in column]
+    assert "overlaps the true set" not in page_text(app)
+
+
+def test_london_truth_needs_the_overlay(open_page):
+    app = open_page("excursion_sets", excursion="london", overlay="false")
+    assert list(app.selectbox(key="excursion_layer").options) == ["Released paths above the threshold"]
+    assert not [column for column in app.dataframe[0].value if "not private" in column]
+
+
+def test_overlap_of_a_view_by_brute_force():
+    found = exploring.explore(CURVE, 0.5)
+    inside, truth = found.paths[0] >= 0, found.truth >= 0
+    assert found.path_iou[0] == pytest.approx((inside & truth).sum() / (inside | truth).sum())
+    assert found.everything_iou == pytest.approx(truth.mean())
+    assert len(found.path_iou) == 3 + exploring.SIMULATED
+
+
+def test_the_cutoff_does_not_look_at_the_data():
+    # it is a function of the settings alone: validation data come from another seed than the data shown
+    assert exploring.cutoff_of(CURVE) == exploring.cutoff_of(CURVE)
+    targets = exploring.simulated_targets("curve", 3, 0.3, exploring.VALIDATION_SEED)
+    dataset, _, _ = exploring.data_of(CURVE)
+    assert not any(np.array_equal(X, dataset.X) for X in targets.X)
+
+
+@pytest.mark.parametrize("kind", ["curve", "london"])
+def test_search_keeps_its_budget_and_reports_progress(kind):
+    done = []
+    found = exploring.find_settings(kind, 0.3, 0.005, 2, 3.0, done.append)
+    assert exploring.epsilon_of(kind, found.lengthscale, found.r, found.scale, 0.005, 2) <= 3.0 * (1 + 1e-6)
+    assert done[-1] == pytest.approx(1)
+    assert done == sorted(done)
+
+
+def test_finding_settings_moves_the_sliders_within_the_budget(open_page):
+    app = open_page("excursion_sets", r="1", sigma="1")
+    app.button[[button.label for button in app.button].index("Find")].click().run()
+    assert not app.exception
+    assert "Found for epsilon at most 3" in app.success[0].value
+    length, r, s = (float(app.select_slider(key=key).value) for key in ("length", "r", "sigma"))
+    assert (length in PATH_LENGTHS, r in RIDGES, s in SIGMAS) == (True, True, True)
+    assert exploring.epsilon_of("curve", length, r, s, 0.005, 1) <= 3.0
+    assert float(app.metric[3].value) <= 3.0
