@@ -1,8 +1,8 @@
 import streamlit as st
 
-from pages._ui import attacking, compute, controls, frame
+from pages._ui import attacking, compute, frame, page_controls
 
-kind, setting = controls.attack_setting()
+kind, setting = page_controls.attack_setting()
 attacked = compute.path_attack(setting) if kind == "paths" else compute.output_attack(setting)
 
 frame.heading("Can an attacker tell who is in the data?", attacking.answer(attacked))

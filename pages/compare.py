@@ -1,13 +1,13 @@
 import streamlit as st
 
-from pages._ui import comparing, comparing_figures, compute, controls, frame, text
+from pages._ui import comparing, comparing_figures, comparing_tables, compute, frame, page_controls, text
 from pages._ui.metric import Metric
 
-contest, epsilon = controls.compare_setting()
+contest, epsilon = page_controls.compare_setting()
 data = compute.dataset(contest.model.dataset)
-scale = comparing.scale_of(data)
+scale = comparing_tables.scale_of(data)
 nonprivate = compute.nonprivate(contest.model)
-target = controls.target(nonprivate, scale)
+target = page_controls.target(nonprivate, scale)
 
 
 def shown(value: float) -> str:
@@ -20,22 +20,27 @@ with frame.progress("Comparing mechanisms", len(comparing.CONTENDERS)) as step:
         step(name)
         curves[name] = compute.curve(contest, name)
         needs[name] = compute.needed(contest, name, target)
-ranking = comparing.ranking(curves, epsilon)
+ranking = comparing_tables.ranking(curves, epsilon)
 best, runner_up = ranking[0], ranking[1]
+published = comparing_tables.error_of(curves, "Cloaking as published", epsilon)
 
 frame.heading(
     "Which mechanism costs least here?",
     f"At ε = {epsilon:g}, **{best.name}** has the least held-out error, about **{shown(best.error)}**; next is "
     f"{runner_up.name} with {shown(runner_up.error)}. Without privacy it is {shown(nonprivate)}. "
-    f"{comparing.reachable(needs, contest, shown(target))}",
+    f"{comparing_tables.reachable(needs, contest, shown(target))}",
 )
 frame.overlay_banner("All errors here are held-out errors against the true data.")
 frame.metrics(
     [
         Metric("Least error", shown(best.error), best.name),
-        Metric("As published", shown(comparing.error_of(curves, "Cloaking as published", epsilon)), f"ε = {epsilon:g}"),
+        Metric(
+            "As published",
+            shown(comparing_tables.error_of(curves, "Cloaking as published", epsilon)),
+            f"ε = {epsilon:g}",
+        ),
         Metric("Without privacy", shown(nonprivate), "not private"),
-        Metric("ε for the target", comparing.least_epsilon(needs, contest), f"error at most {shown(target)}"),
+        Metric("ε for the target", comparing_tables.least_epsilon(needs, contest), f"error at most {shown(target)}"),
     ]
 )
 frame.chart(
@@ -46,9 +51,9 @@ frame.chart(
 )
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
 with values:
-    frame.table(comparing.table(curves, contest, epsilon, scale, needs), "compare", comparing.TABLE_NOTE)
+    frame.table(comparing_tables.table(curves, contest, epsilon, scale, needs), "compare", comparing_tables.TABLE_NOTE)
 with how:
-    frame.steps(comparing.EXPLANATION)
+    frame.steps(comparing_tables.EXPLANATION)
 with lesson:
     frame.lessons(
         "compare",
@@ -61,5 +66,5 @@ with lesson:
     )
 for name in (best.name, "Integral bins"):
     with st.expander(f"What the guarantee of “{name}” says", expanded=name == best.name):
-        frame.guarantee_card(comparing.guarantee(contest, name, epsilon, data.unit))
+        frame.guarantee_card(comparing_tables.guarantee(contest, name, epsilon, data.unit))
 frame.state_link()

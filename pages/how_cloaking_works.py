@@ -1,6 +1,6 @@
 import streamlit as st
 
-from pages._ui import compute, controls, figures, frame, tables, text, two_points
+from pages._ui import compute, controls, figures, frame, page_controls, tables, text, two_points
 
 data_name = controls.dataset()
 draw = controls.privacy(draws=False)
@@ -11,7 +11,7 @@ data, guarantee = result.dataset, result.outcome.release.guarantee
 
 sliders = st.container()
 with st.expander("Move the two records", expanded=True, icon=":material/tune:"):
-    x1, x2, lengthscale, noise, d, moved = controls.two_point_sliders()
+    x1, x2, lengthscale, noise, d, moved = page_controls.two_point_sliders()
 points = two_points.build(x1, x2, lengthscale, noise, d)
 with sliders:
     frame.heading(

@@ -1,9 +1,9 @@
 import streamlit as st
 
-from pages._ui import choosing, choosing_figures, compute, controls, frame, text
+from pages._ui import choosing, choosing_figures, compute, frame, page_controls, text
 from pages._ui.metric import Metric
 
-grid, budgets, unit, release = controls.choice_setting()
+grid, budgets, unit, release = page_controls.choice_setting()
 scored, data = compute.scored(grid), compute.dataset(grid.model.dataset)
 table = choosing.tabulate(scored, budgets)
 found = choosing.describe(table, grid, budgets)
@@ -39,7 +39,7 @@ with left:
         "tiles",
         "Probability that each lengthscale is chosen, for less to more privacy of the release. The more noise the "
         "release needs, the longer the lengthscale that serves it best. Click a tile to take its setting along.",
-        controls.carry_tile,
+        page_controls.carry_tile,
     )
     frame.carried_tile(unit)
 with right:

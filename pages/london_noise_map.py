@@ -1,6 +1,6 @@
 import streamlit as st
 
-from pages._ui import compute, controls, figures, frame, maps, tables, text
+from pages._ui import compute, controls, figures, frame, maps, page_controls, tables, text
 
 model, design, draw, show = controls.setting("map_dataset")
 ours, paper = compute.run(model, design, draw), compute.run_published(model, draw)
@@ -16,7 +16,7 @@ if data.simulated:
 if show:
     frame.overlay_banner()
 frame.metrics(tables.release_metrics(ours, paper, show, text.factor_of))
-kind, beside = controls.map_view(show)
+kind, beside = page_controls.map_view(show)
 layer, cells = maps.LAYERS[kind], maps.cell_table(ours, show)
 if beside:
     left, right = st.columns(2)

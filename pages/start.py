@@ -1,10 +1,10 @@
 import streamlit as st
 
-from pages._ui import controls, figures, frame, meaning, text
+from pages._ui import controls, figures, frame, meaning, page_controls, text
 from pages._ui.metric import Metric
 
 draw = controls.privacy(draws=False)
-prior = controls.prior()
+prior = page_controls.prior()
 odds = meaning.odds_of_attack(draw, prior)
 
 frame.heading(

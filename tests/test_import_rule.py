@@ -126,3 +126,9 @@ def test_the_checks_see_what_they_look_for(check, code):
 @pytest.mark.parametrize("code", ["np.random.default_rng(1)", "rng: np.random.Generator", "rng.normal()"])
 def test_the_checks_allow_generators(code):
     assert not list(uses_of_global_state(ast.parse(code)))
+
+
+def test_every_module_of_the_core_has_its_test_file():
+    tests = {path.stem for path in (ROOT / "tests/core").rglob("test_*.py")}
+    modules = [path.stem for path in (ROOT / "dpgp_core").rglob("*.py") if path.stem != "__init__"]
+    assert [name for name in modules if f"test_{name}" not in tests] == []

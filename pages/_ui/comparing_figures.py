@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import plotly.graph_objects as go
 
-from pages._ui.comparing import CURVE_EPSILONS, Curve, Scale
+from pages._ui.comparing import CURVE_EPSILONS, Curve
+from pages._ui.comparing_tables import Scale
 from pages._ui.figures import finish
 from pages._ui.palette import BINS, GUARANTEE, NON_PRIVATE, OTHER, PRIVATE, TRUTH, faded
 

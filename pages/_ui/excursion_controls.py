@@ -9,8 +9,9 @@ import streamlit as st
 from dpgp_core.calibration import check_delta
 from dpgp_core.kernels import check_positive
 from pages._ui import exploring
-from pages._ui.controls import as_number, choice, overlay, path_controls, pick
+from pages._ui.controls import as_number, choice, overlay, pick
 from pages._ui.exploring import Kind, View
+from pages._ui.page_controls import path_controls
 from pages._ui.settings import (
     CHOICES,
     DATA_NOISES,

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pages._ui import comparing
+from pages._ui import comparing, comparing_tables
 from pages._ui.analysis import Model, load_dataset
 from tests.pages.reading import page_text, traces
 
@@ -59,6 +59,6 @@ def test_errors_fall_with_epsilon():
 
 
 def test_log_prices_are_shown_as_shares():
-    scale = comparing.scale_of(load_dataset("london_hexes"))
+    scale = comparing_tables.scale_of(load_dataset("london_hexes"))
     assert scale.back(scale.show(0.3)) == pytest.approx(0.3)
     assert scale.show(0.0953102) == pytest.approx(10, abs=1e-3)
