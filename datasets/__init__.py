@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from datasets import citibike, kung, london_hexes, london_sales, toy_1d
+from datasets import citibike, growth_2d, kung, london_hexes, london_sales, toy_1d
 from datasets.csv_file import from_csv
 from dpgp_core.data import Dataset
 
@@ -34,6 +34,7 @@ DATASETS: tuple[DatasetModule, ...] = (  # in display order
     london_sales,
     toy_1d,
     citibike,
+    growth_2d,
 )
 
 

@@ -7,6 +7,7 @@ from .gp_prior import GPPrior
 from .integral_binning import IntegralBinning
 from .laplace_binning import LaplaceBinning
 from .refined_cloaking import RefinedCloaking
+from .sparse_variational import SparseVariational
 
 MECHANISMS: tuple[type[Mechanism], ...] = (
     GPPrior,
@@ -15,6 +16,7 @@ MECHANISMS: tuple[type[Mechanism], ...] = (
     RefinedCloaking,
     LaplaceBinning,
     IntegralBinning,
+    SparseVariational,
 )
 
 __all__ = [
@@ -29,4 +31,5 @@ __all__ = [
     "Plan",
     "RefinedCloaking",
     "Release",
+    "SparseVariational",
 ]
