@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from datasets import (
     citibike,
     excursion_1d,
+    growth_2d,
     kung,
     london_excursion,
     london_hexes,
@@ -46,6 +47,7 @@ DATASETS: tuple[DatasetModule, ...] = (  # in display order
     excursion_1d,
     plumes_2d,
     london_excursion,
+    growth_2d,
 )
 
 

@@ -17,7 +17,7 @@ from .kernels import check_positive
 Method = Literal["analytic", "hall"]
 
 _ROUND_UP = 1 + 1e-11  # err on the side of more noise: covers the rounding of delta within the limits below
-_LEAST_EPSILON, _LEAST_DELTA = 1e-4, 1e-30
+_LEAST_EPSILON, LEAST_DELTA = 1e-4, 1e-30
 
 
 def log_delta_of(noise_multiplier: float, epsilon: float) -> float:
@@ -104,5 +104,5 @@ def check_delta(delta: float) -> None:
     """Raise ValueError unless 1e-30 <= delta < 1."""
     if not 0 < delta < 1:
         raise ValueError(f"delta must lie strictly between 0 and 1, got {delta}; 1 would promise nothing")
-    if delta < _LEAST_DELTA:
-        raise ValueError(f"delta must be at least {_LEAST_DELTA:g} to be computed safely, got {delta}")
+    if delta < LEAST_DELTA:
+        raise ValueError(f"delta must be at least {LEAST_DELTA:g} to be computed safely, got {delta}")

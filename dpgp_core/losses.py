@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from .calibration import epsilon_of
+from .calibration import LEAST_DELTA, check_budget, epsilon_of
 from .data import FloatArray
 from .kernels import check_positive
 from .renyi import ORDERS, rdp_epsilon
@@ -100,11 +100,51 @@ class PureLoss:
         return replace(self, times=self.times * times)
 
 
+@dataclass(frozen=True)
+class ApproximateLoss:
+    """A release known only to be (epsilon, delta)-DP, for example a private selection proven in no better form.
+
+    Args:
+        approximate_epsilon: > 0.
+        approximate_delta: in (0, 1).
+        times: number of independent releases; both numbers add up.
+
+    Raises:
+        ValueError: a number is out of range.
+
+    Source: Dwork & Roth 2014, theorem 3.16 (basic composition).
+    """
+
+    approximate_epsilon: float
+    approximate_delta: float
+    times: int = 1
+
+    def __post_init__(self) -> None:
+        check_budget(self.approximate_epsilon, self.approximate_delta)
+        check_positive("times", self.times)
+
+    def epsilon(self, delta: float) -> float:
+        """The sum of the epsilons; inf at any delta below the sum of the deltas."""
+        # a relative rounding error of the sum is not a promise broken
+        enough = delta * (1 + 1e-9) >= self.times * self.approximate_delta
+        return self.times * self.approximate_epsilon if enough else math.inf
+
+    def rdp(self, orders: FloatArray) -> FloatArray:
+        """No Renyi divergence is bounded: inf."""
+        return np.full(orders.shape, math.inf)
+
+    def repeated(self, times: int) -> ApproximateLoss:
+        """Independent releases."""
+        return replace(self, times=self.times * times)
+
+
 def total_epsilon(losses: list[Loss], delta: float) -> float:
     """Smallest epsilon proven for all losses together at this delta in (0, 1); 0 for none.
 
     A single loss gives its own epsilon. Gaussian losses compose exactly. If others are among them, the smaller of
-    two valid bounds: Renyi curves added up; exact Gaussian total plus the sum of the pure epsilons.
+    two valid bounds: Renyi curves added up; exact Gaussian total plus the sum of the pure epsilons. Approximate
+    losses take their epsilons and their deltas off the top (basic composition), and the rest is proven at the
+    delta left over; inf if none is.
 
     Args:
         losses: what was spent; later ones may have been chosen after seeing earlier releases.
@@ -115,6 +155,14 @@ def total_epsilon(losses: list[Loss], delta: float) -> float:
     """
     if len(losses) == 1:
         return losses[0].epsilon(delta)
+    approximate = [loss for loss in losses if isinstance(loss, ApproximateLoss)]
+    if approximate:
+        left = delta - sum(loss.times * loss.approximate_delta for loss in approximate)
+        rest: list[Loss] = [loss for loss in losses if not isinstance(loss, ApproximateLoss)]
+        if left < -1e-9 * delta or (rest and left < LEAST_DELTA):
+            return math.inf
+        spent = sum(loss.times * loss.approximate_epsilon for loss in approximate)
+        return spent + (total_epsilon(rest, left) if rest else 0.0)
     gaussian = [loss.mu for loss in losses if isinstance(loss, GaussianLoss)]
     pure = [loss for loss in losses if isinstance(loss, PureLoss)]
     exact = epsilon_of(1 / math.hypot(*gaussian), delta) if gaussian else 0.0

@@ -9,6 +9,7 @@ from .integral_binning import IntegralBinning
 from .laplace_binning import LaplaceBinning
 from .posterior_sampling import PathRelease, PosteriorSampling
 from .refined_cloaking import RefinedCloaking
+from .sparse_variational import SparseVariational
 
 MECHANISMS: tuple[type[Mechanism], ...] = (
     GPPrior,
@@ -19,6 +20,7 @@ MECHANISMS: tuple[type[Mechanism], ...] = (
     IntegralBinning,
     PosteriorSampling,
     HallPosterior,
+    SparseVariational,
 )
 
 __all__ = [
@@ -36,4 +38,5 @@ __all__ = [
     "PosteriorSampling",
     "RefinedCloaking",
     "Release",
+    "SparseVariational",
 ]

@@ -7,7 +7,7 @@ import pytest
 from scipy.special import ndtr
 
 from dpgp_core.calibration import epsilon_of
-from dpgp_core.losses import GaussianLoss, PureLoss, total_epsilon
+from dpgp_core.losses import ApproximateLoss, GaussianLoss, PureLoss, total_epsilon
 from dpgp_core.renyi import ORDERS
 
 
@@ -72,3 +72,17 @@ def test_nothing_spent_is_zero():
 def test_bad_parameters(make):
     with pytest.raises(ValueError, match="must be a finite number above 0"):
         make()
+
+
+def test_approximate_losses_take_their_epsilons_and_deltas_off_the_top():
+    loss, gaussian = ApproximateLoss(0.5, 1e-5), GaussianLoss(0.2)
+    assert loss.epsilon(1e-5) == 0.5
+    assert loss.epsilon(0.9e-5) == math.inf
+    assert np.isinf(loss.rdp(np.array([2.0]))).all()
+    assert total_epsilon([loss.repeated(3)], 3e-5) == pytest.approx(1.5)
+    assert total_epsilon([loss, gaussian], 4e-5) == pytest.approx(0.5 + gaussian.epsilon(3e-5))
+    assert total_epsilon([loss, loss], 2e-5) == pytest.approx(1.0)
+    assert total_epsilon([loss, gaussian], 1e-5) == math.inf
+    assert total_epsilon([loss, loss], 1e-5) == math.inf
+    with pytest.raises(ValueError, match="delta must lie strictly between 0 and 1, got 0"):
+        ApproximateLoss(0.5, 0.0)

@@ -20,6 +20,7 @@ from dpgp_core.mechanisms import (
     LaplaceBinning,
     PosteriorSampling,
     RefinedCloaking,
+    SparseVariational,
 )
 from dpgp_core.mechanisms.refined_cloaking import stage_mean
 
@@ -32,6 +33,7 @@ DEFAULTS = {  # class: arguments that have no default, besides the budget
     RefinedCloaking: MODEL,
     LaplaceBinning: {"bins": 4},
     IntegralBinning: {"bins": 4, "kernel_variance": 1.0, "lengthscale": 2.0},
+    SparseVariational: MODEL | {"n_inducing": 4},
     HallPosterior: {"kernel": EQ(lengthscale=2.0), "r": 1.5},
 }
 PATHS = {"kernel": Matern12(lengthscale=2.0), "r": 2.0, "sigma": 0.8, "delta": 0.01, "n": 12, "x_box": ((-2.0, 12.0),)}
@@ -53,10 +55,13 @@ VARIANTS = {  # name: (class, further arguments), for options that change what i
     "clip wider than the bounds": (RefinedCloaking, {"clip": 9.0, "weights": [1.0] * 5 + [0.01] * 4}),
     "low rank in both stages": (RefinedCloaking, {"rank_tolerance": 0.1}),
     "one bin": (LaplaceBinning, {"bins": 1}),
+    "paper's sparse GP": (SparseVariational, {"variant": "paper"}),
 }
 CASES = {kind.__name__: (kind, {}) for kind in DEFAULTS} | VARIANTS
 X_TEST = np.linspace(-2, 12, 9)[:, None]  # the data lie in 0 ... 10
-NOISE_NOT_PROPORTIONAL = {RefinedCloaking, IntegralBinning}  # to d: clipped residuals; a smoother that knows d
+NOISE_NOT_PROPORTIONAL = {RefinedCloaking, IntegralBinning, SparseVariational}  # to d: what follows knows d
+NOISE_BEFORE_POSTERIOR = {SparseVariational}  # noise is added to statistics: test_sparse_variational.py looks at those
+ADDED = {name: case for name, case in CASES.items() if case[0] not in NOISE_BEFORE_POSTERIOR}
 
 
 def arguments_of(kind):
@@ -82,7 +87,25 @@ def any_mechanism(request):
     return kind(**{**arguments_of(kind), **options})
 
 
-@pytest.fixture(params=DEFAULTS, ids=lambda kind: kind.__name__)
+@pytest.fixture(params=[*ADDED, *OTHERS], ids=lambda case: getattr(case, "__name__", case))
+def any_adding(request):
+    """Return a mechanism that adds its noise to the predictions themselves, or draws paths around them."""
+    if request.param in OTHERS:
+        return OTHERS[request.param]
+    kind, options = ADDED[request.param]
+    return kind(**{**arguments_of(kind), **options})
+
+
+@pytest.fixture(params=ADDED.values(), ids=ADDED)
+def adding(request):
+    """Return a mechanism that adds its noise to the predictions themselves."""
+    kind, options = request.param
+    return kind(**{**arguments_of(kind), **options})
+
+
+@pytest.fixture(
+    params=[kind for kind in DEFAULTS if kind not in NOISE_BEFORE_POSTERIOR], ids=lambda kind: kind.__name__
+)
 def default(request):
     return request.param, arguments_of(request.param)
 
@@ -211,11 +234,11 @@ def test_no_draw_is_refused(any_mechanism, make_dataset, draws):
         release(any_mechanism, make_dataset(), draws=draws)
 
 
-def test_samples_have_the_mean_and_covariance_stated(any_mechanism, make_dataset):
+def test_samples_have_the_mean_and_covariance_stated(any_adding, make_dataset):
     draws = 20_000
-    found = release(any_mechanism, make_dataset())
+    found = release(any_adding, make_dataset())
     covariance, sd = found.noise_covariance(), found.noise_sd
-    noise = noise_of(any_mechanism, make_dataset(), draws)
+    noise = noise_of(any_adding, make_dataset(), draws)
     # 6 standard errors of each of 9 means and 45 (co)variances: false alarm 54 * 2e-9 = 1e-7
     assert (np.abs(noise.mean(axis=0)) <= 6 * sd / np.sqrt(draws)).all()
     excess = 3 if isinstance(found.guarantee.loss, PureLoss) else 0  # kurtosis of Laplace noise, at most
@@ -223,15 +246,15 @@ def test_samples_have_the_mean_and_covariance_stated(any_mechanism, make_dataset
     assert (np.abs(noise.T @ noise / draws - covariance) <= 6 * error).all()
 
 
-def test_no_neighbour_costs_more_than_the_guarantee(mechanism, make_dataset, squared_shift):
+def test_no_neighbour_costs_more_than_the_guarantee(adding, make_dataset, squared_shift):
     data = make_dataset()
     low, high = data.y_bounds
     costs = []
     for j in range(data.n):
         down, up = make_dataset(y=with_output(data, j, low)), make_dataset(y=with_output(data, j, high))
-        costs += [spent(mechanism, *pair, X_TEST, squared_shift) for pair in ((down, up), (up, down))]
+        costs += [spent(adding, *pair, X_TEST, squared_shift) for pair in ((down, up), (up, down))]
     # samples are rounded at 1e-15, and the noise is 1e-7 as small in some direction as in another
-    assert max(costs) <= allowed(mechanism) * (1 + 1e-6)
+    assert max(costs) <= allowed(adding) * (1 + 1e-6)
     assert max(costs) > 0
 
 
@@ -266,9 +289,9 @@ def test_outputs_outside_the_bounds_are_clipped(any_mechanism, make_dataset):
     np.testing.assert_array_equal(release(any_mechanism, outside).samples, release(any_mechanism, at_bounds).samples)
 
 
-def test_noise_does_not_depend_on_outputs(any_mechanism, make_dataset):
+def test_noise_does_not_depend_on_outputs(any_adding, make_dataset):
     data = make_dataset()
-    one, other = release(any_mechanism, data), release(any_mechanism, make_dataset(y=data.y[::-1] * 3))
+    one, other = release(any_adding, data), release(any_adding, make_dataset(y=data.y[::-1] * 3))
     np.testing.assert_array_equal(one.noise_factor, other.noise_factor)
     assert not np.allclose(one.mean, other.mean)
 

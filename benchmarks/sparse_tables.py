@@ -1,0 +1,274 @@
+"""Sparse DP-GP: error of f, calibration, private choice of hyperparameters, and seconds of a fit.
+
+    python -m benchmarks.sparse_tables
+    python -m benchmarks.sparse_tables --tables error selection --repeats 10
+
+error: f(x) = sin(2x) / (2x) on [-4, 4], n = 1024, 9 inducing inputs on [-3, 3], EQ l = 1, sigma = 0.1, R_y = 1.2,
+delta = 1e-4; root mean squared error of f at the training inputs, mean over repeats, and the figures of the spec.
+calibration: f drawn from the GP, 512 training and 512 test points, 15 inducing inputs on [-3.5, 3.5], R_y = 3: share
+of noisy test outputs, and of f itself, inside the central intervals.
+selection: n = 2048, 9 inducing inputs (evidence: 15 on [-3.75, 3.75], whitened with l = 1/3),
+sigma in 0.1/3, 0.1, 0.3 and l in 1/3, 1, 3, R_y = 1.2; RMSE of f after each private choice, unscored ones whitened.
+speed: one fit, best of three; the data are generated in blocks as they are read.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+
+for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_variable, "1")  # read when numpy is first imported
+
+import numpy as np  # noqa: E402
+from scipy.special import ndtri  # noqa: E402
+
+from datasets import load  # noqa: E402
+from dpgp_core.data import Dataset, FloatArray  # noqa: E402
+from dpgp_core.gp.variational import BLOCK, sum_statistics  # noqa: E402
+from dpgp_core.hyperparameters import Candidate, Choice, choose_by_evidence, choose_jointly  # noqa: E402
+from dpgp_core.kernels import EQ  # noqa: E402
+from dpgp_core.mechanisms import SparseVariational  # noqa: E402
+from dpgp_core.repeated_selection import choose_liu_talwar, choose_repeatedly  # noqa: E402
+from dpgp_core.sparse_statistics import add_noise  # noqa: E402
+
+DELTA = 1e-4
+LEVELS = (0.5, 0.9, 0.95, 0.99)
+ERROR_EPSILONS = (1.0, 2.0, 5.0, 10.0)
+SELECTION_EPSILONS = (1.0, 3.0, 10.0, 30.0)
+SPEC_ERROR = {"paper": (0.169, 0.124, 0.083, 0.053), "whitened": (0.087, 0.059, 0.036, 0.027)}
+SPEC_COVERAGE = {"paper": (0.12, 0.30, 0.36, 0.47), "whitened": (0.54, 0.93, 0.97, 1.0)}
+SPEC_SELECTION = {"evidence": (0.056, 0.028, 0.014, 0.010), "liu_talwar": (0.336, 0.193, 0.114, 0.068)}
+SIGMAS, LENGTHSCALES = (0.1 / 3, 0.1, 0.3), (1 / 3, 1.0, 3.0)
+CANDIDATES = [Candidate(kernel=EQ(lengthscale=length), noise_variance=s**2) for length in LENGTHSCALES for s in SIGMAS]
+REFERENCE = EQ(lengthscale=1 / 3)
+
+
+def wave(x: FloatArray) -> FloatArray:
+    """The paper's function sin(2x) / (2x), any shape."""
+    return np.sinc(2 * x / np.pi)
+
+
+def simulated(x: FloatArray, f: FloatArray, sigma: float, R_y: float, rng: np.random.Generator) -> Dataset:
+    """Noisy observations of f (n,) at x (n,) as a data set with public bounds +-R_y and box [-4, 4]."""
+    return Dataset(
+        name="simulated",
+        X=x[:, None],
+        y=f + sigma * rng.standard_normal(len(x)),
+        x_names=("x",),
+        x_units=("arbitrary units",),
+        y_name="y",
+        y_unit="arbitrary units",
+        y_bounds=(-R_y, R_y),
+        x_box=((-4.0, 4.0),),
+        unit="one simulated point",
+        source="simulated",
+        licence="MIT",
+        bounds_reason="declared with the generator",
+        simulated=True,
+    )
+
+
+def noisy_wave(n: int, seed: int) -> Dataset:
+    """N points of the paper's function with noise 0.1."""
+    rng = np.random.default_rng([seed, 0])
+    x = rng.uniform(-4, 4, n)
+    return simulated(x, wave(x), 0.1, 1.2, rng)
+
+
+def inducing(m: int, reach: float) -> list[list[float]]:
+    """M inducing inputs on a regular grid over +-reach."""
+    return [[float(z)] for z in np.linspace(-reach, reach, m)]
+
+
+def model(epsilon: float, **changes: object) -> SparseVariational:
+    """The mechanism of the first experiment, with changes."""
+    base = SparseVariational(
+        epsilon=epsilon, delta=DELTA, kernel=EQ(), noise_variance=0.01, Z=inducing(9, 3.0), variant="whitened"
+    )
+    return replace(base, **changes)  # type: ignore[arg-type]
+
+
+def rmse(prediction: FloatArray, truth: FloatArray) -> float:
+    """Root mean squared error."""
+    return float(np.sqrt(np.mean((prediction - truth) ** 2)))
+
+
+def error_of(mechanism: SparseVariational, seed: int) -> float:
+    """RMSE of f at the training inputs in one repeat."""
+    data = noisy_wave(1024, seed)
+    return rmse(mechanism.fit(data, np.random.default_rng([seed, 1])).predict(data.X)[0], wave(data.X[:, 0]))
+
+
+def row(label: str, values: Sequence[float] | FloatArray, digits: int = 3) -> None:
+    """Print one row of a table."""
+    print(f"  {label:<34}" + "".join(f"{value:>9.{digits}f}" for value in values))
+
+
+def error_table(repeats: int) -> None:
+    """Print RMSE of f against epsilon, both variants and all bounds on |k|."""
+    print(f"\nerror: RMSE of f, mean of {repeats} repeats")
+    row("epsilon", ERROR_EPSILONS, 0)
+    options: dict[str, dict[str, object]] = {
+        "whitened": {},
+        "paper": {"variant": "paper"},
+        "paper, generic bound": {"variant": "paper", "kernel_norm": "generic"},
+        "paper, trivial bound": {"variant": "paper", "kernel_norm": "trivial"},
+    }
+    for label, changes in options.items():
+        errors = [[error_of(model(e, **changes), seed) for seed in range(repeats)] for e in ERROR_EPSILONS]
+        row(label, np.mean(errors, axis=1))
+        row("  standard error", np.std(errors, axis=1) / np.sqrt(repeats), 4)
+        if label in SPEC_ERROR:
+            row("  spec", SPEC_ERROR[label])
+
+
+def drawn_from_prior(seed: int, sigma: float) -> tuple[Dataset, Dataset, FloatArray]:
+    """512 training and 512 test points of a function drawn from the GP, and f at the test points."""
+    rng = np.random.default_rng([seed, 2])
+    x = rng.uniform(-4, 4, 1024)
+    covariance = EQ()(x[:, None], x[:, None]) + 1e-8 * np.eye(1024)
+    f = np.linalg.cholesky(covariance) @ rng.standard_normal(1024)
+    data = simulated(x, f, sigma, 3.0, rng)
+    return data.subset(np.arange(512)), data.subset(np.arange(512, 1024)), f[512:]
+
+
+def inside(mean: FloatArray, variance: FloatArray, truth: FloatArray) -> list[float]:
+    """Share of the truths inside each central interval of ``LEVELS``."""
+    return [float(np.mean(np.abs(truth - mean) <= ndtri((1 + a) / 2) * np.sqrt(variance))) for a in LEVELS]
+
+
+def calibration_table(repeats: int, epsilon: float, sigma: float) -> None:
+    """Print coverage of noisy outputs and of f for every way to state the posterior's covariance."""
+    print(f"\ncalibration: share inside the central interval, epsilon {epsilon:g}, sigma {sigma:g}, {repeats} repeats")
+    row("level", LEVELS, 2)
+    drawn = [drawn_from_prior(seed, sigma) for seed in range(repeats)]
+    ways: dict[str, dict[str, object]] = {
+        "whitened": {},
+        "paper": {"variant": "paper", "covariance": "paper"},
+        "paper with cross terms": {"variant": "paper"},
+        "naive": {"variant": "paper", "covariance": "naive"},
+    }
+    for label, changes in ways.items():
+        outputs, functions = [], []
+        for seed, (train, test, f) in enumerate(drawn):
+            mechanism = model(epsilon, Z=inducing(15, 3.5), noise_variance=sigma**2, **changes)
+            mean, variance = mechanism.fit(train, np.random.default_rng([seed, 3])).predict(test.X)
+            outputs.append(inside(mean, variance + sigma**2, test.y))
+            functions.append(inside(mean, variance, f))
+        row(f"{label}: y", np.mean(outputs, axis=0), 2)
+        row(f"{label}: f", np.mean(functions, axis=0), 2)
+        if label in SPEC_COVERAGE:
+            row("  spec", SPEC_COVERAGE[label], 2)
+
+
+def selections(gamma: float) -> dict[str, Callable[[float, Dataset, np.random.Generator], Choice]]:
+    """Every private choice, as a function of epsilon, data and generator."""
+
+    def choice(choose: Callable[..., Choice], changes: dict[str, object], **options: float):  # type: ignore[no-untyped-def]
+        return lambda epsilon, data, rng: choose(model(epsilon, **changes), CANDIDATES, data, rng, **options)
+
+    paper: dict[str, object] = {"variant": "paper"}
+    return {
+        "evidence": choice(choose_by_evidence, {"kernel": REFERENCE, "Z": inducing(15, 3.75)}),
+        "evidence, 9 inducing inputs": choice(choose_by_evidence, {"kernel": EQ(lengthscale=0.75)}),
+        "joint + exponential": choice(choose_jointly, {}),
+        "negative binomial, eta 0": choice(choose_repeatedly, {}, eta=0.0, gamma=gamma),
+        "negative binomial, eta 1": choice(choose_repeatedly, {}, eta=1.0, gamma=gamma),
+        "liu_talwar": choice(choose_liu_talwar, paper, gamma=gamma),
+        "liu_talwar, whitened": choice(choose_liu_talwar, {}, gamma=gamma),
+    }
+
+
+def selection_table(repeats: int, gamma: float) -> None:
+    """Print RMSE of f after each private choice, the share of right choices, and seconds of one choice."""
+    print(f"\nselection: RMSE of f, mean of {repeats} repeats, gamma {gamma:g}; refused choices count as f = 0")
+    row("epsilon", SELECTION_EPSILONS, 0)
+    for label, choose in selections(gamma).items():
+        started = time.perf_counter()
+        errors, lengths, noises = np.zeros((3, len(SELECTION_EPSILONS), repeats))
+        for i, epsilon in enumerate(SELECTION_EPSILONS):
+            for seed in range(repeats):
+                data = noisy_wave(2048, seed)
+                chosen = choose(epsilon, data, np.random.default_rng([seed, 4]))
+                prediction = np.zeros(data.n) if chosen.fit is None else chosen.fit.predict(data.X)[0]
+                errors[i, seed] = rmse(prediction, wave(data.X[:, 0]))
+                lengths[i, seed] = chosen.index is not None and chosen.index // 3 == 1
+                noises[i, seed] = chosen.index is not None and chosen.index % 3 == 1
+        row(label, errors.mean(axis=1))
+        if label in SPEC_SELECTION:
+            row("  spec", SPEC_SELECTION[label])
+        row("  share with l = 1", lengths.mean(axis=1), 2)
+        row("  share with sigma = 0.1", noises.mean(axis=1), 2)
+        print(f"    {1e3 * (time.perf_counter() - started) / repeats / len(SELECTION_EPSILONS):.0f} ms a choice")
+
+
+def streamed(n: int) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """N records of a 2-D curve, generated in blocks as they are read."""
+    rng = np.random.default_rng(0)
+    for start in range(0, n, BLOCK):
+        X = rng.uniform(0, 1, (min(BLOCK, n - start), 2))
+        yield X, wave(8 * (X[:, 0] - 0.5)) * X[:, 1]
+
+
+def best_of_three(work: Callable[[], object]) -> float:
+    """Seconds of the fastest of three calls."""
+    times = []
+    for _ in range(3):
+        started = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - started)
+    return min(times)
+
+
+def speed_table(sizes: Sequence[int]) -> None:
+    """Print seconds of a fit of the growth data, 9 inducing inputs, and of the streaming pass at larger sizes."""
+    growth = load("growth_2d")
+    kernel = EQ(lengthscale=[3.0, 15.0])
+    mechanism = SparseVariational(epsilon=1.0, delta=DELTA, kernel=kernel, noise_variance=0.05, n_inducing=3)
+    seconds = best_of_three(lambda: mechanism.fit(growth, np.random.default_rng(0)))
+    print(f"\nspeed: growth_2d, n = {growth.n}, 9 inducing inputs: one fit {seconds:.4f} s (target 0.02 s)")
+    box = replace(growth, x_box=((0.0, 1.0), (0.0, 1.0)), y_bounds=(-1.0, 1.0), y_scale=1.0)
+    unit = replace(mechanism, kernel=EQ(lengthscale=0.3))
+
+    def one_fit(n: int) -> None:
+        A, B = sum_statistics(unit.features(box), streamed(n))
+        unit.fit_statistics(add_noise(A, B, unit.noise(box), np.random.default_rng(0)), box)
+
+    for n in sizes:
+        generated = best_of_three(lambda n=n: sum(len(y) for _, y in streamed(n)))  # type: ignore[misc]
+        seconds = best_of_three(partial(one_fit, n))
+        print(f"  streaming n = {n:>9,}: {seconds:.3f} s, of which generating the records {generated:.3f} s")
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Parse the options and print the tables."""
+    names = ("error", "calibration", "selection", "speed")
+    parser = argparse.ArgumentParser(description="Tables of the sparse DP-GP.")
+    parser.add_argument("--tables", nargs="+", choices=names, default=list(names))
+    parser.add_argument("--repeats", type=int, default=40)
+    parser.add_argument("--epsilon", type=float, default=1.0, help="of the calibration table")
+    parser.add_argument("--sigma", type=float, default=0.1, help="of the calibration table")
+    parser.add_argument("--gamma", type=float, default=0.01, help="of the repeated selections")
+    parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000, 1_000_000], help="of the speed table")
+    options = parser.parse_args(argv)
+    threads = os.environ["OPENBLAS_NUM_THREADS"]
+    print(f"delta {DELTA:g}; Python {platform.python_version()}, numpy {np.__version__}, BLAS threads {threads}")
+    tables: dict[str, Callable[[], None]] = {
+        "error": lambda: error_table(options.repeats),
+        "calibration": lambda: calibration_table(options.repeats, options.epsilon, options.sigma),
+        "selection": lambda: selection_table(options.repeats, options.gamma),
+        "speed": lambda: speed_table(options.sizes),
+    }
+    for name in names:
+        if name in options.tables:
+            tables[name]()
+
+
+if __name__ == "__main__":
+    main()

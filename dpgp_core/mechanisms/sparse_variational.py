@@ -1,0 +1,195 @@
+"""Sparse variational DP-GP: noise on two sums over records, which protects inputs as well as outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from ..binning import check_bins
+from ..calibration import noise_multiplier
+from ..data import Dataset, FloatArray
+from ..gp.variational import Features, grid_in_box, inducing_root, row_blocks, sum_statistics, whitened_features
+from ..kernel_norms import KernelNorm, kernel_norm_bound
+from ..kernels import Stationary, check_positive
+from ..losses import GaussianLoss
+from ..paper_posterior import Covariance, paper_posterior
+from ..privacy import Budget, Guarantee
+from ..sparse_fit import SparseFit
+from ..sparse_posterior import errors_in_variables
+from ..sparse_statistics import NoiseScales, NoisyStatistics, add_noise, clip_norms, noise_scales
+from .base import NotPrivate, Release
+
+ONE_RECORD = "one record (input and output) replaced, n public"
+ASSUMPTIONS = (
+    "kernel, noise variance and inducing inputs are fixed in advance or chosen without the private records",
+    "the number of records and the test points are public",
+    "inputs are clipped to a box, and outputs to bounds, declared without looking at them",
+)
+NOT_COVERED = (
+    "whether somebody is in the data: the number of records is public",
+    "settings chosen after looking at results, unless by a private selection that the ledger counts",
+    "further draws or other releases, unless the ledger adds them up",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SparseVariational:
+    """Release A = sum y phi and B = sum phi phi^T with Gaussian noise; the posterior follows by post-processing.
+
+    whitened: phi = L^-1 k(Z, x), |phi|^2 <= v, with the errors-in-variables posterior.
+    paper: phi = k(Z, x), |phi| <= R_k, with the paper's regularised posterior.
+
+    Args:
+        epsilon, delta: the budget of one draw.
+        kernel, noise_variance: the public GP model, in model units (outputs divided by ``y_scale``).
+        Z: public inducing inputs, m rows of D numbers, in input units. Either these or ``n_inducing``.
+        n_inducing: inducing inputs along each dimension (D,), or one number for all: centres of that many equal
+            cells of the public box.
+        variant: "whitened" (default) or "paper".
+        noise_ratio: c / c*, see ``noise_scales``; more gives A more of the noise and B less.
+        kernel_norm: how the paper's variant bounds |k(Z, x)|, see ``kernel_norm_bound``.
+        covariance: the paper's variant only, see ``paper_posterior``.
+
+    Raises:
+        ValueError: a parameter is out of range, or both or neither of Z and n_inducing are given.
+
+    Source: Honkela & Melkas 2021; "whitened" is this project's.
+    """
+
+    epsilon: float
+    delta: float
+    kernel: Stationary
+    noise_variance: float
+    Z: Sequence[Sequence[float]] | None = None
+    n_inducing: int | Sequence[int] | None = None
+    variant: Literal["whitened", "paper"] = "whitened"
+    noise_ratio: float = 2.0
+    kernel_norm: KernelNorm = "tight"
+    covariance: Covariance = "full"
+
+    label: ClassVar[str] = "Sparse DP-GP"
+    reference: ClassVar[str] = "Honkela & Melkas 2021"
+
+    def __post_init__(self) -> None:
+        _ = self.noise_multiplier
+        check_positive("noise_variance", self.noise_variance)
+        check_positive("noise_ratio", self.noise_ratio)
+        choices = {
+            "variant": ("whitened", "paper"),
+            "kernel_norm": ("tight", "generic", "trivial"),
+            "covariance": ("full", "paper", "naive") if self.variant == "paper" else ("full",),
+        }
+        for name, allowed in choices.items():
+            if getattr(self, name) not in allowed:
+                known = " or ".join(map(repr, allowed))
+                raise ValueError(f"{name} must be {known} for variant={self.variant!r}, got {getattr(self, name)!r}")
+        if (self.Z is None) == (self.n_inducing is None):
+            raise ValueError("give either Z, the inducing inputs, or n_inducing, their number; not both, not neither")
+        if self.n_inducing is not None:
+            object.__setattr__(self, "n_inducing", check_bins(self.n_inducing))
+        if self.Z is not None:
+            rows = tuple(tuple(float(value) for value in row) for row in self.Z)
+            if not rows or len(set(map(len, rows))) > 1 or not np.isfinite(rows).all() or len(set(rows)) < len(rows):
+                raise ValueError(f"Z must be one or more different rows of equally many finite numbers, got {self.Z!r}")
+            object.__setattr__(self, "Z", rows)
+
+    @property
+    def noise_multiplier(self) -> float:
+        """Noise scale s' at which a shift of at most 1 is (epsilon, delta)-DP; analytic."""
+        return noise_multiplier(self.epsilon, self.delta)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The promise for one draw, known before any data are read."""
+        return Guarantee(
+            budget=Budget(epsilon=self.epsilon, delta=self.delta),
+            loss=GaussianLoss(1 / self.noise_multiplier),
+            protects="inputs and outputs",
+            neighbours=ONE_RECORD,
+            unit="one record",
+            theorem="Honkela & Melkas 2021, theorem 2, with the sensitivity proven in sparse_statistics.py; "
+            "analytic Gaussian mechanism (Balle & Wang 2018, theorem 8)",
+            assumptions=ASSUMPTIONS,
+            not_covered=NOT_COVERED,
+        )
+
+    def release(self, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator, draws: int = 1) -> Release:
+        """Release predictive means at X_test (P, D), in the output's unit; see ``Mechanism``.
+
+        ``samples`` are private predictive means, one release of the statistics each. ``mean`` is the prediction
+        without noise. ``noise_factor`` is for display: the first-order noise of the mean, computed from the first
+        draw (so it may be published); the released means are not exactly Gaussian about ``mean``.
+
+        Raises:
+            ValueError: draws < 1, or X, X_test and Z differ in their number of columns.
+        """
+        guarantee = self.guarantee.for_unit(dataset.unit).repeated(draws)
+        A, B = self.exact_statistics(dataset)
+        silent = NoisyStatistics(A=A, B=B, noise=NoiseScales(sa=0.0, sb=0.0))
+        fits = [self.fit_statistics(add_noise(A, B, self.noise(dataset), rng), dataset) for _ in range(draws)]
+        return Release(
+            X_test=X_test,
+            mean=NotPrivate(self.fit_statistics(silent, dataset).predict(X_test)[0]),
+            noise_factor=fits[0].noise_factor(X_test),
+            samples=np.stack([fit.predict(X_test)[0] for fit in fits]),
+            guarantee=guarantee,
+        )
+
+    def fit(self, dataset: Dataset, rng: np.random.Generator) -> SparseFit:
+        """Release the statistics once; predict from the result at any test points, any number of times.
+
+        Raises:
+            ValueError: X and Z differ in their number of columns.
+        """
+        return self.fit_statistics(add_noise(*self.exact_statistics(dataset), self.noise(dataset), rng), dataset)
+
+    def fit_statistics(self, released: NoisyStatistics, dataset: Dataset) -> SparseFit:
+        """Post-processing: the fit that follows from released statistics; reads only what is public of ``dataset``."""
+        Z = self.inducing_inputs(dataset)
+        root = inducing_root(self.kernel, Z)
+        posterior = (
+            errors_in_variables(released, self.kernel, Z, root, self.noise_variance)
+            if self.variant == "whitened"
+            else paper_posterior(released, self.kernel, Z, root, self.noise_variance, self.covariance)
+        )
+        guarantee = self.guarantee.for_unit(dataset.unit)
+        units = (dataset.y_scale, dataset.midpoint)
+        return SparseFit(statistics=released, posterior=posterior, dataset_units=units, guarantee=guarantee)
+
+    def exact_statistics(self, dataset: Dataset) -> tuple[NotPrivate, NotPrivate]:
+        """A (m,) and B (m, m) without noise, from clipped inputs, outputs and features; one pass in blocks."""
+        A, B = sum_statistics(self.features(dataset), row_blocks(dataset.X, dataset.standardised()))
+        return NotPrivate(A), NotPrivate(B)
+
+    def features(self, dataset: Dataset) -> Features:
+        """Features of inputs clipped to the public box, clipped to the bound; reads only what is public."""
+        Z, R_phi = self.inducing_inputs(dataset), self.feature_bound(dataset)
+        root = inducing_root(self.kernel, Z)
+        low, high = np.array(dataset.x_box).T
+
+        def features(X: FloatArray) -> FloatArray:
+            x = np.clip(X, low, high)
+            raw = whitened_features(self.kernel, Z, root, x) if self.variant == "whitened" else self.kernel(x, Z)
+            return clip_norms(raw, R_phi)
+
+        return features
+
+    def noise(self, dataset: Dataset) -> NoiseScales:
+        """Scales of the noise for the public bounds of a data set, in model units."""
+        R_y = dataset.d / dataset.y_scale / 2
+        return noise_scales(self.noise_multiplier, R_y, self.feature_bound(dataset), self.noise_ratio)
+
+    def feature_bound(self, dataset: Dataset) -> float:
+        """Bound to which |phi| is clipped: sqrt(v), or R_k."""
+        if self.variant == "whitened":
+            return float(np.sqrt(self.kernel.variance))
+        return kernel_norm_bound(self.kernel, self.inducing_inputs(dataset), self.kernel_norm)
+
+    def inducing_inputs(self, dataset: Dataset) -> FloatArray:
+        """Inducing inputs (m, D): those given, or the grid in the public box."""
+        if self.n_inducing is None:
+            return np.array(self.Z, dtype=float)
+        return grid_in_box(dataset.x_box, self.n_inducing)
