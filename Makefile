@@ -22,6 +22,9 @@ check: $(VENV)/.dev
 bench: $(VENV)/.dev
 	$(RUN)/python -m benchmarks.noise_design
 	$(RUN)/python -m benchmarks.selection_table
+	$(RUN)/python -m benchmarks.lira
+	$(RUN)/python -m benchmarks.sparse_tables
+	$(RUN)/python -m benchmarks.excursion_tables
 	$(RUN)/python -m benchmarks.citibike_table
 
 screenshots: $(VENV)/.dev

@@ -46,8 +46,9 @@ frame.metrics(
 frame.chart(
     comparing_figures.errors(curves, nonprivate, epsilon, target, scale),
     "compare_errors",
-    "Expected held-out error of each mechanism against ε; bands hold 80 % of draws. All protect outputs only; the bins "
-    "are pure ε-DP (δ = 0), the others have the δ of the sidebar; the published form is no promise above ε = 1.",
+    "Expected held-out error of each mechanism against ε; bands hold 80 % of draws. All protect outputs only but the "
+    "sparse DP-GP, which protects inputs too. The bins are pure ε-DP (δ = 0), the others have the δ of the sidebar; "
+    "the published form is no promise above ε = 1.",
 )
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
 with values:

@@ -37,8 +37,8 @@ Focus = Literal["records", "everywhere"]
 MechanismName = Literal["refined", "cloaking", "gp_prior"]
 
 
-# Lengthscales of the inputs, relative to the first: 25 years of age go with 15 kg of weight.
-INPUT_RATIOS = {"kung_2d": (1.0, 0.6)}
+# Lengthscales of the inputs, relative to the first: 25 years of age go with 15 kg among adults, 5 with 20 among girls.
+INPUT_RATIOS = {"kung_2d": (1.0, 0.6), "growth_2d": (1.0, 4.0)}
 
 
 def load_dataset(name: str) -> Dataset:

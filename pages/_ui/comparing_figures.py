@@ -16,6 +16,7 @@ _LOOKS = {  # mechanism -> (colour, dash): ours orange, the published form purpl
     "Cloaking, inducing inputs": (PRIVATE, "dot"),
     "Cloaking as published": (OTHER, "dash"),
     "GP-prior noise": (TRUTH, "longdash"),
+    "Sparse DP-GP (inputs too)": (GUARANTEE, "dash"),
     "Laplace bins": (BINS, "dash"),
     "Integral bins": (BINS, "solid"),
 }

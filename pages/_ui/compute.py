@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import replace
 
 import streamlit as st
 
 from dpgp_core.data import Dataset
 from dpgp_core.mechanisms import Plan
-from pages._ui import analysis, attacking, choosing, comparing, exploring
+from pages._ui import analysis, attacking, choosing, comparing, exploring, sparse
 from pages._ui.analysis import Design, Draw, Fit, Model, Result, Scene
 from pages._ui.attacking import Attacked, OutputAttack, PathAttack
 from pages._ui.choosing import Grid, Scored
 from pages._ui.comparing import Contest, Curve
 from pages._ui.exploring import Explored, View
+from pages._ui.sparse import Choices, Curves, Fits, Setting
 
 _THIS_RUN = threading.local()  # which stages really ran, for the "how it is computed" tab
 
@@ -91,6 +93,24 @@ def explored(view: View) -> Explored:
     # The cutoff depends on neither threshold, paths, seed nor budget.
     plain = replace(view, L=1, eta=0.0, threshold=0.0 if view.kind != "london" else 13.0, delta=0.01, seed=1)
     return exploring.explore(view, _cutoff(plain))
+
+
+@st.cache_data(show_spinner="Fitting the sparse model ...", max_entries=64)
+def sparse_fits(setting: Setting) -> Fits:
+    """Private and plain fits of the sparse page."""
+    return sparse.fits(setting)
+
+
+@st.cache_data(show_spinner=False, max_entries=64)
+def sparse_curves(setting: Setting, _progress: Callable[[str], None]) -> Curves:
+    """Errors against epsilon of the sparse page."""
+    return sparse.curves(setting, _progress)
+
+
+@st.cache_data(show_spinner=False, max_entries=64)
+def sparse_choices(setting: Setting, _progress: Callable[[str], None]) -> Choices:
+    """Private choices of hyperparameters on the sparse page."""
+    return sparse.choices(setting, _progress)
 
 
 def run(model: Model, design: Design, draw: Draw) -> Result:

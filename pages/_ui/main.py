@@ -19,6 +19,7 @@ PAGES = [
     st.Page("../excursion_sets.py", title="Excursion sets", icon=":material/landscape:"),
     st.Page("../lengthscale_choice.py", title="Lengthscale choice", icon=":material/straighten:"),
     st.Page("../compare.py", title="Compare", icon=":material/balance:"),
+    st.Page("../sparse_dp_gp.py", title="Sparse DP-GP", icon=":material/scatter_plot:"),
     st.Page("../attack.py", title="Attack", icon=":material/visibility:"),
     st.Page("../how_cloaking_works.py", title="How cloaking works", icon=":material/visibility_off:"),
 ]

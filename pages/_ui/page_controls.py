@@ -15,7 +15,7 @@ from pages._ui.attacking import OutputAttack, PathAttack
 from pages._ui.choosing import Budgets, Grid
 from pages._ui.comparing import Contest
 from pages._ui.comparing_tables import Scale
-from pages._ui.controls import as_number, choice, dataset, model, noise_control, pick, privacy
+from pages._ui.controls import as_number, choice, dataset, model, noise_control, overlay, pick, privacy
 from pages._ui.maps import LAYERS
 from pages._ui.settings import (
     BINS,
@@ -23,13 +23,17 @@ from pages._ui.settings import (
     EPSILONS,
     INDUCING,
     LENGTHSCALES,
+    NOISES,
     PATH_DELTAS,
     PATHS,
     RIDGES,
     SELECTION_EPSILONS,
     SHADOWS,
     SIGMAS,
+    SPARSE_DEFAULTS,
+    SPARSE_INDUCING,
 )
+from pages._ui.sparse import Setting
 
 
 def map_view(show_overlay: bool) -> tuple[str, bool]:
@@ -125,6 +129,38 @@ def attack_setting() -> tuple[str, Any]:
     with st.sidebar:
         inputs = pick("Other records", "inputs", help="Where the other nine records lie.")
     return kind, PathAttack(float(r), float(sigma), int(L), float(delta), inputs, int(trials), 1)
+
+
+def sparse_setting() -> tuple[Setting, str, bool]:
+    """The sidebar of the sparse DP-GP page: settings, which view, and whether the overlay is on."""
+    name = dataset("sparse_data")
+    show = overlay()
+    with st.sidebar:
+        view = pick("Show", "sparse_view")
+    draw = privacy(draws=False)
+    seed = st.sidebar.number_input("Draw number", 1, 99999, 1, key="draw", bind="query-params")
+    st.sidebar.subheader("Model")
+    unit, grid, length = LENGTHSCALES[name]
+    inducing, noise = SPARSE_DEFAULTS[name]
+    lengthscale = choice(
+        f"Lengthscale [{unit}]",
+        f"lengthscale_{unit}",
+        grid,
+        length,
+        lambda raw: check_positive("lengthscale", as_number(raw)),
+    )
+    noise = choice(
+        "Noise variance (share of signal variance)",
+        "noise",
+        NOISES,
+        noise,
+        lambda raw: check_positive("noise", as_number(raw)),
+    )
+    count = choice(
+        "Inducing inputs along each input", "sparse_inducing", SPARSE_INDUCING[name], inducing, help="Public."
+    )
+    setting = Setting(name, float(lengthscale), float(noise), int(count), draw.epsilon, draw.delta, int(seed))
+    return setting, view, show
 
 
 def path_controls(sigma: float, r: float) -> tuple[float, float, int]:

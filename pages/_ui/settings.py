@@ -8,6 +8,13 @@ from pages._ui.exploring_figures import LAYERS as EXCURSION_LAYERS
 from pages._ui.maps import LAYERS
 
 EPSILONS = (0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 7, 10, 20, 50, 100)
+SPARSE_INDUCING = {
+    "toy_1d": (5, 7, 9, 13, 17, 21),
+    "kung": (4, 6, 8, 10, 13),
+    "kung_2d": (3, 4, 5),
+    "growth_2d": (3, 4, 5),
+}
+SPARSE_DEFAULTS = {"toy_1d": (13, 0.03), "kung": (6, 0.3), "kung_2d": (4, 0.1), "growth_2d": (4, 0.03)}
 BINS = (3, 4, 6, 10, 20, 30)
 INDUCING = (4, 6, 10, 20, 30, 50)
 RIDGES = (0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 8, 12, 20, 30)
@@ -27,6 +34,7 @@ NOISES = (0.03, 0.1, 0.2, 0.3, 0.5, 1, 2)
 LENGTHSCALES: dict[str, tuple[str, tuple[float, ...], float]] = {  # dataset -> (unit, grid, default)
     "kung": ("years", (1, 3, 5, 9, 15, 25, 40, 60, 81, 120), 25),
     "kung_2d": ("years", (1, 3, 5, 9, 15, 25, 40, 60, 81, 120), 25),
+    "growth_2d": ("years", (1, 3, 5, 9, 15, 25), 5),
     "toy_1d": ("units", (0.25, 0.5, 1, 2, 4), 1),
     "london_hexes": ("km", (2, 3, 4, 6, 8, 10, 12, 15, 20, 30), 15),
     "london_sales": ("km", (6, 8, 10, 12, 15, 20, 30), 15),
@@ -45,6 +53,13 @@ CHOICES: dict[str, dict[str, str]] = {  # drop-downs: key -> {value: title}
     },
     "excursion": {"curve": "1-D", "plumes": "2-D plumes", "london": "London hexagons"},
     "excursion_layer": {kind: layer.title for kind, layer in EXCURSION_LAYERS.items()},
+    "sparse_data": {
+        "toy_1d": _TITLES["toy_1d"],
+        "growth_2d": _TITLES["growth_2d"],
+        "kung": _TITLES["kung"],
+        "kung_2d": "!Kung heights by age and weight",
+    },
+    "sparse_view": {"fits": "Fits and calibration", "errors": "Errors against ε", "choice": "Choosing hyperparameters"},
     "attack_on": {
         "paths": "Posterior paths (LiRA)",
         "cloaking": "Cloaked !Kung curve",

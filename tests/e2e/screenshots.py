@@ -14,6 +14,7 @@ PAGES = (
     "kung_curves",
     "london_noise_map",
     "excursion_sets",
+    "sparse_dp_gp",
     "attack",
     "lengthscale_choice",
     "compare",

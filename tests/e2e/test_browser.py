@@ -12,6 +12,7 @@ PAGES = {
     "kung_curves": "How much noise hides one woman's or girl's height?",
     "london_noise_map": "What does hiding one hexagon's median price do to the map?",
     "excursion_sets": "Where is it too high?",
+    "sparse_dp_gp": "What if the inputs are private too?",
     "attack": "Can an attacker tell who is in the data?",
     "lengthscale_choice": "Which lengthscale should a private analysis use?",
     "compare": "Which mechanism costs least here?",

@@ -10,7 +10,9 @@ from tests.pages.reading import page_text, traces
 def test_every_contender_has_a_row_and_says_what_it_protects(open_page):
     table = open_page("compare").dataframe[0].value
     assert list(table["mechanism"]) == list(comparing.CONTENDERS)
-    assert table["protects"].str.startswith("outputs").all()
+    inputs_too = table["mechanism"].str.contains("inputs too")
+    assert table["protects"][~inputs_too].str.startswith("outputs").all()
+    assert table["protects"][inputs_too].str.startswith("inputs and outputs").all()
     assert list(table["protects"][table["mechanism"].str.contains("bins")]) == ["outputs; pure ε (δ = 0)"] * 2
 
 

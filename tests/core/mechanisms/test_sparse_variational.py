@@ -93,22 +93,6 @@ def test_the_mean_is_the_sparse_posterior_in_the_outputs_unit(make_dataset, vari
     np.testing.assert_allclose(found.mean, data.in_data_units(mean), atol=1e-8)
 
 
-def test_one_release_serves_all_test_points(make_dataset):
-    data, mechanism = make_dataset(), sparse()
-    fit = mechanism.fit(data, np.random.default_rng(1))
-    mean, variance = fit.predict(X_TEST)
-    later, _ = fit.predict(X_TEST[3:5])
-    np.testing.assert_allclose(later, mean[3:5], rtol=1e-12)
-    released = mechanism.release(data, X_TEST, np.random.default_rng(1))
-    np.testing.assert_allclose(released.samples[0], mean)
-    np.testing.assert_allclose(released.noise_factor, fit.noise_factor(X_TEST))
-    assert (variance >= 0).all()
-    # far from the data: the public midpoint and the prior variance
-    far, far_variance = fit.predict(np.array([[500.0]]))
-    assert far == pytest.approx(data.midpoint)
-    assert far_variance == pytest.approx(data.y_scale**2)
-
-
 def test_guarantee(make_dataset):
     mechanism, ledger = sparse(), Ledger()
     guarantee = mechanism.guarantee

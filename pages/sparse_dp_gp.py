@@ -1,0 +1,61 @@
+import streamlit as st
+
+from pages._ui import compute, frame, page_controls, sparse_figures
+
+setting, view, show = page_controls.sparse_setting()
+found = compute.sparse_fits(setting)
+guarantee = setting.mechanism().guarantee.for_unit(found.dataset.unit)
+
+frame.heading("What if the inputs are private too?", sparse_figures.answer(found, setting, show))
+if found.dataset.simulated:
+    st.info(f"Simulated data: {found.dataset.source}", icon=":material/science:")
+if show:
+    frame.overlay_banner()
+frame.metrics(sparse_figures.metrics(found, setting, show))
+left, right = st.columns(2)
+table = sparse_figures.fit_table(found)
+if view == "fits":
+    with left:
+        caption = "Private fits: ours orange, the paper's purple and dashed; bands of two standard deviations."
+        frame.chart(sparse_figures.fit(found, show), "sparse_fit", caption)
+    if show:
+        with right:
+            caption = "Do intervals hold what they promise? Below the dotted line they are too narrow."
+            frame.chart(sparse_figures.calibration(found), "sparse_calibration", caption)
+elif not show:
+    st.info("These figures compare with the true data: switch the educational overlay on to see them.")
+elif view == "errors":
+    with frame.progress("Releasing at every epsilon", 2) as step:
+        curves = compute.sparse_curves(setting, _progress=step)
+    with left:
+        frame.chart(sparse_figures.against_epsilon(curves, "error"), "sparse_errors", "Held-out error against ε.")
+    with right:
+        caption = "Log-likelihood of held-out records: error and honesty of the uncertainty together."
+        frame.chart(sparse_figures.against_epsilon(curves, "likelihood"), "sparse_likelihood", caption)
+    table = sparse_figures.curve_table(curves)
+else:
+    with frame.progress("Choosing hyperparameters", 3) as step:
+        chosen = compute.sparse_choices(setting, _progress=step)
+    with left:
+        caption = "Error after a private choice of lengthscale and noise: evidence costs nothing beyond the release."
+        frame.chart(sparse_figures.choice_errors(chosen), "sparse_choice", caption)
+    with right:
+        frame.chart(sparse_figures.choice_shares(chosen), "sparse_shares", "Which lengthscale each method chooses.")
+    table = sparse_figures.choice_table(chosen)
+values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
+with values:
+    frame.table(table, f"sparse_{view}", "Predictions of one release may be published; errors are not private.")
+with how:
+    frame.steps(sparse_figures.steps(setting, found))
+with lesson:
+    frame.lessons(
+        "sparse_dp_gp",
+        [
+            ("Five thousand simulated girls: many records make protecting inputs cheap.", {"sparse_data": "growth_2d"}),
+            ("287 records: protecting inputs is dear.", {"sparse_data": "kung"}),
+            ("Which hyperparameters would be chosen, and at what price?", {"sparse_view": "choice"}),
+        ],
+    )
+frame.guarantee_card(guarantee, frame.TEACHING_NOTE)
+frame.spent(f"sparse_{setting.dataset}", guarantee, setting)
+frame.state_link()

@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pages._ui import sparse
+from pages._ui.sparse import Setting
+from tests.pages.reading import page_text, traces
+
+TOY = Setting("toy_1d", 1.0, 0.03, 13, 1.0, 0.01, 1)
+
+
+@pytest.mark.parametrize("data", ["toy_1d", "growth_2d", "kung", "kung_2d"])
+def test_every_dataset_draws_and_protects_inputs_too(open_page, data):
+    app = open_page("sparse_dp_gp", sparse_data=data)
+    assert not app.exception
+    assert not app.warning
+    assert "<b>Protects.</b> inputs and outputs" in page_text(app)
+    assert {"ours: whitened", "the paper's", "inducing inputs", "true data"} <= set(traces(app))
+
+
+@pytest.mark.parametrize("view", ["errors", "choice"])
+def test_every_view_draws_two_charts_and_a_table(open_page, view):
+    app = open_page("sparse_dp_gp", sparse_view=view)
+    assert not app.exception
+    assert len(app.get("plotly_chart")) == 2
+    assert any("not private" in column for column in app.dataframe[0].value)
+
+
+def test_without_the_overlay_no_error_is_shown(open_page):
+    for view in ("fits", "errors", "choice"):
+        app = open_page("sparse_dp_gp", sparse_view=view, overlay="false")
+        assert not app.exception
+        assert not [column for column in app.dataframe[0].value if "not private" in column]
+        assert not [metric.label for metric in app.metric if "error" in metric.label.lower()]
+    assert "switch the educational overlay on" in app.info[-1].value
+
+
+def test_ours_beats_the_paper_and_comes_near_the_plain_fit_with_budget():
+    curves = sparse.curves(TOY)
+    assert (curves.rmse["ours"][1:] < curves.rmse["paper"][1:]).all()
+    assert curves.rmse["ours"][-1] < 1.1 * curves.plain
+    assert (np.diff(curves.rmse["ours"]) < 0).all()
+
+
+def test_our_intervals_hold_and_the_papers_are_too_narrow():
+    found = sparse.fits(TOY)
+    level = sparse.LEVELS
+    assert (found.coverage["ours"] > level - 0.03).all()
+    assert (found.coverage["paper"][9:] < level[9:] - 0.1).all()
+
+
+def test_held_out_records_are_not_fitted():
+    train, test = sparse.split(sparse.load("kung"))
+    assert train.n + test.n == 287
+    together = np.sort(np.concatenate([train.X[:, 0], test.X[:, 0]]))
+    np.testing.assert_array_equal(together, np.sort(sparse.load("kung").X[:, 0]))
+
+
+def test_shares_of_choices_are_shares():
+    found = sparse.choices(TOY)
+    for name, shares in found.lengthscales.items():
+        assert (shares.sum(axis=1) <= 1 + 1e-9).all(), name
+    assert found.lengthscales["Evidence: free (ours)"].sum() == pytest.approx(len(sparse.CHOICE_EPSILONS))
+    assert found.rmse["Evidence: free (ours)"][0] < found.rmse["Liu-Talwar (the paper)"][0]
