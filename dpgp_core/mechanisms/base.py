@@ -18,7 +18,7 @@ NotPrivate = NewType("NotPrivate", FloatArray)
 """An array computed from private data without noise. It may be drawn for teaching, never published."""
 
 FIXED_IN_ADVANCE = (
-    "hyperparameters fixed in advance or chosen without the private outputs",
+    "hyperparameters fixed in advance or without the private outputs, or by a private choice that the ledger counts",
     "inputs, their number and the test points are public",
     "outputs are clipped to bounds declared without looking at them",
 )

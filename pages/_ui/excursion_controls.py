@@ -39,7 +39,7 @@ def excursion_kind() -> Kind:
         "Data", list(titles), default=next(iter(titles)), key="excursion", bind="query-params", required=True,
         label_visibility="collapsed",
     )  # fmt: skip
-    return titles[chosen]  # type: ignore[return-value]
+    return titles[chosen]
 
 
 def excursion_layer(show_overlay: bool) -> str:
