@@ -99,16 +99,15 @@ def deck(cells: pd.DataFrame, layer: Layer, kind: str) -> pdk.Deck:
         pickable=True,
         auto_highlight=True,
     )
-    outlines = pdk.Layer(
-        "PathLayer",
-        [{"path": ring} for _, rings in london_hexes.borough_outlines() for ring in rings],
-        id=f"outline-{kind}",
-        get_path="path",
-        get_color=[25, 25, 25, 230],
-        width_min_pixels=1.5,
-    )
+    paths = [{"path": ring} for _, rings in london_hexes.borough_outlines() for ring in rings]
+    # a light line on a dark one shows on every colour of the scales
+    lines = ((f"casing-{kind}", [25, 25, 25, 220], 3.0), (f"outline-{kind}", [240, 240, 240, 230], 1.2))
+    outlines = [
+        pdk.Layer("PathLayer", paths, id=name, get_path="path", get_color=colour, width_min_pixels=width)
+        for name, colour, width in lines
+    ]
     return pdk.Deck(
-        layers=[hexagons, outlines],
+        layers=[hexagons, *outlines],
         initial_view_state=pdk.ViewState(**_VIEW),
         map_provider=None,
         tooltip={"text": "{borough}\n{sales} sales\n" + layer.title + ": {value}"},

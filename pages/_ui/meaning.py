@@ -16,8 +16,8 @@ COMMON_EPSILONS = (0.1, 0.3, 0.5, 1, 2, 3, 5, 10, 20, 50)
 
 WHO = """
 A record's **output** (a height, a price) is protected from anyone who sees what was released, even if they know
-every other record, the method and its settings. **Inputs** (an age, a place) are public here: who took part is not
-hidden, what they answered is.
+every other record, the method and its settings. **Inputs** (an age, a place) are public on most pages: who took
+part is not hidden, what they answered is. **Excursion sets** and **Sparse DP-GP** protect inputs too.
 """
 
 WHAT = """

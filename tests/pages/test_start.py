@@ -22,7 +22,7 @@ def test_a_rare_fact_stays_rare_under_strong_privacy(open_page):
 
 def test_words_say_what_is_public(open_page):
     text = page_text(open_page("start"))
-    assert "**Inputs** (an age, a place) are public" in text
+    assert "**Inputs** (an age, a place) are public on most pages" in text
 
 
 def test_extreme_epsilon_is_worded(open_page):
