@@ -38,7 +38,12 @@ MechanismName = Literal["refined", "cloaking", "gp_prior"]
 
 
 # Lengthscales of the inputs, relative to the first: 25 years of age go with 15 kg among adults, 5 with 20 among girls.
-INPUT_RATIOS = {"kung_2d": (1.0, 0.6), "growth_2d": (1.0, 4.0)}
+INPUT_RATIOS = {
+    "kung_2d": (1.0, 0.6),
+    "growth_2d": (1.0, 4.0),
+    "london_hexes": (1.0, 1.0),
+    "london_sales": (1.0, 1.0),
+}
 
 
 def load_dataset(name: str) -> Dataset:

@@ -68,7 +68,7 @@ def _inducing(contest: Contest, epsilon: float) -> Mechanism:
 
 
 def _sparse(contest: Contest, epsilon: float) -> Mechanism:
-    dims = len(INPUT_RATIOS.get(contest.model.dataset, (1.0,))) if "london" not in contest.model.dataset else 2
+    dims = len(INPUT_RATIOS.get(contest.model.dataset, (1.0,)))
     return SparseVariational(
         epsilon=epsilon,
         delta=contest.delta,
