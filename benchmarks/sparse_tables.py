@@ -91,7 +91,7 @@ def model(epsilon: float, **changes: object) -> SparseVariational:
     base = SparseVariational(
         epsilon=epsilon, delta=DELTA, kernel=EQ(), noise_variance=0.01, Z=inducing(9, 3.0), variant="whitened"
     )
-    return replace(base, **changes)  # type: ignore[arg-type]
+    return replace(base, **changes)
 
 
 def rmse(prediction: FloatArray, truth: FloatArray) -> float:
@@ -170,7 +170,7 @@ def calibration_table(repeats: int, epsilon: float, sigma: float) -> None:
 def selections(gamma: float) -> dict[str, Callable[[float, Dataset, np.random.Generator], Choice]]:
     """Every private choice, as a function of epsilon, data and generator."""
 
-    def choice(choose: Callable[..., Choice], changes: dict[str, object], **options: float):  # type: ignore[no-untyped-def]
+    def choice(choose: Callable[..., Choice], changes: dict[str, object], **options: float):
         return lambda epsilon, data, rng: choose(model(epsilon, **changes), CANDIDATES, data, rng, **options)
 
     paper: dict[str, object] = {"variant": "paper"}
@@ -241,7 +241,7 @@ def speed_table(sizes: Sequence[int]) -> None:
         unit.fit_statistics(add_noise(A, B, unit.noise(box), np.random.default_rng(0)), box)
 
     for n in sizes:
-        generated = best_of_three(lambda n=n: sum(len(y) for _, y in streamed(n)))  # type: ignore[misc]
+        generated = best_of_three(lambda n=n: sum(len(y) for _, y in streamed(n)))
         seconds = best_of_three(partial(one_fit, n))
         print(f"  streaming n = {n:>9,}: {seconds:.3f} s, of which generating the records {generated:.3f} s")
 

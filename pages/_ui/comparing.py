@@ -9,21 +9,19 @@ from typing import Any
 
 import numpy as np
 
+from dpgp_core.calibration import Method
 from dpgp_core.comparison import Held, epsilon_for_error, held_out_errors, hold_out, with_epsilon
 from dpgp_core.cross_validation import held_out_matrices, k_folds
 from dpgp_core.data import Dataset, FloatArray
 from dpgp_core.mechanisms import (
-    Cloaking,
     CloakingInducing,
-    GPPrior,
     IntegralBinning,
     LaplaceBinning,
-    RefinedCloaking,
     SparseVariational,
 )
 from dpgp_core.mechanisms.base import Mechanism
 from dpgp_core.utility import rmse
-from pages._ui.analysis import INPUT_RATIOS, RESIDUAL_BOUNDS, Model
+from pages._ui.analysis import INPUT_RATIOS, PAPER_DESIGN, Design, Draw, Model, mechanism_of
 
 FOLDS = 5
 FOLD_SEED = 0  # public
@@ -53,14 +51,9 @@ def _gaussian(contest: Contest, epsilon: float) -> dict[str, Any]:
     }
 
 
-def _refined(contest: Contest, epsilon: float) -> Mechanism:
-    noise_sd = contest.model.noise**0.5
-    clip = RESIDUAL_BOUNDS.get(contest.model.dataset, 1.5 * noise_sd) / noise_sd
-    return RefinedCloaking(**_gaussian(contest, epsilon), clip=clip)
-
-
-def _published(contest: Contest, epsilon: float) -> Mechanism:
-    return Cloaking(**_gaussian(contest, epsilon), objective="logdet", calibration="hall", unproven=True)
+def _released(design: Design, calibration: Method = "analytic") -> Callable[[Contest, float], Mechanism]:
+    """The mechanism that the other pages use for these settings."""
+    return lambda contest, epsilon: mechanism_of(contest.model, design, Draw(epsilon, contest.delta, calibration))
 
 
 def _inducing(contest: Contest, epsilon: float) -> Mechanism:
@@ -86,11 +79,11 @@ def _integral(contest: Contest, epsilon: float) -> Mechanism:
 
 
 CONTENDERS: dict[str, Callable[[Contest, float], Mechanism]] = {  # in order of the table
-    "Refined cloaking (ours)": _refined,
-    "Cloaking, trace + analytic (ours)": lambda contest, epsilon: Cloaking(**_gaussian(contest, epsilon)),
+    "Refined cloaking (ours)": _released(Design("refined")),
+    "Cloaking, trace + analytic (ours)": _released(Design("cloaking")),
     "Cloaking, inducing inputs": _inducing,
-    "Cloaking as published": _published,
-    "GP-prior noise": lambda contest, epsilon: GPPrior(**_gaussian(contest, epsilon)),
+    "Cloaking as published": _released(PAPER_DESIGN, "hall"),
+    "GP-prior noise": _released(Design("gp_prior")),
     "Sparse DP-GP (inputs too)": _sparse,
     "Laplace bins": lambda contest, epsilon: LaplaceBinning(epsilon=epsilon, bins=contest.bins),
     "Integral bins": _integral,

@@ -57,8 +57,7 @@ def test_overlap_of_a_view_by_brute_force():
 
 
 def test_the_cutoff_does_not_look_at_the_data():
-    # it is a function of the settings alone: validation data come from another seed than the data shown
-    assert exploring.cutoff_of(CURVE) == exploring.cutoff_of(CURVE)
+    # validation data come from another seed than the data shown
     targets = exploring.simulated_targets("curve", 3, 0.3, exploring.VALIDATION_SEED)
     dataset, _, _ = exploring.data_of(CURVE)
     assert not any(np.array_equal(X, dataset.X) for X in targets.X)
