@@ -8,4 +8,6 @@ for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import streamlit as st  # noqa: E402
 
-app = st.App("pages/_ui/main.py")
+from pages._ui.startup import lifespan  # noqa: E402
+
+app = st.App("pages/_ui/main.py", lifespan=lifespan)

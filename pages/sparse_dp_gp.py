@@ -25,8 +25,7 @@ if view == "fits":
 elif not show:
     st.info("These figures compare with the true data: switch the educational overlay on to see them.")
 elif view == "errors":
-    with frame.progress("Releasing at every epsilon", 2) as step:
-        curves = compute.sparse_curves(setting, _progress=step)
+    curves = compute.sparse_curves(setting)
     with left:
         frame.chart(sparse_figures.against_epsilon(curves, "error"), "sparse_errors", "Held-out error against ε.")
     with right:
@@ -34,8 +33,7 @@ elif view == "errors":
         frame.chart(sparse_figures.against_epsilon(curves, "likelihood"), "sparse_likelihood", caption)
     table = sparse_figures.curve_table(curves)
 else:
-    with frame.progress("Choosing hyperparameters", 3) as step:
-        chosen = compute.sparse_choices(setting, _progress=step)
+    chosen = compute.sparse_choices(setting)
     with left:
         caption = "Error after a private choice of lengthscale and noise: evidence costs nothing beyond the release."
         frame.chart(sparse_figures.choice_errors(chosen), "sparse_choice", caption)

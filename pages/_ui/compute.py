@@ -1,130 +1,138 @@
-"""The only module that caches. Keys are small frozen settings, never arrays; nothing uploaded passes here."""
+"""The only module that caches. Keys are small frozen settings, never arrays; nothing uploaded is kept here."""
 
 from __future__ import annotations
 
-import threading
+import contextlib
+import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 
 from dpgp_core.data import Dataset
+from dpgp_core.grid_search import Setting as Found
 from dpgp_core.mechanisms import Plan
 from pages._ui import analysis, attacking, choosing, comparing, exploring, sparse
 from pages._ui.analysis import Design, Draw, Fit, Model, Result, Scene
 from pages._ui.attacking import Attacked, OutputAttack, PathAttack
 from pages._ui.choosing import Grid, Scored
 from pages._ui.comparing import Contest, Curve
-from pages._ui.exploring import Explored, View
+from pages._ui.exploring import Explored, Kind, View
+from pages._ui.jobs import Answer, Jobs, WorkStopped
+from pages._ui.lattice import Lattice
 from pages._ui.sparse import Choices, Curves, Fits, Setting
+from pages._ui.waiting import Bar
+from pages._ui.workers import Workers
 
-_THIS_RUN = threading.local()  # which stages really ran, for the "how it is computed" tab
+ROOM = int(os.environ.get("DPGP_CACHE_MB", "600")) * 2**20  # bytes of results kept for all sessions together
+
+jobs = Jobs(ROOM)
 
 
-@st.cache_data(show_spinner=False, max_entries=16)
+def start() -> None:
+    """Run work in processes from now on, and read the lattice: what a server does, and a test need not."""
+    jobs.workers = Workers(int(os.environ.get("DPGP_WORKERS") or os.cpu_count() or 1))
+    jobs.lattice = Lattice.of_this_code()
+
+
+def stop() -> None:
+    """Stop the processes."""
+    if jobs.workers is not None:
+        jobs.workers.stop()
+        jobs.workers = None
+
+
 def dataset(name: str) -> Dataset:
     """A shipped dataset, by name. Raises ValueError for a name that does not exist."""
-    return analysis.load_dataset(name)
+    return _got("Loading the data", analysis.load_dataset, name).value
 
 
-@st.cache_data(show_spinner=False, max_entries=16)
 def scene(name: str) -> Scene:
     """Where the pages predict for a shipped dataset, by name."""
-    return analysis.make_scene(dataset(name))
+    return _got("Loading the data", _scene, name, given=(dataset(name),)).value
 
 
-@st.cache_data(show_spinner="Computing the cloaking matrix C …", max_entries=64, max_size="400 MB")
-def _fit(model: Model) -> Fit:
-    _mark("C")
-    return analysis.stage_matrix(dataset(model.dataset), scene(model.dataset), model)
-
-
-@st.cache_data(show_spinner="Designing the noise: λ and M …", max_entries=128, max_size="800 MB")
-def _plan(model: Model, design: Design) -> Plan:
-    _mark("λ, M")
-    return analysis.stage_plan(dataset(model.dataset), scene(model.dataset), model, _fit(model), design)
-
-
-@st.cache_data(show_spinner=False, max_entries=256)
 def curve(contest: Contest, name: str) -> Curve:
     """Error against epsilon of one contender."""
-    return comparing.curve(dataset(contest.model.dataset), contest, name)
+    data = dataset(contest.model.dataset)
+    return _got(f"Comparing: {name}", comparing.curve, contest, name, given=(data,)).value
 
 
-@st.cache_data(show_spinner=False, max_entries=512)
 def needed(contest: Contest, name: str, target: float) -> float | None:
     """Epsilon that a contender needs for a target error, in the output's unit."""
-    return comparing.needed(dataset(contest.model.dataset), contest, name, target)
+    data = dataset(contest.model.dataset)
+    return _got(f"Solving for ε: {name}", comparing.needed, contest, name, target, given=(data,)).value
 
 
-@st.cache_data(show_spinner=False, max_entries=128)
 def nonprivate(model: Model) -> float:
     """Held-out error without privacy, in the output's unit."""
-    return comparing.nonprivate(dataset(model.dataset), model)
+    return _got("Fitting without privacy", comparing.nonprivate, model, given=(dataset(model.dataset),)).value
 
 
-@st.cache_data(show_spinner="Cross-validating every lengthscale …", max_entries=32)
 def scored(grid: Grid) -> Scored:
     """Cross-validated candidates of the lengthscale page."""
-    return choosing.score(dataset(grid.model.dataset), grid)
+    return _got("Cross-validating every lengthscale", choosing.score, grid, given=(dataset(grid.model.dataset),)).value
 
 
-@st.cache_data(show_spinner="Attacking with shadow data sets …", max_entries=64, max_size="100 MB")
 def path_attack(attack: PathAttack) -> Attacked:
     """LiRA against posterior paths."""
-    return attacking.attack_paths(attack)
+    return _got("Attacking with shadow data sets", attacking.attack_paths, attack).value
 
 
-@st.cache_data(show_spinner="Attacking simulated releases …", max_entries=64, max_size="100 MB")
 def output_attack(attack: OutputAttack) -> Attacked:
     """The best attack on a Gaussian release."""
-    return attacking.attack_outputs(dataset(attack.model.dataset), attack)
+    data = dataset(attack.model.dataset)
+    return _got("Attacking simulated releases", attacking.attack_outputs, attack, given=(data,)).value
 
 
-@st.cache_data(show_spinner="Choosing the cutoff on simulated data …", max_entries=64)
-def _cutoff(view: View) -> float:
-    return exploring.cutoff_of(view)
-
-
-@st.cache_data(show_spinner="Drawing posterior paths …", max_entries=48, max_size="400 MB")
 def explored(view: View) -> Explored:
     """Excursion sets of one view."""
     # The cutoff depends on neither threshold, paths, seed nor budget.
     plain = replace(view, L=1, eta=0.0, threshold=0.0 if view.kind != "london" else 13.0, delta=0.01, seed=1)
-    return exploring.explore(view, _cutoff(plain))
+    cutoff = _got("Choosing the cutoff on simulated data", exploring.cutoff_of, plain).value
+    return _got("Drawing posterior paths", exploring.explore, view, cutoff).value
 
 
-@st.cache_data(show_spinner="Fitting the sparse model ...", max_entries=64)
+def found_settings(kind: Kind, noise: float, delta: float, paths: int, budget: float) -> Found:
+    """Best settings of the excursion page within a budget. Raises ValueError if there are none."""
+    settings = (kind, noise, delta, paths, budget)
+    return _got("Searching settings on simulated data", exploring.find_settings, *settings, reports=True).value
+
+
 def sparse_fits(setting: Setting) -> Fits:
     """Private and plain fits of the sparse page."""
-    return sparse.fits(setting)
+    return _got("Fitting the sparse model", sparse.fits, setting).value
 
 
-@st.cache_data(show_spinner=False, max_entries=64)
-def sparse_curves(setting: Setting, _progress: Callable[[str], None]) -> Curves:
+def sparse_curves(setting: Setting) -> Curves:
     """Errors against epsilon of the sparse page."""
-    return sparse.curves(setting, _progress)
+    return _got("Releasing at every epsilon", sparse.curves, setting, reports=True).value
 
 
-@st.cache_data(show_spinner=False, max_entries=64)
-def sparse_choices(setting: Setting, _progress: Callable[[str], None]) -> Choices:
+def sparse_choices(setting: Setting) -> Choices:
     """Private choices of hyperparameters on the sparse page."""
-    return sparse.choices(setting, _progress)
+    return _got("Choosing hyperparameters", sparse.choices, setting, reports=True).value
 
 
 def run(model: Model, design: Design, draw: Draw) -> Result:
     """All three stages. Only the third, which takes milliseconds, depends on epsilon, delta or the draw."""
-    _THIS_RUN.stages = set()
     data, place = dataset(model.dataset), scene(model.dataset)
-    seconds, start = {}, time.perf_counter()
-    fit = _fit(model)
-    seconds["C"] = -start + (start := time.perf_counter())
-    plan = _plan(model, design)
-    seconds["λ, M"] = -start + (start := time.perf_counter())
-    outcome = analysis.stage_outcome(data, place, model, fit, plan, design, draw)
-    seconds["scale, draw"] = time.perf_counter() - start
-    return Result(data, fit, plan, outcome, seconds, frozenset({*_THIS_RUN.stages, "scale, draw"}))
+    fit = _got("Computing the cloaking matrix C", _fit, model, given=(data, place))
+    plan = _got("Designing the noise: λ and M", _plan, model, design, given=(data, place, fit.value))
+    begun = time.perf_counter()
+    outcome = analysis.stage_outcome(data, place, model, fit.value, plan.value, design, draw)
+    seconds = time.perf_counter() - begun
+    answers = {"C": fit, "λ, M": plan}
+    return Result(
+        dataset=data,
+        fit=fit.value,
+        plan=plan.value,
+        outcome=outcome,
+        seconds={name: answer.seconds for name, answer in answers.items()} | {"scale, draw": seconds},
+        computed=frozenset({"scale, draw", *(name for name, answer in answers.items() if answer.computed)}),
+    )
 
 
 def run_published(model: Model, draw: Draw) -> Result:
@@ -133,7 +141,42 @@ def run_published(model: Model, draw: Draw) -> Result:
     return run(model, analysis.PAPER_DESIGN, hall)
 
 
-def _mark(stage: str) -> None:
-    if not hasattr(_THIS_RUN, "stages"):
-        _THIS_RUN.stages = set()
-    _THIS_RUN.stages.add(stage)
+def of_one_session(what: str, function: Callable[..., Any], *args: Any) -> Any:
+    """``function(*args)`` off the page's thread for data that belong to one session: kept nowhere."""
+    with _shown(what) as bar:
+        return jobs.once(function, *args, waiting=bar)
+
+
+def _got(
+    what: str,
+    function: Callable[..., Any],
+    *settings: Hashable,
+    given: tuple[Any, ...] = (),
+    reports: bool = False,
+) -> Answer:
+    with _shown(what) as bar:
+        return jobs.get(function, *settings, given=given, reports=reports, waiting=bar)
+
+
+@contextlib.contextmanager
+def _shown(what: str) -> Iterator[Bar]:
+    bar = Bar(what)
+    try:
+        yield bar
+    except WorkStopped as error:
+        st.error(f"{what}: {error}.")
+        st.stop()
+    finally:
+        bar.close()
+
+
+def _scene(data: Dataset, name: str) -> Scene:
+    return analysis.make_scene(data)
+
+
+def _fit(data: Dataset, place: Scene, model: Model) -> Fit:
+    return analysis.stage_matrix(data, place, model)
+
+
+def _plan(data: Dataset, place: Scene, fit: Fit, model: Model, design: Design) -> Plan:
+    return analysis.stage_plan(data, place, model, fit, design)

@@ -8,7 +8,7 @@ import streamlit as st
 
 from dpgp_core.calibration import check_delta
 from dpgp_core.kernels import check_positive
-from pages._ui import exploring
+from pages._ui import compute, exploring
 from pages._ui.controls import as_number, choice, overlay, pick
 from pages._ui.exploring import Kind, View
 from pages._ui.page_controls import path_controls
@@ -101,21 +101,11 @@ def search_if_asked() -> None:
     kind = next(kind for kind, title in CHOICES["excursion"].items() if title == state["excursion"])
     noise, delta = state.get("data_noise", exploring.LONDON_NOISE), float(state["path_delta"])
     budget, paths = float(state["search_budget"]), int(state["paths"])
-    bar = st.progress(0.0, "Searching settings on simulated data ...")
     try:
-        found = exploring.find_settings(
-            kind,
-            float(noise),
-            delta,
-            paths,
-            budget,
-            lambda done: bar.progress(min(done, 1.0), "Searching settings ..."),
-        )
+        found = compute.found_settings(kind, float(noise), delta, paths, budget)
     except ValueError as error:
         st.warning(f"No setting keeps within epsilon = {budget:g}: {error}.")
         return
-    finally:
-        bar.empty()
     _set_controls(kind, found.lengthscale, found.r, delta, paths, budget)
 
 

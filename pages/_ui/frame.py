@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import html
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -75,20 +74,6 @@ def picked_row(cells: pd.DataFrame, cell: str | None) -> None:
         st.caption("Click a hexagon to see its row.")
     else:
         st.table(cells[cells["cell"] == cell].set_index("cell"))
-
-
-@contextlib.contextmanager
-def progress(what: str, steps: int) -> Iterator[Callable[[str], None]]:
-    """A progress bar with real fractions that disappears when done; call the yielded function before each step."""
-    bar, done = st.progress(0.0, f"{what} …"), 0
-
-    def step(name: str) -> None:
-        nonlocal done
-        bar.progress(done / steps, f"{what}: {name}, {done + 1} of {steps}")
-        done += 1
-
-    yield step
-    bar.empty()
 
 
 def clickable(figure: go.Figure, key: str, alt: str, on_click: Callable[[], None]) -> None:

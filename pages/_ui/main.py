@@ -4,7 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages._ui import controls
+from pages._ui import controls, waiting
 
 st.set_page_config(
     page_title="What privacy costs a Gaussian process",
@@ -33,6 +33,7 @@ wanted = controls.spelled_out(carried if moved and not address else address)
 if wanted != address:
     st.session_state["page"] = page.url_path
     st.switch_page(page, query_params=wanted)
+waiting.reserve()
 page.run()
 st.session_state["page"] = page.url_path
 # A control of this page that is absent from the address stands at its default: forget what was carried for it.

@@ -173,7 +173,7 @@ class Curves:
     plain: float
 
 
-def curves(setting: Setting, progress: Callable[[str], None] = lambda _: None) -> Curves:
+def curves(setting: Setting, progress: Callable[[float], None] = lambda _: None) -> Curves:
     """Errors at every epsilon, our variant and the paper's."""
     data = load(setting.dataset)
     train, test = split(data)
@@ -181,9 +181,12 @@ def curves(setting: Setting, progress: Callable[[str], None] = lambda _: None) -
     held, _ = posterior(setting.kernel, train.X, train.standardised(), test.X, Z, setting.noise)
     errors: dict[Method, FloatArray] = {}
     likelihood: dict[Method, FloatArray] = {}
-    for method in ("ours", "paper"):
-        progress(method)
-        found = [held_out(setting, method, epsilon, train, test) for epsilon in CURVE_EPSILONS]
+    compared: tuple[Method, ...] = ("ours", "paper")
+    for method in compared:
+        found = []
+        for epsilon in CURVE_EPSILONS:
+            found.append(held_out(setting, method, epsilon, train, test))
+            progress((len(errors) + len(found) / len(CURVE_EPSILONS)) / len(compared))
         errors[method] = np.array([each[0] for each in found])
         likelihood[method] = np.array([each[1] for each in found])
     return Curves(data, errors, likelihood, float(rmse(train.in_data_units(held), test.clipped_y)))
@@ -214,7 +217,7 @@ CHOOSERS: dict[str, Callable[[SparseVariational, list[Candidate], Dataset, np.ra
 }
 
 
-def choices(setting: Setting, progress: Callable[[str], None] = lambda _: None) -> Choices:
+def choices(setting: Setting, progress: Callable[[float], None] = lambda _: None) -> Choices:
     """Choose lengthscale and noise variance privately, several times at every epsilon."""
     data = load(setting.dataset)
     train, test = split(data)
@@ -230,7 +233,6 @@ def choices(setting: Setting, progress: Callable[[str], None] = lambda _: None) 
     errors: dict[str, FloatArray] = {}
     shares: dict[str, FloatArray] = {}
     for name, choose in CHOOSERS.items():
-        progress(name)
         errors[name] = np.zeros(len(CHOICE_EPSILONS))
         shares[name] = np.zeros((len(CHOICE_EPSILONS), len(FACTORS)))
         for i, epsilon in enumerate(CHOICE_EPSILONS):
@@ -243,4 +245,5 @@ def choices(setting: Setting, progress: Callable[[str], None] = lambda _: None) 
                 if choice.index is not None:
                     shares[name][i, choice.index // len(FACTORS)] += 1 / CHOICE_REPEATS
             errors[name][i] = np.mean(found)
+            progress((len(errors) - 1 + (i + 1) / len(CHOICE_EPSILONS)) / len(CHOOSERS))
     return Choices(data, errors, shares, lengthscales)

@@ -36,13 +36,14 @@ BUSY = "[data-testid=stSkeleton], [data-testid=stSpinner], [data-stale=true]"
 
 
 @contextlib.contextmanager
-def serve() -> Iterator[str]:
-    """A fresh dashboard server on a free loopback port; yields its address."""
+def serve(**settings: str) -> Iterator[str]:
+    """A fresh dashboard server on a free loopback port, its lattice not warmed unless set so; yields its address."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "STREAMLIT_SERVER_ADDRESS": "127.0.0.1"}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "STREAMLIT_SERVER_ADDRESS": "127.0.0.1", "DPGP_WARM": "0"}
+    environment |= settings
     process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     address = f"http://127.0.0.1:{port}"
     try:

@@ -3,15 +3,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from pages._ui import compute
 from tests.pages.reading import ROOT
 
 
 @pytest.fixture(autouse=True)
 def cold_caches():
-    st.cache_data.clear()
+    compute.jobs.clear()
 
 
 @pytest.fixture

@@ -1,0 +1,51 @@
+"""What a page shows while its work runs elsewhere; every look is also the moment at which it may move on."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import streamlit as st
+
+_QUIET_SECONDS = 0.3  # below it, showing anything would only flicker
+_ESTIMATE_SECONDS = 3.0  # above it, say how long the rest will take
+_RUN = threading.local()
+
+
+def reserve() -> None:
+    """Keep a place at the top of the page, always the same one, so that nothing below it jumps."""
+    _RUN.place = st.empty()
+
+
+class Bar:
+    """Shows a fraction done, measured or expected from the last time; gone when closed.
+
+    Args:
+        what: what is being computed, for the reader.
+    """
+
+    def __init__(self, what: str) -> None:
+        self.what, self.start = what, time.perf_counter()
+        self.place = getattr(_RUN, "place", None)
+        self.shown = False
+
+    def __call__(self, fraction: float, expected: float | None) -> None:
+        """Update it; streamlit stops the run here if the visitor has moved on."""
+        elapsed = time.perf_counter() - self.start
+        if self.place is None or elapsed < _QUIET_SECONDS:
+            _ = st.session_state.get("carried")  # a yield point, as every look at the session is
+            return
+        if fraction <= 0 and expected:
+            fraction = min(elapsed / expected, 0.95)
+        words = f"{self.what} …"
+        if fraction > 0:
+            rest = elapsed * (1 - fraction) / fraction
+            if elapsed + rest > _ESTIMATE_SECONDS:
+                words = f"{self.what} … about {rest:.0f} s to go"
+        self.place.progress(min(max(fraction, 0.0), 1.0), f"{words} Change any control to stop it.")
+        self.shown = True
+
+    def close(self) -> None:
+        """Take it away."""
+        if self.shown and self.place is not None:
+            self.place.empty()

@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pages._ui.jobs import Jobs, WorkStopped
+from pages._ui.lattice import Lattice
+from pages._ui.workers import Workers
+from tests.pages.work import beat, die, refuse, scaled, tell
+
+
+@pytest.fixture(scope="module")
+def workers():
+    pool = Workers(2)
+    yield pool
+    pool.stop()
+
+
+class MovedOn(BaseException):
+    """What streamlit raises in a page whose visitor has moved on."""
+
+
+def test_the_same_settings_are_computed_once_and_cannot_be_written_to(tmp_path):
+    jobs = Jobs(room=10**6)
+    first, second = jobs.get(tell, str(tmp_path), "a"), jobs.get(tell, str(tmp_path), "a")
+    assert first.computed
+    assert not second.computed
+    assert second.value is first.value
+    assert len(list(tmp_path.iterdir())) == 1
+    assert jobs.get(tell, str(tmp_path), "b").value is not first.value
+    with pytest.raises(ValueError, match="read-only"):
+        first.value[0] = 1
+
+
+def test_what_is_given_is_not_part_of_the_key():
+    jobs, ones = Jobs(room=10**6), np.ones(3)
+    assert (jobs.get(scaled, 2.0, given=(ones,)).value == 2).all()
+    assert not jobs.get(scaled, 2.0, given=(ones * 5,)).computed
+    assert jobs.get(scaled, 3.0, given=(ones,)).computed
+
+
+def test_the_least_recently_used_goes_when_there_is_no_room():
+    jobs, row = Jobs(room=25_000), np.zeros(1000)  # 8,000 bytes each
+    for factor in (1.0, 2.0, 3.0):
+        jobs.get(scaled, factor, given=(row,))
+    jobs.get(scaled, 1.0, given=(row,))
+    jobs.get(scaled, 4.0, given=(row,))
+    assert jobs.held <= 25_000
+    assert not jobs.get(scaled, 1.0, given=(row,)).computed
+    assert jobs.get(scaled, 2.0, given=(row,)).computed
+    assert jobs.get(scaled, 9.0, given=(np.zeros(10_000),)).value.shape == (10_000,)
+    assert jobs.held <= 25_000
+
+
+def test_twenty_visitors_of_a_new_setting_make_one_computation(workers, tmp_path):
+    jobs = Jobs(room=10**6, workers=workers)
+    with ThreadPoolExecutor(20) as visitors:
+        values = list(visitors.map(lambda _: jobs.get(tell, str(tmp_path), "a").value, range(20)))
+    assert len(list(tmp_path.iterdir())) == 1
+    assert all(value is values[0] for value in values)
+
+
+def test_work_that_nobody_waits_for_is_stopped(workers, tmp_path):
+    jobs, seen = Jobs(room=10**6, workers=workers), []
+
+    def move_on(fraction, expected):
+        seen.append(fraction)
+        if fraction > 0.02:
+            raise MovedOn
+
+    with pytest.raises(MovedOn):
+        jobs.get(beat, str(tmp_path), 20.0, reports=True, waiting=move_on)
+    time.sleep(1.0)
+    last = (tmp_path / "beat").read_text()
+    time.sleep(0.5)
+    assert (tmp_path / "beat").read_text() == last
+    assert seen == sorted(seen)  # real fractions, from the worker
+    assert jobs.get(scaled, 2.0, given=(np.ones(2),)).value.tolist() == [2, 2]  # the pool goes on
+
+
+def test_one_of_two_moving_on_does_not_disturb_the_other(workers, tmp_path):
+    jobs, joined = Jobs(room=10**6, workers=workers), threading.Event()
+
+    def move_on(fraction, expected):
+        if joined.wait(5):
+            raise MovedOn
+
+    with ThreadPoolExecutor(2) as visitors:
+        leaving = visitors.submit(jobs.get, beat, str(tmp_path), 1.5, waiting=move_on)
+        staying = visitors.submit(jobs.get, beat, str(tmp_path), 1.5, waiting=lambda *_: joined.set())
+        with pytest.raises(MovedOn):
+            leaving.result(timeout=30)
+        assert staying.result(timeout=30).value == "done"
+
+
+def test_errors_come_back_as_they_are_and_a_dead_worker_as_a_sentence(workers):
+    jobs = Jobs(room=10**6, workers=workers)
+    with pytest.raises(ValueError, match=r"value must be positive, got -1"):
+        jobs.get(refuse, -1)
+    with pytest.raises(WorkStopped, match="choose a coarser one"):
+        jobs.get(die)
+
+
+def test_what_belongs_to_one_session_is_kept_nowhere(workers, tmp_path):
+    lattice = Lattice(tmp_path / "lattice", writable=True)
+    for jobs in (Jobs(room=10**6, workers=workers, lattice=lattice), Jobs(room=10**6)):
+        private = np.full(3, 123.0)
+        assert (jobs.once(scaled, private, 2.0) == 246).all()
+        assert jobs.held == 0
+        assert not jobs._tasks
+    assert not list(tmp_path.rglob("*"))
+
+
+def test_a_later_start_finds_what_was_warmed(tmp_path):
+    lattice = Lattice(tmp_path / "v1", writable=True)
+    Jobs(room=10**6, lattice=lattice).get(tell, str(tmp_path), "a")
+    marks = len(list(tmp_path.glob("a-*")))
+    later = Jobs(room=10**6, lattice=Lattice(tmp_path / "v1"))
+    answer = later.get(tell, str(tmp_path), "a")
+    assert not answer.computed
+    assert np.array_equal(answer.value, np.arange(1000.0))
+    assert len(list(tmp_path.glob("a-*"))) == marks == 1
+    later.get(tell, str(tmp_path), "b")
+    assert len(list((tmp_path / "v1").iterdir())) == 1  # a server only reads
+
+
+def test_a_finished_lattice_removes_those_of_other_code(tmp_path):
+    Lattice(tmp_path / "old", writable=True).save("key", [b"x"])
+    new = Lattice(tmp_path / "new", writable=True)
+    assert not new.complete
+    new.finish()
+    assert new.complete
+    assert [path.name for path in tmp_path.iterdir()] == ["new"]
+
+
+def test_the_lattice_of_this_code_changes_with_the_code(tmp_path, monkeypatch):
+    monkeypatch.setenv("DPGP_LATTICE", str(tmp_path))
+    here = Lattice.of_this_code()
+    assert here.folder.parent == tmp_path
+    assert here == Lattice.of_this_code()
+    changed = tmp_path / "dpgp_core"
+    changed.mkdir()
+    (changed / "x.py").write_text("1")
+    monkeypatch.setattr("pages._ui.lattice.ROOT", tmp_path)
+    one = Lattice.of_this_code()
+    (changed / "x.py").write_text("2")
+    assert one != Lattice.of_this_code() != here
+    assert Path(one.folder).parent == tmp_path

@@ -1,0 +1,39 @@
+"""Work for the tests of jobs: at the top level of a module, as everything that runs in a process must be."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+
+
+def tell(folder: str, name: str) -> np.ndarray:
+    """Leave a mark that this ran, then return something with an array in it."""
+    (Path(folder) / f"{name}-{os.getpid()}-{time.monotonic_ns()}").touch()
+    time.sleep(0.3)
+    return np.arange(1000.0)
+
+
+def beat(folder: str, seconds: float, progress=None) -> str:
+    """Write the time again and again, and how much is done."""
+    start = time.monotonic()
+    while (gone := time.monotonic() - start) < seconds:
+        (Path(folder) / "beat").write_text(str(time.monotonic()))
+        if progress is not None:
+            progress(gone / seconds)
+        time.sleep(0.02)
+    return "done"
+
+
+def refuse(value: float) -> None:
+    raise ValueError(f"value must be positive, got {value}")
+
+
+def die() -> None:
+    os._exit(3)
+
+
+def scaled(array: np.ndarray, factor: float) -> np.ndarray:
+    return array * factor
