@@ -11,6 +11,11 @@ from concurrent.futures import Future
 from multiprocessing.context import ForkServerContext
 from typing import Any
 
+try:
+    import resource
+except ImportError:  # not a Unix: no limit on memory there
+    resource = None  # type: ignore[assignment]
+
 from pebble import ProcessExpired, ProcessPool
 
 # Loaded once, in the process that workers are forked from: a new worker is then ready at once and shares the memory.
@@ -18,6 +23,7 @@ _PRELOADED = ["streamlit.web.cli", "pages._ui.analysis", "pages._ui.comparing", 
 _PRELOADED += ["pages._ui.attacking", "pages._ui.choosing", "pages._ui.sparse"]
 _TASKS_A_WORKER = 200  # then a fresh process takes over, so that no leak grows for ever
 _LONGEST_SECONDS = 300.0  # of one task; nothing on a page takes a tenth of it
+_MOST_MEGABYTES = int(os.environ.get("DPGP_WORKER_MB", "4096"))  # of one worker's address space
 _NICENESS = 5  # drawing pages comes first
 SLOTS = 64  # tasks whose progress can be told apart
 
@@ -25,7 +31,7 @@ _preparation = multiprocessing.spawn.get_preparation_data
 _reports: Any = None  # in a worker: fractions done, shared with the server
 
 
-STOPPED = (ProcessExpired, TimeoutError)  # what a future raises whose process died or took too long
+STOPPED = (ProcessExpired, TimeoutError, MemoryError)  # of a task that died, or took too long or too much memory
 
 
 class Workers:
@@ -78,6 +84,8 @@ def _begin(fractions: Any) -> None:
     global _reports
     _reports = fractions
     os.nice(_NICENESS)
+    if resource is not None:
+        resource.setrlimit(resource.RLIMIT_AS, (_MOST_MEGABYTES * 2**20,) * 2)
     threading.Thread(target=_end_with_the_server, daemon=True).start()
 
 

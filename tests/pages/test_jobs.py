@@ -11,7 +11,7 @@ import pytest
 from pages._ui.jobs import Jobs, WorkStopped
 from pages._ui.lattice import Lattice
 from pages._ui.workers import Workers
-from tests.pages.work import beat, die, refuse, scaled, tell
+from tests.pages.work import beat, die, fill, refuse, scaled, tell
 
 
 @pytest.fixture(scope="module")
@@ -102,8 +102,9 @@ def test_errors_come_back_as_they_are_and_a_dead_worker_as_a_sentence(workers):
     jobs = Jobs(room=10**6, workers=workers)
     with pytest.raises(ValueError, match=r"value must be positive, got -1"):
         jobs.get(refuse, -1)
-    with pytest.raises(WorkStopped, match="choose a coarser one"):
-        jobs.get(die)
+    for function, *settings in ((die,), (fill, 64.0)):
+        with pytest.raises(WorkStopped, match="choose a coarser one"):
+            jobs.get(function, *settings)
 
 
 def test_what_belongs_to_one_session_is_kept_nowhere(workers, tmp_path):

@@ -37,3 +37,7 @@ def die() -> None:
 
 def scaled(array: np.ndarray, factor: float) -> np.ndarray:
     return array * factor
+
+
+def fill(gigabytes: float) -> int:
+    return len(np.zeros(int(gigabytes * 2**27)))
