@@ -2,7 +2,7 @@
 
     python -m benchmarks.citibike_table                                # 3 replicates, two local processes
     python -m benchmarks.citibike_table --replicates 30 --workers 4 --published
-    python -m benchmarks.citibike_table --scheduler tcp://10.0.0.1:8786   # on Dask: pip install "dpgp[cluster]"
+    python -m benchmarks.citibike_table --scheduler tcp://10.0.0.1:8786   # on Dask: pip install -e '.[cluster]'
 
 Each replicate draws 4900 training and 100 test journeys; durations are clipped to [0, 2000] s. Methods:
 cloaking (trace objective, analytic calibration) with EQ lengthscales of 0.02 to 0.78125 degrees; the same as
@@ -22,8 +22,8 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor, as_completed
 from pathlib import Path
 
 from benchmarks.citibike_work import LEVELS, OURS, THEIRS, Task, compute, rows  # before numpy: caps its threads
@@ -32,20 +32,19 @@ import numpy as np  # isort: skip
 from scipy.stats import t as student  # isort: skip
 
 from dpgp_core.data import FloatArray
+from pages._ui.engine import engine
 
 # ---- running
 
 
-def run(
-    tasks: Sequence[Task], out: Path, execute: Callable[[Sequence[Task]], Iterable[tuple[Task, list[float]]]]
-) -> None:
+def run(tasks: Sequence[Task], out: Path, executor: Executor | None) -> None:
     """Compute what ``out`` does not hold yet, and append each result as it comes."""
     done = finished(out)
     missing = [task for task in tasks if task.key not in done]
     started = time.monotonic()
     progress(len(tasks) - len(missing), len(tasks), len(missing), started)
     with out.open("a", encoding="utf-8") as file:
-        for left, (task, errors) in zip(range(len(missing) - 1, -1, -1), execute(missing), strict=True):
+        for left, (task, errors) in zip(range(len(missing) - 1, -1, -1), executed(missing, executor), strict=True):
             file.write(json.dumps({"key": task.key, "errors": errors}) + "\n")
             file.flush()
             progress(len(tasks) - left, len(tasks), len(missing), started)
@@ -74,36 +73,13 @@ def progress(done: int, total: int, missing: int, started: float) -> None:
     print(f"\r[{bar:<30}] {done}/{total}, {spent:.0f} s, {rest}   ", end="", file=sys.stderr, flush=True)
 
 
-def locally(workers: int) -> Callable[[Sequence[Task]], Iterator[tuple[Task, list[float]]]]:
-    """Execute in ``workers`` processes of this machine; 1 stays in this process."""
-
-    def execute(tasks: Sequence[Task]) -> Iterator[tuple[Task, list[float]]]:
-        if workers == 1:
-            yield from ((task, compute(task)) for task in tasks)
-            return
-        with ProcessPoolExecutor(workers) as pool:
-            futures = {pool.submit(compute, task): task for task in tasks}
-            yield from ((futures[future], future.result()) for future in as_completed(futures))
-
-    return execute
-
-
-def on_cluster(address: str) -> Callable[[Sequence[Task]], Iterator[tuple[Task, list[float]]]]:
-    """Execute on the Dask cluster at ``address``; its workers need this project on their path."""
-    try:
-        from distributed import Client
-        from distributed import as_completed as as_they_come
-    except ImportError:
-        raise ValueError("--scheduler needs Dask; install it with: pip install 'dpgp[cluster]'") from None
-
-    def execute(tasks: Sequence[Task]) -> Iterator[tuple[Task, list[float]]]:
-        with Client(address) as client:
-            futures = client.map(compute, tasks, pure=False)
-            owners = {future.key: task for future, task in zip(futures, tasks, strict=True)}
-            for future, errors in as_they_come(futures, with_results=True):
-                yield owners[future.key], errors
-
-    return execute
+def executed(tasks: Sequence[Task], executor: Executor | None) -> Iterator[tuple[Task, list[float]]]:
+    """Yield each task with its errors, as they are done; without an executor one after the other."""
+    if executor is None:
+        yield from ((task, compute(task)) for task in tasks)
+        return
+    futures = {executor.submit(compute, task): task for task in tasks}
+    yield from ((futures[future], future.result()) for future in as_completed(futures))
 
 
 # ---- the table
@@ -141,7 +117,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     ]
     started = time.monotonic()
     try:
-        run(tasks, options.out, on_cluster(options.scheduler) if options.scheduler else locally(options.workers))
+        with engine(options.scheduler, options.workers) as executor:
+            run(tasks, options.out, executor)
         table = summary(tasks, finished(options.out))
     except ValueError as error:
         raise SystemExit(str(error)) from None
@@ -163,7 +140,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--published", action="store_true", help="add cloaking as published: log-det and Hall")
     parser.add_argument("--out", type=Path, default=Path("citibike_table.jsonl"), help="results, added to as they come")
     parser.add_argument("--workers", type=int, default=min(2, os.cpu_count() or 1), help="local processes")
-    parser.add_argument("--scheduler", help="address of a Dask scheduler, tcp://host:port, instead of local processes")
+    parser.add_argument(
+        "--scheduler",
+        help="address of a Dask scheduler, tcp://host:port, instead of local processes; default: DPGP_SCHEDULER",
+    )
     return parser
 
 

@@ -2,6 +2,7 @@
 
     python -m benchmarks.excursion_tables            # about three minutes on two cores
     python -m benchmarks.excursion_tables --parts curve --curve-sets 100
+    python -m benchmarks.excursion_tables --scheduler tcp://10.0.0.1:8786   # searches on a Dask cluster
 
 Every part draws training sets in three groups: settings (lengthscale, r, s) are searched on the
 first, the cutoff of the non-private estimate {p >= C} is chosen on the second, the third is
@@ -23,6 +24,7 @@ import math
 import os
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -48,6 +50,7 @@ from dpgp_core.excursion_search import search, search_hall  # noqa: E402
 from dpgp_core.grid_search import EpsilonOfSetting, Setting  # noqa: E402
 from dpgp_core.kernels import Matern12  # noqa: E402
 from dpgp_core.renyi import posterior_sampling_epsilon  # noqa: E402
+from pages._ui.engine import engine  # noqa: E402
 
 PARTS = ("curve", "curves", "plumes", "london", "speed")
 SPEED_TARGET = 20.0  # seconds, 07_targets.md; published script: 190 to 463 s
@@ -154,10 +157,10 @@ def row(
     )
 
 
-def rows(part: Part, draws: int, seed: int) -> list[tuple[str, ...]]:
-    """Search, draw and score everything that one table shows."""
+def rows(part: Part, draws: int, seed: int, executor: Executor | None = None) -> list[tuple[str, ...]]:
+    """Search, draw and score everything that one table shows; the searches run on the executor."""
     rng = np.random.default_rng(seed)
-    settings = search(part.tuning, part.cost("proven"), BUDGETS)
+    settings = search(part.tuning, part.cost("proven"), BUDGETS, executor=executor)
     free, limited = settings[0], settings[1:]
     truth = part.report.truth
     p = probabilities(part.report, free, hall=False)
@@ -168,10 +171,10 @@ def rows(part: Part, draws: int, seed: int) -> list[tuple[str, ...]]:
         row("none", "one path", free, part, (base, base), path_scores(part, free, draws, rng, hall=False)),
     ]
     releases = [(f"{limit:g}", "one path", found, False) for limit, found in zip(BUDGETS[1:], limited, strict=True)]
-    hall = search_hall(part.tuning, [found.epsilon for found in limited], part.delta)
+    hall = search_hall(part.tuning, [found.epsilon for found in limited], part.delta, executor=executor)
     releases += [(f"{limit:g}", "Hall", found, True) for limit, found in zip(BUDGETS[1:], hall, strict=True)]
     if part.published:
-        old = search(part.tuning, part.cost("published"), part.published)
+        old = search(part.tuning, part.cost("published"), part.published, executor=executor)
         releases += [
             (f"{limit:g}", "one path, published", s, False) for limit, s in zip(part.published, old, strict=True)
         ]
@@ -313,12 +316,22 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--london-sets", type=int, default=20, help="simulated maps for London")
     parser.add_argument("--draws", type=int, default=20, help="paths drawn from each release")
     parser.add_argument("--seed", type=int, default=1, help="seed of everything else")
+    parser.add_argument("--scheduler", help="address of a Dask scheduler, tcp://host:port; default: DPGP_SCHEDULER")
     options = parser.parse_args(argv)
+    try:
+        with engine(options.scheduler) as executor:
+            print_tables(options, executor)
+    except ValueError as error:
+        raise SystemExit(str(error)) from None
+
+
+def print_tables(options: argparse.Namespace, executor: Executor | None) -> None:
+    """Build, compute and print the chosen parts."""
     started = time.perf_counter()
     for build in parts(options):
         began = time.perf_counter()
         part = build()
-        lines = rows(part, options.draws, options.seed)
+        lines = rows(part, options.draws, options.seed, executor)
         trivial = np.median(part.report.truth.mean(axis=1))  # IoU of the whole domain with a set of that share
         print(f"\n{part.title}\n{table(lines)}")
         print(f"the whole domain as estimate: IoU {trivial:.3f}; {time.perf_counter() - began:.1f} s", flush=True)

@@ -1,7 +1,7 @@
-"""Datasets that ship with the project, by name, and the reader of your own CSV file.
+"""Datasets by name: those that ship with the project, those read from files you have, and your own CSV file.
 
 A new dataset is one file in this folder (``NAME``, ``TITLE``, ``load(...) -> Dataset``) and one
-line in ``DATASETS``.
+line in ``DATASETS``, or in ``FROM_FILES`` if it cannot be loaded without files of the user's.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from datasets import (
     kung,
     london_excursion,
     london_hexes,
+    london_ppd,
     london_sales,
     plumes_2d,
     toy_1d,
@@ -24,7 +25,7 @@ from datasets import (
 from datasets.csv_file import from_csv
 from dpgp_core.data import Dataset
 
-__all__ = ["DATASETS", "DatasetModule", "from_csv", "load"]
+__all__ = ["DATASETS", "FROM_FILES", "DatasetModule", "from_csv", "load"]
 
 
 class DatasetModule(Protocol):
@@ -35,7 +36,7 @@ class DatasetModule(Protocol):
 
     @property
     def load(self) -> Callable[..., Dataset]:
-        """Return the loader; its keyword-only parameters are the dataset's options, all with defaults."""
+        """Return the loader; its keyword-only parameters are the dataset's options."""
 
 
 DATASETS: tuple[DatasetModule, ...] = (  # in display order
@@ -49,25 +50,32 @@ DATASETS: tuple[DatasetModule, ...] = (  # in display order
     london_excursion,
     growth_2d,
 )
+FROM_FILES: tuple[DatasetModule, ...] = (london_ppd,)  # not in any menu: options without a default name files
 
 
 def load(name: str, **options: Any) -> Dataset:
     """Load a dataset by name, for example ``load("kung", dims=2)``.
 
     Args:
-        name: ``NAME`` of one of ``DATASETS``.
+        name: ``NAME`` of one of ``DATASETS`` or ``FROM_FILES``.
         options: keyword options of that dataset's own ``load``.
 
     Raises:
-        ValueError: no dataset has the name, the dataset lacks an option, or an option's value is refused.
+        ValueError: no dataset has the name, the dataset lacks an option, needs one that is not given, or
+            refuses the value of one.
     """
-    modules = {module.NAME: module for module in DATASETS}
+    modules = {module.NAME: module for module in (*DATASETS, *FROM_FILES)}
     if name not in modules:
         raise ValueError(f"there is no dataset named {name!r}; the names are {', '.join(modules)}")
     loader = modules[name].load
-    known = list(inspect.signature(loader).parameters)
+    parameters = inspect.signature(loader).parameters
+    known = list(parameters)
     unknown = [option for option in options if option not in known]
     if unknown:
         takes = f"its options are {', '.join(known)}" if known else "it takes none"
         raise ValueError(f"dataset {name!r} has no option {', '.join(map(repr, unknown))}; {takes}")
+    needed = [option for option, parameter in parameters.items() if parameter.default is inspect.Parameter.empty]
+    absent = [option for option in needed if option not in options]
+    if absent:
+        raise ValueError(f"dataset {name!r} needs {', '.join(absent)}: paths of files that you have downloaded")
     return loader(**options)

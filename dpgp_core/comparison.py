@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Executor
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from .cross_validation import Folds
@@ -37,6 +41,21 @@ class Errors(NamedTuple):
     noise_sd: float
 
 
+class Sweep(NamedTuple):
+    """Held-out performance of one mechanism over a range of budgets. Not private.
+
+    Attributes:
+        errors: at each epsilon.
+        seconds: of one plan and one release, mean over folds, where they ran.
+    """
+
+    errors: list[Errors]
+    seconds: float
+
+
+_Residuals = tuple[FloatArray, FloatArray]  # release minus truth (draws, P) and the noise's standard deviation (P,)
+
+
 def hold_out(mechanism: Mechanism, dataset: Dataset, folds: Folds) -> list[Held]:
     """Split a data set by public folds and plan what does not depend on epsilon, once for all epsilons.
 
@@ -45,13 +64,7 @@ def hold_out(mechanism: Mechanism, dataset: Dataset, folds: Folds) -> list[Held]
         dataset: all records.
         folds: test indices of each fold.
     """
-    held = []
-    for test in folds:
-        train = dataset.subset(np.delete(np.arange(dataset.n), test))
-        X_test, truth = dataset.X[test], dataset.clipped_y[test]
-        plan = mechanism.plan(train.X, X_test) if isinstance(mechanism, Planned) else None
-        held.append(Held(train, X_test, truth, plan))
-    return held
+    return [_held(mechanism, dataset, test) for test in folds]
 
 
 def held_out_errors(mechanism: Mechanism, held: Sequence[Held], draws: int, seed: int) -> Errors:
@@ -68,12 +81,36 @@ def held_out_errors(mechanism: Mechanism, held: Sequence[Held], draws: int, seed
     Raises:
         ValueError: draws < 1.
     """
-    residuals, noise = [], []
-    for index, fold in enumerate(held):
-        release = _release(mechanism, fold, np.random.default_rng([seed, index]), draws)
-        residuals.append(release.samples - fold.truth)
-        noise.append(release.noise_sd)
-    return Errors(rmse(np.concatenate(residuals, axis=1), np.zeros(1)), float(np.median(np.concatenate(noise))))
+    return _errors(_residuals(mechanism, fold, draws, [seed, index]) for index, fold in enumerate(held))
+
+
+def sweep(
+    mechanism: Mechanism,
+    dataset: Dataset,
+    folds: Folds,
+    epsilons: Sequence[float],
+    draws: int,
+    seed: int,
+    executor: Executor | None = None,
+) -> Sweep:
+    """Errors at every epsilon, as from ``hold_out`` and ``held_out_errors``; a fold is a piece of work by itself.
+
+    Args:
+        mechanism: at any budget.
+        dataset: all records.
+        folds: test indices of each fold.
+        epsilons: budgets to be judged, at least one.
+        draws: simulated releases, >= 1.
+        seed: of the simulation; a fold's draws depend on it and on the fold's index, not on where they are made.
+        executor: where folds are computed; None for here, one after the other.
+
+    Raises:
+        ValueError: draws < 1, or an epsilon is out of range for the mechanism.
+    """
+    fold = partial(_sweep_fold, mechanism, dataset, tuple(epsilons), draws, seed)
+    pieces = list((executor.map if executor else map)(fold, list(range(len(folds))), list(folds)))
+    by_epsilon = zip(*(residuals for residuals, _ in pieces), strict=True)
+    return Sweep([_errors(parts) for parts in by_epsilon], float(np.mean([seconds for _, seconds in pieces])))
 
 
 def with_epsilon(mechanism: Any, epsilon: float) -> Mechanism:
@@ -103,6 +140,40 @@ def epsilon_for_error(
         return low
     root = brentq(lambda log_epsilon: error(math.exp(log_epsilon)) - target, math.log(low), math.log(high), xtol=1e-3)
     return float(math.exp(root))
+
+
+def _sweep_fold(
+    mechanism: Mechanism,
+    dataset: Dataset,
+    epsilons: Sequence[float],
+    draws: int,
+    seed: int,
+    index: int,
+    test: NDArray[np.intp],
+) -> tuple[list[_Residuals], float]:
+    """Residuals at every epsilon of one fold, and the seconds of its plan and one release."""
+    start = time.perf_counter()
+    held = _held(mechanism, dataset, test)
+    _residuals(mechanism, held, 1, [seed, index])
+    seconds = time.perf_counter() - start
+    return [_residuals(with_epsilon(mechanism, e), held, draws, [seed, index]) for e in epsilons], seconds
+
+
+def _held(mechanism: Mechanism, dataset: Dataset, test: NDArray[np.intp]) -> Held:
+    train = dataset.subset(np.delete(np.arange(dataset.n), test))
+    X_test, truth = dataset.X[test], dataset.clipped_y[test]
+    plan = mechanism.plan(train.X, X_test) if isinstance(mechanism, Planned) else None
+    return Held(train, X_test, truth, plan)
+
+
+def _residuals(mechanism: Mechanism, fold: Held, draws: int, seed: list[int]) -> _Residuals:
+    release = _release(mechanism, fold, np.random.default_rng(seed), draws)
+    return release.samples - fold.truth, release.noise_sd
+
+
+def _errors(parts: Iterable[_Residuals]) -> Errors:
+    residuals, noise = zip(*parts, strict=True)
+    return Errors(rmse(np.concatenate(residuals, axis=1), np.zeros(1)), float(np.median(np.concatenate(noise))))
 
 
 def _release(mechanism: Mechanism, fold: Held, rng: np.random.Generator, draws: int) -> Release:

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from scipy.special import ndtr
@@ -23,6 +25,11 @@ KernelOf = Callable[[float], Kernel]
 """Map a lengthscale to a kernel with k(x, x) = 1."""
 
 
+def exponential(lengthscale: float) -> Kernel:
+    """The exponential kernel, unit variance; lengthscale in input units."""
+    return Matern12(lengthscale=lengthscale)
+
+
 def search(
     targets: Targets,
     epsilon_of_setting: EpsilonOfSetting,
@@ -30,8 +37,9 @@ def search(
     space: SearchSpace | None = None,
     *,
     rounds: int = 3,
-    kernel_of: KernelOf = lambda lengthscale: Matern12(lengthscale=lengthscale),
+    kernel_of: KernelOf = exponential,
     progress: Progress | None = None,
+    executor: Executor | None = None,
 ) -> tuple[Setting, ...]:
     """Minimise the mean BCE of p = Phi((mu_D - t) / (s sqrt(k_D))) subject to epsilon <= each budget.
 
@@ -47,6 +55,7 @@ def search(
         rounds: refinements, each twice as fine.
         kernel_of: kernel family, k(x, x) = 1.
         progress: called with the fraction done.
+        executor: where the lengthscales of a grid are evaluated; None for here, one after the other.
 
     Returns:
         One setting per budget.
@@ -54,15 +63,8 @@ def search(
     Raises:
         ValueError: no setting of the space keeps within a budget.
     """
-
-    def evaluate(lengthscale: float, r: FloatArray, scale: FloatArray) -> FloatArray:
-        kernel, total = kernel_of(lengthscale), np.zeros(scale.shape)
-        for X, y, truth in zip(targets.X, targets.y, targets.truth, strict=True):
-            mean, variance = posterior_marginals(kernel, X, y, targets.grid, r * r)
-            total += _bce(np.where(truth, 1, -1) * (mean - targets.threshold) / np.sqrt(variance), scale)
-        return total / len(targets)
-
-    return minimise(evaluate, epsilon_of_setting, budgets, space or SearchSpace(), rounds, progress)
+    evaluate = partial(_posterior_losses, targets, kernel_of)
+    return minimise(evaluate, epsilon_of_setting, budgets, space or SearchSpace(), rounds, progress, executor)
 
 
 def hall_noise(epsilon: float, delta: float, M: float = 1.0, L: int = 1) -> float:
@@ -91,8 +93,9 @@ def search_hall(
     M: float = 1.0,
     L: int = 1,
     rounds: int = 3,
-    kernel_of: KernelOf = lambda lengthscale: Matern12(lengthscale=lengthscale),
+    kernel_of: KernelOf = exponential,
     progress: Progress | None = None,
+    executor: Executor | None = None,
 ) -> tuple[Setting, ...]:
     """Minimise the mean BCE of Hall's release, whose noise c each budget fixes, over lengthscale and r.
 
@@ -108,24 +111,41 @@ def search_hall(
         rounds: refinements, each twice as fine.
         kernel_of: kernel family, k >= 0 and k(x, x) = 1.
         progress: called with the fraction done.
+        executor: where the lengthscales of a grid are evaluated; None for here, one after the other.
 
     Returns:
         One setting per budget, with ``scale`` = c.
     """
-
-    def evaluate(lengthscale: float, r: FloatArray, scale: FloatArray) -> FloatArray:
-        kernel, q, total = kernel_of(lengthscale), (r * r)[:, None], np.zeros(scale.shape)
-        for X, y, truth in zip(targets.X, targets.y, targets.truth, strict=True):
-            sums = hall_mean(kernel, X, y, targets.grid, 1.0)
-            total += _bce(np.where(truth, 1, -1) * (sums - q * targets.threshold), scale)
-        return total / len(targets)
-
+    evaluate = partial(_hall_losses, targets, kernel_of)
     found: list[Setting] = []
     for done, budget in enumerate(budgets):
         c = hall_noise(budget, delta, M, L)
         only_c = replace(space or SearchSpace(), scale=(c, c, 1))
-        found += minimise(evaluate, _constant(budget), (budget,), only_c, rounds, _share(progress, done, len(budgets)))
+        share = _share(progress, done, len(budgets))
+        found += minimise(evaluate, _constant(budget), (budget,), only_c, rounds, share, executor)
     return tuple(found)
+
+
+def _posterior_losses(
+    targets: Targets, kernel_of: KernelOf, lengthscale: float, r: FloatArray, scale: FloatArray
+) -> FloatArray:
+    """Mean BCE over the targets of posterior sampling, r (R,) and scale (R, S) -> (R, S)."""
+    kernel, total = kernel_of(lengthscale), np.zeros(scale.shape)
+    for X, y, truth in zip(targets.X, targets.y, targets.truth, strict=True):
+        mean, variance = posterior_marginals(kernel, X, y, targets.grid, r * r)
+        total += _bce(np.where(truth, 1, -1) * (mean - targets.threshold) / np.sqrt(variance), scale)
+    return total / len(targets)
+
+
+def _hall_losses(
+    targets: Targets, kernel_of: KernelOf, lengthscale: float, r: FloatArray, scale: FloatArray
+) -> FloatArray:
+    """Mean BCE over the targets of Hall's release, r (R,) and scale (R, S) -> (R, S)."""
+    kernel, q, total = kernel_of(lengthscale), (r * r)[:, None], np.zeros(scale.shape)
+    for X, y, truth in zip(targets.X, targets.y, targets.truth, strict=True):
+        sums = hall_mean(kernel, X, y, targets.grid, 1.0)
+        total += _bce(np.where(truth, 1, -1) * (sums - q * targets.threshold), scale)
+    return total / len(targets)
 
 
 def _constant(epsilon: float) -> EpsilonOfSetting:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
 
 import numpy as np
@@ -86,6 +87,7 @@ def minimise(
     space: SearchSpace,
     rounds: int,
     progress: Progress | None = None,
+    executor: Executor | None = None,
 ) -> tuple[Setting, ...]:
     """Find, for each budget, the setting of least loss whose epsilon keeps within it.
 
@@ -99,6 +101,7 @@ def minimise(
         space: where to search.
         rounds: refinements around each budget's best point, each twice as fine.
         progress: called with the fraction done.
+        executor: where the lengthscales of a grid are evaluated; None for here, one after the other.
 
     Raises:
         ValueError: no setting visited keeps within a budget.
@@ -110,9 +113,10 @@ def minimise(
         nonlocal done
         lengthscales, r, scales = axes
         borders = _smallest_scales(epsilon_of_setting, lengthscales, r, budgets, space.scale)
-        for lengthscale, border in zip(lengthscales, borders, strict=True):
-            scale = np.concatenate([np.tile(scales, (len(r), 1)), border], axis=1)
-            losses = evaluate(lengthscale, r, scale)
+        grids = [np.concatenate([np.tile(scales, (len(r), 1)), border], axis=1) for border in borders]
+        # in order, wherever they are evaluated: ties go to the first
+        evaluated = (executor.map if executor else map)(evaluate, list(lengthscales), [r] * len(grids), grids)
+        for lengthscale, scale, losses in zip(lengthscales, grids, evaluated, strict=True):
             epsilons = np.broadcast_to(epsilon_of_setting(np.asarray(lengthscale), r[:, None], scale), scale.shape)
             for index, budget in enumerate(budgets):
                 best[index] = _better(best[index], lengthscale, r, scale, losses, epsilons, budget)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dpgp_core.calibration import Method
-from dpgp_core.comparison import Held, epsilon_for_error, held_out_errors, hold_out, with_epsilon
+from dpgp_core.comparison import Held, epsilon_for_error, held_out_errors, hold_out, sweep, with_epsilon
 from dpgp_core.cross_validation import held_out_matrices, k_folds
 from dpgp_core.data import Dataset, FloatArray
 from dpgp_core.mechanisms import (
@@ -22,6 +21,7 @@ from dpgp_core.mechanisms import (
 from dpgp_core.mechanisms.base import Mechanism
 from dpgp_core.utility import rmse
 from pages._ui.analysis import INPUT_RATIOS, PAPER_DESIGN, Design, Draw, Model, mechanism_of
+from pages._ui.engine import engine, run_on
 
 FOLDS = 5
 FOLD_SEED = 0  # public
@@ -122,26 +122,31 @@ def prepare(dataset: Dataset, contest: Contest, name: str) -> list[Held]:
 
 
 def curve(dataset: Dataset, contest: Contest, name: str) -> Curve:
-    """Simulate a contender at every epsilon."""
-    start = time.perf_counter()
-    held = prepare(dataset, contest, name)
+    """Simulate a contender at every epsilon, on the cluster if one is configured (``engine``)."""
     mechanism = CONTENDERS[name](contest, _ANY_EPSILON)
-    held_out_errors(mechanism, held, 1, SEED)
-    seconds = (time.perf_counter() - start) / FOLDS
-    draws = FEWER_DRAWS.get(name, DRAWS)
-    found = [held_out_errors(with_epsilon(mechanism, e), held, draws, SEED) for e in CURVE_EPSILONS]
-    return Curve(np.array([f.rmse for f in found]), np.array([f.noise_sd for f in found]), seconds)
+    with engine() as executor:
+        found = sweep(mechanism, dataset, folds_of(dataset), CURVE_EPSILONS, _draws(name), SEED, executor)
+    errors = np.array([each.rmse for each in found.errors])
+    return Curve(errors, np.array([each.noise_sd for each in found.errors]), found.seconds)
 
 
 def needed(dataset: Dataset, contest: Contest, name: str, target: float) -> float | None:
     """Smallest epsilon whose expected held-out error is at most ``target``; None if 100 is not enough."""
+    with engine() as executor:
+        return run_on(executor, _needed, dataset, contest, name, target)
+
+
+def _needed(dataset: Dataset, contest: Contest, name: str, target: float) -> float | None:
     held, mechanism = prepare(dataset, contest, name), CONTENDERS[name](contest, _ANY_EPSILON)
 
     def error(epsilon: float) -> float:
-        draws = FEWER_DRAWS.get(name, DRAWS)
-        return float(held_out_errors(with_epsilon(mechanism, epsilon), held, draws, SEED).rmse.mean())
+        return float(held_out_errors(with_epsilon(mechanism, epsilon), held, _draws(name), SEED).rmse.mean())
 
     return epsilon_for_error(error, target)
+
+
+def _draws(name: str) -> int:
+    return FEWER_DRAWS.get(name, DRAWS)
 
 
 def nonprivate(dataset: Dataset, model: Model) -> float:

@@ -30,6 +30,7 @@ from dpgp_core.mechanisms import HallPosterior, PosteriorSampling
 from dpgp_core.posterior_renyi import Sensitivity
 from dpgp_core.privacy import Guarantee
 from dpgp_core.renyi import posterior_sampling_epsilon
+from pages._ui.engine import engine
 
 SIDE = 48  # of the map grid
 SIMULATED = 60  # further paths behind the distributions of IoU
@@ -217,6 +218,8 @@ def find_settings(
 ) -> Setting:
     """Best lengthscale, r and s for L paths within epsilon <= budget, searched on simulated data.
 
+    Lengthscales are evaluated on the cluster if one is configured (``engine``).
+
     Raises:
         ValueError: no setting keeps within the budget.
     """
@@ -228,7 +231,8 @@ def find_settings(
         kappa = np.exp(-diameter / lengthscale)
         return np.asarray(posterior_sampling_epsilon(n, r, scale, kappa, delta, L=L, sensitivity=sensitivity))
 
-    [found] = search(targets, epsilon, (budget,), SearchSpace(), rounds=2, progress=progress)
+    with engine() as executor:
+        [found] = search(targets, epsilon, (budget,), SearchSpace(), rounds=2, progress=progress, executor=executor)
     return found
 
 

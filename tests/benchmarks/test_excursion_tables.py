@@ -1,4 +1,6 @@
 import math
+import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -95,3 +97,15 @@ def test_golden_1d_figures(noise):
     private = benchmark.search(part.tuning, part.cost("published"), (3.0,))[0]
     scores = benchmark.path_scores(part, private, 10, np.random.default_rng(1), hall=False)
     assert path - 0.01 <= np.median(scores.mean(axis=1)) <= path + 0.04
+
+
+def test_rows_are_the_same_wherever_the_searches_run():
+    part = benchmark.curve_part(0.3, 4, 40, 6, one_curve=True)
+    with ThreadPoolExecutor(2) as executor:
+        assert benchmark.rows(part, 2, 1, executor) == benchmark.rows(part, 2, 1)
+
+
+def test_a_scheduler_out_of_reach_is_a_sentence(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(SystemExit, match=r"the scheduler tcp://127.0.0.1:9 needs Dask; install it with"):
+        benchmark.main([*TINY, "--scheduler", "tcp://127.0.0.1:9"])

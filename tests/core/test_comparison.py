@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import math
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import datasets
-from dpgp_core.comparison import epsilon_for_error, held_out_errors, hold_out, with_epsilon
+from dpgp_core.comparison import epsilon_for_error, held_out_errors, hold_out, sweep, with_epsilon
 from dpgp_core.cross_validation import k_folds
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import Cloaking, LaplaceBinning, RefinedCloaking
@@ -63,6 +64,35 @@ def test_same_seed_makes_error_smooth_in_epsilon():
     held = hold_out(CLOAKING, TOY, FOLDS)
     errors = [held_out_errors(with_epsilon(CLOAKING, e), held, 3, 5).rmse.mean() for e in (1.0, 1.0001)]
     assert abs(errors[1] - errors[0]) < 1e-3 * errors[0]
+
+
+@pytest.mark.parametrize("mechanism", EVERY_KIND, ids=lambda mechanism: mechanism.label)
+def test_a_sweep_is_the_errors_at_every_epsilon(mechanism):
+    epsilons = (0.5, 3.0)
+    found = sweep(mechanism, TOY, FOLDS, epsilons, 7, 11)
+    held = hold_out(mechanism, TOY, FOLDS)
+    for errors, epsilon in zip(found.errors, epsilons, strict=True):
+        alone = held_out_errors(with_epsilon(mechanism, epsilon), held, 7, 11)
+        np.testing.assert_array_equal(errors.rmse, alone.rmse)
+        assert errors.noise_sd == alone.noise_sd
+    assert found.seconds > 0
+
+
+@pytest.mark.parametrize("kind", [ThreadPoolExecutor, ProcessPoolExecutor])
+@pytest.mark.parametrize("mechanism", EVERY_KIND, ids=lambda mechanism: mechanism.label)
+def test_a_sweep_gives_the_same_numbers_wherever_its_folds_are_computed(mechanism, kind):
+    epsilons = (0.5, 3.0)
+    here = sweep(mechanism, TOY, FOLDS, epsilons, 7, 11)
+    with kind(2) as executor:
+        there = sweep(mechanism, TOY, FOLDS, epsilons, 7, 11, executor)
+    for one, other in zip(here.errors, there.errors, strict=True):
+        np.testing.assert_allclose(one.rmse, other.rmse, rtol=1e-10, atol=0)
+        assert one.noise_sd == pytest.approx(other.noise_sd, rel=1e-10)
+
+
+def test_a_bad_epsilon_of_a_sweep_is_named_from_a_worker_too():
+    with ThreadPoolExecutor(2) as executor, pytest.raises(ValueError, match="epsilon must be a finite number above 0"):
+        sweep(CLOAKING, TOY, FOLDS, (1.0, -1.0), 3, 1, executor)
 
 
 def test_epsilon_for_error_inverts_a_known_error():

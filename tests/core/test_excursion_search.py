@@ -1,4 +1,5 @@
 import math
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -73,6 +74,19 @@ def test_a_threshold_moves_the_answer_with_the_data(targets):
 def test_another_kernel_family_can_be_searched(targets):
     found = search(targets, price, space=SPACE, rounds=0, kernel_of=lambda scale: EQ(lengthscale=scale))[0]
     assert found.bce != search(targets, price, space=SPACE, rounds=0)[0].bce
+
+
+@pytest.mark.parametrize("kind", [ThreadPoolExecutor, ProcessPoolExecutor])
+def test_searches_find_the_same_wherever_they_run(targets, kind):
+    budgets, seen = (math.inf, 9.0), []
+    with kind(2) as executor:
+        found = search(targets, price, budgets, SPACE, rounds=2, progress=seen.append, executor=executor)
+        hall = search_hall(targets, (10.0, 1.0), DELTA, SPACE, rounds=2, executor=executor)
+    here = search(targets, price, budgets, SPACE, rounds=2), search_hall(targets, (10.0, 1.0), DELTA, SPACE, rounds=2)
+    for one, other in zip((*found, *hall), (*here[0], *here[1]), strict=True):
+        np.testing.assert_allclose(list(vars(one).values()), list(vars(other).values()), rtol=1e-10, atol=0)
+    assert seen == sorted(seen)
+    assert seen[-1] == pytest.approx(1)
 
 
 def test_progress_reaches_one(targets):

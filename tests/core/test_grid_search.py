@@ -1,4 +1,6 @@
 import math
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -51,6 +53,16 @@ def test_a_private_optimum_spends_the_whole_budget():
 def test_settings_stay_within_the_space():
     outside = minimise(lambda a, r, s: np.log(s) + np.log(r)[:, None], price, (math.inf,), SPACE, 3)[0]
     assert (outside.r, outside.scale) == pytest.approx((0.5, 0.05))
+
+
+def test_ties_go_to_the_first_even_if_later_ones_are_done_before():
+    def flat(lengthscale, r, scale):
+        time.sleep(0.02 * (lengthscale < 0.2))  # the first lengthscale is the slowest
+        return np.zeros(scale.shape)
+
+    here = minimise(flat, price, BUDGETS, SPACE, 1)
+    with ThreadPoolExecutor(5) as executor:
+        assert minimise(flat, price, BUDGETS, SPACE, 1, executor=executor) == here
 
 
 def test_progress_rises_to_one():

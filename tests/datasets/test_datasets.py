@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import datasets
-from datasets import DATASETS
+from datasets import DATASETS, FROM_FILES
 
 FOLDER = Path(datasets.__file__).parent
 each = pytest.mark.parametrize("module", DATASETS, ids=[module.NAME for module in DATASETS])
@@ -88,12 +88,12 @@ def test_every_dataset_file_is_listed():
     files = [path.stem for path in FOLDER.glob("*.py") if path.stem != "__init__"]
     modules = [importlib.import_module(f"datasets.{stem}") for stem in files]
     named = {module.NAME for module in modules if hasattr(module, "NAME")}
-    assert named == {module.NAME for module in DATASETS}
+    assert named == {module.NAME for module in (*DATASETS, *FROM_FILES)}
 
 
 def test_names_and_titles_are_unique_and_in_display_order():
     assert [module.NAME for module in DATASETS][:4] == ["kung", "london_hexes", "london_sales", "toy_1d"]
-    assert len({module.TITLE for module in DATASETS}) == len(DATASETS)
+    assert len({module.TITLE for module in (*DATASETS, *FROM_FILES)}) == len(DATASETS) + len(FROM_FILES)
 
 
 def test_options_reach_the_dataset():

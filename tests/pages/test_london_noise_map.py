@@ -1,9 +1,14 @@
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+
 import h3
 import numpy as np
 import pytest
 
+from datasets import london_sales
+from pages._ui import analysis, maps
 from tests.pages.reading import deck, page_text
 
 
@@ -39,7 +44,7 @@ def test_without_the_overlay_the_true_medians_cannot_be_chosen(open_page):
     app = open_page("london_noise_map", overlay="false", map="truth")
     assert not app.exception
     assert app.selectbox(key="map").value == "Privacy noise"
-    assert "map = `True medians`" in app.warning[0].value
+    assert "map = `True prices`" in app.warning[0].value
 
 
 def test_two_maps_share_one_scale(open_page):
@@ -79,3 +84,40 @@ def test_dataset_of_another_page_is_explained(open_page):
     app = open_page("london_noise_map", map_dataset="kung")
     assert "the choices are London price hexagons," in app.warning[0].value
     assert "<b>Unit.</b> one hexagon&#x27;s median price" in page_text(app)
+
+
+@pytest.fixture(scope="module")
+def sales_result():
+    """Everything the page needs for a few simulated sales, with noise from one stage."""
+    few = london_sales.load(n=200)
+    scene = analysis.make_scene(few)
+    model = analysis.Model("london_sales", "EQ", 15.0, 0.3)
+    design, draw = analysis.Design(mechanism="cloaking"), analysis.Draw(1.0, 0.01)
+    fit = analysis.stage_matrix(few, scene, model)
+    plan = analysis.stage_plan(few, scene, model, fit, design)
+    outcome = analysis.stage_outcome(few, scene, model, fit, plan, design, draw)
+    return analysis.Result(few, fit, plan, outcome, {}, frozenset())
+
+
+def test_true_prices_of_sales_are_the_means_in_their_cells(sales_result):
+    data, label = sales_result.dataset, sales_result.dataset.labels["cell"]
+    table = maps.cell_table(sales_result, overlay=True).set_index("cell")
+    for cell in set(label):
+        inside = label == cell
+        assert table.loc[cell, "true price [GBP] (not private)"] == np.exp(data.clipped_y[inside].mean()).round()
+        assert table.loc[cell, "sales"] == inside.sum()
+    assert table["sales"].sum() == data.n
+    assert table["true price [GBP] (not private)"].isna().sum() == len(table) - len(set(label))
+
+
+@pytest.mark.parametrize("kind", ["noise", "truth"])
+def test_the_map_holds_no_more_for_200_000_sales_than_for_200(sales_result, kind):
+    sizes = []
+    for data in (sales_result.dataset, london_sales.load(n=200_000)):
+        cells = maps.cell_table(replace(sales_result, dataset=data), overlay=True)
+        spec = maps.deck(cells, maps.LAYERS[kind], kind).to_json()
+        [rows] = [layer["data"] for layer in json.loads(spec)["layers"] if layer["id"] == f"hex-{kind}"]
+        assert len(rows) == len({row["cell"] for row in rows}) == 685
+        sizes.append(len(spec))
+    # only longer numbers ("1204 sales" for "3 sales"): a few bytes a cell
+    assert sizes[1] < sizes[0] + 4 * 685 < 500_000

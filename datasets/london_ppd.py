@@ -1,0 +1,81 @@
+"""Real sales in Greater London: HM Land Registry's Price Paid Data, joined to a postcode lookup.
+
+Nothing is downloaded. You fetch two public files and name them::
+
+    datasets.load("london_ppd", ppd="pp-2018.csv", postcodes="ONSPD_FEB_2024_UK.csv", year=2018)
+
+- ``ppd``: the yearly file ``pp-<YEAR>.csv`` (or ``pp-complete.csv``) from the page "Price Paid Data downloads" of
+  https://www.gov.uk/government/statistical-data-sets/price-paid-data-downloads (columns: ``ppd_sales``).
+- ``postcodes``: the ONS Postcode Directory, https://geoportal.statistics.gov.uk, or the folder of OS Code-Point Open,
+  https://osdatahub.os.uk/downloads/open/CodePointOpen (columns: ``ppd_postcodes``).
+
+Kept are standard sales (category A, not deleted) of the chosen property types and year whose postcode lies in one of
+the 32 boroughs or the City. A sale stands at its postcode's position; a handful of neighbours share it. Files are
+streamed: memory holds London's postcodes and the sales kept, whatever the size of the files.
+
+Sources: Contains HM Land Registry data (c) Crown copyright and database right. Contains OS data (c) Crown
+copyright and database right. Contains Royal Mail data (c) Royal Mail copyright and database right. Source: Office for
+National Statistics. All licensed under the Open Government Licence v3.0.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from datasets import london_hexes
+from datasets.ppd_postcodes import read_postcodes
+from datasets.ppd_sales import Sales, read_sales
+from dpgp_core.data import Dataset
+
+NAME = "london_ppd"
+TITLE = "London sales (Price Paid Data)"
+Y_BOUNDS = london_hexes.Y_BOUNDS
+SOURCE = (
+    "Contains HM Land Registry data, OS data (c) Crown copyright and database right, Royal Mail data (c) Royal Mail "
+    "copyright and database right; Office for National Statistics"
+)
+
+
+def load(*, ppd: str | Path, postcodes: str | Path, year: int | None = None, property_types: str = "T") -> Dataset:
+    """Read the sales of Greater London from files that you have downloaded.
+
+    Args:
+        ppd: path of the unzipped price-paid file.
+        postcodes: path of the unzipped postcode lookup, a CSV or a folder of CSVs.
+        year: of the transfer, or None for all years of the file.
+        property_types: letters of D (detached), S (semi-detached), T (terraced), F (flat), O (other).
+
+    Returns:
+        X (n, 2): easting and northing [km] of each sale's postcode; y (n,): ln(price in GBP), n >= 2.
+
+    Raises:
+        ValueError: a file is another one than expected (the message says which and what to give instead), an option
+            is refused, or fewer than 2 sales are left. No message repeats a cell of the price-paid file.
+    """
+    sales = read_sales(ppd, read_postcodes(postcodes, london_hexes.X_BOX), year=year, property_types=property_types)
+    return Dataset(
+        name=NAME,
+        X=sales.X,
+        y=np.log(sales.price),
+        x_names=("easting", "northing"),
+        x_units=("km", "km"),
+        y_name="ln price",
+        y_unit="ln GBP",
+        y_bounds=Y_BOUNDS,
+        x_box=london_hexes.X_BOX,
+        unit="one sale's price",
+        source=f"{SOURCE}. {_how_many(sales, year, property_types)}",
+        licence=london_hexes.LICENCE,
+        bounds_reason=london_hexes.BOUNDS_REASON,
+        y_scale=london_hexes.Y_SCALE,
+    )
+
+
+def _how_many(sales: Sales, year: int | None, property_types: str) -> str:
+    of_year = "of all years of the file" if year is None else f"of {year}"
+    return (
+        f"{len(sales.price)} standard sales {of_year}, property types {property_types}; "
+        f"{sales.unknown} more lack a position, as their postcodes are not in the lookup"
+    )

@@ -1,0 +1,156 @@
+"""The same numbers here, on threads and on a Dask cluster: Compare and the excursion search (Citi Bike has its own)."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from concurrent.futures import ProcessPoolExecutor
+
+import numpy as np
+import pytest
+
+from pages._ui import comparing, exploring
+from pages._ui.analysis import Model, load_dataset
+from pages._ui.engine import THREAD_CAPS, VARIABLE, engine, run_on
+from tests.pages.reading import ROOT
+
+CONTEST = comparing.Contest(Model("toy_1d", "EQ", 1.0, 0.3), 0.01, 6, 5)
+CONTENDERS = ("Refined cloaking (ours)", "Laplace bins", "Sparse DP-GP (inputs too)")
+DEAD = "tcp://127.0.0.1:9"  # the discard port, where nothing listens
+
+needs_dask = pytest.mark.skipif(
+    importlib.util.find_spec("distributed") is None, reason="Dask is optional: pip install -e '.[cluster]'"
+)
+
+
+@pytest.fixture(autouse=True)
+def one_thread(monkeypatch):
+    monkeypatch.delenv(VARIABLE, raising=False)
+    for variable in THREAD_CAPS:
+        monkeypatch.setenv(variable, "1")
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    from distributed import LocalCluster
+
+    with LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None) as running:
+        yield running.scheduler_address
+
+
+def test_without_configuration_work_stays_in_this_thread():
+    with engine() as executor:
+        assert executor is None
+    assert run_on(None, max, 3, 7) == 7
+
+
+def test_several_workers_are_processes():
+    with engine(workers=2) as executor:
+        assert isinstance(executor, ProcessPoolExecutor)
+        assert run_on(executor, max, 3, 7) == 7
+
+
+@needs_dask
+@pytest.mark.filterwarnings("ignore::Warning:(distributed|dask|tornado).*")
+def test_a_cluster_compares_mechanisms_with_the_same_numbers(cluster, monkeypatch):
+    data = load_dataset("toy_1d")
+    here = {name: comparing.curve(data, CONTEST, name) for name in CONTENDERS}
+    needed = comparing.needed(data, CONTEST, CONTENDERS[0], 0.3)
+    monkeypatch.setenv(VARIABLE, cluster)
+    for name in CONTENDERS:
+        there = comparing.curve(data, CONTEST, name)
+        np.testing.assert_allclose(there.errors, here[name].errors, rtol=1e-10, atol=0)
+        np.testing.assert_allclose(there.noise_sd, here[name].noise_sd, rtol=1e-10, atol=0)
+        assert there.seconds > 0
+    assert needed is not None
+    assert comparing.needed(data, CONTEST, CONTENDERS[0], 0.3) == pytest.approx(needed, rel=1e-10)
+
+
+@needs_dask
+@pytest.mark.filterwarnings("ignore::Warning:(distributed|dask|tornado).*")
+def test_a_cluster_finds_the_same_settings_and_reports_progress(cluster, monkeypatch):
+    monkeypatch.setitem(exploring.SEARCHED, "curve", 2)
+    here = exploring.find_settings("curve", 0.3, 0.005, 1, 5.0, lambda done: None)
+    monkeypatch.setenv(VARIABLE, cluster)
+    seen: list[float] = []
+    there = exploring.find_settings("curve", 0.3, 0.005, 1, 5.0, seen.append)
+    np.testing.assert_allclose(list(vars(there).values()), list(vars(here).values()), rtol=1e-10, atol=0)
+    assert seen == sorted(seen)
+    assert seen[-1] == pytest.approx(1)
+
+
+@needs_dask
+@pytest.mark.filterwarnings("ignore::Warning:(distributed|dask|tornado).*")
+def test_an_address_given_wins_over_the_environment(cluster, monkeypatch):
+    monkeypatch.setenv(VARIABLE, DEAD)
+    with engine(cluster, workers=2) as executor:
+        assert type(executor).__name__ == "ClientExecutor"
+        assert run_on(executor, max, 3, 7) == 7
+
+
+@needs_dask
+@pytest.mark.filterwarnings("ignore::Warning:(distributed|dask|tornado).*")
+def test_workers_with_several_threads_are_refused(cluster, monkeypatch):
+    for variable in THREAD_CAPS:
+        monkeypatch.setenv(variable, "4")
+    with (
+        pytest.raises(ValueError, match=r"use several BLAS threads; set OPENBLAS_NUM_THREADS=1 and start"),
+        engine(cluster),
+    ):
+        pass
+
+
+@needs_dask
+@pytest.mark.filterwarnings("ignore::Warning:(distributed|dask|tornado).*")
+def test_a_scheduler_out_of_reach_or_without_workers_is_a_sentence(monkeypatch):
+    from distributed import LocalCluster
+
+    monkeypatch.setattr("pages._ui.engine.SECONDS", 1)
+    with pytest.raises(ValueError, match=f"cannot reach a Dask scheduler at {DEAD} .*; is it running"), engine(DEAD):
+        pass
+    with (
+        LocalCluster(n_workers=0, processes=False, dashboard_address=None) as empty,
+        pytest.raises(
+            ValueError, match=r"has no workers; start them in the project's folder with: PYTHONPATH=. dask worker"
+        ),
+        engine(empty.scheduler_address),
+    ):
+        pass
+
+
+@needs_dask
+@pytest.mark.filterwarnings("ignore::Warning:(distributed|dask|tornado).*")
+def test_workers_without_the_project_are_a_sentence(cluster, monkeypatch):
+    found = sys.modules["pages._ui.engine"]
+    # the workers are threads of this process, which can no longer import it
+    monkeypatch.setitem(sys.modules, "pages._ui.engine", None)
+    with (
+        pytest.raises(ValueError, match=r"some workers of .* cannot import this project; start"),
+        found.engine(cluster),
+    ):
+        pass
+
+
+def test_without_dask_there_is_a_sentence(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    monkeypatch.setenv(VARIABLE, DEAD)
+    with pytest.raises(ValueError, match=r"needs Dask; install it with: pip install -e '.\[cluster\]'"), engine():
+        pass
+
+
+def test_the_engine_loads_neither_streamlit_nor_numpy():
+    code = "import sys, pages._ui.engine as e; print(e.cap_threads(), {'streamlit', 'numpy'} & set(sys.modules))"
+    clean = {"PYTHONPATH": str(ROOT), "PATH": ""}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=clean)
+    assert done.stdout.strip() == "True set()"
+
+
+def test_numpy_loaded_before_the_cap_is_noticed():
+    code = "import os, numpy, pages._ui.engine as e; print(e.cap_threads())"
+    clean = {"PYTHONPATH": str(ROOT), "PATH": ""}
+    for caps, expected in (({}, "False"), ({"OPENBLAS_NUM_THREADS": "1"}, "True")):
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=clean | caps
+        )
+        assert done.stdout.strip() == expected
