@@ -19,6 +19,7 @@ from pages._ui.analysis import Design, Draw, Fit, Model, Result, Scene
 from pages._ui.attacking import Attacked, OutputAttack, PathAttack
 from pages._ui.choosing import Grid, Scored
 from pages._ui.comparing import Contest, Curve
+from pages._ui.engine import ClusterUnavailable
 from pages._ui.exploring import Explored, Kind, View
 from pages._ui.jobs import Answer, Jobs, WorkStopped
 from pages._ui.lattice import Lattice
@@ -163,7 +164,7 @@ def _shown(what: str) -> Iterator[Bar]:
     bar = Bar(what)
     try:
         yield bar
-    except WorkStopped as error:
+    except (WorkStopped, ClusterUnavailable) as error:
         st.error(f"{what}: {error}.")
         st.stop()
     finally:

@@ -22,6 +22,10 @@ SECONDS = 10  # to reach the scheduler
 _T = TypeVar("_T")
 
 
+class ClusterUnavailable(ValueError):
+    """The configured cluster cannot be used; the message says what to do."""
+
+
 @contextmanager
 def engine(scheduler: str | None = None, workers: int = 1) -> Iterator[Executor | None]:
     """Give the executor that sweeps run on; None stands for this thread.
@@ -31,7 +35,7 @@ def engine(scheduler: str | None = None, workers: int = 1) -> Iterator[Executor 
         workers: without a scheduler, processes of this machine; 1 stays in this one.
 
     Raises:
-        ValueError: Dask is not installed, the scheduler cannot be reached, it has no workers, or they are not ready
+        ClusterUnavailable: Dask is not installed, the scheduler cannot be reached, it has no workers, or they are not ready
             for this project; the message says what to do.
     """
     address = scheduler or os.environ.get(VARIABLE)
@@ -55,11 +59,13 @@ def _cluster(address: str) -> Iterator[Executor]:
     try:
         from distributed import Client
     except ImportError:
-        raise ValueError(f"the scheduler {address} needs Dask; install it with: pip install -e '.[cluster]'") from None
+        raise ClusterUnavailable(
+            f"the scheduler {address} needs Dask; install it with: pip install -e '.[cluster]'"
+        ) from None
     try:
         client = Client(address, timeout=SECONDS, set_as_default=False)
     except (OSError, ValueError) as error:
-        raise ValueError(
+        raise ClusterUnavailable(
             f"cannot reach a Dask scheduler at {address} ({type(error).__name__}); is it running?"
         ) from None
     with client:
@@ -78,11 +84,13 @@ def _check_workers(client: Any, address: str) -> None:
     start = f"start them in the project's folder with: PYTHONPATH=. dask worker {address}"
     answers = set(client.run(ready).values())
     if not answers:
-        raise ValueError(f"the scheduler {address} has no workers; {start}")
+        raise ClusterUnavailable(f"the scheduler {address} has no workers; {start}")
     if None in answers:
-        raise ValueError(f"some workers of {address} cannot import this project; {start}")
+        raise ClusterUnavailable(f"some workers of {address} cannot import this project; {start}")
     if False in answers:
-        raise ValueError(f"some workers of {address} use several BLAS threads; set {THREAD_CAPS[0]}=1 and {start}")
+        raise ClusterUnavailable(
+            f"some workers of {address} use several BLAS threads; set {THREAD_CAPS[0]}=1 and {start}"
+        )
 
 
 def cap_threads() -> bool:
