@@ -35,8 +35,8 @@ def engine(scheduler: str | None = None, workers: int = 1) -> Iterator[Executor 
         workers: without a scheduler, processes of this machine; 1 stays in this one.
 
     Raises:
-        ClusterUnavailable: Dask is not installed, the scheduler cannot be reached, it has no workers, or they are not ready
-            for this project; the message says what to do.
+        ClusterUnavailable: Dask is not installed, the scheduler cannot be reached, it has no workers, or they are not
+            ready for this project; the message says what to do.
     """
     address = scheduler or os.environ.get(VARIABLE)
     if address:
