@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from pages._ui import compute, warm
+from pages._ui.lattice import Lattice
+from pages._ui.settings import CHOICES, LENGTHSCALES
+from tests.pages.reading import ROOT
+
+PAGES = set(re.findall(r'st\.Page\("\.\./(\w+)\.py"', (ROOT / "pages/_ui/main.py").read_text()))
+
+
+@pytest.fixture
+def lattice(tmp_path, monkeypatch):
+    lattice = Lattice(tmp_path / "lattice", writable=True)
+    monkeypatch.setattr(compute.jobs, "lattice", lattice)
+    return lattice
+
+
+def test_every_page_is_warmed_at_its_default():
+    unshared = {"your_data"}  # what it computes belongs to one session
+    assert {page for page, address in warm.states() if not address} == PAGES - unshared
+
+
+def test_every_address_is_one_that_its_page_offers():
+    lengths = {f"lengthscale_{LENGTHSCALES[name][0]}": LENGTHSCALES[name][1] for name in ("kung", "london_hexes")}
+    for page, address in warm.states():
+        for key, value in address.items():
+            assert value in CHOICES.get(key, map(str, lengths.get(key, ()))), (page, key, value)
+
+
+@pytest.mark.parametrize("page", ["kung_curves", "attack"])
+def test_a_warmed_page_computes_nothing(lattice, monkeypatch, page):
+    warm.visit(page, {})
+    assert any(lattice.folder.iterdir())
+    compute.jobs.clear()
+
+    def refuse(*_):
+        raise AssertionError("computed again")
+
+    monkeypatch.setattr(compute.jobs, "_compute", refuse)
+    warm.visit(page, {})
+
+
+def test_a_page_that_fails_is_not_called_warm(lattice, monkeypatch):
+    monkeypatch.setattr(warm, "states", lambda: [("kung_curves", {})])
+    monkeypatch.setattr(warm.Lattice, "of_this_code", lambda writable: lattice)
+    monkeypatch.setattr(warm.os, "nice", lambda _: 0)
+
+    def fail(*_):
+        raise ValueError("no")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(compute.analysis, "stage_matrix", fail)
+        with pytest.raises(RuntimeError, match="kung_curves"):
+            warm.main()
+    assert not lattice.complete
+    assert warm.main() == 0
+    assert lattice.complete
