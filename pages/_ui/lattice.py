@@ -7,12 +7,14 @@ only results of shipped data: nothing that a visitor does or uploads gets here.
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import pickle
 import platform
 import shutil
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -61,6 +63,18 @@ class Lattice:
         aside = file.with_suffix(f".{os.getpid()}")
         aside.write_bytes(pickle.dumps(frames, protocol=5))
         aside.replace(file)
+
+    @contextmanager
+    def alone(self) -> Iterator[bool]:
+        """Whether no other process is filling it; while inside, none will. Raises OSError if nothing can be written."""
+        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with (self.folder / "lock").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                yield False
+            else:
+                yield True
 
     def finish(self) -> None:
         """Say that it is complete, and remove what other versions of the code left."""

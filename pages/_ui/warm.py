@@ -64,13 +64,23 @@ def main() -> int:
     if lattice.complete:
         return 0
     os.nice(_NICENESS)
+    try:
+        with lattice.alone() as alone:
+            if alone:
+                _fill(lattice)
+    except OSError as error:
+        print(f"no lattice: {error.strerror}; set DPGP_LATTICE to a folder that can be written to", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _fill(lattice: Lattice) -> None:
     compute.jobs.lattice = lattice
     start = time.perf_counter()
     for page, address in states():
         visit(page, address)
     lattice.finish()
     print(f"warmed {len(states())} states in {time.perf_counter() - start:.0f} s", file=sys.stderr)
-    return 0
 
 
 if __name__ == "__main__":

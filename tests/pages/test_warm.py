@@ -59,3 +59,18 @@ def test_a_page_that_fails_is_not_called_warm(lattice, monkeypatch):
     assert not lattice.complete
     assert warm.main() == 0
     assert lattice.complete
+
+
+def test_of_two_servers_one_warms(lattice, monkeypatch):
+    with lattice.alone() as first, lattice.alone() as second:
+        assert (first, second) == (True, False)
+    with lattice.alone() as third:
+        assert third
+
+
+def test_a_folder_that_cannot_be_written_to_is_a_sentence(tmp_path, monkeypatch, capsys):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setattr(warm.Lattice, "of_this_code", lambda writable: Lattice(tmp_path / "file" / "v", writable))
+    monkeypatch.setattr(warm.os, "nice", lambda _: 0)
+    assert warm.main() == 1
+    assert "set DPGP_LATTICE to a folder that can be written to" in capsys.readouterr().err
