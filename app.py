@@ -8,4 +8,7 @@ for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import streamlit as st  # noqa: E402
 
-app = st.App("pages/_ui/main.py")
+from pages._ui import server  # noqa: E402
+
+server.drain_on_signal()
+app = st.App("pages/_ui/main.py", routes=server.ROUTES, middleware=server.MIDDLEWARE)
