@@ -12,6 +12,7 @@ app: $(VENV)/.app
 
 test: $(VENV)/.dev
 	@sh tests/e2e/chromium.sh
+	@sh tests/deploy/nginx.sh
 	$(RUN)/python -m pytest --numprocesses auto --dist loadfile
 
 check: $(VENV)/.dev
@@ -26,6 +27,8 @@ bench: $(VENV)/.dev
 	$(RUN)/python -m benchmarks.sparse_tables
 	$(RUN)/python -m benchmarks.excursion_tables
 	$(RUN)/python -m benchmarks.citibike_table
+	$(RUN)/python -m benchmarks.load
+	$(RUN)/python -m benchmarks.load --browser
 
 screenshots: $(VENV)/.dev
 	@sh tests/e2e/chromium.sh

@@ -1,0 +1,89 @@
+"""Many sessions at once against a running dashboard: how long they wait, what fails, how much memory it takes.
+
+    python -m benchmarks.load                                  (starts a server of its own)
+    python -m benchmarks.load --sessions 50 --think 0 --address http://127.0.0.1:8501
+    python -m benchmarks.load --browser                        (one real browser: from key press to idle)
+
+Sessions speak Streamlit's WebSocket protocol; a time runs from the request to "script finished". Between two moves
+a session thinks for a random time, uniform in [0, 2 x think]. Phases: every page once on a fresh server; sessions
+opening all pages at their defaults; epsilon moves on !Kung curves (only the last stage depends on epsilon);
+settings nobody has asked for yet, on !Kung curves and the London map, while other visitors move epsilon on the
+start page. An answer is wrong if the page does not say the epsilon that was asked for.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import os
+import platform
+import secrets
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from benchmarks.load_phases import Load, cold, first_visits, openings, warm
+from benchmarks.load_report import HEAD, Phase, resident_megabytes
+from deploy import local
+
+
+async def measure(load: Load, pid: int | None) -> list[Phase]:
+    """Every phase, printed as it ends."""
+    print(HEAD)
+    done: list[Phase] = []
+
+    def show(*phases: Phase) -> None:
+        done.extend(phases)
+        memory = f"   {resident_megabytes(pid):.0f} MB" if pid else ""
+        for phase in phases:
+            print(phase.row() + memory, flush=True)
+
+    show(await first_visits(load))
+    show(await openings(load))
+    show(await warm(load))
+    show(*await cold(load))
+    return done
+
+
+@contextlib.contextmanager
+def own_server() -> Iterator[tuple[str, int]]:
+    """(address, process number) of a fresh server."""
+    with tempfile.TemporaryDirectory() as folder:
+        [port], log = local.free_ports(1), Path(folder) / "server.log"
+        with local.replica(port, log, secrets.token_hex(32)) as server:
+            local.wait_until_ready(server, log)
+            yield f"http://127.0.0.1:{port}", server.process.pid
+
+
+def main(arguments: Sequence[str] | None = None) -> list[Phase]:
+    """Command line; returns what was measured."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sessions", type=int, default=20)
+    parser.add_argument("--moves", type=int, default=10, help="of each session in a phase")
+    parser.add_argument("--seconds", type=float, default=60.0, help="no move starts later in its phase")
+    parser.add_argument("--think", type=float, default=2.0, help="mean pause before a move [s]; 0: as fast as it goes")
+    parser.add_argument("--address", help="of a running server; default: start one")
+    parser.add_argument("--browser", action="store_true", help="one real browser instead of sessions")
+    chosen = parser.parse_args(arguments)
+    if chosen.sessions < 1 or chosen.moves < 1:
+        parser.error(f"--sessions and --moves must be at least 1, got {chosen.sessions} and {chosen.moves}")
+    if chosen.think < 0 or chosen.seconds <= 0:
+        parser.error(f"--think must be >= 0 and --seconds > 0, got {chosen.think:g} and {chosen.seconds:g}")
+    print(f"Python {platform.python_version()}, {os.cpu_count()} cores, think {chosen.think:g} s")
+    server = contextlib.nullcontext((chosen.address, None)) if chosen.address else own_server()
+    with server as (address, pid):
+        if chosen.browser:
+            from benchmarks.load_browser import measure_browser
+
+            phases = measure_browser(address, chosen.moves)
+            print("\n".join([HEAD, *(phase.row() for phase in phases)]))
+            return list(phases)
+        load = Load(address, chosen.sessions, chosen.moves, chosen.seconds, chosen.think)
+        if pid:
+            print(f"server before: {resident_megabytes(pid):.0f} MB")
+        return asyncio.run(measure(load, pid))
+
+
+if __name__ == "__main__":
+    main()

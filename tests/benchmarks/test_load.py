@@ -1,0 +1,90 @@
+import asyncio
+import math
+
+import pytest
+
+from benchmarks import load
+from benchmarks.load_phases import _unseen
+from benchmarks.load_report import Phase, quantile
+from benchmarks.streamlit_client import Answer, Session
+
+
+@pytest.fixture(scope="module")
+def server():
+    with load.own_server() as (address, pid):
+        yield address, pid
+
+
+def test_small_load_on_a_fresh_server_is_answered_rightly_and_without_errors(capsys):
+    phases = load.main(["--sessions", "2", "--moves", "2", "--think", "0"])
+    assert [phase.errors for phase in phases] == [[]] * 6
+    assert [phase.wrong for phase in phases] == [0] * 6
+    first, opened, warm, *cold, aside = [len(phase.seconds) for phase in phases]
+    assert first >= 9
+    assert (opened, warm, cold, aside) == (4, 4, [2, 2], 2)
+    assert all(second > 0 for phase in phases for second in phase.seconds)
+    printed = capsys.readouterr().out
+    assert printed.count(" MB") == 7
+    assert "nan" not in printed
+
+
+def test_a_session_moves_the_slider_it_names(server):
+    async def answers():
+        async with Session(server[0], "kung_curves") as tab:
+            first = await tab.open()
+            return first, await tab.move(epsilon=0.5), await tab.move(epsilon=2, lengthscale_years=15)
+
+    first, second, third = asyncio.run(answers())
+    for answer, epsilon in ((first, "1"), (second, "0.5"), (third, "2")):
+        assert f"At ε = {epsilon} " in answer.text
+        assert answer.exceptions == []
+        assert answer.size > 10_000
+
+
+def test_a_slider_that_does_not_exist_is_an_error(server):
+    async def wrong():
+        async with Session(server[0], "kung_curves") as tab:
+            await tab.open()
+            await tab.move(volume=11)
+
+    with pytest.raises(KeyError):
+        asyncio.run(wrong())
+
+
+def test_memory_of_the_server_is_seen(server):
+    assert load.resident_megabytes(server[1]) > 50
+    assert math.isnan(load.resident_megabytes(2**30))
+
+
+def test_a_wrong_epsilon_and_exceptions_are_counted():
+    phase = Phase("x")
+    phase.note(Answer(0.1, 10, [], "At ε = 0.5 the noise"), 0.5)
+    assert (phase.wrong, phase.errors) == (0, [])
+    phase.note(Answer(0.1, 10, ["ValueError: no"], "At ε = 0.5 the noise"), 5.0)
+    assert (phase.wrong, phase.errors) == (1, ["ValueError: no"])
+    assert len(phase.seconds) == 2
+
+
+def test_nobody_there_is_an_error_of_the_phase_and_not_the_end(capsys):
+    phases = load.main(["--sessions", "1", "--moves", "1", "--think", "0", "--address", "http://127.0.0.1:9"])
+    assert all(phase.errors and not phase.seconds for phase in phases)
+
+
+@pytest.mark.parametrize(
+    ("share", "expected"), [(0.5, 2.0), (0.95, 4.0), (1.0, 4.0), (0.25, 1.0), (0.26, 2.0), (0.01, 1.0)]
+)
+def test_quantile_is_the_smallest_value_that_enough_do_not_exceed(share, expected):
+    assert quantile([3.0, 1.0, 4.0, 2.0], share) == expected
+
+
+def test_cold_settings_are_all_different_and_not_the_default():
+    settings = list(_unseen("kung"))
+    assert len(set(settings)) == len(settings) > 60
+    assert (25, 0.3) not in settings
+
+
+@pytest.mark.parametrize("arguments", [["--sessions", "0"], ["--moves", "0"], ["--think", "-1"], ["--seconds", "0"]])
+def test_no_load_is_refused(arguments, capsys):
+    with pytest.raises(SystemExit):
+        load.main(arguments)
+    assert "must be" in capsys.readouterr().err

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import re
+import time
+import urllib.error
+import urllib.request
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from email.message import Message
+
+import pytest
+
+from deploy import local
+from deploy.local import Cluster, Replica
+from tests.e2e import browser as tool
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    headers: Message
+    body: bytes
+
+
+class Gate:
+    """A running cluster, and what can be asked of it."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.cluster, self.address = cluster, cluster.address
+
+    def ask(self, path: str, body: bytes | None = None, method: str | None = None, **headers: str) -> Answer:
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        request = urllib.request.Request(self.address + path, body, named, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=30) as answer:
+                return Answer(answer.status, answer.headers, answer.read())
+        except urllib.error.HTTPError as error:
+            with error:
+                return Answer(error.code, error.headers, error.read())
+
+    def replica_of(self, cookie: str) -> int:
+        """Port of the replica that answers a browser with this cookie."""
+        path = f"/static/{uuid.uuid4().hex}"
+        self.ask(path, cookie=f"dpgp_session={cookie}")
+        return self.who_answered(path)
+
+    def who_answered(self, path: str) -> int:
+        """Port of the replica that answered the last request for a path; the log is written after the answer."""
+        deadline = time.monotonic() + 10
+        while time.monotonic() < deadline:
+            lines = [line for line in self.log().splitlines() if f" {path} " in line]
+            if lines:
+                return int(re.search(r"127\.0\.0\.1:(\d+) [\d.]+$", lines[-1])[1])
+            time.sleep(0.02)
+        raise AssertionError(f"no request for {path} in nginx's log")
+
+    def replica(self, port: int) -> Replica:
+        return next(replica for replica in self.cluster.replicas if replica.port == port)
+
+    def log(self) -> str:
+        return (self.cluster.folder / "access.log").read_text()
+
+
+def start(replicas: int) -> Iterator[Gate]:
+    if local.NGINX is None:
+        pytest.skip("NO NGINX: nginx is not installed, so what stands before the replicas was not tested")
+    with local.running(replicas) as cluster:
+        yield Gate(cluster)
+
+
+@pytest.fixture(scope="module")
+def gate() -> Iterator[Gate]:
+    yield from start(2)
+
+
+@pytest.fixture(scope="module")
+def gate_of_three() -> Iterator[Gate]:
+    yield from start(3)
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    if tool.CHROMIUM is None:
+        pytest.skip("NO BROWSER: chromium is not installed, so no browser test ran")
+    with tool.launch() as browser:
+        yield browser

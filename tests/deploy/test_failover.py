@@ -1,0 +1,113 @@
+"""What a visitor sees when the replica that serves the page dies, and when it steps down."""
+
+import os
+import re
+import signal
+import time
+import urllib.error
+import urllib.request
+
+import pytest
+
+from tests.e2e import browser as tool
+
+APP = "document.querySelector('[data-testid=stApp]')"
+WATCH = f"""() => {{
+    window.states = [];
+    new MutationObserver(() => window.states.push({APP}.dataset.testConnectionState))
+        .observe({APP}, {{attributes: true, attributeFilter: ['data-test-connection-state']}});
+}}"""
+
+
+def move(page, label):
+    page.get_by_role("slider", name=re.compile(label)).first.press("ArrowLeft")
+    tool.settle(page)
+
+
+def text(page):
+    return page.locator("[data-testid=stMain]").inner_text()
+
+
+def pictures_counted(page):
+    """How many releases the session has counted; 1 is not said."""
+    said = page.get_by_text("pictures seen in this session").all_text_contents()
+    return int(re.search(r"If all (\d+) pictures", said[0])[1]) if said else 1
+
+
+def test_a_replica_dies_and_the_page_goes_on_at_another(gate_of_three, chromium, record_property):
+    gate, context = gate_of_three, chromium.new_context(viewport={"width": 1440, "height": 900})
+    page = context.new_page()
+    page.goto(f"{gate.address}/kung_curves")
+    tool.settle(page)
+    move(page, "ε")
+    page.get_by_role("button", name="Draw again").click()
+    tool.settle(page)
+    address, before = page.url, text(page)
+    assert address.endswith("/kung_curves?epsilon=0.7&draw=2")
+    assert "At ε = 0.7" in before
+    assert pictures_counted(page) == 3  # epsilon 1; 0.7; 0.7 drawn again
+    [cookie] = [cookie["value"] for cookie in context.cookies() if cookie["name"] == "dpgp_session"]
+    victim = gate.replica(gate.replica_of(cookie))
+
+    page.evaluate(WATCH)
+    killed = time.monotonic()
+    victim.process.kill()
+    victim.process.wait()
+    page.wait_for_function("() => window.states.length > 0")  # "Connecting" at the top right
+    page.wait_for_selector(tool.READY)
+    record_property("seconds until connected again", round(time.monotonic() - killed, 2))
+    tool.settle(page)
+    assert page.evaluate("window.states.at(-1)") == "CONNECTED"
+    assert "PINGING_SERVER" in page.evaluate("window.states")
+    assert gate.replica_of(cookie) != victim.port
+    # nothing on the page has changed, nor its address
+    assert page.url == address
+    assert text(page) == before
+    assert page.locator("[data-testid=stException]").count() == 0
+
+    move(page, "ε")  # now the other replica runs the page: from the address
+    assert "epsilon=0.5" in page.url
+    assert "draw=2" in page.url
+    assert "At ε = 0.5" in text(page)
+    assert page.locator("[data-testid=stException]").count() == 0
+    assert pictures_counted(page) == 1  # lost: what only the session knew
+
+    page.goto(address)
+    tool.settle(page)
+    assert "At ε = 0.7" in text(page)
+    assert page.get_by_role("spinbutton", name="Draw number").input_value() == "2"
+    context.close()
+
+
+def readiness(port):
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz", timeout=10) as answer:
+            return answer.status, answer.read()
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, error.read()
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGUSR1"), reason="no such signal here")
+def test_a_replica_steps_down_and_only_new_visitors_go_elsewhere(gate_of_three, chromium):
+    gate, context = gate_of_three, chromium.new_context(viewport={"width": 1440, "height": 900})
+    page = context.new_page()
+    page.goto(f"{gate.address}/kung_curves")
+    tool.settle(page)
+    [cookie] = [cookie["value"] for cookie in context.cookies() if cookie["name"] == "dpgp_session"]
+    old = gate.replica(gate.replica_of(cookie))
+    os.kill(old.process.pid, signal.SIGUSR1)
+    deadline = time.monotonic() + 20
+    while readiness(old.port)[0] == 200 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    status, said = readiness(old.port)
+    assert status == 503
+    assert b"draining" in said
+
+    gate.ask("/while_draining", cookie=f"dpgp_session={cookie}")
+    assert gate.who_answered("/while_draining") != old.port
+    move(page, "ε")  # who is there stays there
+    assert "At ε = 0.7" in text(page)
+    assert pictures_counted(page) == 2
+    assert old.process.poll() is None
+    context.close()

@@ -1,0 +1,189 @@
+"""What can be checked of the container files without a container engine: what they say, and that nginx takes it."""
+
+import ast
+import base64
+import hashlib
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import streamlit
+import yaml
+
+from deploy import local
+from pages._ui.visitors import COOKIE
+
+ROOT = Path(__file__).resolve().parents[2]
+DEPLOY = ROOT / "deploy"
+DOCKERFILE = (DEPLOY / "Dockerfile").read_text()
+NGINX = (DEPLOY / "nginx.conf").read_text()
+COMPOSE = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
+APPS = [name for name, service in COMPOSE["services"].items() if service.get("image") == "dpgp"]
+
+
+def instructions():
+    """(INSTRUCTION, argument) pairs of the Dockerfile, continued lines joined."""
+    joined = re.sub(r"\\\n\s*", "", re.sub(r"(?m)^#.*\n", "", DOCKERFILE))
+    return [tuple(line.split(maxsplit=1)) for line in joined.splitlines() if line.strip()]
+
+
+def last_stage():
+    steps = instructions()
+    return steps[max(number for number, (name, _) in enumerate(steps) if name == "FROM") :]
+
+
+def arguments(name):
+    return [argument for step, argument in last_stage() if step == name]
+
+
+def address_of(service):
+    return COMPOSE["services"][service]["networks"]["inside"]["ipv4_address"]
+
+
+def nginx_says(folder, *command):
+    asked = subprocess.run([local.NGINX, *command, "-t"], capture_output=True, text=True, cwd=folder, check=False)
+    return asked.returncode, asked.stderr
+
+
+def test_packages_are_installed_from_the_lock_with_hashes_and_nothing_else():
+    installs = [argument for name, argument in instructions() if name == "RUN" and "install" in argument]
+    assert len(installs) == 1
+    assert "--require-hashes -r /requirements.lock" in installs[0]
+    assert "COPY requirements.lock" in DOCKERFILE
+    lock = (ROOT / "requirements.lock").read_text()
+    pinned = re.findall(r"(?m)^\S+?==\S+", lock)
+    assert len(pinned) > 20
+    assert len(re.findall(r"(?m)^\S+?==.*\\$", lock)) == len(pinned)  # each line goes on with its hashes
+
+
+def test_images_have_a_version():
+    images = [argument.split()[0] for name, argument in instructions() if name == "FROM"]
+    images += [service["image"] for service in COMPOSE["services"].values() if "build" not in service]
+    assert len(images) >= 3
+    for image in images:
+        assert re.search(r":\d+\.\d+", image), image
+
+
+def test_the_server_is_an_ordinary_user_and_the_image_holds_no_secret():
+    steps = [name for name, _ in last_stage()]
+    [user] = arguments("USER")
+    assert int(user.split(":")[0]) > 0
+    assert steps.index("USER") < steps.index("CMD")
+    assert not {"ADD", "VOLUME"} & set(steps)
+    assert "SECRET" not in DOCKERFILE.upper().replace("SECRETS.TOML", "")
+
+
+def test_everything_the_app_imports_is_copied_and_nothing_that_is_not_there():
+    copied = {path for line in arguments("COPY") if "--from" not in line for path in line.split()[:-1]}
+    assert [path for path in copied if not (ROOT / path).exists()] == []
+    own = {path.stem for path in ROOT.iterdir() if path.is_dir() or path.suffix == ".py"}
+    for script in [ROOT / "app.py", *(ROOT / "pages").rglob("*.py"), *(ROOT / "datasets").rglob("*.py")]:
+        for node in ast.walk(ast.parse(script.read_text())):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module] if isinstance(node, ast.ImportFrom) and node.level == 0 else []
+            needed = {name.split(".")[0] for name in names} & own - set(sys.stdlib_module_names)
+            assert needed <= copied, f"{script} needs {needed - copied}"
+    sent = {line[1:] for line in (DEPLOY / "Dockerfile.dockerignore").read_text().splitlines() if line[:1] == "!"}
+    assert sent == copied | {"requirements.lock"}
+
+
+def test_settings_of_the_image():
+    settings = dict(pair.split("=", 1) for pair in " ".join(arguments("ENV")).split())
+    assert settings["STREAMLIT_SERVER_ADDRESS"] == "0.0.0.0"
+    threads = {"OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"}
+    assert {settings[name] for name in threads} == {"1"}
+    assert settings["PYTHONDONTWRITEBYTECODE"] == "1"
+    [health] = arguments("HEALTHCHECK")
+    assert f"127.0.0.1:{settings['STREAMLIT_SERVER_PORT']}/readyz" in health
+
+
+@pytest.mark.parametrize("name", COMPOSE["services"])
+def test_no_container_can_write_or_gain_rights(name):
+    service = COMPOSE["services"][name]
+    assert service["read_only"] is True
+    assert service["cap_drop"] == ["ALL"]
+    assert service["security_opt"] == ["no-new-privileges:true"]
+    assert not {"privileged", "cap_add", "network_mode", "pid", "devices"} & set(service)
+    assert all(volume.endswith(":ro") for volume in service.get("volumes", []))
+    [tmpfs] = service["tmpfs"]
+    assert re.match(r"/tmp:size=\d+m,.*noexec", tmpfs)
+    assert re.fullmatch(r"\d+[mg]", service["mem_limit"])
+    assert service["cpus"] > 0
+    assert service["pids_limit"] > 0
+
+
+def test_there_are_two_replicas_with_one_secret_that_are_reached_through_the_gate_only():
+    assert len(APPS) == 2
+    secrets = {COMPOSE["services"][name]["environment"]["STREAMLIT_SERVER_COOKIE_SECRET"] for name in APPS}
+    assert len(secrets) == 1
+    assert secrets.pop().startswith("${DPGP_COOKIE_SECRET:?")  # compose refuses to start without it
+    for name in APPS:
+        assert "ports" not in COMPOSE["services"][name]
+        assert set(COMPOSE["services"][name]["networks"]) == {"inside"}
+    assert COMPOSE["networks"]["inside"]["internal"] is True
+    gate = COMPOSE["services"]["gate"]
+    assert {state["condition"] for state in gate["depends_on"].values()} == {"service_healthy"}
+    assert set(gate["depends_on"]) == set(APPS)
+
+
+def test_nginx_looks_for_the_replicas_where_compose_puts_them():
+    servers = re.findall(
+        r"(?m)^server ([\d.]+):(\d+) max_fails=1 fail_timeout=5s;$", (DEPLOY / "replicas.conf").read_text()
+    )
+    assert sorted(servers) == sorted((address_of(name), "8501") for name in APPS)
+    listened = re.search(r"listen (\d+)", (DEPLOY / "listen.conf").read_text())[1]
+    assert COMPOSE["services"]["gate"]["ports"] == [f"8080:{listened}"]
+    mounted = {volume.split(":")[0].removeprefix("./") for volume in COMPOSE["services"]["gate"]["volumes"]}
+    assert mounted == {"nginx.conf", *re.findall(r"include (\w+\.conf);", NGINX)}
+    assert all((DEPLOY / name).is_file() for name in mounted)
+
+
+def test_nginx_and_the_app_agree_on_the_cookie():
+    assert f"map $cookie_{COOKIE} $visitor" in NGINX
+    assert '"~^[A-Za-z0-9_-]{22,64}$"' in NGINX  # as in pages/_ui/visitors.py, whose tests pin the two ends
+    assert "hash $visitor consistent;" in NGINX
+
+
+def test_the_policy_allows_the_inline_script_of_the_installed_streamlit_and_no_other():
+    index = (Path(streamlit.__file__).parent / "static/index.html").read_text()
+    inline = re.findall(r"<script>(.*?)</script>", index, re.S)
+    hashes = [base64.b64encode(hashlib.sha256(code.encode()).digest()).decode() for code in inline]
+    assert re.findall(r"'sha256-([^']+)'", NGINX) == hashes
+
+
+def test_the_body_limit_is_streamlits_with_room_for_the_form():
+    limit = int(re.search(r"client_max_body_size\s+(\d+)k;", NGINX)[1]) * 1024
+    config = (ROOT / ".streamlit/config.toml").read_text()
+    streamlits = int(re.search(r"maxUploadSize = (\d+)", config)[1]) * 1024 * 1024
+    assert 1024 < limit - streamlits <= 128 * 1024
+    # uploads wait in memory, not in a file
+    assert re.search(r"client_body_buffer_size\s+(\d+k);", NGINX)[1] == f"{limit // 1024}k"
+
+
+@pytest.mark.skipif(local.NGINX is None, reason="NO NGINX: nginx is not installed")
+class TestNginxTakesIt:
+    def test_as_in_the_container(self, tmp_path):
+        for name in ("nginx.conf", "listen.conf", "replicas.conf"):
+            shutil.copy(DEPLOY / name, tmp_path)
+        (tmp_path / "temp").mkdir()
+        code, said = nginx_says(tmp_path, "-p", f"{tmp_path}/", "-c", str(tmp_path / "nginx.conf"))
+        assert code == 0, said
+
+    def test_as_on_this_machine(self, tmp_path):
+        code, said = nginx_says(tmp_path, *local.configure(tmp_path, local.free_ports(1)[0], [1, 2, 3]))
+        assert code == 0, said
+        assert (tmp_path / "replicas.conf").read_text().count("server 127.0.0.1:") == 3
+
+    def test_and_would_not_take_nonsense(self, tmp_path):
+        command = local.configure(tmp_path, local.free_ports(1)[0], [1])
+        (tmp_path / "replicas.conf").write_text("serve me;")
+        assert nginx_says(tmp_path, *command)[0] != 0
+
+
+def test_without_nginx_a_sentence_says_what_to_install(monkeypatch):
+    monkeypatch.setattr(local, "NGINX", None)
+    with pytest.raises(RuntimeError, match="apt-get install nginx-light"), local.running():
+        pass

@@ -1,0 +1,164 @@
+"""Real nginx before real replicas: what it lets through, what it adds, where it sends whom."""
+
+import gzip
+import re
+from concurrent.futures import ThreadPoolExecutor
+from http.cookies import SimpleCookie
+
+import pytest
+
+from tests.e2e import browser as tool
+
+MB = 1024 * 1024
+
+
+def script(gate):
+    """Address of the application's main script."""
+    return re.search(rb'src="\.(/static/js/index[^"]+\.js)"', gate.ask("/").body)[1].decode()
+
+
+def cookie_of(answer):
+    return SimpleCookie(answer.headers["Set-Cookie"])["dpgp_session"]
+
+
+def test_scripts_styles_and_pages_are_compressed(gate):
+    style = re.search(rb'href="\.(/static/css/[^"]+\.css)"', gate.ask("/").body)[1].decode()
+    for path in ("/", script(gate), style):
+        plain, packed = gate.ask(path), gate.ask(path, accept_encoding="gzip")
+        assert packed.headers["Content-Encoding"] == "gzip"
+        assert "Accept-Encoding" in packed.headers["Vary"]
+        assert gzip.decompress(packed.body) == plain.body
+        assert len(packed.body) < 0.5 * len(plain.body)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/_stcore/metrics",
+        "/readyz",
+        "/_stcore/agent/openapi.json",
+        "/_stcore/agent/mcp",
+        "/_stcore/script-health-check",
+    ],
+)
+def test_what_visitors_have_no_business_with_is_not_there(gate, path):
+    answer = gate.ask(path)
+    assert answer.status == 404
+    assert b"nginx" in answer.body  # not even asked of a replica
+    assert gate.ask("/_stcore/x/.." + path.removeprefix("/_stcore")).status in (400, 404)
+
+
+def test_health_is_there(gate):
+    assert gate.ask("/_stcore/health").body == b"ok"
+
+
+def test_uploads_end_a_little_above_streamlits_own_limit(gate):
+    path = "/_stcore/upload_file/session/file"
+    assert gate.ask(path, bytes(5 * MB + 64 * 1024 + 1), "PUT").status == 413
+    assert gate.ask(path, bytes(5 * MB + 1024), "PUT").status in (400, 403)  # refused by Streamlit: no such session
+
+
+def test_every_answer_has_the_security_headers_once(gate):
+    for path in ("/", "/kung_curves", script(gate), "/_stcore/metrics", "/_stcore/health"):
+        headers = gate.ask(path).headers
+        assert headers.get_all("X-Content-Type-Options") == ["nosniff"]
+        assert headers.get_all("Referrer-Policy") == ["same-origin"]
+        assert headers.get_all("X-Frame-Options") == ["DENY"]
+        assert headers.get_all("Cross-Origin-Opener-Policy") == ["same-origin"]
+        [policy] = headers.get_all("Content-Security-Policy")
+        assert "default-src 'none'" in policy
+        assert "'unsafe-inline'" not in re.search(r"script-src [^;]*", policy)[0]
+        assert "'unsafe-eval'" not in policy
+        assert "geolocation=()" in headers["Permissions-Policy"]
+        assert headers["Server"] == "nginx"
+        assert "Strict-Transport-Security" not in headers
+
+
+def test_behind_https_the_cookie_is_secure_and_https_stays(gate):
+    answer = gate.ask("/", x_forwarded_proto="https")
+    assert cookie_of(answer)["secure"]
+    assert "max-age=" in answer.headers["Strict-Transport-Security"]
+
+
+def test_a_cookie_leads_to_the_same_replica_every_time(gate):
+    assert len({gate.replica_of("v" * 32) for _ in range(20)}) == 1
+
+
+def test_visitors_are_spread_over_the_replicas(gate):
+    ports = [gate.replica_of(f"{number:032d}") for number in range(40)]  # all on one: 2 in 2^40
+    assert set(ports) == {replica.port for replica in gate.cluster.replicas}
+
+
+def test_the_first_request_goes_where_its_cookie_will_lead(gate):
+    for number in range(10):  # by chance: 1 in 2^10, and then with both replicas alike
+        answer = gate.ask(f"/first{number}")
+        assert gate.who_answered(f"/first{number}") == gate.replica_of(cookie_of(answer).value)
+
+
+def test_a_visitor_cannot_choose_the_token(gate):
+    assert cookie_of(gate.ask("/", x_visitor="x" * 32)).value != "x" * 32
+
+
+def test_the_log_holds_no_arguments_and_no_session_numbers(gate):
+    gate.ask("/kung_curves?epsilon=0.123&secret=hush")
+    gate.ask("/_stcore/upload_file/some-session/some-file", b"", "PUT")
+    gate.ask("/media/some-file.csv")
+    gate.replica_of("w" * 32)
+    log = gate.log()
+    assert " GET /kung_curves 200 " in log
+    assert " PUT /_stcore/upload_file/ " in log
+    for word in ("0.123", "hush", "some-session", "some-file", "wwww"):
+        assert word not in log
+    assert "hush" not in (gate.cluster.folder / "nginx.log").read_text()
+
+
+@pytest.mark.parametrize("path", ["kung_curves", "london_noise_map"])
+def test_pages_work_under_the_content_security_policy(gate, chromium, path):
+    context = chromium.new_context(viewport={"width": 1440, "height": 900})
+    page, complaints = context.new_page(), []
+    known = ("status of 404", "GPU stall", "luma.gl")
+    page.on("console", lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None)
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.add_init_script(
+        "window.violations = []; document.addEventListener('securitypolicyviolation',"
+        "event => window.violations.push(`${event.violatedDirective} ${event.blockedURI}`))"
+    )
+    page.goto(f"{gate.address}/{path}")
+    tool.settle(page)
+    assert page.locator("#deckgl-overlay" if "map" in path else ".js-plotly-plot .main-svg").count() > 0
+    if "map" not in path:  # a picture of a chart is made from a blob
+        page.locator(".js-plotly-plot").first.hover()
+        with page.expect_download() as download:
+            page.locator("[data-title='Download plot as a PNG']").first.click()
+        assert download.value.suggested_filename.endswith(".png")
+    assert page.evaluate("window.violations") == []
+    assert [text for text in complaints if not any(part in text for part in known)] == []
+    context.close()
+
+
+def test_a_first_page_takes_less_than_half_the_bytes(gate, chromium):
+    direct = f"http://127.0.0.1:{gate.cluster.replicas[0].port}"
+    assert first_page_bytes(chromium, gate.address) < 0.5 * first_page_bytes(chromium, direct)
+
+
+def first_page_bytes(chromium, address):
+    """What a browser with an empty cache receives by HTTP until the curves are drawn."""
+    context = chromium.new_context()
+    page = context.new_page()
+    received = []
+    session = context.new_cdp_session(page)
+    session.send("Network.enable")
+    session.on("Network.loadingFinished", lambda event: received.append(event["encodedDataLength"]))
+    page.goto(f"{address}/kung_curves")
+    tool.settle(page)
+    context.close()
+    return sum(received)
+
+
+def test_a_flood_from_one_address_is_turned_away_and_static_files_are_not(gate):
+    """Last in this file: the address is in debt for some seconds afterwards."""
+    path = script(gate)
+    with ThreadPoolExecutor(8) as pool:
+        statuses = list(pool.map(lambda _: gate.ask("/").status, range(400)))
+        assert set(statuses) == {200, 429}
+        assert set(pool.map(lambda _: gate.ask(path).status, range(50))) == {200}

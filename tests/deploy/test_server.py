@@ -1,0 +1,229 @@
+import asyncio
+import json
+import os
+import re
+import signal
+import threading
+import tomllib
+from http.cookies import SimpleCookie
+from pathlib import Path
+
+import pytest
+from starlette.applications import Starlette
+from starlette.responses import HTMLResponse, PlainTextResponse
+from starlette.routing import Route, WebSocketRoute
+
+from pages._ui import server
+from pages._ui.readiness import CHECKS, Readiness
+from pages._ui.visitors import Visitors
+
+ROOT = Path(__file__).resolve().parents[2]
+TOKEN = "t" * 32
+
+
+@pytest.fixture
+def visitors():
+    return Visitors()
+
+
+@pytest.fixture
+def app(visitors):
+    async def page(request):
+        return HTMLResponse("page", 304 if "if-none-match" in request.headers else 200)
+
+    async def part(_request):
+        return PlainTextResponse("part", headers={"Referrer-Policy": "no-referrer"})
+
+    async def stream(websocket):
+        await websocket.accept()
+        await websocket.close()
+
+    parts = ["/static/x.js", "/_stcore/health", "/media/x", "/component/x", "/favicon.png"]
+    routes = [Route(path, page) for path in ("/", "/kung_curves", "/missing")] + [Route(path, part) for path in parts]
+    routes += [*server.ROUTES, WebSocketRoute("/_stcore/stream", stream)]
+    return server.Reception(Starlette(routes=routes), visitors)
+
+
+@pytest.fixture
+def draining():
+    server.DRAINING.set()
+    yield
+    server.DRAINING.clear()
+
+
+def ask(app, path, kind="http", method="GET", scheme="http", **headers):
+    """(status, headers, body) of one request; a WebSocket that is accepted has status 101."""
+    sent = []
+    named = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
+    scope = {"type": kind, "path": path, "headers": named, "query_string": b"", "scheme": scheme}
+    scope |= (
+        {"method": method} if kind == "http" else {"subprotocols": [], "extensions": {"websocket.http.response": {}}}
+    )
+
+    async def receive():
+        return {"type": "http.request"} if kind == "http" else {"type": "websocket.connect"}
+
+    async def send(message):
+        sent.append(message)
+
+    asyncio.run(app(scope, receive, send))
+    if sent[0]["type"] == "websocket.accept":
+        return 101, {}, b""
+    answered = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
+    return sent[0]["status"], answered, b"".join(message.get("body", b"") for message in sent[1:])
+
+
+@pytest.mark.parametrize("path", ["/", "/kung_curves"])
+def test_a_page_brings_a_cookie_that_scripts_and_other_sites_cannot_use(app, visitors, path):
+    _, headers, _ = ask(app, path)
+    cookie = SimpleCookie(headers["set-cookie"])["dpgp_session"]
+    assert visitors.known(cookie.value)
+    assert len(cookie.value) >= 22
+    assert (cookie["httponly"], cookie["samesite"], cookie["path"], cookie["secure"]) == (True, "Strict", "/", "")
+    assert cookie["max-age"] == cookie["expires"] == ""
+
+
+def test_a_page_the_browser_has_already_brings_a_missing_cookie_too(app):
+    status, headers, _ = ask(app, "/", if_none_match="x")
+    assert status == 304
+    assert "set-cookie" in headers
+
+
+@pytest.mark.parametrize(("scheme", "forwarded"), [("https", "http"), ("http", "https")])
+def test_the_cookie_is_secure_where_the_visitor_came_by_https(app, scheme, forwarded):
+    _, headers, _ = ask(app, "/", scheme=scheme, x_forwarded_proto=forwarded)
+    assert "; Secure" in headers["set-cookie"]
+
+
+def test_a_browser_keeps_the_cookie_it_has(app, visitors):
+    _, headers, _ = ask(app, "/", cookie=f"other=1; dpgp_session={TOKEN}")
+    assert "set-cookie" not in headers
+    assert not visitors.known(TOKEN)  # made elsewhere, or before a restart: its page must be able to say so
+
+
+def test_a_malformed_cookie_is_replaced(app):
+    _, headers, _ = ask(app, "/", cookie="dpgp_session=short")
+    assert "set-cookie" in headers
+
+
+def test_the_proxys_proposal_becomes_the_cookie_unless_the_browser_has_one(app, visitors):
+    _, headers, _ = ask(app, "/", x_visitor=TOKEN)
+    assert f"dpgp_session={TOKEN};" in headers["set-cookie"]
+    assert visitors.known(TOKEN)
+    _, headers, _ = ask(app, "/", x_visitor="p" * 32, cookie=f"dpgp_session={TOKEN}")
+    assert "set-cookie" not in headers
+
+
+@pytest.mark.parametrize("path", ["/static/x.js", "/_stcore/health", "/media/x", "/favicon.png", "/readyz"])
+def test_parts_of_a_page_bring_none(app, visitors, path):
+    _, headers, _ = ask(app, path)
+    assert "set-cookie" not in headers
+    assert len(visitors) == 0
+
+
+def test_neither_do_errors_nor_other_methods(app):
+    assert "set-cookie" not in ask(app, "/nowhere")[1]
+    assert "set-cookie" not in ask(app, "/", method="POST")[1]
+
+
+def test_every_answer_has_the_safe_headers_and_keeps_its_own(app):
+    for path in ("/", "/static/x.js", "/readyz"):
+        _, headers, _ = ask(app, path)
+        assert headers["x-content-type-options"] == "nosniff"
+    assert ask(app, "/")[1]["referrer-policy"] == "same-origin"
+    assert ask(app, "/static/x.js")[1]["referrer-policy"] == "no-referrer"
+
+
+def test_readyz_says_ready_and_the_version_of_the_project(app):
+    status, headers, body = ask(app, "/readyz")
+    assert status == 200
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    assert json.loads(body) == {"ready": True, "version": version}
+    assert headers["cache-control"] == "no-store"
+
+
+def test_readyz_says_why_not_without_telling_secrets(app, monkeypatch):
+    def broken():
+        raise FileNotFoundError("/home/someone/secret.csv")
+
+    monkeypatch.setattr(server, "READINESS", Readiness([("a dataset cannot be loaded", broken)]))
+    status, _, body = ask(app, "/readyz")
+    assert status == 503
+    assert json.loads(body)["reason"] == "a dataset cannot be loaded (FileNotFoundError)"
+    assert b"secret" not in body
+
+
+def test_checks_run_until_they_pass_and_then_no_more():
+    answers = [OSError(), OSError(), None]
+
+    def check():
+        answer = answers.pop(0)
+        if answer:
+            raise answer
+
+    readiness = Readiness([("broken", check)])
+    assert [readiness.problem() for _ in range(4)] == ["broken (OSError)", "broken (OSError)", None, None]
+
+
+def test_the_checks_notice_a_wrong_calibration(monkeypatch):
+    release = dict(CHECKS)["the numeric core computes a wrong release"]
+    release()
+    monkeypatch.setattr("dpgp_core.mechanisms.base.noise_multiplier", lambda *_, **__: 1.0)
+    with pytest.raises(ArithmeticError):
+        release()
+
+
+def test_the_checks_notice_a_missing_dataset(monkeypatch):
+    def missing():
+        raise FileNotFoundError
+
+    monkeypatch.setattr("datasets.kung.load", missing)
+    with pytest.raises(FileNotFoundError):
+        dict(CHECKS)["a dataset cannot be loaded"]()
+
+
+def test_the_checks_notice_a_broken_page(monkeypatch, tmp_path):
+    (tmp_path / "page.py").write_text("def (")
+    monkeypatch.setattr("pages._ui.readiness.PAGES", tmp_path)
+    with pytest.raises(SyntaxError):
+        dict(CHECKS)["the pages cannot be imported"]()
+
+
+@pytest.mark.usefixtures("draining")
+def test_while_draining_new_visitors_are_turned_away_and_parts_still_served(app):
+    for path in ("/", "/kung_curves"):
+        status, headers, _ = ask(app, path)
+        assert status == 503
+        assert "set-cookie" not in headers
+    assert ask(app, "/_stcore/stream", kind="websocket")[0] == 503
+    assert ask(app, "/static/x.js")[0] == 200
+    assert ask(app, "/_stcore/health")[0] == 200
+    status, _, body = ask(app, "/readyz")
+    assert (status, json.loads(body)["reason"]) == (503, "draining")
+
+
+def test_otherwise_connections_pass(app):
+    assert ask(app, "/_stcore/stream", kind="websocket")[0] == 101
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGUSR1"), reason="no such signal here")
+def test_the_signal_starts_draining_and_does_not_stop_the_process():
+    before = signal.getsignal(signal.SIGUSR1)
+    try:
+        thread = threading.Thread(target=server.drain_on_signal)  # not the main thread: nothing happens
+        thread.start()
+        thread.join()
+        assert signal.getsignal(signal.SIGUSR1) == before
+        server.drain_on_signal()
+        os.kill(os.getpid(), signal.SIGUSR1)
+        assert server.DRAINING.wait(5)
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+        server.DRAINING.clear()
+
+
+def test_the_app_uses_all_this():
+    source = (ROOT / "app.py").read_text()
+    assert re.search(r"routes=server\.ROUTES", source)
+    assert re.search(r"middleware=server\.MIDDLEWARE", source)
+    assert "server.drain_on_signal()" in source
