@@ -11,13 +11,13 @@ frame.metrics(attacking.metrics(attacked))
 left, right = st.columns(2)
 with left:
     frame.chart(
-        attacking.roc_figure(attacked, False),
+        compute.drawn(attacking.roc_figure, attacked, False, of=setting),
         "roc",
         "True against false positive rate. The attack (red) must stay below what the guarantee allows (green, dashed).",
     )
 with right:
     frame.chart(
-        attacking.roc_figure(attacked, True),
+        compute.drawn(attacking.roc_figure, attacked, True, of=setting),
         "roc_log",
         "The same on logarithmic axes: few false alarms are what a real attacker needs.",
     )

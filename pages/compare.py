@@ -42,7 +42,7 @@ frame.metrics(
     ]
 )
 frame.chart(
-    comparing_figures.errors(curves, nonprivate, epsilon, target, scale),
+    compute.drawn(comparing_figures.errors, curves, nonprivate, epsilon, target, scale, of=contest),
     "compare_errors",
     "Expected held-out error of each mechanism against ε; bands hold 80 % of draws. All protect outputs only but the "
     "sparse DP-GP, which protects inputs too. The bins are pure ε-DP (δ = 0), the others have the δ of the sidebar; "

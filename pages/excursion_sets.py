@@ -9,6 +9,11 @@ kind = controls.excursion_kind()
 view, show = controls.excursion_setting(kind)
 found = compute.explored(view)
 
+
+def picture(*parts):
+    return compute.drawn(*parts, of=view)
+
+
 with top:
     frame.heading("Where is it too high?", exploring_figures.answer(found, show))
     if show:
@@ -18,12 +23,16 @@ if kind == "curve":
     left, right = st.columns([3, 2])
     with left:
         caption = "Released paths (orange) against the threshold; truth dotted grey, non-private fit blue."
-        frame.chart(exploring_figures.curve(found, show), "path_curves", caption)
+        frame.chart(picture(exploring_figures.curve, found, show), "path_curves", caption)
     with right:
-        frame.chart(exploring_figures.sets(found, show), "path_sets", "Where each of them is above the threshold.")
+        frame.chart(
+            picture(exploring_figures.sets, found, show),
+            "path_sets",
+            "Where each of them is above the threshold.",
+        )
 elif kind == "plumes":
     caption = "Share of released paths above the threshold; boundaries of paths orange, estimate blue, truth dotted."
-    frame.chart(exploring_figures.field(found, show), "field", caption)
+    frame.chart(picture(exploring_figures.field, found, show), "field", caption)
 else:
     st.info("The unit is a hexagon's median, not one sale; which hexagons are occupied, n and δ are public here.")
     layer = exploring_figures.LAYERS[controls.excursion_layer(show)]
@@ -32,7 +41,7 @@ else:
 if show:
     st.subheader("How well do the sets overlap?")
     caption = "Overlap of released paths with the true set (orange), of Hall's release at the same ε (purple)."
-    frame.chart(exploring_figures.overlap(found), "overlap", f"{caption} Not private.")
+    frame.chart(picture(exploring_figures.overlap, found), "overlap", f"{caption} Not private.")
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
 with values:
     frame.table(exploring_figures.path_table(found, show), "excursion_paths", "Only the released paths are private.")

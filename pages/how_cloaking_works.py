@@ -23,13 +23,13 @@ with sliders:
 left, right = st.columns(2)
 with left:
     frame.chart(
-        two_points.curves(points, moved - 1),
+        compute.drawn(two_points.curves, points, moved - 1, of=(x1, x2, lengthscale, noise, d)),
         "two_curves",
         f"Record {moved} changes by d = {d:g}; the prediction moves from the solid to the dashed curve.",
     )
 with right:
     frame.chart(
-        two_points.plane(points),
+        compute.drawn(two_points.plane, points, of=(x1, x2, lengthscale, noise, d)),
         "two_plane",
         "Moves that one record can cause, as lines; the cloaking ellipse (orange) just encloses them, the "
         "prior's ellipse (grey, dotted) is larger.",
@@ -41,12 +41,12 @@ frame.metrics(tables.certificate(result))
 left, right = st.columns(2)
 with left:
     st.subheader("C: who moves which prediction")
-    frame.chart(figures.cloaking_heat(result), "C", tables.C_ALT)
+    frame.chart(compute.drawn(figures.cloaking_heat, result), "C", tables.C_ALT)
 with right:
     st.subheader("M: the noise that hides them")
-    frame.chart(figures.noise_heat(result), "M", tables.M_ALT)
+    frame.chart(compute.drawn(figures.noise_heat, result), "M", tables.M_ALT)
 st.subheader("λ: few records carry the noise")
-frame.chart(figures.stems(result), "lambda", tables.lambda_alt(result))
+frame.chart(compute.drawn(figures.stems, result), "lambda", tables.lambda_alt(result))
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
 with values:
     frame.table(tables.record_table(result), f"{data_name}_lambda", "Inputs only: C, λ and M are public.")

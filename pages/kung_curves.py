@@ -22,13 +22,14 @@ frame.metrics(tables.release_metrics(ours, paper, show, shown))
 left, right = st.columns(2)
 with left:
     st.subheader("This setting")
-    frame.chart(figures.curves(ours, show), "curves", tables.curves_alt(ours, "orange"))
+    frame.chart(compute.drawn(figures.curves, ours, show), "curves", tables.curves_alt(ours, "orange"))
 with right:
     st.subheader(tables.published_title(paper))
-    frame.chart(figures.curves(paper, show, other=True), "curves_paper", tables.curves_alt(paper, "purple, dashed"))
+    picture = compute.drawn(figures.curves, paper, show, True)
+    frame.chart(picture, "curves_paper", tables.curves_alt(paper, "purple, dashed"))
 if show:
     st.subheader("How lucky can a draw be?")
-    frame.chart(figures.error_distribution(ours.outcome, paper.outcome, unit), "errors", tables.ERRORS_ALT)
+    frame.chart(compute.drawn(figures.error_distribution, ours, paper, unit), "errors", tables.ERRORS_ALT)
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
 with values:
     frame.table(tables.curve_table(ours, show), f"{data.name}_curve", tables.OVERLAY_NOTE)

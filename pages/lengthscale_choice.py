@@ -35,7 +35,7 @@ left, right = st.columns([3, 2])
 with left:
     st.subheader("What would be chosen")
     frame.clickable(
-        choosing_figures.tiles(table, grid, budgets, unit, y_unit),
+        compute.drawn(choosing_figures.tiles, table, grid, budgets, unit, y_unit, of=data.name),
         "tiles",
         "Probability that each lengthscale is chosen, for less to more privacy of the release. The more noise the "
         "release needs, the longer the lengthscale that serves it best. Click a tile to take its setting along.",
@@ -45,7 +45,7 @@ with left:
 with right:
     st.subheader("What it costs")
     frame.chart(
-        choosing_figures.errors(table, grid, budgets, unit, y_unit),
+        compute.drawn(choosing_figures.errors, table, grid, budgets, unit, y_unit, of=data.name),
         "choice_errors",
         "Expected held-out error against the lengthscale: without noise (blue), private (orange), "
         "after the private choice (green).",

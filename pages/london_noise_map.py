@@ -34,7 +34,8 @@ with values:
     frame.table(cells, data.name, tables.OVERLAY_NOTE)
 with how:
     if show:
-        frame.chart(figures.error_distribution(ours.outcome, paper.outcome, data.y_unit), "errors", tables.ERRORS_ALT)
+        errors = compute.drawn(figures.error_distribution, ours, paper, data.y_unit)
+        frame.chart(errors, "errors", tables.ERRORS_ALT)
     frame.steps(tables.explain(ours, model, design, draw))
 with lesson:
     frame.lessons(

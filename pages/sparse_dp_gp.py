@@ -6,6 +6,11 @@ setting, view, show = page_controls.sparse_setting()
 found = compute.sparse_fits(setting)
 guarantee = setting.mechanism().guarantee.for_unit(found.dataset.unit)
 
+
+def picture(*parts):
+    return compute.drawn(*parts, of=setting)
+
+
 frame.heading("What if the inputs are private too?", sparse_figures.answer(found, setting, show))
 if found.dataset.simulated:
     st.info(f"Simulated data: {found.dataset.source}", icon=":material/science:")
@@ -17,28 +22,40 @@ table = sparse_figures.fit_table(found)
 if view == "fits":
     with left:
         caption = "Private fits: ours orange, the paper's purple and dashed; bands of two standard deviations."
-        frame.chart(sparse_figures.fit(found, show), "sparse_fit", caption)
+        frame.chart(picture(sparse_figures.fit, found, show), "sparse_fit", caption)
     if show:
         with right:
             caption = "Do intervals hold what they promise? Below the dotted line they are too narrow."
-            frame.chart(sparse_figures.calibration(found), "sparse_calibration", caption)
+            frame.chart(picture(sparse_figures.calibration, found), "sparse_calibration", caption)
 elif not show:
     st.info("These figures compare with the true data: switch the educational overlay on to see them.")
 elif view == "errors":
     curves = compute.sparse_curves(setting)
     with left:
-        frame.chart(sparse_figures.against_epsilon(curves, "error"), "sparse_errors", "Held-out error against ε.")
+        frame.chart(
+            picture(sparse_figures.against_epsilon, curves, "error"),
+            "sparse_errors",
+            "Held-out error against ε.",
+        )
     with right:
         caption = "Log-likelihood of held-out records: error and honesty of the uncertainty together."
-        frame.chart(sparse_figures.against_epsilon(curves, "likelihood"), "sparse_likelihood", caption)
+        frame.chart(
+            picture(sparse_figures.against_epsilon, curves, "likelihood"),
+            "sparse_likelihood",
+            caption,
+        )
     table = sparse_figures.curve_table(curves)
 else:
     chosen = compute.sparse_choices(setting)
     with left:
         caption = "Error after a private choice of lengthscale and noise: evidence costs nothing beyond the release."
-        frame.chart(sparse_figures.choice_errors(chosen), "sparse_choice", caption)
+        frame.chart(picture(sparse_figures.choice_errors, chosen), "sparse_choice", caption)
     with right:
-        frame.chart(sparse_figures.choice_shares(chosen), "sparse_shares", "Which lengthscale each method chooses.")
+        frame.chart(
+            picture(sparse_figures.choice_shares, chosen),
+            "sparse_shares",
+            "Which lengthscale each method chooses.",
+        )
     table = sparse_figures.choice_table(chosen)
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
 with values:

@@ -164,11 +164,13 @@ class Result:
     """Everything a page needs for one setting.
 
     Attributes:
+        settings: what all of it depends on.
         dataset, fit, plan, outcome: the stages' results.
         seconds: time taken by each stage in this run.
         computed: stages that were computed in this run; the others came from the cache.
     """
 
+    settings: tuple[Model, Design, Draw]
     dataset: Dataset
     fit: Fit
     plan: Plan

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import os
-import time
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import replace
 from typing import Any
 
+import plotly.graph_objects as go
 import streamlit as st
 
 from dpgp_core.data import Dataset
 from dpgp_core.grid_search import Setting as Found
 from dpgp_core.mechanisms import Plan
 from pages._ui import analysis, attacking, choosing, comparing, exploring, sparse
-from pages._ui.analysis import Design, Draw, Fit, Model, Result, Scene
+from pages._ui.analysis import Design, Draw, Fit, Model, Outcome, Result, Scene
 from pages._ui.attacking import Attacked, OutputAttack, PathAttack
 from pages._ui.choosing import Grid, Scored
 from pages._ui.comparing import Contest, Curve
@@ -122,17 +122,17 @@ def run(model: Model, design: Design, draw: Draw) -> Result:
     data, place = dataset(model.dataset), scene(model.dataset)
     fit = _got("Computing the cloaking matrix C", _fit, model, given=(data, place))
     plan = _got("Designing the noise: λ and M", _plan, model, design, given=(data, place, fit.value))
-    begun = time.perf_counter()
-    outcome = analysis.stage_outcome(data, place, model, fit.value, plan.value, design, draw)
-    seconds = time.perf_counter() - begun
-    answers = {"C": fit, "λ, M": plan}
+    stages = (data, place, fit.value, plan.value)
+    outcome = _got("Drawing the noise", _outcome, model, design, draw, given=stages, here=True)
+    answers = {"C": fit, "λ, M": plan, "scale, draw": outcome}
     return Result(
+        settings=(model, design, draw),
         dataset=data,
         fit=fit.value,
         plan=plan.value,
-        outcome=outcome,
-        seconds={name: answer.seconds for name, answer in answers.items()} | {"scale, draw": seconds},
-        computed=frozenset({"scale, draw", *(name for name, answer in answers.items() if answer.computed)}),
+        outcome=outcome.value,
+        seconds={name: answer.seconds for name, answer in answers.items()},
+        computed=frozenset(name for name, answer in answers.items() if answer.computed),
     )
 
 
@@ -140,6 +140,22 @@ def run_published(model: Model, draw: Draw) -> Result:
     """The published method at the same budget and draw: log-det objective, Hall's calibration."""
     hall = replace(draw, calibration="hall", shrinkage=False)
     return run(model, analysis.PAPER_DESIGN, hall)
+
+
+def drawn(make: Callable[..., go.Figure], *parts: Any, of: Hashable = None) -> go.Figure:
+    """The figure ``make(*parts)``, made once for everybody: plotly takes longer over it than stage 3.
+
+    Args:
+        make: a function of ``figures`` or the like.
+        parts: what it takes: settings, options, results of ``run``, and whatever else ``of`` determines.
+        of: the settings of parts that do not know theirs.
+    """
+    settings = (of, *filter(_is_setting, (part.settings if isinstance(part, Result) else part for part in parts)))
+    if of is None and len(settings) < len(parts) + 1:
+        raise TypeError(f"{make.__name__} takes results that do not know their settings; name them with of=...")
+    name = f"{make.__module__}.{make.__qualname__}"
+    answer = _got("Drawing", _figure, name, settings, given=(make, parts), here=True)
+    return go.Figure(answer.value, _validate=False)  # it was valid when it was made
 
 
 def of_one_session(what: str, function: Callable[..., Any], *args: Any) -> Any:
@@ -154,9 +170,10 @@ def _got(
     *settings: Hashable,
     given: tuple[Any, ...] = (),
     reports: bool = False,
+    here: bool = False,
 ) -> Answer:
     with _shown(what) as bar:
-        return jobs.get(function, *settings, given=given, reports=reports, waiting=bar)
+        return jobs.get(function, *settings, given=given, reports=reports, waiting=bar, here=here)
 
 
 @contextlib.contextmanager
@@ -181,3 +198,22 @@ def _fit(data: Dataset, place: Scene, model: Model) -> Fit:
 
 def _plan(data: Dataset, place: Scene, fit: Fit, model: Model, design: Design) -> Plan:
     return analysis.stage_plan(data, place, model, fit, design)
+
+
+def _outcome(data: Dataset, place: Scene, fit: Fit, plan: Plan, model: Model, design: Design, draw: Draw) -> Outcome:
+    return analysis.stage_outcome(data, place, model, fit, plan, design, draw)
+
+
+def _is_setting(part: object) -> bool:
+    """Whether equal parts look the same: plain values and frozen settings, not results, which compare by identity."""
+    if type(part).__hash__ is object.__hash__:
+        return False
+    try:
+        hash(part)
+    except TypeError:
+        return False
+    return True
+
+
+def _figure(make: Callable[..., go.Figure], parts: tuple[Any, ...], _name: str, _settings: Hashable) -> dict[str, Any]:
+    return make(*parts).to_dict()

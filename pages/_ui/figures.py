@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 
 from dpgp_core.data import FloatArray
 from dpgp_core.tradeoff import budget_tradeoff, gaussian_tradeoff
-from pages._ui.analysis import Outcome, Result
+from pages._ui.analysis import Result
 from pages._ui.palette import GUARANTEE, NON_PRIVATE, OTHER, PRIVATE, RISK, TRUTH, faded
 
 HEIGHT = 470
@@ -58,8 +58,9 @@ def curves(result: Result, overlay: bool, other: bool = False) -> go.Figure:
     return finish(figure, HEIGHT)
 
 
-def error_distribution(ours: Outcome, paper: Outcome, unit: str) -> go.Figure:
+def error_distribution(result: Result, published: Result, unit: str) -> go.Figure:
     """RMSE over simulated draws: this setting, the published method, and the fit without noise."""
+    ours, paper = result.outcome, published.outcome
     figure = go.Figure()
     top = float(np.percentile(np.concatenate([ours.draw_rmse, paper.draw_rmse]), 99))
     bins = {"start": 0.0, "end": top, "size": top / 60}

@@ -74,6 +74,7 @@ class Jobs:
         given: tuple[Any, ...] = (),
         reports: bool = False,
         waiting: Waiting | None = None,
+        here: bool = False,
     ) -> Answer:
         """``function(*given, *settings)``, from the cache if these settings were asked for before.
 
@@ -83,6 +84,7 @@ class Jobs:
             given: results of earlier stages, which the settings determine: no part of the key.
             reports: the function takes a keyword ``progress(fraction)``.
             waiting: see ``Waiting``.
+            here: compute in the caller's thread: for milliseconds, which a process would only make longer.
         """
         start, key = time.perf_counter(), (function.__module__, function.__qualname__, settings)
         with self._lock:
@@ -92,7 +94,7 @@ class Jobs:
         frames = self.lattice.load(key) if self.lattice else None
         fresh = frames is None
         if frames is None:
-            frames = self._compute(key, function, (*given, *settings), reports, waiting)
+            frames = self._compute(key, function, (*given, *settings), reports, waiting, here)
         return Answer(self._keep(key, frames), fresh, time.perf_counter() - start)
 
     def once(
@@ -119,8 +121,9 @@ class Jobs:
         args: tuple[Any, ...],
         reports: bool,
         waiting: Waiting | None,
+        here: bool = False,
     ) -> Frames:
-        if self.workers is None:
+        if here or self.workers is None:
             frames = _packed(function, args, **({"progress": lambda fraction: None} if reports else {}))
             if self.lattice is not None:
                 self.lattice.save(key, frames)

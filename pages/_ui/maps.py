@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ import pandas as pd
 import pydeck as pdk
 from numpy.typing import NDArray
 from plotly.colors import sample_colorscale, unlabel_rgb
+from pydeck.bindings.json_tools import default_serialize
 
 from datasets import hexagons, london_hexes
 from dpgp_core.data import Dataset, FloatArray
@@ -92,6 +94,14 @@ def _of_sales(data: Dataset, cells: pd.Series[str]) -> tuple[NDArray[np.int64], 
     return by_cell["count"].fillna(0).to_numpy(np.int64), by_cell["mean"].to_numpy(np.float64)
 
 
+class CompactDeck(pdk.Deck):
+    """A deck whose JSON is not indented: half the bytes, and no second of pure Python for twenty visitors."""
+
+    def to_json(self) -> str:
+        """The JSON that the browser draws."""
+        return json.dumps(self, sort_keys=True, default=default_serialize)
+
+
 def deck(cells: pd.DataFrame, layer: Layer, kind: str) -> pdk.Deck:
     """The hexagons coloured by one column, with borough outlines; no background map, no external request."""
     values = cells[layer.column].to_numpy(float)
@@ -119,7 +129,7 @@ def deck(cells: pd.DataFrame, layer: Layer, kind: str) -> pdk.Deck:
         pdk.Layer("PathLayer", paths, id=name, get_path="path", get_color=colour, width_min_pixels=width)
         for name, colour, width in lines
     ]
-    return pdk.Deck(
+    return CompactDeck(
         layers=[hexagons, *outlines],
         initial_view_state=pdk.ViewState(**_VIEW),
         map_provider=None,

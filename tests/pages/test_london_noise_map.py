@@ -96,7 +96,7 @@ def sales_result():
     fit = analysis.stage_matrix(few, scene, model)
     plan = analysis.stage_plan(few, scene, model, fit, design)
     outcome = analysis.stage_outcome(few, scene, model, fit, plan, design, draw)
-    return analysis.Result(few, fit, plan, outcome, {}, frozenset())
+    return analysis.Result((model, design, draw), few, fit, plan, outcome, {}, frozenset())
 
 
 def test_true_prices_of_sales_are_the_means_in_their_cells(sales_result):
