@@ -1,22 +1,14 @@
-"""Your own CSV file as a Dataset: streamed, checked, and never guessed from.
-
-Bounds and box are declared by you; no default is ever computed from the file, because a bound
-read off private data is itself a release. For the same reason no error message repeats a cell.
-"""
+"""Your own CSV file as a Dataset: streamed, checked, and never guessed from."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import BinaryIO, TypeVar
+from typing import BinaryIO
 
-from datasets.csv_rows import read_columns
-from dpgp_core.data import Dataset, FloatArray, check_interval
-
-MAX_ROWS = 2_000_000  # rows beyond it are refused, not read
-
-_T = TypeVar("_T")
+from dpgp_core.data import Dataset
+from dpgp_core.reading.csv_table import read_dataset
 
 
 def from_csv(
@@ -53,69 +45,19 @@ def from_csv(
         ValueError: a declaration does not fit, or the file cannot be read as such a table. The
             message names the column and the line of the file, never the content of a cell.
     """
-    _check_columns(x, y)
-    bounds = _interval(y_bounds, "y_bounds")
-    box = tuple(_interval(pair, "each entry of x_box") for pair in _of_length(x_box, len(x), "x_box"))
-    units = tuple(_of_length([""] * len(x) if x_units is None else x_units, len(x), "x_units"))
     with _opened(source) as stream:
-        values = read_columns(stream, [*x, y], max_rows=MAX_ROWS)
-    X = values[:, :-1].copy()
-    _check_inputs(X, x, box)
-    return Dataset(
-        name=name,
-        X=X,
-        y=values[:, -1].copy(),
-        x_names=tuple(x),
-        x_units=units,
-        y_name=y,
-        y_unit=y_unit,
-        y_bounds=bounds,
-        x_box=box,
-        unit=unit,
-        source="your own CSV file",
-        licence="yours to state; this project neither keeps nor shares the file",
-        bounds_reason="declared by you when the file was read; nothing was computed from its values",
-        y_scale=y_scale,
-    )
-
-
-def _check_columns(x: Sequence[str], y: str) -> None:
-    if isinstance(x, str):
-        raise ValueError(f"x must be a list of column names, got the text {x!r}; write x=[{x!r}]")
-    if not x:
-        raise ValueError("x is empty; name at least one input column")
-    repeated = sorted({column for column in x if list(x).count(column) > 1})
-    if repeated:
-        raise ValueError(f"x names the column {repeated[0]!r} more than once; name each input column once")
-    if y in x:
-        raise ValueError(f"the column {y!r} is both an input (x) and the output (y); remove it from x")
-
-
-def _of_length(entries: Sequence[_T], length: int, name: str) -> Sequence[_T]:
-    if len(entries) != length:
-        raise ValueError(f"{name} must have {length} entries, one per column of x, got {len(entries)}")
-    return entries
-
-
-def _interval(pair: tuple[float, float], name: str) -> tuple[float, float]:
-    try:
-        low, high = (float(end) for end in pair)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must be two numbers (low, high), got {pair!r}; declare both") from None
-    check_interval((low, high), name)
-    return low, high
-
-
-def _check_inputs(X: FloatArray, names: Sequence[str], box: Sequence[tuple[float, float]]) -> None:
-    for column, name, (low, high) in zip(X.T, names, box, strict=True):
-        outside = int(((column < low) | (column > high)).sum())
-        if outside:
-            raise ValueError(
-                f"{outside} of {len(column)} rows have {name!r} outside its x_box ({low:g}, {high:g}); "
-                "widen the declared box, or remove those rows"
-            )
-        if column.min() == column.max():
-            raise ValueError(f"column {name!r} has the same value in every row; remove it from x")
+        return read_dataset(
+            stream,
+            x=x,
+            y=y,
+            y_bounds=y_bounds,
+            x_box=x_box,
+            unit=unit,
+            name=name,
+            x_units=x_units,
+            y_unit=y_unit,
+            y_scale=y_scale,
+        )
 
 
 def _opened(source: str | Path | BinaryIO) -> AbstractContextManager[BinaryIO]:

@@ -77,12 +77,19 @@ def test_core_has_no_relative_import_out_of_the_package():
         assert max(levels, default=0) <= depth, name(path)
 
 
+TOUCHES = {  # what the command line needs: one module for files, and a zip made in memory
+    "dpgp_core/publishing/files.py": {"os", "pathlib", "open"},
+    "dpgp_core/publishing/bundle.py": {"io"},
+}
+
+
 def test_core_touches_neither_files_nor_network():
-    forbidden = {"pathlib", "os", "io", "urllib", "http", "socket", "requests", "shutil", "tempfile"}
+    forbidden = {"pathlib", "os", "io", "urllib", "http", "socket", "requests", "shutil", "tempfile", "open"}
     for path in sources("dpgp_core"):
         tree = parse(path)
-        assert not forbidden & set(imported(tree)), name(path)
-        assert "open" not in {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}, name(path)
+        opening = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} & {"open"}
+        found = forbidden & (set(imported(tree)) | opening)
+        assert found == TOUCHES.get(name(path), set()), name(path)
 
 
 def test_pages_import_nothing_from_tests_or_benchmarks():

@@ -157,7 +157,7 @@ WRONG = {
     "a date": (NEW.replace("2021-06-02 00:05:00", "secret7"), "'ended_at' has no date and time like .* in line 2"),
     "no date": (NEW.replace("2021-06-02 00:05:00", ""), "'ended_at' has no date and time like"),
     "short line": (NEW + "A5,secret7\n", "line 6 has 2 fields where the header has 10"),
-    "not text": (b"\x1f\x8b\x08\xff\xfe", "line 1 of the file is not UTF-8 text"),
+    "not text": (b"\x1f\x8b\x08\xff\xfe", "the file is compressed by gzip"),
     "elsewhere": (OLD.replace('"40.', '"51.'), "0 of the file's 4 journeys have both stations inside the box"),
     "one journey": ("".join(OLD.splitlines(keepends=True)[:2]), "1 of the file's 1 journeys have both stations"),
 }

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 import datasets
-from datasets import csv_file, csv_rows, from_csv
+from datasets import csv_file, from_csv
+from dpgp_core.reading import csv_rows, csv_table
 
 GOOD = b"age,weight,height,note\n10,30.5,140,anna\n20,50,160,bea\n30,55,150,cleo\n"
 DECLARED = {"x": ["age"], "y": "height", "y_bounds": (50, 200), "x_box": [(0, 100)]}
@@ -160,9 +161,9 @@ FILES = {
     "first row long": (b"age,height\n1,150,9\n2,150,9\n", "line 2 has 3 fields where the header has 2"),
     "semicolons": (b"age;height\n1;150\n2;150\n", "no column 'age'; .*comma-separated.*'age;height'"),
     "Latin-1": (b"age,height\n1,150\n2,\xe9\n", "line 3 of the file is not UTF-8"),
-    "UTF-16": (GOOD.decode().encode("utf-16"), "line 1 of the file is not UTF-8"),
+    "UTF-16": (GOOD.decode().encode("utf-16"), "the file is UTF-16 text, .* save it as .* UTF-8"),
     "NUL": (b"age,height\n1,150\n2,1\x0050\n", "line 3 of the file is not UTF-8"),
-    "zip": (b"PK\x03\x04\x14\x00\x00\x00", "line 1 of the file is not UTF-8"),
+    "zip": (b"PK\x03\x04\x14\x00\x00\x00", "the file is a zip archive .* not unpacked"),
     "open quote": (b'age,height\n1,150\n2,"7391.5secret\n', "not valid CSV at line 3"),
     "text after a quote": (b'age,height\n1,150\n2,"1"7391.5secret\n', "not valid CSV at line 3"),
     "old Macintosh": (b"age,height\r1,150\r2,160\r", "not valid CSV at line 1"),
@@ -183,7 +184,7 @@ def test_bad_files_are_refused_in_one_sentence_without_a_cell(content, message):
 
 
 def test_too_many_rows_are_refused_without_reading_the_rest(monkeypatch):
-    monkeypatch.setattr(csv_file, "MAX_ROWS", 5)
+    monkeypatch.setattr(csv_table, "MAX_ROWS", 5)
     stream = io.BytesIO(b"age,height\n" + b"".join(b"%d,150\n" % age for age in range(100)))
     with pytest.raises(ValueError, match="more than 5 rows, the limit"):
         from_csv(stream, **DECLARED)
@@ -191,12 +192,12 @@ def test_too_many_rows_are_refused_without_reading_the_rest(monkeypatch):
 
 
 def test_exactly_the_limit_is_accepted(monkeypatch):
-    monkeypatch.setattr(csv_file, "MAX_ROWS", 3)
+    monkeypatch.setattr(csv_table, "MAX_ROWS", 3)
     assert read(GOOD).n == 3
 
 
 def test_limit_is_two_million():
-    assert csv_file.MAX_ROWS == 2_000_000
+    assert csv_table.MAX_ROWS == 2_000_000
 
 
 def test_an_endless_line_is_refused_after_the_limit():

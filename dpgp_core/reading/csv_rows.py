@@ -15,10 +15,28 @@ from typing import BinaryIO
 
 import numpy as np
 
-from dpgp_core.data import FloatArray
+from ..data import FloatArray
 
 MAX_LINE_BYTES = 1_000_000  # one endless line must not fill the memory
+MAX_BYTES = 500_000_000  # of a whole file
+MAX_COLUMNS = 1_000
 SHOWN_LETTERS = 300  # of the column names, in a message
+
+# How files start that people take for tables. None is unpacked: a small archive can hold an endless file.
+_OTHER_KINDS = {
+    b"PK\x03\x04": "a zip archive or a spreadsheet (.xlsx, .ods)",
+    b"PK\x05\x06": "an empty zip archive",
+    b"\x1f\x8b": "compressed by gzip",
+    b"BZh": "compressed by bzip2",
+    b"\xfd7zXZ\x00": "compressed by xz",
+    b"7z\xbc\xaf\x27\x1c": "a 7z archive",
+    b"\x28\xb5\x2f\xfd": "compressed by zstd",
+    b"\xd0\xcf\x11\xe0": "an old spreadsheet (.xls)",
+    b"%PDF": "a PDF",
+    b"PAR1": "a Parquet file",
+    b"\xff\xfe": "UTF-16 text",
+    b"\xfe\xff": "UTF-16 text",
+}
 
 
 def read_columns(stream: BinaryIO, columns: list[str], *, max_rows: int) -> FloatArray:
@@ -36,11 +54,9 @@ def read_columns(stream: BinaryIO, columns: list[str], *, max_rows: int) -> Floa
         ValueError: the stream is no such table. The message names the column and the line of
             the file (the header is line 1), never the content of a cell.
     """
-    rows = read_rows(stream)
-    _, header = next(rows, (0, []))
-    if not header:
-        raise ValueError("the file is empty; it needs a header line with column names and at least 2 rows")
-    places = _places([title.strip() for title in header], columns)
+    rows = read_rows(stream, max_bytes=MAX_BYTES)
+    header = _header(rows)
+    places = _places(header, columns)
     values = array("d")  # 8 bytes a value, against 32 in a list
     n = 0
     for n, (line, row) in enumerate(rows, start=1):
@@ -55,6 +71,31 @@ def read_columns(stream: BinaryIO, columns: list[str], *, max_rows: int) -> Floa
     if n < 2:
         raise ValueError(f"the file has {n} row{'' if n == 1 else 's'} below its header; it needs at least 2")
     return np.array(values).reshape(n, len(columns))
+
+
+def column_names(stream: BinaryIO) -> list[str]:
+    """Column names in the header line of a stream, read from where it stands; nothing below it is kept.
+
+    Raises:
+        ValueError: there is no header line, two names are the same, or the line holds numbers, so that it may be a
+            record; it is then not shown.
+    """
+    header = _header(read_rows(stream))
+    if any(_is_number(title) for title in header):
+        raise ValueError("the first line of the file holds numbers, so it may be a record; add a line of column names")
+    _places(header, [])
+    return header
+
+
+def _header(rows: Iterator[tuple[int, list[str]]]) -> list[str]:
+    _, header = next(rows, (0, []))
+    if not header:
+        raise ValueError("the file is empty; it needs a header line with column names and at least 2 rows")
+    if len(header) > MAX_COLUMNS:
+        raise ValueError(
+            f"the file has {len(header)} columns, more than {MAX_COLUMNS}, the limit; keep the columns you need"
+        )
+    return [title.strip() for title in header]
 
 
 def _places(header: list[str], columns: list[str]) -> list[int]:
@@ -88,8 +129,8 @@ def _is_number(text: str) -> bool:
 def read_number(cell: str, column: str, line: int) -> float:
     """One cell as a finite number; ValueError names column and line, never the cell."""
     try:
-        # float() takes "1_000" for a thousand, but whoever wrote that meant a code.
-        value = float("text" if "_" in cell else cell)
+        # float() takes "1_000" for a thousand, but whoever wrote that meant a code; it takes digits of any script too.
+        value = float("text" if "_" in cell or not cell.isascii() else cell)
     except ValueError:
         problem = "text instead of a number" if cell.strip() else "an empty cell"
     else:
@@ -100,9 +141,9 @@ def read_number(cell: str, column: str, line: int) -> float:
     raise ValueError(f"column {column!r} has {problem} in line {line} of the file; correct or remove that row")
 
 
-def read_rows(stream: BinaryIO) -> Iterator[tuple[int, list[str]]]:
-    """Yield (line number, fields) of every line that is not blank."""
-    reader = csv.reader(_lines(stream), strict=True)
+def read_rows(stream: BinaryIO, *, max_bytes: int | None = None) -> Iterator[tuple[int, list[str]]]:
+    """Yield (line number, fields) of every line that is not blank; more than ``max_bytes`` are refused."""
+    reader = csv.reader(_lines(stream, max_bytes), strict=True)
     try:
         yield from ((reader.line_num, row) for row in reader if row)
     except csv.Error:
@@ -112,12 +153,18 @@ def read_rows(stream: BinaryIO) -> Iterator[tuple[int, list[str]]]:
     raise ValueError(f"{problem}; save it again as comma-separated UTF-8")
 
 
-def _lines(stream: BinaryIO) -> Iterator[str]:
+def _lines(stream: BinaryIO, max_bytes: int | None) -> Iterator[str]:
+    total = 0
     for number, line in enumerate(iter(lambda: stream.readline(MAX_LINE_BYTES + 1), b""), start=1):
         if isinstance(line, str):
             raise ValueError("the file object is in text mode; open it in binary mode ('rb')")
+        if number == 1:
+            _refuse_other_kinds(line)
         if len(line) > MAX_LINE_BYTES:
             raise ValueError(f"line {number} is longer than {MAX_LINE_BYTES} bytes, the limit; is the file a CSV?")
+        total += len(line)
+        if max_bytes is not None and total > max_bytes:
+            raise ValueError(f"the file has more than {max_bytes} bytes, the limit; keep a random sample of its rows")
         try:
             text = line.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError:
@@ -125,3 +172,9 @@ def _lines(stream: BinaryIO) -> Iterator[str]:
         if "\0" in text:
             raise ValueError(f"line {number} of the file is not UTF-8 text; save it as comma-separated UTF-8")
         yield text
+
+
+def _refuse_other_kinds(start: bytes) -> None:
+    kind = next((kind for magic, kind in _OTHER_KINDS.items() if start.startswith(magic)), None)
+    if kind is not None:
+        raise ValueError(f"the file is {kind}, which is not unpacked or converted; save it as comma-separated UTF-8")

@@ -1,0 +1,200 @@
+"""Generators of tables that must be refused, by kind; every private cell holds ``SECRET``."""
+
+import bz2
+import gzip
+import io
+import lzma
+import zipfile
+
+SECRET = "7391"
+HEADER = ["age", "height", "note"]
+FORMULA_STARTS = "=+-@\t\r＝＋－＠"
+NOT_NUMBERS = [
+    "1e999", "-1e999", "1_000", "١٢٣", "１２", "½", "nan", "NaN", "inf", "-Infinity", "0x1f", "1e", "--1", "1 000",
+    "12%", "$3", "TRUE", "None", "", " ", "1.2.3", "=1+1", "@SUM(A1)", "1;5", "0b1", "1j", "#N/A", "²",
+    "1\u00a0000", "\u22121",
+]  # fmt: skip
+
+
+def rows(rng, n=None):
+    """Lines of a good table as lists of cells: age inside the box, height and note secret."""
+    n = int(rng.integers(2, 9)) if n is None else n
+    ages = rng.permutation(1000)[:n] / 10
+    return [
+        [f"{age:.1f}", f"17{digit}.{SECRET}", f"n{SECRET}"]
+        for age, digit in zip(ages, rng.integers(0, 9, n), strict=True)
+    ]
+
+
+def table(header, lines, separator=",", end="\n"):
+    return end.join(separator.join(row) for row in [header, *lines]).encode() + end.encode()
+
+
+def anywhere(rng, content, piece):
+    at = int(rng.integers(0, len(content) + 1))
+    return content[:at] + piece + content[at:]
+
+
+def pick(rng, choices):
+    return choices[int(rng.integers(len(choices)))]
+
+
+def nul(rng):
+    return anywhere(rng, table(HEADER, rows(rng)), b"\0" * int(rng.integers(1, 4)))
+
+
+def wrong_encoding(rng):
+    text = table(HEADER, rows(rng)).decode().replace("n7391", "é7391", 1)
+    codec = pick(rng, ["latin-1", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "cp037", "utf-7"])
+    return text.encode(codec) if codec != "utf-7" else text.encode("utf-16-le") + b"+AGE-"
+
+
+def half_characters(rng):
+    return anywhere(
+        rng, table(HEADER, rows(rng)), pick(rng, [b"\xed\xa0\x80", b"\xff", b"\xc0\xaf", b"\xf5\x80\x80\x80"])
+    )
+
+
+def ragged(rng):
+    lines = rows(rng)
+    row = lines[int(rng.integers(len(lines)))]
+    if rng.random() < 0.5:
+        row.pop(int(rng.integers(len(row))))
+    else:
+        row.extend([SECRET] * int(rng.integers(1, 5)))
+    return table(HEADER, lines)
+
+
+def many_columns(rng):
+    count = int(10 ** rng.uniform(3.01, 6))
+    header = ",".join(["age", "height", *(f"c{k}" for k in range(count))])
+    return header.encode() + b"\n" + b"1,2\n" * 3
+
+
+def many_fields(rng):
+    lines = rows(rng)
+    lines[int(rng.integers(len(lines)))].extend(["1"] * int(10 ** rng.uniform(2, 5.5)))
+    return table(HEADER, lines)
+
+
+def huge_field(rng):
+    lines = rows(rng)
+    size = int(10 ** rng.uniform(5.2, 6.2))
+    lines[int(rng.integers(len(lines)))][int(rng.integers(3))] = pick(rng, ["9", "x", "a b "]) * size
+    return table(HEADER, lines)
+
+
+def quotes(rng):
+    lines = rows(rng)
+    row = lines[int(rng.integers(len(lines)))]
+    place = int(rng.integers(3))
+    row[place] = pick(rng, [f'"{SECRET}', f'"1"{SECRET}', f'"{SECRET}""', f'"a" "{SECRET}"'])
+    return table(HEADER, lines)
+
+
+def compressed(rng):
+    bomb = table(HEADER, rows(rng)) + b"1,2,3\n" * int(rng.integers(1, 200_000))
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr(pick(rng, ["table.csv", "xl/workbook.xml", "content.xml"]), bomb)
+    other = [
+        b"%PDF-1.7\n",
+        b"PAR1" + bomb[:99],
+        b"\xd0\xcf\x11\xe0\xa1\xb1",
+        b"7z\xbc\xaf\x27\x1c",
+        b"\x28\xb5\x2f\xfd",
+    ]
+    packers = [lambda: archive.getvalue(), lambda: gzip.compress(bomb, 1), lambda: bz2.compress(bomb[:99_999])]
+    packers += [lambda: lzma.compress(bomb[:99_999], preset=0), lambda: pick(rng, other)]
+    return pick(rng, packers)()
+
+
+def line_ends(rng):
+    return table(HEADER, rows(rng), end=pick(rng, ["\r", "\x0b", "\x85", "\u2028", "\x1e"]))
+
+
+def second_mark(rng):
+    return b"\xef\xbb\xbf" * int(rng.integers(2, 5)) + table(HEADER, rows(rng))
+
+
+def duplicate_header(rng):
+    header = list(HEADER)
+    header[2] = pick(rng, ["age", "height", " age ", "height "])
+    return table(header, rows(rng))
+
+
+def blank(rng):
+    return pick(rng, [b"", b"\n", b" ", b"\t", b"\r\n", b",", b'""', b"\xef\xbb\xbf"]) * int(rng.integers(0, 30))
+
+
+def too_few(rng):
+    return table(HEADER, rows(rng, int(rng.integers(0, 2))))
+
+
+def not_a_number(rng):
+    lines = rows(rng)
+    cell = pick(rng, NOT_NUMBERS)
+    lines[int(rng.integers(len(lines)))][int(rng.integers(2))] = pick(rng, [cell, f'"{cell}"', f" {cell} "])
+    return table(HEADER, lines)
+
+
+def missing_column(rng):
+    header = list(HEADER)
+    header[int(rng.integers(2))] = pick(rng, ["Age", "HEIGHT", "", "ag", "=age", "age\u200b", "x" * 5000])
+    return table(header, rows(rng))
+
+
+def no_header(rng):
+    first, *rest = rows(rng, 5)
+    return table(first, rest)
+
+
+def outside_box(rng):
+    lines = rows(rng)
+    lines[int(rng.integers(len(lines)))][0] = pick(rng, ["-0.1", "100.001", "1e300", "-1e-9", "99999"])
+    return table(HEADER, lines)
+
+
+def all_equal(rng):
+    lines = rows(rng)
+    for row in lines:
+        row[0] = "5"
+    return table(HEADER, lines)
+
+
+def other_separator(rng):
+    return table(HEADER, rows(rng), separator=pick(rng, [";", "\t", "|", " ", "，"]))
+
+
+def too_many_rows(rng):
+    return table(HEADER, [["1", SECRET, "a"], ["2", SECRET, "a"]] * 2501)
+
+
+def random_bytes(rng):
+    return bytes(rng.integers(0, 256, int(rng.integers(1, 400))).astype("uint8"))
+
+
+TABLES = {
+    "NUL bytes": nul,
+    "wrong encoding": wrong_encoding,
+    "half characters": half_characters,
+    "ragged rows": ragged,
+    "a thousand to a million columns": many_columns,
+    "too many fields in a row": many_fields,
+    "huge field": huge_field,
+    "quotes": quotes,
+    "compressed or another format": compressed,
+    "strange line ends": line_ends,
+    "several byte order marks": second_mark,
+    "duplicate headers": duplicate_header,
+    "empty or blank": blank,
+    "fewer than two rows": too_few,
+    "cells that are no numbers": not_a_number,
+    "missing column": missing_column,
+    "no header": no_header,
+    "inputs outside the box": outside_box,
+    "all inputs equal": all_equal,
+    "other separators": other_separator,
+    "too many rows": too_many_rows,
+    "random bytes": random_bytes,
+}
