@@ -31,7 +31,7 @@ WEIGHT_BOX = (0.0, 70.0)  # kg
 SOURCE = "Howell, N. (1967-1969), partial census of the !Kung San, Dobe; Univ. of Toronto TSpace 1807/10395"
 BOUNDS_REASON = "the 100 cm window of the published setting (Smith et al. 2018), taken as a given constant"
 
-_FILE = Path(__file__).with_name("data") / "kung.csv"
+PATH = Path(__file__).with_name("data") / "kung.csv"  # the whole census
 
 
 def load(*, dims: int = 1) -> Dataset:
@@ -45,7 +45,7 @@ def load(*, dims: int = 1) -> Dataset:
     """
     if dims not in (1, 2):
         raise ValueError(f"dims must be 1 (age) or 2 (age and weight), got {dims!r}")
-    census = pd.read_csv(_FILE)
+    census = pd.read_csv(PATH)
     females = census[census["male"] == 0]
     columns = ["age_years", "weight_kg"][:dims]
     return Dataset(

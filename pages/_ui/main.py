@@ -21,6 +21,7 @@ PAGES = [
     st.Page("../compare.py", title="Compare", icon=":material/balance:"),
     st.Page("../sparse_dp_gp.py", title="Sparse DP-GP", icon=":material/scatter_plot:"),
     st.Page("../attack.py", title="Attack", icon=":material/visibility:"),
+    st.Page("../your_data.py", title="Your data & release", icon=":material/upload_file:"),
     st.Page("../how_cloaking_works.py", title="How cloaking works", icon=":material/visibility_off:"),
 ]
 

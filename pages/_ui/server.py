@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import signal
 import threading
-import tomllib
-from pathlib import Path
 
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
@@ -16,6 +14,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
+from dpgp_core import __version__
 from pages._ui.readiness import Readiness
 from pages._ui.visitors import COOKIE, VISITORS, Visitors, well_formed
 
@@ -23,9 +22,7 @@ PROPOSED = "x-visitor"  # header in which a proxy proposes a token, so that the 
 # the replica that the cookie will lead to
 HEADERS = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin"}
 _NOT_PAGES = ("/_stcore/", "/static/", "/media/", "/component/", "/readyz")
-_PROJECT = Path(__file__).resolve().parents[2] / "pyproject.toml"
 
-VERSION: str = tomllib.loads(_PROJECT.read_text(encoding="utf-8"))["project"]["version"]
 READINESS = Readiness()
 DRAINING = threading.Event()
 
@@ -39,7 +36,7 @@ def drain_on_signal() -> None:
 async def readyz(_request: Request) -> JSONResponse:
     """200 if this process can serve every page and takes new visitors; else 503 and the reason."""
     problem = "draining" if DRAINING.is_set() else await run_in_threadpool(READINESS.problem)
-    answer: dict[str, object] = {"ready": problem is None, "version": VERSION}
+    answer: dict[str, object] = {"ready": problem is None, "version": __version__}
     if problem is not None:
         answer["reason"] = problem
     return JSONResponse(answer, 200 if problem is None else 503, {"Cache-Control": "no-store"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 from dpgp_core.privacy import Guarantee
 
@@ -43,3 +44,8 @@ def bad_link_value(key: str, raw: str, reason: str, used: object) -> str:
     """What a page says about a value in its address that it cannot use."""
     shown = "".join(ch for ch in raw[:40] if ch.isprintable() and ch not in "`$<>[]")
     return f"The link asks for {key} = `{shown}`: {reason} Showing {key} = {used} instead."
+
+
+def plain(words: str) -> str:
+    """Words of a visitor, or of an error that quotes them, with every sign escaped that markdown would act on."""
+    return re.sub(r"([\\`*_{}\[\]()#+|<>$:~!])", r"\\\1", " ".join(words.split()))

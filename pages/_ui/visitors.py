@@ -23,16 +23,31 @@ def well_formed(token: str | None) -> bool:
     return token is not None and _TOKEN.fullmatch(token) is not None
 
 
+@dataclass(frozen=True)
+class Issued:
+    """A release that was made: its name and the zip, which holds nothing but what may be published."""
+
+    name: str
+    bundle: bytes = field(repr=False)
+
+
 @dataclass
 class Record:
     """What is remembered of one browser.
 
     Attributes:
         ledger: what was released from it.
-        since: when this server first heard of it (UTC). Releases made earlier are not in ``ledger``.
+        interrupted: the browser came with a token of which this server knows nothing (it was restarted, or another
+            replica served it): what was released before is not in ``ledger``.
+        digest: SHA-256 of the table that the ledger is about; None before the first release.
+        last: the latest release.
+        since: when this server first heard of it (UTC).
     """
 
     ledger: Ledger = field(default_factory=Ledger)
+    interrupted: bool = False
+    digest: str | None = None
+    last: Issued | None = None
     since: datetime = field(default_factory=lambda: datetime.now(UTC))
     last_used: float = 0.0
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -70,7 +85,7 @@ class Visitors:
     def issue(self, proposed: str | None = None) -> str:
         """A token for a browser that has none: ``proposed`` if it is well formed, else 192 random bits."""
         token = proposed if proposed is not None and well_formed(proposed) else secrets.token_urlsafe(24)
-        self._touch(token)
+        self._touch(token, Record())
         return token
 
     def known(self, token: str | None) -> bool:
@@ -92,14 +107,14 @@ class Visitors:
         """
         if not well_formed(token):
             raise ValueError(f"a token is 22 to 64 letters, digits, '-' or '_', got {len(token)} characters")
-        record = self._touch(token)
+        record = self._touch(token, Record(interrupted=True))
         with record.lock:
             yield record
 
-    def _touch(self, token: str) -> Record:
+    def _touch(self, token: str, new: Record) -> Record:
         with self._lock:
             self._forget_idle()
-            record = self._records.get(token) or Record()
+            record = self._records.get(token) or new
             record.last_used = self._clock()
             self._records[token] = record
             self._records.move_to_end(token)

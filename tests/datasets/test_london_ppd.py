@@ -143,7 +143,8 @@ WRONG_SALES = {
     "no price": (sale(price=""), "column 'price' has an empty cell in line 1"),
     "nothing": (sale(price=0), r"column 2 \(price\) has a value that is not above 0 in line 1"),
     "a date": (sale(date="01/secret7"), r"column 3 \(date of transfer\) is no date like 2018-01-31 00:00 in line 1"),
-    "not text": (b"\x1f\x8b\x08\xff\xfe", "price-paid file 'pp-2018.csv': line 1 of the file is not UTF-8 text"),
+    "not text": (b"\xe9\x8b\x08\xff\xfe", "price-paid file 'pp-2018.csv': line 1 of the file is not UTF-8 text"),
+    "gzip": (b"\x1f\x8b\x08\xff\xfe", "price-paid file 'pp-2018.csv': the file is compressed by gzip"),
     "cut short": (PPD[:-40], "price-paid file 'pp-2018.csv': the file is not valid CSV at line 11"),
 }
 

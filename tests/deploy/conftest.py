@@ -62,6 +62,14 @@ class Gate:
         return (self.cluster.folder / "access.log").read_text()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def not_warmed() -> Iterator[None]:
+    """Servers under test do not fill the lattice: it would take the machine from the tests beside them."""
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("DPGP_WARM", "0")
+        yield
+
+
 def start(replicas: int) -> Iterator[Gate]:
     if local.NGINX is None:
         pytest.skip("NO NGINX: nginx is not installed, so what stands before the replicas was not tested")

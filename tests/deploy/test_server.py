@@ -4,7 +4,6 @@ import os
 import re
 import signal
 import threading
-import tomllib
 from http.cookies import SimpleCookie
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from starlette.applications import Starlette
 from starlette.responses import HTMLResponse, PlainTextResponse
 from starlette.routing import Route, WebSocketRoute
 
+from dpgp_core import __version__
 from pages._ui import server
 from pages._ui.readiness import CHECKS, Readiness
 from pages._ui.visitors import Visitors
@@ -137,8 +137,7 @@ def test_every_answer_has_the_safe_headers_and_keeps_its_own(app):
 def test_readyz_says_ready_and_the_version_of_the_project(app):
     status, headers, body = ask(app, "/readyz")
     assert status == 200
-    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
-    assert json.loads(body) == {"ready": True, "version": version}
+    assert json.loads(body) == {"ready": True, "version": __version__}
     assert headers["cache-control"] == "no-store"
 
 

@@ -12,6 +12,7 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
@@ -36,7 +37,7 @@ BUSY = "[data-testid=stSkeleton], [data-testid=stSpinner], [data-stale=true]"
 
 
 @contextlib.contextmanager
-def serve(**settings: str) -> Iterator[str]:
+def serve(log: IO[bytes] | None = None, **settings: str) -> Iterator[str]:
     """A fresh dashboard server on a free loopback port, its lattice not warmed unless set so; yields its address."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -44,7 +45,8 @@ def serve(**settings: str) -> Iterator[str]:
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "STREAMLIT_SERVER_ADDRESS": "127.0.0.1", "DPGP_WARM": "0"}
     environment |= settings
-    process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    to = log or subprocess.DEVNULL
+    process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=to, stderr=to)
     address = f"http://127.0.0.1:{port}"
     try:
         _wait_for(f"{address}/_stcore/health", process)

@@ -18,6 +18,7 @@ PAGES = (
     "attack",
     "lengthscale_choice",
     "compare",
+    "your_data",
     "how_cloaking_works",
 )
 LOOKS = {"light": (1440, 900, "light"), "dark": (1440, 900, "dark"), "narrow": (400, 800, "light")}
@@ -30,6 +31,11 @@ def take(browser: Browser, address: str, page_name: str, look: str, folder: Path
     page = context.new_page()
     page.goto(f"{address}/{'' if page_name == 'start' else page_name}")
     tool.settle(page)
+    if page_name == "your_data":
+        page.get_by_role("button", name="Practise with the !Kung census").click()
+        tool.settle(page)
+        page.get_by_role("button", name="Make release 1").click()
+        tool.settle(page)
     tall = page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")
     page.set_viewport_size({"width": width, "height": max(height, tall)})
     tool.settle(page)

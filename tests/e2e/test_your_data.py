@@ -1,0 +1,163 @@
+"""An own table in real browsers: two releases and a refusal, and nothing of one visitor within another's reach."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import urllib.error
+import urllib.request
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from datasets import kung
+from tests.e2e import browser as tool
+
+MARK = "7316042"  # in every private number, and nowhere else
+PRIVATE = "years,secretheight\n" + "\n".join(f"{age},{90 + age}.{MARK}{age}" for age in range(5, 65))
+
+
+def upload(page: Page, name: str, content: bytes) -> None:
+    page.locator("[data-testid=stMain] input[type=file]").set_input_files(
+        {"name": name, "mimeType": "text/csv", "buffer": content}
+    )
+    page.get_by_text(f"In memory: {name}").wait_for()
+    tool.settle(page)
+
+
+def fill(page: Page, key: str, value: str) -> None:
+    control = page.locator(f".st-key-own_f_{key} input").first
+    control.fill(value)
+    control.press("Enter")
+    tool.settle(page)
+
+
+def choose(page: Page, key: str, option: str) -> None:
+    page.locator(f".st-key-own_f_{key} input").first.click()
+    page.get_by_role("option", name=option, exact=True).click()
+    if key == "x":
+        page.keyboard.press("Escape")  # the menu of several stays open
+    tool.settle(page)
+
+
+def declare(page: Page, x: str, y: str) -> None:
+    choose(page, "y", y)
+    choose(page, "x", x)
+    for key, value in (
+        ("unit", "one person's height"), ("low", "50"), ("high", "200"), (f"box_low_{x}", "0"),
+        (f"box_high_{x}", "90"), (f"length_{x}", "20"), ("delta", "0.0001"), ("total", "1.5"),
+    ):  # fmt: skip
+        fill(page, key, value)
+
+
+def release(page: Page, number: int) -> None:
+    page.get_by_role("button", name=re.compile(f"Make release {number}")).click()
+    tool.settle(page)
+
+
+def download(page: Page) -> bytes:
+    with page.expect_download() as found:
+        page.get_by_role("button", name=re.compile("Download release")).click()
+    return Path(found.value.path()).read_bytes()
+
+
+def test_a_real_table_two_releases_a_refusal_a_zip_and_a_reload(visit):
+    page = visit.open("your_data")
+    upload(page, "kung.csv", kung.PATH.read_bytes())
+    declare(page, "age_years", "height_cm")
+    release(page, 1)
+    release(page, 2)
+    archive = zipfile.ZipFile(io.BytesIO(download(page)))
+    assert sorted(archive.namelist()) == ["release.json", "reproduce.py", "values.csv"]
+    card = json.loads(archive.read("release.json"))
+    assert card["guarantee"]["unit"] == "one person's height"
+    values = list(csv.reader(io.StringIO(archive.read("values.csv").decode())))
+    assert values[0] == ["age_years", "value", "noise_sd", "model_sd"]
+    assert len(values) == 52
+    release(page, 3)
+    assert page.get_by_text("Refused: this would bring the total").is_visible()
+    page.reload()  # the session is new, the table gone, the ledger and what was paid for are not
+    tool.settle(page)
+    assert page.get_by_text("2 released").is_visible()
+    assert page.get_by_text("In memory").count() == 0
+    assert zipfile.ZipFile(io.BytesIO(download(page))).read("values.csv") == archive.read("values.csv")
+    assert visit.external == []
+    assert visit.errors == []
+
+
+@pytest.fixture
+def logged(tmp_path) -> Iterator[tuple[str, Path, Path]]:
+    """A server of its own, its log, and the folder that all its temporary files go to."""
+    log, folder = tmp_path / "log", tmp_path / "files"
+    folder.mkdir()
+    with log.open("wb") as stream, tool.serve(stream, TMPDIR=str(folder), DPGP_LATTICE=str(folder)) as address:
+        yield address, log, folder
+
+
+class Watched:
+    """A visitor of whom every address and every byte received is kept."""
+
+    def __init__(self, browser: Browser, address: str) -> None:
+        self.address, self.urls, self.received = address, [], []
+        self.context = browser.new_context()
+        self.page = self.context.new_page()
+        self.page.on("request", lambda request: self.urls.append(request.url))
+        self.page.on("framenavigated", lambda frame: self.urls.append(frame.url))
+        self.page.on("websocket", lambda socket: socket.on("framereceived", self._note))
+
+    def _note(self, frame: str | bytes) -> None:
+        self.received.append(frame if isinstance(frame, bytes) else frame.encode())
+
+    def open(self, path: str) -> Page:
+        self.page.goto(f"{self.address}/{path}")
+        tool.settle(self.page)
+        return self.page
+
+
+def fetched(url: str) -> bytes:
+    try:
+        with urllib.request.urlopen(url, timeout=10) as answer:
+            return answer.read()
+    except urllib.error.HTTPError as refused:
+        return refused.read()
+
+
+def test_no_byte_of_one_visitors_data_reaches_another(chromium, logged):
+    address, log, folder = logged
+    one, other = Watched(chromium, address), Watched(chromium, address)
+    page = one.open("your_data")
+    other.open("your_data")
+    broken = PRIVATE.replace(f"100.{MARK}10", f"{MARK}oops")
+    upload(page, "broken.csv", broken.encode())
+    declare(page, "years", "secretheight")
+    assert page.get_by_text("has text instead of a number in line 7").is_visible()
+    upload(page, "mine.csv", PRIVATE.encode())
+    page.get_by_text("Preview without privacy").click()
+    page.get_by_role("button", name=re.compile("I may see the table")).click()
+    tool.settle(page)
+    release(page, 1)
+    archive = zipfile.ZipFile(io.BytesIO(download(page)))
+    assert any(b"secretheight" in frame for frame in one.received)  # the watch works
+    # The other visitor looks at every page, and asks for every address that the first one used
+    for path in ("", "kung_curves", "compare", "your_data"):
+        other.open(path)
+    assert other.page.get_by_text("Nothing has been released yet.").is_visible()
+    found = [*other.received, *(fetched(url) for url in set(one.urls) if url.startswith(address))]
+    found += [url.encode() for url in one.urls + other.urls]
+    found += [path.read_bytes() for path in folder.rglob("*") if path.is_file()]
+    found += [str(path).encode() for path in folder.rglob("*")]
+    found += [archive.read(name) for name in archive.namelist()]
+    for marked in (MARK.encode(), b"mine.csv", b"broken.csv"):
+        assert not any(marked in piece for piece in found)
+    assert not any(b"secretheight" in piece for piece in other.received)
+    for context in (one.context, other.context):
+        context.close()
+    text = log.read_bytes()
+    assert b"You can now view" in text  # the log is really captured
+    assert MARK.encode() not in text
+    assert b"secretheight" not in text

@@ -1,0 +1,200 @@
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpgp_core.publishing import ledger_from_json, spec_from_json
+from pages._ui import compute, own_table
+from pages._ui.text import plain
+from pages._ui.visitors import Visitors
+from tests.pages.reading import page_text, traces
+
+ROWS = "age,height\n" + "\n".join(f"{age},{100 + age + 0.7316 * (age % 3)}" for age in range(5, 65))
+
+
+@pytest.fixture(autouse=True)
+def own_visitors(monkeypatch):
+    fresh = Visitors()
+    monkeypatch.setattr("pages._ui.own_session.VISITORS", fresh)
+    return fresh
+
+
+def press(app: AppTest, label: str) -> AppTest:
+    [button] = [button for button in app.button if button.label.startswith(label)]
+    return button.click().run()
+
+
+def said(app: AppTest) -> str:
+    return "\n".join(each.value for kind in (app.error, app.warning, app.info, app.success) for each in kind)
+
+
+def practised(open_page) -> AppTest:
+    return press(open_page("your_data"), "Practise")
+
+
+def uploaded(open_page, content: bytes, name: str = "mine.csv") -> AppTest:
+    app = open_page("your_data")
+    return app.file_uploader[0].upload(name, content, "text/csv").run()
+
+
+def declare(app: AppTest, **values) -> AppTest:
+    for key, value in values.items():
+        [control] = [
+            each
+            for kind in (app.selectbox, app.multiselect, app.number_input, app.text_input)
+            for each in kind
+            if each.key == f"own_f_{key}"
+        ]
+        control.set_value(value)
+    return app.run()
+
+
+def declared(open_page, content: bytes = ROWS.encode()) -> AppTest:
+    app = declare(uploaded(open_page, content), y="height", x=["age"], unit="one girl's height", total=1.5)
+    return declare(
+        app, y_unit="cm", low=50.0, high=200.0, box_low_age=0.0, box_high_age=80.0, length_age=20.0, delta=1e-4
+    )
+
+
+def last_zip(app: AppTest) -> zipfile.ZipFile:
+    return zipfile.ZipFile(io.BytesIO(app.session_state["own_released"][0].bundle))
+
+
+def test_nothing_is_inferred_from_the_table(open_page):
+    app = uploaded(open_page, ROWS.encode())
+    assert [each.key for each in app.number_input if each.value is None] == [
+        "own_f_low",
+        "own_f_high",
+        "own_f_total",
+    ]
+    assert "Still to declare: the private column, an input column" in said(app)
+    app = declare(app, y="height", x=["age"])
+    assert all(each.value is None for each in app.number_input if each.key in ("own_f_box_low_age", "own_f_length_age"))
+    assert not app.get("plotly_chart")
+    assert not [button for button in app.button if button.label.startswith("Make release")]
+
+
+def test_two_releases_spend_the_budget_and_the_third_is_refused(open_page):
+    app = declared(open_page)
+    assert "Its noise will have a standard deviation of about" in page_text(app)
+    assert "one girl's height" in page_text(app).replace("&#x27;", "'")
+    app = press(app, "Make release 1")
+    first = last_zip(app)
+    app = press(app, "Make release 2")
+    second = last_zip(app)
+    assert first.read("values.csv") != second.read("values.csv")
+    ledger = ledger_from_json(second.read("release.json"))
+    assert len(ledger.entries) == 2
+    assert ledger.limit.epsilon == 1.5
+    app = press(app, "Make release 3")
+    assert "Refused: this would bring the total" in said(app).replace("\\", "")
+    assert "Use epsilon = " in said(app).replace("\\", "")
+    assert last_zip(app).read("values.csv") == second.read("values.csv")
+    assert "Spent **ε = 1.48** of 1.5" in app.sidebar.markdown[0].value
+    app = declare(app, epsilon=0.1)
+    app = press(app, "Make release 3")
+    assert len(ledger_from_json(last_zip(app).read("release.json")).entries) == 3
+
+
+def test_the_release_is_what_the_card_says(open_page):
+    app = press(declared(open_page), "Make release 1")
+    archive = last_zip(app)
+    spec = spec_from_json(archive.read("release.json"))
+    assert (spec.y_bounds, spec.total_epsilon, spec.mechanism) == ((50.0, 200.0), 1.5, "refined")
+    assert len(archive.read("values.csv").decode().splitlines()) == 52
+    assert traces(app)["released"]["y"]
+    assert json.loads(archive.read("release.json"))["guarantee"]["unit"] == "one girl's height"
+
+
+def test_a_preview_needs_a_click_that_says_what_it_reveals(open_page):
+    app = declared(open_page)
+    assert not app.get("plotly_chart")
+    assert "values computed from your table with no protection at all" in said(app)
+    app = press(app, "I may see the table")
+    assert list(traces(app)) == ["not private: fit without noise"]
+    app = declare(app, length_age=10.0)
+    assert not app.get("plotly_chart")
+
+
+def test_the_ledger_and_the_table_survive_page_changes(open_page):
+    app = press(declared(open_page), "Make release 1")
+    app.switch_page("../start.py").run()
+    app.switch_page("../your_data.py").run()
+    assert "**1 released**, ε = 1.00 of 1.5 spent" in page_text(app)
+    assert next(each for each in app.number_input if each.key == "own_f_high").value == 200.0
+    assert [button.label for button in app.button if button.label.startswith("Make release")] == [
+        "Make release 2: spends ε = 1"
+    ]
+    app = press(app, "Forget the table")
+    assert "own_table" not in app.session_state
+    assert "own_ready" not in app.session_state
+    assert "own_form" not in app.session_state or not app.session_state["own_form"].get("own_f_y")
+
+
+def test_a_total_once_declared_stays(open_page):
+    app = press(declared(open_page), "Make release 1")
+    assert "own_f_total" not in [each.key for each in app.number_input]
+    app = press(app, "Begin a new ledger")
+    assert "own_f_total" in [each.key for each in app.number_input]
+
+
+def test_an_earlier_ledger_is_continued_from_its_card(open_page, own_visitors):
+    app = press(declared(open_page), "Make release 1")
+    card = last_zip(app).read("release.json")
+    elsewhere = declared(open_page)
+    uploader = next(each for each in elsewhere.file_uploader if each.key == "own_card")
+    elsewhere = press(uploader.upload("release.json", card, "application/json").run(), "Continue its ledger")
+    assert "**1 released**, ε = 1.00 of 1.5 spent" in page_text(elsewhere)
+    app = press(app, "Make release 2")
+    uploader = next(each for each in app.file_uploader if each.key == "own_card")
+    app = press(uploader.upload("release.json", card, "application/json").run(), "Continue its ledger")
+    assert "counts 1 releases and the ledger here 2" in said(app)
+
+
+def test_a_browser_served_elsewhere_before_is_told_so(open_page, own_visitors, monkeypatch):
+    monkeypatch.setattr("pages._ui.own_session._token", lambda: "x" * 32)
+    assert "knows nothing of what this browser released before" in said(open_page("your_data"))
+    own_visitors.issue("y" * 32)
+    monkeypatch.setattr("pages._ui.own_session._token", lambda: "y" * 32)
+    assert said(open_page("your_data")) == ""
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"", "empty"),
+        (b"PK\x03\x04" + b"0" * 100, "which is not unpacked"),
+        (b"age,height\n1,2\n3,secret7316\n", "column 'height' has text instead of a number in line 3"),
+        (b"age,height\n1,2,3\n4,5,6\n", "line 2 has 3 fields where the header has 2"),
+        (b"1.5,2.5\n1,2\n", "numbers"),
+        (b"age,height\n" + b"9999,100\n9998,120\n", "outside"),
+        (b"age," + b",".join(b"c%d" % i for i in range(2000)) + b"\n", "2001 columns, more than 1000"),
+        (b"x" * (own_table.MAX_BYTES + 1), "more than 5 MB"),
+    ],
+    ids=["empty", "zip", "text", "ragged", "no header", "outside the box", "columns", "bytes"],
+)
+def test_a_bad_file_gets_a_sentence_that_quotes_no_cell(open_page, content, sentence):
+    try:
+        app = declared(open_page, content)
+    except ValueError:  # there are no columns to declare
+        app = uploaded(open_page, content)
+    assert not app.exception
+    words = said(app).replace("\\", "")
+    assert sentence in words
+    assert "secret7316" not in words
+
+
+def test_words_of_a_visitor_are_shown_as_they_are():
+    assert plain("[x](http://y) `z` $1$ :material/home: <b>") == (
+        "\\[x\\]\\(http\\://y\\) \\`z\\` \\$1\\$ \\:material/home\\: \\<b\\>"
+    )
+
+
+def test_nothing_of_the_table_is_in_an_address_or_a_shared_cache(open_page):
+    app = press(press(declared(open_page), "I may see the table"), "Make release 1")
+    assert dict(app.query_params) == {}
+    assert not compute.jobs._kept
