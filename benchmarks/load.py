@@ -19,6 +19,8 @@ import contextlib
 import os
 import platform
 import secrets
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -26,6 +28,7 @@ from pathlib import Path
 from benchmarks.load_phases import Load, cold, first_visits, openings, warm
 from benchmarks.load_report import HEAD, Phase, resident_megabytes
 from deploy import local
+from deploy.local import ROOT
 
 
 async def measure(load: Load, pid: int | None) -> list[Phase]:
@@ -47,8 +50,11 @@ async def measure(load: Load, pid: int | None) -> list[Phase]:
 
 
 @contextlib.contextmanager
-def own_server() -> Iterator[tuple[str, int]]:
-    """(address, process number) of a fresh server."""
+def own_server(warmed: bool) -> Iterator[tuple[str, int]]:
+    """(address, process number) of a fresh server, its lattice filled beforehand if ``warmed``."""
+    if warmed:
+        subprocess.run([sys.executable, "-m", "pages._ui.warm"], cwd=ROOT, check=True, stderr=subprocess.DEVNULL)
+    os.environ["DPGP_WARM"] = "0"  # not beside what is measured
     with tempfile.TemporaryDirectory() as folder:
         [port], log = local.free_ports(1), Path(folder) / "server.log"
         with local.replica(port, log, secrets.token_hex(32)) as server:
@@ -64,6 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> list[Phase]:
     parser.add_argument("--seconds", type=float, default=60.0, help="no move starts later in its phase")
     parser.add_argument("--think", type=float, default=2.0, help="mean pause before a move [s]; 0: as fast as it goes")
     parser.add_argument("--address", help="of a running server; default: start one")
+    parser.add_argument("--no-lattice", action="store_true", help="do not fill the server's lattice beforehand")
     parser.add_argument("--browser", action="store_true", help="one real browser instead of sessions")
     chosen = parser.parse_args(arguments)
     if chosen.sessions < 1 or chosen.moves < 1:
@@ -71,7 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> list[Phase]:
     if chosen.think < 0 or chosen.seconds <= 0:
         parser.error(f"--think must be >= 0 and --seconds > 0, got {chosen.think:g} and {chosen.seconds:g}")
     print(f"Python {platform.python_version()}, {os.cpu_count()} cores, think {chosen.think:g} s")
-    server = contextlib.nullcontext((chosen.address, None)) if chosen.address else own_server()
+    server = contextlib.nullcontext((chosen.address, None)) if chosen.address else own_server(not chosen.no_lattice)
     with server as (address, pid):
         if chosen.browser:
             from benchmarks.load_browser import measure_browser

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -47,7 +46,7 @@ def quantile(values: Sequence[float], share: float) -> float:
 
 
 def resident_megabytes(pid: int) -> float:
-    """Memory resident in a process and all it has started, in MB; nan where there is no /proc."""
+    """Memory of a process and all it has started, in MB, shared pages counted once; nan where there is no /proc."""
     parents = {}
     for status in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):  # it ended meanwhile
@@ -58,5 +57,6 @@ def resident_megabytes(pid: int) -> float:
     total = 0
     for member in family:
         with contextlib.suppress(OSError):
-            total += int(Path(f"/proc/{member}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    return total / 1e6 if pid in parents else float("nan")
+            rollup = Path(f"/proc/{member}/smaps_rollup").read_text()
+            total += sum(int(line.split()[1]) for line in rollup.splitlines() if line.startswith("Pss:"))
+    return total * 1024 / 1e6 if pid in parents else float("nan")

@@ -84,7 +84,7 @@ def test_a_real_table_two_releases_a_refusal_a_zip_and_a_reload(visit):
     page.reload()  # the session is new, the table gone, the ledger and what was paid for are not
     tool.settle(page)
     assert page.get_by_text("2 released").is_visible()
-    assert page.get_by_text("In memory").count() == 0
+    assert page.get_by_text("In memory: kung.csv").count() == 0
     assert zipfile.ZipFile(io.BytesIO(download(page))).read("values.csv") == archive.read("values.csv")
     assert visit.external == []
     assert visit.errors == []
