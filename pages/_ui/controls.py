@@ -10,7 +10,7 @@ import streamlit as st
 
 from dpgp_core.calibration import check_budget, check_delta
 from dpgp_core.kernels import check_positive
-from pages._ui import text
+from pages._ui import address, text
 from pages._ui.analysis import Design, Draw, Model
 from pages._ui.settings import (
     CHOICES,
@@ -39,11 +39,6 @@ def pick(label: str, key: str, values: Sequence[str] | None = None, **kwargs: An
     return titles[st.selectbox(label, list(titles), key=key, bind="query-params", **kwargs)]
 
 
-def spelled_out(address: dict[str, str]) -> dict[str, str]:
-    """Parameters with short values (``map=truth``) replaced by the titles that streamlit writes to the address."""
-    return {key: CHOICES.get(key, {}).get(value, value) for key, value in address.items()}
-
-
 def explain_bad_link(key: str, options: Sequence[Any], default: Any, check: Check | None) -> None:
     """Say in a sentence why a value in the address cannot be used; the control falls back to its default."""
     raw = st.query_params.get(key)
@@ -55,6 +50,7 @@ def explain_bad_link(key: str, options: Sequence[Any], default: Any, check: Chec
             check(raw)
         except ValueError as error:
             reason = f"{error}."
+    address.note_explained(key)
     st.warning(text.bad_link_value(key, raw, reason, default))
 
 

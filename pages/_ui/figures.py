@@ -6,9 +6,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpgp_core.data import FloatArray
-from dpgp_core.tradeoff import budget_tradeoff, gaussian_tradeoff
 from pages._ui.analysis import Result
-from pages._ui.palette import GUARANTEE, NON_PRIVATE, OTHER, PRIVATE, RISK, TRUTH, faded
+from pages._ui.palette import GUARANTEE, NON_PRIVATE, OTHER, PRIVATE, TRUTH, faded
 
 HEIGHT = 470
 _MARGIN = {"l": 60, "r": 20, "t": 40, "b": 50}
@@ -81,30 +80,6 @@ def error_distribution(result: Result, published: Result, unit: str) -> go.Figur
     figure.update_xaxes(title=f"error of one draw, root mean square [{unit}]", range=[0, top])
     figure.update_yaxes(title="share of draws [%]")
     return finish(figure, 300)
-
-
-def tradeoff(epsilon: float, delta: float, mu: float) -> go.Figure:
-    """Errors an attacker must make: guessing, any (epsilon, delta) release, the Gaussian noise used here."""
-    rate = np.concatenate([[0.0], np.geomspace(1e-4, 1, 200)])
-    figure = go.Figure()
-    figure.add_scatter(x=rate, y=1 - rate, name="guessing blindly", line={"color": TRUTH, "dash": "dot"})
-    figure.add_scatter(
-        x=rate,
-        y=gaussian_tradeoff(rate, mu),
-        name="best attack on this noise",
-        line={"color": RISK, "width": 2.5},
-    )
-    figure.add_scatter(
-        x=rate,
-        y=budget_tradeoff(rate, epsilon, delta),
-        name="limit that (ε, δ) alone promises",
-        line={"color": GUARANTEE, "dash": "dash"},
-        fill="tozeroy",
-        fillcolor=faded(GUARANTEE, 0.10),
-    )
-    figure.update_xaxes(title="false alarms: accused though innocent", range=[0, 1])
-    figure.update_yaxes(title="misses: not found though there", range=[0, 1])
-    return finish(figure, 420)
 
 
 def cloaking_heat(result: Result) -> go.Figure:

@@ -14,7 +14,7 @@ import pydeck as pdk
 import streamlit as st
 
 from dpgp_core.privacy import Guarantee, Ledger
-from pages._ui import palette, text
+from pages._ui import glossary, palette, text
 from pages._ui.maps import HEIGHT, Layer, legend
 from pages._ui.metric import Metric
 
@@ -129,32 +129,42 @@ def lessons(page: str, rows: Sequence[tuple[str, dict[str, Any]]]) -> None:
         st.markdown(f"- {sentence} [Open this state]({address})")
 
 
-def guarantee_card(guarantee: Guarantee, note: str = "") -> None:
-    """What this guarantee says: protects, neighbours, unit, budget, theorem, assumptions, limits."""
-    colour = palette.GUARANTEE if guarantee.established else palette.RISK
+def guarantee_rows(guarantee: Guarantee) -> tuple[tuple[str, str], ...]:
+    """The card's rows, every one read off the guarantee."""
     draws = f" for all {guarantee.releases} draws together" if guarantee.releases > 1 else ""
-    claim = f"{text.budget(guarantee)}{draws}"
+    claim, sure = f"{text.budget(guarantee)}{draws}", "proven for this setting"
     if not guarantee.established:
-        claim = (
+        claim = f"claimed: ε = {guarantee.budget.epsilon:g} at δ = {guarantee.budget.delta:g}{draws}"
+        sure = (
             f"not established: the formula is not proven at ε = {guarantee.budget.epsilon:g}. "
             f"What this noise does guarantee is ε = {text.number(guarantee.proven_epsilon, 3)} "
             f"at δ = {guarantee.budget.delta:g}"
         )
-    rows = (
+    return (
         ("Protects", guarantee.protects),
         ("Neighbours", guarantee.neighbours),
         ("Unit", guarantee.unit),
         ("Promise", claim),
+        ("How sure", sure),
         ("Rests on", guarantee.theorem),
         ("Assumes", "; ".join(guarantee.assumptions)),
         ("Does not cover", "; ".join(guarantee.not_covered)),
     )
-    body = "".join(f"<p><b>{name}.</b> {html.escape(value)}</p>" for name, value in rows)
+
+
+def guarantee_card(guarantee: Guarantee, note: str = "") -> None:
+    """What this guarantee says, each row with what its name means in small print."""
+    colour = palette.GUARANTEE if guarantee.established else palette.RISK
+    body = "".join(
+        f"<p><b>{name}.</b> {html.escape(value)} <small>({glossary.ROWS[name].rstrip('.')})</small></p>"
+        for name, value in guarantee_rows(guarantee)
+    )
     note = f"<p>{html.escape(note)}</p>" if note else ""
     st.html(
         f'<section class="guarantee" style="border-left:4px solid {colour};padding:.2rem 0 .2rem 1rem;'
         f'margin-top:1rem"><h4 style="margin:0 0 .3rem 0">What this guarantee says</h4>{body}{note}</section>'
-        "<style>.guarantee p{margin:.15rem 0;font-size:.92rem;line-height:1.45}</style>"
+        "<style>.guarantee p{margin:.35rem 0;font-size:.92rem;line-height:1.45;max-width:62rem}"
+        ".guarantee small{opacity:.65}</style>"
     )
 
 

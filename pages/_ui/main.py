@@ -4,7 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages._ui import controls, waiting
+from pages._ui import address, tour, waiting
 
 st.set_page_config(
     page_title="What privacy costs a Gaussian process",
@@ -29,13 +29,17 @@ page = st.navigation(PAGES)
 # Streamlit's menu drops the address's parameters; put them back, so that the state goes along from page to page.
 carried = st.session_state.get("carried", {})
 moved = st.session_state.get("page", page.url_path) != page.url_path
-address = st.query_params.to_dict()
-wanted = controls.spelled_out(carried if moved and not address else address)
-if wanted != address:
+asked = address.asked()
+wanted = address.usable(carried if moved and not asked else asked)
+if moved and asked:
+    wanted = address.usable(tour.arrive(page.url_path, asked))
+if wanted != asked or address.repeated():
     st.session_state["page"] = page.url_path
+    address.remember()
     st.switch_page(page, query_params=wanted)
 waiting.reserve()
-page.run()
+with address.explained(), tour.banner(page.url_path):
+    page.run()
 st.session_state["page"] = page.url_path
 # A control of this page that is absent from the address stands at its default: forget what was carried for it.
 elsewhere = {key: value for key, value in st.session_state.get("carried", {}).items() if key not in st.session_state}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import streamlit as st
 
@@ -17,6 +17,7 @@ from pages._ui.comparing import Contest
 from pages._ui.comparing_tables import Scale
 from pages._ui.controls import as_number, choice, dataset, model, noise_control, overlay, pick, privacy
 from pages._ui.maps import LAYERS
+from pages._ui.meaning import Family
 from pages._ui.settings import (
     BINS,
     CHOICES,
@@ -216,3 +217,9 @@ def prior() -> float:
         )
         / 100
     )
+
+
+def family() -> Family:
+    """Which kind of noise the start page's attacker faces."""
+    with st.sidebar:
+        return cast(Family, pick("Kind of noise", "family"))

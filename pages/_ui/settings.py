@@ -60,6 +60,11 @@ CHOICES: dict[str, dict[str, str]] = {  # drop-downs: key -> {value: title}
         "kung_2d": "!Kung heights by age and weight",
     },
     "sparse_view": {"fits": "Fits and calibration", "errors": "Errors against ε", "choice": "Choosing hyperparameters"},
+    "family": {
+        "gaussian": "Gaussian: cloaking, GP prior, sparse DP-GP",
+        "laplace": "Laplace: binning (δ = 0)",
+        "any": "Any: nothing known but (ε, δ)",
+    },
     "attack_on": {
         "paths": "Posterior paths (LiRA)",
         "cloaking": "Cloaked !Kung curve",

@@ -3,10 +3,19 @@ import math
 import mpmath
 import numpy as np
 import pytest
+from scipy import stats
+from scipy.optimize import linprog
 from scipy.special import ndtr
 
 from dpgp_core.calibration import epsilon_of, noise_multiplier
-from dpgp_core.tradeoff import attacker_success, budget_tradeoff, gaussian_tradeoff
+from dpgp_core.tradeoff import (
+    attacker_success,
+    budget_attacker_success,
+    budget_tradeoff,
+    gaussian_tradeoff,
+    laplace_attacker_success,
+    laplace_tradeoff,
+)
 
 RATES = np.linspace(0, 1, 2001)
 
@@ -109,3 +118,71 @@ def test_bad_budget_is_named():
         budget_tradeoff(RATES, -1.0, 0.1)
     with pytest.raises(ValueError, match=r"delta must lie strictly between 0 and 1, got 1.5"):
         budget_tradeoff(RATES, 1.0, 1.5)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0, 50.0])
+@pytest.mark.parametrize("threshold", [-30.0, -0.5, 0.0, 0.05, 0.9, 3.0, 55.0])
+def test_laplace_curve_is_the_threshold_test(epsilon, threshold):
+    alarm = stats.laplace.sf(threshold)
+    miss = stats.laplace.cdf(threshold, loc=epsilon)
+    assert laplace_tradeoff(np.array(alarm), epsilon) == pytest.approx(miss, rel=1e-9, abs=1e-15)
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 3.0])
+def test_laplace_curve_by_linear_programming(epsilon):
+    # any test of Lap(0, 1) against Lap(epsilon, 1), cut into cells: accuse in cell i with probability t_i
+    edges = np.concatenate([[-np.inf], np.linspace(-1, epsilon + 1, 801), [np.inf]])
+    null, alternative = (np.diff(stats.laplace.cdf(edges, loc=loc)) for loc in (0, epsilon))
+    for rate in (0.02, 0.2, 0.5, 0.8):
+        best = linprog(-alternative, A_ub=null[None], b_ub=[rate], bounds=(0, 1))
+        # cells of 1/400 of the interval blur the likelihood ratio by as much; never below the curve
+        exact = float(laplace_tradeoff(np.array(rate), epsilon))
+        assert exact - 1e-9 <= 1 + best.fun <= exact + 1e-3
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 10.0])
+def test_laplace_curve_is_symmetric_convex_and_touches_the_pure_limit(epsilon):
+    curve = laplace_tradeoff(RATES, epsilon)
+    assert curve[0] == 1
+    assert curve[-1] == 0
+    np.testing.assert_allclose(laplace_tradeoff(curve, epsilon), RATES, atol=1e-10)
+    assert np.diff(curve, 2).min() >= -1e-12
+    margin = curve - budget_tradeoff(RATES, epsilon, 1e-30)
+    assert margin.min() >= -1e-12
+    touching = np.array([1e-3 * math.exp(-epsilon), math.exp(-epsilon) / 2, 0.5, 0.9])
+    np.testing.assert_allclose(
+        laplace_tradeoff(touching, epsilon), budget_tradeoff(touching, epsilon, 1e-30), rtol=1e-9, atol=1e-14
+    )
+
+
+def test_laplace_curve_of_a_huge_epsilon_is_finite():
+    np.testing.assert_array_equal(laplace_tradeoff(np.array([0.0, 0.5, 1.0]), 5000.0), [1.0, 0.0, 0.0])
+
+
+@pytest.mark.parametrize("prior", [0.02, 0.3, 0.5, 0.8, 0.999])
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0, 8.0])
+def test_success_against_laplace_noise_and_against_a_bare_budget_is_the_best_point_of_the_curve(prior, epsilon):
+    rates = np.concatenate([np.geomspace(1e-12, 1, 400_001), [0.0, 0.99 / (1 + math.exp(epsilon)), 0.99]])
+    error = prior * laplace_tradeoff(rates, epsilon) + (1 - prior) * rates
+    assert laplace_attacker_success(prior, epsilon) == pytest.approx(1 - error.min(), abs=1e-8)
+    error = prior * budget_tradeoff(rates, epsilon, 0.01) + (1 - prior) * rates
+    assert budget_attacker_success(prior, epsilon, 0.01) == pytest.approx(1 - error.min(), abs=1e-12)
+
+
+def test_success_against_laplace_noise_by_simulation():
+    prior, epsilon, rounds = 0.4, 1.5, 1_000_000
+    rng = np.random.default_rng(4)
+    inside = rng.random(rounds) < prior
+    seen = rng.laplace(size=rounds) + epsilon * inside
+    odds = prior / (1 - prior) * np.exp(np.abs(seen) - np.abs(seen - epsilon))
+    # 5 standard errors of a proportion: false alarm 6e-7
+    assert np.mean((odds > 1) == inside) == pytest.approx(laplace_attacker_success(prior, epsilon), abs=5 * 0.43e-3)
+
+
+def test_bad_input_of_the_laplace_curve_is_named():
+    with pytest.raises(ValueError, match="epsilon must be a finite number above 0, got -1"):
+        laplace_tradeoff(RATES, -1)
+    with pytest.raises(ValueError, match="prior must lie strictly between 0 and 1, got 1"):
+        laplace_attacker_success(1, 1.0)
+    with pytest.raises(ValueError, match="prior must lie strictly between 0 and 1, got 0"):
+        budget_attacker_success(0, 1.0, 0.1)

@@ -1,0 +1,37 @@
+"""The field's words in plain ones: beside the guarantee card, and together on the start page."""
+
+from __future__ import annotations
+
+TERMS = {
+    "ε (epsilon)": "The privacy budget: one person can change the odds of anything released by a factor of at most "
+    "exp(ε). 0 would be perfect privacy; smaller is more private and less accurate.",
+    "δ (delta)": "The probability mass exempted from the ε promise; well below 1 / number of people to mean much.",
+    "Unit": "Whom one record is about: one woman's height, one hexagon's median price. Only this much is protected; "
+    "someone with three records has a promise at three times the ε only.",
+    "Neighbours": "Two tables that differ in one unit. The promise is that a release cannot tell them apart by more "
+    "than (ε, δ), whatever else is known.",
+    "Sensitivity": "How far one record can move the result. Noise is sized to hide exactly that.",
+    "Gaussian process (GP)": "A way to draw a smooth curve or map through scattered data that says how sure it is.",
+    "Lengthscale": "The distance over which the curve may change. A longer one averages over more people, so that each "
+    "counts less and less noise hides them.",
+    "Cloaking": "Noise shaped like the moves that single records can cause, instead of equal noise everywhere "
+    "(Smith et al. 2018).",
+    "Release": "Numbers that leave the building. Each one spends budget, also the second draw of the same.",
+    "Ledger": "The account of all releases of one table. It adds up what they spend together.",
+}
+
+ROWS = {  # of the guarantee card
+    "Protects": "what of a record is hidden; the rest is public.",
+    "Neighbours": "tables that a release must not tell apart.",
+    "Unit": "whom one record is about.",
+    "Promise": "how much one person can change the odds of what is seen.",
+    "How sure": "whether a proof covers this setting.",
+    "Rests on": "the theorem behind it.",
+    "Assumes": "what must be true for it to hold.",
+    "Does not cover": "what could still give someone away.",
+}
+
+
+def listed() -> str:
+    """All terms as a markdown list."""
+    return "\n".join(f"- **{term}.** {meaning}" for term, meaning in TERMS.items())

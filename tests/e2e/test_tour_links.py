@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import re
+from urllib.parse import parse_qsl, urlsplit
+
+from pages._ui import tour
+from pages._ui.settings import CHOICES
+from tests.e2e import browser as tool
+
+
+def follow(page, label: str) -> None:
+    page.locator(".st-key-tour_banner").get_by_role("link", name=re.compile(label)).click()
+    page.wait_for_timeout(500)
+    tool.settle(page)
+
+
+def epsilon(page) -> float:
+    return float(page.get_by_role("slider", name=re.compile("ε: more")).first.get_attribute("aria-valuetext"))
+
+
+def test_the_tour_leads_through_its_states_whatever_was_moved_on_the_way(visit):
+    page = visit.open("?epsilon=5&prior=10")
+    page.get_by_role("button", name=re.compile("Take the tour")).click()
+    tool.settle(page)
+    for number, step in enumerate(tour.STEPS, start=1):
+        page.get_by_text(f"step {number} of 7: {step.title}").wait_for()
+        shown = dict(parse_qsl(urlsplit(page.url).query))
+        assert shown["tour"] == str(number)
+        left_out = ("map",)  # a default
+        for key, value in step.state.items():
+            assert key in left_out or shown[key] == CHOICES.get(key, {}).get(value, value)
+        assert shown.keys() - step.state.keys() <= {"tour", "prior"}
+        assert epsilon(page) == float(step.state.get("epsilon", 1))
+        assert page.locator("[data-testid=stException]").count() == 0
+        page.get_by_role("slider", name=re.compile("ε: more")).first.press("ArrowRight")
+        tool.settle(page)
+        if number < len(tour.STEPS):
+            follow(page, "Next question")
+    follow(page, "Back")
+    page.get_by_text("step 6 of 7").wait_for()
+    page.get_by_role("button", name="Leave the tour").click()
+    page.wait_for_timeout(500)
+    tool.settle(page)
+    assert "tour" not in page.url
+    assert page.get_by_text("Guided tour").count() == 0
+    assert visit.external == []
+    assert visit.errors == []
+
+
+def test_off_the_tour_one_is_led_back_to_the_step(visit):
+    page = visit.open("kung_curves?tour=3&epsilon=2")
+    assert epsilon(page) == 2
+    page.locator("[data-testid=stSidebarNav]").get_by_role("link", name="Sparse DP-GP").click()
+    tool.settle(page)
+    page.get_by_text("off the tour").wait_for()
+    follow(page, "Back to the tour")
+    page.get_by_text("step 3 of 7").wait_for()
+    assert epsilon(page) == 0.5

@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pages._ui import text
+from tests import fuzz_links
+
+
+def test_garbage_in_every_parameter_of_every_page_is_used_or_explained():
+    report = fuzz_links.run(count=300, seed=20)
+    assert report.faults == []
+    kinds = {kind for kind, _ in report.outcomes}
+    assert kinds >= {"toggle", "slider", "select_slider", "number_input", "selectbox", "segmented_control"}
+
+
+CASES = [
+    ("kung_curves", "draw", "inf", "it must be a finite number. Showing draw = 1"),
+    ("kung_curves", "draw", "0", "it must be a whole number within the range of this control. Showing draw = 1"),
+    ("kung_curves", "draw", "1e9", "Showing draw = 1"),
+    ("kung_curves", "draw", "2.5", "Showing draw = 2"),
+    ("kung_curves", "overlay", "maybe", "it must be true or false. Showing overlay = True"),
+    ("kung_curves", "epsilon", "", "it is empty. Showing epsilon = 1"),
+    ("excursion_sets", "excursion", "", "it is empty. Showing excursion = 1-D"),
+    ("excursion_sets", "excursion", "Venus", "it is not offered. Showing excursion = 1-D"),
+    ("how_cloaking_works", "x1", "99", "it must be a number within the range of this control. Showing x1 = 2.5"),
+    ("how_cloaking_works", "moved", "two", "it must be a whole number within the range of this control."),
+    ("compare", "target_cm", "-3", "it must be a number within the range of this control. Showing target_cm = "),
+    ("start", "epsilon", "-inf", "it must be a finite number. Showing epsilon = 1"),
+]
+
+
+@pytest.mark.parametrize(("page", "key", "value", "sentence"), CASES, ids=[f"{k}={v}" for _, k, v, _ in CASES])
+def test_every_kind_of_control_says_what_it_could_not_use(page, key, value, sentence):
+    app = fuzz_links.open_at(page, {key: value})
+    assert not app.exception
+    [warning] = app.warning
+    assert f"The link asks for {key} = `{value}`" in warning.value
+    assert sentence in warning.value
+
+
+@pytest.mark.parametrize(
+    ("page", "address"),
+    [
+        ("start", {"delta": "1e-5", "epsilon": "2.0"}),
+        ("kung_curves", {"draw": "7", "overlay": "FALSE", "noise": "1"}),
+        ("kung_curves", {"mechanism": "cloaking", "draws": "5"}),
+        ("kung_curves", {"epsilon": ["5", "2"], "draw": ["3", "4"]}),
+        ("how_cloaking_works", {"x1": "1", "two_l": "5.0", "moved": "2"}),
+        ("compare", {"target_cm": "9", "compare_dataset": "kung"}),
+        ("excursion_sets", {"excursion": "plumes", "draw": "2"}),
+    ],
+)
+def test_good_links_say_nothing_and_of_a_repeated_parameter_the_last_counts(page, address):
+    app = fuzz_links.open_at(page, address)
+    assert not app.exception
+    assert not app.warning
+    for key, value in address.items():
+        assert fuzz_links._used(app, key, value[-1] if isinstance(value, list) else value), key
+
+
+def test_moving_a_control_after_a_bad_link_takes_the_sentence_away_and_brings_no_new_one():
+    app = fuzz_links.open_at("kung_curves", {"draw": "0", "overlay": "maybe", "epsilon": "5"})
+    assert len(app.warning) == 2
+    app.select_slider(key="epsilon").set_value(0.5).run()
+    assert not app.warning
+    app.toggle(key="overlay").set_value(False).run()
+    app.number_input(key="draw").set_value(12).run()
+    assert not app.warning
+
+
+def test_names_kept_in_the_session_are_no_parameters():
+    app = fuzz_links.open_at("start", {"page": "attack", "carried": "x", "explained": "y", "last_address": "z"})
+    assert not app.exception
+    assert not app.warning
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.text(max_size=300))
+def test_the_sentence_holds_the_value_in_one_code_span(raw):
+    line = text.bad_link_value("epsilon", raw, "it must be a number.", 1)
+    assert line.count("`") == 2
+    assert line.isprintable()
+    assert not set("<>[]$") & set(line)
+    assert len(line) < 200
