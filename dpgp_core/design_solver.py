@@ -1,4 +1,4 @@
-"""Interior-point solver with cutting planes for the two noise-design objectives.
+"""Interior-point solver for the two noise-design objectives on a set of columns that fits in memory.
 
 Both maximise a concave F(mu) over weights mu >= 0 on the columns b_j of B (r, n). The optimum has
 g_j <= 1 for every j, and g_j = 1 wherever mu_j > 0. With S = B diag(mu) B^T:
@@ -18,17 +18,16 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, qr, svd
 
 from .data import FloatArray
 
 _MAX_STEPS = 100  # Newton steps per working set; about 10 suffice
-_MAX_ROUNDS = 100  # cutting-plane rounds; about 5 suffice
-_FIRST_GAP = 0.1  # the first working set is a guess: solve it loosely
 _STEP_TO_BOUNDARY = 0.95
-_CENTRING = 0.1
-_NEGLIGIBLE = 1e-3  # total leverage that the columns leaving a working set may have
+_CENTRING = (1e-3, 0.5)  # least and largest share of the complementarity kept
+_NODES = 1.3  # distance of quadrature nodes: an error of about 1 %
+_TILE = 256  # columns of the curvature computed at a time
+_UNDAMPED, _GONE = 3e-3, 5.0  # exponents below which exp(-x) counts as 1, and above which as 0
 
 
 class Root(NamedTuple):
@@ -45,6 +44,10 @@ class Root(NamedTuple):
     def factor(self) -> FloatArray:
         """L (r, r) with L L^T = M."""
         return self.U * np.sqrt(self.values)
+
+    def times(self, t: float) -> Root:
+        """The spectrum of t M."""
+        return Root(self.U, t * self.values)
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,7 @@ class Objective:
         return rows * scale[:, None]
 
     def curvature(self, rows: FloatArray, root: Root) -> FloatArray:
-        """-dg_j/dmu_k, shape (n, n), from the whitened columns ``rows`` (r, n)."""
+        """-dg_j/dmu_k from the whitened columns ``rows`` (r, n): a matrix (n, n) of which only j >= k is filled in."""
         raise TypeError("use LOGDET or TRACE")
 
 
@@ -82,62 +85,33 @@ class _Trace(Objective):
 
         With 1/x = int exp(u - x e^u) du by the trapezoidal rule, each node is the elementwise square
         of a Gram matrix, so no r(r+1)/2 products are stored. A Newton direction needs no more digits.
+        From large u to small, each row is damped away first, then partly counted, then wholly.
         """
-        s, step = root.values, 1.3
-        nodes = np.arange(-np.log(2 * s[0]) - 5.0, -np.log(2 * s[-1]) + 2.0, step)
-        total = np.zeros((rows.shape[1], rows.shape[1]))
-        for node in nodes:
-            damped = rows * np.exp(-s * np.exp(node) / 2)[:, None]
-            gram = damped.T @ damped
-            total += (step * np.exp(node)) * gram * gram
+        s, n = root.values, rows.shape[1]
+        nodes = np.exp(np.arange(-np.log(2 * s[0]) - 5.0, -np.log(2 * s[-1]) + 2.0, _NODES))[::-1]
+        # s and so the exponents s node / 2 fall with the index: rows first ... last are partly counted
+        first, last = (np.searchsorted(-s, -2 * x / nodes) for x in (_GONE, _UNDAMPED))
+        pieces = []
+        for node, i, j, end in zip(nodes, first, last, [len(s), *last], strict=False):
+            pieces.append((_NODES * node, rows[i:j] * np.exp(-s[i:j, None] * (node / 2)), rows[j:end]))
+        total = np.empty((n, n))
+        for start in range(0, n, _TILE):  # tiles of the lower triangle stay in the cache
+            tile = slice(start, start + _TILE)
+            whole, sums = np.zeros((2, n - start, min(_TILE, n - start)))
+            for weight, damped, undamped in pieces:
+                if len(undamped):
+                    whole += undamped[:, start:].T @ undamped[:, tile]
+                gram = damped[:, start:].T @ damped[:, tile]
+                gram += whole
+                gram *= gram
+                gram *= weight
+                sums += gram
+            total[start:, tile] = sums
         return total
 
 
 LOGDET = _LogDet(power=1.0)
 TRACE = _Trace(power=0.5)
-
-
-class Solution(NamedTuple):
-    """Weights mu (n,) with sum 1, the spectrum of M(mu), certified gap, Newton steps used."""
-
-    mu: FloatArray
-    root: Root
-    gap: float
-    steps: int
-
-
-def optimise(B: FloatArray, objective: Objective, gap: float) -> Solution:
-    """Solve on a working set of columns, test all of them, add the worst violators, repeat.
-
-    Args:
-        B: columns to be masked (r, n), of full row rank r.
-        objective: LOGDET or TRACE.
-        gap: relative optimality gap to stop at; any value gives valid weights.
-    """
-    working = np.sort(_spanning(B, np.arange(B.shape[1]), blocks=2))
-    weights = np.full(len(working), 1 / len(working))
-    steps = 0
-    for round_ in range(_MAX_ROUNDS):
-        weights, used = _interior_point(B[:, working], objective, weights, gap / 2 if round_ else max(_FIRST_GAP, gap))
-        steps += used
-        root = objective.root(B[:, working], weights)
-        rows = root.whiten(B)
-        g = column_norms(rows)
-        reached = _relative_gap(g, weights, g[working])
-        if reached <= gap or round_ == _MAX_ROUNDS - 1:
-            break
-        level = weights @ g[working] / weights.sum()
-        violators = np.setdiff1d(np.flatnonzero(g > level * (1 + gap / 2)), working, assume_unique=True)
-        if len(violators) > len(B):
-            violators = _spanning(rows * g, violators, blocks=1)
-        # Drop by leverage mu_j b_j^T S^-1 b_j, not by weight: a tiny weight may be all that holds up a tiny
-        # singular direction. Dropping leverage t in all leaves S' >= (1 - t) S, so the span is never lost.
-        leverage = weights * column_norms(objective.to_leverage(rows[:, working], root))
-        kept = leverage > _NEGLIGIBLE / len(working)
-        working, weights = _merge(working[kept], weights[kept], violators)
-    mu = np.zeros(B.shape[1])
-    mu[working] = weights
-    return Solution(mu / mu.sum(), objective.root(B, mu / mu.sum()), reached, steps)
 
 
 def column_norms(rows: FloatArray) -> FloatArray:
@@ -146,50 +120,65 @@ def column_norms(rows: FloatArray) -> FloatArray:
     return norms
 
 
-def _interior_point(B: FloatArray, objective: Objective, mu: FloatArray, gap: float) -> tuple[FloatArray, int]:
-    """Primal-dual Newton steps with mu > 0, z > 0 towards z = 1 - g, mu z = 0."""
+class Weighted(NamedTuple):
+    """Weights mu (n,) > 0, the spectrum of M(mu), g (n,), steps used."""
+
+    mu: FloatArray
+    root: Root
+    g: FloatArray
+    steps: int
+
+
+def interior_point(B: FloatArray, objective: Objective, mu: FloatArray, gap: float) -> Weighted:
+    """Primal-dual Newton steps with mu > 0, z > 0 towards z = 1 - g, mu z = 0.
+
+    Args:
+        B: columns to be masked (r, n), of full row rank r.
+        objective: LOGDET or TRACE.
+        mu: weights > 0 to start from (n,).
+        gap: relative optimality gap among these columns to stop at.
+
+    Source: Mehrotra 1992 for the predictor, which chooses the centring, and the corrector.
+    """
     root = objective.root(B, mu)
-    g = column_norms(root.whiten(B))
+    rows = root.whiten(B)
+    g = column_norms(rows)
     # g(t mu) = t^-power g(mu): start with the largest g a little below its optimal value 1
-    mu = mu * (1.1 * g.max()) ** (1 / objective.power)
-    z = np.maximum(1 - g / (1.1 * g.max()), 1e-3)
-    for step in range(_MAX_STEPS):
+    t = 1.1 * float(g.max())
+    mu, root, rows, g = mu * t ** (1 / objective.power), root.times(t), rows / np.sqrt(t), g / t
+    z = np.maximum(1 - g, 1e-3)
+    step = 0
+    while relative_gap(g, mu, g) > gap and step < _MAX_STEPS:
+        dmu, dz = _newton_step(objective.curvature(rows, root), g, mu, z)
+        length = min(1.0, _STEP_TO_BOUNDARY * _to_boundary(mu, z, dmu, dz))
+        mu, z, step = mu + length * dmu, z + length * dz, step + 1
         root = objective.root(B, mu)
         rows = root.whiten(B)
         g = column_norms(rows)
-        if _relative_gap(g, mu, g) <= gap:
-            return mu, step
-        tau = _CENTRING * (mu @ z) / len(mu)
-        # (H + diag(z / mu)) dmu = g - 1 + tau / mu;    dz = tau / mu - z - (z / mu) dmu
-        system = objective.curvature(rows, root)
-        system[np.diag_indices_from(system)] += z / mu
-        dmu = cho_solve(cho_factor(system, lower=True, check_finite=False), g - 1 + tau / mu, check_finite=False)
-        dz = tau / mu - z - z / mu * dmu
-        length = min(1.0, _STEP_TO_BOUNDARY / max((-dmu / mu).max(), (-dz / z).max(), 1e-300))
-        mu, z = mu + length * dmu, z + length * dz
-    return mu, _MAX_STEPS
+    return Weighted(mu, root, g, step)
 
 
-def _relative_gap(g: FloatArray, weights: FloatArray, g_of_weights: FloatArray) -> float:
+def _newton_step(H: FloatArray, g: FloatArray, mu: FloatArray, z: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """(H + diag(z / mu)) dmu = g - 1 + c / mu,    dz = c / mu - z - (z / mu) dmu,    c = tau - second-order term."""
+    H[np.diag_indices_from(H)] += z / mu
+    factor = cho_factor(H, lower=True, overwrite_a=True, check_finite=False)
+
+    def towards(c: FloatArray | float) -> tuple[FloatArray, FloatArray]:
+        dmu = cho_solve(factor, g - 1 + c / mu, check_finite=False)
+        return dmu, c / mu - z - z / mu * dmu
+
+    dmu, dz = towards(0.0)
+    length = min(1.0, _to_boundary(mu, z, dmu, dz))
+    before, after = mu @ z, (mu + length * dmu) @ (z + length * dz)
+    centring = np.clip((after / before) ** 3, *_CENTRING)
+    return towards(centring * before / len(mu) - length**2 * dmu * dz)
+
+
+def _to_boundary(mu: FloatArray, z: FloatArray, dmu: FloatArray, dz: FloatArray) -> float:
+    """Longest step that keeps mu and z non-negative."""
+    return 1 / max(float((-dmu / mu).max()), float((-dz / z).max()), 1e-300)
+
+
+def relative_gap(g: FloatArray, weights: FloatArray, g_of_weights: FloatArray) -> float:
+    """max_j g_j sum(mu) / (mu . g) - 1, with the weights mu (m,) and g at their columns (m,)."""
     return float(g.max() * weights.sum() / (weights @ g_of_weights) - 1)
-
-
-def _spanning(B: FloatArray, among: NDArray[np.intp], blocks: int) -> NDArray[np.intp]:
-    """Indices of well-spread columns: the pivots of ``blocks`` successive pivoted QR factorisations."""
-    chosen: list[NDArray[np.intp]] = []
-    for _ in range(blocks):
-        pivots = qr(B[:, among], mode="r", pivoting=True, check_finite=False)[1][: len(B)]
-        chosen.append(among[pivots])
-        among = np.delete(among, pivots)
-        if len(among) == 0:
-            break
-    return np.concatenate(chosen)
-
-
-def _merge(
-    working: NDArray[np.intp], weights: FloatArray, violators: NDArray[np.intp]
-) -> tuple[NDArray[np.intp], FloatArray]:
-    joined = np.concatenate([working, violators])
-    start = np.concatenate([weights, np.full(len(violators), 0.1 * weights.mean())])
-    order = np.argsort(joined)
-    return joined[order], start[order]

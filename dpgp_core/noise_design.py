@@ -7,15 +7,19 @@ public and is computed once for every epsilon, delta, bound and y.
 
 from __future__ import annotations
 
+from concurrent.futures import Executor
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, overload
 
 import numpy as np
-from scipy.linalg import qr, solve_triangular, svd
+from scipy.linalg import qr, solve_triangular
 
+from .columns import Columns, Matrix
+from .cutting_planes import Solution, optimise, shifts
 from .data import FloatArray
-from .design_solver import LOGDET, TRACE, Solution, column_norms, optimise
+from .design_solver import LOGDET, TRACE, column_norms
 from .kernels import check_positive
+from .spectrum import Spectrum, rank_of, spectrum_of
 
 ObjectiveName = Literal["trace", "logdet"]
 
@@ -72,13 +76,17 @@ class NoiseDesign:
         """Diagonal of M, shape (P,)."""
         return column_norms(self.factor.T)
 
-    def project(self, values: FloatArray) -> FloatArray:
-        """Orthogonal projection U U^T of values (P,) or (P, k) on the kept space."""
+    @overload
+    def project(self, values: FloatArray) -> FloatArray: ...
+    @overload
+    def project(self, values: Matrix) -> Matrix: ...
+    def project(self, values: Matrix) -> Matrix:
+        """Orthogonal projection U U^T of values (P,), (P, k) or a factored matrix on the kept space."""
         return self.basis @ (self.basis.T @ values)
 
 
 def design_noise(
-    C: FloatArray,
+    C: Matrix,
     objective: ObjectiveName = "trace",
     weights: FloatArray | None = None,
     gap: float = 1e-3,
@@ -86,11 +94,12 @@ def design_noise(
     *,
     noise_multiplier: float = 1.0,
     output_covariance: FloatArray | None = None,
+    executor: Executor | None = None,
 ) -> NoiseDesign:
     """Design the noise for a cloaking matrix.
 
     Args:
-        C: cloaking matrix (P, n); any matrix gives a valid design for releasing C y.
+        C: cloaking matrix (P, n), an array or factored; any matrix gives a valid design for releasing C y.
         objective: "trace" minimises sum_i weights_i M_ii; "logdet" minimises log|M| on the kept space.
         weights: public importance of each test point (P,), >= 0, not all zero; default uniform.
             Used by "trace"; weights below 1e-6 of the largest count as that.
@@ -101,6 +110,7 @@ def design_noise(
         noise_multiplier: s' that "auto" assumes. Not used otherwise.
         output_covariance: prior covariance of y in units of d^2 (n, n) that "auto" assumes; default
             identity / 12, the variance of independent outputs spread evenly over the bounds.
+        executor: runs the passes over the n columns, see ``Columns.over_blocks``; default: this thread.
 
     Raises:
         ValueError: a value above is out of range or of the wrong shape.
@@ -112,33 +122,35 @@ def design_noise(
     check_positive("noise_multiplier", noise_multiplier)
     if output_covariance is not None and output_covariance.shape != (C.shape[1], C.shape[1]):
         raise ValueError(f"output_covariance must be ({C.shape[1]}, {C.shape[1]}), got {output_covariance.shape}")
-    U, s, Vt = svd(C, full_matrices=False, check_finite=False)
-    if rank_tolerance == "auto":
-        spread = Vt @ output_covariance @ Vt.T if output_covariance is not None else np.eye(len(s)) / 12
-        bias = s**2 * np.diag(spread)  # prior-expected squared size of each singular direction
-        ranks = sorted({_rank(s, tolerance) for tolerance in _AUTO_TOLERANCES})
+    tolerances = _AUTO_TOLERANCES if rank_tolerance == "auto" else (rank_tolerance,)
+    whole = spectrum_of(C, min(tolerances), executor)
+    s = whole.s
+    ranks = sorted({rank_of(s, tolerance) for tolerance in tolerances})
+    if len(ranks) > 1:
+        bias = s**2 / 12  # prior-expected squared size of each singular direction
+        if output_covariance is not None:
+            V = whole.units.values()
+            bias = s[: len(V)] ** 2 * np.diag(V @ output_covariance @ V.T)
 
         def cost(r: int) -> float:
-            noise = _design(U[:, :r], s[:r], Vt[:r], objective, weights, _AUTO_GAP, s)
+            noise = _design(whole.kept(r), objective, weights, _AUTO_GAP, s, executor)
             return float(bias[r:].sum() + noise_multiplier**2 * noise.variance().sum())
 
-        rank = min(ranks, key=cost)
-    else:
-        rank = _rank(s, rank_tolerance)
-    return _design(U[:, :rank], s[:rank], Vt[:rank], objective, weights, gap, s)
+        ranks = [min(ranks, key=cost)]
+    return _design(whole.kept(ranks[0]), objective, weights, gap, s, executor)
 
 
 def _design(
-    U: FloatArray,
-    s: FloatArray,
-    Vt: FloatArray,
+    spectrum: Spectrum,
     objective: ObjectiveName,
     weights: FloatArray | None,
     gap: float,
     all_singular_values: FloatArray,
+    executor: Executor | None,
 ) -> NoiseDesign:
     """Solve in the reduced coordinates U^T c_j = diag(s) v_j."""
-    rank, n = Vt.shape
+    U, s, units = spectrum
+    rank, n = units.shape
     if rank == 0:  # C = 0: nothing depends on y
         empty = np.zeros((len(U), 0))
         return NoiseDesign(
@@ -146,15 +158,14 @@ def _design(
             dropped_energy=0.0, objective=objective,
         )  # fmt: skip
     if objective == "logdet":
-        # log|M| changes by a constant under M -> T M T^T, so solve for the well-conditioned rows of Vt.
-        solution, back = optimise(Vt, LOGDET, gap), s[:, None]
-        lambdas = rank * solution.mu
-        root = back * (solution.root.factor * np.sqrt(rank))
-        shifts = column_norms(solution.root.whiten(Vt)) / rank
+        # log|M| changes by a constant under M -> T M T^T, so solve for the well-conditioned v_j.
+        solution = optimise(units, LOGDET, gap, executor)
+        lambdas, root = rank * solution.mu, s[:, None] * (solution.root.factor * np.sqrt(rank))
+        largest = shifts(units, solution.root, executor).max() / rank
     else:
-        solution, root, shifts = _solve_trace(U, s, Vt, weights, gap)
+        solution, root, largest = _solve_trace(U, s, units, weights, gap, executor)
         lambdas = solution.mu
-    rescale = float(shifts.max()) * _round_up(s)
+    rescale = float(largest) * _round_up(s)
     return NoiseDesign(
         lambdas=lambdas,
         basis=U,
@@ -168,18 +179,24 @@ def _design(
 
 
 def _solve_trace(
-    U: FloatArray, s: FloatArray, Vt: FloatArray, weights: FloatArray | None, gap: float
-) -> tuple[Solution, FloatArray, FloatArray]:
+    U: FloatArray,
+    s: FloatArray,
+    units: Columns,
+    weights: FloatArray | None,
+    gap: float,
+    executor: Executor | None,
+) -> tuple[Solution, FloatArray, float]:
     """Minimise tr(W M): with U^T W U = R^T R the weighted problem is the plain one for R diag(s) V^T."""
-    B = s[:, None] * Vt
     if weights is None:
-        solution = optimise(B, TRACE, gap)
-        return solution, solution.root.factor, column_norms(solution.root.whiten(B))
+        B = units.mapped(np.diag(s))
+        solution = optimise(B, TRACE, gap, executor)
+        return solution, solution.root.factor, shifts(B, solution.root, executor).max()
     w = np.maximum(weights / weights.max(), _WEIGHT_FLOOR)
     R = qr(np.sqrt(w)[:, None] * U, mode="economic", check_finite=False)[1]
-    weighted = R @ B
-    solution = optimise(weighted, TRACE, gap)
-    return solution, solve_triangular(R, solution.root.factor), column_norms(solution.root.whiten(weighted))
+    weighted = units.mapped(R * s)
+    solution = optimise(weighted, TRACE, gap, executor)
+    root = solve_triangular(R, solution.root.factor)
+    return solution, root, shifts(weighted, solution.root, executor).max()
 
 
 def _round_up(s: FloatArray) -> float:
@@ -187,18 +204,15 @@ def _round_up(s: FloatArray) -> float:
     return 1 + 4 * len(s) * np.finfo(float).eps * float(s[0] / s[-1])
 
 
-def _rank(s: FloatArray, tolerance: float) -> int:
-    return int((s > tolerance * s[0]).sum())
-
-
 def _check(
-    C: FloatArray,
+    C: Matrix,
     objective: str,
     weights: FloatArray | None,
     gap: float,
     rank_tolerance: float | str,
 ) -> None:
-    if C.ndim != 2 or 0 in C.shape or not np.isfinite(C).all():
+    finite = np.isfinite(C if isinstance(C, np.ndarray) else C.left).all()
+    if len(C.shape) != 2 or 0 in C.shape or not finite:
         raise ValueError(f"C must be a finite matrix (P, n) with P, n >= 1, got shape {C.shape}")
     if objective not in ("trace", "logdet"):
         raise ValueError(f"objective must be 'trace' or 'logdet', got {objective!r}")

@@ -8,8 +8,10 @@ from typing import ClassVar, NewType, Protocol, runtime_checkable
 import numpy as np
 
 from ..calibration import Method, noise_multiplier
+from ..columns import Matrix
 from ..data import Dataset, FloatArray
 from ..design_solver import column_norms
+from ..gp.inference import Inference
 from ..losses import GaussianLoss
 from ..noise_design import NoiseDesign
 from ..privacy import ONE_OUTPUT, Budget, Guarantee
@@ -95,12 +97,15 @@ class Plan:
     Attributes:
         weights: A (P, n). Column j is how far record j can move the values, per unit of its output.
         factor: L (P, k) for noise multiplier 1 and unit change: |L^+ a_j| <= 1 for every j.
+            For very many records it is kept as a product (``FactoredMatrix``): only A y is ever needed.
         design: the optimised noise, for mechanisms that have one.
+        inference: how A was computed, for mechanisms that have a choice.
     """
 
-    weights: FloatArray
+    weights: Matrix
     factor: FloatArray
     design: NoiseDesign | None = None
+    inference: Inference | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
+from ..columns import Columns, FactoredMatrix, Matrix
 from ..data import Dataset, FloatArray
-from ..gp.exact import cloaking_matrix, output_covariance
+from ..gp.exact import output_covariance
+from ..gp.inference import Inference, InferenceChoice
 from ..kernels import Kernel, check_positive
 from ..noise_design import NoiseDesign, ObjectiveName, design_noise
 from .base import GaussianMechanism, Plan, Release
@@ -50,17 +53,28 @@ class OptimisedNoise(GaussianMechanism, ABC):
         """``weights`` as an array (P,); None for uniform."""
         return None if self.weights is None else np.asarray(self.weights, dtype=float)
 
-    def designed(self, C: FloatArray, weights: FloatArray | None, noise_multiplier: float) -> Plan:
+    def designed(
+        self,
+        C: Matrix,
+        weights: FloatArray | None,
+        noise_multiplier: float,
+        inference: Inference | None = None,
+        executor: Executor | None = None,
+    ) -> Plan:
         """Plan with the noise designed for a cloaking matrix C (m, n).
 
         Args:
-            C: cloaking matrix (m, n).
+            C: cloaking matrix (m, n), an array or factored.
             weights: importance of its rows (m,); None for uniform.
             noise_multiplier: s' that rank tolerance "auto" assumes. Not used otherwise.
+            inference: how C was computed.
+            executor: runs passes over blocks of records; default: this thread.
         """
         assumed = noise_multiplier if self.rank_tolerance == "auto" else 1.0
-        design = design_noise(C, self.objective, weights, self.gap, self.rank_tolerance, noise_multiplier=assumed)
-        return cloaking_plan(C, design)
+        design = design_noise(
+            C, self.objective, weights, self.gap, self.rank_tolerance, noise_multiplier=assumed, executor=executor
+        )
+        return cloaking_plan(C, design, inference)
 
     @abstractmethod
     def plan(self, X: FloatArray, X_test: FloatArray) -> Plan:
@@ -72,12 +86,13 @@ class OptimisedNoise(GaussianMechanism, ABC):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cloaking(OptimisedNoise):
+class Cloaking(InferenceChoice, OptimisedNoise):
     """Release U U^T C y + d s' L z: only directions in which some record can move C y receive noise.
 
     Args:
         shrinkage: shrink the released values towards the GP prior. Post-processing: costs no privacy,
             lowers the error at small epsilon when the prior variance is honest.
+        inference, tolerance: exact or low-rank, see ``InferenceChoice``.
         kernel, noise_variance, objective, weights, gap, rank_tolerance: see ``OptimisedNoise``.
         epsilon, delta, calibration, unproven: see ``GaussianMechanism``.
 
@@ -92,32 +107,44 @@ class Cloaking(OptimisedNoise):
     label: ClassVar[str] = "Cloaking"
     reference: ClassVar[str] = "Smith et al. 2018, section 3"
 
-    def plan(self, X: FloatArray, X_test: FloatArray) -> Plan:
-        """Public plan for training inputs X (n, D) and test inputs X_test (P, D): stages C and M."""
-        C = cloaking_matrix(self.kernel, X, X_test, self.noise_variance)
-        return self.designed(C, self.test_weights, self.noise_multiplier)
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.check_inference()
+
+    def plan(self, X: FloatArray, X_test: FloatArray, executor: Executor | None = None) -> Plan:
+        """Public plan for training inputs X (n, D) and test inputs X_test (P, D): stages C and M.
+
+        Args:
+            X: public inputs (n, D).
+            X_test: public test inputs (P, D).
+            executor: runs passes over blocks of records, see ``Columns.over_blocks``; default: this thread.
+        """
+        C, inference = self.cloaking_matrix(self.kernel, X, X_test, self.noise_variance, executor)
+        return self.designed(C, self.test_weights, self.noise_multiplier, inference, executor)
 
     def release_planned(
         self, plan: Plan, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator, draws: int = 1
     ) -> Release:
         """Add noise to the planned values, then shrink if asked to; see ``GaussianMechanism``."""
         if self.shrinkage:
-            K = output_covariance(self.kernel, dataset.X, self.noise_variance)
+            factored = isinstance(plan.weights, FactoredMatrix)
+            K = self.noise_variance if factored else output_covariance(self.kernel, dataset.X, self.noise_variance)
             plan = shrink(plan, K, self.scale(dataset) / dataset.y_scale)
         return super().release_planned(plan, dataset, X_test, rng, draws)
 
 
-def cloaking_plan(C: FloatArray, design: NoiseDesign) -> Plan:
+def cloaking_plan(C: Matrix, design: NoiseDesign, inference: Inference | None = None) -> Plan:
     """Values U U^T C y with noise L z: what the rank tolerance drops from the noise leaves the mean too.
 
     Args:
-        C: cloaking matrix (P, n).
+        C: cloaking matrix (P, n), an array or factored.
         design: the noise designed for it.
+        inference: how C was computed.
     """
-    return Plan(weights=design.project(C), factor=design.factor, design=design)
+    return Plan(weights=design.project(C), factor=design.factor, design=design, inference=inference)
 
 
-def shrink(plan: Plan, K: FloatArray, scale: float) -> Plan:
+def shrink(plan: Plan, K: FloatArray | float, scale: float) -> Plan:
     """Post-process by W = C K A^T (A K A^T + N)^+: the GP's estimate of f given the released values.
 
     In coordinates R = U^T C of the kept space, N = scale^2 root root^T. Applying W to values and noise
@@ -125,7 +152,8 @@ def shrink(plan: Plan, K: FloatArray, scale: float) -> Plan:
 
     Args:
         plan: a cloaking plan.
-        K: prior covariance of the outputs (n, n), in squared model units.
+        K: prior covariance of the outputs (n, n), in squared model units; where the plan's weights are
+            left V^T, the noise variance alone, for K = V V^T + noise variance.
         scale: noise multiplier times d, in model units.
 
     Raises:
@@ -135,7 +163,17 @@ def shrink(plan: Plan, K: FloatArray, scale: float) -> Plan:
         raise ValueError("shrinkage needs a plan with a noise design; use Cloaking.plan")
     U, root = plan.design.basis, plan.design.root
     R = U.T @ plan.weights
-    prior = R @ K @ R.T
+    prior = _prior(R, K)
     noisy = prior + scale**2 * (root @ root.T)
     W = cho_solve(cho_factor(noisy, lower=True), prior).T
-    return Plan(weights=U @ (W @ R), factor=U @ (W @ root), design=plan.design)
+    return replace(plan, weights=U @ (W @ R), factor=U @ (W @ root))
+
+
+def _prior(R: Matrix, K: FloatArray | float) -> FloatArray:
+    """R K R^T."""
+    if isinstance(R, np.ndarray):
+        return R @ K @ R.T
+    # R = A V^T and V = Q G with orthonormal Q: R R^T = (A G^T) (A G^T)^T, R V = A G^T G
+    G = R.triangle if R.triangle is not None else Columns(R.rows).triangle()
+    H = R.left @ G.T
+    return H @ G @ (H @ G).T + K * (H @ H.T)

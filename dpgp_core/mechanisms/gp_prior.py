@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh
 
+from ..columns import Matrix
 from ..data import Dataset, FloatArray
-from ..gp.exact import cloaking_matrix, output_covariance
+from ..gp.exact import check_columns, cloaking_matrix, output_covariance
+from ..gp.inference import Inference, InferenceChoice, describe
 from ..kernels import Kernel, check_positive
 from .base import GaussianMechanism, Plan, Release
 
 
 @dataclass(frozen=True, kw_only=True)
-class GPPrior(GaussianMechanism):
+class GPPrior(InferenceChoice, GaussianMechanism):
     """Release f + s' Delta G with G ~ GP(0, k), Delta the sensitivity of f in the RKHS of k.
 
     The posterior mean is f = sum_i alpha_i k(x_i, .), alpha = K^-1 y. Replacing y_j by y_j + d moves it by
@@ -23,7 +26,8 @@ class GPPrior(GaussianMechanism):
 
     Args:
         kernel, noise_variance: the public GP model, in model units (outputs divided by ``y_scale``).
-        sensitivity: "exact", or "paper" for d b(K^-1), an upper bound if k(x, x) <= 1.
+        sensitivity: "exact", or "paper" for d b(K^-1), an upper bound if k(x, x) <= 1; needs exact inference.
+        inference, tolerance: exact or low-rank, see ``InferenceChoice``. The sensitivity is that of the f released.
         epsilon, delta, calibration, unproven: see ``GaussianMechanism``.
 
     Raises:
@@ -43,43 +47,55 @@ class GPPrior(GaussianMechanism):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_positive("noise_variance", self.noise_variance)
+        self.check_inference()
         if self.sensitivity not in ("exact", "paper"):
             raise ValueError(f"sensitivity must be 'exact' or 'paper', got {self.sensitivity!r}")
+        if self.sensitivity == "paper" and self.inference == "lowrank":
+            raise ValueError("the paper's sensitivity needs all of K^-1: use inference='auto' or 'exact'")
         if self.sensitivity == "paper" and self.kernel.variance > 1:
             raise ValueError(
                 f"the paper's sensitivity needs kernel variance <= 1, got {self.kernel.variance}; "
                 "divide the outputs by a public scale, or use sensitivity='exact'"
             )
 
-    def unit_sensitivity(self, X: FloatArray) -> float:
-        """RKHS sensitivity of the posterior mean per unit change of one output, for inputs X (n, D)."""
-        if self.sensitivity == "paper":
-            return paper_bound(self.kernel, X, self.noise_variance)
-        return exact_sensitivity(self.kernel, X, self.noise_variance)
+    def plan(self, X: FloatArray, X_test: FloatArray, executor: Executor | None = None) -> Plan:
+        """Public plan for training inputs X (n, D) and test inputs X_test (P, D).
 
-    def plan(self, X: FloatArray, X_test: FloatArray) -> Plan:
-        """Public plan for training inputs X (n, D) and test inputs X_test (P, D)."""
+        Args:
+            X: public inputs (n, D).
+            X_test: public test inputs (P, D).
+            executor: runs passes over blocks of records, see ``Columns.over_blocks``; default: this thread.
+        """
+        check_columns(X, X_test)
+        how = InferenceChoice(inference="exact") if self.sensitivity == "paper" else self
+        low = how.low_rank(self.kernel, X, executor)
+        K_test = self.kernel(X_test, X_test)
+        if low is not None:
+            unit = low.sensitivity(self.noise_variance, executor)
+            return prior_plan(low.matrix(X_test, self.noise_variance), K_test, unit, describe(low))
+        sensitivity = paper_bound if self.sensitivity == "paper" else exact_sensitivity
         C = cloaking_matrix(self.kernel, X, X_test, self.noise_variance)
-        return prior_plan(C, self.kernel(X_test, X_test), self.unit_sensitivity(X))
+        return prior_plan(C, K_test, sensitivity(self.kernel, X, self.noise_variance), describe(low))
 
     def release(self, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator, draws: int = 1) -> Release:
         """Release predictions at X_test (P, D), in the output's unit; see ``Mechanism``."""
         return self.release_planned(self.plan(dataset.X, X_test), dataset, X_test, rng, draws)
 
 
-def prior_plan(C: FloatArray, K_test: FloatArray, unit_sensitivity: float) -> Plan:
+def prior_plan(C: Matrix, K_test: FloatArray, unit_sensitivity: float, inference: Inference | None = None) -> Plan:
     """Values C y with noise of covariance unit_sensitivity^2 K_**.
 
     Args:
-        C: cloaking matrix (P, n).
+        C: cloaking matrix (P, n), an array or factored.
         K_test: prior covariance of the test points (P, P).
         unit_sensitivity: RKHS sensitivity per unit change of one output.
+        inference: how C was computed.
     """
     values, vectors = eigh(K_test)
     # Round up: K_** + jitter I masks at least what K_** masks, and is never singular.
     jitter = len(values) * np.finfo(float).eps * values[-1]
     root = vectors * np.sqrt(np.maximum(values, 0) + jitter)
-    return Plan(weights=C, factor=unit_sensitivity * root)
+    return Plan(weights=C, factor=unit_sensitivity * root, inference=inference)
 
 
 def exact_sensitivity(kernel: Kernel, X: FloatArray, noise_variance: float) -> float:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from ..data import Dataset, FloatArray
-from ..gp.exact import cloaking_matrix
+from ..gp.inference import InferenceChoice
 from ..kernels import check_positive
 from ..privacy import Guarantee
 from .base import NotPrivate, Plan, Release
@@ -54,7 +55,7 @@ class StageRelease(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RefinedCloaking(OptimisedNoise):
+class RefinedCloaking(InferenceChoice, OptimisedNoise):
     """Publish g(X*) + U U^T C r + noise with r_i = clip(y_i - g(x_i), +-B), g itself a private curve.
 
     With mu = 1/s'(epsilon, delta), stage i is Gaussian with mu_i^2 = share_i mu^2. Stage 1 cloaks y with a
@@ -68,6 +69,7 @@ class RefinedCloaking(OptimisedNoise):
         clip: B over the noise standard deviation, B = clip sqrt(noise_variance), in model units.
         within_bounds: clip the published values to the public bounds. Post-processing: costs no privacy.
         calibration: "analytic" only.
+        inference, tolerance: exact or low-rank, of each stage by itself; see ``InferenceChoice``.
         kernel, noise_variance: the last stage's model; see ``OptimisedNoise``.
         objective, weights, gap, rank_tolerance: of every stage; see ``OptimisedNoise``. In early stages each
             training input weighs as much as the average test input.
@@ -90,6 +92,7 @@ class RefinedCloaking(OptimisedNoise):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        self.check_inference()
         if self.calibration != "analytic":
             raise ValueError(f"refined cloaking needs calibration='analytic', got {self.calibration!r}")
         check_positive("clip", self.clip)
@@ -133,20 +136,26 @@ class RefinedCloaking(OptimisedNoise):
         d = dataset.d / dataset.y_scale
         return tuple(min(2 * b, d) / mu for b, mu in zip(self.stage_bounds(dataset), self.stage_mus, strict=True))
 
-    def plan(self, X: FloatArray, X_test: FloatArray) -> RefinedPlan:
-        """Public plan of all stages for training inputs X (n, D) and test inputs X_test (P, D)."""
+    def plan(self, X: FloatArray, X_test: FloatArray, executor: Executor | None = None) -> RefinedPlan:
+        """Public plan of all stages for training inputs X (n, D) and test inputs X_test (P, D).
+
+        Args:
+            X: public inputs (n, D).
+            X_test: public test inputs (P, D).
+            executor: runs passes over blocks of records, see ``Columns.over_blocks``; default: this thread.
+        """
         *early_mus, last_mu = self.stage_mus
-        C = cloaking_matrix(self.kernel, X, X_test, self.noise_variance)
-        last = self.designed(C, self.test_weights, 1 / last_mu)
+        C, inference = self.cloaking_matrix(self.kernel, X, X_test, self.noise_variance, executor)
+        last = self.designed(C, self.test_weights, 1 / last_mu, inference, executor)
         everywhere, weights = np.vstack([X, X_test]), self.test_weights
         if weights is not None:
             weights = np.concatenate([np.full(len(X), weights.mean()), weights])
         earlier = []
         for a, noise_variance, mu in zip(self.lengthscale_factors, self.noise_variances, early_mus, strict=True):
             # k(x / a, x' / a): the kernel with a times its lengthscale
-            C = cloaking_matrix(self.kernel, X / a, everywhere / a, noise_variance)
-            earlier.append(self.designed(C, weights, 1 / mu))
-        return RefinedPlan(weights=last.weights, factor=last.factor, design=last.design, earlier=tuple(earlier))
+            C, inference = self.cloaking_matrix(self.kernel, X / a, everywhere / a, noise_variance, executor)
+            earlier.append(self.designed(C, weights, 1 / mu, inference, executor))
+        return RefinedPlan(**vars(last), earlier=tuple(earlier))
 
     def run(self, plan: RefinedPlan, dataset: Dataset, rng: np.random.Generator, draws: int) -> Iterator[StageRelease]:
         """Run stage after stage, each on what the ones before it published. See ``release_planned``."""
@@ -215,5 +224,4 @@ def stage_mean(stage: Plan, y: FloatArray, curve: FloatArray, bound: float) -> F
         curve: g at the training inputs (draws, n), from the earlier stages.
         bound: > 0. One record moves its residual by at most 2 bound, and by at most what y moves.
     """
-    means: FloatArray = np.clip(y - curve, -bound, bound) @ stage.weights.T
-    return means
+    return (stage.weights @ np.clip(y - curve, -bound, bound).T).T

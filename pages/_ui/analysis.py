@@ -17,12 +17,13 @@ import datasets
 from datasets import london_hexes
 from dpgp_core import kernels
 from dpgp_core.calibration import Method
+from dpgp_core.columns import Matrix
 from dpgp_core.data import Dataset, FloatArray
 from dpgp_core.design_solver import column_norms
 from dpgp_core.gp.exact import cloaking_matrix
+from dpgp_core.gp.inference import Inference, InferenceChoice, describe
 from dpgp_core.mechanisms import Cloaking, GPPrior, Plan, RefinedCloaking, Release
 from dpgp_core.mechanisms.cloaking import cloaking_plan
-from dpgp_core.mechanisms.gp_prior import exact_sensitivity, prior_plan
 from dpgp_core.mechanisms.refined_cloaking import RefinedPlan, unclipped_noise
 from dpgp_core.noise_design import ObjectiveName, design_noise
 from dpgp_core.utility import draw_errors, rmse
@@ -121,10 +122,11 @@ class Scene:
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """Stage 1 result: C (P, n) and the posterior standard deviation of f (P,), in the output's unit."""
+    """Stage 1 result: C (P, n), the posterior standard deviation of f (P,) in the output's unit, how C was computed."""
 
-    C: FloatArray
+    C: Matrix
     posterior_sd: FloatArray
+    inference: Inference
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,27 +198,28 @@ def make_scene(dataset: Dataset) -> Scene:
 def stage_matrix(dataset: Dataset, scene: Scene, model: Model) -> Fit:
     """Stage 1: the cloaking matrix and the posterior standard deviation, both public."""
     kernel, X_test = model.build(), scene.X_test
-    C = cloaking_matrix(kernel, dataset.X, X_test, model.noise)
-    # diag(K_** - C K_f*), without the off-diagonal
-    variance = kernel.diagonal(X_test) - np.einsum("ij,ij->i", C, kernel(X_test, dataset.X))
-    return Fit(C, dataset.y_scale * np.sqrt(np.maximum(variance, 0)))
+    low = InferenceChoice().low_rank(kernel, dataset.X)
+    if low is None:
+        C: Matrix = cloaking_matrix(kernel, dataset.X, X_test, model.noise)
+        # diag(K_** - C K_f*), without the off-diagonal
+        variance = kernel.diagonal(X_test) - np.einsum("ij,ij->i", C, kernel(X_test, dataset.X))
+    else:
+        C, variance = low.matrix(X_test, model.noise), low.variance(X_test, model.noise)
+    return Fit(C, dataset.y_scale * np.sqrt(np.maximum(variance, 0)), describe(low))
 
 
 def stage_plan(dataset: Dataset, scene: Scene, model: Model, fit: Fit, design: Design) -> Plan:
     """Stage 2: what is released per unit budget and change; public."""
-    C = fit.C
-    if design.mechanism == "gp_prior":
-        sensitivity = exact_sensitivity(model.build(), dataset.X, model.noise)
-        return prior_plan(C, model.build()(scene.X_test, scene.X_test), sensitivity)
+    # The plan does not depend on the budget: any will do.
+    mechanism = mechanism_of(model, design, Draw(epsilon=1.0, delta=0.01))
     weights = None
-    if design.objective == "trace" and design.focus == "records":
-        weights = (np.arange(len(C)) < scene.records).astype(float)
-    if design.mechanism == "refined":
-        # The plan does not depend on the budget: any will do.
-        refined = mechanism_of(model, design, Draw(epsilon=1.0, delta=0.01))
-        weighted = replace(refined, weights=None if weights is None else tuple(weights))
-        return weighted.plan(dataset.X, scene.X_test)
-    return cloaking_plan(C, design_noise(C, design.objective, weights, design.gap))
+    if design.mechanism != "gp_prior" and design.objective == "trace" and design.focus == "records":
+        weights = (np.arange(len(scene.X_test)) < scene.records).astype(float)
+    if isinstance(mechanism, Cloaking):
+        return cloaking_plan(fit.C, design_noise(fit.C, design.objective, weights, design.gap), fit.inference)
+    if isinstance(mechanism, RefinedCloaking):
+        mechanism = replace(mechanism, weights=None if weights is None else tuple(weights))
+    return mechanism.plan(dataset.X, scene.X_test)
 
 
 def mechanism_of(model: Model, design: Design, draw: Draw) -> Cloaking | GPPrior | RefinedCloaking:

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from dpgp_core.calibration import noise_multiplier
+from dpgp_core.gp.inference import Inference
 from dpgp_core.noise_design import NoiseDesign
 from pages._ui import text
 from pages._ui.analysis import SIMULATED_DRAWS, Design, Draw, Model, Result
@@ -170,7 +171,7 @@ def explain(result: Result, model: Model, design: Design, draw: Draw) -> list[tu
         (
             "Cloaking matrix",
             f"C = K₍*f₎ (K₍ff₎ + {model.noise:g} I)⁻¹, {P} test points × {n} records; {model.kernel}, "
-            f"lengthscale {model.lengthscale:g} {data.x_units[0]}",
+            f"lengthscale {model.lengthscale:g} {data.x_units[0]}; {_explain_inference(result.fit.inference)}",
         ),
         (
             "Largest change of one record",
@@ -189,6 +190,15 @@ def explain(result: Result, model: Model, design: Design, draw: Draw) -> list[tu
         for stage, seconds in result.seconds.items()
     )
     return [*rows, ("Time", timing)]
+
+
+def _explain_inference(inference: Inference) -> str:
+    if inference.residual is None:
+        return "exact, by one Cholesky factorisation"
+    return (
+        f"low-rank: {inference.rank} pivots, which leave {inference.residual:.0e} of K₍ff₎'s trace out; the noise is "
+        "calibrated to this C, so privacy is exact"
+    )
 
 
 def _explain_noise(noise: NoiseDesign | None, design: Design) -> list[tuple[str, str]]:

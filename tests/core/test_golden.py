@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from dpgp_core.gp.inference import InferenceChoice
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import Cloaking, GPPrior
 from dpgp_core.mechanisms.gp_prior import exact_sensitivity, paper_bound
@@ -15,12 +16,18 @@ DELTA = 0.01
 PUBLISHED = {"objective": "logdet", "calibration": "hall", "unproven": True, "rank_tolerance": 1e-10}
 
 
+@pytest.fixture(params=["exact", "lowrank"], scope="module")
+def inference(request):
+    """Every figure is asked of both ways to compute C."""
+    return request.param
+
+
 @pytest.fixture(scope="module")
-def errors(kung_data, kung_model):
+def errors(kung_data, kung_model, inference):
     """Per-draw RMSE [cm] at the training ages against the clipped heights, 8,000 simulated draws."""
 
     def simulate(epsilon, **options):
-        mechanism = Cloaking(epsilon=epsilon, delta=DELTA, **kung_model, **options)
+        mechanism = Cloaking(epsilon=epsilon, delta=DELTA, **kung_model, inference=inference, **options)
         released = mechanism.release(kung_data, kung_data.X, np.random.default_rng(0))
         rng = np.random.default_rng(1)
         return draw_errors(released.mean, released.noise_factor, kung_data.clipped_y, rng, 8000)
@@ -49,9 +56,10 @@ def test_kung_noise_scale_by_the_papers_formulas(kung_data, kung_model):
 # ---- !Kung: cloaking at the training ages
 
 
-def test_kung_fit_without_privacy(errors, kung_data, kung_model):
+def test_kung_fit_without_privacy(kung_data, kung_model, inference):
     # 07: 6.64-6.68 cm against clipped heights, 6.83 unclipped (ours 6.78 with the clipped fit)
-    released = Cloaking(epsilon=1, delta=DELTA, **kung_model).release(kung_data, kung_data.X, np.random.default_rng(1))
+    mechanism = Cloaking(epsilon=1, delta=DELTA, **kung_model, inference=inference)
+    released = mechanism.release(kung_data, kung_data.X, np.random.default_rng(1))
     assert rmse(released.mean, kung_data.clipped_y) == pytest.approx(6.64, abs=0.01)
     assert rmse(released.mean, kung_data.y) == pytest.approx(6.83, abs=0.06)
 
@@ -91,10 +99,12 @@ def test_kung_shrinkage_at_a_small_budget(errors):
 # ---- !Kung: the design at ages -50 ... 150
 
 
-def test_kung_log_pseudodeterminant_beats_the_gradient_descent(kung_matrix):
+def test_kung_log_pseudodeterminant_beats_the_gradient_descent(kung_data, kung_model, inference):
     # 07: -140.119 at max c^T M^-1 c = 1.0065 and rank 14, after 1000 gradient steps; rescaled to exactly 1
     # its log-pseudodeterminant is larger by 14 log 1.0065
-    design = design_noise(kung_matrix, "logdet", gap=1e-6)
+    choice, ages = InferenceChoice(inference=inference), np.linspace(-50, 150, 200)[:, None]
+    C, _ = choice.cloaking_matrix(X=kung_data.X, X_test=ages, **kung_model)
+    design = design_noise(C, "logdet", gap=1e-6)
     assert design.rank == 14
     found = 2 * np.log(np.linalg.svd(design.factor, compute_uv=False)).sum()
     assert found <= -140.119 + 14 * math.log(1.0065)
@@ -103,10 +113,10 @@ def test_kung_log_pseudodeterminant_beats_the_gradient_descent(kung_matrix):
 
 
 @pytest.mark.parametrize("objective", ["trace", "logdet"])
-def test_kung_noise_peaks_beyond_the_oldest(kung_data, kung_model, objective):
+def test_kung_noise_peaks_beyond_the_oldest(kung_data, kung_model, objective, inference):
     # 07: peak about age 103-110, far below it near 20
     ages = np.linspace(-50, 150, 201)
-    mechanism = Cloaking(epsilon=1, delta=DELTA, objective=objective, **kung_model)
+    mechanism = Cloaking(epsilon=1, delta=DELTA, objective=objective, **kung_model, inference=inference)
     sd = mechanism.release(kung_data, ages[:, None], np.random.default_rng(1)).noise_sd
     assert 98 <= ages[60:][sd[60:].argmax()] <= 112
     assert sd[70] < 0.5 * sd.max()  # age 20
@@ -126,7 +136,7 @@ def test_kung_noise_peaks_beyond_the_oldest(kung_data, kung_model, objective):
         (4.0, "trace", "analytic", [35.6, 40.7, 58.6]),
     ],
 )
-def test_london_noise(hexes, lengthscale, objective, calibration, expected):
+def test_london_noise(hexes, lengthscale, objective, calibration, expected, inference):
     mechanism = Cloaking(
         epsilon=1,
         delta=DELTA,
@@ -136,24 +146,27 @@ def test_london_noise(hexes, lengthscale, objective, calibration, expected):
         calibration=calibration,
         gap=1e-2,
         rank_tolerance=1e-6,
+        inference=inference,
     )
     sd = mechanism.release(hexes, hexes.X, np.random.default_rng(1)).noise_sd
     np.testing.assert_allclose(np.percentile(100 * sd / 1.7918, [10, 50, 90]), expected, rtol=0.02)  # d = ln 6
 
 
-def test_london_fit_without_privacy(hexes):
+def test_london_fit_without_privacy(hexes, inference):
     # 07: in-sample RMSE of ln price 0.220 at 15 km, 0.190 at 8 km, clipped prices, three digits
     for lengthscale, expected in [(15.0, 0.220), (8.0, 0.190)]:
-        mechanism = Cloaking(epsilon=1, delta=DELTA, kernel=EQ(lengthscale=lengthscale), noise_variance=0.3)
+        model = {"kernel": EQ(lengthscale=lengthscale), "noise_variance": 0.3, "inference": inference}
+        mechanism = Cloaking(epsilon=1, delta=DELTA, **model)
         released = mechanism.release(hexes, hexes.X, np.random.default_rng(1))
         assert rmse(released.mean, hexes.clipped_y) == pytest.approx(expected, abs=0.0006)
 
 
 @pytest.mark.parametrize(("lengthscale", "expected"), [(15.0, [0.41, 0.29, 0.25]), (8.0, [0.67, 0.41, 0.29])], ids=str)
-def test_london_errors_of_cloaking(hexes, lengthscale, expected):
+def test_london_errors_of_cloaking(hexes, lengthscale, expected, inference):
     # 07: 20 draws at epsilon 0.5/1/2, so a few per cent uncertain; ours 2,000 draws, clipped prices
     for epsilon, target in zip([0.5, 1, 2], expected, strict=True):
-        mechanism = Cloaking(epsilon=epsilon, delta=DELTA, kernel=EQ(lengthscale=lengthscale), noise_variance=0.3)
+        model = {"kernel": EQ(lengthscale=lengthscale), "noise_variance": 0.3, "inference": inference}
+        mechanism = Cloaking(epsilon=epsilon, delta=DELTA, **model)
         released = mechanism.release(hexes, hexes.X, np.random.default_rng(1))
         found = draw_errors(released.mean, released.noise_factor, hexes.clipped_y, np.random.default_rng(2), 2000)
         assert found.mean() == pytest.approx(target, rel=0.06)

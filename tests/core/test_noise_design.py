@@ -7,6 +7,7 @@ import pytest
 from scipy.linalg import sqrtm
 from scipy.stats import ortho_group
 
+from dpgp_core.columns import BLOCK, FactoredMatrix
 from dpgp_core.gp.exact import cloaking_matrix
 from dpgp_core.kernels import EQ, Matern32
 from dpgp_core.noise_design import design_noise
@@ -407,6 +408,68 @@ def test_auto_rank_falls_as_the_noise_grows():
     C = random_matrix(24, 12, 30, decay=6)
     ranks = [design_noise(C, rank_tolerance="auto", noise_multiplier=s).rank for s in (1e-3, 1.0, 1e3)]
     assert ranks[0] > ranks[1] >= ranks[2] >= 1
+
+
+# ---- matrices that are never formed
+
+
+def factored(seed, P, n, r, decay):
+    """A matrix (P, n) of rank r as a product of factors that are far from orthogonal, and densely."""
+    rng = np.random.default_rng(seed)
+    C = random_matrix(seed, P, n, 0)
+    U, _, Vt = np.linalg.svd(C, full_matrices=False)
+    mix = rng.normal(size=(r, r))
+    left, rows = (U[:, :r] * np.logspace(0, -decay, r)) @ np.linalg.inv(mix), Vt[:r].T @ mix.T
+    return FactoredMatrix(left, rows), left @ rows.T
+
+
+FACTORED = [(8, 60, 5, 2), (30, 2 * BLOCK + 50, 6, 4), (5, 3000, 5, 0)]  # (P, n, r, decay)
+
+
+@pytest.mark.parametrize(("objective", "weighted"), [("trace", False), ("trace", True), ("logdet", False)])
+@pytest.mark.parametrize("shape", FACTORED, ids=str)
+def test_factored_and_dense_matrices_have_the_same_design(objective, weighted, shape):
+    C, dense = factored(31, *shape)
+    weights = np.random.default_rng(32).uniform(0.1, 2, shape[0]) if weighted else None
+    one, other = (design_noise(c, objective, weights, gap=1e-7) for c in (C, dense))
+    assert one.rank == other.rank == shape[2]
+    scale = np.abs(other.covariance()).max()
+    np.testing.assert_allclose(one.covariance(), other.covariance(), atol=1e-5 * scale)
+    assert one.gap <= 1e-7
+    assert one.dropped_energy == pytest.approx(other.dropped_energy, abs=1e-12)
+
+
+@both
+@pytest.mark.parametrize("shape", FACTORED, ids=str)
+@pytest.mark.parametrize("rank_tolerance", [0.5, 1e-3, 1e-7, "auto"], ids=str)
+def test_every_column_of_a_factored_matrix_is_masked(objective, shape, rank_tolerance, squared_shift):
+    C, _ = factored(33, *shape)
+    design = design_noise(C, objective, gap=0.1, rank_tolerance=rank_tolerance)
+    released = design.project(C)
+    assert isinstance(released, FactoredMatrix)
+    shifts = squared_shift(design.factor, released.dense())
+    assert 1 - 1e-6 <= shifts.max() <= 1 + 1e-9
+    np.testing.assert_allclose(design.basis.T @ design.basis, np.eye(design.rank), atol=1e-10)
+
+
+@both
+def test_auto_rank_of_a_factored_matrix_is_the_dense_one(objective):
+    C, dense = factored(34, 12, 400, 10, 6)
+    root = np.random.default_rng(35).normal(size=(400, 5))
+    for options in ({}, {"output_covariance": root @ root.T}, {"noise_multiplier": 30.0}):
+        ranks = [design_noise(c, objective, rank_tolerance="auto", **options).rank for c in (C, dense)]
+        assert ranks[0] == ranks[1] < 10
+
+
+def test_a_factored_matrix_of_zeros_needs_no_noise():
+    design = design_noise(FactoredMatrix(np.zeros((3, 2)), np.ones((9, 2))))
+    assert design.rank == 0
+    np.testing.assert_array_equal(design.lambdas, np.zeros(9))
+
+
+def test_a_factored_matrix_that_is_not_finite_is_refused():
+    with pytest.raises(ValueError, match=r"C must be a finite matrix \(P, n\)"):
+        design_noise(FactoredMatrix(np.full((3, 2), np.nan), np.ones((9, 2))))
 
 
 # ---- rank about 100 at relative tolerance 1e-10

@@ -1,9 +1,14 @@
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from datasets import london_sales
+from dpgp_core.columns import FactoredMatrix, values_of
 from dpgp_core.gp.exact import cloaking_matrix, output_covariance
 from dpgp_core.kernels import EQ, Matern32
-from dpgp_core.mechanisms import Cloaking
+from dpgp_core.mechanisms import Cloaking, GPPrior, RefinedCloaking
 from dpgp_core.mechanisms.base import Plan
 from dpgp_core.mechanisms.cloaking import shrink
 
@@ -158,3 +163,62 @@ def test_shrunk_release_uses_the_noise_in_model_units(make_dataset):
 def test_bad_design_options_are_named(make_dataset, options, sentence):
     with pytest.raises(ValueError, match=sentence):
         Cloaking(**MODEL, **options).release(make_dataset(), X_TEST, np.random.default_rng(1))
+
+
+# ---- low-rank inference
+
+
+@pytest.mark.parametrize("tolerance", [0.05, 1e-12])
+def test_low_rank_shrinkage_is_that_of_its_own_covariance(make_dataset, tolerance):
+    data, X_test = make_dataset(), np.linspace(0, 10, 5)[:, None]
+    kernel = Matern32(lengthscale=4.0)
+    mechanism = Cloaking(**{**MODEL, "kernel": kernel}, inference="lowrank", tolerance=tolerance)
+    plan = mechanism.plan(data.X, X_test)
+    V = values_of(plan.weights.rows)
+    dense = replace(plan, weights=plan.weights.dense())
+    expected = shrink(dense, V @ V.T + 0.3 * np.eye(12), scale=2.0)
+    for triangle in (plan.weights.triangle, None):
+        weights = FactoredMatrix(plan.weights.left, plan.weights.rows, triangle)
+        found = shrink(replace(plan, weights=weights), 0.3, scale=2.0)
+        np.testing.assert_allclose(found.weights.dense(), expected.weights, atol=1e-10)
+        np.testing.assert_allclose(found.factor, expected.factor, atol=1e-10)
+
+
+@pytest.mark.parametrize("shrinkage", [False, True])
+def test_many_records_low_rank_and_exact_release_the_same(shrinkage):
+    data = london_sales.load(n=1600)
+    X_test = data.X[::40]
+    model = {**MODEL, "kernel": EQ(lengthscale=15.0), "rank_tolerance": 1e-5, "shrinkage": shrinkage}
+    auto, exact = (Cloaking(**model, inference=name) for name in ("auto", "exact"))
+    low_plan = auto.plan(data.X, X_test)
+    assert isinstance(low_plan.weights, FactoredMatrix)
+    assert low_plan.inference.method == "lowrank"
+    found, expected = (m.release(data, X_test, np.random.default_rng(1)) for m in (auto, exact))
+    np.testing.assert_allclose(found.mean, expected.mean, atol=1e-4)
+    # either design is within the gap of the same optimum
+    assert (found.noise_sd**2).sum() == pytest.approx((expected.noise_sd**2).sum(), rel=2e-3)
+
+
+def test_threads_change_nothing(kung_data, kung_model):
+    mechanism = Cloaking(**{**MODEL, **kung_model}, inference="lowrank")
+    with ThreadPoolExecutor(2) as threads:
+        elsewhere = mechanism.plan(kung_data.X, GRID, threads)
+    here = mechanism.plan(kung_data.X, GRID)
+    np.testing.assert_array_equal(elsewhere.factor, here.factor)
+    np.testing.assert_array_equal(elsewhere.weights.left, here.weights.left)
+
+
+def test_plan_says_how_c_was_computed(make_dataset):
+    X = make_dataset().X
+    assert Cloaking(**MODEL).plan(X, X_TEST).inference.method == "exact"
+    low = Cloaking(**MODEL, inference="lowrank", tolerance=1e-3).plan(X, X_TEST).inference
+    assert low.method == "lowrank"
+    assert 0 <= low.residual <= 1e-3
+
+
+def test_bad_inference_is_refused_at_construction():
+    for kind in (Cloaking, RefinedCloaking, GPPrior):
+        with pytest.raises(ValueError, match="inference must be one of 'auto', 'exact', 'lowrank', got 'fast'"):
+            kind(**MODEL, inference="fast")
+        with pytest.raises(ValueError, match="tolerance must be in"):
+            kind(**MODEL, tolerance=3.0)

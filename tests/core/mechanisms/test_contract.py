@@ -54,6 +54,14 @@ VARIANTS = {  # name: (class, further arguments), for options that change what i
     "three stages": (RefinedCloaking, {"shares": [0.1, 0.2, 0.7], "clip": 1.0}),
     "clip wider than the bounds": (RefinedCloaking, {"clip": 9.0, "weights": [1.0] * 5 + [0.01] * 4}),
     "low rank in both stages": (RefinedCloaking, {"rank_tolerance": 0.1}),
+    "low-rank inference": (Cloaking, {"inference": "lowrank"}),
+    "coarse low-rank inference": (Cloaking, {"inference": "lowrank", "tolerance": 0.05, "objective": "logdet"}),
+    "low-rank inference, shrinkage": (Cloaking, {"inference": "lowrank", "shrinkage": True, "rank_tolerance": 1e-3}),
+    "low-rank inference, rough kernel": (Cloaking, {"inference": "lowrank", "kernel": Matern52(variance=2.5)}),
+    "prior noise, low-rank inference": (GPPrior, {"inference": "lowrank", "kernel": Matern52(variance=2.5)}),
+    "prior noise, coarse low-rank inference": (GPPrior, {"inference": "lowrank", "tolerance": 0.05}),
+    "two stages, low-rank inference": (RefinedCloaking, {"inference": "lowrank"}),
+    "two stages, coarse low-rank inference": (RefinedCloaking, {"inference": "lowrank", "tolerance": 0.05}),
     "one bin": (LaplaceBinning, {"bins": 1}),
     "paper's sparse GP": (SparseVariational, {"variant": "paper"}),
 }
@@ -64,13 +72,13 @@ NOISE_BEFORE_POSTERIOR = {SparseVariational}  # noise is added to statistics: te
 ADDED = {name: case for name, case in CASES.items() if case[0] not in NOISE_BEFORE_POSTERIOR}
 
 
+def names(kind):
+    return {parameter.name for parameter in fields(kind)}
+
+
 def arguments_of(kind):
     """Return the budget, as far as the class has one, and the arguments without a default."""
     return {name: BUDGET[name] for name in BUDGET if name in names(kind)} | DEFAULTS[kind]
-
-
-def names(kind):
-    return {parameter.name for parameter in fields(kind)}
 
 
 @pytest.fixture(params=CASES.values(), ids=CASES)
@@ -104,10 +112,19 @@ def adding(request):
 
 
 @pytest.fixture(
-    params=[kind for kind in DEFAULTS if kind not in NOISE_BEFORE_POSTERIOR], ids=lambda kind: kind.__name__
+    params=[
+        (kind, inference)
+        for kind in DEFAULTS
+        if kind not in NOISE_BEFORE_POSTERIOR
+        for inference in ("exact", "lowrank")
+        if inference == "exact" or "inference" in names(kind)
+    ],
+    ids=lambda case: f"{case[0].__name__}, {case[1]}",
 )
 def default(request):
-    return request.param, arguments_of(request.param)
+    kind, inference = request.param
+    chosen = {"inference": inference} if "inference" in names(kind) else {}
+    return kind, arguments_of(kind) | chosen
 
 
 @pytest.fixture

@@ -124,3 +124,32 @@ def test_repeated_test_points_get_one_noise_value(make_dataset):
     released = mechanism.release(make_dataset(), np.full((4, 1), 5.0), np.random.default_rng(1))
     noise = released.samples[0] - released.mean
     np.testing.assert_allclose(noise, noise[0], rtol=1e-5)
+
+
+# ---- low-rank inference
+
+
+@pytest.mark.parametrize("tolerance", [0.05, 1e-12])
+def test_low_rank_noise_masks_every_record(make_dataset, tolerance, squared_shift):
+    kernel, data, X_test = Matern12(lengthscale=2.0), make_dataset(), np.linspace(0, 10, 9)[:, None]
+    mechanism = GPPrior(**BUDGET, kernel=kernel, noise_variance=0.3, inference="lowrank", tolerance=tolerance)
+    plan = mechanism.plan(data.X, X_test)
+    shifts = squared_shift(plan.factor, plan.weights.dense())
+    assert shifts.max() <= 1 + 1e-9
+    assert plan.inference.residual <= tolerance
+
+
+def test_low_rank_and_exact_agree(kung_data, kung_model):
+    X_test = np.linspace(0, 90, 5)[:, None]
+    low, exact = (
+        GPPrior(**BUDGET, **kung_model, inference=name).plan(kung_data.X, X_test) for name in ("lowrank", "exact")
+    )
+    np.testing.assert_allclose(low.weights.dense(), exact.weights, atol=1e-6)
+    np.testing.assert_allclose(low.factor, exact.factor, rtol=1e-6, atol=1e-9)
+
+
+def test_papers_sensitivity_needs_exact_inference():
+    model = {"kernel": EQ(), "noise_variance": 0.3, "sensitivity": "paper"}
+    with pytest.raises(ValueError, match=r"needs all of K\^-1: use inference='auto' or 'exact'"):
+        GPPrior(**BUDGET, **model, inference="lowrank")
+    assert GPPrior(**BUDGET, **model).plan(inputs(5), inputs(2)).inference.method == "exact"

@@ -1,0 +1,180 @@
+"""Every speed target of the core, measured on this machine in one run: what a page waits for, and what a batch takes.
+
+    python -m benchmarks.latency                     # a few minutes
+    python -m benchmarks.latency --largest 100000 --parts pages design
+
+Times of pages are the best of a few runs of the functions that pages call, without their caches: "lengthscale" is C,
+the noise of the default mechanism (refined cloaking) and of the published one, and a draw of each; "epsilon" is a new
+budget and draw of each. The slowest lengthscale of the page's slider counts. Other rows run other benchmarks' code.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from math import log
+
+from benchmarks import noise_design  # isort: skip; sets the thread caps before numpy is imported
+
+import numpy as np
+
+from benchmarks import excursion_tables, lira, scale, sparse_tables
+from benchmarks.noise_design import machine, timed
+from datasets import kung, load, london_sales
+from dpgp_core.gp.exact import cloaking_matrix
+from dpgp_core.kernels import EQ
+from dpgp_core.mechanisms import SparseVariational
+from pages._ui import analysis, settings
+from pages._ui.analysis import PAPER_DESIGN, Design, Draw, Model
+
+PARTS = ("design", "pages", "batch", "scale")
+PAGES = {"kung": 0.15, "london_hexes": 0.5}  # seconds allowed for a new lengthscale
+BUDGET_SECONDS = 0.05
+DESIGN_SECONDS, LIRA_SECONDS, SPARSE_SECONDS = 0.1, 5.0, 0.02
+SCALE_SECONDS, SCALE_MEMORY = 60.0, 8.0
+HEADER = ("work", "target", "measured", "ratio", "")
+
+
+@dataclass(frozen=True)
+class Row:
+    """What was measured against its target, both in ``unit``; a smaller figure is better."""
+
+    work: str
+    target: float
+    measured: float
+    unit: str = "ms"
+
+    @property
+    def ratio(self) -> float:
+        """Measured over target; at most 1 meets it."""
+        return self.measured / self.target
+
+    def cells(self) -> tuple[str, ...]:
+        """As printed."""
+        verdict = "met" if self.ratio <= 1 else f"missed by {100 * (self.ratio - 1):.0f} %"
+        shown = [f"{value:.4g} {self.unit}".rstrip() for value in (self.target, self.measured)]
+        return self.work, *shown, f"{self.ratio:.2f}", verdict
+
+
+def milliseconds(work: str, target: float, seconds: float) -> Row:
+    """A row in milliseconds from seconds."""
+    return Row(work, 1e3 * target, 1e3 * seconds)
+
+
+def quickest(work: Callable[[], object], repeats: int) -> float:
+    """Least seconds of some runs: other work on the machine only adds."""
+    return min(timed(work) for _ in range(repeats))
+
+
+def design_rows(repeats: int) -> Iterator[Row]:
+    """The noise of !Kung at 200 test ages, and C and noise of the published London size over a dense Cholesky."""
+    C = cloaking_matrix(EQ(lengthscale=25.0), kung.load().X, np.linspace(-50, 150, 200)[:, None], 0.3)
+    for objective in ("trace", "logdet"):
+        seconds = noise_design.our_row(C, objective)[0].seconds
+        yield milliseconds(f"noise design, !Kung n 287, P 200, {objective}", DESIGN_SECONDS, seconds)
+    n = london_sales.N_PUBLISHED
+    took = min(scale.measure(n, 400, 1).release for _ in range(repeats))
+    yield Row(f"C and design, n {n:,}, P 400, over a Cholesky", 1.0, took / scale.floor_seconds(n), "")
+
+
+class Page:
+    """What a page on one dataset computes for itself and for the published method beside it."""
+
+    designs = (Design(), PAPER_DESIGN)
+    draws = (Draw(epsilon=1.0, delta=0.01), Draw(epsilon=1.0, delta=0.01, calibration="hall"))
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.dataset = analysis.load_dataset(name)
+        self.scene = analysis.make_scene(self.dataset)
+
+    def prepare(self, lengthscale: float) -> Callable[[], object]:
+        """Stages 1 and 2; returns stage 3, which is all that a new budget or draw needs."""
+        model = Model(self.name, "EQ", lengthscale, 0.3)
+        fit = analysis.stage_matrix(self.dataset, self.scene, model)
+        plans = [analysis.stage_plan(self.dataset, self.scene, model, fit, design) for design in self.designs]
+
+        def outcomes() -> list[analysis.Outcome]:
+            return [
+                analysis.stage_outcome(self.dataset, self.scene, model, fit, plan, design, draw)
+                for plan, design, draw in zip(plans, self.designs, self.draws, strict=True)
+            ]
+
+        return outcomes
+
+    def show(self, lengthscale: float) -> None:
+        """All three stages, nothing cached."""
+        self.prepare(lengthscale)()
+
+
+def page_rows(repeats: int) -> Iterator[Row]:
+    """What changing a control costs in the core."""
+    for name in analysed():
+        page, (unit, grid, default) = Page(name), settings.LENGTHSCALES[name]
+        seconds = quickest(page.prepare(float(default)), repeats)
+        yield milliseconds(f"epsilon, delta, draw: {name}", BUDGET_SECONDS, seconds)
+        if name in PAGES:
+            times = {length: quickest(partial(page.show, float(length)), repeats) for length in grid}
+            for what, length in (("default", default), ("slowest", max(times, key=times.__getitem__))):
+                yield milliseconds(f"lengthscale: {name}, {length:g} {unit} ({what})", PAGES[name], times[length])
+
+
+def analysed() -> list[str]:
+    """Datasets of the pages that show a release."""
+    return [*settings.CHOICES["dataset"], *settings.CHOICES["map_dataset"]]
+
+
+def batch_rows(shadows: int, sets: int, grid: int) -> Iterator[Row]:
+    """LiRA, the excursion search and a sparse fit, by the code of their own benchmarks."""
+    seconds = lira.measure(lira.GOLDEN[0], "halves", 0, shadows)[1]
+    yield Row(f"LiRA, {shadows:,} shadows, L 3", LIRA_SECONDS, seconds, "s")
+    seconds = timed(lambda: excursion_tables.speed_line(sets, grid, 6))
+    yield Row(f"1-D excursion search, {sets} sets", excursion_tables.SPEED_TARGET, seconds, "s")
+    growth = load("growth_2d")
+    mechanism = SparseVariational(
+        epsilon=1.0, delta=0.01, kernel=EQ(lengthscale=[3.0, 15.0]), noise_variance=0.05, n_inducing=3
+    )
+    seconds = sparse_tables.best_of_three(lambda: mechanism.fit(growth, np.random.default_rng(0)))
+    yield milliseconds(f"sparse DP-GP fit, N {growth.n:,}, 9 inducing", SPARSE_SECONDS, seconds)
+
+
+def scale_rows(largest: int) -> Iterator[Row]:
+    """C and the trace design for very many records, in processes of their own; two threads."""
+    small, large = (scale.measure_apart(n, 400, 2) for n in (largest // 100, largest))
+    yield Row(f"n = {largest:,}, P 400, C and design", SCALE_SECONDS, large.release, "s")
+    yield Row(f"n = {largest:,}, P 400, memory", SCALE_MEMORY, large.peak, "GB")
+    yield Row(f"growth from n = {small.n:,}, exponent", 1.0, log(large.release / small.release, 100), "")
+
+
+def table(rows: Sequence[Row]) -> str:
+    """Lay the rows out in columns."""
+    cells = [HEADER, *(row.cells() for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in cells]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Run the benchmark and print its table."""
+    parser = argparse.ArgumentParser(description="Speed targets of the core.")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
+    parser.add_argument("--repeats", type=int, default=5, help="runs of each interactive step; the quickest counts")
+    parser.add_argument("--largest", type=int, default=1_000_000, help="records of the largest problem")
+    parser.add_argument("--shadows", type=int, default=10_000)
+    parser.add_argument("--sets", type=int, default=100, help="training sets of the excursion search")
+    parser.add_argument("--grid", type=int, default=800, help="grid points of the excursion search")
+    options = parser.parse_args(argv)
+    parts = {
+        "design": partial(design_rows, options.repeats),
+        "pages": partial(page_rows, options.repeats),
+        "batch": partial(batch_rows, options.shadows, options.sets, options.grid),
+        "scale": partial(scale_rows, options.largest),
+    }
+    print(machine())
+    print(table([row for name in options.parts for row in parts[name]()]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,113 @@
+"""Exact or low-rank: how the cloaking matrix is computed, chosen by the number of records and what it would cost."""
+
+from __future__ import annotations
+
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from ..columns import Matrix
+from ..data import FloatArray
+from ..kernels import Kernel, check_positive
+from . import exact
+from .pivoted import TOLERANCE, LowRank, ToleranceMissedError, check_tolerance, factorise
+
+Method = Literal["auto", "exact", "lowrank"]
+
+EXACT_ALWAYS = 1500  # records up to which "auto" is exact: a Cholesky factorisation takes some 30 ms there
+LARGEST_EXACT = 20_000  # records whose covariance matrix still fits in memory, 3.2 GB
+_RANK_SHARE = 6  # "auto" is low-rank up to rank n / 6, where that is about as fast as an exact factorisation
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inference:
+    """How one C was computed.
+
+    Attributes:
+        method: "exact" or "lowrank".
+        rank: number of pivots, for "lowrank".
+        residual: tr(K_ff - V V^T) / tr K_ff over all records, for "lowrank".
+    """
+
+    method: Literal["exact", "lowrank"]
+    rank: int | None = None
+    residual: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class InferenceChoice:
+    """Parameters of mechanisms that compute C = K_*f K^-1.
+
+    Args:
+        inference: "exact"; "lowrank", to ``tolerance``; or "auto": exact up to 1,500 records, above that low-rank
+            if its rank is below n / 6, or else exact up to 20,000 records. Privacy is the same, noise is
+            calibrated to the C that is used.
+        tolerance: share of the trace of K_ff that "lowrank" may leave out, in [1e-13, 1).
+    """
+
+    inference: Method = "auto"
+    tolerance: float = TOLERANCE
+
+    methods: ClassVar[tuple[str, ...]] = ("auto", "exact", "lowrank")
+
+    def check_inference(self) -> None:
+        """Raise ValueError for a parameter out of range."""
+        if self.inference not in self.methods:
+            raise ValueError(f"inference must be one of {', '.join(map(repr, self.methods))}, got {self.inference!r}")
+        check_tolerance(self.tolerance)
+
+    def low_rank(self, kernel: Kernel, X: FloatArray, executor: Executor | None = None) -> LowRank | None:
+        """K_ff ~ V V^T for inputs X (n, D), or None where inference is exact.
+
+        Raises:
+            ValueError: n is too large for what was asked.
+        """
+        n = len(X)
+        if self.inference == "lowrank":
+            return factorise(kernel, X, self.tolerance, executor=executor)
+        if self.inference == "auto" and n > EXACT_ALWAYS:
+            most = n // _RANK_SHARE if n <= LARGEST_EXACT else None
+            try:
+                return factorise(kernel, X, self.tolerance, largest_rank=most, executor=executor)
+            except ToleranceMissedError as error:
+                if n > LARGEST_EXACT:
+                    raise ValueError(f"exact inference is limited to {LARGEST_EXACT} records, and {error}") from error
+        if n > LARGEST_EXACT:
+            raise ValueError(
+                f"exact inference is limited to {LARGEST_EXACT} records, got {n}; use inference='auto' or 'lowrank'"
+            )
+        return None
+
+    def cloaking_matrix(
+        self,
+        kernel: Kernel,
+        X: FloatArray,
+        X_test: FloatArray,
+        noise_variance: float,
+        executor: Executor | None = None,
+    ) -> tuple[Matrix, Inference]:
+        """C (P, n), an array or factored, and how it was computed.
+
+        Args:
+            kernel: covariance function of the latent f.
+            X: training inputs (n, D).
+            X_test: test inputs (P, D).
+            noise_variance: variance > 0 of the observation noise, in squared model units.
+            executor: runs passes over blocks of records, see ``Columns.over_blocks``; default: this thread.
+
+        Raises:
+            ValueError: n is too large; noise_variance is not positive; X and X_test differ in their columns.
+        """
+        check_positive("noise_variance", noise_variance)
+        exact.check_columns(X, X_test)
+        low = self.low_rank(kernel, X, executor)
+        if low is None:
+            return exact.cloaking_matrix(kernel, X, X_test, noise_variance), Inference(method="exact")
+        return low.matrix(X_test, noise_variance), describe(low)
+
+
+def describe(low: LowRank | None) -> Inference:
+    """The record of a low-rank factorisation; None stands for exact inference."""
+    if low is None:
+        return Inference(method="exact")
+    return Inference(method="lowrank", rank=low.rank, residual=low.residual)

@@ -1,0 +1,165 @@
+import math
+from concurrent.futures import Executor
+
+import numpy as np
+import pytest
+
+from dpgp_core.columns import BLOCK
+from dpgp_core.gp import pivoted
+from dpgp_core.gp.exact import cloaking_matrix, output_covariance
+from dpgp_core.gp.pivoted import ToleranceMissedError, factorise
+from dpgp_core.kernels import EQ, KERNELS, Matern12, Matern52
+from dpgp_core.mechanisms.gp_prior import exact_sensitivity
+
+each = pytest.mark.parametrize("kernel", KERNELS, ids=[kernel.__name__ for kernel in KERNELS])
+
+
+def inputs(n, dim=2, seed=1):
+    return np.random.default_rng(seed).uniform(0, 10, (n, dim))
+
+
+class Elsewhere(Executor):
+    """Workers that share no memory, as far as ``factorise`` knows."""
+
+    def map(self, fn, *iterables, **options):
+        return map(fn, *iterables)
+
+
+@each
+@pytest.mark.parametrize("tolerance", [0.1, 1e-3, 1e-6])
+def test_residual_is_the_trace_left_out(kernel, tolerance):
+    k, X = kernel(variance=1.7, lengthscale=(4.0, 7.0)), inputs(150)
+    low = factorise(k, X, tolerance)
+    V = low.features.values()
+    assert V.shape == (150, low.rank)
+    expected = 1 - np.trace(V @ V.T) / np.trace(k(X, X))
+    assert low.residual == pytest.approx(expected, rel=1e-8, abs=1e-14)
+    assert low.residual <= tolerance
+    # what is left is a covariance, so the residual bounds every entry of it
+    assert np.linalg.eigvalsh(k(X, X) - V @ V.T).min() >= -1e-10
+
+
+def test_rank_is_near_the_best_possible():
+    k, X = EQ(lengthscale=5.0), inputs(300)
+    values = np.linalg.eigvalsh(k(X, X))[::-1]
+    best = int((np.cumsum(values) < values.sum() * (1 - 1e-8)).sum()) + 1
+    assert best <= factorise(k, X, 1e-8).rank <= 1.5 * best
+
+
+def test_pivots_are_inputs_and_explained_exactly():
+    k, X = Matern52(lengthscale=3.0), inputs(80)
+    low = factorise(k, X, 1e-4)
+    assert {tuple(z) for z in low.features.Z} <= {tuple(x) for x in X}
+    assert len(np.unique(low.features.Z, axis=0)) == low.rank
+    V = low.features.at(low.features.Z).values()
+    np.testing.assert_allclose(V @ V.T, k(low.features.Z, low.features.Z), atol=1e-10)
+
+
+def test_all_pivots_give_the_exact_posterior():
+    k, X, X_test = Matern12(lengthscale=2.0), inputs(40), inputs(7, seed=2)
+    low = factorise(k, X, 1e-13)
+    assert low.rank == 40
+    np.testing.assert_allclose(
+        low.matrix(X_test, 0.2).dense(), cloaking_matrix(k, X, X_test, 0.2), rtol=1e-8, atol=1e-10
+    )
+    assert low.sensitivity(0.2) == pytest.approx(exact_sensitivity(k, X, 0.2), rel=1e-8)
+    variance = k.diagonal(X_test) - np.sum(cloaking_matrix(k, X, X_test, 0.2) * k(X_test, X), axis=1)
+    np.testing.assert_allclose(low.variance(X_test, 0.2), variance, rtol=1e-8)
+
+
+def test_sensitivity_is_the_largest_rkhs_norm_of_what_is_released():
+    # f = sum over pivots of a_z k(z, .) with a = L^-T w: its norm, by the kernel matrix of the pivots
+    k, X = EQ(lengthscale=2.0), inputs(60)
+    low = factorise(k, X, 0.05)
+    V = low.features.values()
+    w = np.linalg.solve(V.T @ V + 0.3 * np.eye(low.rank), V.T)
+    a = np.linalg.solve(low.features.root.T, w)
+    norms = np.sqrt(np.sum(a * (k(low.features.Z, low.features.Z) @ a), axis=0))
+    assert low.sensitivity(0.3) == pytest.approx(norms.max(), rel=1e-8)
+    # and C e_j is that function at the test points
+    np.testing.assert_allclose(low.matrix(X, 0.3).dense(), k(X, low.features.Z) @ a, atol=1e-10)
+
+
+def test_variance_is_the_diagonal_of_the_posterior_covariance():
+    k, X, X_test = EQ(lengthscale=2.0), inputs(60), inputs(20, seed=2)
+    low = factorise(k, X, 0.05)
+    V, V_test = low.features.values(), low.features.at(X_test).values()
+    Q = V_test @ V.T
+    expected = k(X_test, X_test) - Q @ np.linalg.solve(V @ V.T + 0.3 * np.eye(60), Q.T)
+    np.testing.assert_allclose(low.variance(X_test, 0.3), np.diag(expected), rtol=1e-8)
+
+
+def test_triangle_is_that_of_v_and_solved_adds_the_noise():
+    low = factorise(EQ(lengthscale=2.0), inputs(60), 1e-6)
+    V = low.features.values()
+    np.testing.assert_allclose(low.triangle.T @ low.triangle, V.T @ V, atol=1e-10)
+    T = low.solved(0.3)
+    np.testing.assert_allclose(T.T @ T, V.T @ V + 0.3 * np.eye(low.rank), atol=1e-10)
+
+
+# ---- more inputs than are looked at for pivots at a time
+
+
+@pytest.mark.parametrize("n", [3000, 2 * BLOCK + 5])
+def test_residual_counts_every_input(n, monkeypatch):
+    # one input in a thousand lies far off, in gaps of the evenly spaced candidates
+    monkeypatch.setattr(pivoted, "_CANDIDATES", 200)
+    monkeypatch.setattr(pivoted, "_SUBSAMPLE", 4000)
+    k, X = EQ(lengthscale=4.0), inputs(n)
+    X[1::1000] += 50
+    low = factorise(k, X, 1e-9)
+    left = k.diagonal(X) - (low.features.values() ** 2).sum(axis=1)
+    assert left.sum() / n <= 1e-9
+    assert left.max() <= 1e-9 * n
+    assert any(z[0] > 40 for z in low.features.Z)
+
+
+def test_covariances_are_reproduced_within_the_residual():
+    k, X = EQ(lengthscale=3.0), inputs(3000)
+    low = factorise(k, X, 1e-10)
+    error = np.abs(k(X[:200], X[-200:]) - low.features[slice(200)].values() @ low.features.at(X[-200:]).values().T)
+    assert error.max() <= 1e-10 * 3000
+    exact = cloaking_matrix(k, X, X[:50], 0.3)
+    np.testing.assert_allclose(low.matrix(X[:50], 0.3).dense(), exact, atol=1e-6 * np.abs(exact).max())
+
+
+def test_rows_are_kept_here_but_not_for_workers_elsewhere():
+    k, X = EQ(lengthscale=3.0), inputs(BLOCK + 10)
+    here, elsewhere = factorise(k, X, 1e-6), factorise(k, X, 1e-6, executor=Elsewhere())
+    assert isinstance(here.rows, np.ndarray)
+    assert elsewhere.rows is elsewhere.features
+    np.testing.assert_array_equal(here.rows, np.vstack([elsewhere.rows[slice(BLOCK)].values(), here.rows[BLOCK:]]))
+    np.testing.assert_array_equal(here.triangle, elsewhere.triangle)
+    assert here.residual == elsewhere.residual
+
+
+def test_duplicate_inputs_need_no_more_pivots():
+    k, X = EQ(lengthscale=2.0), inputs(30)
+    assert factorise(k, np.repeat(X, 100, axis=0), 1e-10).rank <= 30
+
+
+def test_one_input():
+    low = factorise(EQ(variance=2.0), np.zeros((1, 1)), 1e-12)
+    assert low.rank == 1
+    assert low.residual == pytest.approx(0, abs=1e-15)
+    assert low.matrix(np.zeros((1, 1)), 0.5).dense().item() == pytest.approx(2 / 2.5)
+    assert low.sensitivity(0.5) == pytest.approx(math.sqrt(2) / 2.5)
+
+
+def test_noise_is_part_of_the_posterior_only():
+    k, X = EQ(lengthscale=2.0), inputs(25)
+    low = factorise(k, X, 1e-12)
+    for noise in (1e-4, 10.0):
+        exact = k(X, X) @ np.linalg.inv(output_covariance(k, X, noise))
+        np.testing.assert_allclose(low.matrix(X, noise).dense(), exact, atol=1e-6)
+
+
+def test_a_rank_that_is_not_allowed_is_named():
+    with pytest.raises(ToleranceMissedError, match=r"not reached with 5 pivots; use a longer lengthscale, a smoother"):
+        factorise(Matern12(), inputs(50), 1e-6, largest_rank=5)
+
+
+@pytest.mark.parametrize("tolerance", [0.0, 1.0, 1e-14, math.nan])
+def test_bad_tolerances_are_named(tolerance):
+    with pytest.raises(ValueError, match=r"tolerance must be in \[1e-13, 1\), got"):
+        factorise(EQ(), inputs(5), tolerance)
