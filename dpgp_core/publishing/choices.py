@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from .spec import ReleaseSpec
 
 EXACT_ROWS = 5_000
-"""Most rows for mechanisms that factorise an (n, n) matrix."""
+"""Most rows for mechanisms that keep a matrix of rows by prediction points."""
+FACTORED_ROWS = 200_000
+"""Most rows for mechanisms that keep it in factors of low rank."""
 ANY_ROWS = 2_000_000
 """Most rows for mechanisms that read records in one pass."""
 
@@ -88,8 +90,8 @@ def _integral_bins(spec: ReleaseSpec) -> Mechanism:
 
 
 CHOICES = {
-    "refined": Choice(title="Refined cloaking (recommended)", build=_refined),
-    "cloaking": Choice(title="Cloaking", build=_cloaking),
+    "refined": Choice(title="Refined cloaking (recommended)", build=_refined, max_rows=FACTORED_ROWS),
+    "cloaking": Choice(title="Cloaking", build=_cloaking, max_rows=FACTORED_ROWS),
     "inducing": Choice(title="Cloaking, inducing inputs", build=_inducing, uses_cells=True),
     "sparse": Choice(title="Sparse DP-GP (protects inputs too)", build=_sparse, max_rows=ANY_ROWS, uses_cells=True),
     "integral_bins": Choice(
@@ -100,7 +102,7 @@ CHOICES = {
         pure=True,
         kernels=("EQ",),
     ),
-    "gp_prior": Choice(title="GP-prior noise", build=_gp_prior),
+    "gp_prior": Choice(title="GP-prior noise", build=_gp_prior, max_rows=FACTORED_ROWS),
 }
 """Mechanisms by name, the recommended one first."""
 

@@ -10,8 +10,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky
 
+from ..columns import FactoredMatrix, Matrix, values_of
 from ..data import Dataset, FloatArray
+from ..design_solver import column_norms
 from ..gp.exact import output_covariance
+from ..gp.inference import InferenceChoice
 from ..kernels import Kernel
 from ..mechanisms import RefinedCloaking
 from ..mechanisms.base import Mechanism, Plan, Planned
@@ -132,22 +135,53 @@ def _simulated_noise_sd(mechanism: RefinedCloaking, plan: RefinedPlan, public: D
     Where later stages clip residuals they correct less of the earlier noise, so no factor of the noise says it.
     """
     rng = np.random.default_rng(0)  # of outputs and noise that are made up: it need not be secret
-    root = cholesky(output_covariance(mechanism.kernel, public.X, mechanism.noise_variance), lower=True)
+    outputs = _prior_outputs(mechanism, plan.weights, public, rng)
     squares = np.zeros(len(plan.weights))
     for _ in range(_PRIOR_OUTPUTS):
-        y = public.in_data_units(root @ rng.standard_normal(public.n))
+        y = public.in_data_units(next(outputs))
         *_, last = mechanism.run(plan, replace(public, y=y), rng, _DRAWS)
         squares += (last.curve[:, public.n :] + last.values).var(axis=0, ddof=1)
     noise_sd: FloatArray = public.y_scale * np.sqrt(squares / _PRIOR_OUTPUTS)
     return noise_sd
 
 
-def _model_sd(kernel: Kernel, X: FloatArray, X_test: FloatArray, A: FloatArray, noise_variance: float) -> FloatArray:
+def _prior_outputs(
+    mechanism: RefinedCloaking, A: Matrix, public: Dataset, rng: np.random.Generator
+) -> Iterator[FloatArray]:
+    """Outputs (n,) drawn from the prior, in model units; from its low-rank form where inference is low-rank."""
+    noise_variance = mechanism.noise_variance
+    if isinstance(A, FactoredMatrix):
+        V = values_of(A.rows)  # K_ff ~ V V^T
+        while True:
+            f = V @ rng.standard_normal(V.shape[1])
+            yield f + math.sqrt(noise_variance) * rng.standard_normal(public.n)
+    root = cholesky(output_covariance(mechanism.kernel, public.X, noise_variance), lower=True)
+    while True:
+        yield root @ rng.standard_normal(public.n)
+
+
+def _model_sd(kernel: Kernel, X: FloatArray, X_test: FloatArray, A: Matrix, noise_variance: float) -> FloatArray:
     """Prior standard deviation of f(X_test) - A y (P,), in model units: the GP's own where A = K_*f K^-1."""
     # Var = k_** - 2 [A K_f*]_ii + [A K A^T]_ii
+    if isinstance(A, FactoredMatrix):
+        return _low_rank_model_sd(kernel, X, X_test, A, noise_variance)
     K, K_sf = output_covariance(kernel, X, noise_variance), kernel(X_test, X)
     variance: FloatArray = kernel.diagonal(X_test) + np.einsum("ij,ij->i", A @ K - 2 * K_sf, A)
     model_sd: FloatArray = np.sqrt(np.maximum(variance, 0))
+    return model_sd
+
+
+def _low_rank_model_sd(
+    kernel: Kernel, X: FloatArray, X_test: FloatArray, A: FactoredMatrix, noise_variance: float
+) -> FloatArray:
+    """The same with A = L V^T, K_ff ~ V V^T and K_*f ~ V_* V^T: V^T V = R^T R is all that is needed of V."""
+    low = InferenceChoice(inference="lowrank").low_rank(kernel, X)
+    assert low is not None
+    R, V_test = low.triangle, low.features.at(X_test).values()
+    RL = R @ A.left.T
+    AV = RL.T @ R
+    explained = np.einsum("ij,ij->i", AV - 2 * V_test, AV) + noise_variance * column_norms(RL)
+    model_sd: FloatArray = np.sqrt(np.maximum(kernel.diagonal(X_test) + explained, 0))
     return model_sd
 
 

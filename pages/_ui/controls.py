@@ -18,7 +18,7 @@ from pages._ui.settings import (
     EPSILONS,
     LENGTHSCALES,
     NOISES,
-    SMOOTH_AND_SINGLE_STAGE,
+    SMOOTH_ONLY,
 )
 
 Check = Callable[[str], None]
@@ -116,7 +116,7 @@ def model(dataset_name: str) -> Model:
     )
     noise = noise_control()
     with st.sidebar:
-        kernel = pick("Kernel", "kernel", ("EQ",) if dataset_name in SMOOTH_AND_SINGLE_STAGE else None)
+        kernel = pick("Kernel", "kernel", ("EQ",) if dataset_name in SMOOTH_ONLY else None)
     return Model(dataset=dataset_name, kernel=kernel, lengthscale=float(lengthscale), noise=noise)
 
 
@@ -149,8 +149,6 @@ def setting(dataset_key: str, mechanisms: Sequence[str] | None = None) -> tuple[
     show = overlay()
     draw = privacy()
     chosen = model(name)
-    if name in SMOOTH_AND_SINGLE_STAGE:
-        mechanisms = ("cloaking", "gp_prior")
     design, draw = expert(draw, mechanisms)
     return chosen, design, draw, show
 

@@ -39,7 +39,7 @@ LENGTHSCALES: dict[str, tuple[str, tuple[float, ...], float]] = {  # dataset -> 
     "london_hexes": ("km", (2, 3, 4, 6, 8, 10, 12, 15, 20, 30), 15),
     "london_sales": ("km", (6, 8, 10, 12, 15, 20, 30), 15),
 }
-SMOOTH_AND_SINGLE_STAGE = ("london_sales",)  # rough kernels or two stages would take minutes there, not seconds
+SMOOTH_ONLY = ("london_sales",)  # rough kernels have no low rank: they would take minutes there, not seconds
 _TITLES = {module.NAME: module.TITLE for module in DATASETS}
 CHOICES: dict[str, dict[str, str]] = {  # drop-downs: key -> {value: title}
     "dataset": {name: _TITLES[name] for name in ("kung", "toy_1d")},

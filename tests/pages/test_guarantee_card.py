@@ -26,6 +26,19 @@ def read_cards(app):
 
 
 @pytest.fixture
+def open_page(open_page):
+    """Pages as they open; the one that asks for a table first gets the practice table."""
+
+    def opener(page, **address):
+        app = open_page(page, **address)
+        if page == "your_data":
+            app = next(button for button in app.button if button.label.startswith("Practise")).click().run()
+        return app
+
+    return opener
+
+
+@pytest.fixture
 def shown(monkeypatch):
     """The guarantees that the page hands to its cards."""
     values, original = [], frame.guarantee_card

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.linalg import LinAlgError
 
+from dpgp_core.columns import FactoredMatrix
 from dpgp_core.gp.exact import output_covariance, posterior
 from dpgp_core.kernels import EQ
 from dpgp_core.publishing import CHOICES, plan_release, preview, publish, read_table
@@ -45,6 +46,21 @@ def test_noise_sd_is_the_spread_of_releases(make_spec, read, mechanism):
     values = np.array([publish(spec, data, rng, plan).values for _ in range(2000)])
     # relative error of a standard deviation from 2000 draws is 1.6 % (Gaussian), 2.5 % (Laplace); seeded
     np.testing.assert_allclose(values.std(axis=0), plan.noise_sd, rtol=0.1)
+
+
+@pytest.mark.parametrize("mechanism", ["refined", "cloaking", "gp_prior"])
+def test_a_low_rank_plan_says_what_the_exact_one_says(make_spec, make_table, monkeypatch, mechanism):
+    spec = make_spec(mechanism=mechanism)
+    data = read_table(io.BytesIO(make_table(0, 400)), spec)
+    exact = plan_release(spec, data.X)
+    monkeypatch.setattr("dpgp_core.gp.inference.EXACT_ALWAYS", 10)
+    low = plan_release(spec, data.X)
+    assert isinstance(exact.weights.weights, np.ndarray)
+    assert isinstance(low.weights.weights, FactoredMatrix)
+    np.testing.assert_allclose(low.model_sd, exact.model_sd, rtol=1e-3)
+    # refined: simulated from 50 x 40 other draws, about 2 % each; seeded
+    np.testing.assert_allclose(low.noise_sd, exact.noise_sd, rtol=0.1 if mechanism == "refined" else 1e-2)
+    assert low.step == exact.step
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 5.0])

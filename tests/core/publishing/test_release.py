@@ -75,13 +75,13 @@ def test_a_table_read_for_something_else_is_refused(make_spec, read, name):
 
 
 def test_too_many_rows_are_refused_twice(make_spec, make_table, read):
-    sparse, refined = make_spec(mechanism="sparse"), make_spec()
-    assert (refined.choice.max_rows, sparse.choice.max_rows) == (5_000, 2_000_000)
+    sparse, inducing = make_spec(mechanism="sparse"), make_spec(mechanism="inducing")
+    assert (make_spec().choice.max_rows, sparse.choice.max_rows) == (200_000, 2_000_000)
     with pytest.raises(ValueError, match="more than 5000 rows, the limit"):
-        read_table(io.BytesIO(make_table(0, 5001)), refined)
+        read_table(io.BytesIO(make_table(0, 5001)), inducing)
     data = read(sparse, n=5001)
-    with pytest.raises(ValueError, match="'refined' takes at most 5000 rows, got 5001; use 'sparse'"):
-        publish(refined, data, np.random.default_rng(1))
+    with pytest.raises(ValueError, match="'inducing' takes at most 5000 rows, got 5001; use 'sparse'"):
+        publish(inducing, data, np.random.default_rng(1))
 
 
 @pytest.mark.parametrize("mechanism", CHOICES)
