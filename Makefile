@@ -27,6 +27,9 @@ bench: $(VENV)/.dev
 	$(RUN)/python -m benchmarks.sparse_tables
 	$(RUN)/python -m benchmarks.excursion_tables
 	$(RUN)/python -m benchmarks.citibike_table
+	$(RUN)/python -m benchmarks.scale
+	$(RUN)/python -m benchmarks.latency
+	$(RUN)/python -m benchmarks.audit_releases --zips 2000
 	$(RUN)/python -m benchmarks.load
 	$(RUN)/python -m benchmarks.load --browser
 

@@ -17,7 +17,10 @@ spec = own_form.declared(held.columns, account.limit) if held else None
 found = own_steps.ready(held, spec) if held and spec else None
 if held and spec and found:
     st.subheader("4. Release")
-    st.markdown(f"{found.n:,} rows read. {own_figures.noise_sentence(spec, found.noise_sd, found.step)}")
+    st.markdown(
+        f"{found.n:,} rows read. {own_figures.noise_sentence(spec, found.noise_sd, found.step)} "
+        f"{own_figures.inference_sentence(found.inference)}"
+    )
     own_steps.preview(held, spec)
     own_steps.release(held, spec, account)
     frame.guarantee_card(

@@ -8,6 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpgp_core.data import FloatArray
+from dpgp_core.gp.inference import Inference
 from dpgp_core.publishing import Published, ReleaseSpec
 from pages._ui.figures import HEIGHT, axis, finish
 from pages._ui.metric import Metric
@@ -61,6 +62,16 @@ def previewed(spec: ReleaseSpec, values: FloatArray) -> go.Figure:
     if len(spec.x) == 1:
         return _curve(spec, spec.points()[:, 0], values, NON_PRIVATE, None)
     return _map(spec, values, PREDICTION_SCALE)
+
+
+def inference_sentence(inference: Inference | None) -> str:
+    """How the model was computed, where it was not exactly."""
+    if inference is None or inference.residual is None:
+        return ""
+    return (
+        f"So many records go through a low-rank form of the model: rank {inference.rank}, leaving out "
+        f"{inference.residual:.1g} of its variance. That costs accuracy, never privacy."
+    )
 
 
 def _curve(spec: ReleaseSpec, x: FloatArray, values: FloatArray, colour: str, noise_sd: FloatArray | None) -> go.Figure:

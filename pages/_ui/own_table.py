@@ -12,6 +12,7 @@ import pandas as pd
 
 from datasets import kung
 from dpgp_core.data import FloatArray
+from dpgp_core.gp.inference import Inference
 from dpgp_core.mechanisms import NotPrivate
 from dpgp_core.publishing import (
     Published,
@@ -91,11 +92,13 @@ class Prepared:
         n: rows read.
         noise_sd: standard deviation of the noise to come (P,); None if known with the release only.
         step: released values will be multiples of it.
+        inference: how the model was computed, for mechanisms that have a choice.
     """
 
     n: int
     noise_sd: FloatArray | None
     step: float
+    inference: Inference | None
 
 
 def prepared(content: bytes, spec: ReleaseSpec) -> Prepared:
@@ -106,7 +109,7 @@ def prepared(content: bytes, spec: ReleaseSpec) -> Prepared:
     """
     data = read_table(io.BytesIO(content), spec)
     plan = plan_release(spec, data.X)
-    return Prepared(data.n, plan.noise_sd, plan.step)
+    return Prepared(data.n, plan.noise_sd, plan.step, plan.weights.inference if plan.weights else None)
 
 
 def previewed(content: bytes, spec: ReleaseSpec) -> NotPrivate:

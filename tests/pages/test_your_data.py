@@ -110,6 +110,14 @@ def test_the_release_is_what_the_card_says(open_page):
     assert json.loads(archive.read("release.json"))["guarantee"]["unit"] == "one girl's height"
 
 
+def test_many_rows_go_through_a_low_rank_form_and_the_page_says_so(open_page):
+    rows = "age,height\n" + "\n".join(f"{5 + 60 * i / 1600},{100 + i % 7}" for i in range(1600))
+    app = declared(open_page, rows.encode())
+    assert "1,600 rows read." in page_text(app)
+    assert "go through a low-rank form of the model: rank " in page_text(app)
+    assert "low-rank" not in page_text(declared(open_page))
+
+
 def test_a_preview_needs_a_click_that_says_what_it_reveals(open_page):
     app = declared(open_page)
     assert not app.get("plotly_chart")
