@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import gc
+import importlib
 import os
 import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+import plotly.graph_objects as go
 from streamlit import App
 
 from pages._ui import compute
 from pages._ui.lattice import ROOT
+
+_LOADED = [f"pages._ui.{path.stem}" for path in (ROOT / "pages/_ui").glob("*.py") if path.stem not in ("main", "warm")]
 
 
 @asynccontextmanager
 async def lifespan(_: App) -> AsyncIterator[None]:
     """Workers while the server lives; the lattice is warmed in the background unless DPGP_WARM is 0."""
     compute.start()
+    _spare_the_collector()
     warming = None
     if os.environ.get("DPGP_WARM", "1") != "0":
         path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
@@ -29,3 +35,16 @@ async def lifespan(_: App) -> AsyncIterator[None]:
         if warming is not None:
             warming.terminate()
         compute.stop()
+
+
+def _spare_the_collector() -> None:
+    """Load what pages will need and exempt it from garbage collection.
+
+    Streamlit collects all generations after every run of a page. Going through the modules, which never become
+    garbage, took longer than the run itself.
+    """
+    for name in _LOADED:
+        importlib.import_module(name)
+    go.Figure().add_scatter(x=[0]).update_layout(legend={}, margin={}).update_xaxes(title="").to_json()  # loads lazily
+    gc.collect()
+    gc.freeze()

@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import asyncio
+import gc
+import subprocess
+
+import pytest
+
+from pages._ui import compute, startup
+
+
+@pytest.fixture
+def quiet(monkeypatch):
+    """Neither processes nor programs are started; what was exempted from collection comes back."""
+    started = []
+    monkeypatch.setattr(compute, "start", lambda: started.append("workers"))
+    monkeypatch.setattr(compute, "stop", lambda: started.append("no workers"))
+
+    class Program:
+        def __init__(self, command, **_):
+            started.append(command[-1])
+
+        def terminate(self):
+            started.append("no warming")
+
+    monkeypatch.setattr(subprocess, "Popen", Program)
+    yield started
+    gc.unfreeze()
+
+
+async def serve_briefly():
+    async with startup.lifespan(None):
+        assert gc.get_freeze_count() > 50_000  # what is loaded is not gone through after every run of a page
+
+
+@pytest.mark.parametrize(("asked", "warming"), [("1", True), ("0", False)])
+def test_a_server_starts_workers_and_warming_and_stops_both(quiet, monkeypatch, asked, warming):
+    monkeypatch.setenv("DPGP_WARM", asked)
+    before = gc.get_freeze_count()
+    asyncio.run(serve_briefly())
+    assert before == 0
+    assert quiet == (
+        ["workers", "pages._ui.warm", "no warming", "no workers"] if warming else ["workers", "no workers"]
+    )
