@@ -38,6 +38,7 @@ from dpgp_core.gp.exact import output_covariance
 from dpgp_core.gp.pivoted import factorise
 from dpgp_core.kernels import EQ
 from dpgp_core.noise_design import design_noise
+from pages._ui.engine import engine
 
 LENGTHSCALE, NOISE_VARIANCE = 15.0, 0.3
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
@@ -124,21 +125,22 @@ class Pool(ThreadPoolExecutor):
         return super().map(fn, *iterables, **options)
 
 
-def measure(n: int, test_points: int, threads: int) -> Row:
-    """Run one size in this process."""
+def measure(n: int, test_points: int, threads: int, scheduler: str | None = None) -> Row:
+    """Run one size in this process, its passes on threads or on a cluster."""
     data, kernel = london_sales.load(n=n), EQ(lengthscale=LENGTHSCALE)
     low, high = np.array(data.x_box).T
     X_test = np.random.default_rng(0).uniform(low, high, (test_points, 2))
     started = time.process_time()
-    with Pool(threads) as pool:
+    with Pool(threads) as local, engine(scheduler) as cluster:
+        pool = cluster or local
         clock = [time.perf_counter()]
         factored = factorise(kernel, data.X, executor=pool)
         clock.append(time.perf_counter())
         C = factored.matrix(X_test, NOISE_VARIANCE)
         clock.append(time.perf_counter())
-        before = pool.passes
+        before = local.passes
         trace = design_noise(C, "trace", executor=pool)
-        passes = pool.passes - before
+        passes = local.passes - before
         clock.append(time.perf_counter())
         logdet = design_noise(C, "logdet", executor=pool)
         clock.append(time.perf_counter())
@@ -159,10 +161,11 @@ def measure(n: int, test_points: int, threads: int) -> Row:
     )
 
 
-def measure_apart(n: int, test_points: int, threads: int) -> Row:
+def measure_apart(n: int, test_points: int, threads: int, scheduler: str | None = None) -> Row:
     """Run one size in a process of its own."""
     command = [sys.executable, "-m", "benchmarks.scale", "--sizes", str(n), "--one"]
     command += ["--test-points", str(test_points), "--threads", str(threads)]
+    command += ["--scheduler", scheduler] if scheduler else []
     root = Path(__file__).resolve().parents[1]
     answer = subprocess.run(command, check=True, capture_output=True, text=True, cwd=root).stdout
     return Row(**json.loads(answer))
@@ -207,14 +210,15 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="numbers of records")
     parser.add_argument("--test-points", type=int, default=400)
     parser.add_argument("--threads", type=int, default=2, help="threads over blocks of records")
+    parser.add_argument("--scheduler", help="tcp://host:port of a Dask cluster that runs the passes instead")
     parser.add_argument("--floor", type=int, default=london_sales.N_PUBLISHED, help="records of the dense Cholesky")
     parser.add_argument("--one", action="store_true", help="run the one size in this process and print it as JSON")
     options = parser.parse_args(argv)
     if options.one:
-        print(json.dumps(asdict(measure(options.sizes[0], options.test_points, options.threads))))
+        print(json.dumps(asdict(measure(options.sizes[0], options.test_points, options.threads, options.scheduler))))
         return
     print(machine())
-    rows = [measure_apart(n, options.test_points, options.threads) for n in options.sizes]
+    rows = [measure_apart(n, options.test_points, options.threads, options.scheduler) for n in options.sizes]
     at_floor = measure_apart(options.floor, options.test_points, 1)
     print(report(rows, at_floor, floor_seconds(options.floor)))
 

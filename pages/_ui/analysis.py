@@ -21,12 +21,13 @@ from dpgp_core.columns import Matrix
 from dpgp_core.data import Dataset, FloatArray
 from dpgp_core.design_solver import column_norms
 from dpgp_core.gp.exact import cloaking_matrix
-from dpgp_core.gp.inference import Inference, InferenceChoice, describe
+from dpgp_core.gp.inference import EXACT_ALWAYS, Inference, InferenceChoice, describe
 from dpgp_core.mechanisms import Cloaking, GPPrior, Plan, RefinedCloaking, Release
 from dpgp_core.mechanisms.cloaking import cloaking_plan
 from dpgp_core.mechanisms.refined_cloaking import RefinedPlan, unclipped_noise
 from dpgp_core.noise_design import ObjectiveName, design_noise
 from dpgp_core.utility import draw_errors, rmse
+from pages._ui.engine import engine
 
 KERNELS = {kernel.__name__: kernel for kernel in kernels.KERNELS}
 GRID_POINTS = 200
@@ -219,7 +220,10 @@ def stage_plan(dataset: Dataset, scene: Scene, model: Model, fit: Fit, design: D
         return cloaking_plan(fit.C, design_noise(fit.C, design.objective, weights, design.gap), fit.inference)
     if isinstance(mechanism, RefinedCloaking):
         mechanism = replace(mechanism, weights=None if weights is None else tuple(weights))
-    return mechanism.plan(dataset.X, scene.X_test)
+    if dataset.n <= EXACT_ALWAYS:
+        return mechanism.plan(dataset.X, scene.X_test)
+    with engine() as executor:  # many records: the passes over them run on the cluster, if there is one
+        return mechanism.plan(dataset.X, scene.X_test, executor)
 
 
 def mechanism_of(model: Model, design: Design, draw: Draw) -> Cloaking | GPPrior | RefinedCloaking:

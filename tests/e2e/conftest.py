@@ -46,7 +46,8 @@ class Visit:
             self.errors.append(message.text)
 
 
-@pytest.fixture(scope="session")
+# While it lives, no other browser can be driven and no asyncio.run called in this process: one file's time
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
     if tool.CHROMIUM is None:
         pytest.skip("NO BROWSER: chromium is not installed, so no browser test ran")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import json
@@ -14,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page
+from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
 from datasets import kung
 from tests.e2e import browser as tool
@@ -38,8 +40,14 @@ def fill(page: Page, key: str, value: str) -> None:
 
 
 def choose(page: Page, key: str, option: str) -> None:
-    page.locator(f".st-key-own_f_{key} input").first.click()
-    page.get_by_role("option", name=option, exact=True).click()
+    wanted = page.get_by_role("option", name=option, exact=True)
+    for _ in range(5):
+        page.locator(f".st-key-own_f_{key} input").first.click()
+        with contextlib.suppress(PlaywrightTimeout):  # a rerun of the page closes the menu
+            wanted.click(timeout=3000)
+            break
+    else:
+        raise AssertionError(f"the menu of {key} does not offer {option}")
     if key == "x":
         page.keyboard.press("Escape")  # the menu of several stays open
     tool.settle(page)
