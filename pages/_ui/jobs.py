@@ -9,6 +9,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future
 from concurrent.futures import wait as wait_for
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
@@ -18,6 +19,11 @@ from pages._ui.workers import STOPPED, Workers
 POLL_SECONDS = 0.1  # how often a waiting page is told how far its work is, and may move on instead
 
 Frames = list[bytes]
+
+_TOO_MUCH = "this setting took too long or too much memory and was stopped; choose a coarser one"
+_NO_PROCESS = (
+    "the server could not start a process for it; try again, and if that does not help, tell whoever runs this server"
+)
 
 
 class WorkStopped(RuntimeError):
@@ -130,28 +136,40 @@ class Jobs:
             return frames
         name, start = function.__qualname__, time.perf_counter()
         while True:
-            with self._lock:
-                task = self._tasks.get(key)
-                if task is None:
-                    task = _Task(*self.workers.submit(_packed, function, args, reports=reports))
-                    self._tasks[key] = task
-                else:
-                    task.waiting += 1
             try:
-                while not wait_for([task.future], POLL_SECONDS, FIRST_COMPLETED).done:
-                    if waiting is not None:
-                        waiting(self.workers.fraction(task.slot), self._seconds.get(name))
-                frames = task.future.result()
+                frames = self._shared(self.workers, key, function, args, reports, waiting)
             except CancelledError:
                 continue  # another session gave this task up just as we joined it
             except STOPPED:
-                raise WorkStopped(
-                    "this setting took too long or too much memory and was stopped; choose a coarser one"
-                ) from None
-            finally:
-                self._leave(key, task)
+                raise WorkStopped(_TOO_MUCH) from None
+            except BrokenProcessPool:
+                raise WorkStopped(_NO_PROCESS) from None
             self._seconds[name] = time.perf_counter() - start
             return frames
+
+    def _shared(
+        self,
+        workers: Workers,
+        key: Hashable,
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        reports: bool,
+        waiting: Waiting | None,
+    ) -> Frames:
+        """Join the task of this key, or begin it; wait for its result, and leave it."""
+        with self._lock:
+            task = self._tasks.get(key)
+            if task is None:
+                task = self._tasks[key] = _Task(*workers.submit(_packed, function, args, reports=reports))
+            else:
+                task.waiting += 1
+        try:
+            while not wait_for([task.future], POLL_SECONDS, FIRST_COMPLETED).done:
+                if waiting is not None:
+                    waiting(workers.fraction(task.slot), self._seconds.get(function.__qualname__))
+            return task.future.result()
+        finally:
+            self._leave(key, task)
 
     def _leave(self, key: Hashable, task: _Task) -> None:
         with self._lock:

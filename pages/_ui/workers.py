@@ -8,6 +8,7 @@ import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.context import ForkServerContext
 from typing import Any
 
@@ -43,20 +44,30 @@ class Workers:
 
     def __init__(self, count: int) -> None:
         multiprocessing.spawn.get_preparation_data = _without_main
-        context = ForkServerContext()
-        context.set_forkserver_preload(_PRELOADED)
+        self._count = count
         self._fractions = multiprocessing.RawArray("d", SLOTS)
         self._free = list(range(SLOTS))
         self._lock = threading.Lock()
-        self._pool = ProcessPool(count, _TASKS_A_WORKER, _begin, (self._fractions,), context)
+        self._pool = self._fresh_pool()
 
     def submit(self, function: Callable[..., Any], *args: Any, reports: bool = False) -> tuple[Future[Any], int]:
-        """Start ``function(*args)``, with ``progress=`` a callback if it reports; return its future and slot."""
+        """Start ``function(*args)``, with ``progress=`` a callback if it reports; return its future and slot.
+
+        Raises:
+            BrokenProcessPool: no process can be started.
+        """
         with self._lock:
             slot = self._free.pop() if self._free else -1
+            if not self._pool.active:  # it broke
+                self._pool = self._fresh_pool()
         if slot >= 0:
             self._fractions[slot] = 0.0
-        future: Future[Any] = self._pool.schedule(_call, (slot, reports, function, args), timeout=_LONGEST_SECONDS)
+        future: Future[Any]
+        try:
+            future = self._pool.schedule(_call, (slot, reports, function, args), timeout=_LONGEST_SECONDS)
+        except OSError as error:
+            self._give_back(slot)
+            raise BrokenProcessPool(str(error)) from error
         future.add_done_callback(lambda _: self._give_back(slot))
         return future, slot
 
@@ -68,6 +79,11 @@ class Workers:
         """Stop everything that is running."""
         self._pool.stop()
         self._pool.join()
+
+    def _fresh_pool(self) -> ProcessPool:
+        context = ForkServerContext()
+        context.set_forkserver_preload(_PRELOADED)
+        return ProcessPool(self._count, _TASKS_A_WORKER, _begin, (self._fractions,), context)
 
     def _give_back(self, slot: int) -> None:
         if slot >= 0:

@@ -20,6 +20,7 @@ def test_what_was_released_stays_and_the_ledger_goes_on_from_its_card(gate, chro
     tool.settle(page)
     press(page, "Practise with the !Kung census")
     press(page, "Make release 1")
+    page.get_by_text("These values may be published.").wait_for()
     with page.expect_download() as found:
         page.get_by_role("button", name=re.compile("Download release 1")).click()
     released = Path(found.value.path()).read_bytes()
@@ -32,7 +33,7 @@ def test_what_was_released_stays_and_the_ledger_goes_on_from_its_card(gate, chro
     page.reload()
     tool.settle(page)
     assert gate.replica_of(cookie) != victim.port
-    assert page.get_by_text("This server knows nothing of what this browser released before").is_visible()
+    page.get_by_text("This server knows nothing of what this browser released before").wait_for()
     assert (
         page.get_by_text("In memory: practice.csv").count() == 0
     )  # the table is gone with the replica, and is not on any disk
@@ -43,6 +44,6 @@ def test_what_was_released_stays_and_the_ledger_goes_on_from_its_card(gate, chro
         {"name": "release.json", "mimeType": "application/json", "buffer": card}
     )
     press(page, "Continue its ledger")
-    assert page.get_by_text("1 released").is_visible()
+    page.get_by_text("1 released").wait_for()
     assert page.get_by_text("This server knows nothing").count() == 0
     context.close()

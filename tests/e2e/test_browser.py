@@ -50,6 +50,7 @@ def test_page_renders_without_errors_or_outside_requests(visit, path):
     assert page.locator("[data-testid=stException]").count() == 0
     if path == "your_data":
         page.get_by_role("button", name="Practise with the !Kung census").click()
+        page.get_by_text("What this guarantee says").first.wait_for()
         tool.settle(page)
     else:
         drawn = page.locator("#deckgl-overlay" if "map" in path else ".js-plotly-plot .main-svg")

@@ -7,6 +7,8 @@ import csv
 import io
 import json
 import re
+import shutil
+import tempfile
 import urllib.error
 import urllib.request
 import zipfile
@@ -63,8 +65,9 @@ def declare(page: Page, x: str, y: str) -> None:
         fill(page, key, value)
 
 
-def release(page: Page, number: int) -> None:
+def release(page: Page, number: int, said: str = "These values may be published.") -> None:
     page.get_by_role("button", name=re.compile(f"Make release {number}")).click()
+    page.get_by_text(re.compile(f"release {number}: .*{said}" if said.startswith("These") else said)).wait_for()
     tool.settle(page)
 
 
@@ -87,11 +90,10 @@ def test_a_real_table_two_releases_a_refusal_a_zip_and_a_reload(visit):
     values = list(csv.reader(io.StringIO(archive.read("values.csv").decode())))
     assert values[0] == ["age_years", "value", "noise_sd", "model_sd"]
     assert len(values) == 52
-    release(page, 3)
-    assert page.get_by_text("Refused: this would bring the total").is_visible()
+    release(page, 3, said="Refused: this would bring the total")
     page.reload()  # the session is new, the table gone, the ledger and what was paid for are not
     tool.settle(page)
-    assert page.get_by_text("2 released").is_visible()
+    page.get_by_text("2 released").wait_for()
     assert page.get_by_text("In memory: kung.csv").count() == 0
     assert zipfile.ZipFile(io.BytesIO(download(page))).read("values.csv") == archive.read("values.csv")
     assert visit.external == []
@@ -101,10 +103,10 @@ def test_a_real_table_two_releases_a_refusal_a_zip_and_a_reload(visit):
 @pytest.fixture
 def logged(tmp_path) -> Iterator[tuple[str, Path, Path]]:
     """A server of its own, its log, and the folder that all its temporary files go to."""
-    log, folder = tmp_path / "log", tmp_path / "files"
-    folder.mkdir()
+    log, folder = tmp_path / "log", Path(tempfile.mkdtemp(prefix="own"))  # short: sockets are in it
     with log.open("wb") as stream, tool.serve(stream, TMPDIR=str(folder), DPGP_LATTICE=str(folder)) as address:
         yield address, log, folder
+    shutil.rmtree(folder)
 
 
 class Watched:
@@ -143,18 +145,18 @@ def test_no_byte_of_one_visitors_data_reaches_another(chromium, logged):
     broken = PRIVATE.replace(f"100.{MARK}10", f"{MARK}oops")
     upload(page, "broken.csv", broken.encode())
     declare(page, "years", "secretheight")
-    assert page.get_by_text("has text instead of a number in line 7").is_visible()
+    page.get_by_text("has text instead of a number in line 7").wait_for()
     upload(page, "mine.csv", PRIVATE.encode())
     page.get_by_text("Preview without privacy").click()
     page.get_by_role("button", name=re.compile("I may see the table")).click()
-    tool.settle(page)
+    page.get_by_text("NOT PRIVATE: the fit without noise.").wait_for()
     release(page, 1)
     archive = zipfile.ZipFile(io.BytesIO(download(page)))
     assert any(b"secretheight" in frame for frame in one.received)  # the watch works
     # The other visitor looks at every page, and asks for every address that the first one used
     for path in ("", "kung_curves", "compare", "your_data"):
         other.open(path)
-    assert other.page.get_by_text("Nothing has been released yet.").is_visible()
+    other.page.get_by_text("Nothing has been released yet.").wait_for()
     found = [*other.received, *(fetched(url) for url in set(one.urls) if url.startswith(address))]
     found += [url.encode() for url in one.urls + other.urls]
     found += [path.read_bytes() for path in folder.rglob("*") if path.is_file()]

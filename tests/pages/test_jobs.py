@@ -107,6 +107,24 @@ def test_errors_come_back_as_they_are_and_a_dead_worker_as_a_sentence(workers):
             jobs.get(function, *settings)
 
 
+def test_a_pool_that_broke_is_a_sentence_and_the_next_one_works(monkeypatch):
+    pool = Workers(1)
+    jobs = Jobs(room=10**6, workers=pool)
+    with monkeypatch.context() as broken:
+
+        def refuse(*_, **__):
+            raise OSError("AF_UNIX path too long")
+
+        broken.setattr("multiprocessing.context.ForkServerProcess._Popen", staticmethod(refuse))
+        with pytest.raises(WorkStopped, match="tell whoever runs this server"):
+            jobs.get(scaled, 2.0, given=(np.ones(2),))
+    deadline = time.monotonic() + 10
+    while pool._pool.active and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert jobs.get(scaled, 2.0, given=(np.ones(2),)).value.tolist() == [2, 2]
+    pool.stop()
+
+
 def test_what_belongs_to_one_session_is_kept_nowhere(workers, tmp_path):
     lattice = Lattice(tmp_path / "lattice", writable=True)
     for jobs in (Jobs(room=10**6, workers=workers, lattice=lattice), Jobs(room=10**6)):
