@@ -23,6 +23,7 @@ from dpgp_core.publishing import (
     publish,
     read_table,
 )
+from dpgp_core.publishing.cells import safe_text
 from pages._ui.figures import axis
 
 MAX_BYTES = 5 * 2**20
@@ -124,7 +125,7 @@ def released(content: bytes, spec: ReleaseSpec) -> Published:
 
 def values(published: Published, spec: ReleaseSpec) -> pd.DataFrame:
     """Released values and their standard errors, as in the downloaded file."""
-    names = [axis(name, unit) for name, unit in zip(spec.x, spec.x_units, strict=True)]
+    names = [safe_text(axis(name, unit)) for name, unit in zip(spec.x, spec.x_units, strict=True)]
     columns = dict(zip(names, published.X_test.T, strict=True))
     columns["released value"], columns["noise sd"] = published.values, published.noise_sd  # noqa: PD011
     for name, sd in (("model sd", published.model_sd), ("total sd", published.total_sd)):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser
 
+from pages._ui import tour
 from tests.e2e import browser as tool
 
 PAGES = (
@@ -44,6 +45,19 @@ def take(browser: Browser, address: str, page_name: str, look: str, folder: Path
     context.close()
 
 
+def take_step(browser: Browser, address: str, number: int, look: str, folder: Path) -> None:
+    """What one sees first at a step of the guided tour, its answer revealed."""
+    width, height, scheme = LOOKS[look]
+    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
+    page = context.new_page()
+    page.goto(f"{address}/{tour.link(number).removeprefix('./')}")
+    tool.settle(page)
+    page.get_by_text("What you should see").click()
+    tool.settle(page)
+    page.screenshot(path=folder / f"tour_{number}-{look}.png")
+    context.close()
+
+
 def main(folder: Path) -> None:
     """Serve the dashboard and photograph it."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -52,6 +66,10 @@ def main(folder: Path) -> None:
             for look in LOOKS:
                 take(browser, address, page_name, look, folder)
                 print(folder / f"{page_name}-{look}.png")
+        for number in range(1, len(tour.STEPS) + 1):
+            for look in ("light", "narrow"):
+                take_step(browser, address, number, look, folder)
+                print(folder / f"tour_{number}-{look}.png")
 
 
 if __name__ == "__main__":

@@ -196,6 +196,15 @@ def test_a_bad_file_gets_a_sentence_that_quotes_no_cell(open_page, content, sent
     assert "secret7316" not in words
 
 
+def test_a_column_named_like_a_formula_is_only_a_name(open_page):
+    app = declare(uploaded(open_page, ROWS.replace("age", "=1+1", 1).encode()), y="height", x=["=1+1"], total=2.0)
+    declared_values = {"low": 50.0, "high": 200.0, "box_low_=1+1": 0.0, "box_high_=1+1": 80.0, "length_=1+1": 20.0}
+    app = press(declare(app, unit="one girl's height", delta=1e-4, **declared_values), "Make release 1")
+    assert not app.exception
+    assert app.dataframe[0].value.columns[0].startswith("'=")
+    assert last_zip(app).read("values.csv").decode().startswith('"\'=1+1"')
+
+
 def test_words_of_a_visitor_are_shown_as_they_are():
     assert plain("[x](http://y) `z` $1$ :material/home: <b>") == (
         "\\[x\\]\\(http\\://y\\) \\`z\\` \\$1\\$ \\:material/home\\: \\<b\\>"
