@@ -28,8 +28,8 @@ class Rows(Protocol):
         """(n, r)."""
         ...
 
-    def __getitem__(self, index: Index) -> Rows:
-        """The rows at ``index``, still not computed."""
+    def __getitem__(self, index: Index) -> Rows | FloatArray:
+        """The rows at ``index``, computed or not."""
         ...
 
     def values(self) -> FloatArray:

@@ -71,7 +71,32 @@ class Features:
 
     def values(self) -> FloatArray:
         """V (n, r)."""
-        return whitened_features(self.kernel, self.Z, self.root, self.X)
+        return np.ascontiguousarray(whitened_features(self.kernel, self.Z, self.root, self.X))
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """Features with V kept in memory, block by block as a cluster's workers compute it.
+
+    Picked rows are computed anew, as they are there: a product over other columns rounds differently, and
+    the noise design would then choose other working sets, with noise that is as good but not the same.
+    """
+
+    features: Features
+    V: FloatArray
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n, r)."""
+        return self.features.shape
+
+    def __getitem__(self, index: Index) -> Features | FloatArray:
+        """Rows of V for a slice; features, not yet computed, for picked rows."""
+        return self.V[index] if isinstance(index, slice) else self.features[index]
+
+    def values(self) -> FloatArray:
+        """V (n, r)."""
+        return self.V
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -86,7 +111,7 @@ class LowRank:
     """
 
     features: Features
-    rows: FloatArray | Rows
+    rows: Rows
     triangle: FloatArray
     residual: float
 
@@ -161,7 +186,7 @@ def factorise(
         left = prior - scan.norms
         residual = max(float(left.sum() / prior.sum()), 0.0)
         if residual <= tolerance:
-            rows = features if scan.rows is None else scan.rows
+            rows = features if scan.rows is None else Kept(features, scan.rows)
             return LowRank(features=features, rows=rows, triangle=scan.triangle, residual=residual)
         if round_ and len(features.Z) == before:
             break

@@ -126,9 +126,13 @@ def test_covariances_are_reproduced_within_the_residual():
 def test_rows_are_kept_here_but_not_for_workers_elsewhere():
     k, X = EQ(lengthscale=3.0), inputs(BLOCK + 10)
     here, elsewhere = factorise(k, X, 1e-6), factorise(k, X, 1e-6, executor=Elsewhere())
-    assert isinstance(here.rows, np.ndarray)
+    V, picked = here.rows.values(), np.array([3, BLOCK + 5, 17])
+    assert isinstance(V, np.ndarray)
+    assert here.rows[slice(BLOCK)].base is V
     assert elsewhere.rows is elsewhere.features
-    np.testing.assert_array_equal(here.rows, np.vstack([elsewhere.rows[slice(BLOCK)].values(), here.rows[BLOCK:]]))
+    np.testing.assert_array_equal(V, np.vstack([elsewhere.rows[slice(BLOCK)].values(), V[BLOCK:]]))
+    np.testing.assert_array_equal(here.rows[picked].values(), elsewhere.rows[picked].values())
+    np.testing.assert_allclose(here.rows[picked].values(), V[picked], atol=1e-12)
     np.testing.assert_array_equal(here.triangle, elsewhere.triangle)
     assert here.residual == elsewhere.residual
 
