@@ -28,9 +28,7 @@ async def lifespan(_: App) -> AsyncIterator[None]:
     if os.environ.get("DPGP_WARM", "1") != "0":
         path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
         command = [sys.executable, "-m", "pages._ui.warm"]
-        # Streamlit warns at every page that nobody is there to see it.
-        settings = {"PYTHONPATH": path, "STREAMLIT_LOGGER_LEVEL": "error"}
-        warming = subprocess.Popen(command, cwd=ROOT, env=os.environ | settings)
+        warming = subprocess.Popen(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": path})
     try:
         yield
     finally:

@@ -6,6 +6,7 @@ start of the same code finds the lattice complete and does nothing.
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 import time
@@ -84,4 +85,5 @@ def _fill(lattice: Lattice) -> None:
 
 
 if __name__ == "__main__":
+    logging.disable(logging.WARNING)  # streamlit warns at every page that nobody is there to see it
     sys.exit(main())
