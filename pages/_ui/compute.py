@@ -164,6 +164,15 @@ def of_one_session(what: str, function: Callable[..., Any], *args: Any) -> Any:
         return jobs.once(function, *args, waiting=bar)
 
 
+def unstoppable(function: Callable[..., Any], *args: Any) -> Any:
+    """The same where something was paid for: the page does not look up from it, so no visitor's click ends it.
+
+    Raises:
+        WorkStopped: it took too long or too much memory.
+    """
+    return jobs.once(function, *args)
+
+
 def _got(
     what: str,
     function: Callable[..., Any],

@@ -38,7 +38,7 @@ class Account:
 
 def account() -> Account:
     """The ledger of this browser."""
-    with VISITORS.open(_token()) as record:
+    with VISITORS.open(token()) as record:
         ledger = record.ledger
         limit = ledger.limit
         return Account(
@@ -53,14 +53,14 @@ def account() -> Account:
         )
 
 
-def spend(spec: ReleaseSpec, digest: str) -> tuple[str, Ledger]:
+def spend(token: str, spec: ReleaseSpec, digest: str) -> tuple[str, Ledger]:
     """Count a release before it is made; return its name and the ledger that counts it.
 
     Raises:
         BudgetExceeded: it would pass the declared total; nothing was spent.
         ValueError: the ledger has another total.
     """
-    with VISITORS.open(_token()) as record:
+    with VISITORS.open(token) as record:
         _declare(record, spec)
         name = f"release {len(record.ledger.entries) + 1}: {spec.y} by {spec.built.label.lower()}"
         record.ledger.spend([(name, spec.guarantee)])
@@ -68,9 +68,9 @@ def spend(spec: ReleaseSpec, digest: str) -> tuple[str, Ledger]:
         return name, replace(record.ledger, entries=list(record.ledger.entries))
 
 
-def keep(issued: Issued) -> None:
+def keep(token: str, issued: Issued) -> None:
     """Remember the latest release, so that a reload does not lose what was paid for."""
-    with VISITORS.open(_token()) as record:
+    with VISITORS.open(token) as record:
         record.last = issued
 
 
@@ -81,7 +81,7 @@ def carry_on(card: bytes) -> None:
         ValueError: it is no such file, or it counts less than is counted here already.
     """
     earlier = ledger_from_json(card)
-    with VISITORS.open(_token()) as record:
+    with VISITORS.open(token()) as record:
         if len(earlier.entries) < len(record.ledger.entries):
             raise ValueError(
                 f"that file counts {len(earlier.entries)} releases and the ledger here {len(record.ledger.entries)}; "
@@ -92,7 +92,7 @@ def carry_on(card: bytes) -> None:
 
 def begin_anew() -> None:
     """An empty ledger, for a table about other people."""
-    with VISITORS.open(_token()) as record:
+    with VISITORS.open(token()) as record:
         record.ledger, record.interrupted, record.digest, record.last = Ledger(), False, None, None
 
 
@@ -105,7 +105,8 @@ def _declare(record: Record, spec: ReleaseSpec) -> None:
         )
 
 
-def _token() -> str:
+def token() -> str:
+    """Which browser this is: its cookie, or the session where there are no cookies."""
     cookie = st.context.cookies.get(COOKIE)
     if isinstance(cookie, str) and well_formed(cookie):
         return cookie

@@ -8,6 +8,7 @@ import streamlit as st
 
 from dpgp_core.publishing import Published, ReleaseSpec, bundle
 from pages._ui import compute, frame, own_figures, own_form, own_session, own_table
+from pages._ui.jobs import WorkStopped
 from pages._ui.own_session import Account
 from pages._ui.own_table import Prepared, Table
 from pages._ui.text import number, plain
@@ -117,20 +118,28 @@ def release(held: Table, spec: ReleaseSpec, account: Account) -> None:
         st.error(plain(refusal), icon=":material/block:")
     if "own_released" in st.session_state:
         _show(*st.session_state["own_released"])
+    elif account.last is not None:
+        download(account.last, again=True)
 
 
 def _make(held: Table, spec: ReleaseSpec) -> str:
-    """Spend, then release; what was refused and why, or nothing."""
-    try:
-        name, ledger = own_session.spend(spec, held.digest)
-    except ValueError as error:
-        return f"Refused: {error}."
-    try:
-        published = compute.of_one_session("Releasing", own_table.released, held.content, spec)
-    except ValueError as error:
-        return f"{error}. The budget of this release is spent all the same: it may have been computed."
-    issued = Issued(name, bundle(published, spec, ledger))
-    own_session.keep(issued)
+    """Spend, then release; what was refused and why, or nothing.
+
+    From the spending until the release is kept nothing looks at the session, where streamlit would end this run if
+    the visitor has touched a control meanwhile: the budget would be gone and nothing released.
+    """
+    browser = own_session.token()
+    with st.spinner("Releasing …"):
+        try:
+            name, ledger = own_session.spend(browser, spec, held.digest)
+        except ValueError as error:
+            return f"Refused: {error}."
+        try:
+            published = compute.unstoppable(own_table.released, held.content, spec)
+        except (ValueError, WorkStopped) as error:
+            return f"{error}. The budget of this release is spent all the same: it may have been computed."
+        issued = Issued(name, bundle(published, spec, ledger))
+        own_session.keep(browser, issued)
     st.session_state["own_released"] = (issued, published, spec)
     return ""
 

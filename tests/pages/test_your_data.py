@@ -100,6 +100,21 @@ def test_two_releases_spend_the_budget_and_the_third_is_refused(open_page):
     assert len(ledger_from_json(last_zip(app).read("release.json")).entries) == 3
 
 
+def test_a_click_meanwhile_cannot_end_a_release_that_is_paid_for(open_page, own_visitors, monkeypatch):
+    app, once = declared(open_page), compute.jobs.once
+
+    def watched(function, *args, waiting=None, **options):
+        assert function is not own_table.released or waiting is None  # waiting is where streamlit ends a run
+        return once(function, *args, **options)
+
+    monkeypatch.setattr(compute.jobs, "once", watched)
+    app = press(app, "Make release 1")
+    assert not app.exception
+    assert "**1 released**" in page_text(app)
+    del app.session_state["own_released"]  # a run that was ended just after: what was kept is offered
+    assert [each.label for each in app.run().get("download_button") if "again" in each.proto.label]
+
+
 def test_the_release_is_what_the_card_says(open_page):
     app = press(declared(open_page), "Make release 1")
     archive = last_zip(app)
@@ -164,10 +179,10 @@ def test_an_earlier_ledger_is_continued_from_its_card(open_page, own_visitors):
 
 
 def test_a_browser_served_elsewhere_before_is_told_so(open_page, own_visitors, monkeypatch):
-    monkeypatch.setattr("pages._ui.own_session._token", lambda: "x" * 32)
+    monkeypatch.setattr("pages._ui.own_session.token", lambda: "x" * 32)
     assert "knows nothing of what this browser released before" in said(open_page("your_data"))
     own_visitors.issue("y" * 32)
-    monkeypatch.setattr("pages._ui.own_session._token", lambda: "y" * 32)
+    monkeypatch.setattr("pages._ui.own_session.token", lambda: "y" * 32)
     assert said(open_page("your_data")) == ""
 
 
