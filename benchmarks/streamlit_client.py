@@ -57,7 +57,7 @@ class Session:
         headers = {"Cookie": f"dpgp_session={secrets.token_urlsafe(24)}"}
         self._socket: ClientConnection = await connect(
             f"{scheme}://{parts.netloc}/_stcore/stream",
-            subprotocols=["streamlit"],  # type: ignore[list-item]
+            subprotocols=["streamlit"],
             additional_headers=headers,
             max_size=None,
             compression=None,

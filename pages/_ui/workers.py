@@ -15,7 +15,7 @@ from typing import Any
 try:
     import resource
 except ImportError:  # not a Unix: no limit on memory there
-    resource = None  # type: ignore[assignment]
+    resource = None
 
 from pebble import ProcessExpired, ProcessPool
 
