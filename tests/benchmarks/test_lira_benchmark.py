@@ -1,7 +1,7 @@
 import pytest
 
 from benchmarks import lira as benchmark
-from dpgp_core.roc import Estimate
+from dpgp_core.attack.roc import Estimate
 
 
 def test_the_table_has_its_rows(capsys):

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pages._ui.jobs import Jobs, WorkStopped
-from pages._ui.lattice import Lattice
-from pages._ui.workers import Workers
+from pages._ui.work.jobs import Jobs, WorkStopped
+from pages._ui.work.store import Lattice
+from pages._ui.work.workers import Workers
 from tests.pages.work import beat, die, fill, refuse, scaled, tell
 
 
@@ -165,7 +165,7 @@ def test_the_lattice_of_this_code_changes_with_the_code(tmp_path, monkeypatch):
     changed = tmp_path / "dpgp_core"
     changed.mkdir()
     (changed / "x.py").write_text("1")
-    monkeypatch.setattr("pages._ui.lattice.ROOT", tmp_path)
+    monkeypatch.setattr("pages._ui.work.store.ROOT", tmp_path)
     one = Lattice.of_this_code()
     (changed / "x.py").write_text("2")
     assert one != Lattice.of_this_code() != here
