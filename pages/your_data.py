@@ -1,9 +1,9 @@
 import streamlit as st
 
 from pages._ui.look import frame
-from pages._ui.own import account, figures, form, steps
+from pages._ui.own import figures, form, session, steps
 
-account = account.account()
+account = session.account()
 frame.heading(
     "What may be published from your own table?",
     "Upload a table, declare what is public about it, and take home predictions with noise that hides any one record: "
@@ -30,4 +30,4 @@ if held and spec and found:
     )
 elif account.last is not None:
     steps.download(account.last, again=True)
-steps.ledger(account.account())
+steps.ledger(session.account())

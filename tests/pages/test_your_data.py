@@ -20,7 +20,7 @@ ROWS = "age,height\n" + "\n".join(f"{age},{100 + age + 0.7316 * (age % 3)}" for 
 @pytest.fixture(autouse=True)
 def own_visitors(monkeypatch):
     fresh = Visitors()
-    monkeypatch.setattr("pages._ui.own.account.VISITORS", fresh)
+    monkeypatch.setattr("pages._ui.own.session.VISITORS", fresh)
     return fresh
 
 
@@ -180,10 +180,10 @@ def test_an_earlier_ledger_is_continued_from_its_card(open_page, own_visitors):
 
 
 def test_a_browser_served_elsewhere_before_is_told_so(open_page, own_visitors, monkeypatch):
-    monkeypatch.setattr("pages._ui.own.account.token", lambda: "x" * 32)
+    monkeypatch.setattr("pages._ui.own.session.token", lambda: "x" * 32)
     assert "knows nothing of what this browser released before" in said(open_page("your_data"))
     own_visitors.issue("y" * 32)
-    monkeypatch.setattr("pages._ui.own.account.token", lambda: "y" * 32)
+    monkeypatch.setattr("pages._ui.own.session.token", lambda: "y" * 32)
     assert said(open_page("your_data")) == ""
 
 

@@ -9,8 +9,8 @@ import streamlit as st
 from dpgp_core.release import Published, ReleaseSpec, bundle
 from pages._ui.look import frame
 from pages._ui.look.text import number, plain
-from pages._ui.own import account, figures, form, upload
-from pages._ui.own.account import Account
+from pages._ui.own import figures, form, session, upload
+from pages._ui.own.session import Account
 from pages._ui.own.upload import Prepared, Table
 from pages._ui.serve.visitors import Issued
 from pages._ui.work import cached
@@ -130,10 +130,10 @@ def _make(held: Table, spec: ReleaseSpec) -> str:
     From the spending until the release is kept nothing looks at the session, where streamlit would end this run if
     the visitor has touched a control meanwhile: the budget would be gone and nothing released.
     """
-    browser = account.token()
+    browser = session.token()
     with st.spinner("Releasing …"):
         try:
-            name, ledger = account.spend(browser, spec, held.digest)
+            name, ledger = session.spend(browser, spec, held.digest)
         except ValueError as error:
             return f"Refused: {error}."
         try:
@@ -141,7 +141,7 @@ def _make(held: Table, spec: ReleaseSpec) -> str:
         except (ValueError, WorkStopped) as error:
             return f"{error}. The budget of this release is spent all the same: it may have been computed."
         issued = Issued(name, bundle(published, spec, ledger))
-        account.keep(browser, issued)
+        session.keep(browser, issued)
     st.session_state["own_released"] = (issued, published, spec)
     return ""
 
@@ -186,12 +186,12 @@ def ledger(account: Account) -> None:
             if card is not None and st.button("Continue its ledger"):
                 _carry_on(card.getvalue())
             st.caption("A table about other people has a budget of its own; what was spent on the first stays spent.")
-            st.button("Begin a new ledger", on_click=account.begin_anew)
+            st.button("Begin a new ledger", on_click=session.begin_anew)
 
 
 def _carry_on(card: bytes) -> None:
     try:
-        account.carry_on(card)
+        session.carry_on(card)
     except ValueError as error:
         st.error(plain(f"{error}."))
     else:
