@@ -415,11 +415,16 @@ def test_auto_rank_falls_as_the_noise_grows():
 
 def factored(seed, P, n, r, decay):
     """A matrix (P, n) of rank r as a product of factors that are far from orthogonal, and densely."""
-    rng = np.random.default_rng(seed)
+    return factored_with(seed, P, n, np.logspace(0, -decay, r))
+
+
+def factored_with(seed, P, n, s):
+    """The same with singular values s."""
+    rng, r = np.random.default_rng(seed), len(s)
     C = random_matrix(seed, P, n, 0)
     U, _, Vt = np.linalg.svd(C, full_matrices=False)
     mix = rng.normal(size=(r, r))
-    left, rows = (U[:, :r] * np.logspace(0, -decay, r)) @ np.linalg.inv(mix), Vt[:r].T @ mix.T
+    left, rows = (U[:, :r] * s) @ np.linalg.inv(mix), Vt[:r].T @ mix.T
     return FactoredMatrix(left, rows), left @ rows.T
 
 
@@ -454,11 +459,13 @@ def test_every_column_of_a_factored_matrix_is_masked(objective, shape, rank_tole
 
 @both
 def test_auto_rank_of_a_factored_matrix_is_the_dense_one(objective):
-    C, dense = factored(34, 12, 400, 10, 6)
+    # One large singular value, twenty in the middle of a decade, one below all tolerances: 1 or 21 are kept, and the
+    # costs of the two differ by 9 % or more, so that no rounding decides.
+    C, dense = factored_with(34, 22, 400, np.r_[1, np.geomspace(0.05, 0.025, 20), 1e-8])
     root = np.random.default_rng(35).normal(size=(400, 5))
-    for options in ({}, {"output_covariance": root @ root.T}, {"noise_multiplier": 30.0}):
-        ranks = [design_noise(c, objective, rank_tolerance="auto", **options).rank for c in (C, dense)]
-        assert ranks[0] == ranks[1] < 10
+    for options, rank in (({}, 1), ({"output_covariance": root @ root.T}, 21), ({"noise_multiplier": 30.0}, 1)):
+        for c in (C, dense):
+            assert design_noise(c, objective, rank_tolerance="auto", **options).rank == rank
 
 
 def test_a_factored_matrix_of_zeros_needs_no_noise():
