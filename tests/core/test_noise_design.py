@@ -168,10 +168,9 @@ def test_columns_outside_the_kept_space_are_masked_too(objective, rank_tolerance
 def exact_shifts(design, C):
     """Squared shifts of U U^T c_j in the metric of L L^T, L = U root, for the floats as stored, at 60 digits."""
     with mpmath.workdps(60):
-        basis, (LU, pivots) = mpmath.matrix(design.basis.T.tolist()), mpmath.mp.LU_decomp(mpmath.matrix(design.root))
-        whitened = (
-            mpmath.mp.U_solve(LU, mpmath.mp.L_solve(LU, basis * mpmath.matrix(column.tolist()), pivots)) for column in C.T
-        )
+        LU, pivots = mpmath.mp.LU_decomp(mpmath.matrix(design.root.tolist()))
+        reduced = mpmath.matrix(design.basis.T.tolist()) * mpmath.matrix(C.tolist())
+        whitened = (mpmath.mp.U_solve(LU, mpmath.mp.L_solve(LU, reduced[:, j], pivots)) for j in range(C.shape[1]))
         return [mpmath.fsum(x**2 for x in white) for white in whitened]
 
 

@@ -1,4 +1,4 @@
-"""The script in the zip: as a program beside this folder, and in an environment with the core, numpy and scipy alone."""
+"""The script in the zip as a program: with this folder's core, and in a clean environment with numpy and scipy."""
 
 import os
 import re
