@@ -17,7 +17,7 @@ def rkhs_shift(K, rows, y):
     residual = y[core:] - W.T @ y[:core]
     q = noisy[0, 0] - plain[0, 0]
     a = residual / (np.diag(G) + q) * [1, -1]
-    return math.sqrt(a @ G @ a)
+    return math.sqrt(max(a @ G @ a, 0.0))  # G >= 0, and equal records leave a^T G a = 0 or, rounded, -1e-17
 
 
 def test_core_variance_is_reached_by_equal_points_and_never_passed():

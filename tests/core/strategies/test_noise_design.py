@@ -165,12 +165,13 @@ def test_columns_outside_the_kept_space_are_masked_too(objective, rank_tolerance
     np.testing.assert_allclose(design.factor @ np.linalg.pinv(design.factor) @ released, released, atol=1e-9)
 
 
-def exact_shift(design, column):
-    """Squared shift of U U^T c in the metric of L L^T, L = U root, for the floats as stored, at 60 digits."""
+def exact_shifts(design, C):
+    """Squared shifts of U U^T c_j in the metric of L L^T, L = U root, for the floats as stored, at 60 digits."""
     with mpmath.workdps(60):
-        reduced = mpmath.matrix(design.basis.T.tolist()) * mpmath.matrix(column.tolist())
-        white = mpmath.lu_solve(mpmath.matrix(design.root.tolist()), reduced)
-        return mpmath.fsum(x**2 for x in white)
+        LU, pivots = mpmath.mp.LU_decomp(mpmath.matrix(design.root.tolist()))
+        reduced = mpmath.matrix(design.basis.T.tolist()) * mpmath.matrix(C.tolist())
+        whitened = (mpmath.mp.U_solve(LU, mpmath.mp.L_solve(LU, reduced[:, j], pivots)) for j in range(C.shape[1]))
+        return [mpmath.fsum(x**2 for x in white) for white in whitened]
 
 
 @both
@@ -185,7 +186,7 @@ def test_largest_shift_at_sixty_digits(objective, decay, rank_tolerance, weights
     C = random_matrix(7, 8, 14, decay)  # without rounding up, its log-det noise over 11 decades is 2e-5 too small
     weights = None if weights is None else np.array(weights, dtype=float)
     design = design_noise(C, objective, weights, rank_tolerance=rank_tolerance)
-    largest = max(exact_shift(design, column) for column in C.T)
+    largest = max(exact_shifts(design, C))
     # rounding up costs at most what the kept condition number makes uncertain
     assert largest <= 1 + 1e-9
     assert largest >= 1 - 1e-14 / rank_tolerance - 1e-9
@@ -415,11 +416,16 @@ def test_auto_rank_falls_as_the_noise_grows():
 
 def factored(seed, P, n, r, decay):
     """A matrix (P, n) of rank r as a product of factors that are far from orthogonal, and densely."""
-    rng = np.random.default_rng(seed)
+    return factored_with(seed, P, n, np.logspace(0, -decay, r))
+
+
+def factored_with(seed, P, n, s):
+    """The same with singular values s."""
+    rng, r = np.random.default_rng(seed), len(s)
     C = random_matrix(seed, P, n, 0)
     U, _, Vt = np.linalg.svd(C, full_matrices=False)
     mix = rng.normal(size=(r, r))
-    left, rows = (U[:, :r] * np.logspace(0, -decay, r)) @ np.linalg.inv(mix), Vt[:r].T @ mix.T
+    left, rows = (U[:, :r] * s) @ np.linalg.inv(mix), Vt[:r].T @ mix.T
     return FactoredMatrix(left, rows), left @ rows.T
 
 
@@ -454,11 +460,13 @@ def test_every_column_of_a_factored_matrix_is_masked(objective, shape, rank_tole
 
 @both
 def test_auto_rank_of_a_factored_matrix_is_the_dense_one(objective):
-    C, dense = factored(34, 12, 400, 10, 6)
+    # One large singular value, twenty in the middle of a decade, one below all tolerances: 1 or 21 are kept, and the
+    # costs of the two differ by 9 % or more, so that no rounding decides.
+    C, dense = factored_with(34, 22, 400, np.r_[1, np.geomspace(0.05, 0.025, 20), 1e-8])
     root = np.random.default_rng(35).normal(size=(400, 5))
-    for options in ({}, {"output_covariance": root @ root.T}, {"noise_multiplier": 30.0}):
-        ranks = [design_noise(c, objective, rank_tolerance="auto", **options).rank for c in (C, dense)]
-        assert ranks[0] == ranks[1] < 10
+    for options, rank in (({}, 1), ({"output_covariance": root @ root.T}, 21), ({"noise_multiplier": 30.0}, 1)):
+        for c in (C, dense):
+            assert design_noise(c, objective, rank_tolerance="auto", **options).rank == rank
 
 
 def test_a_factored_matrix_of_zeros_needs_no_noise():
@@ -492,7 +500,7 @@ def test_deep_rank_is_private_at_sixty_digits(deep, squared_shift):
     C, design = deep
     shifts = squared_shift(design.root, design.basis.T @ C)
     tightest = np.argsort(shifts)[-3:]
-    largest = max(exact_shift(design, C[:, j]) for j in tightest)
+    largest = max(exact_shifts(design, C[:, tightest]))
     assert 1 - 1e-3 <= largest <= 1 + 1e-9
 
 
