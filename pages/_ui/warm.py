@@ -69,6 +69,9 @@ def main() -> int:
         with lattice.alone() as alone:
             if alone:
                 _fill(lattice)
+    except ValueError as error:
+        print(f"no lattice: {error}", file=sys.stderr)
+        return 1
     except OSError as error:
         print(f"no lattice: {error.strerror}; set DPGP_LATTICE to a folder that can be written to", file=sys.stderr)
         return 1
