@@ -61,10 +61,11 @@ def visit(page: str, address: dict[str, str]) -> None:
 
 def main() -> int:
     """Fill the lattice unless it is complete; return the exit code."""
+    os.nice(_NICENESS)
     lattice = Lattice.of_this_code(writable=True)
+    lattice.check()
     if lattice.complete:
         return 0
-    os.nice(_NICENESS)
     try:
         with lattice.alone() as alone:
             if alone:

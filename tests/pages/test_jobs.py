@@ -13,7 +13,6 @@ from pages._ui.lattice import Lattice
 from pages._ui.workers import Workers
 from tests.pages.work import beat, die, fill, refuse, scaled, tell
 
-
 V1 = "1" * 16  # a version of the code
 
 
@@ -152,7 +151,7 @@ def test_a_later_start_finds_what_was_warmed(tmp_path):
 
 
 def test_a_finished_lattice_removes_those_of_other_code(tmp_path):
-    Lattice(tmp_path / ("a" * 16), writable=True).save("key", [b"x"])
+    Lattice(tmp_path / ("a" * 16), writable=True).save("key", 1.0)
     new = Lattice(tmp_path / ("b" * 16), writable=True)
     assert not new.complete
     new.finish()
