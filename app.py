@@ -9,7 +9,9 @@ for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 import streamlit as st  # noqa: E402
 
 from pages._ui import server  # noqa: E402
+from pages._ui.serve import origin  # noqa: E402
 from pages._ui.startup import lifespan  # noqa: E402
 
+origin.never_ask_outside()
 server.drain_on_signal()
 app = st.App("pages/_ui/main.py", lifespan=lifespan, routes=server.ROUTES, middleware=server.MIDDLEWARE)

@@ -131,7 +131,8 @@ def _decoded(tree: Any, arrays: list[np.ndarray]) -> Any:
     if kind == "table":
         return pd.DataFrame({name: pd.Series(_decoded(column, arrays), dtype=dtype) for name, dtype, column in inside})
     if kind == "object":
-        return _object(*inside, arrays)
+        module, name, fields = inside
+        return _object(module, name, fields, arrays)
     raise ValueError(f"there is no kind {kind!r}")
 
 
