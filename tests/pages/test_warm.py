@@ -15,7 +15,7 @@ PAGES = set(re.findall(r'st\.Page\("\.\./(\w+)\.py"', (ROOT / "pages/_ui/main.py
 
 @pytest.fixture
 def lattice(tmp_path, monkeypatch):
-    lattice = Lattice(tmp_path / "lattice", writable=True)
+    lattice = Lattice(tmp_path / "lattice" / ("1" * 16), writable=True)
     monkeypatch.setattr(cached.jobs, "lattice", lattice)
     return lattice
 

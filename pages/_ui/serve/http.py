@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 
@@ -15,6 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
 from dpgp_core import __version__
+from pages._ui.serve.origin import Doorkeeper, Host, listens_here
 from pages._ui.serve.readiness import Readiness
 from pages._ui.serve.visitors import COOKIE, VISITORS, Visitors, well_formed
 
@@ -99,5 +101,11 @@ async def _refuse(scope: Scope, receive: Receive, send: Send) -> None:
         await WebSocket(scope, receive, send).send_denial_response(answer)
 
 
+def _hosts() -> list[Host] | None:
+    """The names in DPGP_HOSTS; None if it is not set."""
+    named = os.environ.get("DPGP_HOSTS", "")
+    return [Host.read(name.strip()) for name in named.split(",")] if named.strip() else None
+
+
 ROUTES = [Route("/readyz", readyz)]
-MIDDLEWARE = [Middleware(Reception)]
+MIDDLEWARE = [Middleware(Doorkeeper, hosts=_hosts(), listens_here=listens_here), Middleware(Reception)]

@@ -1,6 +1,6 @@
 """Fill the lattice: open every page as a visitor would, at its default state and at its lessons' first steps.
 
-The server starts this as a program of its own, `python -m pages._ui.warm`, at low priority; a second
+The server starts this as a program of its own, `python -m pages._ui.serve.warm`, at low priority; a second
 start of the same code finds the lattice complete and does nothing.
 """
 
@@ -61,14 +61,18 @@ def visit(page: str, address: dict[str, str]) -> None:
 
 def main() -> int:
     """Fill the lattice unless it is complete; return the exit code."""
+    os.nice(_NICENESS)
     lattice = Lattice.of_this_code(writable=True)
+    lattice.check()
     if lattice.complete:
         return 0
-    os.nice(_NICENESS)
     try:
         with lattice.alone() as alone:
             if alone:
                 _fill(lattice)
+    except ValueError as error:
+        print(f"no lattice: {error}", file=sys.stderr)
+        return 1
     except OSError as error:
         print(f"no lattice: {error.strerror}; set DPGP_LATTICE to a folder that can be written to", file=sys.stderr)
         return 1

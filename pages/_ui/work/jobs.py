@@ -97,11 +97,13 @@ class Jobs:
             if key in self._kept:
                 self._kept.move_to_end(key)
                 return Answer(self._kept[key][0], False, time.perf_counter() - start)
-        frames = self.lattice.load(key) if self.lattice else None
-        fresh = frames is None
-        if frames is None:
-            frames = self._compute(key, function, (*given, *settings), reports, waiting, here)
-        return Answer(self._keep(key, frames), fresh, time.perf_counter() - start)
+        if self.lattice is not None and (saved := self.lattice.load(key)) is not None:
+            return Answer(self._keep(key, *saved), False, time.perf_counter() - start)
+        frames = self._compute(key, function, (*given, *settings), reports, waiting, here)
+        value = self._keep(key, unpack(frames), sum(map(len, frames)))
+        if self.lattice is not None:
+            self.lattice.save(key, value)
+        return Answer(value, True, time.perf_counter() - start)
 
     def once(
         self, function: Callable[..., Any], *args: Any, reports: bool = False, waiting: Waiting | None = None
@@ -130,10 +132,7 @@ class Jobs:
         here: bool = False,
     ) -> Frames:
         if here or self.workers is None:
-            frames = _packed(function, args, **({"progress": lambda fraction: None} if reports else {}))
-            if self.lattice is not None:
-                self.lattice.save(key, frames)
-            return frames
+            return _packed(function, args, **({"progress": lambda fraction: None} if reports else {}))
         name, start = function.__qualname__, time.perf_counter()
         while True:
             try:
@@ -179,8 +178,7 @@ class Jobs:
                     del self._tasks[key]
                 task.future.cancel()  # does nothing to one that is done
 
-    def _keep(self, key: Hashable, frames: Frames) -> Any:
-        value, size = unpack(frames), sum(map(len, frames))
+    def _keep(self, key: Hashable, value: Any, size: int) -> Any:
         with self._lock:
             if key in self._kept:
                 return self._kept[key][0]
