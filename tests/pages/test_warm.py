@@ -54,7 +54,7 @@ def test_a_page_that_fails_is_not_called_warm(lattice, monkeypatch):
         raise ValueError("no")
 
     with monkeypatch.context() as broken:
-        broken.setattr(cached.analysis, "stage_matrix", fail)
+        broken.setattr(cached.pipeline, "stage_matrix", fail)
         with pytest.raises(RuntimeError, match="kung_curves"):
             warm.main()
     assert not lattice.complete
