@@ -1,7 +1,7 @@
 """Datasets by name: those that ship with the project, those read from files you have, and your own CSV file.
 
-A new dataset is one file in this folder (``NAME``, ``TITLE``, ``load(...) -> Dataset``) and one
-line in ``DATASETS``, or in ``FROM_FILES`` if it cannot be loaded without files of the user's.
+A new dataset is one file in this folder (``NAME``, ``TITLE``, ``load(...) -> Dataset`` and ``EXHIBITS``, which say how
+pages show it) and one row in ``DATASETS``, or in ``FROM_FILES`` if it cannot be loaded without files of the user's.
 """
 
 from __future__ import annotations
@@ -23,16 +23,21 @@ from datasets import (
     toy_1d,
 )
 from datasets.csv_file import from_csv
+from datasets.exhibit import Exhibit
 from dpgp_core.data import Dataset
 
-__all__ = ["DATASETS", "FROM_FILES", "DatasetModule", "from_csv", "load"]
+__all__ = ["DATASETS", "EXHIBITS", "FROM_FILES", "DatasetModule", "Exhibit", "exhibit", "from_csv", "load"]
 
 
 class DatasetModule(Protocol):
-    """What a dataset's file provides: its short name, its display title, and how to load it."""
+    """What a dataset's file provides: its short name, its display title, how to load it and how pages show it."""
 
     NAME: str
     TITLE: str
+
+    @property
+    def EXHIBITS(self) -> tuple[Exhibit, ...]:
+        """Return how pages show it: once, several times with other options, or not at all."""
 
     @property
     def load(self) -> Callable[..., Dataset]:
@@ -51,6 +56,19 @@ DATASETS: tuple[DatasetModule, ...] = (  # in display order
     growth_2d,
 )
 FROM_FILES: tuple[DatasetModule, ...] = (london_ppd,)  # not in any menu: options without a default name files
+
+EXHIBITS = {exhibit.name: exhibit for module in DATASETS for exhibit in module.EXHIBITS}  # in display order
+
+
+def exhibit(name: str) -> Exhibit:
+    """How pages show a dataset, by its name there.
+
+    Raises:
+        ValueError: no page shows a dataset of this name.
+    """
+    if name not in EXHIBITS:
+        raise ValueError(f"no page shows a dataset named {name!r}; the names are {', '.join(EXHIBITS)}")
+    return EXHIBITS[name]
 
 
 def load(name: str, **options: Any) -> Dataset:

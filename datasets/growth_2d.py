@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from datasets.exhibit import Exhibit, SparseDefaults
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
 
@@ -75,3 +76,19 @@ def median_height(age: FloatArray) -> FloatArray:
     since = age - 11.8
     height: FloatArray = 158 - 2 * (158 - 146) / (np.exp(0.11 * since) + np.exp(1.2 * since))
     return height
+
+
+EXHIBITS = (
+    Exhibit(
+        name=NAME,
+        title=TITLE,
+        load=load,
+        unit="years",
+        lengthscales=(1.0, 3.0, 5.0, 9.0, 15.0, 25.0),
+        lengthscale=5.0,
+        ratios=(1.0, 4.0),  # among girls 5 years of age go with 20 kg
+        cross_validated=False,
+        sparse=SparseDefaults(inducing=(3, 4, 5), start=4, noise=0.03),
+        simulated=True,
+    ),
+)

@@ -15,11 +15,13 @@ first release of such a census should declare round figures instead.
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from datasets.exhibit import Exhibit, SparseDefaults
 from dpgp_core.data import Dataset
 
 NAME = "kung"
@@ -64,3 +66,29 @@ def load(*, dims: int = 1) -> Dataset:
         bounds_reason=BOUNDS_REASON,
         y_scale=Y_SCALE,
     )
+
+
+_AGES = (1.0, 3.0, 5.0, 9.0, 15.0, 25.0, 40.0, 60.0, 81.0, 120.0)  # years
+
+EXHIBITS = (
+    Exhibit(
+        name=NAME,
+        title=TITLE,
+        load=load,
+        unit="years",
+        lengthscales=_AGES,
+        lengthscale=25.0,
+        scene="curve",
+        sparse=SparseDefaults(inducing=(4, 6, 8, 10, 13), start=6, noise=0.3),
+    ),
+    Exhibit(
+        name="kung_2d",
+        title="!Kung heights by age and weight",
+        load=partial(load, dims=2),
+        unit="years",
+        lengthscales=_AGES,
+        lengthscale=25.0,
+        ratios=(1.0, 0.6),  # among adults 25 years of age go with 15 kg
+        sparse=SparseDefaults(inducing=(3, 4, 5), start=4, noise=0.1),
+    ),
+)

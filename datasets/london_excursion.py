@@ -17,6 +17,7 @@ import math
 import numpy as np
 
 from datasets import london_hexes, plumes_2d
+from datasets.exhibit import Exhibit
 from dpgp_core.data import Dataset
 from dpgp_core.excursion.sets import Targets
 
@@ -71,3 +72,6 @@ def search_targets(count: int, *, noise: float = SEARCH_NOISE, seed: int = 1) ->
         seed: seed of the simulation.
     """
     return plumes_2d.targets_at(load().X, count, noise=noise, seed=seed)
+
+
+EXHIBITS: tuple[Exhibit, ...] = ()  # the page of excursion sets has it

@@ -18,6 +18,7 @@ import h3
 import numpy as np
 import pandas as pd
 
+from datasets.exhibit import Exhibit
 from dpgp_core.data import Dataset
 
 NAME = "london_hexes"
@@ -100,3 +101,18 @@ def _borough_names(hexes: pd.DataFrame) -> pd.Series[str]:
 
 def _table(name: str) -> pd.DataFrame:
     return pd.read_csv(_DATA / f"{name}.csv")
+
+
+EXHIBITS = (
+    Exhibit(
+        name=NAME,
+        title=TITLE,
+        load=load,
+        unit="km",
+        lengthscales=(2.0, 3.0, 4.0, 6.0, 8.0, 10.0, 12.0, 15.0, 20.0, 30.0),
+        lengthscale=15.0,
+        ratios=(1.0, 1.0),
+        scene="map",
+        residual_bound=0.375,  # prices of one place stay within a factor of 1.45 of its smooth level
+    ),
+)

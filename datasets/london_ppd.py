@@ -5,9 +5,9 @@ Nothing is downloaded. You fetch two public files and name them::
     datasets.load("london_ppd", ppd="pp-2018.csv", postcodes="ONSPD_FEB_2024_UK.csv", year=2018)
 
 - ``ppd``: the yearly file ``pp-<YEAR>.csv`` (or ``pp-complete.csv``) from the page "Price Paid Data downloads" of
-  https://www.gov.uk/government/statistical-data-sets/price-paid-data-downloads (columns: ``ppd_sales``).
+  https://www.gov.uk/government/statistical-data-sets/price-paid-data-downloads (columns: ``files.price_paid``).
 - ``postcodes``: the ONS Postcode Directory, https://geoportal.statistics.gov.uk, or the folder of OS Code-Point Open,
-  https://osdatahub.os.uk/downloads/open/CodePointOpen (columns: ``ppd_postcodes``).
+  https://osdatahub.os.uk/downloads/open/CodePointOpen (columns: ``files.postcodes``).
 
 Kept are standard sales (category A, not deleted) of the chosen property types and year whose postcode lies in one of
 the 32 boroughs or the City. A sale stands at its postcode's position; a handful of neighbours share it. Files are
@@ -25,8 +25,9 @@ from pathlib import Path
 import numpy as np
 
 from datasets import london_hexes
-from datasets.ppd_postcodes import read_postcodes
-from datasets.ppd_sales import Sales, read_sales
+from datasets.exhibit import Exhibit
+from datasets.files.postcodes import read_postcodes
+from datasets.files.price_paid import Sales, read_sales
 from dpgp_core.data import Dataset
 
 NAME = "london_ppd"
@@ -79,3 +80,6 @@ def _how_many(sales: Sales, year: int | None, property_types: str) -> str:
         f"{len(sales.price)} standard sales {of_year}, property types {property_types}; "
         f"{sales.unknown} more lack a position, as their postcodes are not in the lookup"
     )
+
+
+EXHIBITS: tuple[Exhibit, ...] = ()  # read from files of the user's

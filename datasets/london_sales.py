@@ -18,6 +18,7 @@ import numpy as np
 
 from datasets import london_hexes
 from datasets.british_grid import fit_grid, to_grid
+from datasets.exhibit import Exhibit
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
 
@@ -93,3 +94,20 @@ def _uniform_in_hexagons(corners: FloatArray, rng: np.random.Generator) -> Float
     rows = np.arange(n)
     points: FloatArray = first[:, 0] + a * left[rows, triangle] + b * right[rows, triangle]
     return points
+
+
+EXHIBITS = (
+    Exhibit(
+        name=NAME,
+        title=TITLE,
+        load=load,
+        unit="km",
+        lengthscales=(6.0, 8.0, 10.0, 12.0, 15.0, 20.0, 30.0),
+        lengthscale=15.0,
+        ratios=(1.0, 1.0),
+        scene="map",
+        cross_validated=False,
+        smooth_only=True,  # a rough kernel would take minutes, not seconds
+        simulated=True,
+    ),
+)

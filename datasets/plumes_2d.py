@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from datasets.exhibit import Exhibit
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
 from dpgp_core.excursion.sets import Targets
@@ -149,3 +150,6 @@ def _check(n: int, noise: float, seed: int, count: int = 1) -> None:
         raise ValueError(f"n and count must be at least 1 and seed at least 0, got n={n}, count={count}, seed={seed}")
     if not 0 <= noise < 1:
         raise ValueError(f"noise must be at least 0 and below 1, got {noise}; 1 would leave no signal")
+
+
+EXHIBITS: tuple[Exhibit, ...] = ()  # the page of excursion sets has it

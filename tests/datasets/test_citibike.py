@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import datasets
-from datasets import citibike, citibike_file
+from datasets import citibike
+from datasets.files import citibike as citibike_file
 
 OLD = """"tripduration","starttime","start station id","start station latitude","start station longitude",\
 "end station latitude","end station longitude","usertype"

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import datasets
-from datasets import london_hexes, london_ppd, ppd_sales
+from datasets import london_hexes, london_ppd
+from datasets.files import price_paid
 
 # made-up addresses and prices; rows as published, in both spellings of a postcode
 SALE = (
@@ -207,7 +208,7 @@ def test_files_have_no_default():
 
 
 def test_too_many_sales_are_refused(load, monkeypatch):
-    monkeypatch.setattr(ppd_sales, "MAX_SALES", 2)
+    monkeypatch.setattr(price_paid, "MAX_SALES", 2)
     with pytest.raises(ValueError, match="it has more than 2 such sales, the limit; choose a year"):
         load()
 

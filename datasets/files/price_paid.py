@@ -20,7 +20,7 @@ from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
-from datasets.ppd_postcodes import Postcodes, opened, plain
+from datasets.files.postcodes import Postcodes, opened, plain
 from dpgp_core.arrays import FloatArray
 from dpgp_core.reading.csv_rows import read_number, read_rows
 
