@@ -1,11 +1,12 @@
 import streamlit as st
 
-from pages._ui.attack import controls, figures, words
+from pages._ui.attack import computed, controls, figures, words
+from pages._ui.attack.attacks import PathAttack
 from pages._ui.look import frame
 from pages._ui.work import cached
 
-kind, setting = controls.attack_setting()
-attacked = cached.path_attack(setting) if kind == "paths" else cached.output_attack(setting)
+setting = controls.attack_setting()
+attacked = computed.attacked(setting)
 
 frame.heading("Can an attacker tell who is in the data?", words.answer(attacked))
 frame.overlay_banner("The attack is simulated with the true data or with data sets like it.")
@@ -27,7 +28,7 @@ values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
 with values:
     frame.table(words.table(attacked), "attack", "From simulated releases; not private.")
 with how:
-    frame.steps(words.steps(attacked, kind == "paths"))
+    frame.steps(words.steps(attacked, isinstance(setting, PathAttack)))
 with lesson:
     frame.lessons(
         "attack",

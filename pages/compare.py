@@ -1,14 +1,14 @@
 import streamlit as st
 
-from pages._ui.compare import contenders, controls, figures, words
+from pages._ui.compare import computed, contenders, controls, figures, words
 from pages._ui.look import frame, text
 from pages._ui.look.metric import Metric
 from pages._ui.work import cached
 
-contest, epsilon = controls.compare_setting()
+contest, epsilon = controls.compare_settings()
 data = cached.dataset(contest.model.dataset)
 scale = words.scale_of(data)
-nonprivate = cached.nonprivate(contest.model)
+nonprivate = computed.nonprivate(contest.model)
 target = controls.target(nonprivate, scale)
 
 
@@ -18,8 +18,8 @@ def shown(value: float) -> str:
 
 curves, needs = {}, {}
 for name in contenders.CONTENDERS:
-    curves[name] = cached.curve(contest, name)
-    needs[name] = cached.needed(contest, name, target)
+    curves[name] = computed.curve(contest, name)
+    needs[name] = computed.needed(contest, name, target)
 ranking = words.ranking(curves, epsilon)
 best, runner_up = ranking[0], ranking[1]
 published = words.error_of(curves, "Cloaking as published", epsilon)

@@ -1,19 +1,17 @@
+from functools import partial
+
 import streamlit as st
 
-from pages._ui.excursion import controls, figures
+from pages._ui.excursion import computed, controls, figures
 from pages._ui.look import frame, maps
 from pages._ui.work import cached
 
 top = st.container()
 controls.search_if_asked()
 kind = controls.excursion_kind()
-view, show = controls.excursion_setting(kind)
-found = cached.explored(view)
-
-
-def picture(*parts):
-    return cached.drawn(*parts, of=view)
-
+view, show = controls.excursion_settings(kind)
+found = computed.explored(view)
+picture = partial(cached.drawn, of=view)
 
 with top:
     frame.heading("Where is it too high?", figures.answer(found, show))

@@ -1,11 +1,12 @@
 import streamlit as st
 
-from pages._ui.cloaking import figures, words
-from pages._ui.look import frame, sidebar, text
+from pages._ui.cloaking import computed, figures, words
+from pages._ui.look import frame, offers, sidebar, text
 from pages._ui.work import cached
 
-model, design, draw, show = sidebar.setting("dataset")
-ours, paper = cached.run(model, design, draw), cached.run_published(model, draw)
+chosen = sidebar.release_settings(offers.CURVE)
+model, design, draw, show = chosen.model, chosen.design, chosen.draw, chosen.overlay
+ours, paper = computed.run(model, design, draw), computed.run_published(model, draw)
 data, guarantee = ours.dataset, ours.outcome.release.guarantee
 unit = data.y_unit
 

@@ -1,12 +1,12 @@
 import streamlit as st
 
-from pages._ui.lengthscale import choice, controls, figures
+from pages._ui.lengthscale import choice, computed, controls, figures
 from pages._ui.look import frame, text
 from pages._ui.look.metric import Metric
 from pages._ui.work import cached
 
-grid, budgets, unit, release = controls.choice_setting()
-scored, data = cached.scored(grid), cached.dataset(grid.model.dataset)
+grid, budgets, unit, release = controls.choice_settings()
+scored, data = computed.scored(grid), cached.dataset(grid.model.dataset)
 table = choice.tabulate(scored, budgets)
 found = choice.describe(table, grid, budgets)
 guarantee, total = choice.guarantees(budgets, release.for_unit(data.unit), data.unit)
@@ -43,7 +43,7 @@ with left:
         "release needs, the longer the lengthscale that serves it best. Click a tile to take its setting along.",
         controls.carry_tile,
     )
-    frame.carried_tile(unit)
+    controls.carried_tile(unit)
 with right:
     st.subheader("What it costs")
     frame.chart(

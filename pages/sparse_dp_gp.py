@@ -1,17 +1,15 @@
+from functools import partial
+
 import streamlit as st
 
 from pages._ui.look import frame
-from pages._ui.sparse import controls, figures
+from pages._ui.sparse import computed, controls, figures
 from pages._ui.work import cached
 
-setting, view, show = controls.sparse_setting()
-found = cached.sparse_fits(setting)
+setting, view, show = controls.sparse_settings()
+found = computed.fits(setting)
 guarantee = setting.mechanism().guarantee.for_unit(found.dataset.unit)
-
-
-def picture(*parts):
-    return cached.drawn(*parts, of=setting)
-
+picture = partial(cached.drawn, of=setting)
 
 frame.heading("What if the inputs are private too?", figures.answer(found, setting, show))
 if found.dataset.simulated:
@@ -32,7 +30,7 @@ if view == "fits":
 elif not show:
     st.info("These figures compare with the true data: switch the educational overlay on to see them.")
 elif view == "errors":
-    curves = cached.sparse_curves(setting)
+    curves = computed.curves(setting)
     with left:
         frame.chart(
             picture(figures.against_epsilon, curves, "error"),
@@ -48,7 +46,7 @@ elif view == "errors":
         )
     table = figures.curve_table(curves)
 else:
-    chosen = cached.sparse_choices(setting)
+    chosen = computed.choices(setting)
     with left:
         caption = "Error after a private choice of lengthscale and noise: evidence costs nothing beyond the release."
         frame.chart(picture(figures.choice_errors, chosen), "sparse_choice", caption)

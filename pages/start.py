@@ -1,5 +1,6 @@
 import streamlit as st
 
+from pages._ui import menu
 from pages._ui.look import frame, glossary, sidebar, text
 from pages._ui.look.metric import Metric
 from pages._ui.start import controls, deployments, meaning
@@ -44,7 +45,7 @@ with right:
 st.header("Where others have set it")
 frame.chart(cached.drawn(deployments.strip, draw.epsilon), "deployments", deployments.NOTE)
 st.header("What you can explore")
-frame.page_cards(meaning.PAGES)
+frame.page_cards(menu.cards())
 values, others, lesson = st.tabs(["Table", "Published budgets", "Try this"])
 with values:
     frame.table(meaning.table(draw, prior, family), "attacker", "The best attacker's success at common budgets.")

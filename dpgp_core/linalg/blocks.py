@@ -146,6 +146,11 @@ class FactoredMatrix:
 Matrix = FloatArray | FactoredMatrix
 
 
+def dense_of(C: Matrix) -> FloatArray:
+    """A matrix as an array (P, n), formed if it was not."""
+    return C if isinstance(C, np.ndarray) else C.dense()
+
+
 def upper(A: FloatArray) -> FloatArray:
     """R (k, k) of A = Q R, for A (m, k) with m >= k."""
     return np.asarray(qr(A, mode="r", check_finite=False)[0][: A.shape[1]], dtype=np.float64)

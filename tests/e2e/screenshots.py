@@ -7,21 +7,10 @@ from pathlib import Path
 
 from playwright.sync_api import Browser
 
+from pages._ui import menu
 from pages._ui.tour import walk
 from tests.e2e import browser as tool
 
-PAGES = (
-    "start",
-    "kung_curves",
-    "london_noise_map",
-    "excursion_sets",
-    "sparse_dp_gp",
-    "attack",
-    "lengthscale_choice",
-    "compare",
-    "your_data",
-    "how_cloaking_works",
-)
 LOOKS = {"light": (1440, 900, "light"), "dark": (1440, 900, "dark"), "narrow": (400, 800, "light")}
 
 
@@ -62,7 +51,7 @@ def main(folder: Path) -> None:
     """Serve the dashboard and photograph it."""
     folder.mkdir(parents=True, exist_ok=True)
     with tool.serve() as address, tool.launch() as browser:
-        for page_name in PAGES:
+        for page_name in (page.file for page in menu.PAGES):
             for look in LOOKS:
                 take(browser, address, page_name, look, folder)
                 print(folder / f"{page_name}-{look}.png")

@@ -5,8 +5,9 @@ import pytest
 
 from dpgp_core.accounting.posterior_epsilon import posterior_sampling_epsilon
 from pages._ui.excursion import exploration
+from pages._ui.excursion.controls import PATH_LENGTHS
 from pages._ui.excursion.exploration import View
-from pages._ui.settings import PATH_LENGTHS, RIDGES, SIGMAS
+from pages._ui.look.offers import RIDGES, SIGMAS
 from tests.pages.reading import deck, page_text, traces
 
 CURVE = View("curve", 0.3, 8.0, 0.05, 3, 0.0, 0.0, 0.3, 0.005, 1)

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from pages._ui.sparse import fitting
-from pages._ui.sparse.fitting import Setting
+from pages._ui.sparse.fitting import SparseSetting
 from tests.pages.reading import page_text, traces
 
-TOY = Setting("toy_1d", 1.0, 0.03, 13, 1.0, 0.01, 1)
+TOY = SparseSetting("toy_1d", 1.0, 0.03, 13, 1.0, 0.01, 1)
 
 
 @pytest.mark.parametrize("data", ["toy_1d", "growth_2d", "kung", "kung_2d"])

@@ -17,9 +17,11 @@ from dpgp_core.attack.lira import Inputs, Shadows, attack_posterior_sampling
 from dpgp_core.attack.roc import Roc
 from dpgp_core.data import Dataset
 from dpgp_core.kernels import Matern12
+from dpgp_core.linalg.blocks import dense_of
 from dpgp_core.mechanisms import PosteriorSampling
 from pages._ui.model import Design, Draw, Model, mechanism_of
 
+Target = Literal["paths", "cloaking", "gp_prior"]
 RATES = (0.01, 0.05, 0.10)
 CONFIDENCE = 0.95
 _N = 10
@@ -93,7 +95,7 @@ def attack_outputs(dataset: Dataset, attack: OutputAttack) -> Attacked:
     start = time.perf_counter()
     mechanism = mechanism_of(attack.model, Design(attack.mechanism), attack.draw)
     plan = mechanism.plan(dataset.X, dataset.X)
-    shifts = np.linalg.lstsq(plan.factor, plan.weights, rcond=1e-13)[0]
+    shifts = np.linalg.lstsq(plan.factor, dense_of(plan.weights), rcond=1e-13)[0]
     record = int((shifts**2).sum(axis=0).argmax())
     pair = output_neighbours(dataset, record)
     rng = np.random.default_rng(attack.draw.seed)

@@ -6,6 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpgp_core.arrays import FloatArray
+from dpgp_core.linalg.blocks import dense_of
 from pages._ui.cloaking.pipeline import Result
 from pages._ui.look.palette import GUARANTEE, NON_PRIVATE, OTHER, PRIVATE, TRUTH, faded
 from pages._ui.look.plots import HEIGHT, axis, band, finish
@@ -85,9 +86,9 @@ def cloaking_heat(result: Result) -> go.Figure:
     """C on the grid, records in order of their first input."""
     data, records = result.dataset, result.outcome.scene.records
     order = np.argsort(data.X[:, 0], kind="stable")
-    C = result.fit.C[records::3][:, order]
+    C = dense_of(result.fit.C)[records::3][:, order]
     return _heat(
-        C, np.arange(1, data.n + 1), result.outcome.scene.X_test[records::3, 0],
+        C, np.arange(1.0, data.n + 1), result.outcome.scene.X_test[records::3, 0],
         f"records, in order of {data.x_names[0]}", f"test point: {axis(data.x_names[0], data.x_units[0])}",
     )  # fmt: skip
 

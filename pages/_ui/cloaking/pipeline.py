@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from datasets import london_hexes
+from datasets.exhibit import Scene as SceneKind
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
 from dpgp_core.evaluation.errors import draw_errors, rmse
@@ -111,9 +112,9 @@ class Result:
     computed: frozenset[str]
 
 
-def make_scene(dataset: Dataset) -> Scene:
-    """Test points of a dataset: its own inputs, then a grid beyond them; for London the cells of the map."""
-    if dataset.name.startswith("london"):
+def make_scene(dataset: Dataset, kind: SceneKind | None) -> Scene:
+    """Test points of a dataset: its own inputs, then a grid along the first beyond them; the cells of a map."""
+    if kind == "map":
         medians, cells = london_hexes.load(), london_hexes.map_cells()
         empty = cells[cells["sales"] == 0]
         X_test = np.vstack([medians.X, empty[["easting_km", "northing_km"]].to_numpy(float)])
@@ -121,7 +122,9 @@ def make_scene(dataset: Dataset) -> Scene:
         return Scene(X_test, medians.clipped_y, labels.fillna({"borough": "no sale here"}))
     low, high = dataset.x_box[0]
     # 30 % beyond the domain: the noise peaks where nobody lives, and a map of it should show that.
-    grid = np.linspace(low, high + 0.3 * (high - low), GRID_POINTS)[:, None]
+    along = np.linspace(low, high + 0.3 * (high - low), GRID_POINTS)
+    grid = np.tile(np.mean(dataset.x_box, axis=1), (GRID_POINTS, 1))  # other inputs in the middle of their box
+    grid[:, 0] = along
     return Scene(np.vstack([dataset.X, grid]), dataset.clipped_y)
 
 
@@ -130,12 +133,12 @@ def stage_matrix(dataset: Dataset, scene: Scene, model: Model) -> Fit:
     kernel, X_test = model.build(), scene.X_test
     low = InferenceChoice().low_rank(kernel, dataset.X)
     if low is None:
-        C: Matrix = cloaking_matrix(kernel, dataset.X, X_test, model.noise)
+        C = cloaking_matrix(kernel, dataset.X, X_test, model.noise)
         # diag(K_** - C K_f*), without the off-diagonal
         variance = kernel.diagonal(X_test) - np.einsum("ij,ij->i", C, kernel(X_test, dataset.X))
-    else:
-        C, variance = low.matrix(X_test, model.noise), low.variance(X_test, model.noise)
-    return Fit(C, dataset.y_scale * np.sqrt(np.maximum(variance, 0)), describe(low))
+        return Fit(C, dataset.y_scale * np.sqrt(np.maximum(variance, 0)), describe(low))
+    variance = low.variance(X_test, model.noise)
+    return Fit(low.matrix(X_test, model.noise), dataset.y_scale * np.sqrt(np.maximum(variance, 0)), describe(low))
 
 
 def stage_plan(dataset: Dataset, scene: Scene, model: Model, fit: Fit, design: Design) -> Plan:

@@ -9,6 +9,7 @@ import pandas as pd
 
 from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.gp.inference import Inference
+from dpgp_core.linalg.blocks import dense_of
 from dpgp_core.strategies.noise_design import NoiseDesign
 from pages._ui.cloaking.pipeline import SIMULATED_DRAWS, Result
 from pages._ui.look import text
@@ -120,7 +121,7 @@ def certificate(result: Result) -> list[Metric]:
     """What proves the design: largest shift, gap, rank."""
     noise = _design(result)
     # |L^+ a_j|^2 over every record j, evaluated here and now on the values that are released
-    shifts = np.linalg.lstsq(result.plan.factor, result.plan.weights, rcond=1e-14)[0]
+    shifts = np.linalg.lstsq(result.plan.factor, dense_of(result.plan.weights), rcond=1e-14)[0]
     largest = float((shifts**2).sum(axis=0).max())
     return [
         Metric("Largest shift of any record", f"{largest:.6f}", "must not exceed 1"),
@@ -137,7 +138,7 @@ def record_table(result: Result) -> pd.DataFrame:
         axis(name, unit): data.X[:, i] for i, (name, unit) in enumerate(zip(data.x_names, data.x_units, strict=True))
     }
     columns["λ, share of the total"] = (noise.lambdas / noise.lambdas.sum()).round(6)
-    columns["|c|, pull on all test points"] = np.linalg.norm(result.fit.C, axis=0).round(6)
+    columns["|c|, pull on all test points"] = np.linalg.norm(dense_of(result.fit.C), axis=0).round(6)
     return pd.DataFrame(columns).sort_values("λ, share of the total", ascending=False)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from datasets import exhibit
 from dpgp_core.accounting.gaussian import Method
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
@@ -16,7 +17,7 @@ from dpgp_core.evaluation.cross_validation import held_out_matrices, k_folds
 from dpgp_core.evaluation.errors import rmse
 from dpgp_core.mechanisms import CloakingInducing, IntegralBinning, LaplaceBinning, SparseVariational
 from dpgp_core.mechanisms.base import Mechanism
-from pages._ui.model import INPUT_RATIOS, PAPER_DESIGN, Design, Draw, Model, mechanism_of
+from pages._ui.model import PAPER_DESIGN, Design, Draw, Model, mechanism_of
 from pages._ui.work.engine import engine, run_on
 
 FOLDS = 5
@@ -57,7 +58,7 @@ def _inducing(contest: Contest, epsilon: float) -> Mechanism:
 
 
 def _sparse(contest: Contest, epsilon: float) -> Mechanism:
-    dims = len(INPUT_RATIOS.get(contest.model.dataset, (1.0,)))
+    dims = len(exhibit(contest.model.dataset).ratios)
     return SparseVariational(
         epsilon=epsilon,
         delta=contest.delta,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
@@ -14,11 +16,11 @@ from pages._ui.look.palette import NON_PRIVATE, OTHER, PREDICTION_SCALE, PRIVATE
 from pages._ui.look.plots import finish
 
 _SHOWN = 5  # paths drawn at most
-_PERCENT = {"unit": "%", "low": 0, "high": 100, "scale": PREDICTION_SCALE}
+_percent = partial(Layer, unit="%", low=0, high=100, scale=PREDICTION_SCALE)
 LAYERS = {
-    "votes": Layer("Released paths above the threshold", "paths above [%]", **_PERCENT, private=True),
-    "estimate": Layer("Non-private probability", "probability [%] (not private)", **_PERCENT, private=False),
-    "truth": Layer("Truly above", "truly above [%] (not private)", **_PERCENT, private=False),
+    "votes": _percent("Released paths above the threshold", "paths above [%]", private=True),
+    "estimate": _percent("Non-private probability", "probability [%] (not private)", private=False),
+    "truth": _percent("Truly above", "truly above [%] (not private)", private=False),
 }
 
 

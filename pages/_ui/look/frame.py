@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 from urllib.parse import urlencode
@@ -15,6 +14,7 @@ import streamlit as st
 
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.accounting.ledger import Ledger
+from pages._ui import session
 from pages._ui.look import glossary, palette, text
 from pages._ui.look.maps import HEIGHT, Layer, legend
 from pages._ui.look.metric import Metric
@@ -83,18 +83,6 @@ def clickable(figure: go.Figure, key: str, alt: str, on_click: Callable[[], None
         figure, key=key, on_select=on_click, selection_mode="points", config={"displaylogo": False}, alt=alt
     )
     st.caption(alt)
-
-
-def carried_tile(unit: str) -> None:
-    """What was clicked on the lengthscale page, and where it can be taken."""
-    if "tile" not in st.session_state:
-        return
-    lengthscale, epsilon = st.session_state["tile"]
-    release = f" at ε = {epsilon:g}" if math.isfinite(epsilon) else ""
-    st.success(f"Taken along: lengthscale {lengthscale:g} {unit}{release}. The other pages open with it.")
-    with st.container(horizontal=True):
-        for page, title in (("kung_curves", "!Kung curves"), ("london_noise_map", "London noise map")):
-            st.page_link(f"../{page}.py", label=title, icon=":material/arrow_forward:")
 
 
 def table(frame: pd.DataFrame, key: str, note: str = "") -> None:
@@ -171,9 +159,9 @@ def guarantee_card(guarantee: Guarantee, note: str = "") -> None:
 
 def spent(dataset_name: str, guarantee: Guarantee, identity: object) -> None:
     """Sidebar: what is spent on screen, and by everything this session has looked at on this dataset."""
-    seen: dict[str, dict[str, Guarantee]] = st.session_state.setdefault("seen_releases", {})
-    releases = seen.setdefault(dataset_name, {})
-    releases[repr(identity)] = guarantee
+    seen = session.SEEN.get({})
+    releases = seen.get(dataset_name, {}) | {repr(identity): guarantee}
+    session.SEEN.put(seen | {dataset_name: releases})
     delta = guarantee.budget.delta
     total = Ledger(entries=list(releases.items())).epsilon(delta)
     with st.sidebar:

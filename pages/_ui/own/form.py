@@ -8,11 +8,13 @@ from typing import Any
 import streamlit as st
 
 from dpgp_core.release import CHOICES, KERNEL_NAMES, ReleaseSpec
+from pages._ui import session
 from pages._ui.look.text import plain
 from pages._ui.own.upload import PRACTICE
 
 MOST_INPUTS = 3  # offered in the form; the command line takes ten
 _GRIDS = (51, 20, 9)  # points along each input, for one, two or three inputs
+_PREFIX = "own_f_"  # of the keys of the form's controls
 _MISSING = "Still to declare: {}."
 
 
@@ -38,30 +40,27 @@ def declared(columns: Sequence[str], total: float | None) -> ReleaseSpec | None:
 
 def keep() -> None:
     """Remember what was declared: streamlit forgets controls that are off screen."""
-    form = st.session_state.setdefault("own_form", {})
-    form.update({key: value for key, value in st.session_state.items() if str(key).startswith("own_f_")})
+    session.OWN_FORM.put(session.OWN_FORM.get({}) | session.controls(_PREFIX))
 
 
 def practise() -> None:
     """Fill in the form for the practice table."""
     forget()
-    for key, value in PRACTICE.items():
-        st.session_state[f"own_f_{key}"] = value
+    session.move({f"{_PREFIX}{key}": value for key, value in PRACTICE.items()})
     keep()
 
 
 def forget() -> None:
     """Empty the form."""
-    for key in [key for key in st.session_state if str(key).startswith("own_f_")]:
-        del st.session_state[key]
-    st.session_state.pop("own_form", None)
+    session.forget(session.controls(_PREFIX))
+    session.OWN_FORM.pop()
 
 
 def _key(name: str, default: Any = None) -> str:
     """The control's key, with what was declared before put back if streamlit forgot it."""
-    key = f"own_f_{name}"
-    if key not in st.session_state:
-        st.session_state[key] = st.session_state.get("own_form", {}).get(key, default)
+    key = f"{_PREFIX}{name}"
+    if key not in session.controls(_PREFIX):
+        session.move({key: session.OWN_FORM.get({}).get(key, default)})
     return key
 
 
@@ -144,8 +143,8 @@ def _model(x: Sequence[str]) -> dict[str, Any]:
     mechanism = titles[left.selectbox("Mechanism", list(titles), key=_key("mechanism", next(iter(titles))))]
     choice = CHOICES[mechanism]
     kernels = [name for name in KERNEL_NAMES if name in choice.kernels]
-    if st.session_state.get("own_f_kernel") not in kernels:
-        st.session_state["own_f_kernel"] = kernels[0]
+    if session.control(f"{_PREFIX}kernel") not in kernels:
+        session.move({f"{_PREFIX}kernel": kernels[0]})
     kernel = middle.selectbox("Kernel", kernels, key=_key("kernel", kernels[0]))
     noise = right.number_input(
         "Noise variance",

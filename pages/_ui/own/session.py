@@ -11,6 +11,7 @@ from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.accounting.ledger import Ledger
 from dpgp_core.release import ReleaseSpec, ledger_from_json
 from pages._ui.serve.visitors import COOKIE, VISITORS, Issued, Record, well_formed
+from pages._ui.session import OWN_TOKEN
 
 
 @dataclass(frozen=True)
@@ -112,6 +113,6 @@ def token() -> str:
     if isinstance(cookie, str) and well_formed(cookie):
         return cookie
     # Without cookies the ledger lasts as long as the session
-    if "own_token" not in st.session_state:
-        st.session_state["own_token"] = VISITORS.issue(secrets.token_urlsafe(24))
-    return str(st.session_state["own_token"])
+    found = OWN_TOKEN.find() or VISITORS.issue(secrets.token_urlsafe(24))
+    OWN_TOKEN.put(found)
+    return found

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 import streamlit as st
 
 from dpgp_core.release import Published, ReleaseSpec, bundle
@@ -13,6 +11,7 @@ from pages._ui.own import figures, form, session, upload
 from pages._ui.own.session import Account
 from pages._ui.own.upload import Prepared, Table
 from pages._ui.serve.visitors import Issued
+from pages._ui.session import OWN_FILES, OWN_PREVIEW, OWN_READY, OWN_REFUSED, OWN_RELEASED, OWN_TABLE
 from pages._ui.work import cached
 from pages._ui.work.jobs import WorkStopped
 
@@ -28,13 +27,13 @@ def table() -> Table | None:
     uploaded = st.file_uploader(
         "A CSV file with a header line, UTF-8, up to 5 MB",
         type=["csv", "txt"],
-        key=f"own_file_{st.session_state.get('own_files', 0)}",
+        key=f"own_file_{OWN_FILES.get(0)}",
         help="It is held in this session's memory only: not on disk, not in a log, not in an address, not shared "
         "with other visitors. Close the page, or forget the table, and it is gone.",
     )
     if uploaded is not None:
         _take(uploaded.name, uploaded.getvalue())
-    held: Table | None = st.session_state.get("own_table")
+    held = OWN_TABLE.find()
     with st.container(horizontal=True):
         if held is None:
             st.button("Practise with the !Kung census", on_click=_practise, icon=":material/school:")
@@ -45,51 +44,54 @@ def table() -> Table | None:
 
 
 def _take(name: str, content: bytes) -> None:
-    held: Table | None = st.session_state.get("own_table")
+    held = OWN_TABLE.find()
     if held is not None and held.content == content:
         return
     try:
         fresh = upload.opened(name, content)
     except ValueError as error:
-        st.session_state.pop("own_table", None)
+        OWN_TABLE.pop()
         st.error(plain(f"{error}."))
         return
     if held is None or held.columns != fresh.columns:
         form.forget()
-    st.session_state["own_table"] = fresh
+    OWN_TABLE.put(fresh)
     _drop_results()
 
 
 def _practise() -> None:
-    st.session_state["own_table"] = upload.practice()
+    OWN_TABLE.put(upload.practice())
     form.practise()
     _drop_results()
 
 
 def _forget() -> None:
-    st.session_state.pop("own_table", None)
-    st.session_state["own_files"] = st.session_state.get("own_files", 0) + 1  # empties the uploader
+    OWN_TABLE.pop()
+    OWN_FILES.put(OWN_FILES.get(0) + 1)  # empties the uploader
     form.forget()
     _drop_results()
 
 
 def _drop_results() -> None:
-    for name in ("own_ready", "own_preview", "own_released"):
-        st.session_state.pop(name, None)
+    OWN_READY.pop()
+    OWN_PREVIEW.pop()
+    OWN_RELEASED.pop()
 
 
 def ready(held: Table, spec: ReleaseSpec) -> Prepared | None:
     """What is known before the release; None, with a sentence, if table and declaration do not fit."""
     key = (held.digest, spec)
-    if st.session_state.get("own_ready", (None, None))[0] != key:
+    known = OWN_READY.find()
+    if known is None or known[0] != key:
         what = "Reading the table and designing the noise"
         try:
             found = cached.of_one_session(what, upload.prepared, held.content, spec)
         except ValueError as error:
             st.error(plain(f"{error}."))
             return None
-        st.session_state["own_ready"] = (key, found)
-    return cast(Prepared, st.session_state["own_ready"][1])
+        known = (key, found)
+        OWN_READY.put(known)
+    return known[1]
 
 
 def preview(held: Table, spec: ReleaseSpec) -> None:
@@ -98,10 +100,10 @@ def preview(held: Table, spec: ReleaseSpec) -> None:
         st.warning(_PREVIEW_WARNING, icon=":material/visibility:")
         if st.button("I may see the table: show the fit without noise"):
             values = cached.of_one_session("Fitting without noise", upload.previewed, held.content, spec)
-            st.session_state["own_preview"] = (spec, values)
-        shown_for, values = st.session_state.get("own_preview", (None, None))
-        if shown_for == spec:
-            frame.chart(figures.previewed(spec, values), "own_preview_chart", "NOT PRIVATE: the fit without noise.")
+            OWN_PREVIEW.put((spec, values))
+        known = OWN_PREVIEW.find()
+        if known is not None and known[0] == spec:
+            frame.chart(figures.previewed(*known), "own_preview_chart", "NOT PRIVATE: the fit without noise.")
 
 
 def release(held: Table, spec: ReleaseSpec, account: Account) -> None:
@@ -114,12 +116,13 @@ def release(held: Table, spec: ReleaseSpec, account: Account) -> None:
         )
     label = f"Make release {len(account.entries) + 1}: spends ε = {spec.epsilon:g}"
     if st.button(label, type="primary", key="own_release"):
-        st.session_state["own_refused"] = _make(held, spec)
+        OWN_REFUSED.put(_make(held, spec))
         st.rerun()  # the ledger stands in several places
-    if refusal := st.session_state.pop("own_refused", ""):
+    if refusal := OWN_REFUSED.pop():
         st.error(plain(refusal), icon=":material/block:")
-    if "own_released" in st.session_state:
-        _show(*st.session_state["own_released"])
+    released = OWN_RELEASED.find()
+    if released is not None:
+        _show(*released)
     elif account.last is not None:
         download(account.last, again=True)
 
@@ -142,7 +145,7 @@ def _make(held: Table, spec: ReleaseSpec) -> str:
             return f"{error}. The budget of this release is spent all the same: it may have been computed."
         issued = Issued(name, bundle(published, spec, ledger))
         session.keep(browser, issued)
-    st.session_state["own_released"] = (issued, published, spec)
+    OWN_RELEASED.put((issued, published, spec))
     return ""
 
 

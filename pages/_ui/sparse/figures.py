@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
@@ -20,7 +22,7 @@ from pages._ui.sparse.fitting import (
     Curves,
     Fits,
     Method,
-    Setting,
+    SparseSetting,
 )
 
 _LOOKS: dict[Method, tuple[str, str, str]] = {
@@ -132,7 +134,7 @@ def fit_table(found: Fits) -> pd.DataFrame:
 
 def curve_table(found: Curves) -> pd.DataFrame:
     """One row an epsilon. Not private."""
-    columns = {"ε": CURVE_EPSILONS}
+    columns: dict[str, Sequence[float] | FloatArray] = {"ε": CURVE_EPSILONS}
     for method, line in found.rmse.items():
         columns[f"{_LOOKS[method][0]}: error [{found.dataset.y_unit}] (not private)"] = line.round(4)
         columns[f"{_LOOKS[method][0]}: log-likelihood (not private)"] = found.likelihood[method].round(4)
@@ -141,13 +143,13 @@ def curve_table(found: Curves) -> pd.DataFrame:
 
 def choice_table(found: Choices) -> pd.DataFrame:
     """One row an epsilon. Not private."""
-    columns = {"ε": CHOICE_EPSILONS}
+    columns: dict[str, Sequence[float] | FloatArray] = {"ε": CHOICE_EPSILONS}
     for name, line in found.rmse.items():
         columns[f"{name}: error [{found.dataset.y_unit}] (not private)"] = line.round(4)
     return pd.DataFrame(columns)
 
 
-def answer(found: Fits, setting: Setting, overlay: bool) -> str:
+def answer(found: Fits, setting: SparseSetting, overlay: bool) -> str:
     """The plain sentence under the question."""
     unit, start = found.dataset.y_unit, f"At ε = {setting.epsilon:g} and δ = {setting.delta:g}"
     if not overlay:
@@ -159,7 +161,7 @@ def answer(found: Fits, setting: Setting, overlay: bool) -> str:
     )
 
 
-def metrics(found: Fits, setting: Setting, overlay: bool) -> list[Metric]:
+def metrics(found: Fits, setting: SparseSetting, overlay: bool) -> list[Metric]:
     """Errors, coverage of the 95 % interval, epsilon."""
     unit, last = found.dataset.y_unit, len(LEVELS) - 1
     promise = [
@@ -181,7 +183,7 @@ def metrics(found: Fits, setting: Setting, overlay: bool) -> list[Metric]:
     ]
 
 
-def steps(setting: Setting, found: Fits) -> list[tuple[str, str]]:
+def steps(setting: SparseSetting, found: Fits) -> list[tuple[str, str]]:
     """The computation with the current numbers put in."""
     mechanism = setting.mechanism()
     noise = mechanism.noise(found.dataset)

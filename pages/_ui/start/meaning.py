@@ -53,18 +53,6 @@ FAMILY_NOTES = {
     "any": "Posterior paths and private choices: only (ε, δ) is proven, so the limit itself must be assumed.",
 }
 
-PAGES = (
-    ("kung_curves", "How much noise hides one woman's height, on a growth curve?"),
-    ("london_noise_map", "Where on a map of London is privacy cheap, and where is it dear?"),
-    ("excursion_sets", "Where is it too high, seen through private posterior paths?"),
-    ("sparse_dp_gp", "What if the inputs are private too?"),
-    ("attack", "Can an attacker tell who is in the data?"),
-    ("lengthscale_choice", "Which lengthscale should a private analysis use, and what does choosing it cost?"),
-    ("compare", "Which mechanism costs least, and which ε does a target error need?"),
-    ("your_data", "What may be published from your own table?"),
-    ("how_cloaking_works", "Why does one person need so little noise to hide?"),
-)
-
 LESSONS = (
     ("ε = 0.1: the attacker learns almost nothing.", {"epsilon": 0.1}),
     ("ε = 10: what many deployments use.", {"epsilon": 10}),

@@ -11,7 +11,7 @@ from concurrent.futures import FIRST_COMPLETED, CancelledError, Future
 from concurrent.futures import wait as wait_for
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar, cast
 
 from pages._ui.work.store import Lattice
 from pages._ui.work.workers import STOPPED, Workers
@@ -19,6 +19,7 @@ from pages._ui.work.workers import STOPPED, Workers
 POLL_SECONDS = 0.1  # how often a waiting page is told how far its work is, and may move on instead
 
 Frames = list[bytes]
+T = TypeVar("T")
 
 _TOO_MUCH = "this setting took too long or too much memory and was stopped; choose a coarser one"
 _NO_PROCESS = (
@@ -30,10 +31,10 @@ class WorkStopped(RuntimeError):
     """A computation took too long or too much memory, and was ended."""
 
 
-class Answer(NamedTuple):
+class Answer(NamedTuple, Generic[T]):
     """A result, whether this call had to wait for its computation, and for how long."""
 
-    value: Any
+    value: T
     computed: bool
     seconds: float
 
@@ -75,13 +76,13 @@ class Jobs:
 
     def get(
         self,
-        function: Callable[..., Any],
+        function: Callable[..., T],
         *settings: Hashable,
         given: tuple[Any, ...] = (),
         reports: bool = False,
         waiting: Waiting | None = None,
         here: bool = False,
-    ) -> Answer:
+    ) -> Answer[T]:
         """``function(*given, *settings)``, from the cache if these settings were asked for before.
 
         Args:
@@ -105,11 +106,9 @@ class Jobs:
             self.lattice.save(key, value)
         return Answer(value, True, time.perf_counter() - start)
 
-    def once(
-        self, function: Callable[..., Any], *args: Any, reports: bool = False, waiting: Waiting | None = None
-    ) -> Any:
+    def once(self, function: Callable[..., T], *args: Any, reports: bool = False, waiting: Waiting | None = None) -> T:
         """``function(*args)`` off the page's thread, kept nowhere: for what belongs to one session."""
-        return unpack(self._compute(object(), function, args, reports, waiting))
+        return cast(T, unpack(self._compute(object(), function, args, reports, waiting)))
 
     @property
     def held(self) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import multiprocessing.spawn
 import os
+import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -12,12 +13,10 @@ from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.context import ForkServerContext
 from typing import Any
 
-try:
-    import resource
-except ImportError:  # not a Unix: no limit on memory there
-    resource = None
-
 from pebble import ProcessExpired, ProcessPool
+
+if sys.platform != "win32":  # where there is no limit on memory
+    import resource
 
 # Loaded once, in the process that workers are forked from: a new worker is then ready at once and shares the memory.
 _PRELOADED = [
@@ -105,7 +104,7 @@ def _begin(fractions: Any) -> None:
     global _reports
     _reports = fractions
     os.nice(_NICENESS)
-    if resource is not None:
+    if sys.platform != "win32":
         resource.setrlimit(resource.RLIMIT_AS, (_MOST_MEGABYTES * 2**20,) * 2)
     threading.Thread(target=_end_with_the_server, daemon=True).start()
 

@@ -1,0 +1,26 @@
+"""Errors of the comparison, from the cache."""
+
+from __future__ import annotations
+
+from pages._ui.compare import contenders
+from pages._ui.compare.contenders import Contest, Curve
+from pages._ui.model import Model
+from pages._ui.work import cached
+
+
+def curve(contest: Contest, name: str) -> Curve:
+    """Error against epsilon of one contender."""
+    data = cached.dataset(contest.model.dataset)
+    return cached.value(f"Comparing: {name}", contenders.curve, contest, name, given=(data,))
+
+
+def needed(contest: Contest, name: str, target: float) -> float | None:
+    """Epsilon that a contender needs for a target error, in the output's unit."""
+    data = cached.dataset(contest.model.dataset)
+    return cached.value(f"Solving for ε: {name}", contenders.needed, contest, name, target, given=(data,))
+
+
+def nonprivate(model: Model) -> float:
+    """Held-out error without privacy, in the output's unit."""
+    data = cached.dataset(model.dataset)
+    return cached.value("Fitting without privacy", contenders.nonprivate, model, given=(data,))
