@@ -5,7 +5,7 @@ import pytest
 
 from dpgp_core.accounting.gaussian import epsilon_of, noise_multiplier
 from dpgp_core.accounting.guarantee import ONE_OUTPUT, Budget, Guarantee
-from dpgp_core.accounting.ledger import BudgetExceeded, Ledger
+from dpgp_core.accounting.ledger import BudgetExceeded, Ledger, MixedProtection
 from dpgp_core.accounting.losses import GaussianLoss
 
 
@@ -84,3 +84,18 @@ def test_generators_of_guarantees_are_counted_once():
     ledger = Ledger(limit=Budget(epsilon=5, delta=0.01))
     ledger.spend((str(i), promise(0.1)) for i in range(3))
     assert len(ledger.entries) == 3
+
+
+def test_releases_that_protect_inputs_and_those_that_do_not_never_mix_by_accident():
+    both = promise(0.3, protects="inputs and outputs")
+    for first, second in ((both, promise(0.3)), (promise(0.3), both)):
+        ledger = Ledger()
+        ledger.spend([("first", first)])
+        with pytest.raises(
+            MixedProtection, match=r"ends the protection of inputs\. Nothing was released\. Use a mechanism"
+        ):
+            ledger.spend([("second", second)])
+        assert [what for what, _ in ledger.entries] == ["first"]
+        ledger.inputs_public = True
+        ledger.spend([("second", second)])
+        assert len(ledger.entries) == 2
