@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -128,6 +129,9 @@ def test_a_pool_that_broke_is_a_sentence_and_the_next_one_works(monkeypatch):
         broken.setattr("multiprocessing.context.ForkServerProcess._Popen", staticmethod(refuse))
         with pytest.raises(WorkStopped, match="tell whoever runs this server"):
             jobs.get(scaled, 2.0, given=(np.ones(2),))
+    deadline = time.monotonic() + 10
+    while pool._pool.active and time.monotonic() < deadline:
+        time.sleep(0.05)
     assert jobs.get(scaled, 2.0, given=(np.ones(2),)).value.tolist() == [2, 2]
     pool.stop()
 
