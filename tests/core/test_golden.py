@@ -104,12 +104,15 @@ def test_kung_log_pseudodeterminant_beats_the_gradient_descent(kung_data, kung_m
     # its log-pseudodeterminant is larger by 14 log 1.0065
     choice, ages = InferenceChoice(inference=inference), np.linspace(-50, 150, 200)[:, None]
     C, _ = choice.cloaking_matrix(X=kung_data.X, X_test=ages, **kung_model)
-    design = design_noise(C, "logdet", gap=1e-6)
+    # singular values 14 and 15 are 5.6e-7 and 6.6e-8 of the largest: a tolerance between them
+    design = design_noise(C, "logdet", gap=1e-6, rank_tolerance=2e-7)
     assert design.rank == 14
     found = 2 * np.log(np.linalg.svd(design.factor, compute_uv=False)).sum()
-    assert found <= -140.119 + 14 * math.log(1.0065)
+    # pivots that leave 1e-12 of the trace out know value 14 to a fifth, and each rounding chooses its own
+    unknown = {"exact": 0.0, "lowrank": 1.0}[inference]
+    assert found <= -140.119 + 14 * math.log(1.0065) + unknown
     # and no better than weak duality allows: the gradient descent's M had the same rank and gap 0.0065
-    assert found >= -140.119 - 14 * math.log(1.0065)
+    assert found >= -140.119 - 14 * math.log(1.0065) - unknown
 
 
 @pytest.mark.parametrize("objective", ["trace", "logdet"])

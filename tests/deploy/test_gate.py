@@ -114,7 +114,7 @@ def test_the_log_holds_no_arguments_and_no_session_numbers(gate):
 
 @pytest.mark.parametrize("path", ["kung_curves", "london_noise_map"])
 def test_pages_work_under_the_content_security_policy(gate, chromium, path):
-    context = chromium.new_context(viewport={"width": 1440, "height": 900})
+    context = tool.new_context(chromium, viewport={"width": 1440, "height": 900})
     page, complaints = context.new_page(), []
     known = ("status of 404", "GPU stall", "luma.gl")
     page.on("console", lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None)
@@ -143,7 +143,7 @@ def test_a_first_page_takes_less_than_half_the_bytes(gate, chromium):
 
 def first_page_bytes(chromium, address):
     """What a browser with an empty cache receives by HTTP until the curves are drawn."""
-    context = chromium.new_context()
+    context = tool.new_context(chromium)
     page = context.new_page()
     received = []
     session = context.new_cdp_session(page)

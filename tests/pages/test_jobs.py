@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +12,8 @@ import pytest
 from pages._ui.work.jobs import Jobs, WorkStopped
 from pages._ui.work.store import Lattice
 from pages._ui.work.workers import Workers
-from tests.pages.work import beat, die, fill, refuse, scaled, tell
+from tests.pages.work import beat, die, fill, refuse, scaled, tell, until_told
+from tests.waiting import PATIENCE, wait_until
 
 V1 = "1" * 16  # a version of the code
 
@@ -21,6 +23,14 @@ def workers():
     pool = Workers(2)
     yield pool
     pool.stop()
+
+
+def ended(process):
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return True
+    return False
 
 
 class MovedOn(BaseException):
@@ -72,15 +82,13 @@ def test_work_that_nobody_waits_for_is_stopped(workers, tmp_path):
 
     def move_on(fraction, expected):
         seen.append(fraction)
-        if fraction > 0.02:
+        if fraction > 0:
             raise MovedOn
 
     with pytest.raises(MovedOn):
-        jobs.get(beat, str(tmp_path), 20.0, reports=True, waiting=move_on)
-    time.sleep(1.0)
-    last = (tmp_path / "beat").read_text()
-    time.sleep(0.5)
-    assert (tmp_path / "beat").read_text() == last
+        jobs.get(beat, str(tmp_path), 10 * PATIENCE, reports=True, waiting=move_on)
+    process = int((tmp_path / "process").read_text())
+    wait_until(lambda: ended(process), "the worker's end")
     assert seen == sorted(seen)  # real fractions, from the worker
     assert jobs.get(scaled, 2.0, given=(np.ones(2),)).value.tolist() == [2, 2]  # the pool goes on
 
@@ -89,15 +97,16 @@ def test_one_of_two_moving_on_does_not_disturb_the_other(workers, tmp_path):
     jobs, joined = Jobs(room=10**6, workers=workers), threading.Event()
 
     def move_on(fraction, expected):
-        if joined.wait(5):
+        if joined.wait(PATIENCE):
             raise MovedOn
 
     with ThreadPoolExecutor(2) as visitors:
-        leaving = visitors.submit(jobs.get, beat, str(tmp_path), 1.5, waiting=move_on)
-        staying = visitors.submit(jobs.get, beat, str(tmp_path), 1.5, waiting=lambda *_: joined.set())
+        leaving = visitors.submit(jobs.get, until_told, str(tmp_path), waiting=move_on)
+        staying = visitors.submit(jobs.get, until_told, str(tmp_path), waiting=lambda *_: joined.set())
         with pytest.raises(MovedOn):
-            leaving.result(timeout=30)
-        assert staying.result(timeout=30).value == "done"
+            leaving.result(timeout=PATIENCE)
+        (tmp_path / "go").touch()
+        assert staying.result(timeout=PATIENCE).value == "done"
 
 
 def test_errors_come_back_as_they_are_and_a_dead_worker_as_a_sentence(workers):

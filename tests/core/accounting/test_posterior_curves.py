@@ -76,7 +76,7 @@ def test_a_hundred_thousand_settings_equal_one_by_one():
 def test_arguments_broadcast():
     grid = posterior_sampling_epsilon(10, np.array([[1.0], [2.0]]), np.array([0.5, 1.0, 2.0]), 0.3, 0.1)
     assert grid.shape == (2, 3)
-    assert grid[1, 2] == posterior_sampling_epsilon(10, 2.0, 2.0, 0.3, 0.1)
+    assert grid[1, 2] == pytest.approx(posterior_sampling_epsilon(10, 2.0, 2.0, 0.3, 0.1), rel=1e-9)
 
 
 def test_epsilon_falls_with_ridge_scale_noise_and_rises_with_paths():
