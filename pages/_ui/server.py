@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import threading
 
@@ -10,14 +9,16 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
 from starlette.requests import HTTPConnection, Request
-from starlette.responses import JSONResponse, PlainTextResponse
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
 from dpgp_core import __version__
-from pages._ui.readiness import Readiness
-from pages._ui.serve.origin import Doorkeeper, Host, listens_here
+from pages._ui import compute
+from pages._ui.readiness import Probe, Readiness
+from pages._ui.serve import environment
+from pages._ui.serve.origin import Doorkeeper, listens_here
 from pages._ui.visitors import COOKIE, VISITORS, Visitors, well_formed
 
 PROPOSED = "x-visitor"  # header in which a proxy proposes a token, so that the first request already goes to
@@ -25,7 +26,7 @@ PROPOSED = "x-visitor"  # header in which a proxy proposes a token, so that the 
 HEADERS = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin"}
 _NOT_PAGES = ("/_stcore/", "/static/", "/media/", "/component/", "/readyz")
 
-READINESS = Readiness()
+READINESS = Readiness(probe=Probe(compute.send))
 DRAINING = threading.Event()
 
 
@@ -59,6 +60,9 @@ class Reception:
         """Answer one request or connection."""
         if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
+            return
+        if scope["path"].startswith("/_stcore/upload_file/") and not environment.switched_on("DPGP_UPLOADS"):
+            await _answer(PlainTextResponse("This server takes no files.", 403), scope, receive, send)
             return
         page = _is_page(scope)
         if DRAINING.is_set() and (page or scope["type"] == "websocket"):
@@ -94,18 +98,16 @@ def _is_page(scope: Scope) -> bool:
 
 
 async def _refuse(scope: Scope, receive: Receive, send: Send) -> None:
-    answer = PlainTextResponse("This server is being replaced. Reload the page in a moment.", 503, {"Retry-After": "5"})
+    said = "This server is being replaced. Reload the page in a moment."
+    await _answer(PlainTextResponse(said, 503, {"Retry-After": "5"}), scope, receive, send)
+
+
+async def _answer(answer: Response, scope: Scope, receive: Receive, send: Send) -> None:
     if scope["type"] == "http":
         await answer(scope, receive, send)
     else:
         await WebSocket(scope, receive, send).send_denial_response(answer)
 
 
-def _hosts() -> list[Host] | None:
-    """The names in DPGP_HOSTS; None if it is not set."""
-    named = os.environ.get("DPGP_HOSTS", "")
-    return [Host.read(name.strip()) for name in named.split(",")] if named.strip() else None
-
-
 ROUTES = [Route("/readyz", readyz)]
-MIDDLEWARE = [Middleware(Doorkeeper, hosts=_hosts(), listens_here=listens_here), Middleware(Reception)]
+MIDDLEWARE = [Middleware(Doorkeeper, hosts=environment.hosts(), listens_here=listens_here), Middleware(Reception)]

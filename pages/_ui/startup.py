@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import importlib
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -15,6 +17,7 @@ from streamlit import App
 
 from pages._ui import compute
 from pages._ui.lattice import ROOT
+from pages._ui.serve import environment, forgetting
 
 _LOADED = [f"pages._ui.{path.stem}" for path in (ROOT / "pages/_ui").glob("*.py") if path.stem not in ("main", "warm")]
 
@@ -25,13 +28,16 @@ async def lifespan(_: App) -> AsyncIterator[None]:
     compute.start()
     _spare_the_collector()
     warming = None
-    if os.environ.get("DPGP_WARM", "1") != "0":
+    if environment.switched_on("DPGP_WARM"):
         path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
         command = [sys.executable, "-m", "pages._ui.warm"]
         warming = subprocess.Popen(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": path})
+        threading.Thread(target=warming.wait, daemon=True).start()  # or it would stay as a zombie when it has ended
+    forgetter = asyncio.create_task(forgetting.forget_ended_sessions())
     try:
         yield
     finally:
+        forgetter.cancel()
         if warming is not None:
             warming.terminate()
         compute.stop()

@@ -19,6 +19,7 @@ def tell(folder: str, name: str) -> np.ndarray:
 def beat(folder: str, seconds: float, progress=None) -> str:
     """Write the time again and again, and how much is done."""
     start = time.monotonic()
+    (Path(folder) / "pid").write_text(str(os.getpid()))
     while (gone := time.monotonic() - start) < seconds:
         (Path(folder) / "beat").write_text(str(time.monotonic()))
         if progress is not None:
@@ -41,3 +42,7 @@ def scaled(array: np.ndarray, factor: float) -> np.ndarray:
 
 def fill(gigabytes: float) -> int:
     return len(np.zeros(int(gigabytes * 2**27)))
+
+
+def number_of_process() -> int:
+    return os.getpid()
