@@ -19,11 +19,16 @@ from pages._ui import compute
 from pages._ui.readiness import Probe, Readiness
 from pages._ui.serve import environment
 from pages._ui.serve.origin import Doorkeeper, listens_here
-from pages._ui.visitors import COOKIE, VISITORS, Visitors, well_formed
+from pages._ui.visitors import COOKIE, SECURE_COOKIE, VISITORS, Visitors, token_in
 
 PROPOSED = "x-visitor"  # header in which a proxy proposes a token, so that the first request already goes to
 # the replica that the cookie will lead to
-HEADERS = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin"}
+HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Content-Security-Policy": "frame-ancestors 'none'",  # nobody shows a page inside another; nginx adds the rest
+    "X-Frame-Options": "DENY",
+}
 _NOT_PAGES = ("/_stcore/", "/static/", "/media/", "/component/", "/readyz")
 
 READINESS = Readiness(probe=Probe(compute.send))
@@ -74,6 +79,8 @@ class Reception:
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     headers.setdefault(name, value)
+                if scope["path"].startswith("/media/"):
+                    headers["Cache-Control"] = "no-store"  # what was downloaded stays in no cache on the way
                 if page and message["status"] in (200, 304) and (cookie := self._cookie(scope)):
                     headers.append("Set-Cookie", cookie)
             await send(message)
@@ -83,11 +90,12 @@ class Reception:
     def _cookie(self, scope: Scope) -> str | None:
         """The cookie to set; None if the browser has one."""
         request = HTTPConnection(scope)
-        if well_formed(request.cookies.get(COOKIE)):
+        secure = "https" in (scope.get("scheme"), request.headers.get("x-forwarded-proto"))
+        if token_in(request.cookies, secure) is not None:
             return None
         token = self.visitors.issue(request.headers.get(PROPOSED))
-        https = "https" in (scope.get("scheme"), request.headers.get("x-forwarded-proto"))
-        return f"{COOKIE}={token}; Path=/; HttpOnly; SameSite=Strict" + ("; Secure" if https else "")
+        name, more = (SECURE_COOKIE, "; Secure") if secure else (COOKIE, "")
+        return f"{name}={token}; Path=/; HttpOnly; SameSite=Strict{more}"
 
 
 def _is_page(scope: Scope) -> bool:

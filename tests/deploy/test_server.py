@@ -93,7 +93,26 @@ def test_a_page_the_browser_has_already_brings_a_missing_cookie_too(app):
 @pytest.mark.parametrize(("scheme", "forwarded"), [("https", "http"), ("http", "https")])
 def test_the_cookie_is_secure_where_the_visitor_came_by_https(app, scheme, forwarded):
     _, headers, _ = ask(app, "/", scheme=scheme, x_forwarded_proto=forwarded)
-    assert "; Secure" in headers["set-cookie"]
+    cookie = SimpleCookie(headers["set-cookie"])["__Host-dpgp_session"]
+    assert (cookie["secure"], cookie["path"], cookie["domain"]) == (True, "/", "")
+    kept = {"scheme": scheme, "x_forwarded_proto": forwarded, "cookie": f"__Host-dpgp_session={cookie.value}"}
+    assert "set-cookie" not in ask(app, "/", **kept)[1]
+
+
+def test_by_https_a_cookie_that_another_host_could_have_set_counts_for_nothing(app):
+    _, headers, _ = ask(app, "/", scheme="https", cookie=f"dpgp_session={TOKEN}")
+    assert TOKEN not in headers["set-cookie"]
+
+
+def test_what_was_downloaded_stays_in_no_cache(app):
+    assert ask(app, "/media/x")[1]["cache-control"] == "no-store"
+    assert "cache-control" not in ask(app, "/static/x.js")[1]
+
+
+def test_nobody_shows_a_page_inside_another(app):
+    _, headers, _ = ask(app, "/")
+    assert headers["content-security-policy"] == "frame-ancestors 'none'"
+    assert headers["x-frame-options"] == "DENY"
 
 
 def test_a_browser_keeps_the_cookie_it_has(app, visitors):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import ctypes
 import gc
+import threading
 from contextlib import suppress
 
 from starlette.formparsers import MultiPartParser
@@ -25,6 +26,7 @@ LOOK_SECONDS = 5.0  # how often sessions that have ended are looked for
 _BLOCK_BYTES = 64 * 1024
 _MMAP_THRESHOLD = -3  # of glibc's mallopt
 _TRIM_THRESHOLD = -1
+_FORGOTTEN = threading.Event()
 
 
 def keep_off_the_disk() -> None:
@@ -54,6 +56,7 @@ def drop_uploads() -> None:
     context = get_script_run_ctx()
     if context is not None:
         context.uploaded_file_mgr.remove_session_files(context.session_id)
+    _FORGOTTEN.set()
 
 
 async def forget_ended_sessions() -> None:
@@ -61,13 +64,16 @@ async def forget_ended_sessions() -> None:
 
     Streamlit itself looks for them only when the next visitor comes or goes.
     """
-    idle = True
+    again = False
     while True:
         await asyncio.sleep(LOOK_SECONDS)
-        ended = _end_expired() if Runtime.exists() else 0
-        if ended or not idle:
+        if Runtime.exists() and _end_expired():
+            _FORGOTTEN.set()
+        now = _FORGOTTEN.is_set()
+        _FORGOTTEN.clear()
+        if now or again:  # once more when the threads of a session have ended
             await asyncio.to_thread(give_back)
-        idle = not ended  # once more after the threads of a session have ended
+        again = now
 
 
 def _end_expired() -> int:
