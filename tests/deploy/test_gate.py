@@ -76,7 +76,12 @@ def test_every_answer_has_the_security_headers_once(gate):
 
 def test_behind_https_the_cookie_is_secure_and_https_stays(gate):
     answer = gate.ask("/", x_forwarded_proto="https")
-    assert cookie_of(answer)["secure"]
+    cookie = SimpleCookie(answer.headers["Set-Cookie"])["__Host-dpgp_session"]
+    assert cookie["secure"]
+    kept = gate.ask("/", x_forwarded_proto="https", cookie=f"other=1; __Host-dpgp_session={cookie.value}")
+    assert kept.headers["Set-Cookie"] is None
+    tossed = gate.ask("/", x_forwarded_proto="https", cookie=f"dpgp_session={'t' * 32}")
+    assert "t" * 32 not in tossed.headers["Set-Cookie"]
     assert "max-age=" in answer.headers["Strict-Transport-Security"]
 
 
@@ -107,7 +112,10 @@ def test_the_log_holds_no_arguments_and_no_session_numbers(gate):
     log = gate.log()
     assert " GET /kung_curves 200 " in log
     assert " PUT /_stcore/upload_file/ " in log
-    for word in ("0.123", "hush", "some-session", "some-file", "wwww"):
+    gate.ask("/Strange%0Aline/hidden", origin="http://strange.example")
+    log = gate.log()
+    assert " GET /other 403 " in log
+    for word in ("Strange", "strange", "hidden", "0.123", "hush", "some-session", "some-file", "wwww"):
         assert word not in log
     assert "hush" not in (gate.cluster.folder / "nginx.log").read_text()
 
