@@ -143,7 +143,7 @@ def test_a_task_ends_after_its_time_and_a_clock_that_jumps_ends_none(workers, tm
     with monkeypatch.context() as clock:
         clock.setattr("time.time", lambda: 1e9 + 1e6 * next(jump))  # an hour and more at every look
         assert jobs.get(beat, str(tmp_path), 1.0).value == "done"
-    monkeypatch.setattr("pages._ui.jobs.LONGEST_SECONDS", 0.5)
+    monkeypatch.setattr("pages._ui.work.jobs.LONGEST_SECONDS", 0.5)
     with pytest.raises(WorkStopped, match=r"and was stopped; choose a coarser one"):
         jobs.get(beat, str(tmp_path), 60.0)
 
