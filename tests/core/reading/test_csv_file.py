@@ -4,16 +4,16 @@ import traceback
 import numpy as np
 import pytest
 
-import datasets
-from datasets import csv_file, from_csv
-from dpgp_core.reading import csv_rows, csv_table
+import dpgp_core
+from dpgp_core.reading import csv_file, csv_rows, csv_table
+from dpgp_core.reading.csv_file import read_csv
 
 GOOD = b"age,weight,height,note\n10,30.5,140,anna\n20,50,160,bea\n30,55,150,cleo\n"
 DECLARED = {"x": ["age"], "y": "height", "y_bounds": (50, 200), "x_box": [(0, 100)]}
 
 
 def read(content, **changes):
-    return from_csv(io.BytesIO(content), **{**DECLARED, **changes})
+    return read_csv(io.BytesIO(content), **{**DECLARED, **changes})
 
 
 def test_reads_the_named_columns_in_the_order_given():
@@ -39,12 +39,12 @@ def test_reads_the_named_columns_in_the_order_given():
 def test_reads_a_path(kind, tmp_path):
     path = tmp_path / "mine.csv"
     path.write_bytes(GOOD)
-    np.testing.assert_array_equal(from_csv(kind(path), **DECLARED).y, [140, 160, 150])
+    np.testing.assert_array_equal(read_csv(kind(path), **DECLARED).y, [140, 160, 150])
 
 
 def test_a_file_object_is_not_closed():
     stream = io.BytesIO(GOOD)
-    from_csv(stream, **DECLARED)
+    read_csv(stream, **DECLARED)
     assert not stream.closed
 
 
@@ -92,7 +92,7 @@ def test_equal_outputs_are_accepted():
 
 def test_bounds_and_box_have_no_default():
     with pytest.raises(TypeError, match=r"y_bounds.*x_box"):
-        from_csv(io.BytesIO(GOOD), x=["age"], y="height")
+        read_csv(io.BytesIO(GOOD), x=["age"], y="height")
 
 
 def test_declared_public_values_do_not_move_with_y():
@@ -187,7 +187,7 @@ def test_too_many_rows_are_refused_without_reading_the_rest(monkeypatch):
     monkeypatch.setattr(csv_table, "MAX_ROWS", 5)
     stream = io.BytesIO(b"age,height\n" + b"".join(b"%d,150\n" % age for age in range(100)))
     with pytest.raises(ValueError, match="more than 5 rows, the limit"):
-        from_csv(stream, **DECLARED)
+        read_csv(stream, **DECLARED)
     assert len(stream.read().splitlines()) == 100 - 6
 
 
@@ -203,7 +203,7 @@ def test_limit_is_two_million():
 def test_an_endless_line_is_refused_after_the_limit():
     stream = io.BytesIO(b"1" * (3 * csv_rows.MAX_LINE_BYTES))
     with pytest.raises(ValueError, match="line 1 is longer than 1000000 bytes"):
-        from_csv(stream, **DECLARED)
+        read_csv(stream, **DECLARED)
     assert stream.tell() <= csv_rows.MAX_LINE_BYTES + 1
 
 
@@ -216,15 +216,15 @@ def test_many_column_names_are_cut_short():
 
 def test_a_text_stream_is_refused():
     with pytest.raises(ValueError, match=r"open it in binary mode \('rb'\)"):
-        from_csv(io.StringIO(GOOD.decode()), **DECLARED)
+        read_csv(io.StringIO(GOOD.decode()), **DECLARED)
 
 
 def test_a_path_that_cannot_be_opened_is_refused(tmp_path):
     with pytest.raises(ValueError, match=r"cannot open .*nowhere.csv'.*check the path"):
-        from_csv(tmp_path / "nowhere.csv", **DECLARED)
+        read_csv(tmp_path / "nowhere.csv", **DECLARED)
     with pytest.raises(ValueError, match="cannot open"):
-        from_csv(tmp_path, **DECLARED)
+        read_csv(tmp_path, **DECLARED)
 
 
-def test_from_csv_is_exported():
-    assert datasets.from_csv is csv_file.from_csv
+def test_read_csv_is_exported():
+    assert dpgp_core.read_csv is csv_file.read_csv

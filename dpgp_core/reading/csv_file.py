@@ -7,12 +7,12 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import BinaryIO
 
-from dpgp_core.data import Dataset
-from dpgp_core.reading.csv_table import read_dataset
+from ..data import Dataset
+from .csv_table import read_dataset
 
 
-def from_csv(
-    source: str | Path | BinaryIO,
+def read_csv(
+    path: str | Path | BinaryIO,
     *,
     x: Sequence[str],
     y: str,
@@ -27,7 +27,7 @@ def from_csv(
     """Read numeric columns of a comma-separated UTF-8 file with a header line.
 
     Args:
-        source: path, or a file object opened in binary mode (read from where it stands, not closed).
+        path: of the file, or a file object opened in binary mode (read from where it stands, not closed).
         x: names of the D input columns.
         y: name of the output column; values outside ``y_bounds`` are kept and counted in ``clipped_count``.
         y_bounds: public (low, high), in ``y_unit``.
@@ -45,7 +45,7 @@ def from_csv(
         ValueError: a declaration does not fit, or the file cannot be read as such a table. The
             message names the column and the line of the file, never the content of a cell.
     """
-    with _opened(source) as stream:
+    with _opened(path) as stream:
         return read_dataset(
             stream,
             x=x,
@@ -60,10 +60,10 @@ def from_csv(
         )
 
 
-def _opened(source: str | Path | BinaryIO) -> AbstractContextManager[BinaryIO]:
-    if not isinstance(source, (str, Path)):
-        return nullcontext(source)
+def _opened(path: str | Path | BinaryIO) -> AbstractContextManager[BinaryIO]:
+    if not isinstance(path, (str, Path)):
+        return nullcontext(path)
     try:
-        return open(source, "rb")
+        return open(path, "rb")
     except OSError as error:
-        raise ValueError(f"cannot open {str(source)!r}: {error.strerror}; check the path") from None
+        raise ValueError(f"cannot open {str(path)!r}: {error.strerror}; check the path") from None
