@@ -1,4 +1,6 @@
-"""Datasets by name: those that ship with the project, those read from files you have, and your own CSV file.
+"""Datasets by name: those that ship with the project, and those read from files you have.
+
+Your own table is read by ``dpgp_core.read_csv``.
 
 A new dataset is one file in this folder (``NAME``, ``TITLE``, ``load(...) -> Dataset``) and one
 line in ``DATASETS``, or in ``FROM_FILES`` if it cannot be loaded without files of the user's.
@@ -22,10 +24,9 @@ from datasets import (
     plumes_2d,
     toy_1d,
 )
-from datasets.csv_file import from_csv
 from dpgp_core.data import Dataset
 
-__all__ = ["DATASETS", "FROM_FILES", "DatasetModule", "from_csv", "load"]
+__all__ = ["DATASETS", "FROM_FILES", "DatasetModule", "load"]
 
 
 class DatasetModule(Protocol):
