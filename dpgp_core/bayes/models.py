@@ -1,0 +1,106 @@
+"""Gaussian process models that need no declaration but bounds and box, and what a filter needs of each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..data import FloatArray
+from ..gp.pivoted import factorise
+from ..kernels import EQ, Kernel, check_positive
+
+AUTO_LENGTHSCALES = (1 / 16, 1 / 8, 1 / 4, 1 / 2)  # of each side of the box
+AUTO_NOISE_SDS = (0.1, 0.2, 0.4)  # of half the public range
+AUTO_VARIANCE = 1 / 3  # of half the public range squared: that of values spread evenly over it
+_TOLERANCE = 1e-9  # of the prior variance at the inputs, left out of a model's features
+
+
+@dataclass(frozen=True, kw_only=True)
+class Model:
+    """y = f(x) + e, f ~ GP(0, kernel), e ~ N(0, noise_variance), in model units (0 is the middle of the bounds).
+
+    Args:
+        kernel: covariance of f.
+        noise_variance: > 0.
+        weight: prior weight > 0 among the models of a mixture; only proportions matter.
+
+    Raises:
+        ValueError: noise_variance or weight is not a positive number.
+    """
+
+    kernel: Kernel
+    noise_variance: float
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_positive("noise_variance", self.noise_variance)
+        check_positive("weight", self.weight)
+
+
+def auto_models(box: Sequence[tuple[float, float]], half_range: float) -> tuple[Model, ...]:
+    """Twelve models from the public box and bounds alone: four lengthscales times three noises, of equal weight.
+
+    Args:
+        box: D public (low, high) pairs.
+        half_range: half the public range of the output, in model units.
+    """
+    sides = [high - low for low, high in box]
+    return tuple(
+        Model(
+            kernel=EQ(variance=AUTO_VARIANCE * half_range**2, lengthscale=[share * side for side in sides]),
+            noise_variance=(noise * half_range) ** 2,
+        )
+        for share in AUTO_LENGTHSCALES
+        for noise in AUTO_NOISE_SDS
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Places:
+    """One model at the n records and at P test inputs: the covariance of a = (y, f_*) is phi phi^T + a diagonal.
+
+    Attributes:
+        phi: features (n + P, k), records first.
+        noise: variance of y that the features leave, (n,): noise_variance and the kernel's residual.
+        variance: prior variance of y at the records and of f at the test inputs (n + P,).
+        noise_variance: of one output given f.
+    """
+
+    phi: FloatArray
+    noise: FloatArray
+    variance: FloatArray
+    noise_variance: float
+
+    @property
+    def n(self) -> int:
+        """Number of records."""
+        return len(self.noise)
+
+
+def places_of(models: Sequence[Model], X: FloatArray, X_test: FloatArray) -> tuple[Places, ...]:
+    """Every model at records X (n, D) and test inputs X_test (P, D); models of one kernel share their features.
+
+    Pivots are chosen among the records only: given f there, the rest of f at a test input is independent of y.
+    """
+    features: dict[Kernel, tuple[FloatArray, FloatArray]] = {}
+    for model in models:
+        if model.kernel not in features:
+            features[model.kernel] = _features(model.kernel, X, X_test)
+    return tuple(_places(model, len(X), *features[model.kernel]) for model in models)
+
+
+def _features(kernel: Kernel, X: FloatArray, X_test: FloatArray) -> tuple[FloatArray, FloatArray]:
+    low_rank = factorise(kernel, X, _TOLERANCE)
+    phi = np.vstack([low_rank.features.values(), low_rank.features.at(X_test).values()])
+    return phi, np.concatenate([kernel.diagonal(X), kernel.diagonal(X_test)])
+
+
+def _places(model: Model, n: int, phi: FloatArray, prior: FloatArray) -> Places:
+    residual = np.maximum(prior - np.einsum("ij,ij->i", phi, phi), 0.0)
+    variance = prior.copy()
+    variance[:n] += model.noise_variance
+    return Places(
+        phi=phi, noise=model.noise_variance + residual[:n], variance=variance, noise_variance=model.noise_variance
+    )
