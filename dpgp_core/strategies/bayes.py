@@ -18,10 +18,12 @@ import numpy as np
 
 from ..data import FloatArray
 from ..kernels import check_positive
-from .bayes_solver import Mixture, minimise
+from .bayes_solver import minimise_risk
+from .mixture_risk import MixtureRisk
 from .strategy import Strategy
 
 LARGEST_RANK = 64
+_RANK_TOLERANCE = 1e-6  # singular values of the targets below this share of the largest are not asked for
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -73,7 +75,7 @@ def risk(models: Sequence[RiskModel], B: FloatArray, t: float) -> float:
 
 def risk_without_privacy(models: Sequence[RiskModel]) -> float:
     """Risk when y itself is known: sum_m pi_m (tr W K_** - tr F^T K^-1 F)."""
-    return _mixture(models, 1.0).least_risk
+    return _mixture(models, 1.0).least
 
 
 def certificate(models: Sequence[RiskModel], B: FloatArray, t: float) -> float:
@@ -83,7 +85,8 @@ def certificate(models: Sequence[RiskModel], B: FloatArray, t: float) -> float:
     Y = F - K B^T S^-1 B F. Every feasible X has tr Y^T X Y <= sum nu wherever diag(nu) >= Y Y^T. Both hold for
     any B, good or bad: the bound is tight only where B is optimal.
     """
-    return _mixture(models, t).bound(B)
+    mixture = _mixture(models, t)
+    return mixture.bound(mixture.at(B))
 
 
 def bayes(
@@ -115,10 +118,10 @@ def bayes(
         raise ValueError(f"start must be a finite matrix with {n} columns, one per record, got shape {start.shape}")
     if rank is not None and rank < 1:
         raise ValueError(f"rank must be at least 1, got {rank}; leave it out for the default")
-    r = min(n, LARGEST_RANK if rank is None else rank, mixture.target_rank + 2 if rank is None else n)
-    B, bound, iterations = minimise(mixture, r, gap, start, max_iterations)
+    r = min(n, LARGEST_RANK if rank is None else rank, _rank(mixture.targets) + 2 if rank is None else n)
+    B, bound, iterations = minimise_risk(mixture, r, gap, start, max_iterations)
     value = mixture.at(B).risk
-    excess = value - mixture.least_risk
+    excess = value - mixture.least
     return Strategy(
         B=B,
         risk=value,
@@ -128,11 +131,16 @@ def bayes(
     )
 
 
-def _mixture(models: Sequence[RiskModel], t: float) -> Mixture:
+def _rank(targets: FloatArray) -> int:
+    s = np.linalg.svd(targets, compute_uv=False)
+    return int((s > _RANK_TOLERANCE * s[0]).sum())
+
+
+def _mixture(models: Sequence[RiskModel], t: float) -> MixtureRisk:
     check_positive("t", t)
     if not models:
         raise ValueError("models is empty; give at least one RiskModel")
     sizes = sorted({len(model.noise) for model in models})
     if len(sizes) > 1:
         raise ValueError(f"all models must have the same number of outputs, got {sizes}")
-    return Mixture(models, t)
+    return MixtureRisk(models, t)
