@@ -1,0 +1,136 @@
+"""Discrete noise for integer statistics: what is added, and why the guarantee of continuous noise holds for it.
+
+**Gaussian.** Stages i release z^_i = x^_i + e_i, entries of e_i independent, of probability proportional to exp(-e^2
+/ (2 sigma^2)) on the integers, where one record moves the integers x^_i by at most Delta_i in the L2 norm, and
+
+    sigma^2 = sigma_1^2 + sigma_2^2,    sigma_1 >= s_i Delta_i (1 + 1e-9),    sigma_2 = 3.
+
+A stage may depend on what earlier ones released. With r <= 10^6 numbers in all, mu^2 = sum_i 1 / s_i^2 and
+delta(epsilon, mu) the analytic Gaussian formula, they are together (epsilon, delta)-DP for every epsilon >= 0 with
+delta = max(delta(epsilon, mu), 1e-40) if 1e-20 <= mu <= 30, and with delta = delta(epsilon, mu) + 2e-70 for any mu.
+
+*Proof.* (1) Let c be x^_i plus *continuous* Gaussian noise of standard deviation sigma_1. Round each entry of c at
+random, to the integer k with probability g(k - c, sigma_2) / S(c), g(t, v) = exp(-t^2 / 2 v^2) / (sqrt(2 pi) v), S(c)
+= sum_k g(k - c, sigma_2). Rounding uses c only, so all stages together are mu'-GDP, mu' = mu / (1 + 1e-9).
+
+(2) By Poisson's summation formula S(c) = 1 + 2 sum_{m >= 1} exp(-2 pi^2 sigma_2^2 m^2) cos(2 pi m c), which lies
+within 1 +- eta, eta = 2 sum_m exp(-18 pi^2 m^2) < 1.5e-77. So, with two Gaussians convolved, an entry is rounded to k
+with probability int g(c - x, sigma_1) g(k - c, sigma_2) / S(c) dc = g(k - x, sigma) / (1 + theta), |theta| <= eta.
+The discrete Gaussian has g(k - x, sigma) / sum_j g(j - x, sigma) instead, and the sum lies in [1, 1 + eta] for
+integer x, by the same formula. The two differ by a factor within exp(+-3 eta), those of all r entries by one within
+exp(+-h), h = 5e-71.
+
+(3) For neighbours' distributions P, Q of z^ and any event A therefore P(A) <= e^h (e^(epsilon - 2h) e^h Q(A) +
+delta(epsilon - 2h, mu')) = e^epsilon Q(A) + e^h delta(epsilon - 2h, mu'). Neither delta nor its derivative in
+epsilon, -e^epsilon Phi(-epsilon / mu - mu / 2), exceeds 1 in absolute value, so the last term is at most
+delta(epsilon, mu') + 4h, and 4h = 2e-70. The second claim follows, as delta grows with mu.
+
+(4) The first: delta's derivative in mu is phi(a), a = epsilon / mu - mu / 2 >= -mu / 2. Where delta(epsilon, mu) >=
+1e-40, a <= 13.4, for delta <= Phi(-a). Between mu' and mu, or half of that way, delta grows by at least 4e-10 mu
+phi(a) (1 - 1e-6), which is more than 2e-70: phi(a) >= 1e-40 where |a| <= 13.4, and where a < -13.4, mu >= 26 and
+phi(a) >= phi(15) > 1e-50. Where delta(epsilon, mu) < 1e-40, take a smaller epsilon at which it is 1e-40, or epsilon =
+0, and the claim holds there. So half of the margin 1e-9 is enough; the other half is more than the rounding error
+with which s is known.
+
+**Laplace.** With entries of e of probability proportional to exp(-|e| / b), b >= Delta / epsilon, Delta the largest
+change in the L1 norm, P(z^) / Q(z^) <= exp(Delta / b) <= exp(epsilon) for every z^: epsilon-DP, and nothing is
+neglected.
+
+Source: Canonne, Kamath & Steinke 2020 (samplers); Peikert 2010, section 3 (convolution); Dong, Roth & Su 2022,
+theorem 2.7 and corollary 3.3 (mu-GDP, composition); Balle & Wang 2018, theorem 8 (delta).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from ..data import FloatArray
+from .discrete import Bits, discrete_gaussian, discrete_laplace
+
+MARGIN = Fraction(1, 10**9)
+ROUNDING_SD = 3  # sigma_2, in steps
+
+
+@dataclass(frozen=True, kw_only=True)
+class GaussianNoise:
+    """Discrete Gaussian noise of variance sigma_1^2 + 9, sigma_1 = ceil(s Delta (1 + 1e-9)).
+
+    Args:
+        sensitivity: Delta, the largest L2 change of the integers, >= 1.
+        noise_multiplier: s, in [1e-6, 1e20].
+
+    Raises:
+        ValueError: either is out of range.
+    """
+
+    sensitivity: int
+    noise_multiplier: float
+
+    def __post_init__(self) -> None:
+        if self.sensitivity < 1:
+            raise ValueError(f"sensitivity must be a whole number of at least 1, got {self.sensitivity}")
+        if not 1e-6 <= self.noise_multiplier <= 1e20:
+            raise ValueError(f"noise_multiplier must be a number from 1e-6 to 1e20, got {self.noise_multiplier}")
+
+    @property
+    def variance(self) -> int:
+        """sigma^2, in squared steps; exactly the parameter of the discrete Gaussian."""
+        sigma_1 = math.ceil(Fraction(self.noise_multiplier) * self.sensitivity * (1 + MARGIN))
+        return sigma_1**2 + ROUNDING_SD**2
+
+    @property
+    def sd(self) -> float:
+        """Sigma, in steps: the standard deviation, to a relative 1e-70."""
+        return math.sqrt(self.variance)
+
+    def draw(self, size: int, bits: Bits | None = None) -> list[int]:
+        """Exact draws; default: with the operating system's random bits."""
+        return discrete_gaussian(self.variance, size, bits)
+
+    def teaching(self, rng: np.random.Generator, shape: tuple[int, int]) -> FloatArray:
+        """Float draws of the continuous Gaussian of the same variance, in steps. Not for release."""
+        return self.sd * rng.standard_normal(shape)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LaplaceNoise:
+    """Discrete Laplace noise of scale b = ceil(Delta / epsilon).
+
+    Args:
+        sensitivity: Delta, the largest L1 change of the integers, >= 1.
+        epsilon: in [1e-20, 1e6].
+
+    Raises:
+        ValueError: either is out of range.
+    """
+
+    sensitivity: int
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        if self.sensitivity < 1:
+            raise ValueError(f"sensitivity must be a whole number of at least 1, got {self.sensitivity}")
+        if not 1e-20 <= self.epsilon <= 1e6:
+            raise ValueError(f"epsilon must be a number from 1e-20 to 1e6, got {self.epsilon}")
+
+    @property
+    def scale(self) -> int:
+        """b, in steps; exactly the parameter of the discrete Laplace."""
+        return math.ceil(self.sensitivity / Fraction(self.epsilon))
+
+    @property
+    def sd(self) -> float:
+        """Standard deviation in steps: sqrt(2 p) / (1 - p) with p = exp(-1 / b), that is 1 / (sqrt(2) sinh(1 / 2b))."""
+        return 1 / (math.sqrt(2) * math.sinh(0.5 / self.scale))
+
+    def draw(self, size: int, bits: Bits | None = None) -> list[int]:
+        """Exact draws; default: with the operating system's random bits."""
+        return discrete_laplace(self.scale, size, bits)
+
+    def teaching(self, rng: np.random.Generator, shape: tuple[int, int]) -> FloatArray:
+        """Float draws of the continuous Laplace of the same scale, in steps. Not for release."""
+        return self.scale * rng.laplace(size=shape)
