@@ -38,8 +38,10 @@ def clipped(mean: FloatArray, variance: FloatArray, low: FloatArray, high: Float
     E ((clip - m) / sd)^2 = a^2 Phi(a) + b^2 Phi(-b) + alpha + a phi(a) - b phi(b).
 
     Args:
-        mean, variance: of y, any shapes that broadcast with the others; variance > 0.
-        low, high: the interval, low < high, in the same unit.
+        mean: of y; all four may have any shapes that broadcast.
+        variance: of y, > 0.
+        low: lower end of the interval, in the unit of the mean.
+        high: upper end, above it.
 
     Source: Johnson, Kotz & Balakrishnan 1994, section 13.10; Stein 1981, lemma 1.
     """

@@ -10,9 +10,11 @@ No matrix of n x n is formed: K = Phi Phi^T + diag(noise). Everything here is po
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import softmax
 
 from ..data import FloatArray
 from .clipping import clipped
@@ -57,7 +59,8 @@ def update(
         places: the model at records and test inputs.
         state: after the stages before.
         B: strategy (r, n).
-        low, high: intervals (D, n) that outputs were clipped to, in model units.
+        low: lower ends of the intervals that outputs were clipped to (D, n), in model units.
+        high: upper ends (D, n).
         s: noise multiplier of the stage.
         z: what was released (D, r).
     """
@@ -82,3 +85,10 @@ def update(
         np.concatenate([state.shared, Q], axis=1),
         state.log_evidence + log_density,
     )
+
+
+def mixture_weights(states: Sequence[State], prior_weights: FloatArray) -> FloatArray:
+    """Posterior probabilities of the models (D, M), prior weights (M,) times evidence."""
+    logs = np.log(prior_weights) + np.stack([state.log_evidence for state in states], axis=1)
+    weights: FloatArray = softmax(logs, axis=1)
+    return weights

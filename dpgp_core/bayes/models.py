@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..data import FloatArray
 from ..gp.pivoted import factorise
-from ..kernels import EQ, Kernel, check_positive
+from ..kernels import EQ, Kernel, Stationary, check_positive
 
 AUTO_LENGTHSCALES = (1 / 16, 1 / 8, 1 / 4, 1 / 2)  # of each side of the box
 AUTO_NOISE_SDS = (0.1, 0.2, 0.4)  # of half the public range
 AUTO_VARIANCE = 1 / 3  # of half the public range squared: that of values spread evenly over it
+AROUND = (0.5, 1.0, 2.0)  # factors of a declared lengthscale, and of a declared noise's standard deviation
 _TOLERANCE = 1e-9  # of the prior variance at the inputs, left out of a model's features
 
 
@@ -104,3 +105,34 @@ def _places(model: Model, n: int, phi: FloatArray, prior: FloatArray) -> Places:
     return Places(
         phi=phi, noise=model.noise_variance + residual[:n], variance=variance, noise_variance=model.noise_variance
     )
+
+
+def models_around(
+    kernel: Stationary, noise_variance: float | None, box: Sequence[tuple[float, float]], half_range: float
+) -> tuple[Model, ...]:
+    """A declared kernel with half and twice its lengthscale, three noises each, and ``auto_models`` of equal total weight.
+
+    A declared lengthscale that is wrong costs accuracy and makes intervals too narrow; its neighbours and the automatic
+    models take over by their evidence.
+
+    Args:
+        kernel: declared covariance of f, in squared model units.
+        noise_variance: declared; half and twice its standard deviation are added. None: the noises of ``auto_models``.
+        box: D public (low, high) pairs.
+        half_range: half the public range of the output, in model units.
+    """
+    automatic = auto_models(box, half_range)
+    if noise_variance is None:
+        noises = [(share * half_range) ** 2 for share in AUTO_NOISE_SDS]
+    else:
+        noises = [noise_variance * factor**2 for factor in AROUND]
+    kernels = [replace(kernel, lengthscale=_scaled(kernel.lengthscale, factor)) for factor in AROUND]
+    weight = len(automatic) / (len(kernels) * len(noises))
+    declared = tuple(Model(kernel=k, noise_variance=noise, weight=weight) for k in kernels for noise in noises)
+    return declared + automatic
+
+
+def _scaled(lengthscale: float | Sequence[float], factor: float) -> float | list[float]:
+    if isinstance(lengthscale, Sequence):
+        return [factor * scale for scale in lengthscale]
+    return factor * lengthscale
