@@ -119,15 +119,14 @@ def bayes(
     if rank is not None and rank < 1:
         raise ValueError(f"rank must be at least 1, got {rank}; leave it out for the default")
     r = min(n, LARGEST_RANK if rank is None else rank, _rank(mixture.targets) + 2 if rank is None else n)
-    B, bound, iterations = minimise_risk(mixture, r, gap, start, max_iterations)
-    value = mixture.at(B).risk
-    excess = value - mixture.least
+    found = minimise_risk(mixture, r, gap, start, max_iterations)
+    excess = found.risk - mixture.least
     return Strategy(
-        B=B,
-        risk=value,
-        bound=bound,
-        gap=max(value - bound, 0.0) / excess if excess > 0 else 0.0,
-        iterations=iterations,
+        B=found.B,
+        risk=found.risk,
+        bound=found.bound,
+        gap=max(found.risk - found.bound, 0.0) / excess if excess > 0 else 0.0,
+        iterations=found.used,
     )
 
 

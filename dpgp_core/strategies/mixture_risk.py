@@ -19,7 +19,8 @@ from ..data import FloatArray
 
 _IN_SPAN = 1e-12  # relative part of the targets outside the root's span that counts as rounding
 _TINY = 1e-12  # of the largest multiplier: a smaller one counts as that
-_DUAL_STEPS = 20
+_DUAL_STEPS = 100
+_ASCENT = 1e-5  # relative growth at which the ascent ends
 _ROUNDING = 1e-10  # relative error of an eigenvalue, generously
 
 
@@ -186,19 +187,20 @@ class MixtureRisk:
             H += (shape[:, None] * point.B.T) @ C[p + i * r : p + (i + 1) * r]
         return _narrow(H)
 
-    def bound(self, point: Point) -> float:
+    def bound(self, point: Point, goal: float = np.inf) -> float:
         """Largest lower bound of the least risk found at this B; see ``bayes.certificate``.
 
         Y = a R gives least + 2 a e - a^2 (e + c), with e = risk - least and c = (sum nu) / t - t sum pi |J|^2 >= 0,
-        and the best a = e / (e + c): least + e^2 / (e + c).
+        and the best a = e / (e + c): least + e^2 / (e + c). Where c turns out larger than ``goal``, no time is
+        lost on it: minus infinity.
         """
         weights = [member.weight for family in self._families for member in family.members]
         kept = self.t * sum(w * float(np.vdot(J, J)) for w, J in zip(weights, point.J, strict=True))
         excess = point.risk - self.least
         if not excess > 0:
             return self.least
-        slack = max(_dual_norm(self.residuals(point), point.B) / self.t - kept, 0.0)
-        return self.least + excess * excess / (excess + slack)
+        slack = max(dual_norm(self.residuals(point), point.B, self.t * (goal + kept)) / self.t - kept, 0.0)
+        return self.least + excess / (1 + slack / excess)
 
 
 def _same(a: Model, b: Model) -> bool:
@@ -212,20 +214,25 @@ def _narrow(H: FloatArray) -> FloatArray:
     return found
 
 
-def _dual_norm(H: FloatArray, B: FloatArray) -> float:
-    """An upper bound of max tr H^T X H over X >= 0, diag X <= 1: sum nu for a diag(nu) >= H H^T.
+def dual_norm(H: FloatArray, V: FloatArray, goal: float = np.inf) -> float:
+    """An upper bound of max tr H^T X H over X >= 0, diag X <= 1: sum nu for a diag(nu) >= H H^T; infinite if > goal.
 
     X = V^T V with unit columns v_j is improved by v_j <- the direction of (V H H^T)_j, an ascent since H H^T >= 0;
     nu_j = |(V H H^T)_j| is scaled until it is feasible: lambda_max(H^T diag(nu)^-1 H) = 1.
     """
-    best, V = np.inf, B
+    reached = 0.0
     for _ in range(_DUAL_STEPS):
-        V = (V @ H) @ H.T
+        VH = V @ H
+        V = VH @ H.T
         nu = np.sqrt(np.einsum("ij,ij->j", V, V))
-        if not nu.max() > 0:
-            break
+        before, reached = reached, float(nu.sum())
+        if not reached > 0:
+            return np.inf if H.any() else 0.0
         nu = np.maximum(nu, _TINY * nu.max())
         V /= nu
-        top = float(np.linalg.eigvalsh(H.T @ (H / nu[:, None]))[-1])
-        best = min(best, float(nu.sum()) * top * (1 + _ROUNDING))
-    return best if best < np.inf or H.any() else 0.0
+        if reached < before * (1 + _ASCENT):
+            break
+    if reached > goal * (1 + len(nu) * _TINY):
+        return np.inf
+    top = float(np.linalg.eigvalsh(H.T @ (H / nu[:, None]))[-1])
+    return float(nu.sum()) * top * (1 + _ROUNDING)
