@@ -1,11 +1,11 @@
-# One list of commands for people and for CI. `make app` serves the dashboard, `make test` runs every test.
+# One list of commands for people and for CI. `make app` serves the dashboard, `make test` runs the tests.
 PYTHON ?= python3
 PORT ?= 8501
 VENV := .venv
 RUN := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 PYTHONPATH=. $(VENV)/bin
 PIP_INSTALL := $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r
 
-.PHONY: app test check bench screenshots lock clean
+.PHONY: app test test-slow test-machines check bench screenshots lock clean
 
 app: $(VENV)/.app
 	$(RUN)/streamlit run app.py --server.port $(PORT)
@@ -14,6 +14,14 @@ test: $(VENV)/.dev
 	@sh tests/e2e/chromium.sh
 	@sh tests/deploy/nginx.sh
 	$(RUN)/python -m pytest --numprocesses auto --dist loadfile
+
+# The full cases of checks whose small cases `make test` runs.
+test-slow: $(VENV)/.dev
+	$(RUN)/python -m pytest --numprocesses auto --dist load -m slow
+
+# The core as other processors round it, and with two BLAS threads.
+test-machines: $(VENV)/.dev
+	$(RUN)/python tests/machines.py --numprocesses auto --dist loadfile tests/core
 
 check: $(VENV)/.dev
 	$(RUN)/ruff check .

@@ -8,8 +8,9 @@ for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import streamlit as st  # noqa: E402
 
-from pages._ui import server  # noqa: E402
-from pages._ui.startup import lifespan  # noqa: E402
+from pages._ui.serve import http, origin  # noqa: E402
+from pages._ui.serve.startup import lifespan  # noqa: E402
 
-server.drain_on_signal()
-app = st.App("pages/_ui/main.py", lifespan=lifespan, routes=server.ROUTES, middleware=server.MIDDLEWARE)
+origin.never_ask_outside()
+http.drain_on_signal()
+app = st.App("pages/_ui/main.py", lifespan=lifespan, routes=http.ROUTES, middleware=http.MIDDLEWARE)

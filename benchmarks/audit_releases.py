@@ -16,11 +16,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dpgp_core.attack import LinearAttack, fitted_attack, linear_attack
-from dpgp_core.audit import Audit, epsilon_lower_bound
-from dpgp_core.data import FloatArray
-from dpgp_core.publishing import CHOICES, ReleaseSpec, bundle, plan_release, publish, read_table
-from dpgp_core.publishing.spec_json import EXAMPLE
+from dpgp_core.arrays import FloatArray
+from dpgp_core.attack.audit import Audit, epsilon_lower_bound
+from dpgp_core.attack.linear import LinearAttack, fitted_attack, linear_attack
+from dpgp_core.release import CHOICES, ReleaseSpec, bundle, plan_release, publish, read_table
+from dpgp_core.release.specification_json import EXAMPLE
 
 PEOPLE = 30
 CONFIDENCE = 1 - 1e-6

@@ -26,13 +26,13 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, as_completed
 from pathlib import Path
 
-from benchmarks.citibike_work import LEVELS, OURS, THEIRS, Task, compute, rows  # before numpy: caps its threads
+from benchmarks.citibike_work import LEVELS, OURS, THEIRS, Task, compute, rows
 
 import numpy as np  # isort: skip
-from scipy.stats import t as student  # isort: skip
+from scipy.stats import t as student
 
-from dpgp_core.data import FloatArray
-from pages._ui.engine import engine
+from dpgp_core.arrays import FloatArray
+from pages._ui.work.engine import engine
 
 # ---- running
 

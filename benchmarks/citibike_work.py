@@ -14,10 +14,11 @@ for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 import numpy as np  # noqa: E402
 
 from datasets import citibike  # noqa: E402
-from dpgp_core.data import Dataset, FloatArray  # noqa: E402
+from dpgp_core.arrays import FloatArray  # noqa: E402
+from dpgp_core.data import Dataset  # noqa: E402
+from dpgp_core.evaluation.errors import rmse  # noqa: E402
 from dpgp_core.kernels import EQ  # noqa: E402
 from dpgp_core.mechanisms import Cloaking, IntegralBinning, LaplaceBinning  # noqa: E402
-from dpgp_core.utility import rmse  # noqa: E402
 
 LENGTHSCALES = (0.78125, 0.3125, 0.125, 0.05, 0.02)  # degrees
 BINS = (10, 6, 3)  # along each of the 4 dimensions

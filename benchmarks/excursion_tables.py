@@ -35,8 +35,12 @@ for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 import numpy as np  # noqa: E402
 
 from datasets import excursion_1d, london_excursion, plumes_2d  # noqa: E402
-from dpgp_core.data import FloatArray  # noqa: E402
-from dpgp_core.excursion import (  # noqa: E402
+from dpgp_core.accounting.posterior_epsilon import posterior_sampling_epsilon  # noqa: E402
+from dpgp_core.arrays import FloatArray  # noqa: E402
+from dpgp_core.excursion.grid_search import EpsilonOfSetting, Setting  # noqa: E402
+from dpgp_core.excursion.marginals import hall_mean, hall_paths, posterior_marginals, posterior_paths  # noqa: E402
+from dpgp_core.excursion.search import search, search_hall  # noqa: E402
+from dpgp_core.excursion.sets import (  # noqa: E402
     Targets,
     binary_cross_entropy,
     choose_cutoff,
@@ -45,12 +49,8 @@ from dpgp_core.excursion import (  # noqa: E402
     iou,
     smoothed,
 )
-from dpgp_core.excursion_paths import hall_mean, hall_paths, posterior_marginals, posterior_paths  # noqa: E402
-from dpgp_core.excursion_search import search, search_hall  # noqa: E402
-from dpgp_core.grid_search import EpsilonOfSetting, Setting  # noqa: E402
 from dpgp_core.kernels import Matern12  # noqa: E402
-from dpgp_core.renyi import posterior_sampling_epsilon  # noqa: E402
-from pages._ui.engine import engine  # noqa: E402
+from pages._ui.work.engine import engine  # noqa: E402
 
 PARTS = ("curve", "curves", "plumes", "london", "speed")
 SPEED_TARGET = 20.0  # seconds, 07_targets.md; published script: 190 to 463 s

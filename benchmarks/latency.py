@@ -16,18 +16,17 @@ from dataclasses import dataclass
 from functools import partial
 from math import log
 
-from benchmarks import noise_design  # isort: skip; sets the thread caps before numpy is imported
-
 import numpy as np
 
-from benchmarks import excursion_tables, lira, scale, sparse_tables
+from benchmarks import excursion_tables, lira, noise_design, scale, sparse_tables
 from benchmarks.noise_design import machine, timed
 from datasets import kung, load, london_sales
 from dpgp_core.gp.exact import cloaking_matrix
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import SparseVariational
-from pages._ui import analysis, settings
-from pages._ui.analysis import PAPER_DESIGN, Design, Draw, Model
+from pages._ui import settings
+from pages._ui.cloaking import pipeline
+from pages._ui.model import PAPER_DESIGN, Design, Draw, Model, load_dataset
 
 PARTS = ("design", "pages", "batch", "scale")
 PAGES = {"kung": 0.15, "london_hexes": 0.5}  # seconds allowed for a new lengthscale
@@ -87,18 +86,18 @@ class Page:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.dataset = analysis.load_dataset(name)
-        self.scene = analysis.make_scene(self.dataset)
+        self.dataset = load_dataset(name)
+        self.scene = pipeline.make_scene(self.dataset)
 
     def prepare(self, lengthscale: float) -> Callable[[], object]:
         """Stages 1 and 2; returns stage 3, which is all that a new budget or draw needs."""
         model = Model(self.name, "EQ", lengthscale, 0.3)
-        fit = analysis.stage_matrix(self.dataset, self.scene, model)
-        plans = [analysis.stage_plan(self.dataset, self.scene, model, fit, design) for design in self.designs]
+        fit = pipeline.stage_matrix(self.dataset, self.scene, model)
+        plans = [pipeline.stage_plan(self.dataset, self.scene, model, fit, design) for design in self.designs]
 
-        def outcomes() -> list[analysis.Outcome]:
+        def outcomes() -> list[pipeline.Outcome]:
             return [
-                analysis.stage_outcome(self.dataset, self.scene, model, fit, plan, design, draw)
+                pipeline.stage_outcome(self.dataset, self.scene, model, fit, plan, design, draw)
                 for plan, design, draw in zip(plans, self.designs, self.draws, strict=True)
             ]
 

@@ -28,8 +28,8 @@ for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 import numpy as np  # noqa: E402
 from scipy.linalg import cholesky  # noqa: E402
 
-from dpgp_core.lira import Inputs, Shadows, attack_posterior_sampling  # noqa: E402
-from dpgp_core.roc import Estimate, Roc  # noqa: E402
+from dpgp_core.attack.lira import Inputs, Shadows, attack_posterior_sampling  # noqa: E402
+from dpgp_core.attack.roc import Estimate, Roc  # noqa: E402
 
 PUBLISHED_SECONDS = 129.0
 RATES = (0.01, 0.05, 0.1)

@@ -53,7 +53,7 @@ async def measure(load: Load, pid: int | None) -> list[Phase]:
 def own_server(warmed: bool) -> Iterator[tuple[str, int]]:
     """(address, process number) of a fresh server, its lattice filled beforehand if ``warmed``."""
     if warmed:
-        subprocess.run([sys.executable, "-m", "pages._ui.warm"], cwd=ROOT, check=True, stderr=subprocess.DEVNULL)
+        subprocess.run([sys.executable, "-m", "pages._ui.serve.warm"], cwd=ROOT, check=True, stderr=subprocess.DEVNULL)
     os.environ["DPGP_WARM"] = "0"  # not beside what is measured
     with tempfile.TemporaryDirectory() as folder:
         [port], log = local.free_ports(1), Path(folder) / "server.log"

@@ -34,10 +34,10 @@ for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 import numpy as np  # noqa: E402
 
 from datasets import kung  # noqa: E402
-from dpgp_core.data import FloatArray  # noqa: E402
+from dpgp_core.arrays import FloatArray  # noqa: E402
 from dpgp_core.gp.exact import cloaking_matrix  # noqa: E402
 from dpgp_core.kernels import EQ  # noqa: E402
-from dpgp_core.noise_design import NoiseDesign, ObjectiveName, design_noise  # noqa: E402
+from dpgp_core.strategies.noise_design import NoiseDesign, ObjectiveName, design_noise  # noqa: E402
 
 LEARNING_RATE = 0.05
 STOP = 1e-5

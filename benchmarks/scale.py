@@ -28,17 +28,16 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.noise_design import machine, timed  # isort: skip; sets the thread caps before numpy is imported
-
 import numpy as np
 from scipy.linalg import cholesky
 
+from benchmarks.noise_design import machine, timed
 from datasets import london_sales
 from dpgp_core.gp.exact import output_covariance
 from dpgp_core.gp.pivoted import factorise
 from dpgp_core.kernels import EQ
-from dpgp_core.noise_design import design_noise
-from pages._ui.engine import engine
+from dpgp_core.strategies.noise_design import design_noise
+from pages._ui.work.engine import engine
 
 LENGTHSCALE, NOISE_VARIANCE = 15.0, 0.3
 SIZES = (1_000, 10_000, 100_000, 1_000_000)

@@ -25,14 +25,16 @@ for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 import numpy as np  # noqa: E402
 
 from datasets import load  # noqa: E402
-from dpgp_core.calibration import Method, noise_multiplier  # noqa: E402
-from dpgp_core.cross_validation import FoldPlan, k_folds, plan_folds  # noqa: E402
-from dpgp_core.data import Dataset, FloatArray  # noqa: E402
+from dpgp_core.accounting.compose import total_epsilon  # noqa: E402
+from dpgp_core.accounting.gaussian import Method, noise_multiplier  # noqa: E402
+from dpgp_core.accounting.losses import GaussianLoss  # noqa: E402
+from dpgp_core.arrays import FloatArray  # noqa: E402
+from dpgp_core.data import Dataset  # noqa: E402
+from dpgp_core.evaluation.cross_validation import FoldPlan, k_folds, plan_folds  # noqa: E402
 from dpgp_core.kernels import EQ  # noqa: E402
-from dpgp_core.losses import GaussianLoss, total_epsilon  # noqa: E402
-from dpgp_core.noise_design import ObjectiveName  # noqa: E402
-from dpgp_core.selection import SelectionTable, selection_guarantee, selection_table  # noqa: E402
-from dpgp_core.selection_scores import grid_scores, published_sensitivity, sse_sensitivity  # noqa: E402
+from dpgp_core.selection.exponential import SelectionTable, selection_guarantee, selection_table  # noqa: E402
+from dpgp_core.selection.scores import grid_scores, published_sensitivity, sse_sensitivity  # noqa: E402
+from dpgp_core.strategies.noise_design import ObjectiveName  # noqa: E402
 
 DELTA = 0.01
 NOISE_VARIANCE = 0.3

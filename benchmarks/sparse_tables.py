@@ -29,13 +29,14 @@ import numpy as np  # noqa: E402
 from scipy.special import ndtri  # noqa: E402
 
 from datasets import load  # noqa: E402
-from dpgp_core.data import Dataset, FloatArray  # noqa: E402
+from dpgp_core.arrays import FloatArray  # noqa: E402
+from dpgp_core.data import Dataset  # noqa: E402
 from dpgp_core.gp.variational import BLOCK, sum_statistics  # noqa: E402
-from dpgp_core.hyperparameters import Candidate, Choice, choose_by_evidence, choose_jointly  # noqa: E402
 from dpgp_core.kernels import EQ  # noqa: E402
 from dpgp_core.mechanisms import SparseVariational  # noqa: E402
-from dpgp_core.repeated_selection import choose_liu_talwar, choose_repeatedly  # noqa: E402
-from dpgp_core.sparse_statistics import add_noise  # noqa: E402
+from dpgp_core.selection.hyperparameters import Candidate, Choice, choose_by_evidence, choose_jointly  # noqa: E402
+from dpgp_core.selection.repeated import choose_liu_talwar, choose_repeatedly  # noqa: E402
+from dpgp_core.sparse.statistics import add_noise  # noqa: E402
 
 DELTA = 1e-4
 LEVELS = (0.5, 0.9, 0.95, 0.99)

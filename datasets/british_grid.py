@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpgp_core.data import FloatArray
+from dpgp_core.arrays import FloatArray
 
 DEGREE = 3
 CENTRE = (-0.1, 51.5)  # near Charing Cross: keeps the powers small and the fit well conditioned

@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 
 from datasets.british_grid import fit_grid, to_grid
-from dpgp_core.data import FloatArray
+from dpgp_core.arrays import FloatArray
 
 RESOLUTION = 7  # hexagons of about 5 km^2: the resolution of the published London experiment
 RINGS = 4  # empty rings around the occupied cells, so that the noise far from data is on the map

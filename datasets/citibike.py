@@ -19,7 +19,8 @@ from pathlib import Path
 import numpy as np
 
 from datasets.citibike_file import read_journeys
-from dpgp_core.data import Dataset, FloatArray
+from dpgp_core.arrays import FloatArray
+from dpgp_core.data import Dataset
 
 NAME = "citibike"
 TITLE = "Citi Bike journeys (simulated)"

@@ -18,7 +18,7 @@ from typing import BinaryIO, cast
 
 import numpy as np
 
-from dpgp_core.data import FloatArray
+from dpgp_core.arrays import FloatArray
 from dpgp_core.reading.csv_rows import read_number, read_rows
 
 MAX_ROWS = 6_000_000  # of a file, above any month so far; rows beyond it are refused, not read

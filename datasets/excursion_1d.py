@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpgp_core.data import Dataset, FloatArray
-from dpgp_core.excursion import Targets
+from dpgp_core.arrays import FloatArray
+from dpgp_core.data import Dataset
+from dpgp_core.excursion.sets import Targets
 
 NAME = "excursion_1d"
 TITLE = "Excursion curve (simulated)"

@@ -18,7 +18,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpgp_core.data import Dataset, FloatArray
+from dpgp_core.arrays import FloatArray
+from dpgp_core.data import Dataset
 
 NAME = "growth_2d"
 TITLE = "Girls' growth (simulated)"

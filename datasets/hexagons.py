@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from datasets import london_hexes
 from datasets.british_grid import fit_grid, to_grid
-from dpgp_core.data import FloatArray
+from dpgp_core.arrays import FloatArray
 
 RESOLUTIONS = (7, 8)  # hexagons of about 5 and 0.7 km^2
 BLOCK = 65_536  # rows placed at a time: bounds the memory beside the result

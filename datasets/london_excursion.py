@@ -18,7 +18,7 @@ import numpy as np
 
 from datasets import london_hexes, plumes_2d
 from dpgp_core.data import Dataset
-from dpgp_core.excursion import Targets
+from dpgp_core.excursion.sets import Targets
 
 NAME = "london_excursion"
 TITLE = "London hexagons above a price (private positions)"

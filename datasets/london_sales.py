@@ -18,7 +18,8 @@ import numpy as np
 
 from datasets import london_hexes
 from datasets.british_grid import fit_grid, to_grid
-from dpgp_core.data import Dataset, FloatArray
+from dpgp_core.arrays import FloatArray
+from dpgp_core.data import Dataset
 
 NAME = "london_sales"
 TITLE = "London sales (simulated)"

@@ -24,7 +24,7 @@ from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
-from dpgp_core.data import FloatArray
+from dpgp_core.arrays import FloatArray
 from dpgp_core.reading.csv_rows import read_number, read_rows
 
 LONDON = "E09"  # codes of the 32 boroughs and the City begin with it

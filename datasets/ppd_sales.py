@@ -21,7 +21,7 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 
 from datasets.ppd_postcodes import Postcodes, opened, plain
-from dpgp_core.data import FloatArray
+from dpgp_core.arrays import FloatArray
 from dpgp_core.reading.csv_rows import read_number, read_rows
 
 MAX_SALES = 2_000_000  # kept; a file with more is refused

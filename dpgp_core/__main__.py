@@ -1,7 +1,7 @@
-"""``python -m dpgp_core``: releases without a browser; see ``publishing.command_line``."""
+"""``python -m dpgp_core``: releases without a browser; see ``release.command_line``."""
 
 import sys
 
-from .publishing.command_line import main
+from .release.command_line import main
 
 sys.exit(main())

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from .arrays import FloatArray
+from .checks import check_interval
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -112,15 +113,6 @@ class Dataset:
         """The records at ``rows`` (k,), with the same public description. Which rows must be chosen without y."""
         labels = {name: column[rows] for name, column in self.labels.items()}
         return replace(self, X=self.X[rows], y=self.y[rows], labels=labels)
-
-
-def check_interval(interval: tuple[float, float], name: str) -> None:
-    """Raise ValueError unless ``interval`` is a finite (low, high) with low < high."""
-    low, high = interval
-    if not (np.isfinite(low) and np.isfinite(high)):
-        raise ValueError(f"{name} must be two finite numbers, got ({low}, {high})")
-    if low >= high:
-        raise ValueError(f"{name} must be (low, high) with low < high, got ({low}, {high}); swap or widen them")
 
 
 def _shape(X: FloatArray) -> tuple[int, int]:

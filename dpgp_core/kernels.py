@@ -10,7 +10,8 @@ from typing import Protocol
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from .data import FloatArray
+from .arrays import FloatArray
+from .checks import check_positive
 
 
 class Kernel(Protocol):
@@ -127,9 +128,3 @@ class RationalQuadratic(Stationary):
 
 
 KERNELS: tuple[type[Stationary], ...] = (EQ, Matern12, Matern32, Matern52, RationalQuadratic)
-
-
-def check_positive(name: str, value: float) -> None:
-    """Raise ValueError unless ``value`` is a finite number above zero."""
-    if not (np.isfinite(value) and value > 0):
-        raise ValueError(f"{name} must be a finite number above 0, got {value}")

@@ -1,31 +1,33 @@
 import streamlit as st
 
-from pages._ui import attacking, compute, frame, page_controls
+from pages._ui.attack import controls, figures, words
+from pages._ui.look import frame
+from pages._ui.work import cached
 
-kind, setting = page_controls.attack_setting()
-attacked = compute.path_attack(setting) if kind == "paths" else compute.output_attack(setting)
+kind, setting = controls.attack_setting()
+attacked = cached.path_attack(setting) if kind == "paths" else cached.output_attack(setting)
 
-frame.heading("Can an attacker tell who is in the data?", attacking.answer(attacked))
+frame.heading("Can an attacker tell who is in the data?", words.answer(attacked))
 frame.overlay_banner("The attack is simulated with the true data or with data sets like it.")
-frame.metrics(attacking.metrics(attacked))
+frame.metrics(words.metrics(attacked))
 left, right = st.columns(2)
 with left:
     frame.chart(
-        compute.drawn(attacking.roc_figure, attacked, False, of=setting),
+        cached.drawn(figures.roc_figure, attacked, False, of=setting),
         "roc",
         "True against false positive rate. The attack (red) must stay below what the guarantee allows (green, dashed).",
     )
 with right:
     frame.chart(
-        compute.drawn(attacking.roc_figure, attacked, True, of=setting),
+        cached.drawn(figures.roc_figure, attacked, True, of=setting),
         "roc_log",
         "The same on logarithmic axes: few false alarms are what a real attacker needs.",
     )
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
 with values:
-    frame.table(attacking.table(attacked), "attack", "From simulated releases; not private.")
+    frame.table(words.table(attacked), "attack", "From simulated releases; not private.")
 with how:
-    frame.steps(attacking.steps(attacked, kind == "paths"))
+    frame.steps(words.steps(attacked, kind == "paths"))
 with lesson:
     frame.lessons(
         "attack",

@@ -1,13 +1,15 @@
 import streamlit as st
 
-from pages._ui import comparing, comparing_figures, comparing_tables, compute, frame, page_controls, text
-from pages._ui.metric import Metric
+from pages._ui.compare import contenders, controls, figures, words
+from pages._ui.look import frame, text
+from pages._ui.look.metric import Metric
+from pages._ui.work import cached
 
-contest, epsilon = page_controls.compare_setting()
-data = compute.dataset(contest.model.dataset)
-scale = comparing_tables.scale_of(data)
-nonprivate = compute.nonprivate(contest.model)
-target = page_controls.target(nonprivate, scale)
+contest, epsilon = controls.compare_setting()
+data = cached.dataset(contest.model.dataset)
+scale = words.scale_of(data)
+nonprivate = cached.nonprivate(contest.model)
+target = controls.target(nonprivate, scale)
 
 
 def shown(value: float) -> str:
@@ -15,18 +17,18 @@ def shown(value: float) -> str:
 
 
 curves, needs = {}, {}
-for name in comparing.CONTENDERS:
-    curves[name] = compute.curve(contest, name)
-    needs[name] = compute.needed(contest, name, target)
-ranking = comparing_tables.ranking(curves, epsilon)
+for name in contenders.CONTENDERS:
+    curves[name] = cached.curve(contest, name)
+    needs[name] = cached.needed(contest, name, target)
+ranking = words.ranking(curves, epsilon)
 best, runner_up = ranking[0], ranking[1]
-published = comparing_tables.error_of(curves, "Cloaking as published", epsilon)
+published = words.error_of(curves, "Cloaking as published", epsilon)
 
 frame.heading(
     "Which mechanism costs least here?",
     f"At ε = {epsilon:g}, **{best.name}** has the least held-out error, about **{shown(best.error)}**; next is "
     f"{runner_up.name} with {shown(runner_up.error)}. Without privacy it is {shown(nonprivate)}. "
-    f"{comparing_tables.reachable(needs, contest, shown(target))}",
+    f"{words.reachable(needs, contest, shown(target))}",
 )
 frame.overlay_banner("All errors here are held-out errors against the true data.")
 frame.metrics(
@@ -34,15 +36,15 @@ frame.metrics(
         Metric("Least error", shown(best.error), best.name),
         Metric(
             "As published",
-            shown(comparing_tables.error_of(curves, "Cloaking as published", epsilon)),
+            shown(words.error_of(curves, "Cloaking as published", epsilon)),
             f"ε = {epsilon:g}",
         ),
         Metric("Without privacy", shown(nonprivate), "not private"),
-        Metric("ε for the target", comparing_tables.least_epsilon(needs, contest), f"error at most {shown(target)}"),
+        Metric("ε for the target", words.least_epsilon(needs, contest), f"error at most {shown(target)}"),
     ]
 )
 frame.chart(
-    compute.drawn(comparing_figures.errors, curves, nonprivate, epsilon, target, scale, of=contest),
+    cached.drawn(figures.errors, curves, nonprivate, epsilon, target, scale, of=contest),
     "compare_errors",
     "Expected held-out error of each mechanism against ε; bands hold 80 % of draws. All protect outputs only but the "
     "sparse DP-GP, which protects inputs too. The bins are pure ε-DP (δ = 0), the others have the δ of the sidebar; "
@@ -50,9 +52,9 @@ frame.chart(
 )
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
 with values:
-    frame.table(comparing_tables.table(curves, contest, epsilon, scale, needs), "compare", comparing_tables.TABLE_NOTE)
+    frame.table(words.table(curves, contest, epsilon, scale, needs), "compare", words.TABLE_NOTE)
 with how:
-    frame.steps(comparing_tables.EXPLANATION)
+    frame.steps(words.EXPLANATION)
 with lesson:
     frame.lessons(
         "compare",
@@ -65,5 +67,5 @@ with lesson:
     )
 for name in dict.fromkeys((best.name, "Integral bins", "Sparse DP-GP (inputs too)")):
     with st.expander(f"What the guarantee of “{name}” says", expanded=name == best.name):
-        frame.guarantee_card(comparing_tables.guarantee(contest, name, epsilon, data.unit))
+        frame.guarantee_card(words.guarantee(contest, name, epsilon, data.unit))
 frame.state_link()

@@ -1,52 +1,53 @@
 import streamlit as st
 
-from pages._ui import compute, exploring_figures, frame, maps
-from pages._ui import excursion_controls as controls
+from pages._ui.excursion import controls, figures
+from pages._ui.look import frame, maps
+from pages._ui.work import cached
 
 top = st.container()
 controls.search_if_asked()
 kind = controls.excursion_kind()
 view, show = controls.excursion_setting(kind)
-found = compute.explored(view)
+found = cached.explored(view)
 
 
 def picture(*parts):
-    return compute.drawn(*parts, of=view)
+    return cached.drawn(*parts, of=view)
 
 
 with top:
-    frame.heading("Where is it too high?", exploring_figures.answer(found, show))
+    frame.heading("Where is it too high?", figures.answer(found, show))
     if show:
         frame.overlay_banner()
-    frame.metrics(exploring_figures.metrics(found))
+    frame.metrics(figures.metrics(found))
 if kind == "curve":
     left, right = st.columns([3, 2])
     with left:
         caption = "Released paths (orange) against the threshold; truth dotted grey, non-private fit blue."
-        frame.chart(picture(exploring_figures.curve, found, show), "path_curves", caption)
+        frame.chart(picture(figures.curve, found, show), "path_curves", caption)
     with right:
         frame.chart(
-            picture(exploring_figures.sets, found, show),
+            picture(figures.sets, found, show),
             "path_sets",
             "Where each of them is above the threshold.",
         )
 elif kind == "plumes":
     caption = "Share of released paths above the threshold; boundaries of paths orange, estimate blue, truth dotted."
-    frame.chart(picture(exploring_figures.field, found, show), "field", caption)
+    frame.chart(picture(figures.field, found, show), "field", caption)
 else:
     st.info("The unit is a hexagon's median, not one sale; which hexagons are occupied, n and δ are public here.")
-    layer = exploring_figures.LAYERS[controls.excursion_layer(show)]
-    cells = exploring_figures.cell_table(found, show)
+    layer = figures.LAYERS[controls.excursion_layer(show)]
+    cells = figures.cell_table(found, show)
     frame.picked_row(cells, frame.hexagon_map(maps.deck(cells, layer, "excursion"), "excursion_map", layer))
 if show:
     st.subheader("How well do the sets overlap?")
     caption = "Overlap of released paths with the true set (orange), of Hall's release at the same ε (purple)."
-    frame.chart(picture(exploring_figures.overlap, found), "overlap", f"{caption} Not private.")
+    frame.chart(picture(figures.overlap, found), "overlap", f"{caption} Not private.")
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
 with values:
-    frame.table(exploring_figures.path_table(found, show), "excursion_paths", "Only the released paths are private.")
+    frame.table(figures.path_table(found, show), "excursion_paths", "Only the released paths are private.")
 with how:
-    frame.steps(exploring_figures.steps(found, view))
+    frame.steps(figures.steps(found, view))
 with lesson:
     frame.lessons(
         "excursion_sets",

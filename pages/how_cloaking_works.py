@@ -1,17 +1,19 @@
 import streamlit as st
 
-from pages._ui import compute, controls, figures, frame, page_controls, tables, text, two_points
+from pages._ui.cloaking import controls, figures, two_points, words
+from pages._ui.look import frame, sidebar, text
+from pages._ui.work import cached
 
-data_name = controls.dataset()
-draw = controls.privacy(draws=False)
-model = controls.model(data_name)
-design, draw = controls.expert(draw, ("cloaking",))
-result = compute.run(model, design, draw)
+data_name = sidebar.dataset()
+draw = sidebar.privacy(draws=False)
+model = sidebar.model(data_name)
+design, draw = sidebar.expert(draw, ("cloaking",))
+result = cached.run(model, design, draw)
 data, guarantee = result.dataset, result.outcome.release.guarantee
 
 sliders = st.container()
 with st.expander("Move the two records", expanded=True, icon=":material/tune:"):
-    x1, x2, lengthscale, noise, d, moved = page_controls.two_point_sliders()
+    x1, x2, lengthscale, noise, d, moved = controls.two_point_sliders()
 points = two_points.build(x1, x2, lengthscale, noise, d)
 with sliders:
     frame.heading(
@@ -23,35 +25,35 @@ with sliders:
 left, right = st.columns(2)
 with left:
     frame.chart(
-        compute.drawn(two_points.curves, points, moved - 1, of=(x1, x2, lengthscale, noise, d)),
+        cached.drawn(two_points.curves, points, moved - 1, of=(x1, x2, lengthscale, noise, d)),
         "two_curves",
         f"Record {moved} changes by d = {d:g}; the prediction moves from the solid to the dashed curve.",
     )
 with right:
     frame.chart(
-        compute.drawn(two_points.plane, points, of=(x1, x2, lengthscale, noise, d)),
+        cached.drawn(two_points.plane, points, of=(x1, x2, lengthscale, noise, d)),
         "two_plane",
         "Moves that one record can cause, as lines; the cloaking ellipse (orange) just encloses them, the "
         "prior's ellipse (grey, dotted) is larger.",
     )
 
 st.header(f"The same with {data.n} records")
-st.markdown(tables.cloaking_answer(result))
-frame.metrics(tables.certificate(result))
+st.markdown(words.cloaking_answer(result))
+frame.metrics(words.certificate(result))
 left, right = st.columns(2)
 with left:
     st.subheader("C: who moves which prediction")
-    frame.chart(compute.drawn(figures.cloaking_heat, result), "C", tables.C_ALT)
+    frame.chart(cached.drawn(figures.cloaking_heat, result), "C", words.C_ALT)
 with right:
     st.subheader("M: the noise that hides them")
-    frame.chart(compute.drawn(figures.noise_heat, result), "M", tables.M_ALT)
+    frame.chart(cached.drawn(figures.noise_heat, result), "M", words.M_ALT)
 st.subheader("λ: few records carry the noise")
-frame.chart(compute.drawn(figures.stems, result), "lambda", tables.lambda_alt(result))
+frame.chart(cached.drawn(figures.stems, result), "lambda", words.lambda_alt(result))
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
 with values:
-    frame.table(tables.record_table(result), f"{data_name}_lambda", "Inputs only: C, λ and M are public.")
+    frame.table(words.record_table(result), f"{data_name}_lambda", "Inputs only: C, λ and M are public.")
 with how:
-    frame.steps(tables.explain(result, model, design, draw))
+    frame.steps(words.explain(result, model, design, draw))
 with lesson:
     frame.lessons(
         "how_cloaking_works",

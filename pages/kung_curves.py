@@ -1,9 +1,11 @@
 import streamlit as st
 
-from pages._ui import compute, controls, figures, frame, tables, text
+from pages._ui.cloaking import figures, words
+from pages._ui.look import frame, sidebar, text
+from pages._ui.work import cached
 
-model, design, draw, show = controls.setting("dataset")
-ours, paper = compute.run(model, design, draw), compute.run_published(model, draw)
+model, design, draw, show = sidebar.setting("dataset")
+ours, paper = cached.run(model, design, draw), cached.run_published(model, draw)
 data, guarantee = ours.dataset, ours.outcome.release.guarantee
 unit = data.y_unit
 
@@ -14,27 +16,27 @@ def shown(value: float) -> str:
 
 frame.heading(
     f"How much noise hides {data.unit}?",
-    tables.answer(ours, paper, draw, show, shown, f"one released curve, over its {data.n} records,"),
+    words.answer(ours, paper, draw, show, shown, f"one released curve, over its {data.n} records,"),
 )
 if show:
     frame.overlay_banner()
-frame.metrics(tables.release_metrics(ours, paper, show, shown))
+frame.metrics(words.release_metrics(ours, paper, show, shown))
 left, right = st.columns(2)
 with left:
     st.subheader("This setting")
-    frame.chart(compute.drawn(figures.curves, ours, show), "curves", tables.curves_alt(ours, "orange"))
+    frame.chart(cached.drawn(figures.curves, ours, show), "curves", words.curves_alt(ours, "orange"))
 with right:
-    st.subheader(tables.published_title(paper))
-    picture = compute.drawn(figures.curves, paper, show, True)
-    frame.chart(picture, "curves_paper", tables.curves_alt(paper, "purple, dashed"))
+    st.subheader(words.published_title(paper))
+    picture = cached.drawn(figures.curves, paper, show, True)
+    frame.chart(picture, "curves_paper", words.curves_alt(paper, "purple, dashed"))
 if show:
     st.subheader("How lucky can a draw be?")
-    frame.chart(compute.drawn(figures.error_distribution, ours, paper, unit), "errors", tables.ERRORS_ALT)
+    frame.chart(cached.drawn(figures.error_distribution, ours, paper, unit), "errors", words.ERRORS_ALT)
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
 with values:
-    frame.table(tables.curve_table(ours, show), f"{data.name}_curve", tables.OVERLAY_NOTE)
+    frame.table(words.curve_table(ours, show), f"{data.name}_curve", words.OVERLAY_NOTE)
 with how:
-    frame.steps(tables.explain(ours, model, design, draw))
+    frame.steps(words.explain(ours, model, design, draw))
 with lesson:
     frame.lessons(
         "kung_curves",

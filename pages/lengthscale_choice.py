@@ -1,13 +1,15 @@
 import streamlit as st
 
-from pages._ui import choosing, choosing_figures, compute, frame, page_controls, text
-from pages._ui.metric import Metric
+from pages._ui.lengthscale import choice, controls, figures
+from pages._ui.look import frame, text
+from pages._ui.look.metric import Metric
+from pages._ui.work import cached
 
-grid, budgets, unit, release = page_controls.choice_setting()
-scored, data = compute.scored(grid), compute.dataset(grid.model.dataset)
-table = choosing.tabulate(scored, budgets)
-found = choosing.describe(table, grid, budgets)
-guarantee, total = choosing.guarantees(budgets, release.for_unit(data.unit), data.unit)
+grid, budgets, unit, release = controls.choice_setting()
+scored, data = cached.scored(grid), cached.dataset(grid.model.dataset)
+table = choice.tabulate(scored, budgets)
+found = choice.describe(table, grid, budgets)
+guarantee, total = choice.guarantees(budgets, release.for_unit(data.unit), data.unit)
 y_unit = data.y_unit
 
 frame.heading(
@@ -35,28 +37,26 @@ left, right = st.columns([3, 2])
 with left:
     st.subheader("What would be chosen")
     frame.clickable(
-        compute.drawn(choosing_figures.tiles, table, grid, budgets, unit, y_unit, of=data.name),
+        cached.drawn(figures.tiles, table, grid, budgets, unit, y_unit, of=data.name),
         "tiles",
         "Probability that each lengthscale is chosen, for less to more privacy of the release. The more noise the "
         "release needs, the longer the lengthscale that serves it best. Click a tile to take its setting along.",
-        page_controls.carry_tile,
+        controls.carry_tile,
     )
     frame.carried_tile(unit)
 with right:
     st.subheader("What it costs")
     frame.chart(
-        compute.drawn(choosing_figures.errors, table, grid, budgets, unit, y_unit, of=data.name),
+        cached.drawn(figures.errors, table, grid, budgets, unit, y_unit, of=data.name),
         "choice_errors",
         "Expected held-out error against the lengthscale: without noise (blue), private (orange), "
         "after the private choice (green).",
     )
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
 with values:
-    frame.table(
-        choosing.table_frame(table, grid, unit, y_unit), "lengthscale_choice", "Not private, except the choice."
-    )
+    frame.table(choice.table_frame(table, grid, unit, y_unit), "lengthscale_choice", "Not private, except the choice.")
 with how:
-    frame.steps(choosing.explain(scored, grid, budgets))
+    frame.steps(choice.explain(scored, grid, budgets))
 with lesson:
     frame.lessons(
         "lengthscale_choice",

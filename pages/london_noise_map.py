@@ -1,22 +1,24 @@
 import streamlit as st
 
-from pages._ui import compute, controls, figures, frame, maps, page_controls, tables, text
+from pages._ui.cloaking import controls, figures, words
+from pages._ui.look import frame, maps, sidebar, text
+from pages._ui.work import cached
 
-model, design, draw, show = controls.setting("map_dataset")
-ours, paper = compute.run(model, design, draw), compute.run_published(model, draw)
+model, design, draw, show = sidebar.setting("map_dataset")
+ours, paper = cached.run(model, design, draw), cached.run_published(model, draw)
 data, guarantee = ours.dataset, ours.outcome.release.guarantee
 
 frame.heading(
     f"What does hiding {data.unit} do to the map?",
-    tables.answer(ours, paper, draw, show, text.factor_of, "a released price, over the hexagons with sales,")
+    words.answer(ours, paper, draw, show, text.factor_of, "a released price, over the hexagons with sales,")
     + " Noise is small where sales are dense and large at the rim.",
 )
 if data.simulated:
     st.info(f"These sales are {data.source}", icon=":material/science:")
 if show:
     frame.overlay_banner()
-frame.metrics(tables.release_metrics(ours, paper, show, text.factor_of))
-kind, beside = page_controls.map_view(show)
+frame.metrics(words.release_metrics(ours, paper, show, text.factor_of))
+kind, beside = controls.map_view(show)
 layer, cells = maps.LAYERS[kind], maps.cell_table(ours, show)
 if beside:
     left, right = st.columns(2)
@@ -24,19 +26,19 @@ if beside:
         st.subheader("This setting")
         picked = frame.hexagon_map(maps.deck(cells, layer, kind), "hexagons", layer)
     with right:
-        st.subheader(tables.published_title(paper))
+        st.subheader(words.published_title(paper))
         frame.hexagon_map(maps.deck(maps.cell_table(paper, show), layer, f"{kind}-paper"), "hexagons_paper", layer)
 else:
     picked = frame.hexagon_map(maps.deck(cells, layer, kind), "hexagons", layer)
 frame.picked_row(cells, picked)
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
 with values:
-    frame.table(cells, data.name, tables.OVERLAY_NOTE)
+    frame.table(cells, data.name, words.OVERLAY_NOTE)
 with how:
     if show:
-        errors = compute.drawn(figures.error_distribution, ours, paper, data.y_unit)
-        frame.chart(errors, "errors", tables.ERRORS_ALT)
-    frame.steps(tables.explain(ours, model, design, draw))
+        errors = cached.drawn(figures.error_distribution, ours, paper, data.y_unit)
+        frame.chart(errors, "errors", words.ERRORS_ALT)
+    frame.steps(words.explain(ours, model, design, draw))
 with lesson:
     frame.lessons(
         "london_noise_map",

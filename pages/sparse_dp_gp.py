@@ -1,67 +1,69 @@
 import streamlit as st
 
-from pages._ui import compute, frame, page_controls, sparse_figures
+from pages._ui.look import frame
+from pages._ui.sparse import controls, figures
+from pages._ui.work import cached
 
-setting, view, show = page_controls.sparse_setting()
-found = compute.sparse_fits(setting)
+setting, view, show = controls.sparse_setting()
+found = cached.sparse_fits(setting)
 guarantee = setting.mechanism().guarantee.for_unit(found.dataset.unit)
 
 
 def picture(*parts):
-    return compute.drawn(*parts, of=setting)
+    return cached.drawn(*parts, of=setting)
 
 
-frame.heading("What if the inputs are private too?", sparse_figures.answer(found, setting, show))
+frame.heading("What if the inputs are private too?", figures.answer(found, setting, show))
 if found.dataset.simulated:
     st.info(f"Simulated data: {found.dataset.source}", icon=":material/science:")
 if show:
     frame.overlay_banner()
-frame.metrics(sparse_figures.metrics(found, setting, show))
+frame.metrics(figures.metrics(found, setting, show))
 left, right = st.columns(2)
-table = sparse_figures.fit_table(found)
+table = figures.fit_table(found)
 if view == "fits":
     with left:
         caption = "Private fits: ours orange, the paper's purple and dashed; bands of two standard deviations."
-        frame.chart(picture(sparse_figures.fit, found, show), "sparse_fit", caption)
+        frame.chart(picture(figures.fit, found, show), "sparse_fit", caption)
     if show:
         with right:
             caption = "Do intervals hold what they promise? Below the dotted line they are too narrow."
-            frame.chart(picture(sparse_figures.calibration, found), "sparse_calibration", caption)
+            frame.chart(picture(figures.calibration, found), "sparse_calibration", caption)
 elif not show:
     st.info("These figures compare with the true data: switch the educational overlay on to see them.")
 elif view == "errors":
-    curves = compute.sparse_curves(setting)
+    curves = cached.sparse_curves(setting)
     with left:
         frame.chart(
-            picture(sparse_figures.against_epsilon, curves, "error"),
+            picture(figures.against_epsilon, curves, "error"),
             "sparse_errors",
             "Held-out error against ε.",
         )
     with right:
         caption = "Log-likelihood of held-out records: error and honesty of the uncertainty together."
         frame.chart(
-            picture(sparse_figures.against_epsilon, curves, "likelihood"),
+            picture(figures.against_epsilon, curves, "likelihood"),
             "sparse_likelihood",
             caption,
         )
-    table = sparse_figures.curve_table(curves)
+    table = figures.curve_table(curves)
 else:
-    chosen = compute.sparse_choices(setting)
+    chosen = cached.sparse_choices(setting)
     with left:
         caption = "Error after a private choice of lengthscale and noise: evidence costs nothing beyond the release."
-        frame.chart(picture(sparse_figures.choice_errors, chosen), "sparse_choice", caption)
+        frame.chart(picture(figures.choice_errors, chosen), "sparse_choice", caption)
     with right:
         frame.chart(
-            picture(sparse_figures.choice_shares, chosen),
+            picture(figures.choice_shares, chosen),
             "sparse_shares",
             "Which lengthscale each method chooses.",
         )
-    table = sparse_figures.choice_table(chosen)
+    table = figures.choice_table(chosen)
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
 with values:
     frame.table(table, f"sparse_{view}", "Predictions of one release may be published; errors are not private.")
 with how:
-    frame.steps(sparse_figures.steps(setting, found))
+    frame.steps(figures.steps(setting, found))
 with lesson:
     frame.lessons(
         "sparse_dp_gp",

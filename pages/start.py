@@ -1,10 +1,13 @@
 import streamlit as st
 
-from pages._ui import compute, controls, deployments, frame, glossary, meaning, page_controls, text, tour
-from pages._ui.metric import Metric
+from pages._ui.look import frame, glossary, sidebar, text
+from pages._ui.look.metric import Metric
+from pages._ui.start import controls, deployments, meaning
+from pages._ui.tour import walk
+from pages._ui.work import cached
 
-draw = controls.privacy(draws=False)
-prior, family = page_controls.prior(), page_controls.family()
+draw = sidebar.privacy(draws=False)
+prior, family = controls.prior(), controls.family()
 odds = meaning.odds_of_attack(draw, prior, family)
 delta = odds.guarantee.budget.delta
 
@@ -14,7 +17,7 @@ frame.heading(
     f"{text.percent(prior)} chance beforehand, judges it right **{text.percent(odds.after)}** of the time after "
     f"seeing the release, and {text.percent(odds.before)} without it.",
 )
-tour.invitation()
+walk.invitation()
 frame.metrics(
     [
         Metric("Attacker right, after", text.percent(odds.after), f"before {text.percent(odds.before)}"),
@@ -30,7 +33,7 @@ frame.metrics(
 left, right = st.columns([3, 2])
 with left:
     caption = f"{meaning.TRADEOFF_ALT} {meaning.FAMILY_NOTES[family]}"
-    frame.chart(compute.drawn(meaning.tradeoff_figure, draw, family), "tradeoff", caption)
+    frame.chart(cached.drawn(meaning.tradeoff_figure, draw, family), "tradeoff", caption)
 with right:
     st.subheader("What is protected, and from whom")
     st.markdown(meaning.WHO)
@@ -39,7 +42,7 @@ with right:
     with st.expander("Words used on these pages", icon=":material/menu_book:"):
         st.markdown(glossary.listed())
 st.header("Where others have set it")
-frame.chart(compute.drawn(deployments.strip, draw.epsilon), "deployments", deployments.NOTE)
+frame.chart(cached.drawn(deployments.strip, draw.epsilon), "deployments", deployments.NOTE)
 st.header("What you can explore")
 frame.page_cards(meaning.PAGES)
 values, others, lesson = st.tabs(["Table", "Published budgets", "Try this"])

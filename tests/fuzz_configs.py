@@ -3,8 +3,8 @@
 import json
 from dataclasses import replace
 
-from dpgp_core.publishing import CHOICES, spec_to_json
-from dpgp_core.publishing.spec_json import EXAMPLE, spec_to_object
+from dpgp_core.release import CHOICES, spec_to_json
+from dpgp_core.release.specification_json import EXAMPLE, spec_to_object
 from tests.fuzz_tables import pick
 
 SPEC = replace(EXAMPLE, grid=(3,))

@@ -3,7 +3,7 @@
 import json
 from dataclasses import replace
 
-from dpgp_core.publishing import ledger_to_json, spec_to_json
+from dpgp_core.release import ledger_to_json, spec_to_json
 from tests.fuzz_configs import GOOD, NASTY, SPEC, deeply_nested, not_an_object, written
 from tests.fuzz_tables import pick
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from ..data import FloatArray
-from ..kernels import Kernel, check_positive
+from ..arrays import FloatArray
+from ..checks import check_positive
+from ..kernels import Kernel
 
 
 def output_covariance(kernel: Kernel, X: FloatArray, noise_variance: float) -> FloatArray:

@@ -6,8 +6,9 @@ import numpy as np
 from scipy.cluster.vq import ClusterError, kmeans2
 from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
 
-from ..data import FloatArray
-from ..kernels import Kernel, check_positive
+from ..arrays import FloatArray
+from ..checks import check_positive
+from ..kernels import Kernel
 from .exact import check_columns
 
 _RESTARTS = 5  # k-means stops at local optima; the tightest clustering of a few runs is kept

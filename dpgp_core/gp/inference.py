@@ -6,9 +6,10 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from ..columns import Matrix
-from ..data import FloatArray
-from ..kernels import Kernel, check_positive
+from ..arrays import FloatArray
+from ..checks import check_positive
+from ..kernels import Kernel
+from ..linalg.blocks import Matrix
 from . import exact
 from .pivoted import TOLERANCE, LowRank, ToleranceMissedError, check_tolerance, factorise
 

@@ -10,8 +10,9 @@ and pivots are chosen from inputs alone. What an approximation costs is accuracy
 
 from __future__ import annotations
 
-from ..data import FloatArray
-from ..kernels import Kernel, check_positive
+from ..arrays import FloatArray
+from ..checks import check_positive
+from ..kernels import Kernel
 from .exact import check_columns
 from .pivoted import TOLERANCE, factorise
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import cho_factor, cholesky, solve_triangular
 
-from ..data import FloatArray
+from ..arrays import FloatArray
 from ..kernels import Kernel
 from .exact import check_columns, output_covariance
 

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpstrf
 
-from ..columns import BLOCK, Columns, FactoredMatrix, Index, Rows, norms, upper
-from ..data import FloatArray
-from ..design_solver import column_norms
+from ..arrays import FloatArray
 from ..kernels import Kernel
+from ..linalg.blocks import BLOCK, Columns, FactoredMatrix, Index, Rows, norms, upper
+from ..linalg.dense import column_norms
 from .exact import check_columns
 from .variational import whitened_features
 

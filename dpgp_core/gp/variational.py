@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
 
-from ..binning import Grid, check_bins
-from ..data import FloatArray
-from ..kernels import Kernel, check_positive
+from ..arrays import FloatArray
+from ..checks import check_positive
+from ..kernels import Kernel
 from .exact import check_columns
+from .grid import Grid, check_bins
 
 Features = Callable[[FloatArray], FloatArray]
 """Maps inputs (n, D) to features phi (n, m)."""

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data import FloatArray
+from ..arrays import FloatArray
 
 IntArray = NDArray[np.int64]
 Norm = Literal["L1", "L2"]

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..data import FloatArray
+from ..arrays import FloatArray
 from .discrete import Bits
 from .integers import GRID, IntArray, Norm, check_intervals, exact_product, place_integers, strategy_integers
 from .noise import GaussianNoise, LaplaceNoise

@@ -48,7 +48,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from ..data import FloatArray
+from ..arrays import FloatArray
 from .discrete import Bits, discrete_gaussian, discrete_laplace
 
 MARGIN = Fraction(1, 10**9)

@@ -11,13 +11,16 @@ from typing import ClassVar, Literal
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from ..columns import Columns, FactoredMatrix, Matrix
-from ..data import Dataset, FloatArray
+from ..arrays import FloatArray
+from ..checks import check_positive
+from ..data import Dataset
 from ..gp.exact import output_covariance
 from ..gp.inference import Inference, InferenceChoice
-from ..kernels import Kernel, check_positive
-from ..noise_design import NoiseDesign, ObjectiveName, design_noise
-from .base import GaussianMechanism, Plan, Release
+from ..kernels import Kernel
+from ..linalg.blocks import Columns, FactoredMatrix, Matrix
+from ..strategies.noise_design import NoiseDesign, ObjectiveName, design_noise
+from .base import Plan, Release
+from .gaussian import GaussianMechanism
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..data import FloatArray
+from ..arrays import FloatArray
 from ..gp.inducing import choose_inducing, inducing_matrix
 from .base import Plan
 from .cloaking import OptimisedNoise

@@ -9,12 +9,15 @@ from typing import ClassVar, Literal
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh
 
-from ..columns import Matrix
-from ..data import Dataset, FloatArray
+from ..arrays import FloatArray
+from ..checks import check_positive
+from ..data import Dataset
 from ..gp.exact import check_columns, cloaking_matrix, output_covariance
 from ..gp.inference import Inference, InferenceChoice, describe
-from ..kernels import Kernel, check_positive
-from .base import GaussianMechanism, Plan, Release
+from ..kernels import Kernel
+from ..linalg.blocks import Matrix
+from .base import Plan, Release
+from .gaussian import GaussianMechanism
 
 
 @dataclass(frozen=True, kw_only=True)

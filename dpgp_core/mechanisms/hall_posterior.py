@@ -7,11 +7,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..calibration import epsilon_of
-from ..data import Dataset, FloatArray
-from ..kernels import Kernel, check_positive
-from ..privacy import Guarantee
-from .base import GaussianMechanism, Plan, Release
+from ..accounting.gaussian import epsilon_of
+from ..accounting.guarantee import Guarantee
+from ..arrays import FloatArray
+from ..checks import check_positive
+from ..data import Dataset
+from ..kernels import Kernel
+from .base import Plan, Release
+from .gaussian import GaussianMechanism
 from .gp_prior import prior_plan
 from .posterior_sampling import ONE_RECORD, RECORD_ASSUMPTIONS, RECORD_NOT_COVERED, RECORD_UNIT
 

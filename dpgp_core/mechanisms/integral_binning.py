@@ -10,9 +10,10 @@ from typing import ClassVar
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh
 
-from ..binning import BinPlan
-from ..data import Dataset, FloatArray
-from ..integral_kernel import k_FF, k_Ff, volumes
+from ..arrays import FloatArray
+from ..data import Dataset
+from ..gp.grid import BinPlan
+from ..gp.integral_kernel import k_FF, k_Ff, volumes
 from ..kernels import EQ
 from .base import NotPrivate, Release
 from .laplace_binning import BinMeans

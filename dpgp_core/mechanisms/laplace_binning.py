@@ -9,10 +9,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..binning import BinPlan, Grid, check_bins, plan_bins
-from ..data import Dataset, FloatArray
-from ..losses import PureLoss
-from ..privacy import ONE_OUTPUT, Budget, Guarantee
+from ..accounting.guarantee import ONE_OUTPUT, Budget, Guarantee
+from ..accounting.losses import PureLoss
+from ..arrays import FloatArray
+from ..data import Dataset
+from ..gp.grid import BinPlan, Grid, check_bins, plan_bins
 from .base import BEYOND_ONE_RELEASE, FIXED_IN_ADVANCE, NotPrivate, Release
 
 ASSUMPTIONS = (

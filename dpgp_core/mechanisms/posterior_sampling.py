@@ -8,11 +8,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..data import Dataset, FloatArray, check_interval
+from ..accounting.guarantee import Budget, Guarantee
+from ..accounting.posterior_loss import PosteriorLoss
+from ..arrays import FloatArray
+from ..checks import check_interval, check_positive
+from ..data import Dataset
 from ..gp.paths import Paths, posterior_process
-from ..kernels import Matern12, Stationary, check_positive
-from ..posterior_loss import PosteriorLoss
-from ..privacy import Budget, Guarantee
+from ..kernels import Matern12, Stationary
 from .base import BEYOND_ONE_RELEASE, NotPrivate, Release
 
 ONE_RECORD = "one record (input and output) replaced by any other within the public domain and bounds; n fixed"

@@ -14,10 +14,11 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from ..data import Dataset, FloatArray
+from ..accounting.guarantee import Guarantee
+from ..arrays import FloatArray
+from ..checks import check_positive
+from ..data import Dataset
 from ..gp.inference import InferenceChoice
-from ..kernels import check_positive
-from ..privacy import Guarantee
 from .base import NotPrivate, Plan, Release
 from .cloaking import OptimisedNoise
 

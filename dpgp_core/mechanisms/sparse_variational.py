@@ -8,18 +8,20 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from ..binning import check_bins
-from ..calibration import noise_multiplier
-from ..data import Dataset, FloatArray
+from ..accounting.gaussian import noise_multiplier
+from ..accounting.guarantee import Budget, Guarantee
+from ..accounting.losses import GaussianLoss
+from ..arrays import FloatArray
+from ..checks import check_positive
+from ..data import Dataset
+from ..gp.grid import check_bins
 from ..gp.variational import Features, grid_in_box, inducing_root, row_blocks, sum_statistics, whitened_features
-from ..kernel_norms import KernelNorm, kernel_norm_bound
-from ..kernels import Stationary, check_positive
-from ..losses import GaussianLoss
-from ..paper_posterior import Covariance, paper_posterior
-from ..privacy import Budget, Guarantee
-from ..sparse_fit import SparseFit
-from ..sparse_posterior import errors_in_variables
-from ..sparse_statistics import NoiseScales, NoisyStatistics, add_noise, clip_norms, noise_scales
+from ..kernels import Stationary
+from ..sparse.fit import SparseFit
+from ..sparse.kernel_norms import KernelNorm, kernel_norm_bound
+from ..sparse.posterior import errors_in_variables
+from ..sparse.published_posterior import Covariance, paper_posterior
+from ..sparse.statistics import NoiseScales, NoisyStatistics, add_noise, clip_norms, noise_scales
 from .base import NotPrivate, Release
 
 ONE_RECORD = "one record (input and output) replaced, n public"

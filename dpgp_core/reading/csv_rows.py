@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from ..data import FloatArray
+from ..arrays import FloatArray
 
 MAX_LINE_BYTES = 1_000_000  # one endless line must not fill the memory
 MAX_BYTES = 500_000_000  # of a whole file

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import BinaryIO, TypeVar
 
-from ..data import Dataset, FloatArray, check_interval
+from ..arrays import FloatArray
+from ..checks import check_interval
+from ..data import Dataset
 from .csv_rows import read_columns
 
 MAX_ROWS = 2_000_000  # rows beyond it are refused, not read

@@ -1,1 +1,1 @@
-"""Which linear combinations of the private outputs are measured: strategies and how good they can be."""
+"""What to measure, or where to put the noise, so that the released curve is best."""

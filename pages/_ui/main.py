@@ -4,7 +4,9 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages._ui import address, tour, waiting
+from pages._ui.look import address
+from pages._ui.tour import walk
+from pages._ui.work import waiting
 
 st.set_page_config(
     page_title="What privacy costs a Gaussian process",
@@ -32,13 +34,13 @@ moved = st.session_state.get("page", page.url_path) != page.url_path
 asked = address.asked()
 wanted = address.usable(carried if moved and not asked else asked)
 if moved and asked:
-    wanted = address.usable(tour.arrive(page.url_path, asked))
+    wanted = address.usable(walk.arrive(page.url_path, asked))
 if wanted != asked or address.repeated():
     st.session_state["page"] = page.url_path
     address.remember()
     st.switch_page(page, query_params=wanted)
 waiting.reserve()
-with address.explained(), tour.banner(page.url_path):
+with address.explained(), walk.banner(page.url_path):
     page.run()
 st.session_state["page"] = page.url_path
 # A control of this page that is absent from the address stands at its default: forget what was carried for it.

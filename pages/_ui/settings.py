@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from datasets import DATASETS
-from pages._ui.analysis import KERNELS
-from pages._ui.exploring_figures import LAYERS as EXCURSION_LAYERS
-from pages._ui.maps import LAYERS
+from pages._ui.excursion.figures import LAYERS as EXCURSION_LAYERS
+from pages._ui.look.maps import LAYERS
+from pages._ui.model import KERNELS
 
 EPSILONS = (0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 7, 10, 20, 50, 100)
 SPARSE_INDUCING = {

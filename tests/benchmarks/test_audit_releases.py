@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from benchmarks.audit_releases import Pair, audit_zips, informed_attack, neighbours, released_zips, values_in
-from dpgp_core.audit import check_neighbours
-from dpgp_core.publishing import CHOICES, read_table
+from dpgp_core.attack.audit import check_neighbours
+from dpgp_core.release import CHOICES, read_table
 
 
 @pytest.mark.parametrize("mechanism", CHOICES)

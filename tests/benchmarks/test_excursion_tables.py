@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks import excursion_tables as benchmark
 from datasets import excursion_1d
-from dpgp_core.grid_search import Setting
+from dpgp_core.excursion.grid_search import Setting
 
 TINY = ["--curve-sets", "4", "--curve-grid", "40", "--plume-sets", "3", "--coarse-side", "5", "--side", "6"]
 TINY += ["--london-sets", "3", "--draws", "2"]

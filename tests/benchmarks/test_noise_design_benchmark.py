@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from benchmarks import noise_design as benchmark
-from dpgp_core.noise_design import design_noise
+from dpgp_core.strategies.noise_design import design_noise
 
 
 @pytest.fixture(scope="module")

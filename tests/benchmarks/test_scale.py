@@ -5,7 +5,7 @@ from benchmarks import scale as benchmark
 from datasets import london_sales
 from dpgp_core.gp.pivoted import factorise
 from dpgp_core.kernels import EQ
-from dpgp_core.noise_design import design_noise
+from dpgp_core.strategies.noise_design import design_noise
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ import streamlit
 import yaml
 
 from deploy import local
-from pages._ui.visitors import COOKIE
+from pages._ui.serve.visitors import COOKIE
 
 ROOT = Path(__file__).resolve().parents[2]
 DEPLOY = ROOT / "deploy"
@@ -143,7 +143,7 @@ def test_nginx_looks_for_the_replicas_where_compose_puts_them():
 
 def test_nginx_and_the_app_agree_on_the_cookie():
     assert f"map $cookie_{COOKIE} $visitor" in NGINX
-    assert '"~^[A-Za-z0-9_-]{22,64}$"' in NGINX  # as in pages/_ui/visitors.py, whose tests pin the two ends
+    assert '"~^[A-Za-z0-9_-]{22,64}$"' in NGINX  # as in pages/_ui/serve/visitors.py, whose tests pin the two ends
     assert "hash $visitor consistent;" in NGINX
 
 

@@ -13,9 +13,9 @@ from starlette.responses import HTMLResponse, PlainTextResponse
 from starlette.routing import Route, WebSocketRoute
 
 from dpgp_core import __version__
-from pages._ui import server
-from pages._ui.readiness import CHECKS, Readiness
-from pages._ui.visitors import Visitors
+from pages._ui.serve import http
+from pages._ui.serve.readiness import CHECKS, Readiness
+from pages._ui.serve.visitors import Visitors
 
 ROOT = Path(__file__).resolve().parents[2]
 TOKEN = "t" * 32
@@ -40,15 +40,15 @@ def app(visitors):
 
     parts = ["/static/x.js", "/_stcore/health", "/media/x", "/component/x", "/favicon.png"]
     routes = [Route(path, page) for path in ("/", "/kung_curves", "/missing")] + [Route(path, part) for path in parts]
-    routes += [*server.ROUTES, WebSocketRoute("/_stcore/stream", stream)]
-    return server.Reception(Starlette(routes=routes), visitors)
+    routes += [*http.ROUTES, WebSocketRoute("/_stcore/stream", stream)]
+    return http.Reception(Starlette(routes=routes), visitors)
 
 
 @pytest.fixture
 def draining():
-    server.DRAINING.set()
+    http.DRAINING.set()
     yield
-    server.DRAINING.clear()
+    http.DRAINING.clear()
 
 
 def ask(app, path, kind="http", method="GET", scheme="http", **headers):
@@ -145,7 +145,7 @@ def test_readyz_says_why_not_without_telling_secrets(app, monkeypatch):
     def broken():
         raise FileNotFoundError("/home/someone/secret.csv")
 
-    monkeypatch.setattr(server, "READINESS", Readiness([("a dataset cannot be loaded", broken)]))
+    monkeypatch.setattr(http, "READINESS", Readiness([("a dataset cannot be loaded", broken)]))
     status, _, body = ask(app, "/readyz")
     assert status == 503
     assert json.loads(body)["reason"] == "a dataset cannot be loaded (FileNotFoundError)"
@@ -183,7 +183,7 @@ def test_the_checks_notice_a_missing_dataset(monkeypatch):
 
 def test_the_checks_notice_a_broken_page(monkeypatch, tmp_path):
     (tmp_path / "page.py").write_text("def (")
-    monkeypatch.setattr("pages._ui.readiness.PAGES", tmp_path)
+    monkeypatch.setattr("pages._ui.serve.readiness.PAGES", tmp_path)
     with pytest.raises(SyntaxError):
         dict(CHECKS)["the pages cannot be imported"]()
 
@@ -209,16 +209,16 @@ def test_otherwise_connections_pass(app):
 def test_the_signal_starts_draining_and_does_not_stop_the_process():
     before = signal.getsignal(signal.SIGUSR1)
     try:
-        thread = threading.Thread(target=server.drain_on_signal)  # not the main thread: nothing happens
+        thread = threading.Thread(target=http.drain_on_signal)  # not the main thread: nothing happens
         thread.start()
         thread.join()
         assert signal.getsignal(signal.SIGUSR1) == before
-        server.drain_on_signal()
+        http.drain_on_signal()
         os.kill(os.getpid(), signal.SIGUSR1)
-        assert server.DRAINING.wait(5)
+        assert http.DRAINING.wait(5)
     finally:
         signal.signal(signal.SIGUSR1, before)
-        server.DRAINING.clear()
+        http.DRAINING.clear()
 
 
 def test_the_app_uses_all_this():

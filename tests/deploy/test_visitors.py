@@ -3,9 +3,10 @@ import time
 
 import pytest
 
-from dpgp_core.losses import GaussianLoss
-from dpgp_core.privacy import ONE_OUTPUT, Budget, BudgetExceeded, Guarantee, Ledger
-from pages._ui.visitors import Visitors, well_formed
+from dpgp_core.accounting.guarantee import ONE_OUTPUT, Budget, Guarantee
+from dpgp_core.accounting.ledger import BudgetExceeded, Ledger
+from dpgp_core.accounting.losses import GaussianLoss
+from pages._ui.serve.visitors import Visitors, well_formed
 
 A, B, C = ("a" * 22, "b" * 32, "c" * 64)
 GUARANTEE = Guarantee(

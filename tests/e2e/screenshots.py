@@ -7,7 +7,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser
 
-from pages._ui import tour
+from pages._ui.tour import walk
 from tests.e2e import browser as tool
 
 PAGES = (
@@ -50,7 +50,7 @@ def take_step(browser: Browser, address: str, number: int, look: str, folder: Pa
     width, height, scheme = LOOKS[look]
     context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
     page = context.new_page()
-    page.goto(f"{address}/{tour.link(number).removeprefix('./')}")
+    page.goto(f"{address}/{walk.link(number).removeprefix('./')}")
     tool.settle(page)
     page.get_by_text("What you should see").click()
     tool.settle(page)
@@ -66,7 +66,7 @@ def main(folder: Path) -> None:
             for look in LOOKS:
                 take(browser, address, page_name, look, folder)
                 print(folder / f"{page_name}-{look}.png")
-        for number in range(1, len(tour.STEPS) + 1):
+        for number in range(1, len(walk.STEPS) + 1):
             for look in ("light", "narrow"):
                 take_step(browser, address, number, look, folder)
                 print(folder / f"tour_{number}-{look}.png")

@@ -5,13 +5,13 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages._ui import compute
+from pages._ui.work import cached
 from tests.pages.reading import ROOT
 
 
 @pytest.fixture(autouse=True)
 def cold_caches():
-    compute.jobs.clear()
+    cached.jobs.clear()
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pages._ui import text
+from pages._ui.look import text
 from tests import fuzz_links
 
 

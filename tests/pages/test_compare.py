@@ -2,14 +2,14 @@ from __future__ import annotations
 
 import pytest
 
-from pages._ui import comparing, comparing_tables
-from pages._ui.analysis import Model, load_dataset
+from pages._ui.compare import contenders, words
+from pages._ui.model import Model, load_dataset
 from tests.pages.reading import page_text, traces
 
 
 def test_every_contender_has_a_row_and_says_what_it_protects(open_page):
     table = open_page("compare").dataframe[0].value
-    assert list(table["mechanism"]) == list(comparing.CONTENDERS)
+    assert list(table["mechanism"]) == list(contenders.CONTENDERS)
     inputs_too = table["mechanism"].str.contains("inputs too")
     assert table["protects"][~inputs_too].str.startswith("outputs").all()
     assert table["protects"][inputs_too].str.startswith("inputs and outputs").all()
@@ -40,9 +40,11 @@ def test_unreachable_target_is_said_plainly(open_page):
 def test_epsilon_needed_reaches_the_target(open_page):
     app = open_page("compare", target_cm="9.0")
     needed = app.dataframe[0].value.set_index("mechanism").loc["Refined cloaking (ours)", "ε needed for the target"]
-    data, contest = load_dataset("kung"), comparing.Contest(Model("kung", "EQ", 25.0, 0.3), 0.01, 10, 6)
-    held = comparing.prepare(data, contest, "Refined cloaking (ours)")
-    at = comparing.held_out_errors(comparing.CONTENDERS["Refined cloaking (ours)"](contest, float(needed)), held, 60, 1)
+    data, contest = load_dataset("kung"), contenders.Contest(Model("kung", "EQ", 25.0, 0.3), 0.01, 10, 6)
+    held = contenders.prepare(data, contest, "Refined cloaking (ours)")
+    at = contenders.held_out_errors(
+        contenders.CONTENDERS["Refined cloaking (ours)"](contest, float(needed)), held, 60, 1
+    )
     assert at.rmse.mean() == pytest.approx(9.0, rel=0.01)
 
 
@@ -50,17 +52,17 @@ def test_epsilon_needed_reaches_the_target(open_page):
 def test_every_dataset_draws(open_page, dataset):
     app = open_page("compare", compare_dataset=dataset)
     assert not app.exception
-    assert set(comparing.CONTENDERS) <= set(traces(app))
+    assert set(contenders.CONTENDERS) <= set(traces(app))
 
 
 def test_errors_fall_with_epsilon():
-    data, contest = load_dataset("kung"), comparing.Contest(Model("kung", "EQ", 25.0, 0.3), 0.01, 10, 6)
-    for name in comparing.CONTENDERS:
-        mean = comparing.curve(data, contest, name).mean
+    data, contest = load_dataset("kung"), contenders.Contest(Model("kung", "EQ", 25.0, 0.3), 0.01, 10, 6)
+    for name in contenders.CONTENDERS:
+        mean = contenders.curve(data, contest, name).mean
         assert (mean[1:] <= mean[:-1] * 1.02).all(), name
 
 
 def test_log_prices_are_shown_as_shares():
-    scale = comparing_tables.scale_of(load_dataset("london_hexes"))
+    scale = words.scale_of(load_dataset("london_hexes"))
     assert scale.back(scale.show(0.3)) == pytest.approx(0.3)
     assert scale.show(0.0953102) == pytest.approx(10, abs=1e-3)

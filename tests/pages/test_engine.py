@@ -10,12 +10,13 @@ from concurrent.futures import ProcessPoolExecutor
 import numpy as np
 import pytest
 
-from pages._ui import comparing, exploring
-from pages._ui.analysis import Model, load_dataset
-from pages._ui.engine import THREAD_CAPS, VARIABLE, engine, run_on
+from pages._ui.compare import contenders
+from pages._ui.excursion import exploration
+from pages._ui.model import Model, load_dataset
+from pages._ui.work.engine import THREAD_CAPS, VARIABLE, engine, run_on
 from tests.pages.reading import ROOT
 
-CONTEST = comparing.Contest(Model("toy_1d", "EQ", 1.0, 0.3), 0.01, 6, 5)
+CONTEST = contenders.Contest(Model("toy_1d", "EQ", 1.0, 0.3), 0.01, 6, 5)
 CONTENDERS = ("Refined cloaking (ours)", "Laplace bins", "Sparse DP-GP (inputs too)")
 DEAD = "tcp://127.0.0.1:9"  # the discard port, where nothing listens
 
@@ -55,26 +56,26 @@ def test_several_workers_are_processes():
 @pytest.mark.filterwarnings("ignore::Warning:(distributed|dask|tornado).*")
 def test_a_cluster_compares_mechanisms_with_the_same_numbers(cluster, monkeypatch):
     data = load_dataset("toy_1d")
-    here = {name: comparing.curve(data, CONTEST, name) for name in CONTENDERS}
-    needed = comparing.needed(data, CONTEST, CONTENDERS[0], 0.3)
+    here = {name: contenders.curve(data, CONTEST, name) for name in CONTENDERS}
+    needed = contenders.needed(data, CONTEST, CONTENDERS[0], 0.3)
     monkeypatch.setenv(VARIABLE, cluster)
     for name in CONTENDERS:
-        there = comparing.curve(data, CONTEST, name)
+        there = contenders.curve(data, CONTEST, name)
         np.testing.assert_allclose(there.errors, here[name].errors, rtol=1e-10, atol=0)
         np.testing.assert_allclose(there.noise_sd, here[name].noise_sd, rtol=1e-10, atol=0)
         assert there.seconds > 0
     assert needed is not None
-    assert comparing.needed(data, CONTEST, CONTENDERS[0], 0.3) == pytest.approx(needed, rel=1e-10)
+    assert contenders.needed(data, CONTEST, CONTENDERS[0], 0.3) == pytest.approx(needed, rel=1e-10)
 
 
 @needs_dask
 @pytest.mark.filterwarnings("ignore::Warning:(distributed|dask|tornado).*")
 def test_a_cluster_finds_the_same_settings_and_reports_progress(cluster, monkeypatch):
-    monkeypatch.setitem(exploring.SEARCHED, "curve", 2)
-    here = exploring.find_settings("curve", 0.3, 0.005, 1, 5.0, lambda done: None)
+    monkeypatch.setitem(exploration.SEARCHED, "curve", 2)
+    here = exploration.find_settings("curve", 0.3, 0.005, 1, 5.0, lambda done: None)
     monkeypatch.setenv(VARIABLE, cluster)
     seen: list[float] = []
-    there = exploring.find_settings("curve", 0.3, 0.005, 1, 5.0, seen.append)
+    there = exploration.find_settings("curve", 0.3, 0.005, 1, 5.0, seen.append)
     np.testing.assert_allclose(list(vars(there).values()), list(vars(here).values()), rtol=1e-10, atol=0)
     assert seen == sorted(seen)
     assert seen[-1] == pytest.approx(1)
@@ -106,7 +107,7 @@ def test_workers_with_several_threads_are_refused(cluster, monkeypatch):
 def test_a_scheduler_out_of_reach_or_without_workers_is_a_sentence(monkeypatch):
     from distributed import LocalCluster
 
-    monkeypatch.setattr("pages._ui.engine.SECONDS", 1)
+    monkeypatch.setattr("pages._ui.work.engine.SECONDS", 1)
     with pytest.raises(ValueError, match=f"cannot reach a Dask scheduler at {DEAD} .*; is it running"), engine(DEAD):
         pass
     with (
@@ -122,9 +123,9 @@ def test_a_scheduler_out_of_reach_or_without_workers_is_a_sentence(monkeypatch):
 @needs_dask
 @pytest.mark.filterwarnings("ignore::Warning:(distributed|dask|tornado).*")
 def test_workers_without_the_project_are_a_sentence(cluster, monkeypatch):
-    found = sys.modules["pages._ui.engine"]
+    found = sys.modules["pages._ui.work.engine"]
     # the workers are threads of this process, which can no longer import it
-    monkeypatch.setitem(sys.modules, "pages._ui.engine", None)
+    monkeypatch.setitem(sys.modules, "pages._ui.work.engine", None)
     with (
         pytest.raises(ValueError, match=r"some workers of .* cannot import this project; start"),
         found.engine(cluster),

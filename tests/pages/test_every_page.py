@@ -97,4 +97,4 @@ def test_only_one_module_caches():
             for word in ("cache_data", "cache_resource", "lru_cache", "functools.cache", "= Jobs(")
         )
     ]
-    assert cached == ["pages/_ui/compute.py"]
+    assert cached == ["pages/_ui/work/cached.py"]

@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpgp_core.renyi import posterior_sampling_epsilon
-from pages._ui import exploring
-from pages._ui.exploring import View
+from dpgp_core.accounting.posterior_epsilon import posterior_sampling_epsilon
+from pages._ui.excursion import exploration
+from pages._ui.excursion.exploration import View
 from pages._ui.settings import PATH_LENGTHS, RIDGES, SIGMAS
 from tests.pages.reading import deck, page_text, traces
 
@@ -49,25 +49,25 @@ def test_london_truth_needs_the_overlay(open_page):
 
 
 def test_overlap_of_a_view_by_brute_force():
-    found = exploring.explore(CURVE, 0.5)
+    found = exploration.explore(CURVE, 0.5)
     inside, truth = found.paths[0] >= 0, found.truth >= 0
     assert found.path_iou[0] == pytest.approx((inside & truth).sum() / (inside | truth).sum())
     assert found.everything_iou == pytest.approx(truth.mean())
-    assert len(found.path_iou) == 3 + exploring.SIMULATED
+    assert len(found.path_iou) == 3 + exploration.SIMULATED
 
 
 def test_the_cutoff_does_not_look_at_the_data():
     # validation data come from another seed than the data shown
-    targets = exploring.simulated_targets("curve", 3, 0.3, exploring.VALIDATION_SEED)
-    dataset, _, _ = exploring.data_of(CURVE)
+    targets = exploration.simulated_targets("curve", 3, 0.3, exploration.VALIDATION_SEED)
+    dataset, _, _ = exploration.data_of(CURVE)
     assert not any(np.array_equal(X, dataset.X) for X in targets.X)
 
 
 @pytest.mark.parametrize("kind", ["curve", "london"])
 def test_search_keeps_its_budget_and_reports_progress(kind):
     done = []
-    found = exploring.find_settings(kind, 0.3, 0.005, 2, 3.0, done.append)
-    assert exploring.epsilon_of(kind, found.lengthscale, found.r, found.scale, 0.005, 2) <= 3.0 * (1 + 1e-6)
+    found = exploration.find_settings(kind, 0.3, 0.005, 2, 3.0, done.append)
+    assert exploration.epsilon_of(kind, found.lengthscale, found.r, found.scale, 0.005, 2) <= 3.0 * (1 + 1e-6)
     assert done[-1] == pytest.approx(1)
     assert done == sorted(done)
 
@@ -79,5 +79,5 @@ def test_finding_settings_moves_the_sliders_within_the_budget(open_page):
     assert "Found for epsilon at most 3" in app.success[0].value
     length, r, s = (float(app.select_slider(key=key).value) for key in ("length", "r", "sigma"))
     assert (length in PATH_LENGTHS, r in RIDGES, s in SIGMAS) == (True, True, True)
-    assert exploring.epsilon_of("curve", length, r, s, 0.005, 1) <= 3.0
+    assert exploration.epsilon_of("curve", length, r, s, 0.005, 1) <= 3.0
     assert float(app.metric[3].value) <= 3.0

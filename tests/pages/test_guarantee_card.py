@@ -7,7 +7,7 @@ import pytest
 
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import Cloaking
-from pages._ui import frame, glossary, palette
+from pages._ui.look import frame, glossary, palette
 from tests.pages.test_every_page import PAGES
 
 ROWS = ("Protects", "Neighbours", "Unit", "Promise", "How sure", "Rests on", "Assumes", "Does not cover")

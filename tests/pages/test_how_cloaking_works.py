@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pages._ui import two_points
+from pages._ui.cloaking import two_points
 from tests.pages.reading import traces
 
 

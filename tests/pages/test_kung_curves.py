@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 import datasets
-from dpgp_core.calibration import epsilon_of
+from dpgp_core.accounting.gaussian import epsilon_of
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import Cloaking, RefinedCloaking
-from pages._ui import analysis
+from pages._ui.cloaking import pipeline
+from pages._ui.model import KERNELS
 from tests.pages.reading import page_text, traces
 
 
@@ -22,13 +23,13 @@ def stages(monkeypatch):
     """Counts how often stage 1 (C) and stage 2 (lambda, M) really run."""
     calls: Counter[str] = Counter()
     for name in ("stage_matrix", "stage_plan"):
-        original = getattr(analysis, name)
+        original = getattr(pipeline, name)
 
         def counted(*args, name=name, original=original):
             calls[name] += 1
             return original(*args)
 
-        monkeypatch.setattr(analysis, name, counted)
+        monkeypatch.setattr(pipeline, name, counted)
     return calls
 
 
@@ -101,7 +102,7 @@ def test_halls_formula_above_epsilon_one_is_marked_as_no_promise(open_page):
     assert any("not established here" in title.value for title in app.subheader)
 
 
-@pytest.mark.parametrize("kernel", analysis.KERNELS)
+@pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("data", ["kung", "toy_1d"])
 def test_every_kernel_draws(open_page, kernel, data):
     app = open_page("kung_curves", kernel=kernel, dataset=data)

@@ -5,7 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from dpgp_core.losses import GaussianLoss, PureLoss, total_epsilon
+from dpgp_core.accounting.compose import total_epsilon
+from dpgp_core.accounting.losses import GaussianLoss, PureLoss
 from tests.pages.reading import page_text, traces
 
 

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from datasets import london_sales
-from pages._ui import analysis, maps
+from pages._ui.cloaking import pipeline
+from pages._ui.look import maps
+from pages._ui.model import Design, Draw, Model
 from tests.pages.reading import deck, page_text
 
 
@@ -90,13 +92,13 @@ def test_dataset_of_another_page_is_explained(open_page):
 def sales_result():
     """Everything the page needs for a few simulated sales, with noise from one stage."""
     few = london_sales.load(n=200)
-    scene = analysis.make_scene(few)
-    model = analysis.Model("london_sales", "EQ", 15.0, 0.3)
-    design, draw = analysis.Design(mechanism="cloaking"), analysis.Draw(1.0, 0.01)
-    fit = analysis.stage_matrix(few, scene, model)
-    plan = analysis.stage_plan(few, scene, model, fit, design)
-    outcome = analysis.stage_outcome(few, scene, model, fit, plan, design, draw)
-    return analysis.Result((model, design, draw), few, fit, plan, outcome, {}, frozenset())
+    scene = pipeline.make_scene(few)
+    model = Model("london_sales", "EQ", 15.0, 0.3)
+    design, draw = Design(mechanism="cloaking"), Draw(1.0, 0.01)
+    fit = pipeline.stage_matrix(few, scene, model)
+    plan = pipeline.stage_plan(few, scene, model, fit, design)
+    outcome = pipeline.stage_outcome(few, scene, model, fit, plan, design, draw)
+    return pipeline.Result((model, design, draw), few, fit, plan, outcome, {}, frozenset())
 
 
 def test_true_prices_of_sales_are_the_means_in_their_cells(sales_result):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from dpgp_core.calibration import noise_multiplier
-from pages._ui import deployments
+from dpgp_core.accounting.gaussian import noise_multiplier
+from pages._ui.start import deployments
 from tests.pages.reading import page_text, traces
 
 

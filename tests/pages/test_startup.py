@@ -6,15 +6,15 @@ import subprocess
 
 import pytest
 
-from pages._ui import compute, startup
+from pages._ui.serve import startup
 
 
 @pytest.fixture
 def quiet(monkeypatch):
     """Neither processes nor programs are started; what was exempted from collection comes back."""
     started = []
-    monkeypatch.setattr(compute, "start", lambda: started.append("workers"))
-    monkeypatch.setattr(compute, "stop", lambda: started.append("no workers"))
+    monkeypatch.setattr(startup.cached, "start", lambda: started.append("workers"))
+    monkeypatch.setattr(startup.cached, "stop", lambda: started.append("no workers"))
 
     class Program:
         def __init__(self, command, **_):
@@ -40,5 +40,5 @@ def test_a_server_starts_workers_and_warming_and_stops_both(quiet, monkeypatch, 
     asyncio.run(serve_briefly())
     assert before == 0
     assert quiet == (
-        ["workers", "pages._ui.warm", "no warming", "no workers"] if warming else ["workers", "no workers"]
+        ["workers", "pages._ui.serve.warm", "no warming", "no workers"] if warming else ["workers", "no workers"]
     )

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pages._ui import text
+from pages._ui.look import text
 
 
 @pytest.mark.parametrize(

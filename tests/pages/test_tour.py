@@ -7,19 +7,22 @@ import pytest
 from scipy.special import ndtr
 
 import datasets
-from dpgp_core.calibration import noise_multiplier
+from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.gp.exact import cloaking_matrix
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import Cloaking
 from dpgp_core.mechanisms.gp_prior import exact_sensitivity
-from pages._ui import attacking, compute, text, tour, tour_answers
+from pages._ui.attack import attacks
+from pages._ui.look import text
+from pages._ui.tour import answers, walk
+from pages._ui.work import cached
 from tests.pages.reading import page_text
 
-NUMBERS = range(1, len(tour.STEPS) + 1)
+NUMBERS = range(1, len(walk.STEPS) + 1)
 
 
 def open_step(open_page, number, **more):
-    address = urlsplit(tour.link(number))
+    address = urlsplit(walk.link(number))
     page = address.path.removeprefix("./") or "start"
     return open_page(page, **dict(parse_qsl(address.query)) | more)
 
@@ -38,7 +41,7 @@ def links(app):
 
 
 def test_the_tour_has_seven_steps_on_seven_pages_from_start_to_compare():
-    pages = [step.page for step in tour.STEPS]
+    pages = [step.page for step in walk.STEPS]
     assert len(set(pages)) == len(pages) == 7
     assert pages[0] == "start"
     assert pages[-1] == "compare"
@@ -46,7 +49,7 @@ def test_the_tour_has_seven_steps_on_seven_pages_from_start_to_compare():
 
 @pytest.mark.parametrize("number", NUMBERS)
 def test_each_state_link_opens_its_page_in_its_state_with_its_banner(open_page, number):
-    app, step = open_step(open_page, number), tour.STEPS[number - 1]
+    app, step = open_step(open_page, number), walk.STEPS[number - 1]
     assert not app.exception
     assert not app.warning
     assert f"Guided tour, step {number} of 7: {step.title}" in banner(app)
@@ -70,7 +73,7 @@ def test_back_and_next_lead_to_the_neighbouring_steps_states(open_page, number):
     found = links(open_step(open_page, number))
     for label, other in (("Back", number - 1), ("Next question", number + 1)):
         if other in NUMBERS:
-            assert found[label] == {"tour": str(other)} | tour.STEPS[other - 1].state
+            assert found[label] == {"tour": str(other)} | walk.STEPS[other - 1].state
         else:
             assert label not in found
 
@@ -87,7 +90,7 @@ def test_leaving_takes_the_tour_out_of_the_address_and_keeps_the_rest(open_page)
 def test_another_page_than_the_steps_says_so_and_leads_back(open_page):
     app = open_page("sparse_dp_gp", tour="3")
     assert "This page is off the tour. The question was: **What does twice the ε buy?**" in banner(app)
-    assert links(app)["Back to the tour"] == {"tour": "3"} | tour.STEPS[2].state
+    assert links(app)["Back to the tour"] == {"tour": "3"} | walk.STEPS[2].state
 
 
 @pytest.mark.parametrize("garbage", ["0", "8", "-1", "1.5", "one", "<b>", "01", "", "inf", "9" * 5000])
@@ -115,7 +118,7 @@ def test_the_start_page_invites_and_the_button_begins(open_page):
 def test_claim_1_attackers_success():
     for epsilon in (0.1, 0.5, 10):
         expected = ndtr(0.5 / noise_multiplier(epsilon, 0.01))
-        assert text.percent(expected) in tour_answers.promise()
+        assert text.percent(expected) in answers.promise()
     assert ndtr(0.5 / noise_multiplier(0.1, 0.01)) < 0.53
     assert ndtr(0.5 / noise_multiplier(10, 0.01)) > 0.9
 
@@ -129,8 +132,8 @@ def test_claim_2_two_in_one_place_share_one_pull():
     assert np.linalg.matrix_rank(together, tol=1e-9) == 1  # the same direction
     assert np.abs(together).max() < 0.5 * np.abs(apart).max()  # and each less far
     # one direction c: the least noise that hides it is c itself, times d = 2
-    assert tour_answers.two_point_noise(4.5) == pytest.approx(2 * np.abs(together[:, 0]).max(), rel=1e-3)
-    assert tour_answers.two_point_noise(4.5) < 0.5 * tour_answers.two_point_noise(5.5)
+    assert answers.two_point_noise(4.5) == pytest.approx(2 * np.abs(together[:, 0]).max(), rel=1e-3)
+    assert answers.two_point_noise(4.5) < 0.5 * answers.two_point_noise(5.5)
     assert exact_sensitivity(EQ(lengthscale=1.5), np.array([[4.5], [4.5]]), 0.1) > 0
 
 
@@ -143,22 +146,22 @@ def test_claim_3_twice_the_epsilon_is_a_little_more_than_half_the_noise():
 
     ratio = noise_multiplier(1, 0.01) / noise_multiplier(0.5, 0.01)
     assert 0.5 < ratio < 0.65
-    assert tour_answers.kung_noise(1, False) / tour_answers.kung_noise(0.5, False) == pytest.approx(ratio, rel=1e-9)
+    assert answers.kung_noise(1, False) / answers.kung_noise(0.5, False) == pytest.approx(ratio, rel=1e-9)
     # the page's design weighs the records and spans a grid too: within 10 % of one at the records alone
-    assert tour_answers.kung_noise(0.5, False) == pytest.approx(noise(0.5), rel=0.1)
-    assert tour_answers.kung_noise(0.5, True) > 2 * tour_answers.kung_noise(0.5, False)
+    assert answers.kung_noise(0.5, False) == pytest.approx(noise(0.5), rel=0.1)
+    assert answers.kung_noise(0.5, True) > 2 * answers.kung_noise(0.5, False)
 
 
 def test_claim_4_few_neighbours_are_dear_and_a_short_lengthscale_is_dear_everywhere():
-    dense, empty = tour_answers.london_noise(15.0)
-    dense_8, empty_8 = tour_answers.london_noise(8.0)
+    dense, empty = answers.london_noise(15.0)
+    dense_8, empty_8 = answers.london_noise(8.0)
     assert empty > 4 * dense
     assert dense_8 > 1.5 * dense
     assert empty_8 > dense_8
 
 
 def test_claim_5_more_privacy_wants_a_longer_lengthscale(open_page):
-    private, loose = tour_answers.best_lengthscales()
+    private, loose = answers.best_lengthscales()
     assert private > loose
     for epsilon, best in (("0.1", private), ("10", loose)):
         app = open_page("lengthscale_choice", epsilon=epsilon)
@@ -169,14 +172,14 @@ def test_claim_6_the_attack_proves_no_more_than_is_promised_and_far_less_on_path
     def proven(found):
         return found.epsilon_lower / found.guarantee.budget.epsilon
 
-    cloaked = attacking.OutputAttack(tour_answers.KUNG, "cloaking", attacking.Draw(epsilon=1.0, delta=0.01), 10000)
-    paths = attacking.PathAttack(1.0, 0.5, 1, 0.05, "halves", 10000, 1)  # the page's defaults
-    assert 0.5 < proven(compute.output_attack(cloaked)) <= 1
-    assert proven(compute.path_attack(paths)) < 0.2
+    cloaked = attacks.OutputAttack(answers.KUNG, "cloaking", attacks.Draw(epsilon=1.0, delta=0.01), 10000)
+    paths = attacks.PathAttack(1.0, 0.5, 1, 0.05, "halves", 10000, 1)  # the page's defaults
+    assert 0.5 < proven(cached.output_attack(cloaked)) <= 1
+    assert proven(cached.path_attack(paths)) < 0.2
 
 
 def test_claim_7_accuracy_costs_privacy(open_page):
-    nine, eight = tour_answers.needed(9.0), tour_answers.needed(8.0)
+    nine, eight = answers.needed(9.0), answers.needed(8.0)
     assert eight > 1.3 * nine
     app = open_page("compare", target_cm="8")
     shown = app.dataframe[0].value.set_index("mechanism").loc["Refined cloaking (ours)", "ε needed for the target"]
@@ -184,7 +187,7 @@ def test_claim_7_accuracy_costs_privacy(open_page):
 
 
 def test_the_last_step_points_to_ones_own_data_only_once_that_page_exists(monkeypatch, tmp_path):
-    monkeypatch.setattr(tour, "_PAGES", tmp_path)
-    assert tour._ending() == ""
+    monkeypatch.setattr(walk, "_PAGES", tmp_path)
+    assert walk._ending() == ""
     (tmp_path / "your_data.py").touch()
-    assert "Your data & release" in tour._ending()
+    assert "Your data & release" in walk._ending()

@@ -4,9 +4,10 @@ import re
 
 import pytest
 
-from pages._ui import compute, warm
-from pages._ui.lattice import Lattice
+from pages._ui.serve import warm
 from pages._ui.settings import CHOICES, LENGTHSCALES
+from pages._ui.work import cached
+from pages._ui.work.store import Lattice
 from tests.pages.reading import ROOT
 
 PAGES = set(re.findall(r'st\.Page\("\.\./(\w+)\.py"', (ROOT / "pages/_ui/main.py").read_text()))
@@ -14,8 +15,8 @@ PAGES = set(re.findall(r'st\.Page\("\.\./(\w+)\.py"', (ROOT / "pages/_ui/main.py
 
 @pytest.fixture
 def lattice(tmp_path, monkeypatch):
-    lattice = Lattice(tmp_path / "lattice", writable=True)
-    monkeypatch.setattr(compute.jobs, "lattice", lattice)
+    lattice = Lattice(tmp_path / "lattice" / ("1" * 16), writable=True)
+    monkeypatch.setattr(cached.jobs, "lattice", lattice)
     return lattice
 
 
@@ -35,12 +36,12 @@ def test_every_address_is_one_that_its_page_offers():
 def test_a_warmed_page_computes_nothing(lattice, monkeypatch, page):
     warm.visit(page, {})
     assert any(lattice.folder.iterdir())
-    compute.jobs.clear()
+    cached.jobs.clear()
 
     def refuse(*_):
         raise AssertionError("computed again")
 
-    monkeypatch.setattr(compute.jobs, "_compute", refuse)
+    monkeypatch.setattr(cached.jobs, "_compute", refuse)
     warm.visit(page, {})
 
 
@@ -53,7 +54,7 @@ def test_a_page_that_fails_is_not_called_warm(lattice, monkeypatch):
         raise ValueError("no")
 
     with monkeypatch.context() as broken:
-        broken.setattr(compute.analysis, "stage_matrix", fail)
+        broken.setattr(cached.pipeline, "stage_matrix", fail)
         with pytest.raises(RuntimeError, match="kung_curves"):
             warm.main()
     assert not lattice.complete

@@ -7,10 +7,11 @@ import zipfile
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpgp_core.publishing import ledger_from_json, spec_from_json
-from pages._ui import compute, own_table
-from pages._ui.text import plain
-from pages._ui.visitors import Visitors
+from dpgp_core.release import ledger_from_json, spec_from_json
+from pages._ui.look.text import plain
+from pages._ui.own import upload
+from pages._ui.serve.visitors import Visitors
+from pages._ui.work import cached
 from tests.pages.reading import page_text, traces
 
 ROWS = "age,height\n" + "\n".join(f"{age},{100 + age + 0.7316 * (age % 3)}" for age in range(5, 65))
@@ -19,7 +20,7 @@ ROWS = "age,height\n" + "\n".join(f"{age},{100 + age + 0.7316 * (age % 3)}" for 
 @pytest.fixture(autouse=True)
 def own_visitors(monkeypatch):
     fresh = Visitors()
-    monkeypatch.setattr("pages._ui.own_session.VISITORS", fresh)
+    monkeypatch.setattr("pages._ui.own.session.VISITORS", fresh)
     return fresh
 
 
@@ -101,13 +102,13 @@ def test_two_releases_spend_the_budget_and_the_third_is_refused(open_page):
 
 
 def test_a_click_meanwhile_cannot_end_a_release_that_is_paid_for(open_page, own_visitors, monkeypatch):
-    app, once = declared(open_page), compute.jobs.once
+    app, once = declared(open_page), cached.jobs.once
 
     def watched(function, *args, waiting=None, **options):
-        assert function is not own_table.released or waiting is None  # waiting is where streamlit ends a run
+        assert function is not upload.released or waiting is None  # waiting is where streamlit ends a run
         return once(function, *args, **options)
 
-    monkeypatch.setattr(compute.jobs, "once", watched)
+    monkeypatch.setattr(cached.jobs, "once", watched)
     app = press(app, "Make release 1")
     assert not app.exception
     assert "**1 released**" in page_text(app)
@@ -179,10 +180,10 @@ def test_an_earlier_ledger_is_continued_from_its_card(open_page, own_visitors):
 
 
 def test_a_browser_served_elsewhere_before_is_told_so(open_page, own_visitors, monkeypatch):
-    monkeypatch.setattr("pages._ui.own_session.token", lambda: "x" * 32)
+    monkeypatch.setattr("pages._ui.own.session.token", lambda: "x" * 32)
     assert "knows nothing of what this browser released before" in said(open_page("your_data"))
     own_visitors.issue("y" * 32)
-    monkeypatch.setattr("pages._ui.own_session.token", lambda: "y" * 32)
+    monkeypatch.setattr("pages._ui.own.session.token", lambda: "y" * 32)
     assert said(open_page("your_data")) == ""
 
 
@@ -196,7 +197,7 @@ def test_a_browser_served_elsewhere_before_is_told_so(open_page, own_visitors, m
         (b"1.5,2.5\n1,2\n", "numbers"),
         (b"age,height\n" + b"9999,100\n9998,120\n", "outside"),
         (b"age," + b",".join(b"c%d" % i for i in range(2000)) + b"\n", "2001 columns, more than 1000"),
-        (b"x" * (own_table.MAX_BYTES + 1), "more than 5 MB"),
+        (b"x" * (upload.MAX_BYTES + 1), "more than 5 MB"),
     ],
     ids=["empty", "zip", "text", "ragged", "no header", "outside the box", "columns", "bytes"],
 )
@@ -229,4 +230,4 @@ def test_words_of_a_visitor_are_shown_as_they_are():
 def test_nothing_of_the_table_is_in_an_address_or_a_shared_cache(open_page):
     app = press(press(declared(open_page), "I may see the table"), "Make release 1")
     assert dict(app.query_params) == {}
-    assert not compute.jobs._kept
+    assert not cached.jobs._kept

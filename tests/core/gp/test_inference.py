@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
 
-from dpgp_core.columns import FactoredMatrix
 from dpgp_core.gp import inference
 from dpgp_core.gp.exact import cloaking_matrix
 from dpgp_core.gp.inference import Inference, InferenceChoice, describe
 from dpgp_core.gp.pivoted import factorise
 from dpgp_core.kernels import EQ, Matern12
+from dpgp_core.linalg.blocks import FactoredMatrix
 
 
 def inputs(n):

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import dpgp_core.mechanisms
-from dpgp_core.calibration import epsilon_of
+from dpgp_core.accounting.gaussian import epsilon_of
+from dpgp_core.accounting.losses import GaussianLoss, PureLoss
 from dpgp_core.kernels import EQ, Matern12, Matern52
-from dpgp_core.losses import GaussianLoss, PureLoss
 from dpgp_core.mechanisms import (
     MECHANISMS,
     Cloaking,

@@ -3,11 +3,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpgp_core.calibration import noise_multiplier
+from dpgp_core.accounting.gaussian import noise_multiplier
+from dpgp_core.accounting.posterior_epsilon import posterior_sampling_epsilon
 from dpgp_core.kernels import EQ, Matern12
 from dpgp_core.mechanisms import HallPosterior, PosteriorSampling
 from dpgp_core.mechanisms.hall_posterior import hall_epsilon
-from dpgp_core.renyi import posterior_sampling_epsilon
 
 MODEL = {"epsilon": 1.0, "delta": 0.01, "kernel": Matern12(lengthscale=2.0), "r": 1.5}
 X_TEST = np.linspace(0, 10, 25)[:, None]

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
+from dpgp_core.accounting.losses import PureLoss
+from dpgp_core.evaluation.errors import rmse
 from dpgp_core.gp.exact import cloaking_matrix
-from dpgp_core.integral_kernel import k_FF, k_Ff, volumes
+from dpgp_core.gp.integral_kernel import k_FF, k_Ff, volumes
 from dpgp_core.kernels import EQ
-from dpgp_core.losses import PureLoss
 from dpgp_core.mechanisms import IntegralBinning, LaplaceBinning
 from dpgp_core.mechanisms.integral_binning import bin_covariance, fit_white_noise
-from dpgp_core.utility import rmse
 
 MODEL = {"epsilon": 1.0, "bins": 5, "kernel_variance": 1.3, "lengthscale": 2.0}
 X_TEST = np.linspace(-2, 12, 9)[:, None]  # the data lie in 0 ... 10

@@ -2,9 +2,10 @@ import numpy as np
 import pytest
 from scipy.stats import kstest, laplace
 
-from dpgp_core.losses import PureLoss
+from dpgp_core.accounting.guarantee import ONE_OUTPUT
+from dpgp_core.accounting.ledger import Ledger
+from dpgp_core.accounting.losses import PureLoss
 from dpgp_core.mechanisms import LaplaceBinning
-from dpgp_core.privacy import ONE_OUTPUT, Ledger
 
 X_TEST = np.linspace(0, 10, 21)[:, None]  # the data lie in 0 ... 10
 

@@ -5,11 +5,12 @@ import math
 import numpy as np
 import pytest
 
+from dpgp_core.accounting.guarantee import Budget
+from dpgp_core.accounting.ledger import BudgetExceeded, Ledger
+from dpgp_core.accounting.posterior_epsilon import posterior_sampling_epsilon
 from dpgp_core.gp.exact import posterior
 from dpgp_core.kernels import EQ, Matern12, Matern32
 from dpgp_core.mechanisms import PosteriorSampling
-from dpgp_core.privacy import Budget, BudgetExceeded, Ledger
-from dpgp_core.renyi import posterior_sampling_epsilon
 
 MODEL = {"kernel": Matern12(lengthscale=2.0), "r": 2.0, "sigma": 0.8, "delta": 0.01}
 PUBLIC = {"n": 12, "x_box": ((0.0, 10.0),)}

@@ -6,13 +6,13 @@ import pytest
 from scipy.stats import beta
 
 import datasets
+from dpgp_core.accounting.losses import GaussianLoss
+from dpgp_core.evaluation.errors import draw_errors, rmse
 from dpgp_core.gp.exact import cloaking_matrix
 from dpgp_core.kernels import EQ
-from dpgp_core.losses import GaussianLoss
 from dpgp_core.mechanisms import Cloaking, RefinedCloaking
 from dpgp_core.mechanisms.refined_cloaking import FIXED_STAGES, stage_mean, unclipped_noise
-from dpgp_core.noise_design import design_noise
-from dpgp_core.utility import draw_errors, rmse
+from dpgp_core.strategies.noise_design import design_noise
 
 MODEL = {"epsilon": 1.0, "delta": 0.01, "kernel": EQ(lengthscale=2.0), "noise_variance": 0.3}
 S_PRIME = 1.87787556  # s'(1, 0.01), root of theorem 8 found by mpmath

@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from dpgp_core.accounting.ledger import Ledger
+from dpgp_core.accounting.losses import GaussianLoss
 from dpgp_core.gp import variational
 from dpgp_core.kernels import EQ, Matern52
-from dpgp_core.losses import GaussianLoss
 from dpgp_core.mechanisms import SparseVariational
-from dpgp_core.privacy import Ledger
 
 X_TEST = np.linspace(-2, 12, 9)[:, None]
 

@@ -1,0 +1,1 @@
+"""What a release spends: noise multipliers, losses and their composition, guarantees, the ledger."""

@@ -1,0 +1,87 @@
+"""What is promised, apart from how it is computed: budgets, guarantees, and what has been spent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from .gaussian import check_budget
+from .losses import Loss
+
+Protects = Literal["outputs", "inputs and outputs"]
+
+ONE_OUTPUT = "one record's output replaced by any value within the public bounds; inputs and n fixed"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Budget:
+    """A pair (epsilon, delta).
+
+    Args:
+        epsilon: > 0, the log of the largest factor by which an outcome's odds may change.
+        delta: in [0, 1), the probability mass exempted from that; 0 is pure differential privacy.
+
+    Raises:
+        ValueError: either is out of range.
+    """
+
+    epsilon: float
+    delta: float
+
+    def __post_init__(self) -> None:
+        check_budget(self.epsilon, self.delta if self.delta != 0 else 0.5)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Guarantee:
+    """The promise made by one release, known before any data are read.
+
+    Args:
+        budget: the (epsilon, delta) claimed.
+        loss: what the release spends; with it the accounting can be redone from this value alone.
+        protects: whose privacy the budget speaks of.
+        neighbours: which data sets are held indistinguishable.
+        unit: whom one record is about.
+        theorem: what the claim rests on.
+        assumptions: what must be true for it to hold.
+        not_covered: what a reader might wrongly believe to be covered.
+        established: False if the formula used is not proven at this budget; then ``budget`` is no
+            promise, and ``proven_epsilon`` is what does hold.
+        releases: how many noise draws it covers.
+    """
+
+    budget: Budget
+    loss: Loss
+    protects: Protects
+    neighbours: str
+    unit: str
+    theorem: str
+    assumptions: tuple[str, ...]
+    not_covered: tuple[str, ...]
+    established: bool = True
+    releases: int = 1
+
+    @property
+    def proven_epsilon(self) -> float:
+        """Exact epsilon of this noise at the claimed delta, whatever formula chose the noise."""
+        return self.loss.epsilon(self.budget.delta)
+
+    def for_unit(self, unit: str) -> Guarantee:
+        """The same promise, naming whom one record is about."""
+        return replace(self, unit=unit)
+
+    def repeated(self, releases: int) -> Guarantee:
+        """The promise for ``releases`` independent draws.
+
+        Raises:
+            ValueError: releases < 1.
+        """
+        if releases < 1:
+            raise ValueError(f"releases must be at least 1, got {releases}")
+        if releases == 1:
+            return self
+        loss = self.loss.repeated(releases)
+        # Noise larger than asked for (Hall's) may give epsilon 0 even so; the one claimed for one draw stands then.
+        epsilon = loss.epsilon(self.budget.delta) or self.budget.epsilon
+        budget = Budget(epsilon=epsilon, delta=self.budget.delta)
+        return replace(self, budget=budget, loss=loss, established=True, releases=self.releases * releases)

@@ -1,0 +1,67 @@
+"""What has been spent on one data set, and the refusal to spend more."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from scipy.optimize import brentq
+
+from .compose import total_epsilon
+from .gaussian import epsilon_of, noise_multiplier
+from .guarantee import Budget, Guarantee
+from .losses import GaussianLoss
+
+
+class BudgetExceeded(ValueError):
+    """A release was refused because the ledger's limit would be passed."""
+
+
+@dataclass(kw_only=True)
+class Ledger:
+    """What has been spent on one data set; see ``losses.total_epsilon`` for how it adds up.
+
+    Args:
+        limit: optional total that ``spend`` refuses to pass.
+    """
+
+    limit: Budget | None = None
+    entries: list[tuple[str, Guarantee]] = field(default_factory=list)
+
+    def epsilon(self, delta: float) -> float:
+        """Epsilon of everything spent so far, at this delta in (0, 1); 0 if nothing was."""
+        return total_epsilon([guarantee.loss for _, guarantee in self.entries], delta)
+
+    def epsilon_left(self) -> float:
+        """Epsilon of the largest further Gaussian release that the limit allows, at its delta; inf without one."""
+        if self.limit is None:
+            return math.inf
+        spent = [guarantee.loss for _, guarantee in self.entries]
+        budget = self.limit
+
+        def total(log_mu: float) -> float:
+            return total_epsilon([*spent, GaussianLoss(math.exp(log_mu))], budget.delta)
+
+        low, high = math.log(1e-6), -math.log(noise_multiplier(budget.epsilon, budget.delta))
+        if total(low) >= budget.epsilon:
+            return 0.0
+        root = brentq(lambda log_mu: total(log_mu) - budget.epsilon, low, high + 1e-9, xtol=1e-12)
+        return epsilon_of(math.exp(-root), budget.delta)
+
+    def spend(self, guarantees: Iterable[tuple[str, Guarantee]]) -> None:
+        """Record (what, guarantee) pairs, all or none.
+
+        Raises:
+            BudgetExceeded: the limit would be passed; nothing is recorded, the message says what is left.
+        """
+        proposed = Ledger(entries=[*self.entries, *guarantees])
+        if self.limit is not None:
+            total, spent = proposed.epsilon(self.limit.delta), self.epsilon(self.limit.delta)
+            if total > self.limit.epsilon * (1 + 1e-9):
+                raise BudgetExceeded(
+                    f"this would bring the total to epsilon = {total:.3g} at delta = {self.limit.delta:g}, "
+                    f"above the declared {self.limit.epsilon:g}; {spent:.3g} is spent and nothing was released. "
+                    f"Use epsilon = {self.epsilon_left():.3g} or less"
+                )
+        self.entries = proposed.entries

@@ -1,0 +1,179 @@
+"""Renyi curves of one posterior path f ~ GP(mu_D, s^2 k_D) when one record, input and output, is replaced.
+
+In coordinates in which the core's posterior is standard normal, neighbours are N(a, s^2 (I - u u^T / (v + q))) and
+N(a', s^2 (I - u' u'^T / (v' + q))), with |a - a'| <= Delta and |u|^2, |u'|^2 <= V, whatever the test points.
+With tau = V / q the bounds are finite for 1 < alpha < 1 + 1 / tau. Curves take x = alpha - 1, which keeps its digits
+near 1. Source: Maciazek 2026, theorem 3.1 and proposition 2, with the tighter terms proven below.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arrays import FloatArray
+from . import posterior_sensitivity as sensitivities
+
+Sensitivity = Literal["generic", "exponential_1d", "exponential_1d_min"]
+SENSITIVITIES: tuple[Sensitivity, ...] = ("generic", "exponential_1d", "exponential_1d_min")
+Bound = Literal["proven", "published"]
+
+
+def signed_covariance(x: FloatArray, tau: FloatArray) -> FloatArray:
+    """Covariance term -ln[1 - alpha (alpha - 1) tau^2 / (1 + tau)] / (2 (alpha - 1)), the supremum itself.
+
+    Proof: Sigma = I - u u^T/(v+q) has determinant 1/(1+t), t = v/q, and Sigma' likewise. The determinant of
+    alpha Sigma' + (1 - alpha) Sigma is smallest for orthogonal u, u': (1 - alpha t'/(1+t')) (1 + (alpha-1) t/(1+t)).
+    Then det / (det Sigma^(1-alpha) det Sigma'^alpha) has the log
+    [ln(1 - (alpha-1) t') + (alpha-1) ln(1+t')] + [ln(1 + alpha t) - alpha ln(1+t)]; both parts fall in t', t <= tau.
+
+    Args:
+        x: alpha - 1, in (0, 1/tau).
+        tau: V / q > 0.
+    """
+    beta = x * tau
+    return -np.log1p(-beta * (tau + beta) / (1 + tau)) / (2 * x)
+
+
+def published_covariance(x: FloatArray, tau: FloatArray) -> FloatArray:
+    """Covariance term 2 psi of Maciazek 2026, theorem 3.1: valid, but it counts both records at their worst sign.
+
+    psi = max{ ln(1+tau)/2 - ln[(1+alpha tau)/(1+tau)] / (2(alpha-1)),
+               -ln(1+tau)/2 - ln(1-(alpha-1)tau) / (2(alpha-1)) }
+    """
+    half = np.log1p(tau) / 2
+    narrower = half - np.log1p(x * tau / (1 + tau)) / (2 * x)
+    wider = -half - np.log1p(-x * tau) / (2 * x)
+    return 2 * np.maximum(narrower, wider)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Curve:
+    """Renyi bound of one path: covariance term + (alpha / 2) [direct + alpha pulled / (1 - beta)].
+
+    Here beta = (alpha - 1) tau < 1. The bracket bounds d^T Sigma_alpha^-1 d for the shift d of the mean:
+    Sigma_alpha >= I - alpha u' u'^T/(v'+q), whose inverse gives |d|^2 + alpha (d.u')^2 / (q - (alpha-1) v'), over s^2.
+
+    Args:
+        tau: V / q, or its value tau~ under additional prior noise; finite below alpha = 1 + 1/tau.
+        direct: bound on |d|^2 / s^2.
+        pulled: bound on (d.u')^2 / (q s^2).
+        signed: signed covariance term, or the published one.
+    """
+
+    tau: FloatArray
+    direct: FloatArray
+    pulled: FloatArray
+    signed: bool
+
+    def __call__(self, x: FloatArray) -> FloatArray:
+        """Bound at orders alpha = 1 + x, for 0 < x < 1/tau."""
+        covariance = (signed_covariance if self.signed else published_covariance)(x, self.tau)
+        return covariance + (1 + x) / 2 * (self.direct + (1 + x) * self.pulled / (1 - x * self.tau))
+
+    def or_infinity(self, x: FloatArray) -> FloatArray:
+        """Bound at orders alpha = 1 + x for any x > 0; inf where it is not finite."""
+        finite = x * self.tau < 1 - 1e-12
+        return np.where(finite, self(np.where(finite, x, 0.5 / self.tau)), np.inf)
+
+    def part(self, settings: slice) -> Curve:
+        """The curves of some of the settings, for flat arrays."""
+        tau, direct, pulled = self.tau[settings], self.direct[settings], self.pulled[settings]
+        return Curve(tau=tau, direct=direct, pulled=pulled, signed=self.signed)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Settings:
+    """The public numbers that decide what one path leaks: arrays of one shape, one element per setting.
+
+    Args:
+        n: number of records, >= 1.
+        r: square root of the effective ridge, > 0.
+        sigma: kernel scale s > 0, or inf, in units of the outputs.
+        kappa: smallest kernel value over the public domain, in [0, 1].
+        M: bound on the absolute outputs, > 0.
+        eta: scale >= 0 of additional noise from the GP prior, in units of the outputs.
+
+    Raises:
+        ValueError: a number is out of range.
+    """
+
+    n: FloatArray
+    r: FloatArray
+    sigma: FloatArray
+    kappa: FloatArray
+    M: FloatArray
+    eta: FloatArray
+
+    def __post_init__(self) -> None:
+        require("n", self.n, self.n >= 1, "a number of records, at least 1")
+        require("r", self.r, (self.r > 0) & np.isfinite(self.r), "a finite number above 0; larger is more private")
+        require("sigma", self.sigma, self.sigma > 0, "above 0; inf leaves only what the covariance leaks")
+        require("kappa", self.kappa, (self.kappa >= 0) & (self.kappa <= 1), "in [0, 1]: the least kernel value")
+        require("M", self.M, (self.M > 0) & np.isfinite(self.M), "a finite number above 0: the bound on outputs")
+        require("eta", self.eta, (self.eta >= 0) & np.isfinite(self.eta), "a finite number, at least 0")
+
+
+def require(name: str, values: FloatArray, valid: NDArray[np.bool_], meaning: str) -> None:
+    """Raise ValueError naming the first of ``values`` that is not ``valid``, and what it must be."""
+    if not np.all(valid):
+        raise ValueError(f"{name} must be {meaning}; got {np.asarray(values)[~np.asarray(valid)].flat[0]:g}")
+
+
+def path_curves(settings: Settings, sensitivity: Sensitivity, bound: Bound = "proven") -> list[Curve]:
+    """Curves that all hold for one path; the smallest at each order may be used.
+
+    Without additional noise the generic mean term is (alpha/2) (V+q)/(q - (alpha-1)V) Delta^2/s^2, that is
+    pulled = tau direct. In one dimension d.u' is the difference of two posterior means at z', at most 2M.
+    Additional noise eta G, G ~ GP(0, k) (Maciazek 2026, proposition 2): k >= k_0, so in the coordinates of
+    s^2 k_0 + eta^2 k both |d|^2 and u u^T shrink by s^2/(s^2 + eta^2), to A = s^2 q + eta^2 (V + q),
+    tau~ = s^2 V / A, mean (alpha/2) (V+q) / (A (1 - beta)) Delta^2. It is post-processing: eta = 0 holds as well.
+
+    Args:
+        settings: arrays of one shape.
+        sensitivity: see ``renyi.posterior_sampling_epsilon``.
+        bound: "proven", or "published" for comparison.
+
+    Raises:
+        ValueError: unknown sensitivity or bound.
+    """
+    if sensitivity not in SENSITIVITIES:
+        raise ValueError(f"sensitivity must be one of {', '.join(SENSITIVITIES)}, got {sensitivity!r}")
+    if bound not in ("proven", "published"):
+        raise ValueError(f"bound must be 'proven' or 'published', got {bound!r}")
+    proven, one_dimension = bound == "proven", sensitivity != "generic"
+    n, r, sigma, M, eta = settings.n, settings.r, settings.sigma, settings.M, settings.eta
+    V = sensitivities.core_variance(n, r, settings.kappa)
+    tau, Delta = V / (r * r), posterior_sensitivity(V, r, n, M, sensitivity, bound)
+    # (s^2 + eta^2)/s^2; then A = s^2 (q + (eta/s)^2 (V + q)), and 1 + tau~ = (s^2 + eta^2)(V + q)/A
+    extra = (eta / sigma) ** 2
+    tau_noisy, direct_noisy = tau / (1 + extra * (1 + tau)), (Delta / sigma) ** 2 / (1 + extra)
+    noisy = Curve(tau=tau_noisy, direct=direct_noisy, pulled=tau_noisy * direct_noisy, signed=proven)
+    if not proven:
+        return [noisy]
+    direct = (Delta / sigma) ** 2
+    pulled = tau * direct
+    if one_dimension:
+        pulled = np.minimum(pulled, (2 * M / (sigma * r)) ** 2)
+    plain = Curve(tau=tau, direct=direct, pulled=pulled, signed=True)
+    return [noisy, plain] if np.any(eta > 0) else [plain]
+
+
+def posterior_sensitivity(
+    V: FloatArray, r: FloatArray, n: FloatArray, M: FloatArray, sensitivity: Sensitivity, bound: Bound
+) -> FloatArray:
+    """Delta by the rule named; "exponential_1d_min" is the smallest that applies to the exponential kernel in 1-D.
+
+    With bound "published", what published code uses: false if generic.
+    """
+    if sensitivity == "generic" and bound == "published":
+        return sensitivities.published_generic_sensitivity(V, r, n, M)
+    if sensitivity == "generic":
+        return sensitivities.generic_sensitivity(V, r, n, M)
+    special = sensitivities.exponential_1d_sensitivity(V, r, M)
+    if sensitivity == "exponential_1d" or bound == "published":
+        return special
+    return np.minimum(special, sensitivities.generic_sensitivity(V, r, n, M))

@@ -1,0 +1,136 @@
+"""How far one record moves a GP posterior mean: variance and sensitivity bounds for posterior sampling.
+
+Notation of the proofs. The core is the n - 1 records that neighbours share; k_0, m are its posterior covariance
+and mean, H_0 the RKHS of k_0. The records that differ are (z, y) and (z', y'); u = k_0(., z) in H_0, v = |u|^2 =
+k_0(z, z) <= V, and u', v' likewise. One more record (z, y) moves the core's mean by (y - m(z)) u / (v + q), so
+
+    Delta = sup | (y - m(z)) u / (v + q) - (y' - m(z')) u' / (v' + q) |    in H_0.
+
+Conditions throughout: k(x, x) <= 1, |outputs| <= M, ridge q = r^2. Arguments broadcast; none has a unit, except
+M and the results' numerators, which are in model units. Source of the setting: Maciazek 2026, sections 2-3.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..arrays import FloatArray
+
+
+def core_variance(n: FloatArray, r: FloatArray, kappa: FloatArray) -> FloatArray:
+    """Largest posterior variance V of any core of n - 1 points, divided by s^2.
+
+    V = 1 - kappa^2 (n - 1) / (n - 1 + q)
+
+    Proof: with k_z >= kappa entrywise and 1^T (K + qI) 1 <= (n-1)(n-1+q), Cauchy-Schwarz gives
+    k_z^T (K + qI)^-1 k_z >= (1^T k_z)^2 / (1^T (K + qI) 1) >= kappa^2 (n-1) / (n-1+q).
+
+    Args:
+        n: number of records, >= 1.
+        r: square root of the effective ridge, > 0.
+        kappa: smallest kernel value over the public domain, in [0, 1].
+
+    Source: Maciazek 2026, proposition 3 (exact for kernels with k(x, x) = 1).
+    """
+    q = r * r
+    # written without subtracting nearly equal numbers
+    return (q + (1 - kappa * kappa) * (n - 1)) / (n - 1 + q)
+
+
+def peak(V: FloatArray, r: FloatArray) -> FloatArray:
+    """Phi = sup over v <= V of v / (v + q)^2: 1/(4q) if V >= q, else V / (V + q)^2, since v = q is the maximum."""
+    q = r * r
+    v = np.minimum(V, q)
+    return v / (v + q) ** 2
+
+
+def operator_sensitivity(V: FloatArray, r: FloatArray, n: FloatArray, M: FloatArray) -> FloatArray:
+    """Any bounded kernel: Delta <= M [2 sqrt(Phi) + (sqrt(n - 1) / r) V / (V + q)].
+
+    Proof: m = (1/q) sum y_i k_0(., x_i), so |m|^2 = y^T K_0 y / q^2 <= |y|^2 / q <= (n-1) M^2 / q in H_0, as
+    K_0 = q K (K + qI)^-1 <= qI. The shift is y u/(v+q) - y' u'/(v'+q) - (A - A') m with A = u u^T / (v + q).
+    A and A' are positive of norm <= V/(V+q), and so is the norm of their difference.
+    """
+    q = r * r
+    return np.asarray(M * (2 * np.sqrt(peak(V, r)) + np.sqrt(n - 1) / r * (V / (V + q))))
+
+
+def coupled_sensitivity(V: FloatArray, r: FloatArray, n: FloatArray, M: FloatArray) -> FloatArray:
+    """Any bounded kernel: Delta <= 2 M sup over v <= V of [sqrt(v) + (sqrt(n - 1) / r) v sqrt(1 - v)] / (v + q).
+
+    Proof: by features phi of z and S of the core, |m(z)|^2 <= |y|^2 phi^T S (S + q)^-2 phi and
+    v = phi^T q (S + q)^-1 phi. With a = q / (S + q), in (0, 1), these are |y|^2 E[a (1 - a)] / q and E[a], so
+    |m(z)| <= M sqrt(n - 1) / r sqrt(v (1 - v)) by Jensen's inequality. Triangle inequality over the two records.
+    """
+    q, pull = r * r, np.sqrt(n - 1) / r
+    v = np.minimum(V, _coupled_maximiser(q, pull))
+    return np.asarray(2 * M * (np.sqrt(v) + pull * v * np.sqrt(1 - v)) / (v + q))
+
+
+def exponential_1d_sensitivity(V: FloatArray, r: FloatArray, M: FloatArray) -> FloatArray:
+    """Exponential kernel in one dimension: Delta <= 2 sqrt(2) M sqrt(Phi).
+
+    Proof: K^-1 has no positive off-diagonal entry, hence k_0 >= 0 and |m| <= M, for this core and any larger one
+    (Maciazek 2026, lemma B.6). Let p = |y - m(z)|, p' = |y' - m(z')|, both <= 2M, and R = corr_0(z, z') >= 0. As
+    sqrt(v)/(v+q) <= sqrt(Phi), residuals of equal sign give Delta^2 <= Phi (p^2 + p'^2) <= 8 M^2 Phi. Of opposite
+    sign, say y - m(z) > 0: adding infinitely many records (z, M) keeps the mean at z' below M, so that
+    p R sqrt(v'/v) + p' <= 2M, and likewise p' R sqrt(v/v') + p <= 2M. One of the two ratios is >= 1, say the first,
+    and Delta^2 <= Phi (p^2 + p'^2 + 2 p p' R) = Phi [(p' + R p)^2 + (1 - R^2) p^2] <= Phi (4 M^2 + 4 M^2).
+    It fails in two dimensions, and 2 M sqrt(Phi) fails in one.
+    """
+    return math.sqrt(8) * M * np.sqrt(peak(V, r))
+
+
+def constant_sensitivity(r: FloatArray, n: FloatArray, M: FloatArray) -> FloatArray:
+    """Constant kernel k = 1: Delta = 2 M sqrt(n - 1 + q) / (r (n + q)), exactly.
+
+    Proof: the mean is the constant sum(y) / (n + q), so it moves by at most 2M / (n + q); constants have squared
+    norm 1 / k_0 = (n - 1 + q) / q in H_0.
+    """
+    q = r * r
+    return np.asarray(2 * M * np.sqrt(n - 1 + q) / (r * (n + q)))
+
+
+def diagonal_sensitivity(V: FloatArray, r: FloatArray, M: FloatArray) -> FloatArray:
+    """Kernel that is 0 unless x = x': Delta <= 2 sqrt(2) M sqrt(Phi).
+
+    Proof: m is a shrunk average of outputs, |m| <= M; u and u' are orthogonal unless z = z', where the shift is
+    (y - y') u / (v + q), shorter still.
+    """
+    return math.sqrt(8) * M * np.sqrt(peak(V, r))
+
+
+def rkhs_sensitivity(V: FloatArray, r: FloatArray, B: FloatArray) -> FloatArray:
+    """Outputs y = f(x) without noise, one fixed f with RKHS norm <= B: Delta <= B V / (V + q).
+
+    Proof: f - m = q (S + q)^-1 f has norm f^T q (S + q)^-1 f <= |f|^2 in H_0 (squared). The shift is (A - A') (f - m)
+    with A as in ``operator_sensitivity``.
+    """
+    return B * V / (V + r * r)
+
+
+def generic_sensitivity(V: FloatArray, r: FloatArray, n: FloatArray, M: FloatArray) -> FloatArray:
+    """Any bounded kernel: the smaller of the operator and the coupled bound."""
+    return np.minimum(operator_sensitivity(V, r, n, M), coupled_sensitivity(V, r, n, M))
+
+
+def published_generic_sensitivity(V: FloatArray, r: FloatArray, n: FloatArray, M: FloatArray) -> FloatArray:
+    """The published sqrt(2) M (1 + sqrt(n - 1) / r) sqrt(Phi): for comparison only, it is false.
+
+    Counterexample: equal inputs with opposite outputs give 2 M sqrt(Phi), which is more if r > 2.414 sqrt(n - 1).
+    """
+    return math.sqrt(2) * M * (1 + np.sqrt(n - 1) / r) * np.sqrt(peak(V, r))
+
+
+def _coupled_maximiser(q: FloatArray, pull: FloatArray) -> FloatArray:
+    # f'(v) 2 (v+q)^2 = (q - v)/sqrt(v) + pull [2q - 3qv - v^2]/sqrt(1 - v). Both terms fall in v: the second has
+    # derivative -(q + v)(2 - 1.5 v)(1 - v)^-1.5 pull. So f rises to one maximum, between the terms' own roots.
+    root = 4 * q / (3 * q + np.sqrt(9 * q * q + 8 * q))
+    low, high = np.minimum(root, q) + 0 * pull, np.minimum(np.maximum(root, q), 1.0) + 0 * pull
+    for _ in range(30):
+        v = (low + high) / 2
+        slope = (q - v) * np.sqrt(1 - v) + pull * (2 * q - 3 * q * v - v * v) * np.sqrt(v)
+        low, high = np.where(slope > 0, v, low), np.where(slope > 0, high, v)
+    return np.asarray(high)  # exact where f rises up to v = 1

@@ -1,0 +1,147 @@
+"""What a guarantee means for one person: the errors that the best possible attacker must make.
+
+The attacker knows every other record and the mechanism, and must decide between two values of one
+person's record ("in" and "out", or two outputs at most d apart) from what was released.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from ..arrays import FloatArray
+from ..checks import check_positive
+from .gaussian import check_budget
+
+
+def gaussian_tradeoff(false_alarm: FloatArray, mu: float) -> FloatArray:
+    """Smallest miss rate at each false-alarm rate against Gaussian noise: Phi(Phi^-1(1 - a) - mu).
+
+    Args:
+        false_alarm: rates a in [0, 1], any shape.
+        mu: Gaussian-DP parameter, > 0.
+
+    Raises:
+        ValueError: mu is not positive.
+
+    Source: Dong, Roth & Su 2022, eq. 6.
+    """
+    check_positive("mu", mu)
+    return ndtr(-ndtri(false_alarm) - mu)
+
+
+def budget_tradeoff(false_alarm: FloatArray, epsilon: float, delta: float) -> FloatArray:
+    """Smallest miss rate that any (epsilon, delta)-DP release allows at each false-alarm rate a.
+
+    max(0, 1 - delta - e^epsilon a, e^-epsilon (1 - delta - a))
+
+    Args:
+        false_alarm: rates a in [0, 1], any shape.
+        epsilon: budget, > 0.
+        delta: budget, in (0, 1).
+
+    Raises:
+        ValueError: epsilon or delta out of range.
+
+    Source: Wasserman & Zhou 2010; Kairouz, Oh & Viswanath 2015.
+    """
+    check_budget(epsilon, delta)
+    steep = 1 - delta - math.exp(min(epsilon, 700.0)) * false_alarm
+    flat = math.exp(-epsilon) * (1 - delta - false_alarm)
+    return np.maximum(0, np.maximum(steep, flat))
+
+
+def attacker_success(prior: float, mu: float) -> float:
+    """Chance that the best attacker guesses right against Gaussian noise; max(p, 1 - p) without a release.
+
+    Args:
+        prior: attacker's prior probability p of "in", in (0, 1).
+        mu: Gaussian-DP parameter, > 0.
+
+    Raises:
+        ValueError: prior outside (0, 1), or mu not positive.
+
+    Source: the likelihood-ratio test of N(0, 1) against N(mu, 1) at prior odds p / (1 - p).
+    """
+    _check_prior(prior)
+    check_positive("mu", mu)
+    # Say "in" above t = mu/2 - log(p/(1-p))/mu
+    threshold = mu / 2 - math.log(prior / (1 - prior)) / mu
+    return float(prior * ndtr(mu - threshold) + (1 - prior) * ndtr(threshold))
+
+
+def laplace_tradeoff(false_alarm: FloatArray, epsilon: float) -> FloatArray:
+    """Smallest miss rate at each false-alarm rate a against Laplace noise.
+
+    1 - e^epsilon a for a <= e^-epsilon / 2;  e^-epsilon / (4 a) up to a = 1/2;  e^-epsilon (1 - a) beyond
+
+    Args:
+        false_alarm: rates a in [0, 1], any shape.
+        epsilon: largest shift between neighbours in units of the noise scale, which is the pure budget; > 0.
+
+    Raises:
+        ValueError: epsilon is not positive.
+
+    Source: Dong, Roth & Su 2022, proposition A.6; derived below.
+    """
+    check_positive("epsilon", epsilon)
+    # log-likelihood ratio |x| - |x - epsilon| of Lap(0, 1) against Lap(epsilon, 1) rises with x, so the best test
+    # accuses above a threshold t: a = P(Lap(0) > t), misses = P(Lap(epsilon) <= t) = F(t - epsilon), F the Laplace cdf.
+    # t <= 0 (a >= 1/2): e^t = 2 (1 - a);  F(t - epsilon) = e^(t - epsilon) / 2 = e^-epsilon (1 - a)
+    # 0 < t <= epsilon: e^-t = 2 a;         F(t - epsilon) = e^(t - epsilon) / 2 = e^-epsilon / (4 a)
+    # t > epsilon:      e^-t = 2 a;         F(t - epsilon) = 1 - e^(epsilon - t) / 2 = 1 - e^epsilon a
+    rate = np.asarray(false_alarm, dtype=float)
+    knee = math.exp(-epsilon) / 2
+    steep = 1 - math.exp(min(epsilon, 700.0)) * np.minimum(rate, knee)
+    bent = math.exp(-epsilon) / (4 * np.clip(rate, knee, 0.5)) if knee > 0 else np.zeros_like(rate)
+    flat = math.exp(-epsilon) * (1 - rate)
+    return np.where(rate <= knee, steep, np.where(rate <= 0.5, bent, flat))
+
+
+def laplace_attacker_success(prior: float, epsilon: float) -> float:
+    """Chance that the best attacker guesses right against Laplace noise; max(p, 1 - p) without a release.
+
+    1 - e^(-epsilon/2) sqrt(p (1 - p)) if the prior odds lie within e^-epsilon and e^epsilon, else max(p, 1 - p)
+
+    Args:
+        prior: attacker's prior probability p of "in", in (0, 1).
+        epsilon: pure budget, > 0.
+
+    Raises:
+        ValueError: prior outside (0, 1), or epsilon not positive.
+
+    Source: least of p f(a) + (1 - p) a over the curve f of ``laplace_tradeoff``, of slope -e^-epsilon / (4 a^2).
+    """
+    _check_prior(prior)
+    check_positive("epsilon", epsilon)
+    if abs(math.log(prior / (1 - prior))) >= epsilon:
+        return max(prior, 1 - prior)  # no outcome outweighs so firm a belief
+    # a = e^(-epsilon/2) sqrt(p / (1 - p)) / 2 makes both errors p f(a) and (1 - p) a equal
+    return 1 - math.exp(-epsilon / 2) * math.sqrt(prior * (1 - prior))
+
+
+def budget_attacker_success(prior: float, epsilon: float, delta: float) -> float:
+    """Largest chance of guessing right that (epsilon, delta) allows, whatever the mechanism.
+
+    1 - (1 - delta) min(p, 1 - p, 1 / (1 + e^epsilon))
+
+    Args:
+        prior: attacker's prior probability p of "in", in (0, 1).
+        epsilon: budget, > 0.
+        delta: budget, in (0, 1).
+
+    Raises:
+        ValueError: prior, epsilon or delta out of range.
+
+    Source: p f(a) + (1 - p) a at the corners a = 0, (1 - delta) / (1 + e^epsilon), 1 - delta of ``budget_tradeoff``.
+    """
+    _check_prior(prior)
+    check_budget(epsilon, delta)
+    return 1 - (1 - delta) * min(prior, 1 - prior, math.exp(-epsilon) / (1 + math.exp(-epsilon)))
+
+
+def _check_prior(prior: float) -> None:
+    if not 0 < prior < 1:
+        raise ValueError(f"prior must lie strictly between 0 and 1, got {prior}")

@@ -1,0 +1,8 @@
+"""Array types that every module shares."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]

@@ -1,0 +1,1 @@
+"""Membership inference and lower bounds on epsilon, found by attack."""

@@ -1,0 +1,146 @@
+"""Two-component Gaussian mixtures fitted by maximum likelihood."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import expit, logit
+
+from ..arrays import FloatArray
+from ..checks import check_positive
+
+Terms = tuple[FloatArray, Callable[[FloatArray], FloatArray]]
+"""Log densities (N,) in some parameters, and the map from weights c (N,) to the gradient of sum_i c_i log p_i."""
+
+LOG_ROOT_TAU = 0.5 * math.log(2 * math.pi)
+_LEAST_SPREAD = 1e-3  # smallest component, relative to the sample; the likelihood has no maximum without one
+_GROUPS = 1000
+STARTS = ((0.25, 0.75), (0.1, 0.6), (0.4, 0.9), (0.02, 0.5), (0.5, 0.98))  # where the two components start
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mixture:
+    """Density w N(m_1, s_1^2) + (1 - w) N(m_2, s_2^2).
+
+    Args:
+        weight: w of the first component, in (0, 1).
+        means: (m_1, m_2), in the observable's unit.
+        sds: (s_1, s_2) > 0, in the observable's unit.
+
+    Raises:
+        ValueError: weight outside (0, 1), or a standard deviation that is not positive.
+    """
+
+    weight: float
+    means: tuple[float, float]
+    sds: tuple[float, float]
+
+    def __post_init__(self) -> None:
+        if not 0 < self.weight < 1:
+            raise ValueError(f"weight must lie strictly between 0 and 1, got {self.weight}; use equal means for one")
+        for sd in self.sds:
+            check_positive("sds", sd)
+
+    @property
+    def theta(self) -> FloatArray:
+        """Unconstrained parameters (logit w, m_1, m_2, log s_1, log s_2), shape (5,)."""
+        return np.array([logit(self.weight), *self.means, *np.log(self.sds)])
+
+    def log_density(self, x: FloatArray) -> FloatArray:
+        """Log density at x (N,)."""
+        return mixture_terms(self.theta, x)[0]
+
+
+def fit_mixture(x: FloatArray) -> Mixture:
+    """Fit a Gaussian mixture to samples x (N,) by maximum likelihood: the best of several L-BFGS runs.
+
+    Raises:
+        ValueError: fewer than ten samples, not finite, or all equal.
+    """
+    check_samples(x)
+    spread = float(x.std())
+    starts = [[0.0, *np.quantile(x, pair), *np.log([spread / 2] * 2)] for pair in STARTS]
+    scales = (math.log(_LEAST_SPREAD * spread), math.log(10 * spread))
+    means = (float(x.min()), float(x.max()))
+    bounds = [(-8.0, 8.0), means, means, scales, scales]
+    return as_mixture(maximise(mixture_terms, grouped(x, spread / 200), starts, bounds))
+
+
+def check_samples(x: FloatArray) -> None:
+    """Raise ValueError unless ``x`` holds at least ten finite values (N,) that are not all equal."""
+    if x.ndim != 1 or len(x) < 10 or not np.isfinite(x).all():
+        raise ValueError(f"samples must be at least 10 finite numbers, got shape {x.shape}; draw more shadows")
+    if x.min() == x.max():
+        raise ValueError(f"all {len(x)} samples equal {x[0]:g}, so they have no density; use a larger sigma")
+
+
+def mixture_terms(theta: FloatArray, x: FloatArray) -> Terms:
+    """Log density at x (N,) and its gradient in (logit w, m_1, m_2, log s_1, log s_2)."""
+    w, means, sds = expit(theta[0]), theta[1:3], np.exp(theta[3:5])
+    z = (x[:, None] - means) / sds
+    terms = np.log([w, expit(-theta[0])]) - theta[3:5] - z * z / 2 - LOG_ROOT_TAU
+    total = np.logaddexp(terms[:, 0], terms[:, 1])
+
+    def gradient(c: FloatArray) -> FloatArray:
+        # share_k = P(component k | x): d/dlogit w = share_1 - w, d/dm = share z / s, d/dlog s = share (z^2 - 1)
+        share = np.exp(terms - total[:, None])
+        first = c @ (share[:, 0] - w)
+        return np.concatenate([[first], c @ (share * z / sds), c @ (share * (z * z - 1))])
+
+    return total, gradient
+
+
+def grouped(x: FloatArray, width: float) -> tuple[FloatArray, FloatArray]:
+    """Means and shares of the samples falling in cells of at least this width: far below the noise, and faster."""
+    width = max(width, float(np.ptp(x)) / _GROUPS)
+    cell = np.floor((x - x.min()) / width).astype(int)
+    counts = np.bincount(cell)
+    sums = np.bincount(cell, weights=x)
+    kept = counts > 0
+    return sums[kept] / counts[kept], counts[kept] / len(x)
+
+
+def maximise(
+    terms: Callable[[FloatArray, FloatArray], Terms],
+    sample: tuple[FloatArray, FloatArray],
+    starts: Sequence[Sequence[float]],
+    bounds: Sequence[tuple[float, float]],
+) -> FloatArray:
+    """Parameters of the largest mean log-likelihood: the best of one L-BFGS run from each start.
+
+    Args:
+        terms: density, as a function of parameters and points.
+        sample: points (N,) and their shares (N,), from ``grouped``.
+        starts: where to start; moved inside the bounds.
+        bounds: (low, high) of every parameter.
+    """
+    points, shares = sample
+
+    def loss(theta: FloatArray) -> tuple[float, FloatArray]:
+        log_density, gradient = terms(theta, points)
+        return -float(shares @ log_density), -gradient(shares)
+
+    low, high = np.array(bounds).T
+    runs = [
+        minimize(
+            loss,
+            np.clip(start, low, high),
+            jac=True,
+            method="L-BFGS-B",
+            bounds=bounds,
+            options={"ftol": 1e-10, "gtol": 1e-6, "maxiter": 200},
+        )
+        for start in starts
+    ]
+    best: FloatArray = min(runs, key=lambda run: float(run.fun)).x
+    return best
+
+
+def as_mixture(theta: FloatArray) -> Mixture:
+    """Mixture of parameters (logit w, m_1, m_2, log s_1, log s_2)."""
+    first, second = (float(sd) for sd in np.exp(theta[3:5]))
+    return Mixture(weight=float(expit(theta[0])), means=(float(theta[1]), float(theta[2])), sds=(first, second))

@@ -1,0 +1,1 @@
+"""How good a release is: errors, held-out comparison."""

@@ -1,0 +1,183 @@
+"""Mechanisms on equal terms: held-out error against epsilon, and the epsilon that a target error needs."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Executor
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+
+from ..arrays import FloatArray
+from ..data import Dataset
+from ..mechanisms.base import Mechanism, Plan, Planned, Release
+from .cross_validation import Folds
+from .errors import rmse
+
+
+class Held(NamedTuple):
+    """One fold: what a mechanism may train on, where it is tested, and its public plan if it has one."""
+
+    train: Dataset
+    X_test: FloatArray
+    truth: FloatArray
+    plan: Plan | None
+
+
+class Errors(NamedTuple):
+    """Held-out performance of one mechanism. Not private.
+
+    Attributes:
+        rmse: of each simulated draw over all folds (draws,), in the output's unit.
+        noise_sd: median standard deviation of the privacy noise at the test points, in the output's unit.
+    """
+
+    rmse: FloatArray
+    noise_sd: float
+
+
+class Sweep(NamedTuple):
+    """Held-out performance of one mechanism over a range of budgets. Not private.
+
+    Attributes:
+        errors: at each epsilon.
+        seconds: of one plan and one release, mean over folds, where they ran.
+    """
+
+    errors: list[Errors]
+    seconds: float
+
+
+_Residuals = tuple[FloatArray, FloatArray]  # release minus truth (draws, P) and the noise's standard deviation (P,)
+
+
+def hold_out(mechanism: Mechanism, dataset: Dataset, folds: Folds) -> list[Held]:
+    """Split a data set by public folds and plan what does not depend on epsilon, once for all epsilons.
+
+    Args:
+        mechanism: any; Gaussian ones are planned here and reused at other budgets.
+        dataset: all records.
+        folds: test indices of each fold.
+    """
+    return [_held(mechanism, dataset, test) for test in folds]
+
+
+def held_out_errors(mechanism: Mechanism, held: Sequence[Held], draws: int, seed: int) -> Errors:
+    """Errors of ``draws`` simulated releases, each trained without the records that it is tested on.
+
+    The same seed gives the same underlying draws at every epsilon, so errors are smooth in epsilon.
+
+    Args:
+        mechanism: at the budget to be judged.
+        held: from ``hold_out`` of the same mechanism at any budget.
+        draws: simulated releases, >= 1.
+        seed: of the simulation.
+
+    Raises:
+        ValueError: draws < 1.
+    """
+    return _errors(_residuals(mechanism, fold, draws, [seed, index]) for index, fold in enumerate(held))
+
+
+def sweep(
+    mechanism: Mechanism,
+    dataset: Dataset,
+    folds: Folds,
+    epsilons: Sequence[float],
+    draws: int,
+    seed: int,
+    executor: Executor | None = None,
+) -> Sweep:
+    """Errors at every epsilon, as from ``hold_out`` and ``held_out_errors``; a fold is a piece of work by itself.
+
+    Args:
+        mechanism: at any budget.
+        dataset: all records.
+        folds: test indices of each fold.
+        epsilons: budgets to be judged, at least one.
+        draws: simulated releases, >= 1.
+        seed: of the simulation; a fold's draws depend on it and on the fold's index, not on where they are made.
+        executor: where folds are computed; None for here, one after the other.
+
+    Raises:
+        ValueError: draws < 1, or an epsilon is out of range for the mechanism.
+    """
+    fold = partial(_sweep_fold, mechanism, dataset, tuple(epsilons), draws, seed)
+    pieces = list((executor.map if executor else map)(fold, list(range(len(folds))), list(folds)))
+    by_epsilon = zip(*(residuals for residuals, _ in pieces), strict=True)
+    return Sweep([_errors(parts) for parts in by_epsilon], float(np.mean([seconds for _, seconds in pieces])))
+
+
+def with_epsilon(mechanism: Any, epsilon: float) -> Mechanism:
+    """The same mechanism at another epsilon.
+
+    Raises:
+        ValueError: epsilon is out of range for it.
+    """
+    changed: Mechanism = replace(mechanism, epsilon=epsilon)
+    return changed
+
+
+def epsilon_for_error(
+    error: Callable[[float], float], target: float, low: float = 0.05, high: float = 100.0
+) -> float | None:
+    """Smallest epsilon in [low, high] whose expected error is at most ``target``; None if not even ``high`` reaches it.
+
+    Args:
+        error: expected error at an epsilon; falls as epsilon grows, up to simulation noise.
+        target: error wanted, in the same unit.
+        low: returned if it reaches the target already.
+        high: largest epsilon considered.
+    """
+    if error(high) > target:
+        return None
+    if error(low) <= target:
+        return low
+    root = brentq(lambda log_epsilon: error(math.exp(log_epsilon)) - target, math.log(low), math.log(high), xtol=1e-3)
+    return float(math.exp(root))
+
+
+def _sweep_fold(
+    mechanism: Mechanism,
+    dataset: Dataset,
+    epsilons: Sequence[float],
+    draws: int,
+    seed: int,
+    index: int,
+    test: NDArray[np.intp],
+) -> tuple[list[_Residuals], float]:
+    """Residuals at every epsilon of one fold, and the seconds of its plan and one release."""
+    start = time.perf_counter()
+    held = _held(mechanism, dataset, test)
+    _residuals(mechanism, held, 1, [seed, index])
+    seconds = time.perf_counter() - start
+    return [_residuals(with_epsilon(mechanism, e), held, draws, [seed, index]) for e in epsilons], seconds
+
+
+def _held(mechanism: Mechanism, dataset: Dataset, test: NDArray[np.intp]) -> Held:
+    train = dataset.subset(np.delete(np.arange(dataset.n), test))
+    X_test, truth = dataset.X[test], dataset.clipped_y[test]
+    plan = mechanism.plan(train.X, X_test) if isinstance(mechanism, Planned) else None
+    return Held(train, X_test, truth, plan)
+
+
+def _residuals(mechanism: Mechanism, fold: Held, draws: int, seed: list[int]) -> _Residuals:
+    release = _release(mechanism, fold, np.random.default_rng(seed), draws)
+    return release.samples - fold.truth, release.noise_sd
+
+
+def _errors(parts: Iterable[_Residuals]) -> Errors:
+    residuals, noise = zip(*parts, strict=True)
+    return Errors(rmse(np.concatenate(residuals, axis=1), np.zeros(1)), float(np.median(np.concatenate(noise))))
+
+
+def _release(mechanism: Mechanism, fold: Held, rng: np.random.Generator, draws: int) -> Release:
+    if isinstance(mechanism, Planned) and fold.plan is not None:
+        return mechanism.release_planned(fold.plan, fold.train, fold.X_test, rng, draws)
+    return mechanism.release(fold.train, fold.X_test, rng, draws)

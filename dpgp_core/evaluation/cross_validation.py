@@ -1,0 +1,152 @@
+"""Cross-validation of a GP and of its private release, in closed form: one factorisation, no refits, no draws.
+
+Everything here depends on inputs, folds and hyperparameters only, so it is public. The outputs enter last, as
+residuals = residual_map @ y, and the regression epsilon later still, as a factor on ``noise_trace``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
+
+from ..arrays import FloatArray
+from ..gp.exact import output_covariance
+from ..kernels import Kernel
+from ..strategies.noise_design import ObjectiveName, design_noise
+
+IndexArray = NDArray[np.intp]
+Folds = tuple[IndexArray, ...]
+"""Sorted indices of the records that each fold tests; it trains on all others. Public."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FoldPlan:
+    """Held-out predictions and release noise of one (kernel, noise_variance). Public: no output was read.
+
+    Row i of ``residual_map`` tests one record t in one fold: 1 in column t, 0 for the fold's other test records,
+    and minus the weight a_tj that the release's prediction gives to each training record j.
+
+    Attributes:
+        folds: test indices of the K folds, N in all.
+        residual_map: R (N, n), held-out residuals = R y, fold after fold; no unit.
+        noise_trace: tr M_k of each fold's design (K,), for noise multiplier 1 and unit change of one output: the
+            expected squared noise of fold k is (d s')^2 tr M_k.
+    """
+
+    folds: Folds
+    residual_map: FloatArray
+    noise_trace: FloatArray
+
+    @property
+    def tested(self) -> int:
+        """Number N of held-out predictions over all folds."""
+        return len(self.residual_map)
+
+    def matrices(self) -> list[FloatArray]:
+        """Weights A_k (test_k, train_k) of each fold's predictions: the cloaking matrix, less what the rank dropped."""
+        blocks = np.split(self.residual_map, np.cumsum([len(test) for test in self.folds])[:-1])
+        return [-np.delete(block, test, axis=1) for block, test in zip(blocks, self.folds, strict=True)]
+
+
+def k_folds(n: int, folds: int, rng: np.random.Generator | None = None) -> Folds:
+    """Split records 0 ... n-1 into disjoint folds whose sizes differ by at most one.
+
+    Args:
+        n: number of records.
+        folds: K, from 2 to n.
+        rng: public generator that shuffles the records first; None keeps their order.
+
+    Raises:
+        ValueError: folds is out of range.
+    """
+    if not 2 <= folds <= n:
+        raise ValueError(f"folds must lie between 2 and the number of records {n}, got {folds}")
+    order = np.arange(n) if rng is None else rng.permutation(n)
+    return tuple(np.sort(part) for part in np.array_split(order, folds))
+
+
+def monte_carlo_folds(n: int, folds: int, test_size: int, rng: np.random.Generator) -> Folds:
+    """Draw each fold's test records afresh: a record may be tested several times, or never.
+
+    Args:
+        n: number of records.
+        folds: K >= 1.
+        test_size: records tested by each fold, from 1 to n - 1.
+        rng: public generator.
+
+    Raises:
+        ValueError: folds or test_size is out of range.
+    """
+    if folds < 1:
+        raise ValueError(f"folds must be at least 1, got {folds}")
+    if not 1 <= test_size < n:
+        raise ValueError(f"test_size must lie between 1 and n - 1 = {n - 1}, got {test_size}")
+    return tuple(np.sort(rng.choice(n, test_size, replace=False)) for _ in range(folds))
+
+
+def held_out_matrices(
+    kernel: Kernel, X: FloatArray, folds: Sequence[IndexArray], noise_variance: float
+) -> list[FloatArray]:
+    """Cloaking matrix C_k (test_k, train_k) of each fold, from blocks of one inverse: -(K^-1_TT)^-1 K^-1_TS.
+
+    Args:
+        kernel: covariance function of the latent f.
+        X: inputs (n, D).
+        folds: sorted test indices of each fold; it trains on all others.
+        noise_variance: variance > 0 of the observation noise, in squared model units.
+
+    Raises:
+        ValueError: noise_variance is not positive.
+
+    Source: Rasmussen & Williams 2006, section 5.4.2, for blocks.
+    """
+    factor = cho_factor(output_covariance(kernel, X, noise_variance), lower=True, overwrite_a=True)
+    inverse = cho_solve(factor, np.eye(len(X)))
+    # Block inverse: K^-1_TT = (K_TT - K_TS K_SS^-1 K_ST)^-1 and K^-1_TS = -K^-1_TT K_TS K_SS^-1 = -K^-1_TT C_k
+    return [
+        -cho_solve(cho_factor(inverse[np.ix_(test, test)], lower=True), np.delete(inverse[test], test, axis=1))
+        for test in folds
+    ]
+
+
+def plan_folds(
+    kernel: Kernel,
+    X: FloatArray,
+    folds: Sequence[IndexArray],
+    noise_variance: float,
+    objective: ObjectiveName = "trace",
+    gap: float = 1e-3,
+    rank_tolerance: float = 1e-7,
+) -> FoldPlan:
+    """Plan what each fold's private release would predict for its test records, and its noise at unit scale.
+
+    Args:
+        kernel: covariance function of the latent f.
+        X: inputs (n, D).
+        folds: sorted test indices of each fold; it trains on all others.
+        noise_variance: variance > 0 of the observation noise, in squared model units.
+        objective: see ``design_noise``.
+        gap: see ``design_noise``.
+        rank_tolerance: see ``design_noise``. "auto" is refused: it would tie the plan to an epsilon.
+
+    Raises:
+        ValueError: a parameter is out of range.
+    """
+    if isinstance(rank_tolerance, str):
+        raise ValueError("rank_tolerance must be a number here: 'auto' depends on epsilon, the plan must not")
+    residual_map = np.zeros((sum(map(len, folds)), len(X)))
+    traces, row = [], 0
+    for test, C in zip(folds, held_out_matrices(kernel, X, folds, noise_variance), strict=True):
+        design = design_noise(C, objective, gap=gap, rank_tolerance=rank_tolerance)
+        rows = slice(row, row + len(test))
+        train = np.delete(np.arange(len(X)), test)
+        # residual = y_T - U U^T C y_S: what the rank tolerance drops leaves the released mean too
+        residual_map[rows, train] = -design.project(C)
+        residual_map[np.arange(row, row + len(test)), test] = 1
+        traces.append(float(design.variance().sum()))
+        row = rows.stop
+    return FoldPlan(folds=tuple(folds), residual_map=residual_map, noise_trace=np.array(traces))

@@ -1,0 +1,86 @@
+"""How good predictions are: root mean squared error, predictive density, coverage."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.special import ndtri
+
+from ..arrays import FloatArray
+from ..checks import check_positive
+
+
+def rmse(predictions: FloatArray, truth: FloatArray) -> FloatArray:
+    """Root mean squared error over the last axis.
+
+    Args:
+        predictions: (..., P), in the output's unit.
+        truth: (P,), in the same unit.
+
+    Returns:
+        (...,), in the same unit.
+    """
+    squared: FloatArray = np.mean((predictions - truth) ** 2, axis=-1)
+    return np.sqrt(squared)
+
+
+def expected_rmse(bias: FloatArray, noise_sd: FloatArray) -> float:
+    """Root of the expected mean squared error, sqrt(mean(bias^2 + sd^2)), in the output's unit.
+
+    Slightly above the expected per-draw RMSE, by Jensen's inequality.
+
+    Args:
+        bias: noise-free prediction minus truth (P,).
+        noise_sd: standard deviation of the privacy noise (P,).
+    """
+    return float(np.sqrt(np.mean(bias**2 + noise_sd**2)))
+
+
+def nlpd(mean: FloatArray, variance: FloatArray, truth: FloatArray) -> float:
+    """Negative log predictive density of Gaussian predictions, averaged over P points, in nats.
+
+    Args:
+        mean: predictive means (P,), in the output's unit.
+        variance: predictive variances > 0 (P,), in squared output units.
+        truth: (P,), in the output's unit.
+    """
+    return float(np.mean(0.5 * np.log(2 * math.pi * variance) + (truth - mean) ** 2 / (2 * variance)))
+
+
+def coverage(mean: FloatArray, variance: FloatArray, truth: FloatArray, level: float) -> float:
+    """Fraction of the P truths inside the central Gaussian interval of probability ``level``.
+
+    Args:
+        mean: predictive means (P,), in the output's unit.
+        variance: predictive variances > 0 (P,), in squared output units.
+        truth: (P,), in the output's unit.
+        level: in (0, 1).
+
+    Raises:
+        ValueError: level is outside (0, 1).
+    """
+    if not 0 < level < 1:
+        raise ValueError(f"level must lie strictly between 0 and 1, got {level}")
+    half_width = ndtri((1 + level) / 2) * np.sqrt(variance)
+    return float(np.mean(np.abs(truth - mean) <= half_width))
+
+
+def draw_errors(
+    mean: FloatArray, noise_factor: FloatArray, truth: FloatArray, rng: np.random.Generator, draws: int
+) -> FloatArray:
+    """Per-draw RMSE of ``draws`` simulated releases (draws,), in the output's unit. Not private.
+
+    Args:
+        mean: noise-free values (P,).
+        noise_factor: L (P, k) with noise covariance L L^T.
+        truth: (P,).
+        rng: source of the simulated noise.
+        draws: how many releases to simulate, >= 1.
+
+    Raises:
+        ValueError: draws < 1.
+    """
+    check_positive("draws", draws)
+    noise = rng.standard_normal((draws, noise_factor.shape[1])) @ noise_factor.T
+    return rmse(mean + noise, truth)

@@ -1,0 +1,1 @@
+"""Where a function exceeds a level, seen through released paths."""

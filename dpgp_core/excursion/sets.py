@@ -1,0 +1,145 @@
+"""Excursion sets {x : f(x) >= t}: their probability, how well an estimate matches, and the data to try it on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import gaussian_filter
+from scipy.special import ndtr
+
+from ..arrays import FloatArray
+from ..checks import check_positive
+
+BoolArray = NDArray[np.bool_]
+
+PROBABILITY_FLOOR = 1e-8
+"""Probabilities enter the cross-entropy no closer to 0 and 1 than this, so one point costs at most 18.4 nats."""
+CUTOFFS: FloatArray = np.linspace(0.01, 0.99, 99)
+"""Candidate cutoffs of ``choose_cutoff``, no unit."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Targets:
+    """T training sets of equal size, each with the true excursion set on one common grid.
+
+    Args:
+        X: inputs (T, n, D), in input units.
+        y: outputs (T, n), in model units.
+        grid: test points (P, D), evenly spread so that a mean over them is an integral over the domain.
+        truth: (T, P), true where the target is at or above the threshold.
+        threshold: t, in model units.
+
+    Raises:
+        ValueError: shapes disagree.
+    """
+
+    X: FloatArray
+    y: FloatArray
+    grid: FloatArray
+    truth: BoolArray
+    threshold: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.X.ndim != 3 or self.grid.ndim != 2 or self.X.shape[2] != self.grid.shape[1]:
+            raise ValueError(f"X must be (T, n, D) and grid (P, D), got shapes {self.X.shape} and {self.grid.shape}")
+        if self.y.shape != self.X.shape[:2]:
+            raise ValueError(f"y must have shape {self.X.shape[:2]} to match X, got {self.y.shape}")
+        if self.truth.shape != (len(self.X), len(self.grid)):
+            raise ValueError(f"truth must have shape {(len(self.X), len(self.grid))}, got {self.truth.shape}")
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+
+def excursion_probability(mean: FloatArray, variance: FloatArray, threshold: float) -> FloatArray:
+    """Probability that a Gaussian value is at or above the threshold, Phi((mean - t) / sqrt(variance)).
+
+    Args:
+        mean: any shape, in model units.
+        variance: > 0, broadcasts with ``mean``, in squared model units.
+        threshold: t, in model units.
+    """
+    probability: FloatArray = ndtr((mean - threshold) / np.sqrt(variance))
+    return probability
+
+
+def iou(a: BoolArray, b: BoolArray) -> FloatArray:
+    """Intersection over union |a and b| / |a or b| along the last axis; 1 where both sets are empty.
+
+    Args:
+        a: membership of P grid points (..., P).
+        b: the same for the other set; broadcasts with ``a``.
+
+    Returns:
+        (...,), in [0, 1].
+    """
+    either = np.logical_or(a, b).sum(axis=-1)
+    both = np.logical_and(a, b).sum(axis=-1)
+    return np.where(either == 0, 1.0, both / np.maximum(either, 1))
+
+
+def binary_cross_entropy(p: FloatArray, truth: BoolArray) -> FloatArray:
+    """Mean over the grid of -log p inside the true set and -log(1 - p) outside it.
+
+    Probabilities are clipped to [eps, 1 - eps], eps = ``PROBABILITY_FLOOR`` = 1e-8.
+
+    Args:
+        p: excursion probabilities (..., P).
+        truth: membership of the true set (..., P), broadcasts with ``p``.
+
+    Returns:
+        (...,), in nats.
+    """
+    of_truth = np.where(truth, p, 1 - p)
+    loss: FloatArray = -np.log(np.clip(of_truth, PROBABILITY_FLOOR, 1 - PROBABILITY_FLOOR)).mean(axis=-1)
+    return loss
+
+
+def choose_cutoff(p: FloatArray, truth: BoolArray, cutoffs: FloatArray = CUTOFFS) -> float:
+    """Cutoff C for which {p >= C} has the largest mean IoU; among equals, the one nearest to 1/2.
+
+    To be used on validation data, apart from those that are then reported.
+
+    Args:
+        p: excursion probabilities or vote shares (T, P).
+        truth: (T, P).
+        cutoffs: candidates (k,).
+    """
+    scores = np.array([iou(p >= cutoff, truth).mean() for cutoff in cutoffs])
+    best = cutoffs[scores >= scores.max() - 1e-12]
+    return float(best[np.abs(best - 0.5).argmin()])
+
+
+def vote_share(paths: FloatArray, threshold: float) -> FloatArray:
+    """Share of L released paths at or above the threshold, (..., L, P) -> (..., P). Post-processing: costs nothing."""
+    share: FloatArray = (paths >= threshold).mean(axis=-2)
+    return share
+
+
+def smoothed(paths: FloatArray, side: int, pixels: float = 2.0) -> FloatArray:
+    """Paths on a square grid after a Gaussian filter, (..., side^2) -> (..., side^2). Post-processing: costs nothing.
+
+    Args:
+        paths: values on a grid whose second coordinate runs fastest.
+        side: points along one edge of the grid.
+        pixels: standard deviation of the filter, in grid steps; beyond the edge, the edge's value continues.
+    """
+    maps = paths.reshape(-1, side, side)
+    return np.asarray(gaussian_filter(maps, (0, pixels, pixels), mode="nearest"), dtype=float).reshape(paths.shape)
+
+
+def effective_dimension(K: FloatArray, ridge: float) -> float:
+    """Number of directions that the data determine, d_eff = tr K (K + q I)^-1 = sum_i v_i / (v_i + q).
+
+    Args:
+        K: kernel matrix (n, n), no unit, with eigenvalues v_i.
+        ridge: q = r^2 > 0.
+
+    Raises:
+        ValueError: ridge is not positive.
+    """
+    check_positive("ridge", ridge)
+    values = np.maximum(np.linalg.eigvalsh(K), 0.0)
+    return float((values / (values + ridge)).sum())

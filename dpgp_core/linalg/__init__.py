@@ -1,0 +1,1 @@
+"""Matrices: dense arithmetic, columns in blocks, singular values of products."""

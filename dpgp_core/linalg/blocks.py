@@ -1,0 +1,167 @@
+"""Matrices of very many columns that are never formed: blocks of columns, here or on a cluster's workers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from functools import partial
+from typing import Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import qr
+
+from ..arrays import FloatArray
+from .dense import column_norms
+
+BLOCK = 4096  # columns worked on at a time: some MB, about the size of a processor's cache
+Index = slice | NDArray[np.intp]
+Result = TypeVar("Result")
+
+
+class Rows(Protocol):
+    """A matrix (n, r) that is computed when asked, a few rows at a time; small to send to another process."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n, r)."""
+        ...
+
+    def __getitem__(self, index: Index) -> Rows | FloatArray:
+        """The rows at ``index``, computed or not."""
+        ...
+
+    def values(self) -> FloatArray:
+        """All rows (n, r)."""
+        ...
+
+
+def values_of(rows: FloatArray | Rows) -> FloatArray:
+    """Rows as an array (n, r)."""
+    return rows if isinstance(rows, np.ndarray) else rows.values()
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """n columns b_j = T v_j of length k, with v_j the rows of a matrix (n, r).
+
+    Attributes:
+        rows: v_j (n, r), kept or computed when asked.
+        transform: T (k, r); None for the identity.
+    """
+
+    rows: FloatArray | Rows
+    transform: FloatArray | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(k, n)."""
+        n, r = self.rows.shape
+        return (r if self.transform is None else len(self.transform)), n
+
+    def __getitem__(self, index: Index) -> Columns:
+        """The columns at ``index``."""
+        return Columns(self.rows[index], self.transform)
+
+    def values(self) -> FloatArray:
+        """All columns (k, n)."""
+        V = values_of(self.rows).T
+        return V if self.transform is None else self.transform @ V
+
+    def mapped(self, A: FloatArray) -> Columns:
+        """The columns A b_j."""
+        if self.transform is None and isinstance(self.rows, np.ndarray):
+            return Columns((A @ self.rows.T).T)
+        return Columns(self.rows, A if self.transform is None else A @ self.transform)
+
+    def first(self, k: int) -> Columns:
+        """The first k entries of each column."""
+        if self.transform is not None:
+            return Columns(self.rows, self.transform[:k])
+        return Columns(values_of(self.rows)[:, :k])
+
+    def starts(self) -> range:
+        """Index of the first column of each block of ``BLOCK`` columns."""
+        return range(0, self.shape[1], BLOCK)
+
+    def over_blocks(self, work: Callable[[Columns], Result], executor: Executor | None = None) -> Iterator[Result]:
+        """``work`` applied to consecutive blocks of columns; results in order, whoever computes them.
+
+        Args:
+            work: to be picklable where the executor's workers are other processes.
+            executor: runs the blocks, for example ``dask.distributed.Client.get_executor()``; default: this thread.
+        """
+        blocks = (self[slice(start, start + BLOCK)] for start in self.starts())
+        return map(work, blocks) if executor is None else executor.map(work, list(blocks))
+
+    def triangle(self, executor: Executor | None = None) -> FloatArray:
+        """R (k, k) with R^T R = sum_j b_j b_j^T, by QR of blocks and then of their factors: never squared."""
+        k = self.shape[0]
+        return upper(np.vstack([*self.over_blocks(_block_triangle, executor), np.zeros((k, k))]))
+
+
+@dataclass(frozen=True, eq=False)
+class FactoredMatrix:
+    """C = left rows^T, shape (P, n), never formed.
+
+    Attributes:
+        left: (P, r).
+        rows: (n, r), kept or computed when asked.
+        triangle: R (r, r) with R^T R = rows^T rows, where it is known already.
+    """
+
+    left: FloatArray
+    rows: FloatArray | Rows
+    triangle: FloatArray | None = None
+
+    __array_ufunc__ = None  # an array times this matrix is this class's business
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(P, n)."""
+        return len(self.left), self.rows.shape[0]
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+    def __matmul__(self, other: FloatArray) -> FloatArray:
+        """C other for other (n,) or (n, k), block by block where rows are computed when asked."""
+        if isinstance(self.rows, np.ndarray):
+            return self.left @ (self.rows.T @ other)
+        columns = Columns(self.rows)
+        blocks = zip(columns.starts(), columns.over_blocks(Columns.values), strict=True)
+        total = sum(V @ other[start : start + BLOCK] for start, V in blocks)
+        return np.asarray(self.left @ total)
+
+    def __rmatmul__(self, other: FloatArray) -> FactoredMatrix:
+        """Other C for other (m, P)."""
+        return FactoredMatrix(other @ self.left, self.rows, self.triangle)
+
+    def dense(self) -> FloatArray:
+        """C as an array (P, n)."""
+        return self.left @ values_of(self.rows).T
+
+
+Matrix = FloatArray | FactoredMatrix
+
+
+def upper(A: FloatArray) -> FloatArray:
+    """R (k, k) of A = Q R, for A (m, k) with m >= k."""
+    return np.asarray(qr(A, mode="r", check_finite=False)[0][: A.shape[1]], dtype=np.float64)
+
+
+def _block_triangle(block: Columns) -> FloatArray:
+    V = block.values().T
+    return upper(V) if len(V) >= V.shape[1] else V
+
+
+def norms(columns: Columns, A: FloatArray, executor: Executor | None = None) -> FloatArray:
+    """|A b_j|^2 for every column (n,)."""
+    # (A T) v_j, not A (T v_j): less work where r is not much more than k
+    whole = A if columns.transform is None else A @ columns.transform
+    return np.concatenate(list(Columns(columns.rows).over_blocks(partial(_block_norms, whole), executor)))
+
+
+def _block_norms(A: FloatArray, block: Columns) -> FloatArray:
+    return column_norms(A @ block.values())

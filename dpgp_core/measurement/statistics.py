@@ -1,0 +1,93 @@
+"""The released statistic: what was measured, how, and the noisy numbers. Everything after it is free."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..arrays import FloatArray
+from .measurement import LaplaceMeasurement, Measurement
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Stage:
+    """One measurement and what came of it. Public.
+
+    Args:
+        measurement: strategy, intervals and noise, fixed before the outputs were read or from earlier stages' z.
+        z: the noisy numbers (r,).
+
+    Raises:
+        ValueError: z does not fit the strategy, or is not finite.
+    """
+
+    measurement: Measurement | LaplaceMeasurement
+    z: FloatArray
+
+    def __post_init__(self) -> None:
+        r = len(self.measurement.B)
+        if self.z.shape != (r,) or not np.isfinite(self.z).all():
+            raise ValueError(f"z must be {r} finite numbers to match the strategy, got shape {self.z.shape}")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Statistics:
+    """All stages of one release, and what a reader needs to map them. It holds no private value and no seed.
+
+    Args:
+        stages: in the order measured; at least one, all of the same n columns and the same bounds.
+        X: the public place of each column (n, D), in input units.
+        x_names, x_units: D names and D units.
+        x_box: D declared public (low, high) pairs.
+        y_name, y_unit: name and unit of the output.
+        y_scale: public constant, > 0: models speak of (y - midpoint) / y_scale.
+        guarantee: the promise for all stages together, as plain JSON values.
+
+    Raises:
+        ValueError: shapes disagree, or a value cannot be written to a file.
+    """
+
+    stages: tuple[Stage, ...]
+    X: FloatArray
+    x_names: tuple[str, ...]
+    x_units: tuple[str, ...]
+    x_box: tuple[tuple[float, float], ...]
+    y_name: str
+    y_unit: str
+    y_scale: float
+    guarantee: Mapping[str, Any]
+
+    def __post_init__(self) -> None:
+        if not self.stages:
+            raise ValueError("statistics must have at least one stage")
+        n = self.stages[0].measurement.B.shape[1]
+        if self.X.ndim != 2 or len(self.X) != n or self.X.shape[1] < 1 or not np.isfinite(self.X).all():
+            raise ValueError(f"X must be a finite matrix ({n}, D) to match the strategies, got shape {self.X.shape}")
+        if not len(self.x_names) == len(self.x_units) == len(self.x_box) == self.X.shape[1]:
+            raise ValueError(
+                f"x_names, x_units and x_box must each have {self.X.shape[1]} entries, one per column of X"
+            )
+        if any(stage.measurement.B.shape[1] != n or stage.measurement.bounds != self.bounds for stage in self.stages):
+            raise ValueError("all stages must have the same number of columns and the same bounds")
+        if not (math.isfinite(self.y_scale) and self.y_scale > 0):
+            raise ValueError(f"y_scale must be a positive number, got {self.y_scale}")
+        try:
+            json.dumps(dict(self.guarantee), allow_nan=False)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"the guarantee must be of plain JSON values: {error}") from None
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Declared (low, high) of the output."""
+        return self.stages[0].measurement.bounds
+
+    @property
+    def midpoint(self) -> float:
+        """Public centre of the output, in its unit."""
+        low, high = self.bounds
+        return low + (high - low) / 2

@@ -1,0 +1,28 @@
+"""Real releases: a declared specification, noise seeded by the operating system, and a zip that documents itself."""
+
+from ..reading.csv_rows import column_names
+from .bundle import bundle
+from .choices import CHOICES, KERNEL_NAMES
+from .ledger_json import ledger_from_json, ledger_to_json
+from .plan import ReleasePlan, plan_release
+from .publishing import Published, preview, publish, read_table
+from .specification import ReleaseSpec
+from .specification_json import spec_from_json, spec_to_json
+
+__all__ = [
+    "CHOICES",
+    "KERNEL_NAMES",
+    "Published",
+    "ReleasePlan",
+    "ReleaseSpec",
+    "bundle",
+    "column_names",
+    "ledger_from_json",
+    "ledger_to_json",
+    "plan_release",
+    "preview",
+    "publish",
+    "read_table",
+    "spec_from_json",
+    "spec_to_json",
+]

@@ -1,0 +1,46 @@
+"""Released values as CSV text that a spreadsheet reads as text and numbers, never as formulas."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from ..arrays import FloatArray
+from .plan import decimals
+from .publishing import Published
+from .specification import ReleaseSpec
+
+# What spreadsheets take for the start of a formula, full-width forms included; OWASP, "CSV Injection".
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+
+
+def safe_text(text: str) -> str:
+    """Text for a cell or header: an apostrophe goes before what a spreadsheet would run. Numbers never pass here."""
+    return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
+
+
+def column_text(values: FloatArray, step: float | None = None) -> list[str]:
+    """Numbers as text: multiples of a power of ten exactly, others to 10 digits."""
+    if step is None:
+        return [f"{value:.10g}" for value in values]
+    return [f"{value:.{max(decimals(step), 0)}f}" for value in values]
+
+
+def csv_text(columns: Mapping[str, Sequence[str]]) -> str:
+    """CSV with quoted, safe headers, and cells as they are.
+
+    Args:
+        columns: name: cells, all of one length; cells are numbers written as text.
+    """
+    header = ",".join('"{}"'.format(safe_text(name).replace('"', '""')) for name in columns)
+    rows = (",".join(row) for row in zip(*columns.values(), strict=True))
+    return "\r\n".join([header, *rows, ""])
+
+
+def published_columns(published: Published, spec: ReleaseSpec) -> dict[str, list[str]]:
+    """Columns of the released table: the inputs, then value, noise_sd, and model_sd or total_sd where known."""
+    columns = {name: column_text(x) for name, x in zip(spec.x, published.X_test.T, strict=True)}
+    columns["value"] = column_text(published.values, published.step)
+    known = {"noise_sd": published.noise_sd, "model_sd": published.model_sd, "total_sd": published.total_sd}
+    return columns | {name: column_text(np.asarray(sd)) for name, sd in known.items() if sd is not None}

@@ -1,0 +1,161 @@
+"""``python -m dpgp_core release``: a release without a browser."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import NoReturn
+
+import numpy as np
+
+from ..accounting.ledger import BudgetExceeded, Ledger
+from .bundle import bundle
+from .files import CannotWrite, check_different, open_file, output_file, read_text_file, spend_in_file
+from .ledger_json import ledger_from_json
+from .plan import plan_release
+from .publishing import publish, read_table
+from .specification import ReleaseSpec
+from .specification_json import EXAMPLE, spec_from_json, spec_to_json
+from .strict_json import read_object
+
+OK, BAD_CONFIG, BAD_DATA, REFUSED, NOT_WRITTEN = 0, 2, 3, 4, 5
+
+LEDGER_HELP = (
+    "count what is spent in this file, and refuse to pass the total; "
+    "a missing file starts with the releases that the configuration lists"
+)
+EPILOG = f"""\
+exit codes: {OK} done; {BAD_CONFIG} the command, the configuration or the ledger is wrong; {BAD_DATA} the table is
+wrong; {REFUSED} the budget would be passed, nothing was released; {NOT_WRITTEN} a file cannot be written.
+
+'python -m dpgp_core template' prints a configuration to start from; a release.json is one too.
+"""
+
+
+class _Failure(Exception):
+    def __init__(self, code: int, sentence: str) -> None:
+        super().__init__(sentence)
+        self.code = code
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise _Failure(BAD_CONFIG, f"{message}; see {self.prog} --help")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Args:
+        arguments: what follows ``python -m dpgp_core``; None for this process's own.
+
+    Returns:
+        The exit code; a failure has printed one sentence to standard error.
+    """
+    try:
+        options = _parser().parse_args(arguments)
+        if options.command == "template":
+            _say(spec_to_json(EXAMPLE).rstrip())
+        else:
+            _say(_release(options))
+    except _Failure as failure:
+        print(f"dpgp_core: {failure}", file=sys.stderr)
+        return failure.code
+    except SystemExit:  # --help has printed its text
+        return OK
+    return OK
+
+
+def _say(text: str) -> None:
+    """Print, whatever the terminal can show: a release that was made must not end in an encoding error."""
+    encoding = sys.stdout.encoding or "utf-8"
+    print(text.encode(encoding, "backslashreplace").decode(encoding))
+
+
+def _parser() -> _Parser:
+    parser = _Parser(
+        prog="python -m dpgp_core",
+        description="Differentially private releases of Gaussian process predictions.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    commands.add_parser("template", allow_abbrev=False, help="print a configuration to start from")
+    release = commands.add_parser(
+        "release",
+        allow_abbrev=False,
+        help="read a table, spend the budget, write a zip",
+        epilog=EPILOG + "\na configuration:\n" + spec_to_json(EXAMPLE),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    release.add_argument("--csv", required=True, metavar="FILE", help="the table: comma-separated UTF-8 with a header")
+    release.add_argument("--config", required=True, metavar="FILE", help="what to release: JSON, or a release.json")
+    release.add_argument("--out", required=True, metavar="FILE", help="the zip to write")
+    release.add_argument("--ledger", metavar="FILE", help=LEDGER_HELP)
+    release.add_argument("--force", action="store_true", help="overwrite the zip if it exists")
+    return parser
+
+
+def _release(options: argparse.Namespace) -> str:
+    """Make one release; return the sentences to print."""
+    with _stage(BAD_CONFIG):
+        config = read_text_file(options.config)
+        spec, before = spec_from_json(config), _listed(config)
+        for name in ("csv", "config", "ledger"):
+            check_different("--out", options.out, f"--{name}", getattr(options, name))
+    with _stage(BAD_DATA):
+        with open_file(options.csv) as stream:
+            dataset = read_table(stream, spec)
+        plan = plan_release(spec, dataset.X)
+    spent = (f"release of {spec.y} by {spec.mechanism}", spec.guarantee)
+    with _stage(BAD_CONFIG), output_file(options.out, overwrite=options.force) as write:
+        start = Ledger(limit=spec.limit, entries=[*before.entries])
+        if options.ledger is None:
+            ledger = Ledger(limit=spec.limit, entries=[*before.entries, spent])
+        else:
+            ledger = spend_in_file(options.ledger, start, spent)
+        with _stage(BAD_DATA):
+            # without a seed the generator takes 128 bits from the operating system, and nothing keeps them
+            content = bundle(publish(spec, dataset, np.random.default_rng(), plan), spec, ledger)
+        write(content)
+    return _summary(spec, ledger, options)
+
+
+def _summary(spec: ReleaseSpec, ledger: Ledger, options: argparse.Namespace) -> str:
+    one, limit = spec.guarantee, spec.limit
+    total = ledger.epsilon(limit.delta)
+    said = (
+        f"Wrote {options.out}: epsilon = {one.budget.epsilon:g}, delta = {one.budget.delta:g}, protecting the "
+        f"{one.protects} of {spec.unit}. Spent so far: epsilon = {total:.3g} of {limit.epsilon:g} at delta = "
+        f"{limit.delta:g}, {len(ledger.entries)} release{'' if len(ledger.entries) == 1 else 's'}."
+    )
+    if options.ledger is None and total > limit.epsilon * (1 + 1e-9):
+        said += (
+            " That is ABOVE the declared total if the releases listed in the configuration were of this table; "
+            "with --ledger it would have been refused."
+        )
+    return said
+
+
+def _listed(config: bytes) -> Ledger:
+    """The ledger in a release.json; an empty one for a plain configuration."""
+    return ledger_from_json(config) if "ledger" in read_object(config, "the configuration") else Ledger()
+
+
+@contextmanager
+def _stage(code: int) -> Iterator[None]:
+    """Turn what goes wrong here into an exit code and a sentence."""
+    try:
+        yield
+    except BudgetExceeded as error:
+        raise _Failure(REFUSED, str(error)) from None
+    except CannotWrite as error:
+        raise _Failure(NOT_WRITTEN, str(error)) from None
+    except MemoryError:
+        raise _Failure(BAD_DATA, "the table or the grid does not fit in memory; use fewer rows or points") from None
+    except OSError as error:
+        raise _Failure(code, f"a file cannot be read: {error.strerror}; check it") from None
+    except ValueError as error:
+        raise _Failure(code, str(error)) from None

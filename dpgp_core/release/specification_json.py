@@ -1,0 +1,64 @@
+"""A specification as JSON: the configuration of the command line, and part of every ``release.json``."""
+
+from __future__ import annotations
+
+from dataclasses import MISSING, fields
+from typing import Any
+
+from .specification import ReleaseSpec
+from .strict_json import check_keys, read_object, write_object
+
+SCHEMA = 1
+WHAT = "the configuration"
+
+EXAMPLE = ReleaseSpec(
+    x=("age",),
+    x_units=("years",),
+    x_box=((0.0, 100.0),),
+    y="height",
+    y_unit="cm",
+    y_bounds=(50.0, 200.0),
+    unit="one person's height",
+    epsilon=1.0,
+    delta=1e-5,
+    total_epsilon=3.0,
+    lengthscale=(25.0,),
+    grid=(51,),
+)
+
+
+def spec_to_json(spec: ReleaseSpec) -> str:
+    """The configuration as JSON text; ``spec_from_json`` reads it back to an equal value."""
+    return write_object(spec_to_object(spec))
+
+
+def spec_from_json(text: str | bytes) -> ReleaseSpec:
+    """Read a configuration, or the configuration inside a ``release.json``.
+
+    Raises:
+        ValueError: it is no such JSON; the message names the key and the remedy.
+    """
+    found = read_object(text, WHAT)
+    return spec_from_object(found.get("config", found))
+
+
+def spec_to_object(spec: ReleaseSpec) -> dict[str, Any]:
+    """The configuration as a JSON object."""
+    return {"schema": SCHEMA} | {field.name: getattr(spec, field.name) for field in fields(spec) if field.init}
+
+
+def spec_from_object(found: object) -> ReleaseSpec:
+    """Read a configuration from a JSON object.
+
+    Raises:
+        ValueError: a key is unknown, missing or has a wrong value.
+    """
+    if not isinstance(found, dict):
+        raise ValueError(f"{WHAT} must be a JSON object in curly brackets; start from the printed example")
+    given = [field for field in fields(ReleaseSpec) if field.init]
+    required = [field.name for field in given if field.default is MISSING]
+    optional = [field.name for field in given if field.default is not MISSING]
+    check_keys(found, WHAT, required=["schema", *required], optional=optional)
+    if found["schema"] != SCHEMA or isinstance(found["schema"], bool):
+        raise ValueError(f"{WHAT} must have schema {SCHEMA}, the only one that this version reads")
+    return ReleaseSpec(**{key: value for key, value in found.items() if key != "schema"})

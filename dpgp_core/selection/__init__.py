@@ -1,0 +1,1 @@
+"""Private choice of kernel, lengthscale and noise."""

@@ -1,0 +1,153 @@
+"""Choice by repeated private runs: draw a candidate, fit it, score it privately, keep the best (Liu & Talwar)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ..accounting.best_of_many import (
+    SelectionLoss,
+    best_of_runs,
+    calibrate_runs,
+    draw_runs,
+    liu_talwar_constants,
+    zcdp_of,
+)
+from ..accounting.guarantee import Budget, Guarantee
+from ..accounting.losses import ApproximateLoss, Loss
+from ..data import Dataset
+from ..mechanisms.sparse_variational import SparseVariational
+from ..sparse.fit import SparseFit
+from ..sparse.statistics import NoiseScales, add_noise, noise_scales
+from .coinpress import CoinPress
+from .hyperparameters import Candidate, Choice, halves, log_densities, with_candidate
+
+Run = Callable[[], tuple[float, tuple[int, SparseFit]] | None]
+
+
+def choose_liu_talwar(
+    mechanism: SparseVariational,
+    candidates: Sequence[Candidate],
+    dataset: Dataset,
+    rng: np.random.Generator,
+    gamma: float = 0.01,
+) -> Choice:
+    """The paper's choice: after each run stop with chance gamma, or after T runs; publish the best run so far.
+
+    Each run is (e, d)-DP, the whole (epsilon, delta)-DP, see ``liu_talwar_constants``. Scores outside the public
+    interval are refused; if all are, nothing is chosen.
+
+    Args:
+        mechanism: gives the whole budget, variant and inducing inputs; its kernel and noise variance are not used.
+        candidates: at least one.
+        dataset: even rows are fitted, odd rows are scored.
+        rng: source of the noise and of the draws.
+        gamma: chance in (0, 1) of stopping after each run.
+
+    Raises:
+        ValueError: no candidates, fewer than two records, or the budget is too small for this gamma.
+
+    Source: Honkela & Melkas 2021, algorithm 2; Liu & Talwar 2019, theorem 3.4.
+    """
+    constants = liu_talwar_constants(mechanism.epsilon, mechanism.delta, gamma)
+    multiplier = replace(mechanism, epsilon=constants.epsilon, delta=constants.delta).noise_multiplier
+    rho = zcdp_of(constants.epsilon, constants.delta)
+    runs = min(int(rng.geometric(gamma)), constants.draws)
+    loss = ApproximateLoss(mechanism.epsilon, mechanism.delta)
+    theorem = "Liu & Talwar 2019, theorem 3.4, with Honkela & Melkas 2021, theorem 4"
+    guarantee = _guarantee(mechanism, loss, dataset.unit, theorem)
+    return _choice(_runner(mechanism, candidates, dataset, rng, multiplier, rho), runs, guarantee)
+
+
+def choose_repeatedly(
+    mechanism: SparseVariational,
+    candidates: Sequence[Candidate],
+    dataset: Dataset,
+    rng: np.random.Generator,
+    eta: float = 1.0,
+    gamma: float = 0.01,
+) -> Choice:
+    """The same with a truncated negative binomial number of runs, accounted by Renyi divergence: far less noise.
+
+    Args:
+        mechanism: as for ``choose_liu_talwar``.
+        candidates: at least one.
+        dataset: even rows are fitted, odd rows are scored.
+        rng: source of the noise and of the draws.
+        eta: shape of the number of runs, see ``SelectionLoss``; 0 spends less, but most often makes few runs.
+        gamma: its other parameter, in (0, 1).
+
+    Raises:
+        ValueError: no candidates, fewer than two records, or the budget is out of reach.
+
+    Source: Papernot & Steinke 2022, theorem 2.
+    """
+    base = calibrate_runs(mechanism.epsilon, mechanism.delta, eta, gamma)
+    theorem = "Papernot & Steinke 2022, theorem 2 (truncated negative binomial), with Honkela & Melkas 2021, lemma 3"
+    guarantee = _guarantee(mechanism, SelectionLoss(base, eta, gamma), dataset.unit, theorem)
+    # CoinPress with rho = mu^2 / 2 has the same Gaussian loss as the fit, and works on the other half
+    run = _runner(mechanism, candidates, dataset, rng, 1 / base.mu, base.mu**2 / 2)
+    return _choice(run, draw_runs(eta, gamma, rng), guarantee)
+
+
+def _runner(
+    mechanism: SparseVariational,
+    candidates: Sequence[Candidate],
+    dataset: Dataset,
+    rng: np.random.Generator,
+    multiplier: float,
+    rho: float,
+) -> Run:
+    """One run: a random candidate, its private fit on one half, its private mean log-likelihood on the other."""
+    if len(candidates) < 1:
+        raise ValueError("there are no candidates to choose from; give at least one")
+    train, validate = halves(dataset)
+    models = [with_candidate(mechanism, each) for each in candidates]
+    R_y = dataset.d / dataset.y_scale / 2
+    kernels = {model.kernel: model for model in models}
+    exact = {kernel: model.exact_statistics(train) for kernel, model in kernels.items()}
+    noise: dict[object, NoiseScales] = {
+        kernel: noise_scales(multiplier, R_y, model.feature_bound(train), model.noise_ratio)
+        for kernel, model in kernels.items()
+    }
+    coinpress = CoinPress(rho=rho)
+
+    def run() -> tuple[float, tuple[int, SparseFit]] | None:
+        index = int(rng.integers(len(models)))
+        model, sigma = models[index], math.sqrt(candidates[index].noise_variance)
+        fit = model.fit_statistics(add_noise(*exact[model.kernel], noise[model.kernel], rng), train)
+        # highest density of the noise alone, and the density 2 R_y away from a perfect prediction
+        radius = (R_y / sigma) ** 2
+        centre = -math.log(2 * math.pi) / 2 - math.log(sigma) - radius
+        values = np.clip(log_densities(fit, candidates[index], validate), centre - radius, centre + radius)
+        score = coinpress.mean(values, centre, radius, rng)
+        return (score, (index, fit)) if score <= centre + radius else None
+
+    return run
+
+
+def _choice(run: Run, runs: int, guarantee: Guarantee) -> Choice:
+    best = best_of_runs(run, runs)
+    if best is None:
+        # not how many runs there were: their number is no part of the output that the theorems cover
+        message = "nothing was chosen: the score of every run was refused as impossible; raise epsilon"
+        return Choice(index=None, fit=None, scores=None, guarantee=guarantee, message=message)
+    _, (index, fit) = best
+    message = "the best of a random number of private runs"
+    return Choice(index=index, fit=replace(fit, guarantee=guarantee), scores=None, guarantee=guarantee, message=message)
+
+
+def _guarantee(mechanism: SparseVariational, loss: Loss, unit: str, theorem: str) -> Guarantee:
+    one = mechanism.guarantee
+    budget = Budget(epsilon=mechanism.epsilon, delta=mechanism.delta)
+    return replace(
+        one,
+        budget=budget,
+        loss=loss,
+        unit=unit,
+        theorem=f"{theorem}; each run: {one.theorem}",
+        assumptions=(*one.assumptions, "candidates, split and the law of the number of runs are public"),
+    )

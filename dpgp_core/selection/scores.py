@@ -1,0 +1,181 @@
+"""What a private choice of hyperparameters compares: cross-validated squared errors, and how far one record moves them.
+
+The utility of candidate r at a regression epsilon is u_r = -(SSE_r + (d s')^2 sum_k tr M_rk): held-out squared error
+plus expected squared noise of the private release. Only SSE_r depends on the outputs, so one sensitivity serves every
+regression epsilon.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from ..arrays import FloatArray
+from ..checks import check_positive
+from ..data import Dataset
+from ..evaluation.cross_validation import FoldPlan
+
+_ROUND_UP = 1 + 1e-9  # covers rounding in the scores and in the sensitivity itself
+_LEAST = 1e-6  # of d^2, for candidates that agree to rounding
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GridScores:
+    """Cross-validation of R candidates, before any regression epsilon is named. In model units.
+
+    Attributes:
+        sse: held-out sum of squares of the noise-free release (R,). Not private.
+        compared: what the utilities use (R,): ``sse``, or its clipped form. Not private.
+        noise_trace: sum_k tr M_k (R,), for noise multiplier 1 and unit change of one output. Public.
+        sensitivity: Delta of ``compared``, in squared model units. Public.
+        tested: number N of held-out predictions.
+        d: largest change of one output.
+        y_scale: size of one model unit, in the output's unit.
+    """
+
+    sse: FloatArray
+    compared: FloatArray
+    noise_trace: FloatArray
+    sensitivity: float
+    tested: int
+    d: float
+    y_scale: float
+
+    def expected_noise(self, noise_multiplier: float) -> FloatArray:
+        """(d s')^2 sum_k tr M_k, shape (R,), in squared model units."""
+        return (self.d * noise_multiplier) ** 2 * self.noise_trace
+
+    def rmse(self, squared_errors: FloatArray) -> FloatArray:
+        """sqrt(squared errors / N) in the output's unit, any shape."""
+        return self.y_scale * np.sqrt(squared_errors / self.tested)
+
+
+def grid_scores(plans: Sequence[FoldPlan], dataset: Dataset, clip: float | None = None) -> GridScores:
+    """Score a grid of candidates on one data set.
+
+    Args:
+        plans: one per candidate, at least two, all with the same folds.
+        dataset: supplies y, its bounds and its scale.
+        clip: None compares plain SSEs, with ``exact_sensitivity``; a number B (model units) compares clipped ones,
+            with ``sse_sensitivity``.
+
+    Raises:
+        ValueError: fewer than two candidates, their folds differ, or clip is not positive.
+    """
+    d, y = dataset.d / dataset.y_scale, dataset.standardised()
+    _check_grid(plans, d)
+    sse = np.array([float(((plan.residual_map @ y) ** 2).sum()) for plan in plans])
+    return GridScores(
+        sse=sse,
+        compared=sse if clip is None else np.array([clipped_sse(plan, y, d, clip) for plan in plans]),
+        noise_trace=np.array([plan.noise_trace.sum() for plan in plans]),
+        sensitivity=exact_sensitivity(plans, d) if clip is None else sse_sensitivity(plans, d, clip),
+        tested=plans[0].tested,
+        d=d,
+        y_scale=dataset.y_scale,
+    )
+
+
+def exact_sensitivity(plans: Sequence[FoldPlan], d: float) -> float:
+    """Half the largest change of any SSE_r - SSE_q between neighbours, (units of d)^2. No clipping, no slack.
+
+    SSE_r = y^T G_r y with G_r = R_r^T R_r. Both mechanisms here look at differences of utilities only, so a change
+    common to all candidates costs nothing and "u_r - u_q moves by at most 2 Delta" is all that their proofs use.
+
+    Proof. Let H = G_r - G_q, g = |H_jj|, h = d/2, and let y_j move within [-h, h]. The difference moves as
+    H_jj y_j^2 + 2 y_j t with t = sum_{l != j} H_jl y_l, |t| <= s = h sum_{l != j} |H_jl|. A quadratic's range over
+    [-h, h] grows with |t|, and equals 4 h s if its vertex lies outside (s >= g h), else (g h + s)^2 / g. The signs
+    y_l = h sign(H_jl) attain it.
+
+    Args:
+        plans: one per candidate, at least two.
+        d: largest change of one output, in model units; outputs lie in [-d/2, d/2].
+
+    Raises:
+        ValueError: fewer than two candidates, their folds differ, or d is not positive.
+    """
+    _check_grid(plans, d, least=2)
+    grams = [plan.residual_map.T @ plan.residual_map for plan in plans]
+    largest = max(float(_quadratic_range(G - other, d / 2).max()) for G, other in combinations(grams, 2))
+    return max(largest / 2, _LEAST * d**2) * _ROUND_UP
+
+
+def sse_sensitivity(plans: Sequence[FoldPlan], d: float, clip: float | None = None) -> float:
+    """Sensitivity of ``clipped_sse``: max over candidates and records j of sum_i (2 B delta_ij - delta_ij^2).
+
+    Proof. When y_j moves by at most d, held-out residual i moves by at most d |R_ij| (row i of the residual map: 1
+    if it tests j, else the prediction's weight of j, or 0), and clipping to +-B moves it no further:
+    delta_ij = min(d |R_ij|, B). For e, e' in [-B, B] at distance t, |e^2 - e'^2| = t |e + e'| <= t (2 B - t), which
+    grows with t up to t = B, where it is B^2. Sum over i: a record tested in several folds counts in each.
+    Clipping predictions to the public range first is 1-Lipschitz too, and changes none of this.
+
+    Args:
+        plans: one per candidate.
+        d: largest change of one output, in model units.
+        clip: B in model units; default d, which no residual exceeds once predictions lie in the public range.
+
+    Raises:
+        ValueError: no candidate, their folds differ, or d or clip is not positive.
+    """
+    _check_grid(plans, d)
+    B = d if clip is None else clip
+    check_positive("clip", B)
+    deltas = (np.minimum(d * np.abs(plan.residual_map), B) for plan in plans)
+    return max(float((delta * (2 * B - delta)).sum(axis=0).max()) for delta in deltas) * _ROUND_UP
+
+
+def published_sensitivity(plans: Sequence[FoldPlan], d: float) -> float:
+    """INVALID, for comparison only: 9 d^2 + the K - 1 largest d^2 max_j |c_jk|^2, the largest over candidates.
+
+    Moving predictions by delta changes |r|^2 by 2 delta . r + |delta|^2; the published argument drops the first term.
+
+    Args:
+        plans: one per candidate.
+        d: largest change of one output, in model units.
+
+    Raises:
+        ValueError: no candidate, their folds differ, or d is not positive.
+
+    Source: Smith et al. 2018, supplement, "Hyperparameter selection".
+    """
+    _check_grid(plans, d)
+    columns = [sorted(float((A**2).sum(axis=0).max()) for A in plan.matrices()) for plan in plans]
+    return d**2 * max(9 + sum(squares[1:]) for squares in columns)
+
+
+def clipped_sse(plan: FoldPlan, y: FloatArray, d: float, clip: float | None = None) -> float:
+    """Held-out sum of squares, predictions clipped to [-d/2, d/2], residuals to +-B; see ``sse_sensitivity``.
+
+    Args:
+        plan: one candidate's.
+        y: outputs (n,) in model units, within [-d/2, d/2].
+        d: largest change of one output, in model units.
+        clip: B in model units; default d.
+    """
+    truth = y[np.concatenate(plan.folds)]
+    residuals = truth - np.clip(truth - plan.residual_map @ y, -d / 2, d / 2)
+    B = d if clip is None else clip
+    return float((np.clip(residuals, -B, B) ** 2).sum())
+
+
+def _quadratic_range(H: FloatArray, h: float) -> FloatArray:
+    """Largest change of y^T H y, |y_l| <= h, when y_j alone moves: one value per j, shape (n,)."""
+    g = np.abs(np.diag(H))
+    s = h * (np.abs(H).sum(axis=1) - g)
+    # f(x) = g x^2 + 2 s x over [-h, h] is largest at h and smallest at -v, its vertex or the end: f(h) - f(-v)
+    v = np.divide(s, g, out=np.full_like(s, h), where=s < g * h)
+    ranges: FloatArray = g * (h**2 - v**2) + 2 * s * (h + v)
+    return ranges
+
+
+def _check_grid(plans: Sequence[FoldPlan], d: float, least: int = 1) -> None:
+    check_positive("d", d)
+    if len(plans) < least:
+        raise ValueError(f"a choice needs at least {least} candidates, got {len(plans)}")
+    first = plans[0].folds
+    for plan in plans[1:]:
+        if len(plan.folds) != len(first) or not all(map(np.array_equal, plan.folds, first)):
+            raise ValueError("all candidates must be scored on the same folds; plan them with one set of folds")

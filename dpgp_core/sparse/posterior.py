@@ -1,0 +1,154 @@
+"""What released statistics say about f: post-processing only, at no further privacy cost."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve, solve_triangular
+
+from ..arrays import FloatArray
+from ..checks import check_positive
+from ..gp.variational import whitened_features
+from ..kernels import Kernel
+from .statistics import NoiseScales, NoisyStatistics
+
+ITERATIONS = 5  # of the noise covariance R, which depends on the weights; further ones change nothing that shows
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SparsePosterior:
+    """Posterior of f in model units: mean psi^T weights, variance k_** - psi^T explained psi, psi = L^-1 k(Z, x).
+
+    Attributes:
+        kernel: covariance function of f.
+        Z: inducing inputs (m, D).
+        root: L (m, m).
+        weights: (m,).
+        explained: (m, m), symmetric.
+        noise_root: (m, k): the mean's privacy noise has covariance F F^T, F = psi^T noise_root, to first order.
+        log_evidence: log N(A; 0, B P B + R), comparable between models of the same statistics; nan for "paper".
+    """
+
+    kernel: Kernel
+    Z: FloatArray
+    root: FloatArray
+    weights: FloatArray
+    explained: FloatArray
+    noise_root: FloatArray
+    log_evidence: float
+
+    def predict(self, X_test: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Mean (P,) and variance (P,) of the latent f at any X_test (P, D), in model units."""
+        psi = self._psi(X_test)
+        variance = self.kernel.diagonal(X_test) - np.einsum("ij,ij->i", psi @ self.explained, psi)
+        return psi @ self.weights, np.maximum(variance, 0)
+
+    def noise_factor(self, X_test: FloatArray) -> FloatArray:
+        """F (P, k): privacy noise of the mean at X_test (P, D) has covariance F F^T, to first order, model units."""
+        return self._psi(X_test) @ self.noise_root
+
+    def _psi(self, X_test: FloatArray) -> FloatArray:
+        return whitened_features(self.kernel, self.Z, self.root, X_test)
+
+
+def noisy_weights_covariance(alpha: FloatArray, second: FloatArray, noise: NoiseScales) -> FloatArray:
+    """Covariance (m, m) of E_b w averaged over weights w, plus sa^2 I: sa^2 I + sb^2 (tr(M) I + M) / 2.
+
+    E_b is symmetric with variance sb^2 on and sb^2 / 2 off the diagonal, so
+    E[E_b w w^T E_b] = sb^2 (|w|^2 I + w w^T) / 2. M = alpha alpha^T + second.
+
+    Args:
+        alpha: mean of w (m,).
+        second: covariance of w (m, m).
+        noise: scales.
+    """
+    M = np.outer(alpha, alpha) + second
+    covariance: FloatArray = (noise.sa**2 + noise.sb**2 * np.trace(M) / 2) * np.eye(len(M)) + noise.sb**2 / 2 * M
+    return covariance
+
+
+def errors_in_variables(
+    released: NoisyStatistics, kernel: Kernel, Z: FloatArray, root: FloatArray, noise_variance: float
+) -> SparsePosterior:
+    """Posterior given A = B alpha + e, where B is itself measured with noise; calibrated, and positive by construction.
+
+    e ~ N(0, R),  R = noise_variance B_+ + (sa^2 + sb^2 tr(M)/2) I + sb^2 M/2,  M = alpha alpha^T + Cov
+    G = B P B + R,   alpha = P B G^-1 A,   Cov = P - P B G^-1 B P,   P = L^-1 K_ZZ L^-T
+    mean = psi^T B G^-1 A,   variance = k_** - psi^T B G^-1 B psi
+
+    P = I where ``root`` belongs to ``kernel``. M starts at P. Without noise this is Titsias' posterior.
+
+    Args:
+        released: statistics of whitened features L^-1 k_ref(Z, x).
+        kernel: covariance function of f; may differ from the reference that whitened.
+        Z: inducing inputs (m, D).
+        root: L of the reference kernel (m, m).
+        noise_variance: variance > 0 of the observation noise, in squared model units.
+
+    Raises:
+        ValueError: noise_variance is not positive.
+    """
+    check_positive("noise_variance", noise_variance)
+    P = solve_triangular(root, solve_triangular(root, kernel(Z, Z), lower=True).T, lower=True)
+    # In the eigenbasis of B = U diag(b) U^T
+    b, U = np.linalg.eigh(released.B)
+    b = np.maximum(b, 0)
+    P, A, observed = U.T @ ((P + P.T) / 2) @ U, U.T @ released.A, noise_variance * np.maximum(b, 0)
+    alpha, Cov, noise = np.zeros(len(b)), P, released.noise
+    rounding = len(b) * np.finfo(float).eps * noise_variance * np.abs(b).max()
+    for _ in range(ITERATIONS):
+        R = np.diag(observed) + noisy_weights_covariance(alpha, Cov, noise)
+        G = _Solver(b[:, None] * P * b + R, keep=np.diag(R) > rounding)
+        BG = G.solve(np.diag(b)).T
+        alpha, Cov = P @ BG @ A, P - P @ BG @ (b[:, None] * P)
+    # d mean = T (E_a - E_b alpha) + H E_b G^-1 A,  T = psi^T B G^-1,  H = psi^T (I - B G^-1 (B P + noise_variance I))
+    H = np.eye(len(b)) - BG @ (b[:, None] * P) - noise_variance * BG
+    C = _perturbations(alpha, G.solve(A), noise)
+    return SparsePosterior(
+        kernel=kernel,
+        Z=Z,
+        root=root,
+        weights=U @ BG @ A,
+        explained=U @ (BG * b) @ U.T,
+        noise_root=U @ np.hstack([BG, H]) @ square_root(C),
+        log_evidence=G.log_density(A),
+    )
+
+
+class _Solver:
+    """Solves G x = b after scaling G to a unit diagonal; directions in which nothing was measured are left out."""
+
+    def __init__(self, G: FloatArray, keep: FloatArray) -> None:
+        self.scale = np.where(keep, 1 / np.sqrt(np.where(keep, np.diag(G), 1.0)), 0.0)
+        scaled = self.scale[:, None] * G * self.scale
+        scaled[np.diag_indices_from(scaled)] = 1.0
+        self.factor = cho_factor(scaled, lower=True)
+
+    def solve(self, b: FloatArray) -> FloatArray:
+        scale = self.scale[:, None] if b.ndim == 2 else self.scale
+        solved: FloatArray = scale * cho_solve(self.factor, scale * b)
+        return solved
+
+    def log_density(self, a: FloatArray) -> float:
+        """Log N(a; 0, G) over the directions kept."""
+        log_det = 2 * np.log(np.diag(self.factor[0])).sum() - 2 * np.log(self.scale[self.scale > 0]).sum()
+        return -0.5 * float(a @ self.solve(a) + log_det + np.count_nonzero(self.scale) * math.log(2 * math.pi))
+
+
+def _perturbations(alpha: FloatArray, g: FloatArray, noise: NoiseScales) -> FloatArray:
+    """Covariance (2m, 2m) of (E_a - E_b alpha, E_b g); Cov(E_b u, E_b w) = sb^2 (u . w I + w u^T) / 2."""
+
+    def cross(u: FloatArray, w: FloatArray) -> FloatArray:
+        return noise.sb**2 / 2 * ((u @ w) * np.eye(len(u)) + np.outer(w, u))
+
+    first = noise.sa**2 * np.eye(len(g)) + cross(alpha, alpha)
+    return np.block([[first, -cross(alpha, g)], [-cross(g, alpha), cross(g, g)]])
+
+
+def square_root(C: FloatArray) -> FloatArray:
+    """A factor F with F F^T = C, C positive semi-definite up to rounding."""
+    values, vectors = np.linalg.eigh(C)
+    root: FloatArray = vectors * np.sqrt(np.maximum(values, 0))
+    return root

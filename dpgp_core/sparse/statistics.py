@@ -1,0 +1,120 @@
+"""Private release of A = sum y phi and B = sum phi phi^T: how far one record moves them, and the noise on them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import FloatArray
+from ..checks import check_positive
+
+
+def statistics_sensitivity(R_y: float, R_phi: float, c: float) -> float:
+    """Largest change Delta of (A, sqrt(c) B) in the Euclidean (Frobenius) norm when one record is replaced. Exact.
+
+    Delta = R_y^2 / sqrt(2c) + sqrt(2c) R_phi^2   if R_y^2 <= 2 c R_phi^2,   otherwise 2 R_y R_phi
+
+    Proof. Records (y, phi) and (y', phi'), norms a, b <= R = R_phi, t = phi . phi' in [-ab, ab]. The squared change is
+        |y phi - y' phi'|^2 + c |phi phi^T - phi' phi'^T|^2 = y^2 a^2 + y'^2 b^2 - 2 y y' t + c (a^4 + b^4 - 2 t^2).
+    At fixed t it grows with a and b: a = b = R, which only widens the range of t. It is convex in y and in y':
+    both are +-R_y, and by the symmetry t -> -t the worse sign is y y' = -R_y^2, leaving
+        2 R^2 R_y^2 + 2 c R^4 + 2 R_y^2 t - 2 c t^2,   0 <= t <= R^2.
+    Its vertex t = R_y^2 / (2c) gives (R_y^2 / sqrt(2c) + sqrt(2c) R^2)^2 if it lies at or below R^2. Otherwise the end
+    t = R^2 (phi = phi', y = -y') gives 4 R_y^2 R^2: there the terms in c cancel. Both are attained in the ball.
+
+    Args:
+        R_y: bound on |y| > 0, in model units.
+        R_phi: bound on |phi| > 0.
+        c: squared ratio > 0 of the noise scales, sa^2 / sb^2.
+
+    Raises:
+        ValueError: an argument is not positive.
+
+    Source: first case Honkela & Melkas 2021, lemma 5 (stated there for every c); the second case is this project's.
+    """
+    for name, value in (("R_y", R_y), ("R_phi", R_phi), ("c", c)):
+        check_positive(name, value)
+    if R_y**2 >= 2 * c * R_phi**2:
+        return 2 * R_y * R_phi
+    return R_y**2 / math.sqrt(2 * c) + math.sqrt(2 * c) * R_phi**2
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoiseScales:
+    """Standard deviations of the noise: ``sa`` on A; on B ``sb`` on the diagonal and sb / sqrt(2) off it.
+
+    Raises:
+        ValueError: a scale is negative or not finite.
+    """
+
+    sa: float
+    sb: float
+
+    def __post_init__(self) -> None:
+        for name, value in (("sa", self.sa), ("sb", self.sb)):
+            if not (math.isfinite(value) and value >= 0):
+                raise ValueError(f"{name} must be a finite number of at least 0, got {value}")
+
+
+def noise_scales(noise_multiplier: float, R_y: float, R_phi: float, noise_ratio: float) -> NoiseScales:
+    """Scales sa = s' Delta and sb = sa / sqrt(c), with c = noise_ratio c*, c* = R_y^2 / (2 R_phi^2).
+
+    At c = c* the two cases of ``statistics_sensitivity`` meet; below it Delta no longer falls, so c < c* only adds
+    noise to B.
+
+    Args:
+        noise_multiplier: s' > 0 of the budget.
+        R_y: bound on |y| > 0, in model units.
+        R_phi: bound on |phi| > 0.
+        noise_ratio: c / c* > 0.
+
+    Raises:
+        ValueError: an argument is not positive.
+    """
+    check_positive("noise_multiplier", noise_multiplier)
+    c = noise_ratio * R_y**2 / (2 * R_phi**2)
+    sa = noise_multiplier * statistics_sensitivity(R_y, R_phi, c)
+    return NoiseScales(sa=sa, sb=sa / math.sqrt(c))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class NoisyStatistics:
+    """What is released, in model units: everything else is computed from it and from public settings.
+
+    Attributes:
+        A: noisy sum of y phi (m,).
+        B: noisy sum of phi phi^T (m, m), symmetric; need not be positive semi-definite.
+        noise: scales of the noise in them. Public.
+    """
+
+    A: FloatArray
+    B: FloatArray
+    noise: NoiseScales
+
+
+def add_noise(A: FloatArray, B: FloatArray, noise: NoiseScales, rng: np.random.Generator) -> NoisyStatistics:
+    """Release A + N(0, sa^2 I) and B with noise on the vector (B_ii, sqrt(2) B_ij for i < j), rebuilt symmetric.
+
+    The vector has m (m + 1) / 2 entries and the Frobenius norm of B.
+
+    Args:
+        A: exact sum (m,). Private.
+        B: exact sum (m, m), symmetric. Private.
+        noise: scales.
+        rng: source of the noise.
+    """
+    m = len(A)
+    E_a = noise.sa * rng.standard_normal(m)
+    # sqrt(2) B_ij + sb z has B_ij + sb z / sqrt(2)
+    upper = np.triu(rng.standard_normal((m, m)), 1) / math.sqrt(2)
+    E_b = noise.sb * (upper + upper.T + np.diag(rng.standard_normal(m)))
+    return NoisyStatistics(A=A + E_a, B=B + E_b, noise=noise)
+
+
+def clip_norms(phi: FloatArray, R_phi: float) -> FloatArray:
+    """Shorten each row of phi (n, m) that is longer than R_phi to that length."""
+    norms = np.sqrt(np.einsum("ij,ij->i", phi, phi))
+    clipped: FloatArray = phi * np.minimum(1.0, R_phi / np.maximum(norms, R_phi))[:, None]
+    return clipped

@@ -1,0 +1,129 @@
+"""Results to plotly figures. No streamlit here: the theme is applied where they are shown."""
+
+from __future__ import annotations
+
+import numpy as np
+import plotly.graph_objects as go
+
+from dpgp_core.arrays import FloatArray
+from pages._ui.cloaking.pipeline import Result
+from pages._ui.look.palette import GUARANTEE, NON_PRIVATE, OTHER, PRIVATE, TRUTH, faded
+from pages._ui.look.plots import HEIGHT, axis, band, finish
+
+_TWO_SD = 1.96
+
+
+def curves(result: Result, overlay: bool, other: bool = False) -> go.Figure:
+    """Posterior, privacy noise and draws along the first input; ``other`` styles the method compared with."""
+    data, release = result.dataset, result.outcome.release
+    grid = slice(result.outcome.scene.records, None)
+    x = release.X_test[grid, 0]
+    colour, dash = (OTHER, "dash") if other else (PRIVATE, "solid")
+    mean, noise = result.outcome.nonprivate[grid], result.outcome.noise_sd[grid]
+    figure = go.Figure()
+    centre = mean if overlay else release.samples[0, grid]
+    band(figure, x, centre, _TWO_SD * noise, colour, 0.22, "privacy noise, 95 %")
+    if overlay:
+        band(
+            figure,
+            x,
+            mean,
+            _TWO_SD * result.fit.posterior_sd[grid],
+            NON_PRIVATE,
+            0.18,
+            "GP uncertainty, 95 %",
+        )
+        figure.add_scatter(x=x, y=mean, name="non-private fit", line={"color": NON_PRIVATE, "width": 2})
+        figure.add_scatter(
+            x=data.X[:, 0],
+            y=data.y,
+            name="true data",
+            mode="markers",
+            marker={"color": TRUTH, "symbol": "circle-open", "size": 5},
+        )
+    for index, sample in enumerate(release.samples):
+        figure.add_scatter(
+            x=x,
+            y=sample[grid],
+            name="private draw",
+            legendgroup="draws",
+            showlegend=index == 0,
+            line={"color": colour, "width": 1.6, "dash": dash},
+        )
+    low, high = data.y_bounds
+    figure.update_xaxes(title=axis(data.x_names[0], data.x_units[0]), range=[x[0], x[-1]])
+    figure.update_yaxes(title=axis(data.y_name, data.y_unit), range=[low - 0.35 * data.d, high + 0.35 * data.d])
+    return finish(figure, HEIGHT)
+
+
+def error_distribution(result: Result, published: Result, unit: str) -> go.Figure:
+    """RMSE over simulated draws: this setting, the published method, and the fit without noise."""
+    ours, paper = result.outcome, published.outcome
+    figure = go.Figure()
+    top = float(np.percentile(np.concatenate([ours.draw_rmse, paper.draw_rmse]), 99))
+    bins = {"start": 0.0, "end": top, "size": top / 60}
+    for outcome, name, colour in ((paper, "published method", OTHER), (ours, "this setting", PRIVATE)):
+        figure.add_histogram(
+            x=outcome.draw_rmse,
+            name=name,
+            xbins=bins,
+            histnorm="percent",
+            marker={"color": faded(colour, 0.55), "line": {"color": colour, "width": 1}},
+        )
+    figure.add_vline(x=ours.nonprivate_rmse, line={"color": NON_PRIVATE, "width": 2})
+    figure.add_annotation(
+        x=ours.nonprivate_rmse, y=1, yref="paper", text="without privacy", showarrow=False,
+        xanchor="left", xshift=4, font={"color": NON_PRIVATE},
+    )  # fmt: skip
+    figure.update_layout(barmode="overlay")
+    figure.update_xaxes(title=f"error of one draw, root mean square [{unit}]", range=[0, top])
+    figure.update_yaxes(title="share of draws [%]")
+    return finish(figure, 300)
+
+
+def cloaking_heat(result: Result) -> go.Figure:
+    """C on the grid, records in order of their first input."""
+    data, records = result.dataset, result.outcome.scene.records
+    order = np.argsort(data.X[:, 0], kind="stable")
+    C = result.fit.C[records::3][:, order]
+    return _heat(
+        C, np.arange(1, data.n + 1), result.outcome.scene.X_test[records::3, 0],
+        f"records, in order of {data.x_names[0]}", f"test point: {axis(data.x_names[0], data.x_units[0])}",
+    )  # fmt: skip
+
+
+def noise_heat(result: Result) -> go.Figure:
+    """Correlation of the privacy noise between grid points."""
+    data, records = result.dataset, result.outcome.scene.records
+    factor = result.plan.factor[records::3]
+    unit = factor / np.linalg.norm(factor, axis=1, keepdims=True)
+    x = result.outcome.scene.X_test[records::3, 0]
+    title = axis(data.x_names[0], data.x_units[0])
+    return _heat(unit @ unit.T, x, x, title, title)
+
+
+def _heat(values: FloatArray, x: FloatArray, y: FloatArray, x_title: str, y_title: str) -> go.Figure:
+    bound = float(np.quantile(np.abs(values), 0.98))  # one far record would wash out all others
+    figure = go.Figure(
+        go.Heatmap(
+            z=values.round(4), x=x, y=y, colorscale="PuOr_r", zmin=-bound, zmax=bound,
+            colorbar={"thickness": 12},
+        )
+    )  # fmt: skip
+    figure.update_xaxes(title=x_title)
+    figure.update_yaxes(title=y_title)
+    return finish(figure, 380)
+
+
+def stems(result: Result) -> go.Figure:
+    """Weight of each record in the noise, as stems over the first input."""
+    data, design = result.dataset, result.plan.design
+    assert design is not None
+    x, lambdas = data.X[:, 0], design.lambdas / design.lambdas.sum()
+    figure = go.Figure()
+    figure.add_bar(x=x, y=lambdas, marker={"color": GUARANTEE, "line": {"color": GUARANTEE, "width": 2}}, width=0.01)
+    figure.add_scatter(x=x, y=lambdas, mode="markers", marker={"color": GUARANTEE, "size": 5})
+    figure.update_layout(showlegend=False, barmode="overlay")
+    figure.update_xaxes(title=axis(data.x_names[0], data.x_units[0]))
+    figure.update_yaxes(title="λ, share of the total", rangemode="tozero")
+    return finish(figure, 300)

@@ -1,0 +1,117 @@
+"""The two-point picture (Smith et al. 2018, figure 2): what one person can do to two predictions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import plotly.graph_objects as go
+
+from dpgp_core.arrays import FloatArray
+from dpgp_core.gp.exact import cloaking_matrix
+from dpgp_core.kernels import EQ
+from dpgp_core.mechanisms.gp_prior import exact_sensitivity
+from dpgp_core.strategies.noise_design import NoiseDesign, design_noise
+from pages._ui.look.palette import NON_PRIVATE, OTHER, PRIVATE, TRUTH
+
+TEST_POINTS = np.array([[3.0], [7.0]])
+OUTPUTS = np.array([1.0, -0.5])
+_GRID = np.linspace(0, 10, 101)[:, None]
+
+
+@dataclass(frozen=True, eq=False)
+class TwoPoints:
+    """Two records, two test points.
+
+    Attributes:
+        X: inputs of the records (2, 1).
+        C: cloaking matrix (2, 2); column j is the move of both predictions per unit change of record j.
+        grid_C: the same on a grid (101, 2), for drawing curves.
+        d: largest change of one output.
+        prior: covariance of the GP-prior noise per unit multiplier (2, 2), scaled by d^2.
+        design: the cloaking noise, per unit multiplier and unit change.
+    """
+
+    X: FloatArray
+    C: FloatArray
+    grid_C: FloatArray
+    d: float
+    prior: FloatArray
+    design: NoiseDesign
+
+
+def build(x1: float, x2: float, lengthscale: float, noise: float, d: float) -> TwoPoints:
+    """The picture's numbers; microseconds, so nothing is cached."""
+    kernel, X = EQ(lengthscale=lengthscale), np.array([[x1], [x2]])
+    C = cloaking_matrix(kernel, X, TEST_POINTS, noise)
+    sensitivity = d * exact_sensitivity(kernel, X, noise)
+    return TwoPoints(
+        X=X,
+        C=C,
+        grid_C=cloaking_matrix(kernel, X, _GRID, noise),
+        d=d,
+        prior=sensitivity**2 * kernel(TEST_POINTS, TEST_POINTS),
+        design=design_noise(C, "trace", gap=1e-8, rank_tolerance=1e-9),
+    )
+
+
+def ellipse(covariance: FloatArray) -> FloatArray:
+    """Points z with z^T M^-1 z = 1, shape (2, 121): what noise of covariance M just masks."""
+    values, vectors = np.linalg.eigh(covariance)
+    angle = np.linspace(0, 2 * np.pi, 121)
+    circle = np.stack([np.cos(angle), np.sin(angle)])
+    return vectors @ (np.sqrt(np.maximum(values, 0))[:, None] * circle)
+
+
+def area_ratio(points: TwoPoints) -> float:
+    """How much larger the GP-prior ellipse is than the cloaking ellipse, as a ratio of mean squared noise."""
+    return float(np.trace(points.prior) / (points.d**2 * np.trace(points.design.covariance())))
+
+
+def curves(points: TwoPoints, moved: int) -> go.Figure:
+    """Prediction before and after record ``moved`` (0 or 1) changes by d."""
+    figure = go.Figure()
+    after = OUTPUTS + points.d * np.eye(2)[moved]
+    for y, colour, dash, name in ((OUTPUTS, NON_PRIVATE, "solid", "before"), (after, OTHER, "dash", "after")):
+        figure.add_scatter(x=_GRID[:, 0], y=points.grid_C @ y, name=name, line={"color": colour, "dash": dash})
+        figure.add_scatter(
+            x=points.X[:, 0], y=y, mode="markers", name=f"records {name}",
+            marker={"color": TRUTH, "symbol": "circle-open" if name == "before" else "circle", "size": 10},
+        )  # fmt: skip
+    for index, x in enumerate(TEST_POINTS[:, 0], 1):
+        figure.add_vline(x=x, line={"color": TRUTH, "width": 1, "dash": "dot"})
+        figure.add_annotation(x=x, y=1, yref="paper", yanchor="bottom", text=f"test {index}", showarrow=False)
+    figure.update_xaxes(title="input", range=[0, 10])
+    figure.update_yaxes(title="output", range=[-4, 5])
+    return _layout(figure)
+
+
+def plane(points: TwoPoints) -> go.Figure:
+    """Both predictions against each other: moves of +-d c_1, +-d c_2, and the two noise ellipses."""
+    figure = go.Figure()
+    shapes = (
+        (points.prior, TRUTH, "dot", "GP-prior noise"),
+        (points.d**2 * points.design.covariance(), PRIVATE, "solid", "cloaking noise"),
+    )
+    for covariance, colour, dash, name in shapes:
+        x, y = ellipse(covariance)
+        figure.add_scatter(x=x, y=y, mode="lines", name=name, line={"color": colour, "dash": dash, "width": 2})
+    for index, colour in enumerate((NON_PRIVATE, OTHER)):
+        move = points.d * points.C[:, index]
+        figure.add_scatter(
+            x=[-move[0], move[0]], y=[-move[1], move[1]], mode="lines+markers",
+            name=f"record {index + 1} moves ± d c{index + 1}", line={"color": colour}, marker={"size": 8},
+        )  # fmt: skip
+    reach = 1.15 * float(np.sqrt(np.diag(points.prior)).max())
+    figure.update_xaxes(title="change of prediction at test 1", range=[-reach, reach])
+    figure.update_yaxes(title="change of prediction at test 2", range=[-reach, reach], scaleanchor="x")
+    return _layout(figure)
+
+
+def _layout(figure: go.Figure) -> go.Figure:
+    figure.update_layout(
+        height=430,
+        margin={"l": 60, "r": 20, "t": 60, "b": 50},
+        legend={"orientation": "h", "yanchor": "bottom", "y": 1.06, "xanchor": "left", "x": 0},
+    )
+    return figure

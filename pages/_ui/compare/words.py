@@ -1,0 +1,136 @@
+"""The comparison in tables and words: what each mechanism protects, who wins, which epsilon a target needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from dpgp_core.accounting.guarantee import Guarantee
+from dpgp_core.data import Dataset
+from pages._ui.compare.contenders import CONTENDERS, CURVE_EPSILONS, DRAWS, FOLDS, Contest, Curve
+from pages._ui.look import text
+
+
+def protects(contest: Contest, name: str, epsilon: float) -> str:
+    """What a contender protects and whether its promise holds at this epsilon."""
+    guarantee = CONTENDERS[name](contest, epsilon).guarantee
+    if not guarantee.established:
+        return f"{guarantee.protects}; not established at this ε"
+    return f"{guarantee.protects}; {'pure ε (δ = 0)' if guarantee.budget.delta == 0 else f'δ = {contest.delta:g}'}"
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How errors are shown: in the output's unit, or log prices as a share of the price."""
+
+    unit: str
+    logarithmic: bool = False
+
+    @property
+    def short(self) -> str:
+        """The unit without explanation."""
+        return "%" if self.logarithmic else self.unit
+
+    def show(self, value: Any) -> Any:
+        """From the output's unit to what is shown."""
+        return 100 * np.expm1(np.minimum(value, 20)) if self.logarithmic else value
+
+    def back(self, shown: float) -> float:
+        """From what is shown to the output's unit."""
+        return float(np.log1p(shown / 100)) if self.logarithmic else shown
+
+
+def scale_of(dataset: Dataset) -> Scale:
+    """Log prices are shown as a percentage of the price, everything else in its own unit."""
+    return Scale("% of the price", logarithmic=True) if dataset.y_unit.startswith("ln ") else Scale(dataset.y_unit)
+
+
+def need_in_words(contest: Contest, name: str, need: float | None) -> str:
+    """Epsilon needed, or why there is none to name."""
+    if need is None:
+        return "not reachable, even at ε = 100"
+    held = CONTENDERS[name](contest, need).guarantee.established
+    return text.number(need, 3) if held else f"{text.number(need, 3)} (no promise: Hall's formula above 1)"
+
+
+def table(
+    curves: dict[str, Curve], contest: Contest, epsilon: float, scale: Scale, needs: dict[str, float | None]
+) -> pd.DataFrame:
+    """One row a contender at one epsilon of the curve."""
+    at, unit = CURVE_EPSILONS.index(epsilon), scale.unit
+    rows = []
+    for name, found in curves.items():
+        low, high = np.percentile(found.errors[at], [10, 90])
+        rows.append(
+            {
+                "mechanism": name,
+                "protects": protects(contest, name, epsilon),
+                f"error [{unit}]": round(float(scale.show(found.mean[at])), 3),
+                f"10 % of draws below [{unit}]": round(float(scale.show(low)), 3),
+                f"90 % of draws below [{unit}]": round(float(scale.show(high)), 3),
+                f"noise sd [{unit}]": round(float(scale.show(found.noise_sd[at])), 3),
+                "seconds": round(found.seconds, 4),
+                "ε needed for the target": need_in_words(contest, name, needs[name]),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+class Ranked(NamedTuple):
+    """A contender and its expected error, in the output's unit."""
+
+    name: str
+    error: float
+
+
+def error_of(curves: dict[str, Curve], name: str, epsilon: float) -> float:
+    """Expected error of a contender at one epsilon of the curve."""
+    return float(curves[name].mean[CURVE_EPSILONS.index(epsilon)])
+
+
+def ranking(curves: dict[str, Curve], epsilon: float) -> list[Ranked]:
+    """Contenders by expected error at one epsilon, best first."""
+    return sorted((Ranked(name, error_of(curves, name, epsilon)) for name in curves), key=lambda ranked: ranked.error)
+
+
+def guarantee(contest: Contest, name: str, epsilon: float, unit: str) -> Guarantee:
+    """The promise of a contender at this epsilon."""
+    return CONTENDERS[name](contest, epsilon).guarantee.for_unit(unit)
+
+
+def _cheapest(needs: dict[str, float | None], contest: Contest) -> tuple[str, float] | None:
+    """The contender that keeps its promise at the least epsilon that reaches the target."""
+    held = [(name, need) for name, need in needs.items() if need is not None]
+    held = [(name, need) for name, need in held if CONTENDERS[name](contest, need).guarantee.established]
+    return min(held, key=lambda pair: pair[1]) if held else None
+
+
+def least_epsilon(needs: dict[str, float | None], contest: Contest) -> str:
+    """Least epsilon that reaches the target with a promise that holds."""
+    cheapest = _cheapest(needs, contest)
+    return "not reachable" if cheapest is None else f"ε = {text.number(cheapest[1], 3)}"
+
+
+def reachable(needs: dict[str, float | None], contest: Contest, target: str) -> str:
+    """The inverse question in words."""
+    cheapest = _cheapest(needs, contest)
+    if cheapest is None:
+        return f"An error of at most {target} is not reachable with any of them, even at ε = 100."
+    return f"An error of at most {target} needs ε = {text.number(cheapest[1], 3)}, with {cheapest[0]}."
+
+
+TABLE_NOTE = (
+    "Errors are held out and not private. ε needed: found by root-finding on the expected error. "
+    "Choosing the number of bins, or any setting, by looking at this table is not private either."
+)
+EXPLANATION = [
+    ("Error", f"root mean square over {FOLDS} public folds, trained without the records tested; {DRAWS} draws each"),
+    ("Same draws", "every ε uses the same underlying noise, so curves are smooth and the root is well defined"),
+    ("Seconds", "one fit and one release on this server, folds averaged"),
+    ("Bins", "regular over the public box; an empty bin says the midpoint of the bounds"),
+    ("Inducing inputs", "k-means on the public inputs, seed fixed"),
+    ("Refined cloaking", "clips residuals at a public bound; its guarantee composes two releases"),
+]

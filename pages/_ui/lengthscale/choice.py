@@ -1,0 +1,184 @@
+"""Private choice of the lengthscale: grid scores, and the table, figures and words of that page."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from dpgp_core.accounting.gaussian import Method
+from dpgp_core.accounting.guarantee import Guarantee
+from dpgp_core.accounting.ledger import Ledger
+from dpgp_core.data import Dataset
+from dpgp_core.evaluation.cross_validation import k_folds, plan_folds
+from dpgp_core.selection.exponential import MechanismName, SelectionTable, selection_guarantee, selection_table
+from dpgp_core.selection.scores import GridScores, grid_scores, published_sensitivity, sse_sensitivity
+from dpgp_core.strategies.noise_design import ObjectiveName
+from pages._ui.look import text
+from pages._ui.model import Model
+
+FOLDS = 10
+FOLD_SEED = 0  # public
+REGRESSION_EPSILONS = (math.inf, 10.0, 5.0, 2.0, 1.0, 0.5, 0.2, 0.1)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Settings that the scores depend on: a model without its lengthscale, the candidates, the objective."""
+
+    model: Model
+    lengthscales: tuple[float, ...]
+    objective: ObjectiveName
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """Cross-validated candidates, with three sensitivities of their scores in units of d^2.
+
+    Attributes:
+        scores: of the grid. Not private.
+        ours: exact sensitivity of differences of the plain score.
+        clipped: of the score clipped at +-d (the spec's corrected bound).
+        published: of Smith et al. 2018; invalid, shown for comparison.
+    """
+
+    scores: GridScores
+    ours: float
+    clipped: float
+    published: float
+
+
+def score(dataset: Dataset, grid: Grid) -> Scored:
+    """Cross-validate every candidate once; no epsilon enters."""
+    folds = k_folds(dataset.n, FOLDS, np.random.default_rng(FOLD_SEED))
+    plans = [
+        plan_folds(
+            replace(grid.model, lengthscale=candidate).build(), dataset.X, folds, grid.model.noise, grid.objective
+        )
+        for candidate in grid.lengthscales
+    ]
+    d = dataset.d / dataset.y_scale
+    scores = grid_scores(plans, dataset)
+    return Scored(
+        scores=scores,
+        ours=scores.sensitivity / d**2,
+        clipped=sse_sensitivity(plans, d) / d**2,
+        published=published_sensitivity(plans, d) / d**2,
+    )
+
+
+@dataclass(frozen=True)
+class Budgets:
+    """What the page's sliders set: the budget of the choice, of the release after it, and how each is made."""
+
+    selection: float
+    regression: float
+    delta: float
+    calibration: Method
+    mechanism: MechanismName
+
+    @property
+    def columns(self) -> tuple[float, ...]:
+        """Regression epsilons shown, from none (inf) to the most private, the chosen one among them."""
+        return tuple(sorted({*REGRESSION_EPSILONS, self.regression}, reverse=True))
+
+
+def tabulate(scored: Scored, budgets: Budgets) -> SelectionTable:
+    """Probabilities and errors at every column; milliseconds."""
+    return selection_table(
+        scored.scores,
+        budgets.selection,
+        budgets.columns,
+        budgets.delta,
+        budgets.calibration,
+        unproven=True,
+        mechanism=budgets.mechanism,
+    )
+
+
+def guarantees(budgets: Budgets, release: Guarantee, unit: str) -> tuple[Guarantee, float]:
+    """The promise of the choice, and epsilon of choice and release together at the page's delta."""
+    choice = selection_guarantee(budgets.selection, unit, budgets.mechanism)
+    return choice, Ledger(entries=[("choice", choice), ("release", release)]).epsilon(budgets.delta)
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The chosen column in words: likeliest and best lengthscales, their probability, expected errors.
+
+    Attributes:
+        likeliest: lengthscale most likely to be chosen, and ``probability`` of that.
+        best: lengthscale of least expected private error, ``best_error``.
+        after: expected error after the private choice.
+        without: least error without any privacy.
+    """
+
+    likeliest: float
+    probability: float
+    best: float
+    best_error: float
+    after: float
+    without: float
+
+
+def describe(table: SelectionTable, grid: Grid, budgets: Budgets) -> Chosen:
+    """Read the chosen column."""
+    column = table.epsilons.index(budgets.regression)
+    probabilities, errors = table.probabilities[:, column], table.private_rmse[:, column]
+    return Chosen(
+        likeliest=grid.lengthscales[int(probabilities.argmax())],
+        probability=float(probabilities.max()),
+        best=grid.lengthscales[int(errors.argmin())],
+        best_error=float(errors.min()),
+        after=float(table.selected_rmse[column]),
+        without=float(table.rmse.min()),
+    )
+
+
+def label(epsilon: float) -> str:
+    """A regression epsilon as a column title."""
+    return "none" if math.isinf(epsilon) else f"{epsilon:g}"
+
+
+def table_frame(table: SelectionTable, grid: Grid, unit: str, y_unit: str) -> pd.DataFrame:
+    """One row a tile of the heat map."""
+    rows = [
+        {
+            f"lengthscale [{unit}]": lengthscale,
+            "regression ε": label(epsilon),
+            "probability [%]": round(100 * float(table.probabilities[i, j]), 2),
+            f"expected error [{y_unit}] (not private)": round(float(table.private_rmse[i, j]), 4),
+            f"error without noise [{y_unit}] (not private)": round(float(table.rmse[i]), 4),
+        }
+        for i, lengthscale in enumerate(grid.lengthscales)
+        for j, epsilon in enumerate(table.epsilons)
+    ]
+    return pd.DataFrame(rows)
+
+
+def explain(scored: Scored, grid: Grid, budgets: Budgets) -> list[tuple[str, str]]:
+    """The computation with the current numbers put in."""
+    return [
+        (
+            "Score of a lengthscale",
+            f"squared error over {FOLDS} public folds plus the expected squared noise of the release, (d s′)² Σ tr M: "
+            f"{scored.scores.tested} held-out predictions, {len(grid.lengthscales)} candidates, no refit and no draw",
+        ),
+        (
+            "Sensitivity",
+            f"Δ = {text.number(scored.ours, 3)} d²: half the largest change of a difference of two scores, exact",
+        ),
+        (
+            "For comparison",
+            f"clipping residuals at ± d needs Δ = {text.number(scored.clipped, 3)} d²; the published bound "
+            f"{text.number(scored.published, 3)} d² is **invalid**: it lacks a cross term",
+        ),
+        (
+            "Probability",
+            f"proportional to exp(ε u / (2 Δ)), ε = {budgets.selection:g}"
+            if budgets.mechanism == "exponential"
+            else f"permute-and-flip at ε = {budgets.selection:g}, computed exactly",
+        ),
+    ]

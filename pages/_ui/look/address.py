@@ -1,0 +1,114 @@
+"""The address of a page: what of it can be used, and a sentence about what cannot."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import streamlit as st
+
+from pages._ui.look import text
+from pages._ui.settings import CHOICES
+
+_NUMBER = re.compile(r"[+-]?\d+\.?\d*([eE][+-]?\d+)?", re.ASCII)
+_OURS = ("page",)  # kept in the session by main.py under a name of its own: no control. Nor is anything "own_...":
+# what a visitor declares about a table is bound to no address
+
+
+def asked() -> dict[str, str]:
+    """What the address asks for; of a repeated parameter its last value."""
+    return st.query_params.to_dict()
+
+
+def repeated() -> bool:
+    """Whether a parameter stands in the address more than once."""
+    return any(len(st.query_params.get_all(key)) > 1 for key in st.query_params)
+
+
+def usable(address: dict[str, str]) -> dict[str, str]:
+    """The parameters as controls read them: short values (``map=truth``) spelled out, numbers as on the sliders.
+
+    Values that no control can read, and on which some of streamlit's stop with an error, are left out: empty ones and
+    infinite numbers.
+    """
+    return {
+        key: CHOICES.get(key, {}).get(value, _as_written(value))
+        for key, value in address.items()
+        if key == "tour" or (value.strip() and not _is_infinite(value))
+    }
+
+
+def _as_written(value: str) -> str:
+    """1e-5 as 1e-05 and 2.0 as 2: how python, and so a slider, writes that number. Anything else stays."""
+    if not _NUMBER.fullmatch(value) or not any(mark in value for mark in ".eE"):
+        return value
+    return str(float(value)).removesuffix(".0")
+
+
+def _is_infinite(value: str) -> bool:
+    try:
+        return math.isinf(float(value))
+    except ValueError:
+        return False
+
+
+def remember() -> None:
+    """Keep what was asked for over the rerun at the usable address."""
+    st.session_state["asked"] = asked()
+
+
+def note_explained(key: str) -> None:
+    """A control has already said in its own words why it does not use its value."""
+    st.session_state["explained"] = {*st.session_state.get("explained", ()), key}
+
+
+@contextlib.contextmanager
+def explained() -> Iterator[None]:
+    """Run a page, then say above it which values of a new address its controls did not use, and what they show."""
+    state, notes = st.session_state, st.container()
+    wanted = state.pop("asked", asked())
+    state["explained"] = set()
+    new = wanted != state.get("last_address")
+    yield
+    if new:  # else the controls were moved since, and the address may lag behind them
+        for key, raw in wanted.items():
+            if _is_unused(key, raw):
+                notes.warning(text.bad_link_value(key, raw, _reason(raw, state[key]), state[key]))
+    state["last_address"] = asked()
+
+
+def _is_unused(key: str, raw: str) -> bool:
+    """Whether a control of this page stands at another value than its parameter asked for."""
+    state = st.session_state
+    if key in _OURS or key.startswith("own_") or key not in state or key in state["explained"]:
+        return False
+    used, after = state[key], st.query_params.get(key)
+    if not isinstance(used, (bool, int, float, str)) or after == raw:
+        return False
+    return not _same(used, CHOICES.get(key, {}).get(raw, raw))
+
+
+def _same(used: Any, raw: str) -> bool:
+    if isinstance(used, bool):
+        return raw.lower() == str(used).lower()
+    if isinstance(used, str):
+        return raw == used
+    try:
+        return float(raw) == used
+    except ValueError:
+        return False
+
+
+def _reason(raw: str, used: Any) -> str:
+    if not raw.strip():
+        return "it is empty."
+    if _is_infinite(raw):
+        return "it must be a finite number."
+    if isinstance(used, bool):
+        return "it must be true or false."
+    if isinstance(used, int):
+        return "it must be a whole number within the range of this control."
+    return "it must be a number within the range of this control." if isinstance(used, float) else "it is not offered."

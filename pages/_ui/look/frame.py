@@ -1,0 +1,198 @@
+"""The frame every page shares: question, answer, metrics, picture, tabs, guarantee."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+import pandas as pd
+import plotly.graph_objects as go
+import pydeck as pdk
+import streamlit as st
+
+from dpgp_core.accounting.guarantee import Guarantee
+from dpgp_core.accounting.ledger import Ledger
+from pages._ui.look import glossary, palette, text
+from pages._ui.look.maps import HEIGHT, Layer, legend
+from pages._ui.look.metric import Metric
+
+TEACHING_NOTE = (
+    "The noise on this page comes from a numbered draw so that a link shows the same picture to everyone. "
+    "A real release takes its seed from the operating system and keeps it secret."
+)
+
+
+def heading(question: str, answer: str) -> None:
+    """Title as a question, and one sentence that answers it with the current numbers."""
+    st.title(question)
+    st.markdown(answer)
+
+
+def metrics(row: Sequence[Metric]) -> None:
+    """Three or four metrics; they wrap on narrow screens."""
+    with st.container(horizontal=True):
+        for metric in row:
+            st.metric(
+                metric.label,
+                metric.value,
+                metric.change,
+                delta_color="off",
+                delta_arrow="off",
+                help=metric.help,
+                border=True,
+            )
+
+
+def overlay_banner(more: str = "Switch them off in the sidebar.") -> None:
+    """Shown wherever true data or non-private results are on screen."""
+    st.caption(
+        ":material/school: **Educational overlay.** True data, the non-private fit, and errors computed with them "
+        f"are here to teach and are not themselves private. {more}"
+    )
+
+
+def chart(figure: go.Figure, key: str, alt: str) -> None:
+    """A plotly figure in the page's theme, with a caption that says what it shows."""
+    st.plotly_chart(figure, key=key, config={"displaylogo": False}, alt=alt)
+    st.caption(alt)
+
+
+def hexagon_map(deck: pdk.Deck, key: str, layer: Layer) -> str | None:
+    """A map with its legend; returns the cell that was clicked, if any. A fixed key keeps pan and zoom."""
+    alt = f"Map of London hexagons coloured by {layer.title.lower()} [{layer.unit}]."
+    state = st.pydeck_chart(deck, height=HEIGHT, on_select="rerun", key=key, alt=alt)
+    st.html(legend(layer))
+    chosen = [row for rows in state.selection.objects.values() for row in rows]
+    return str(chosen[0]["cell"]) if chosen else None
+
+
+def picked_row(cells: pd.DataFrame, cell: str | None) -> None:
+    """The table row of the clicked hexagon."""
+    if cell is None:
+        st.caption("Click a hexagon to see its row.")
+    else:
+        st.table(cells[cells["cell"] == cell].set_index("cell"))
+
+
+def clickable(figure: go.Figure, key: str, alt: str, on_click: Callable[[], None]) -> None:
+    """A chart whose points can be clicked; the callback reads them from the session under ``key``."""
+    st.plotly_chart(
+        figure, key=key, on_select=on_click, selection_mode="points", config={"displaylogo": False}, alt=alt
+    )
+    st.caption(alt)
+
+
+def carried_tile(unit: str) -> None:
+    """What was clicked on the lengthscale page, and where it can be taken."""
+    if "tile" not in st.session_state:
+        return
+    lengthscale, epsilon = st.session_state["tile"]
+    release = f" at ε = {epsilon:g}" if math.isfinite(epsilon) else ""
+    st.success(f"Taken along: lengthscale {lengthscale:g} {unit}{release}. The other pages open with it.")
+    with st.container(horizontal=True):
+        for page, title in (("kung_curves", "!Kung curves"), ("london_noise_map", "London noise map")):
+            st.page_link(f"../{page}.py", label=title, icon=":material/arrow_forward:")
+
+
+def table(frame: pd.DataFrame, key: str, note: str = "") -> None:
+    """A sortable table and its CSV download."""
+    if note:
+        st.caption(note)
+    st.dataframe(frame, hide_index=True, key=f"table_{key}")
+    st.download_button(
+        "Download CSV",
+        frame.to_csv(index=False),
+        f"{key}.csv",
+        "text/csv",
+        key=f"csv_{key}",
+        icon=":material/download:",
+    )
+
+
+def page_cards(rows: Sequence[tuple[str, str]]) -> None:
+    """Links to the other pages, each with the question it answers. They keep the state in the address."""
+    for page, question in rows:
+        st.page_link(f"../{page}.py", label=question, icon=":material/arrow_forward:")
+
+
+def steps(rows: Sequence[tuple[str, str]]) -> None:
+    """The "how it is computed" tab: one line an equation or figure."""
+    st.markdown("\n".join(f"- **{name}**: {value}" for name, value in rows))
+
+
+def lessons(page: str, rows: Sequence[tuple[str, dict[str, Any]]]) -> None:
+    """The "try this" tab: sentences that link to a state of a page (by its address)."""
+    for sentence, state in rows:
+        address = f"./{'' if page == 'start' else page}?{urlencode(state)}"
+        st.markdown(f"- {sentence} [Open this state]({address})")
+
+
+def guarantee_rows(guarantee: Guarantee) -> tuple[tuple[str, str], ...]:
+    """The card's rows, every one read off the guarantee."""
+    draws = f" for all {guarantee.releases} draws together" if guarantee.releases > 1 else ""
+    claim, sure = f"{text.budget(guarantee)}{draws}", "proven for this setting"
+    if not guarantee.established:
+        claim = f"claimed: ε = {guarantee.budget.epsilon:g} at δ = {guarantee.budget.delta:g}{draws}"
+        sure = (
+            f"not established: the formula is not proven at ε = {guarantee.budget.epsilon:g}. "
+            f"What this noise does guarantee is ε = {text.number(guarantee.proven_epsilon, 3)} "
+            f"at δ = {guarantee.budget.delta:g}"
+        )
+    return (
+        ("Protects", guarantee.protects),
+        ("Neighbours", guarantee.neighbours),
+        ("Unit", guarantee.unit),
+        ("Promise", claim),
+        ("How sure", sure),
+        ("Rests on", guarantee.theorem),
+        ("Assumes", "; ".join(guarantee.assumptions)),
+        ("Does not cover", "; ".join(guarantee.not_covered)),
+    )
+
+
+def guarantee_card(guarantee: Guarantee, note: str = "") -> None:
+    """What this guarantee says, each row with what its name means in small print."""
+    colour = palette.GUARANTEE if guarantee.established else palette.RISK
+    body = "".join(
+        f"<p><b>{name}.</b> {html.escape(value)} <small>({glossary.ROWS[name].rstrip('.')})</small></p>"
+        for name, value in guarantee_rows(guarantee)
+    )
+    note = f"<p>{html.escape(note)}</p>" if note else ""
+    st.html(
+        f'<section class="guarantee" style="border-left:4px solid {colour};padding:.2rem 0 .2rem 1rem;'
+        f'margin-top:1rem"><h4 style="margin:0 0 .3rem 0">What this guarantee says</h4>{body}{note}</section>'
+        "<style>.guarantee p{margin:.35rem 0;font-size:.92rem;line-height:1.45;max-width:62rem}"
+        ".guarantee small{opacity:.65}</style>"
+    )
+
+
+def spent(dataset_name: str, guarantee: Guarantee, identity: object) -> None:
+    """Sidebar: what is spent on screen, and by everything this session has looked at on this dataset."""
+    seen: dict[str, dict[str, Guarantee]] = st.session_state.setdefault("seen_releases", {})
+    releases = seen.setdefault(dataset_name, {})
+    releases[repr(identity)] = guarantee
+    delta = guarantee.budget.delta
+    total = Ledger(entries=list(releases.items())).epsilon(delta)
+    with st.sidebar:
+        st.subheader("Budget spent")
+        st.markdown(
+            f":material/verified_user: On screen: **ε = {text.number(guarantee.proven_epsilon, 3)}** at δ = {delta:g}"
+            f" ({guarantee.releases} draw{'s' if guarantee.releases > 1 else ''})"
+        )
+        st.caption("What a comparison draws beside it would cost extra.")
+        if len(releases) > 1:
+            st.caption(
+                f"If all {len(releases)} pictures seen in this session were published: "
+                f"ε = {text.number(total, 3)} at δ = {delta:g}. Looking twice costs twice."
+            )
+
+
+def state_link() -> None:
+    """Sidebar: the address of this state, ready to copy."""
+    query = urlencode(st.query_params.to_dict(), doseq=True)
+    address = (st.context.url or "") + (f"?{query}" if query else "")
+    with st.sidebar.popover("Copy this state", icon=":material/link:", width="stretch"):
+        st.code(address, language=None, wrap_lines=True)

@@ -1,0 +1,203 @@
+"""Sidebar controls. Every one is bound to the address, so the address is the state of the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from dpgp_core.accounting.gaussian import check_budget, check_delta
+from dpgp_core.checks import check_positive
+from pages._ui.look import address, text
+from pages._ui.model import Design, Draw, Model
+from pages._ui.settings import (
+    CHOICES,
+    DELTAS,
+    EPSILONS,
+    LENGTHSCALES,
+    NOISES,
+    PATHS,
+    RIDGES,
+    SIGMAS,
+    SMOOTH_ONLY,
+)
+
+Check = Callable[[str], None]
+
+
+def choice(
+    label: str, key: str, options: Sequence[Any], default: Any, check: Check | None = None, **kwargs: Any
+) -> Any:
+    """A discrete slider in the sidebar, bound to ``?key=``; a bad value in the address is explained."""
+    explain_bad_link(key, options, default, check)
+    return st.sidebar.select_slider(label, options, default, key=key, bind="query-params", **kwargs)
+
+
+def pick(label: str, key: str, values: Sequence[str] | None = None, **kwargs: Any) -> str:
+    """A drop-down of ``CHOICES[key]`` (or some of its values) in the current container; returns the value."""
+    titles = {title: value for value, title in CHOICES[key].items() if values is None or value in values}
+    explain_bad_link(key, list(titles), next(iter(titles)), None)
+    return titles[st.selectbox(label, list(titles), key=key, bind="query-params", **kwargs)]
+
+
+def explain_bad_link(key: str, options: Sequence[Any], default: Any, check: Check | None) -> None:
+    """Say in a sentence why a value in the address cannot be used; the control falls back to its default."""
+    raw = st.query_params.get(key)
+    if raw is None or raw in {str(option) for option in options}:
+        return
+    reason = f"it is not offered here; the choices are {', '.join(str(option) for option in options)}."
+    if check is not None:
+        try:
+            check(raw)
+        except ValueError as error:
+            reason = f"{error}."
+    address.note_explained(key)
+    st.warning(text.bad_link_value(key, raw, reason, default))
+
+
+def as_number(raw: str) -> float:
+    """A value of the address as a number; ValueError says that it must be one."""
+    try:
+        return float(raw)
+    except ValueError:
+        raise ValueError("it must be a number") from None
+
+
+def dataset(key: str = "dataset") -> str:
+    """Which dataset, among ``CHOICES[key]``."""
+    with st.sidebar:
+        st.subheader("Dataset")
+        return pick("Dataset", key, label_visibility="collapsed")
+
+
+def privacy(draws: bool = True) -> Draw:
+    """Epsilon, delta and the draw number."""
+    st.sidebar.subheader("Privacy")
+    epsilon = choice(
+        "ε: more private ⟷ more accurate",
+        "epsilon",
+        EPSILONS,
+        1,
+        lambda raw: check_budget(as_number(raw), 0.5),
+        help="One person can change the odds of any outcome by a factor of at most exp(ε). Smaller is more private.",
+    )
+    delta = choice(
+        "δ: more private ⟷ more accurate",
+        "delta",
+        DELTAS,
+        0.01,
+        lambda raw: check_delta(as_number(raw)),
+        help="Probability mass exempted from the ε promise. Should be well below 1 / number of people.",
+    )
+    if not draws:
+        return Draw(epsilon=float(epsilon), delta=float(delta))
+    count = choice("Draws shown", "draws", (1, 2, 3, 5, 10), 1, help="Each draw is a release; they add up.")
+    st.sidebar.button("Draw again", on_click=_next_draw, width="stretch", icon=":material/casino:")
+    seed = st.sidebar.number_input(
+        "Draw number", 1, 99999, 1, key="draw", bind="query-params", help="Seed of the noise, for teaching."
+    )
+    return Draw(epsilon=float(epsilon), delta=float(delta), draws=int(count), seed=int(seed))
+
+
+def _next_draw() -> None:
+    st.session_state["draw"] = min(int(st.session_state.get("draw", 1)) + 1, 99999)
+
+
+def model(dataset_name: str) -> Model:
+    """Kernel, lengthscale and noise variance for a dataset."""
+    st.sidebar.subheader("Model")
+    unit, grid, default = LENGTHSCALES[dataset_name]
+    lengthscale = choice(
+        f"Lengthscale [{unit}]: more detail ⟷ less noise",
+        f"lengthscale_{unit}",
+        grid,
+        default,
+        lambda raw: check_positive("lengthscale", as_number(raw)),
+        help="Distance over which the curve can change. Longer averages over more people, so it needs less noise.",
+    )
+    noise = noise_control()
+    with st.sidebar:
+        kernel = pick("Kernel", "kernel", ("EQ",) if dataset_name in SMOOTH_ONLY else None)
+    return Model(dataset=dataset_name, kernel=kernel, lengthscale=float(lengthscale), noise=noise)
+
+
+def expert(draw: Draw, mechanisms: Sequence[str] | None = None) -> tuple[Design, Draw]:
+    """Mechanism (among ``mechanisms``), objective, calibration and post-processing, folded away."""
+    with st.sidebar.expander("Expert"):
+        mechanism = pick("Mechanism", "mechanism", mechanisms)
+        cloaks = mechanism != "gp_prior"
+        objective = pick("Noise objective", "objective", disabled=not cloaks)
+        calibration = pick("Calibration", "calibration", disabled=mechanism == "refined")
+        focus = pick("Accuracy matters", "focus", disabled=not cloaks or objective != "trace")
+        shrinkage = st.toggle(
+            "Shrink towards the prior",
+            key="shrinkage",
+            bind="query-params",
+            disabled=mechanism != "cloaking",
+            help="Post-processing of the released values: costs no privacy, helps at small ε.",
+        )
+    design = Design(mechanism=mechanism, objective=objective, focus=focus)
+    return design, replace(
+        draw,
+        calibration=calibration if mechanism != "refined" else "analytic",
+        shrinkage=shrinkage and mechanism == "cloaking",
+    )
+
+
+def setting(dataset_key: str, mechanisms: Sequence[str] | None = None) -> tuple[Model, Design, Draw, bool]:
+    """The whole sidebar of a page that releases: model (with its dataset), design, draw, overlay or not."""
+    name = dataset(dataset_key)
+    show = overlay()
+    draw = privacy()
+    chosen = model(name)
+    design, draw = expert(draw, mechanisms)
+    return chosen, design, draw, show
+
+
+def noise_control() -> float:
+    """Noise variance over signal variance."""
+    return float(
+        choice(
+            "Noise variance (share of signal variance)",
+            "noise",
+            NOISES,
+            0.3,
+            lambda raw: check_positive("noise", as_number(raw)),
+            help="How much of one person's value is taken to be chance. More makes each person matter less.",
+        )
+    )
+
+
+def overlay() -> bool:
+    """Whether true data and non-private results are drawn."""
+    return st.sidebar.toggle(
+        "Educational overlay",
+        value=True,
+        key="overlay",
+        bind="query-params",
+        help="Shows the true data, the non-private fit and errors computed with them. None of that is private.",
+    )
+
+
+def path_controls(sigma: float, r: float) -> tuple[float, float, int]:
+    """Ridge, scale and number of released posterior paths."""
+    ridge = choice(
+        "r: more accurate ⟷ more private",
+        "r",
+        RIDGES,
+        r,
+        lambda raw: check_positive("r", as_number(raw)),
+        help="Square root of the ridge. Larger listens less to each record.",
+    )
+    scale = choice(
+        "s: more accurate ⟷ more private",
+        "sigma",
+        SIGMAS,
+        sigma,
+        lambda raw: check_positive("s", as_number(raw)),
+        help="Scale of the paths' own randomness.",
+    )
+    paths = choice("Paths released", "paths", PATHS, 1, help="Each path is a release; they add up.")
+    return float(ridge), float(scale), int(paths)

@@ -1,0 +1,107 @@
+"""Figures and sentences of the page for an own table. No streamlit here."""
+
+from __future__ import annotations
+
+import html
+
+import numpy as np
+import plotly.graph_objects as go
+
+from dpgp_core.arrays import FloatArray
+from dpgp_core.gp.inference import Inference
+from dpgp_core.release import Published, ReleaseSpec
+from pages._ui.look.metric import Metric
+from pages._ui.look.palette import NON_PRIVATE, PREDICTION_SCALE, PRIVATE, faded
+from pages._ui.look.plots import HEIGHT, axis, finish
+from pages._ui.look.text import number
+
+_TWO_SD = 1.96
+
+
+def so_far(releases: int, limit: float | None, spent: float) -> str:
+    """The ledger in a sentence."""
+    if limit is None:
+        return "Nothing has been released yet."
+    return f"So far **{releases} released**, ε = {number(spent, 3)} of {limit:g} spent."
+
+
+def metrics(releases: int, limit: float | None, spent: float, left: float) -> list[Metric]:
+    """The ledger in figures."""
+    total = "no total declared yet" if limit is None else f"of {limit:g} declared"
+    return [
+        Metric("Released from your table", str(releases), "each counts"),
+        Metric("Spent", f"ε = {number(spent, 3)}", total),
+        Metric("Left", "–" if limit is None else f"ε = {number(left, 3)}", "for one Gaussian release"),
+    ]
+
+
+def noise_sentence(spec: ReleaseSpec, noise_sd: FloatArray | None, step: float) -> str:
+    """How large the noise will be, before anything is released; it depends on public values only."""
+    if noise_sd is None:
+        return (
+            "This mechanism protects the inputs too, so how large its noise comes out is known only with the release, "
+            "and is part of it."
+        )
+    unit = f" {spec.y_unit}" if spec.y_unit else ""
+    low, middle, high = (f"{number(float(value))}{unit}" for value in np.quantile(noise_sd, [0.1, 0.5, 0.9]))
+    return (
+        f"Its noise will have a standard deviation of about **{middle}** ({low} to {high} over most of the grid), "
+        f"where one record may change by {number(spec.d)}{unit}. Values will be rounded to multiples of {step:g}."
+    )
+
+
+def released(published: Published, spec: ReleaseSpec) -> go.Figure:
+    """The released values with the noise's 95 % band: a curve, or a map of two inputs."""
+    if len(spec.x) == 1:
+        return _curve(spec, published.X_test[:, 0], published.values, PRIVATE, published.noise_sd)
+    return _map(spec, published.values, PREDICTION_SCALE)
+
+
+def previewed(spec: ReleaseSpec, values: FloatArray) -> go.Figure:
+    """The fit without noise. Not private."""
+    if len(spec.x) == 1:
+        return _curve(spec, spec.points()[:, 0], values, NON_PRIVATE, None)
+    return _map(spec, values, PREDICTION_SCALE)
+
+
+def inference_sentence(inference: Inference | None) -> str:
+    """How the model was computed, where it was not exactly."""
+    if inference is None or inference.residual is None:
+        return ""
+    return (
+        f"So many records go through a low-rank form of the model: rank {inference.rank}, leaving out "
+        f"{inference.residual:.1g} of its variance. That costs accuracy, never privacy."
+    )
+
+
+def _curve(spec: ReleaseSpec, x: FloatArray, values: FloatArray, colour: str, noise_sd: FloatArray | None) -> go.Figure:
+    figure = go.Figure()
+    if noise_sd is not None:
+        half = _TWO_SD * noise_sd
+        figure.add_scatter(
+            x=np.concatenate([x, x[::-1]]), y=np.concatenate([values + half, (values - half)[::-1]]),
+            fill="toself", fillcolor=faded(colour, 0.22), line={"width": 0, "color": faded(colour, 0.0)},
+            name="privacy noise, 95 %", hoverinfo="skip",
+        )  # fmt: skip
+    name = "released" if noise_sd is not None else "not private: fit without noise"
+    figure.add_scatter(x=x, y=values, name=name, line={"color": colour, "width": 2}, showlegend=True)
+    figure.update_xaxes(title=_title(spec.x[0], spec.x_units[0]))
+    figure.update_yaxes(title=_title(spec.y, spec.y_unit))
+    return finish(figure, HEIGHT)
+
+
+def _map(spec: ReleaseSpec, values: FloatArray, scale: str) -> go.Figure:
+    """The first two inputs; a third stands at the middle of its grid."""
+    cube = values.reshape(spec.grid)
+    for size in reversed(spec.grid[2:]):
+        cube = cube[..., size // 2]
+    first, second = (np.linspace(*box, count) for box, count in zip(spec.x_box[:2], spec.grid[:2], strict=True))
+    bar = {"thickness": 12, "title": {"text": _title(spec.y, spec.y_unit), "side": "right"}}
+    figure = go.Figure(go.Heatmap(x=first, y=second, z=cube.T, colorscale=scale, colorbar=bar))
+    figure.update_xaxes(title=_title(spec.x[0], spec.x_units[0]))
+    figure.update_yaxes(title=_title(spec.x[1], spec.x_units[1]))
+    return finish(figure, HEIGHT)
+
+
+def _title(name: str, unit: str) -> str:
+    return html.escape(axis(name, unit))  # plotly reads tags in titles, and these are a visitor's words

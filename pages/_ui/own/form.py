@@ -1,0 +1,239 @@
+"""What a visitor declares about an own table: the form. Nothing is filled in from the table but its column names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from dpgp_core.release import CHOICES, KERNEL_NAMES, ReleaseSpec
+from pages._ui.look.text import plain
+from pages._ui.own.upload import PRACTICE
+
+MOST_INPUTS = 3  # offered in the form; the command line takes ten
+_GRIDS = (51, 20, 9)  # points along each input, for one, two or three inputs
+_MISSING = "Still to declare: {}."
+
+
+def declared(columns: Sequence[str], total: float | None) -> ReleaseSpec | None:
+    """The whole form; None, with a sentence on the page, while something is missing or out of range.
+
+    Args:
+        columns: names in the file's header.
+        total: total epsilon of the ledger once it is fixed; None while it may still be declared.
+    """
+    st.subheader("2. Declare what is public")
+    st.markdown(
+        "Nothing below is read off your table: a bound or a scale computed from private values would itself be a "
+        "release. Declare what you would know **without** having seen the data."
+    )
+    values = _columns(columns)
+    values |= _outputs() | _inputs(values["x"] or [])
+    st.subheader("3. Choose a mechanism and a budget")
+    values |= _model(values["x"] or []) | _budget(total)
+    keep()
+    return _spec(values)
+
+
+def keep() -> None:
+    """Remember what was declared: streamlit forgets controls that are off screen."""
+    form = st.session_state.setdefault("own_form", {})
+    form.update({key: value for key, value in st.session_state.items() if str(key).startswith("own_f_")})
+
+
+def practise() -> None:
+    """Fill in the form for the practice table."""
+    forget()
+    for key, value in PRACTICE.items():
+        st.session_state[f"own_f_{key}"] = value
+    keep()
+
+
+def forget() -> None:
+    """Empty the form."""
+    for key in [key for key in st.session_state if str(key).startswith("own_f_")]:
+        del st.session_state[key]
+    st.session_state.pop("own_form", None)
+
+
+def _key(name: str, default: Any = None) -> str:
+    """The control's key, with what was declared before put back if streamlit forgot it."""
+    key = f"own_f_{name}"
+    if key not in st.session_state:
+        st.session_state[key] = st.session_state.get("own_form", {}).get(key, default)
+    return key
+
+
+def _columns(columns: Sequence[str]) -> dict[str, Any]:
+    left, right = st.columns(2)
+    y = left.selectbox(
+        "Private column: the output y",
+        columns,
+        index=None,
+        key=_key("y"),
+        help="The value that is to be protected, for example a height or a price. Numbers only.",
+    )
+    x = right.multiselect(
+        "Inputs x",
+        [name for name in columns if name != y],
+        key=_key("x", []),
+        max_selections=MOST_INPUTS,
+        help="What the curve or surface runs over, for example age. Public, unless the mechanism protects inputs too.",
+    )
+    return {"y": y, "x": x}
+
+
+def _outputs() -> dict[str, Any]:
+    row = st.columns([2, 1, 1, 1])
+    unit = row[0].text_input(
+        "One row is about …",
+        key=_key("unit", ""),
+        placeholder="one person's height",
+        help="The unit of privacy. Each person must appear in one row only: someone in three rows is protected a third "
+        "as well.",
+    )
+    y_unit = row[1].text_input("Unit of y", key=_key("y_unit", ""), placeholder="cm")
+    low = row[2].number_input(
+        "y is at least",
+        value=None,
+        key=_key("low"),
+        help="Public lower bound. Values below it are clipped; a narrow range needs less noise.",
+    )
+    high = row[3].number_input("y is at most", value=None, key=_key("high"), help="Public upper bound.")
+    return {"unit": unit, "y_unit": y_unit, "low": low, "high": high}
+
+
+def _inputs(x: Sequence[str]) -> dict[str, Any]:
+    """Box, unit, lengthscale and grid of every input."""
+    found: dict[str, list[Any]] = {"x_unit": [], "box": [], "length": [], "grid": []}
+    for name in x:
+        row = st.columns([1, 1, 1, 1, 1])
+        shown = plain(name)
+        found["x_unit"].append(row[0].text_input(f"Unit of {shown}", key=_key(f"x_unit_{name}", "")))
+        low = row[1].number_input(
+            f"{shown} from", value=None, key=_key(f"box_low_{name}"), help="Public: the domain, not the data's range."
+        )
+        high = row[2].number_input(
+            f"{shown} to", value=None, key=_key(f"box_high_{name}"), help="Rows outside the domain are refused."
+        )
+        found["box"].append((low, high))
+        length = row[3].number_input(
+            "Lengthscale",
+            value=None,
+            key=_key(f"length_{name}"),
+            help=f"Over what distance in {shown} the curve can change. Longer needs less noise. Choosing it by looking "
+            "at results is not covered by the guarantee.",
+        )
+        found["length"].append(length)
+        default = _GRIDS[min(len(x), len(_GRIDS)) - 1]
+        grid = row[4].number_input(
+            "Points",
+            2,
+            2000,
+            key=_key(f"grid_{name}", default),
+            help="Predictions are released on a regular grid over the domain, never at anyone's own position.",
+        )
+        found["grid"].append(int(grid))
+    return found
+
+
+def _model(x: Sequence[str]) -> dict[str, Any]:
+    left, middle, right = st.columns([2, 1, 1])
+    titles = {choice.title: name for name, choice in CHOICES.items()}
+    mechanism = titles[left.selectbox("Mechanism", list(titles), key=_key("mechanism", next(iter(titles))))]
+    choice = CHOICES[mechanism]
+    kernels = [name for name in KERNEL_NAMES if name in choice.kernels]
+    if st.session_state.get("own_f_kernel") not in kernels:
+        st.session_state["own_f_kernel"] = kernels[0]
+    kernel = middle.selectbox("Kernel", kernels, key=_key("kernel", kernels[0]))
+    noise = right.number_input(
+        "Noise variance",
+        min_value=0.001,
+        max_value=100.0,
+        key=_key("noise", 0.3),
+        help="Of one record about the curve, as a share of the curve's own variance: a public guess.",
+    )
+    cells = None
+    if choice.uses_cells:
+        cells = int(
+            left.number_input(
+                "Cells along each input",
+                1,
+                400,
+                key=_key("cells", 6),
+                help="How finely the mechanism divides the domain.",
+            )
+        )
+    return {"mechanism": mechanism, "kernel": kernel, "noise": noise, "cells": cells}
+
+
+def _budget(total: float | None) -> dict[str, Any]:
+    row = st.columns(3)
+    epsilon = row[0].number_input(
+        "ε of this release",
+        min_value=0.001,
+        max_value=100.0,
+        key=_key("epsilon", 1.0),
+        help="One person can change the odds of any outcome by a factor of at most exp(ε).",
+    )
+    delta = row[1].number_input(
+        "δ",
+        min_value=1e-12,
+        max_value=0.1,
+        format="%.1e",
+        key=_key("delta", 1e-5),
+        help="Probability mass exempted from the promise; well below 1 / number of rows.",
+    )
+    if total is not None:
+        row[2].metric("Total ε, declared", f"{total:g}")
+        return {"epsilon": epsilon, "delta": delta, "total": total}
+    declared_total = row[2].number_input(
+        "Total ε for all releases",
+        min_value=0.001,
+        max_value=1000.0,
+        value=None,
+        key=_key("total"),
+        help="Declared before the first release and fixed from then on. A release that would pass it is refused.",
+    )
+    return {"epsilon": epsilon, "delta": delta, "total": declared_total}
+
+
+def _spec(values: dict[str, Any]) -> ReleaseSpec | None:
+    gaps = {
+        "the private column": not values["y"],
+        "an input column": not values["x"],
+        "what one row is about": not values["unit"].strip(),
+        "both bounds of y": None in (values["low"], values["high"]),
+        "the domain of every input": any(None in pair for pair in values["box"]),
+        "a lengthscale for every input": None in values["length"],
+        "the total ε": values["total"] is None,
+    }
+    missing = [name for name, gap in gaps.items() if gap]
+    if missing:
+        st.info(_MISSING.format(", ".join(missing)), icon=":material/edit_note:")
+        return None
+    pure = CHOICES[values["mechanism"]].pure
+    try:
+        return ReleaseSpec(
+            x=tuple(values["x"]),
+            x_units=tuple(values["x_unit"]),
+            x_box=tuple(values["box"]),
+            y=values["y"],
+            y_unit=values["y_unit"],
+            y_bounds=(values["low"], values["high"]),
+            unit=values["unit"].strip(),
+            epsilon=values["epsilon"],
+            delta=0.0 if pure else values["delta"],
+            total_epsilon=values["total"],
+            total_delta=values["delta"],
+            lengthscale=tuple(values["length"]),
+            noise_variance=values["noise"],
+            mechanism=values["mechanism"],
+            kernel=values["kernel"],
+            grid=tuple(values["grid"]),
+            cells=values["cells"],
+        )
+    except ValueError as error:
+        st.error(plain(f"{error}."))
+        return None

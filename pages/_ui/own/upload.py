@@ -1,0 +1,126 @@
+"""A visitor's own table and what is made of it. It lives in that visitor's session, nowhere else; no streamlit here."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from datasets import kung
+from dpgp_core.arrays import FloatArray
+from dpgp_core.gp.inference import Inference
+from dpgp_core.mechanisms import NotPrivate
+from dpgp_core.release import Published, ReleaseSpec, column_names, plan_release, preview, publish, read_table
+from dpgp_core.release.cells import safe_text
+from pages._ui.look.plots import axis
+
+MAX_BYTES = 5 * 2**20
+MAX_COLUMNS = 1000  # in the menu of columns
+PRACTICE: dict[str, Any] = {  # declared for people in general, not read off the table
+    "y": "height_cm",
+    "y_unit": "cm",
+    "low": 50.0,
+    "high": 200.0,
+    "unit": "one person's height",
+    "x": ["age_years"],
+    "x_unit_age_years": "years",
+    "box_low_age_years": 0.0,
+    "box_high_age_years": 90.0,
+    "length_age_years": 20.0,
+    "grid_age_years": 46,
+    "epsilon": 1.0,
+    "delta": 1e-4,
+    "total": 2.0,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """An uploaded file.
+
+    Attributes:
+        name: as uploaded; shown to its owner only.
+        content: its bytes.
+        columns: names in its header line.
+        digest: SHA-256 of the bytes, to tell whether another file is looked at now.
+    """
+
+    name: str
+    content: bytes = field(repr=False)
+    columns: tuple[str, ...]
+    digest: str = field(repr=False)
+
+
+def opened(name: str, content: bytes) -> Table:
+    """The file with its columns.
+
+    Raises:
+        ValueError: it is too large, has too many columns, or does not begin like a CSV file.
+    """
+    if len(content) > MAX_BYTES:
+        raise ValueError(
+            f"the file has {len(content) / 2**20:.1f} MB, more than {MAX_BYTES // 2**20} MB, the limit here; "
+            "keep only the columns that are needed, or use the command line"
+        )
+    columns = tuple(column_names(io.BytesIO(content)))
+    if len(columns) > MAX_COLUMNS:
+        raise ValueError(f"the file has {len(columns)} columns, more than {MAX_COLUMNS}, the limit; keep those needed")
+    return Table(name, content, columns, hashlib.sha256(content).hexdigest())
+
+
+def practice() -> Table:
+    """The !Kung census, to try the page with."""
+    return opened("practice.csv", kung.PATH.read_bytes())
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """What is known before a release, small enough to stay in a session.
+
+    Attributes:
+        n: rows read.
+        noise_sd: standard deviation of the noise to come (P,); None if known with the release only.
+        step: released values will be multiples of it.
+        inference: how the model was computed, for mechanisms that have a choice.
+    """
+
+    n: int
+    noise_sd: FloatArray | None
+    step: float
+    inference: Inference | None
+
+
+def prepared(content: bytes, spec: ReleaseSpec) -> Prepared:
+    """Read the table as declared and design the noise.
+
+    Raises:
+        ValueError: the file does not fit the declaration.
+    """
+    data = read_table(io.BytesIO(content), spec)
+    plan = plan_release(spec, data.X)
+    return Prepared(data.n, plan.noise_sd, plan.step, plan.weights.inference if plan.weights else None)
+
+
+def previewed(content: bytes, spec: ReleaseSpec) -> NotPrivate:
+    """The fit without noise (P,). Not private. Raises ValueError as ``prepared`` does."""
+    return preview(spec, read_table(io.BytesIO(content), spec))
+
+
+def released(content: bytes, spec: ReleaseSpec) -> Published:
+    """One real release, its noise seeded by the operating system. Raises ValueError as ``prepared`` does."""
+    return publish(spec, read_table(io.BytesIO(content), spec), np.random.default_rng())
+
+
+def values(published: Published, spec: ReleaseSpec) -> pd.DataFrame:
+    """Released values and their standard errors, as in the downloaded file."""
+    names = [safe_text(axis(name, unit)) for name, unit in zip(spec.x, spec.x_units, strict=True)]
+    columns = dict(zip(names, published.X_test.T, strict=True))
+    columns["released value"], columns["noise sd"] = published.values, published.noise_sd  # noqa: PD011
+    for name, sd in (("model sd", published.model_sd), ("total sd", published.total_sd)):
+        if sd is not None:
+            columns[name] = sd
+    return pd.DataFrame(columns)

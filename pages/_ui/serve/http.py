@@ -1,0 +1,111 @@
+"""What the server answers besides pages: readiness, a visitor's cookie, safe headers, and stepping down in peace."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import MutableHeaders
+from starlette.middleware import Middleware
+from starlette.requests import HTTPConnection, Request
+from starlette.responses import JSONResponse, PlainTextResponse
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.websockets import WebSocket
+
+from dpgp_core import __version__
+from pages._ui.serve.origin import Doorkeeper, Host, listens_here
+from pages._ui.serve.readiness import Readiness
+from pages._ui.serve.visitors import COOKIE, VISITORS, Visitors, well_formed
+
+PROPOSED = "x-visitor"  # header in which a proxy proposes a token, so that the first request already goes to
+# the replica that the cookie will lead to
+HEADERS = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin"}
+_NOT_PAGES = ("/_stcore/", "/static/", "/media/", "/component/", "/readyz")
+
+READINESS = Readiness()
+DRAINING = threading.Event()
+
+
+def drain_on_signal() -> None:
+    """From SIGUSR1 on, take no new visitors; those who are here stay until the process is stopped."""
+    if hasattr(signal, "SIGUSR1") and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGUSR1, lambda *_: DRAINING.set())
+
+
+async def readyz(_request: Request) -> JSONResponse:
+    """200 if this process can serve every page and takes new visitors; else 503 and the reason."""
+    problem = "draining" if DRAINING.is_set() else await run_in_threadpool(READINESS.problem)
+    answer: dict[str, object] = {"ready": problem is None, "version": __version__}
+    if problem is not None:
+        answer["reason"] = problem
+    return JSONResponse(answer, 200 if problem is None else 503, {"Cache-Control": "no-store"})
+
+
+class Reception:
+    """ASGI middleware: gives a browser its cookie with the page, sets headers, turns visitors away while draining.
+
+    Args:
+        app: what it stands before.
+        visitors: where tokens are remembered.
+    """
+
+    def __init__(self, app: ASGIApp, visitors: Visitors = VISITORS) -> None:
+        self.app, self.visitors = app, visitors
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request or connection."""
+        if scope["type"] not in ("http", "websocket"):
+            await self.app(scope, receive, send)
+            return
+        page = _is_page(scope)
+        if DRAINING.is_set() and (page or scope["type"] == "websocket"):
+            await _refuse(scope, receive, send)
+            return
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+                if page and message["status"] in (200, 304) and (cookie := self._cookie(scope)):
+                    headers.append("Set-Cookie", cookie)
+            await send(message)
+
+        await self.app(scope, receive, send_with_headers)
+
+    def _cookie(self, scope: Scope) -> str | None:
+        """The cookie to set; None if the browser has one."""
+        request = HTTPConnection(scope)
+        if well_formed(request.cookies.get(COOKIE)):
+            return None
+        token = self.visitors.issue(request.headers.get(PROPOSED))
+        https = "https" in (scope.get("scheme"), request.headers.get("x-forwarded-proto"))
+        return f"{COOKIE}={token}; Path=/; HttpOnly; SameSite=Strict" + ("; Secure" if https else "")
+
+
+def _is_page(scope: Scope) -> bool:
+    """Whether this request is for the document of a page, not for one of its parts."""
+    if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD") or scope["path"].startswith(_NOT_PAGES):
+        return False
+    return "." not in scope["path"].rsplit("/", 1)[-1]
+
+
+async def _refuse(scope: Scope, receive: Receive, send: Send) -> None:
+    answer = PlainTextResponse("This server is being replaced. Reload the page in a moment.", 503, {"Retry-After": "5"})
+    if scope["type"] == "http":
+        await answer(scope, receive, send)
+    else:
+        await WebSocket(scope, receive, send).send_denial_response(answer)
+
+
+def _hosts() -> list[Host] | None:
+    """The names in DPGP_HOSTS; None if it is not set."""
+    named = os.environ.get("DPGP_HOSTS", "")
+    return [Host.read(name.strip()) for name in named.split(",")] if named.strip() else None
+
+
+ROUTES = [Route("/readyz", readyz)]
+MIDDLEWARE = [Middleware(Doorkeeper, hosts=_hosts(), listens_here=listens_here), Middleware(Reception)]

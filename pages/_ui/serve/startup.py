@@ -1,0 +1,49 @@
+"""What the server starts beside itself, and stops when it stops: worker processes, and the warming of the lattice."""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import os
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import plotly.graph_objects as go
+from streamlit import App
+
+from pages._ui.serve.readiness import shared_modules
+from pages._ui.work import cached
+from pages._ui.work.store import ROOT
+
+
+@asynccontextmanager
+async def lifespan(_: App) -> AsyncIterator[None]:
+    """Workers while the server lives; the lattice is warmed in the background unless DPGP_WARM is 0."""
+    cached.start()
+    _spare_the_collector()
+    warming = None
+    if os.environ.get("DPGP_WARM", "1") != "0":
+        path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+        command = [sys.executable, "-m", "pages._ui.serve.warm"]
+        warming = subprocess.Popen(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": path})
+    try:
+        yield
+    finally:
+        if warming is not None:
+            warming.terminate()
+        cached.stop()
+
+
+def _spare_the_collector() -> None:
+    """Load what pages will need and exempt it from garbage collection.
+
+    Streamlit collects all generations after every run of a page. Going through the modules, which never become
+    garbage, took longer than the run itself.
+    """
+    for name in shared_modules():
+        importlib.import_module(name)
+    go.Figure().add_scatter(x=[0]).update_layout(legend={}, margin={}).update_xaxes(title="").to_json()  # loads lazily
+    gc.collect()
+    gc.freeze()

@@ -1,0 +1,198 @@
+"""Figures, tables and words of the sparse DP-GP page."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from dpgp_core.arrays import FloatArray
+from pages._ui.look import text
+from pages._ui.look.metric import Metric
+from pages._ui.look.palette import BINS, NON_PRIVATE, OTHER, PRIVATE, TRUTH, faded
+from pages._ui.look.plots import axis, finish
+from pages._ui.sparse.fitting import (
+    CHOICE_EPSILONS,
+    CURVE_EPSILONS,
+    LEVELS,
+    METHODS,
+    Choices,
+    Curves,
+    Fits,
+    Method,
+    Setting,
+)
+
+_LOOKS: dict[Method, tuple[str, str, str]] = {
+    "ours": ("ours: whitened", PRIVATE, "solid"),
+    "paper": ("the paper's", OTHER, "dash"),
+    "naive": ("noise ignored", BINS, "dot"),
+}
+_CHOOSER_LOOKS = ((PRIVATE, "solid"), (BINS, "dot"), (OTHER, "dash"))
+_MOST_POINTS = 600  # of the data that are drawn
+
+
+def fit(found: Fits, overlay: bool) -> go.Figure:
+    """Private fits with bands of two standard deviations of f, and the inducing inputs."""
+    data, figure = found.dataset, go.Figure()
+    for method in ("paper", "ours"):
+        name, colour, dash = _LOOKS[method]
+        mean, sd = found.means[method], found.sds[method]
+        figure.add_scatter(
+            x=[*found.x, *found.x[::-1]], y=[*(mean + 1.96 * sd), *(mean - 1.96 * sd)[::-1]], fill="toself",
+            fillcolor=faded(colour, 0.22), line={"width": 0}, name=f"{name}, 95 %", hoverinfo="skip",
+        )  # fmt: skip
+        figure.add_scatter(x=found.x, y=mean, name=name, line={"color": colour, "dash": dash})
+    if overlay:
+        rows = np.linspace(0, data.n - 1, min(data.n, _MOST_POINTS)).astype(int)
+        figure.add_scatter(
+            x=data.X[rows, 0], y=data.y[rows], name="true data", mode="markers",
+            marker={"color": TRUTH, "symbol": "circle-open", "size": 4},
+        )  # fmt: skip
+        figure.add_scatter(x=found.x, y=found.plain[0], name="non-private fit", line={"color": NON_PRIVATE})
+    low, high = data.y_bounds
+    figure.add_scatter(
+        x=found.inducing, y=np.full(len(found.inducing), low - 0.3 * data.d), mode="markers", name="inducing inputs",
+        marker={"symbol": "triangle-up", "size": 9, "color": TRUTH},
+    )  # fmt: skip
+    figure.update_xaxes(title=axis(data.x_names[0], data.x_units[0]), range=[found.x[0], found.x[-1]])
+    figure.update_yaxes(title=axis(data.y_name, data.y_unit), range=[low - 0.35 * data.d, high + 0.35 * data.d])
+    return finish(figure, 470)
+
+
+def calibration(found: Fits) -> go.Figure:
+    """Share of held-out outputs inside each central interval against its level."""
+    figure = go.Figure()
+    figure.add_scatter(x=100 * LEVELS, y=100 * LEVELS, name="perfect", line={"color": TRUTH, "dash": "dot"})
+    for method in METHODS:
+        name, colour, dash = _LOOKS[method]
+        figure.add_scatter(
+            x=100 * LEVELS, y=100 * found.coverage[method], name=name, line={"color": colour, "dash": dash}
+        )
+    figure.update_xaxes(title="central interval [%]", range=[0, 100])
+    figure.update_yaxes(title="held-out outputs inside [%]", range=[0, 100])
+    return finish(figure, 470)
+
+
+def against_epsilon(found: Curves, what: str) -> go.Figure:
+    """Held-out error or log-likelihood against epsilon, both variants."""
+    unit = found.dataset.y_unit
+    values: dict[Method, FloatArray] = found.rmse if what == "error" else found.likelihood
+    figure = go.Figure()
+    for method, line in values.items():
+        name, colour, dash = _LOOKS[method]
+        figure.add_scatter(
+            x=CURVE_EPSILONS, y=line, name=name, mode="lines+markers", line={"color": colour, "dash": dash}
+        )
+    if what == "error":
+        figure.add_hline(y=found.plain, line={"color": NON_PRIVATE, "width": 2})
+    title = axis("held-out error", unit) if what == "error" else "log-likelihood of a held-out record [nats]"
+    figure.update_xaxes(title="ε: more private → more accurate", type="log")
+    figure.update_yaxes(title=title, rangemode="tozero" if what == "error" else "normal")
+    return finish(figure, 420)
+
+
+def choice_errors(found: Choices) -> go.Figure:
+    """Held-out error after each private choice against epsilon."""
+    figure = go.Figure()
+    for (name, line), (colour, dash) in zip(found.rmse.items(), _CHOOSER_LOOKS, strict=True):
+        figure.add_scatter(
+            x=CHOICE_EPSILONS, y=line, name=name, mode="lines+markers", line={"color": colour, "dash": dash}
+        )
+    figure.update_xaxes(title="ε of choice and fit together", type="log")
+    figure.update_yaxes(title=axis("held-out error", found.dataset.y_unit), rangemode="tozero")
+    return finish(figure, 420)
+
+
+def choice_shares(found: Choices) -> go.Figure:
+    """How often each lengthscale is chosen, by method and epsilon."""
+    figure = go.Figure()
+    labels = [f"ε = {epsilon:g}" for epsilon in CHOICE_EPSILONS]
+    for (name, shares), (colour, _) in zip(found.lengthscales.items(), _CHOOSER_LOOKS, strict=True):
+        for j, length in enumerate(found.candidates):
+            figure.add_bar(
+                x=labels, y=100 * shares[:, j], name=f"{name}: {length:g}", offsetgroup=name,
+                marker={"color": faded(colour, 0.35 + 0.3 * j)}, showlegend=False,
+                hovertemplate=f"{name}<br>lengthscale {length:g}: %{{y:.0f}} %<extra></extra>",
+            )  # fmt: skip
+    figure.update_layout(barmode="relative")
+    figure.update_yaxes(title="chosen [%]; darker is longer", range=[0, 100])
+    return finish(figure, 420)
+
+
+def fit_table(found: Fits) -> pd.DataFrame:
+    """One row a grid point: what a private release says there. All of it may be published."""
+    columns = {axis(found.dataset.x_names[0], found.dataset.x_units[0]): found.x}
+    for method in ("ours", "paper"):
+        name = _LOOKS[method][0]
+        columns[f"{name}: mean [{found.dataset.y_unit}]"] = found.means[method]
+        columns[f"{name}: sd [{found.dataset.y_unit}]"] = found.sds[method]
+    return pd.DataFrame(columns).round(4)
+
+
+def curve_table(found: Curves) -> pd.DataFrame:
+    """One row an epsilon. Not private."""
+    columns = {"ε": CURVE_EPSILONS}
+    for method, line in found.rmse.items():
+        columns[f"{_LOOKS[method][0]}: error [{found.dataset.y_unit}] (not private)"] = line.round(4)
+        columns[f"{_LOOKS[method][0]}: log-likelihood (not private)"] = found.likelihood[method].round(4)
+    return pd.DataFrame(columns)
+
+
+def choice_table(found: Choices) -> pd.DataFrame:
+    """One row an epsilon. Not private."""
+    columns = {"ε": CHOICE_EPSILONS}
+    for name, line in found.rmse.items():
+        columns[f"{name}: error [{found.dataset.y_unit}] (not private)"] = line.round(4)
+    return pd.DataFrame(columns)
+
+
+def answer(found: Fits, setting: Setting, overlay: bool) -> str:
+    """The plain sentence under the question."""
+    unit, start = found.dataset.y_unit, f"At ε = {setting.epsilon:g} and δ = {setting.delta:g}"
+    if not overlay:
+        return f"{start} one release of two sums predicts everywhere, and protects inputs as well as outputs."
+    return (
+        f"{start} our release is off by **{text.number(found.rmse['ours'])} {unit}** on held-out records, "
+        f"the paper's by {text.number(found.rmse['paper'])} {unit}, without privacy "
+        f"{text.number(found.rmse['plain'])} {unit}. Unlike on the curves page, inputs are protected too."
+    )
+
+
+def metrics(found: Fits, setting: Setting, overlay: bool) -> list[Metric]:
+    """Errors, coverage of the 95 % interval, epsilon."""
+    unit, last = found.dataset.y_unit, len(LEVELS) - 1
+    promise = [
+        Metric("Protects", "inputs, outputs", "one record replaced"),
+        Metric("ε of one release", f"{setting.epsilon:g}", f"δ = {setting.delta:g}"),
+    ]
+    if not overlay:
+        return promise
+    inside = found.coverage
+    return [
+        Metric(
+            "Held-out error", f"{text.number(found.rmse['ours'])} {unit}", f"paper {text.number(found.rmse['paper'])}"
+        ),
+        Metric("Without privacy", f"{text.number(found.rmse['plain'])} {unit}", "not private"),
+        Metric(
+            "95 % interval holds", text.percent(inside["ours"][last]), f"paper {text.percent(inside['paper'][last])}"
+        ),
+        promise[1],
+    ]
+
+
+def steps(setting: Setting, found: Fits) -> list[tuple[str, str]]:
+    """The computation with the current numbers put in."""
+    mechanism = setting.mechanism()
+    noise = mechanism.noise(found.dataset)
+    m = len(mechanism.inducing_inputs(found.dataset))
+    return [
+        (
+            "Released",
+            f"A = Σ y φ(x) ({m} numbers) and B = Σ φ(x) φ(x)ᵀ ({m * (m + 1) // 2} numbers), |φ| ≤ 1, φ = L⁻¹ k(Z, x)",
+        ),
+        ("Noise", f"standard deviation {text.number(noise.sa)} on A and {text.number(noise.sb)} on B, in model units"),
+        ("Posterior", "errors in variables: the noise on B counts as noise on the features; no regulariser is needed"),
+        ("The paper's", "unwhitened sums and a regulariser λ, whose bias is why its intervals are too narrow"),
+        ("Held out", "a fixed half of the records is fitted, the other half judged; errors are means over 20 releases"),
+    ]

@@ -1,0 +1,250 @@
+"""The sparse DP-GP page: fits, calibration, errors against epsilon, and the choice of hyperparameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+import datasets
+from dpgp_core.arrays import FloatArray
+from dpgp_core.data import Dataset
+from dpgp_core.evaluation.errors import coverage, nlpd, rmse
+from dpgp_core.gp.variational import posterior
+from dpgp_core.kernels import EQ
+from dpgp_core.mechanisms import SparseVariational
+from dpgp_core.selection.hyperparameters import Candidate, Choice, choose_by_evidence, choose_jointly
+from dpgp_core.selection.repeated import choose_liu_talwar
+from dpgp_core.sparse.statistics import add_noise
+from pages._ui.model import INPUT_RATIOS, load_dataset
+
+SPLIT_SEED = 0  # public
+REPEATS = 20
+CURVE_EPSILONS = (0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
+CHOICE_EPSILONS = (1.0, 3.0, 10.0, 30.0)
+CHOICE_REPEATS = 6
+LEVELS: FloatArray = np.linspace(0.05, 0.95, 19)
+GRID_POINTS = 161
+FACTORS = (0.5, 1.0, 2.0)  # of the lengthscale and of the noise variance: the candidates of a private choice
+Method = Literal["ours", "paper", "naive"]
+METHODS: tuple[Method, ...] = ("ours", "paper", "naive")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Public settings: data, model, inducing inputs along each dimension, budget and seed.
+
+    Attributes:
+        dataset: name on pages; ``toy_1d`` is drawn with 1,024 records, every other as shipped.
+        lengthscale: of the EQ kernel, of the first input; others in public proportion.
+        noise: noise variance over kernel variance.
+        inducing: inducing inputs along each dimension of the public box.
+        epsilon, delta: of one release.
+        seed: of the noise.
+    """
+
+    dataset: str
+    lengthscale: float
+    noise: float
+    inducing: int
+    epsilon: float
+    delta: float
+    seed: int
+
+    @property
+    def kernel(self) -> EQ:
+        """EQ kernel, unit variance in model units."""
+        ratios = INPUT_RATIOS.get(self.dataset, (1.0,))
+        return EQ(lengthscale=tuple(self.lengthscale * ratio for ratio in ratios))
+
+    def mechanism(self, method: Method = "ours", epsilon: float | None = None) -> SparseVariational:
+        """The release of a method at this or another epsilon."""
+        ours = SparseVariational(
+            epsilon=self.epsilon if epsilon is None else epsilon,
+            delta=self.delta,
+            kernel=self.kernel,
+            noise_variance=self.noise,
+            n_inducing=self.inducing,
+        )
+        if method == "ours":
+            return ours
+        return replace(ours, variant="paper", covariance="paper" if method == "paper" else "naive")
+
+
+def load(name: str) -> Dataset:
+    """The page's data: more records for the toy, because one pass over them is all that a fit costs."""
+    return datasets.load("toy_1d", n=1024) if name == "toy_1d" else load_dataset(name)
+
+
+def split(dataset: Dataset) -> tuple[Dataset, Dataset]:
+    """Public halves: fitted, and held out."""
+    order = np.random.default_rng(SPLIT_SEED).permutation(dataset.n)
+    return dataset.subset(order[::2]), dataset.subset(order[1::2])
+
+
+@dataclass(frozen=True, eq=False)
+class Fits:
+    """Private fits along the first input, and the non-private one.
+
+    Attributes:
+        dataset: all records.
+        x: grid (P,), first input; other inputs stand at the middle of their box.
+        means, sds: private prediction of each method (P,), sd of f; may be published.
+        plain: non-private sparse mean (P,), and its sd of f.
+        inducing: first coordinates of the inducing inputs.
+        rmse: held-out RMSE of each method's fit on half the records, and ``plain`` without privacy. Not private.
+        coverage: share of held-out outputs inside each central interval, per method (19,). Not private.
+    """
+
+    dataset: Dataset
+    x: FloatArray
+    means: dict[Method, FloatArray]
+    sds: dict[Method, FloatArray]
+    plain: tuple[FloatArray, FloatArray]
+    inducing: FloatArray
+    rmse: dict[str, float]
+    coverage: dict[Method, FloatArray]
+
+
+def grid_of(dataset: Dataset) -> FloatArray:
+    """Points (P, D) along the first input, the others at the middle of the public box."""
+    low, high = np.array(dataset.x_box).T
+    points = np.tile((low + high) / 2, (GRID_POINTS, 1))
+    points[:, 0] = np.linspace(low[0], high[0], GRID_POINTS)
+    return points
+
+
+def fits(setting: Setting) -> Fits:
+    """One release of every method on all records; calibration on held-out halves, averaged over releases."""
+    data = load(setting.dataset)
+    points, scale = grid_of(data), data.y_scale
+    means: dict[Method, FloatArray] = {}
+    sds: dict[Method, FloatArray] = {}
+    for method in METHODS:
+        fit = setting.mechanism(method).fit(data, np.random.default_rng(setting.seed))
+        mean, variance = fit.predict(points)
+        means[method], sds[method] = mean, np.sqrt(variance)
+    Z = setting.mechanism().inducing_inputs(data)
+    plain_mean, plain_cov = posterior(setting.kernel, data.X, data.standardised(), points, Z, setting.noise)
+    train, test = split(data)
+    held, _ = posterior(setting.kernel, train.X, train.standardised(), test.X, Z, setting.noise)
+    errors: dict[str, float] = {"plain": float(rmse(train.in_data_units(held), test.clipped_y))}
+    inside: dict[Method, FloatArray] = {}
+    for method in METHODS:
+        errors[method], _, inside[method] = held_out(setting, method, setting.epsilon, train, test)
+    return Fits(
+        dataset=data,
+        x=points[:, 0],
+        means=means,
+        sds=sds,
+        plain=(data.in_data_units(plain_mean), scale * np.sqrt(np.maximum(np.diag(plain_cov), 0))),
+        inducing=np.unique(Z[:, 0]),
+        rmse=errors,
+        coverage=inside,
+    )
+
+
+def held_out(
+    setting: Setting, method: Method, epsilon: float, train: Dataset, test: Dataset
+) -> tuple[float, float, FloatArray]:
+    """Mean held-out RMSE, log-likelihood per record, and coverage (19,) over ``REPEATS`` simulated releases."""
+    mechanism = setting.mechanism(method, epsilon)
+    sums = mechanism.exact_statistics(train)
+    errors, likelihoods, inside = [], [], []
+    for repeat in range(REPEATS):
+        rng = np.random.default_rng([setting.seed, repeat, 7])
+        fit = mechanism.fit_statistics(add_noise(*sums, mechanism.noise(train), rng), train)
+        mean, variance = fit.predict(test.X)
+        total = variance + setting.noise * train.y_scale**2
+        errors.append(float(rmse(mean, test.clipped_y)))
+        likelihoods.append(-nlpd(mean, total, test.clipped_y))
+        inside.append([coverage(mean, total, test.clipped_y, float(level)) for level in LEVELS])
+    return float(np.mean(errors)), float(np.mean(likelihoods)), np.mean(inside, axis=0)
+
+
+@dataclass(frozen=True, eq=False)
+class Curves:
+    """Held-out error and log-likelihood over ``CURVE_EPSILONS`` for each method. Not private."""
+
+    dataset: Dataset
+    rmse: dict[Method, FloatArray]
+    likelihood: dict[Method, FloatArray]
+    plain: float
+
+
+def curves(setting: Setting, progress: Callable[[float], None] = lambda _: None) -> Curves:
+    """Errors at every epsilon, our variant and the paper's."""
+    data = load(setting.dataset)
+    train, test = split(data)
+    Z = setting.mechanism().inducing_inputs(data)
+    held, _ = posterior(setting.kernel, train.X, train.standardised(), test.X, Z, setting.noise)
+    errors: dict[Method, FloatArray] = {}
+    likelihood: dict[Method, FloatArray] = {}
+    compared: tuple[Method, ...] = ("ours", "paper")
+    for method in compared:
+        found = []
+        for epsilon in CURVE_EPSILONS:
+            found.append(held_out(setting, method, epsilon, train, test))
+            progress((len(errors) + len(found) / len(CURVE_EPSILONS)) / len(compared))
+        errors[method] = np.array([each[0] for each in found])
+        likelihood[method] = np.array([each[1] for each in found])
+    return Curves(data, errors, likelihood, float(rmse(train.in_data_units(held), test.clipped_y)))
+
+
+@dataclass(frozen=True, eq=False)
+class Choices:
+    """What private choices of hyperparameters lead to, over ``CHOICE_EPSILONS``. Not private.
+
+    Attributes:
+        rmse: mean held-out RMSE after each choice (E,), by name.
+        lengthscales: share of choices for each candidate lengthscale (E, 3), by name; refusals count for none.
+        candidates: lengthscales of the first input.
+    """
+
+    dataset: Dataset
+    rmse: dict[str, FloatArray]
+    lengthscales: dict[str, FloatArray]
+    candidates: tuple[float, ...]
+
+
+CHOOSERS: dict[str, Callable[[SparseVariational, list[Candidate], Dataset, np.random.Generator], Choice]] = {
+    "Evidence: free (ours)": choose_by_evidence,
+    "All kernels together, exponential mechanism": choose_jointly,
+    "Liu-Talwar (the paper)": lambda mechanism, candidates, data, rng: choose_liu_talwar(
+        replace(mechanism, variant="paper"), candidates, data, rng
+    ),
+}
+
+
+def choices(setting: Setting, progress: Callable[[float], None] = lambda _: None) -> Choices:
+    """Choose lengthscale and noise variance privately, several times at every epsilon."""
+    data = load(setting.dataset)
+    train, test = split(data)
+    ratios = INPUT_RATIOS.get(setting.dataset, (1.0,))
+    lengthscales = tuple(setting.lengthscale * factor for factor in FACTORS)
+    grid = [
+        Candidate(
+            kernel=EQ(lengthscale=tuple(length * ratio for ratio in ratios)), noise_variance=setting.noise * factor
+        )
+        for length in lengthscales
+        for factor in FACTORS
+    ]
+    errors: dict[str, FloatArray] = {}
+    shares: dict[str, FloatArray] = {}
+    for name, choose in CHOOSERS.items():
+        errors[name] = np.zeros(len(CHOICE_EPSILONS))
+        shares[name] = np.zeros((len(CHOICE_EPSILONS), len(FACTORS)))
+        for i, epsilon in enumerate(CHOICE_EPSILONS):
+            base = replace(setting.mechanism(epsilon=epsilon), kernel=grid[0].kernel)
+            found = []
+            for repeat in range(CHOICE_REPEATS):
+                choice = choose(base, grid, train, np.random.default_rng([setting.seed, repeat, i]))
+                mean = np.full(test.n, test.midpoint) if choice.fit is None else choice.fit.predict(test.X)[0]
+                found.append(float(rmse(mean, test.clipped_y)))
+                if choice.index is not None:
+                    shares[name][i, choice.index // len(FACTORS)] += 1 / CHOICE_REPEATS
+            errors[name][i] = np.mean(found)
+            progress((len(errors) - 1 + (i + 1) / len(CHOICE_EPSILONS)) / len(CHOOSERS))
+    return Choices(data, errors, shares, lengthscales)

@@ -1,0 +1,112 @@
+"""Budgets that others have published, on one scale of epsilon with the reader's own."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from pages._ui.look.palette import GUARANTEE, OTHER
+from pages._ui.look.plots import finish
+
+NOTE = (
+    "Each promise is about another unit (a day, a month, a whole census), another δ and another kind of neighbours, "
+    "so these numbers cannot be compared one to one. They show the range that has been thought defensible."
+)
+
+
+class Deployment(NamedTuple):
+    """One published budget; ``delta`` is None where the promise is pure or none was named."""
+
+    name: str
+    epsilon: float
+    delta: float | None
+    per: str
+    source: str
+
+
+DEPLOYMENTS = (
+    Deployment(
+        "Wikimedia page views",
+        1.0,
+        None,
+        "ten page views of one device in a day",
+        "Adeleye et al. 2023, arXiv:2308.16298",
+    ),
+    Deployment(
+        "Apple, health types", 2.0, None, "one device, one day; local", "Apple, Differential Privacy Overview, 2017"
+    ),
+    Deployment("Google mobility reports", 2.64, None, "one user, one day", "Aktay et al. 2020, arXiv:2004.04145"),
+    Deployment(
+        "Apple, all features together",
+        16.0,
+        None,
+        "one device, one day; local",
+        "Tang et al. 2017, arXiv:1709.02753",
+    ),
+    Deployment(
+        "US Census 2020, persons",
+        17.14,
+        1e-10,
+        "one person, once in ten years",
+        "US Census Bureau, 9 June 2021; redistricting data",
+    ),
+    Deployment(
+        "LinkedIn audience statistics",
+        34.9,
+        7e-9,
+        "one member, one month",
+        "Rogers et al. 2020, arXiv:2002.05839",
+    ),
+)
+
+
+def strip(epsilon: float) -> go.Figure:
+    """The scale: published budgets as points, the reader's epsilon as a line."""
+    names = [found.name for found in DEPLOYMENTS]
+    figure = go.Figure()
+    figure.add_scatter(
+        x=[found.epsilon for found in DEPLOYMENTS],
+        y=names,
+        mode="markers+text",
+        text=[f"{found.epsilon:g}" for found in DEPLOYMENTS],
+        textposition="middle right",
+        marker={"color": OTHER, "size": 11},
+        hovertext=[f"{found.per}. {found.source}" for found in DEPLOYMENTS],
+        hoverinfo="text",
+        name="published",
+    )
+    figure.add_vline(x=epsilon, line={"color": GUARANTEE, "width": 2})
+    figure.add_annotation(
+        x=_log(epsilon), y=1, yref="paper", yanchor="bottom", text=f"yours: {epsilon:g}", showarrow=False,
+        font={"color": GUARANTEE},
+    )  # fmt: skip
+    ticks = [0.1, 0.3, 1, 3, 10, 30, 100]
+    figure.update_xaxes(
+        type="log", range=[-1.1, 2.1], tickvals=ticks, ticktext=[f"{tick:g}" for tick in ticks],
+        title="ε (more private to the left)",
+    )  # fmt: skip
+    figure.update_yaxes(autorange="reversed", automargin=True)
+    figure = finish(figure, 320)
+    return figure.update_layout(showlegend=False)
+
+
+def _log(value: float) -> float:
+    """Annotations on a log axis are placed by exponent."""
+    return math.log10(value)
+
+
+def table() -> pd.DataFrame:
+    """The same with units and sources."""
+    return pd.DataFrame(
+        {
+            "release": found.name,
+            "ε": found.epsilon,
+            "δ": "" if found.delta is None else f"{found.delta:g}",
+            "per": found.per,
+            "source": found.source,
+        }
+        for found in DEPLOYMENTS
+    )

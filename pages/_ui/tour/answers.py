@@ -1,0 +1,148 @@
+"""What one should see at each step of the tour, with numbers computed here, so that no claim can go stale."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from dpgp_core.accounting.gaussian import noise_multiplier
+from dpgp_core.accounting.tradeoff import attacker_success
+from pages._ui.attack import attacks
+from pages._ui.cloaking import two_points
+from pages._ui.cloaking.pipeline import Result
+from pages._ui.compare import contenders
+from pages._ui.lengthscale import choice
+from pages._ui.look import text
+from pages._ui.model import Design, Draw, Model
+from pages._ui.settings import LENGTHSCALES
+from pages._ui.work import cached
+
+DELTA = 0.01
+KUNG = Model("kung", "EQ", 25.0, 0.3)
+_DENSE = 15  # sales in a hexagon
+
+
+def success(epsilon: float) -> float:
+    """The best attacker's chance to be right at even odds, against Gaussian noise at the tour's delta."""
+    return attacker_success(0.5, 1 / noise_multiplier(epsilon, DELTA))
+
+
+def promise() -> str:
+    """Step 1."""
+    strong, start, weak = (text.percent(success(epsilon)) for epsilon in (0.1, 0.5, 10))
+    return (
+        f"Someone tossing a coin is right 50 % of the time. At ε = 0.5 the best attacker is right **{start}**, "
+        f"{strong} at ε = 0.1, {weak} at ε = 10: a small ε leaves almost nothing to learn about you, "
+        "a large one almost everything. The red curve moves from the diagonal into the corner."
+    )
+
+
+def two_point_noise(x2: float) -> float:
+    """Cloaking noise per unit budget at the more exposed test point: record 1 at 4.5, record 2 at x2, d = 2."""
+    points = two_points.build(4.5, x2, 1.5, 0.1, 2.0)
+    return points.d * float(np.sqrt(points.design.covariance().diagonal().max()))
+
+
+def neighbours() -> str:
+    """Step 2."""
+    apart, together = two_point_noise(5.5), two_point_noise(4.5)
+    return (
+        "In the same place the two share one pull on the predictions: each can move them less, and in the same "
+        "direction. The lines in the right picture fall together, the orange ellipse shrinks onto them, and the "
+        f"noise at the more exposed point falls from {text.number(apart)} to **{text.number(together)}** for the same "
+        "promise."
+    )
+
+
+def kung_noise(epsilon: float, published: bool) -> float:
+    """Typical privacy noise at the records, in cm."""
+    draw = Draw(epsilon=epsilon, delta=DELTA)
+    result = cached.run_published(KUNG, draw) if published else cached.run(KUNG, Design(mechanism="cloaking"), draw)
+    return _typical_noise(result)
+
+
+def _typical_noise(result: Result) -> float:
+    return float(np.median(result.outcome.noise_sd[: result.outcome.scene.records]))
+
+
+def twice_the_budget() -> str:
+    """Step 3."""
+    half, one, paper = kung_noise(0.5, False), kung_noise(1, False), kung_noise(0.5, True)
+    return (
+        f"The noise falls from ± {text.number(half)} cm to ± {text.number(one)} cm (median over the records): "
+        f"twice the ε, a little more than half the noise. The published method needs "
+        f"± {text.number(paper)} cm at ε = 0.5, **{text.number(paper / half)} times** as much for the same "
+        "promise."
+    )
+
+
+def london_noise(lengthscale: float) -> tuple[float, float]:
+    """Median noise in log price where many sales are and where none is."""
+    model = Model("london_hexes", "EQ", lengthscale, 0.3)
+    result = cached.run(model, Design(), Draw(epsilon=1.0, delta=DELTA))
+    assert result.outcome.scene.labels is not None
+    sales = result.outcome.scene.labels["sales"].to_numpy()
+    noise = result.outcome.noise_sd
+    return float(np.median(noise[sales >= _DENSE])), float(np.median(noise[sales == 0]))
+
+
+def dear_places() -> str:
+    """Step 4."""
+    dense, empty = london_noise(15.0)
+    dense_8, _ = london_noise(8.0)
+    return (
+        f"Where at least {_DENSE} sales are, the noise is {text.factor_of(dense)} of a price; in hexagons without a "
+        f"sale it is **{text.factor_of(empty)}**: few neighbours, little to hide among. At 8 km every hexagon has "
+        f"fewer neighbours to hide among, and even the dense ones need {text.factor_of(dense_8)}."
+    )
+
+
+def best_lengthscales() -> tuple[float, float]:
+    """Lengthscales [years] of least expected private error at epsilon 0.1 and 10."""
+    unit_grid = choice.Grid(KUNG, tuple(map(float, LENGTHSCALES["kung"][1])), "trace")
+    scored = cached.scored(unit_grid)
+    best = []
+    for epsilon in (0.1, 10.0):
+        budgets = choice.Budgets(1.0, epsilon, DELTA, "analytic", "exponential")
+        best.append(choice.describe(choice.tabulate(scored, budgets), unit_grid, budgets).best)
+    return best[0], best[1]
+
+
+def best_lengthscale() -> str:
+    """Step 5."""
+    private, loose = best_lengthscales()
+    return (
+        f"Yes. At ε = 10 the least error comes with **{loose:g} years**, at ε = 0.1 with **{private:g} years**: "
+        "the more noise a release needs, the more people each value should average over. "
+        "The likeliest tiles climb from left to right."
+    )
+
+
+def attack_limit() -> str:
+    """Step 6."""
+    attack = attacks.OutputAttack(KUNG, "cloaking", Draw(epsilon=1.0, delta=DELTA), 10000)
+    attacked = cached.output_attack(attack)
+    return (
+        "**No.** But for chance, red stays below the green limit. This attack is the best there is against Gaussian "
+        f"noise, and all it proves is ε ≥ {text.number(attacked.epsilon_lower, 2)} where "
+        f"{attacked.guarantee.budget.epsilon:g} is promised. Against posterior paths red stays far below "
+        "green: there the promise is a bound, and no known attack comes near it."
+    )
+
+
+def needed(target: float) -> float:
+    """Epsilon that refined cloaking needs for a held-out error of ``target`` cm; inf if none is enough."""
+    contest = contenders.Contest(KUNG, DELTA, 10, 6)
+    found = cached.needed(contest, "Refined cloaking (ours)", target)
+    return math.inf if found is None else found
+
+
+def price_of_accuracy() -> str:
+    """Step 7."""
+    nine, eight = needed(9.0), needed(8.0)
+    return (
+        f"Refined cloaking needs ε = {text.number(nine)} for 9 cm and **ε = {text.number(eight)}** for 8 cm: the last "
+        f"centimetre costs {text.number(eight / nine)} times the privacy loss. Asking for the accuracy you need, and "
+        "no more, is the cheapest privacy there is."
+    )

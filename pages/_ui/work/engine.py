@@ -1,0 +1,101 @@
+"""Where sweeps run: here, in processes of this machine, or on a Dask cluster. One place for the app and the benchmarks.
+
+The core takes any ``concurrent.futures.Executor`` and gives the same numbers on each, as every piece of work has its
+own seed. A cluster is named by ``--scheduler tcp://host:port`` (benchmarks) or by the environment variable
+``DPGP_SCHEDULER`` (the app too). Neither streamlit nor numpy is imported here, so that a worker that loads this module
+first can still cap its BLAS threads.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+VARIABLE = "DPGP_SCHEDULER"
+THREAD_CAPS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+SECONDS = 10  # to reach the scheduler
+
+_T = TypeVar("_T")
+
+
+class ClusterUnavailable(ValueError):
+    """The configured cluster cannot be used; the message says what to do."""
+
+
+@contextmanager
+def engine(scheduler: str | None = None, workers: int = 1) -> Iterator[Executor | None]:
+    """Give the executor that sweeps run on; None stands for this thread.
+
+    Args:
+        scheduler: address of a Dask scheduler, tcp://host:port; None for ``DPGP_SCHEDULER``, if that is set.
+        workers: without a scheduler, processes of this machine; 1 stays in this one.
+
+    Raises:
+        ClusterUnavailable: Dask is not installed, the scheduler cannot be reached, it has no workers, or they are not
+            ready for this project; the message says what to do.
+    """
+    address = scheduler or os.environ.get(VARIABLE)
+    if address:
+        with _cluster(address) as executor:
+            yield executor
+    elif workers > 1:
+        with ProcessPoolExecutor(workers) as pool:
+            yield pool
+    else:
+        yield None
+
+
+def run_on(executor: Executor | None, function: Callable[..., _T], *arguments: Any) -> _T:
+    """Call one function, which must be importable by name, where the executor runs its work."""
+    return executor.submit(function, *arguments).result() if executor else function(*arguments)
+
+
+@contextmanager
+def _cluster(address: str) -> Iterator[Executor]:
+    try:
+        from distributed import Client
+    except ImportError:
+        raise ClusterUnavailable(
+            f"the scheduler {address} needs Dask; install it with: pip install -e '.[cluster]'"
+        ) from None
+    try:
+        client = Client(address, timeout=SECONDS, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise ClusterUnavailable(
+            f"cannot reach a Dask scheduler at {address} ({type(error).__name__}); is it running?"
+        ) from None
+    with client:
+        _check_workers(client, address)
+        yield client.get_executor(pure=False)
+
+
+def _check_workers(client: Any, address: str) -> None:
+    def ready() -> bool | None:  # an inner function travels as code, so that a worker without the project can say so
+        try:
+            from pages._ui.work.engine import cap_threads
+        except ImportError:
+            return None
+        return cap_threads()
+
+    start = f"start them in the project's folder with: PYTHONPATH=. dask worker {address}"
+    answers = set(client.run(ready).values())
+    if not answers:
+        raise ClusterUnavailable(f"the scheduler {address} has no workers; {start}")
+    if None in answers:
+        raise ClusterUnavailable(f"some workers of {address} cannot import this project; {start}")
+    if False in answers:
+        raise ClusterUnavailable(
+            f"some workers of {address} use several BLAS threads; set {THREAD_CAPS[0]}=1 and {start}"
+        )
+
+
+def cap_threads() -> bool:
+    """One BLAS thread for this process; False if numpy was loaded with more, which is too late to change."""
+    late = "numpy" in sys.modules and not any(os.environ.get(variable) == "1" for variable in THREAD_CAPS)
+    for variable in THREAD_CAPS:
+        os.environ.setdefault(variable, "1")
+    return not late

@@ -1,0 +1,203 @@
+"""Results by their settings: computed once however many ask, off the page's thread, and kept while there is room."""
+
+from __future__ import annotations
+
+import pickle
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future
+from concurrent.futures import wait as wait_for
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+from pages._ui.work.store import Lattice
+from pages._ui.work.workers import STOPPED, Workers
+
+POLL_SECONDS = 0.1  # how often a waiting page is told how far its work is, and may move on instead
+
+Frames = list[bytes]
+
+_TOO_MUCH = "this setting took too long or too much memory and was stopped; choose a coarser one"
+_NO_PROCESS = (
+    "the server could not start a process for it; try again, and if that does not help, tell whoever runs this server"
+)
+
+
+class WorkStopped(RuntimeError):
+    """A computation took too long or too much memory, and was ended."""
+
+
+class Answer(NamedTuple):
+    """A result, whether this call had to wait for its computation, and for how long."""
+
+    value: Any
+    computed: bool
+    seconds: float
+
+
+class Waiting(Protocol):
+    """Called while a page waits, with the fraction done and the seconds expected; may raise to move on."""
+
+    def __call__(self, fraction: float, expected: float | None) -> None:
+        """Show it."""
+
+
+@dataclass(eq=False)
+class _Task:
+    future: Future[Frames]
+    slot: int
+    waiting: int = 1
+
+
+@dataclass(eq=False)
+class Jobs:
+    """A bounded cache over a pool of processes.
+
+    A key is the function and its settings: small frozen values. Results are shared by all sessions, so their
+    arrays are read-only. Work that nobody waits for any more is stopped.
+
+    Attributes:
+        room: bytes kept at most; the least recently used results go first.
+        workers: where work runs; None: in the caller's thread.
+        lattice: results of earlier starts, on disk; None: there are none.
+    """
+
+    room: int
+    workers: Workers | None = None
+    lattice: Lattice | None = None
+    _kept: OrderedDict[Hashable, tuple[Any, int]] = field(default_factory=OrderedDict, init=False)
+    _tasks: dict[Hashable, _Task] = field(default_factory=dict, init=False)
+    _seconds: dict[str, float] = field(default_factory=dict, init=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
+
+    def get(
+        self,
+        function: Callable[..., Any],
+        *settings: Hashable,
+        given: tuple[Any, ...] = (),
+        reports: bool = False,
+        waiting: Waiting | None = None,
+        here: bool = False,
+    ) -> Answer:
+        """``function(*given, *settings)``, from the cache if these settings were asked for before.
+
+        Args:
+            function: a pure function at the top level of its module.
+            settings: what the result depends on.
+            given: results of earlier stages, which the settings determine: no part of the key.
+            reports: the function takes a keyword ``progress(fraction)``.
+            waiting: see ``Waiting``.
+            here: compute in the caller's thread: for milliseconds, which a process would only make longer.
+        """
+        start, key = time.perf_counter(), (function.__module__, function.__qualname__, settings)
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return Answer(self._kept[key][0], False, time.perf_counter() - start)
+        if self.lattice is not None and (saved := self.lattice.load(key)) is not None:
+            return Answer(self._keep(key, *saved), False, time.perf_counter() - start)
+        frames = self._compute(key, function, (*given, *settings), reports, waiting, here)
+        value = self._keep(key, unpack(frames), sum(map(len, frames)))
+        if self.lattice is not None:
+            self.lattice.save(key, value)
+        return Answer(value, True, time.perf_counter() - start)
+
+    def once(
+        self, function: Callable[..., Any], *args: Any, reports: bool = False, waiting: Waiting | None = None
+    ) -> Any:
+        """``function(*args)`` off the page's thread, kept nowhere: for what belongs to one session."""
+        return unpack(self._compute(object(), function, args, reports, waiting))
+
+    @property
+    def held(self) -> int:
+        """Bytes in the cache."""
+        with self._lock:
+            return sum(size for _, size in self._kept.values())
+
+    def clear(self) -> None:
+        """Forget every result."""
+        with self._lock:
+            self._kept.clear()
+
+    def _compute(
+        self,
+        key: Hashable,
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        reports: bool,
+        waiting: Waiting | None,
+        here: bool = False,
+    ) -> Frames:
+        if here or self.workers is None:
+            return _packed(function, args, **({"progress": lambda fraction: None} if reports else {}))
+        name, start = function.__qualname__, time.perf_counter()
+        while True:
+            try:
+                frames = self._shared(self.workers, key, function, args, reports, waiting)
+            except CancelledError:
+                continue  # another session gave this task up just as we joined it
+            except STOPPED:
+                raise WorkStopped(_TOO_MUCH) from None
+            except BrokenProcessPool:
+                raise WorkStopped(_NO_PROCESS) from None
+            self._seconds[name] = time.perf_counter() - start
+            return frames
+
+    def _shared(
+        self,
+        workers: Workers,
+        key: Hashable,
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        reports: bool,
+        waiting: Waiting | None,
+    ) -> Frames:
+        """Join the task of this key, or begin it; wait for its result, and leave it."""
+        with self._lock:
+            task = self._tasks.get(key)
+            if task is None:
+                task = self._tasks[key] = _Task(*workers.submit(_packed, function, args, reports=reports))
+            else:
+                task.waiting += 1
+        try:
+            while not wait_for([task.future], POLL_SECONDS, FIRST_COMPLETED).done:
+                if waiting is not None:
+                    waiting(workers.fraction(task.slot), self._seconds.get(function.__qualname__))
+            return task.future.result()
+        finally:
+            self._leave(key, task)
+
+    def _leave(self, key: Hashable, task: _Task) -> None:
+        with self._lock:
+            task.waiting -= 1
+            if task.waiting == 0:
+                if self._tasks.get(key) is task:
+                    del self._tasks[key]
+                task.future.cancel()  # does nothing to one that is done
+
+    def _keep(self, key: Hashable, value: Any, size: int) -> Any:
+        with self._lock:
+            if key in self._kept:
+                return self._kept[key][0]
+            if size <= self.room:
+                self._kept[key] = (value, size)
+                held = sum(each for _, each in self._kept.values())
+                while held > self.room:
+                    _, (_, freed) = self._kept.popitem(last=False)
+                    held -= freed
+        return value
+
+
+def _packed(function: Callable[..., Any], args: tuple[Any, ...], **options: Any) -> Frames:
+    """The result in bytes, arrays apart from the rest, so that they can be shared without a copy."""
+    arrays: list[pickle.PickleBuffer] = []
+    rest = pickle.dumps(function(*args, **options), protocol=5, buffer_callback=arrays.append)
+    return [rest, *(bytes(array.raw()) for array in arrays)]
+
+
+def unpack(frames: Frames) -> Any:
+    """The value; its arrays look at the frames' own bytes, and so cannot be written to."""
+    return pickle.loads(frames[0], buffers=frames[1:])

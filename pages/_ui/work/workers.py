@@ -1,0 +1,128 @@
+"""A few processes for work above a blink, so that one person's question never holds up another's page."""
+
+from __future__ import annotations
+
+import multiprocessing
+import multiprocessing.spawn
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.context import ForkServerContext
+from typing import Any
+
+try:
+    import resource
+except ImportError:  # not a Unix: no limit on memory there
+    resource = None
+
+from pebble import ProcessExpired, ProcessPool
+
+# Loaded once, in the process that workers are forked from: a new worker is then ready at once and shares the memory.
+_PRELOADED = [
+    "streamlit.web.cli",
+    "pages._ui.cloaking.pipeline",
+    "pages._ui.compare.contenders",
+    "pages._ui.excursion.exploration",
+]
+_PRELOADED += ["pages._ui.attack.attacks", "pages._ui.lengthscale.choice", "pages._ui.sparse.fitting"]
+_TASKS_A_WORKER = 200  # then a fresh process takes over, so that no leak grows for ever
+_LONGEST_SECONDS = 300.0  # of one task; nothing on a page takes a tenth of it
+_MOST_MEGABYTES = int(os.environ.get("DPGP_WORKER_MB", "4096"))  # of one worker's address space
+_NICENESS = 5  # drawing pages comes first
+SLOTS = 64  # tasks whose progress can be told apart
+
+_preparation = multiprocessing.spawn.get_preparation_data
+_reports: Any = None  # in a worker: fractions done, shared with the server
+
+
+STOPPED = (ProcessExpired, TimeoutError, MemoryError)  # of a task that died, or took too long or too much memory
+
+
+class Workers:
+    """Processes that run picklable functions of small settings; cancelling a future stops its work at once.
+
+    Args:
+        count: number of processes.
+    """
+
+    def __init__(self, count: int) -> None:
+        multiprocessing.spawn.get_preparation_data = _without_main
+        self._count = count
+        self._fractions = multiprocessing.RawArray("d", SLOTS)
+        self._free = list(range(SLOTS))
+        self._lock = threading.Lock()
+        self._pool = self._fresh_pool()
+
+    def submit(self, function: Callable[..., Any], *args: Any, reports: bool = False) -> tuple[Future[Any], int]:
+        """Start ``function(*args)``, with ``progress=`` a callback if it reports; return its future and slot.
+
+        Raises:
+            BrokenProcessPool: no process can be started.
+        """
+        with self._lock:
+            slot = self._free.pop() if self._free else -1
+            if not self._pool.active:  # it broke
+                self._pool = self._fresh_pool()
+        if slot >= 0:
+            self._fractions[slot] = 0.0
+        future: Future[Any]
+        try:
+            future = self._pool.schedule(_call, (slot, reports, function, args), timeout=_LONGEST_SECONDS)
+        except OSError as error:
+            self._give_back(slot)
+            raise BrokenProcessPool(str(error)) from error
+        future.add_done_callback(lambda _: self._give_back(slot))
+        return future, slot
+
+    def fraction(self, slot: int) -> float:
+        """How much of the task in ``slot`` is done, in [0, 1]; 0 if it does not say."""
+        return float(self._fractions[slot]) if slot >= 0 else 0.0
+
+    def stop(self) -> None:
+        """Stop everything that is running."""
+        self._pool.stop()
+        self._pool.join()
+
+    def _fresh_pool(self) -> ProcessPool:
+        context = ForkServerContext()
+        context.set_forkserver_preload(_PRELOADED)
+        return ProcessPool(self._count, _TASKS_A_WORKER, _begin, (self._fractions,), context)
+
+    def _give_back(self, slot: int) -> None:
+        if slot >= 0:
+            with self._lock:
+                self._free.append(slot)
+
+
+def _without_main(name: str) -> dict[str, Any]:
+    # A worker would import ``__main__``, which in a streamlit server is the page's script of the moment.
+    return {key: value for key, value in _preparation(name).items() if not key.startswith("init_main")}
+
+
+def _begin(fractions: Any) -> None:
+    global _reports
+    _reports = fractions
+    os.nice(_NICENESS)
+    if resource is not None:
+        resource.setrlimit(resource.RLIMIT_AS, (_MOST_MEGABYTES * 2**20,) * 2)
+    threading.Thread(target=_end_with_the_server, daemon=True).start()
+
+
+def _end_with_the_server() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _call(slot: int, reports: bool, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    if not reports:
+        return function(*args)
+
+    def progress(fraction: float) -> None:
+        if slot >= 0:
+            _reports[slot] = fraction
+
+    return function(*args, progress=progress)

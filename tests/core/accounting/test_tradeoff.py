@@ -1,0 +1,188 @@
+import math
+
+import mpmath
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.optimize import linprog
+from scipy.special import ndtr
+
+from dpgp_core.accounting.gaussian import epsilon_of, noise_multiplier
+from dpgp_core.accounting.tradeoff import (
+    attacker_success,
+    budget_attacker_success,
+    budget_tradeoff,
+    gaussian_tradeoff,
+    laplace_attacker_success,
+    laplace_tradeoff,
+)
+
+RATES = np.linspace(0, 1, 2001)
+
+
+@pytest.mark.parametrize("mu", [0.1, 0.5, 1.0, 3.0])
+@pytest.mark.parametrize("rate", [1e-8, 0.01, 0.3, 0.9])
+def test_gaussian_curve_is_the_neyman_pearson_test(mu, rate):
+    # reject above t with Q(x > t) = rate for Q = N(0, 1); miss rate = P(x <= t) for P = N(mu, 1)
+    with mpmath.workdps(40):
+        threshold = mpmath.sqrt(2) * mpmath.erfinv(1 - 2 * mpmath.mpf(rate))
+        expected = mpmath.ncdf(threshold, mu, 1)
+    assert gaussian_tradeoff(np.array(rate), mu) == pytest.approx(float(expected), rel=1e-9)
+
+
+def test_gaussian_curve_by_integration():
+    mu, threshold = 1.2, 0.4
+    alarm = mpmath.quad(mpmath.npdf, [threshold, 3, 40])
+    miss = mpmath.quad(lambda x: mpmath.npdf(x, mu, 1), [-40, -3, threshold])
+    assert gaussian_tradeoff(np.array(float(alarm)), mu) == pytest.approx(float(miss), rel=1e-9)
+
+
+def test_ends_of_the_curves():
+    np.testing.assert_array_equal(gaussian_tradeoff(np.array([0.0, 1.0]), 1.0), [1.0, 0.0])
+    np.testing.assert_allclose(budget_tradeoff(np.array([0.0, 1.0]), 1.0, 0.1), [0.9, 0.0])
+
+
+def test_budget_curve_by_hand():
+    # epsilon = ln 2, delta = 0.1: lines 0.9 - 2 a and (0.9 - a) / 2 cross at a = 0.3
+    found = budget_tradeoff(np.array([0.1, 0.3, 0.5, 0.95]), math.log(2), 0.1)
+    np.testing.assert_allclose(found, [0.7, 0.3, 0.2, 0.0], atol=1e-15)
+
+
+def test_budget_curve_of_a_huge_epsilon_is_finite():
+    np.testing.assert_array_equal(budget_tradeoff(np.array([0.0, 0.5]), 5000.0, 0.1), [0.9, 0.0])
+
+
+@pytest.mark.parametrize("mu", [0.2, 0.7, 1.5, 4.0])
+@pytest.mark.parametrize("delta", [1e-5, 0.01, 0.05])
+def test_budget_of_the_noise_supports_its_curve_from_below(mu, delta):
+    epsilon = epsilon_of(1 / mu, delta)
+    assert epsilon > 0
+    # tangent where the slope of the curve is -e^epsilon, at threshold mu / 2 + epsilon / mu
+    rates = np.append(RATES, ndtr(-(mu / 2 + epsilon / mu)))
+    margin = gaussian_tradeoff(rates, mu) - budget_tradeoff(rates, epsilon, delta)
+    assert margin.min() >= -1e-12
+    assert margin[-1] == pytest.approx(0, abs=1e-9)
+
+
+def test_a_smaller_budget_than_the_noise_has_would_be_beaten():
+    mu = 1 / noise_multiplier(1.0, 0.01)
+    margin = gaussian_tradeoff(RATES, mu) - budget_tradeoff(RATES, 0.9, 0.01)
+    assert margin.min() < 0
+
+
+@pytest.mark.parametrize("prior", [0.02, 0.3, 0.5, 0.8, 0.999])
+@pytest.mark.parametrize("mu", [0.1, 1.0, 3.0])
+def test_attacker_success_against_every_threshold(prior, mu):
+    thresholds = np.linspace(-100, 100, 2_000_001)
+    best = (prior * ndtr(mu - thresholds) + (1 - prior) * ndtr(thresholds)).max()
+    assert attacker_success(prior, mu) == pytest.approx(best, abs=1e-8)
+
+
+def test_attacker_success_by_simulation():
+    prior, mu, rounds = 0.3, 1.0, 1_000_000
+    rng = np.random.default_rng(9)
+    inside = rng.random(rounds) < prior
+    seen = rng.standard_normal(rounds) + mu * inside
+    odds = prior / (1 - prior) * np.exp(mu * seen - mu**2 / 2)
+    # 5 standard errors of a proportion near 0.76: false alarm 6e-7
+    assert np.mean((odds > 1) == inside) == pytest.approx(attacker_success(prior, mu), abs=5 * 0.43e-3)
+
+
+@pytest.mark.parametrize("mu", [0.01, 0.5325, 2.0, 8.0])
+def test_even_odds_give_phi_of_half_mu(mu):
+    assert attacker_success(0.5, mu) == pytest.approx(ndtr(mu / 2), rel=1e-14)
+
+
+def test_a_weak_release_leaves_the_prior_guess():
+    assert attacker_success(0.9, 1e-3) == pytest.approx(0.9, rel=1e-12)
+    assert attacker_success(0.1, 1e-3) == pytest.approx(0.9, rel=1e-12)
+
+
+@pytest.mark.parametrize("prior", [0.0, 1.0, -0.5, math.nan])
+def test_bad_prior_is_named(prior):
+    with pytest.raises(ValueError, match=f"prior must lie strictly between 0 and 1, got {prior}"):
+        attacker_success(prior, 1.0)
+
+
+@pytest.mark.parametrize("mu", [0.0, -1.0, math.inf, math.nan])
+def test_bad_mu_is_named(mu):
+    sentence = f"mu must be a finite number above 0, got {mu}"
+    with pytest.raises(ValueError, match=sentence):
+        attacker_success(0.5, mu)
+    with pytest.raises(ValueError, match=sentence):
+        gaussian_tradeoff(np.array(0.5), mu)
+
+
+def test_bad_budget_is_named():
+    with pytest.raises(ValueError, match=r"epsilon must be a finite number above 0, got -1.0"):
+        budget_tradeoff(RATES, -1.0, 0.1)
+    with pytest.raises(ValueError, match=r"delta must lie strictly between 0 and 1, got 1.5"):
+        budget_tradeoff(RATES, 1.0, 1.5)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0, 50.0])
+@pytest.mark.parametrize("threshold", [-30.0, -0.5, 0.0, 0.05, 0.9, 3.0, 55.0])
+def test_laplace_curve_is_the_threshold_test(epsilon, threshold):
+    alarm = stats.laplace.sf(threshold)
+    miss = stats.laplace.cdf(threshold, loc=epsilon)
+    assert laplace_tradeoff(np.array(alarm), epsilon) == pytest.approx(miss, rel=1e-9, abs=1e-15)
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 3.0])
+def test_laplace_curve_by_linear_programming(epsilon):
+    # any test of Lap(0, 1) against Lap(epsilon, 1), cut into cells: accuse in cell i with probability t_i
+    edges = np.concatenate([[-np.inf], np.linspace(-1, epsilon + 1, 801), [np.inf]])
+    null, alternative = (np.diff(stats.laplace.cdf(edges, loc=loc)) for loc in (0, epsilon))
+    for rate in (0.02, 0.2, 0.5, 0.8):
+        best = linprog(-alternative, A_ub=null[None], b_ub=[rate], bounds=(0, 1))
+        # cells of 1/400 of the interval blur the likelihood ratio by as much; never below the curve
+        exact = float(laplace_tradeoff(np.array(rate), epsilon))
+        assert exact - 1e-9 <= 1 + best.fun <= exact + 1e-3
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 10.0])
+def test_laplace_curve_is_symmetric_convex_and_touches_the_pure_limit(epsilon):
+    curve = laplace_tradeoff(RATES, epsilon)
+    assert curve[0] == 1
+    assert curve[-1] == 0
+    np.testing.assert_allclose(laplace_tradeoff(curve, epsilon), RATES, atol=1e-10)
+    assert np.diff(curve, 2).min() >= -1e-12
+    margin = curve - budget_tradeoff(RATES, epsilon, 1e-30)
+    assert margin.min() >= -1e-12
+    touching = np.array([1e-3 * math.exp(-epsilon), math.exp(-epsilon) / 2, 0.5, 0.9])
+    np.testing.assert_allclose(
+        laplace_tradeoff(touching, epsilon), budget_tradeoff(touching, epsilon, 1e-30), rtol=1e-9, atol=1e-14
+    )
+
+
+def test_laplace_curve_of_a_huge_epsilon_is_finite():
+    np.testing.assert_array_equal(laplace_tradeoff(np.array([0.0, 0.5, 1.0]), 5000.0), [1.0, 0.0, 0.0])
+
+
+@pytest.mark.parametrize("prior", [0.02, 0.3, 0.5, 0.8, 0.999])
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0, 8.0])
+def test_success_against_laplace_noise_and_against_a_bare_budget_is_the_best_point_of_the_curve(prior, epsilon):
+    rates = np.concatenate([np.geomspace(1e-12, 1, 400_001), [0.0, 0.99 / (1 + math.exp(epsilon)), 0.99]])
+    error = prior * laplace_tradeoff(rates, epsilon) + (1 - prior) * rates
+    assert laplace_attacker_success(prior, epsilon) == pytest.approx(1 - error.min(), abs=1e-8)
+    error = prior * budget_tradeoff(rates, epsilon, 0.01) + (1 - prior) * rates
+    assert budget_attacker_success(prior, epsilon, 0.01) == pytest.approx(1 - error.min(), abs=1e-12)
+
+
+def test_success_against_laplace_noise_by_simulation():
+    prior, epsilon, rounds = 0.4, 1.5, 1_000_000
+    rng = np.random.default_rng(4)
+    inside = rng.random(rounds) < prior
+    seen = rng.laplace(size=rounds) + epsilon * inside
+    odds = prior / (1 - prior) * np.exp(np.abs(seen) - np.abs(seen - epsilon))
+    # 5 standard errors of a proportion: false alarm 6e-7
+    assert np.mean((odds > 1) == inside) == pytest.approx(laplace_attacker_success(prior, epsilon), abs=5 * 0.43e-3)
+
+
+def test_bad_input_of_the_laplace_curve_is_named():
+    with pytest.raises(ValueError, match="epsilon must be a finite number above 0, got -1"):
+        laplace_tradeoff(RATES, -1)
+    with pytest.raises(ValueError, match="prior must lie strictly between 0 and 1, got 1"):
+        laplace_attacker_success(1, 1.0)
+    with pytest.raises(ValueError, match="prior must lie strictly between 0 and 1, got 0"):
+        budget_attacker_success(0, 1.0, 0.1)

@@ -1,0 +1,287 @@
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpgp_core.accounting.gaussian import epsilon_of
+from dpgp_core.attack.audit import audit, epsilon_lower_bound
+from dpgp_core.attack.linear import linear_attack, output_neighbours
+from dpgp_core.kernels import EQ
+from dpgp_core.mechanisms import (
+    MECHANISMS,
+    Cloaking,
+    CloakingInducing,
+    GPPrior,
+    HallPosterior,
+    IntegralBinning,
+    LaplaceBinning,
+    PosteriorSampling,
+    RefinedCloaking,
+    SparseVariational,
+)
+
+TRIALS = 100_000
+KERNEL = EQ(lengthscale=2.0)
+MODEL = {"epsilon": 1.0, "delta": 0.01, "kernel": KERNEL, "noise_variance": 0.3}
+PATHS = {"kernel": KERNEL, "delta": 0.01, "n": 12, "x_box": ((0.0, 10.0),)}
+SETTINGS = {  # class: arguments at which the claim is nearly tight, so that half the noise can be found out
+    GPPrior: MODEL,
+    Cloaking: MODEL,
+    CloakingInducing: MODEL | {"n_inducing": 4},
+    HallPosterior: {"epsilon": 1.0, "delta": 0.01, "kernel": KERNEL, "r": 3.0},
+    # for r^2 >> n, paths are kernel sums with Gaussian noise of scale sigma r^2 = 3.76: epsilon 1.0, 1.22 claimed
+    PosteriorSampling: PATHS | {"r": 300.0, "sigma": 3.76 / 300**2},
+}
+
+
+PURE = {  # Laplace noise: a linear score is valid, not the best
+    LaplaceBinning: {"epsilon": 1.0, "bins": 4},
+    IntegralBinning: {"epsilon": 1.0, "bins": 4, "kernel_variance": 1.0, "lengthscale": 2.0},
+}
+TWO_STAGES = {RefinedCloaking: MODEL}
+STATISTICS = {SparseVariational: MODEL | {"n_inducing": 4}}  # what is released are sums; predictions follow from them
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """A mechanism that claims what another does, with its noise multiplied by ``factor``."""
+
+    mechanism: Any
+    factor: float
+
+    @property
+    def guarantee(self):
+        return self.mechanism.guarantee
+
+    def release(self, dataset, X_test, rng, draws=1):
+        released = self.mechanism.release(dataset, X_test, rng, draws)
+        samples = released.mean + self.factor * (released.samples - released.mean)
+        return replace(released, samples=samples, noise_factor=self.factor * released.noise_factor)
+
+
+class Laplace:
+    """Epsilon-DP sum of one output: not Gaussian, delta 0."""
+
+    def __init__(self, epsilon, scale=1.0):
+        self.epsilon, self.scale = epsilon, scale
+
+    @property
+    def guarantee(self):
+        guarantee = Cloaking(**MODEL).guarantee
+        return replace(guarantee, budget=replace(guarantee.budget, epsilon=self.epsilon, delta=0.0))
+
+    def release(self, dataset, X_test, rng, draws=1):
+        noise = rng.laplace(scale=self.scale * dataset.d / self.epsilon, size=(draws, 1))
+        mean = dataset.clipped_y.sum(keepdims=True)
+        factor = np.array([[math.sqrt(2) * self.scale * dataset.d / self.epsilon]])
+        return replace(
+            Cloaking(**MODEL).release(dataset, X_test, rng), mean=mean, noise_factor=factor, samples=mean + noise
+        )
+
+
+def exact_mu(mechanism, pair):
+    """Distance of the releases at the training inputs in units of the noise."""
+    return linear_attack(*(mechanism.release(data, data.X, np.random.default_rng(0)) for data in pair)).mu
+
+
+def hardest_neighbours(mechanism, data):
+    """Both bounds of the record that moves the release most."""
+    return max((output_neighbours(data, j) for j in range(data.n)), key=lambda pair: exact_mu(mechanism, pair))
+
+
+@pytest.fixture(params=SETTINGS.items(), ids=lambda item: item[0].__name__)
+def mechanism(request):
+    kind, arguments = request.param
+    return kind(**arguments)
+
+
+def test_every_mechanism_is_audited():
+    assert {*SETTINGS, *PURE, *TWO_STAGES, *STATISTICS} == set(MECHANISMS)
+
+
+@pytest.mark.parametrize("score", ["known noise", "fitted"])
+def test_releases_do_not_contradict_the_claim(mechanism, make_dataset, score):
+    pair = hardest_neighbours(mechanism, make_dataset())
+    # false-alarm rate of the default confidence: 1e-6
+    found = audit(mechanism, *pair, pair[0].X, np.random.default_rng(1), TRIALS, score=score)
+    assert not found.refuted
+    # the noise really costs this much; 50,000 trials lose a quarter to the confidence limits
+    exact = epsilon_of(1 / exact_mu(mechanism, pair), 0.01)
+    assert 0.6 * exact < found.epsilon_lower <= exact <= found.claimed * (1 + 1e-6)
+    assert (found.claimed, found.delta, found.trials) == (mechanism.guarantee.budget.epsilon, 0.01, TRIALS)
+
+
+@pytest.mark.parametrize("score", ["known noise", "fitted"])
+def test_half_the_noise_is_found_out(mechanism, make_dataset, score):
+    pair = hardest_neighbours(mechanism, make_dataset())
+    scaled = Scaled(mechanism, 0.5)
+    found = audit(scaled, *pair, pair[0].X, np.random.default_rng(2), TRIALS, score=score)
+    assert found.refuted
+    assert found.claimed < found.epsilon_lower <= epsilon_of(1 / exact_mu(scaled, pair), 0.01)
+
+
+@pytest.mark.parametrize("kind", PURE)
+def test_bins_keep_their_claim_and_half_their_noise_does_not(make_dataset, kind):
+    mechanism, data = kind(**PURE[kind]), make_dataset()
+    pair = hardest_neighbours(mechanism, data)
+    found = audit(mechanism, *pair, data.X, np.random.default_rng(8), TRIALS)
+    assert 0.6 < found.epsilon_lower <= found.claimed == 1.0
+    half = audit(Scaled(mechanism, 0.5), *pair, data.X, np.random.default_rng(9), TRIALS)
+    assert 1.2 < half.epsilon_lower <= 2.0
+    assert half.refuted
+
+
+@dataclass(frozen=True)
+class Claiming:
+    """A mechanism that claims what another one promises."""
+
+    mechanism: Any
+    claimed: Any
+
+    @property
+    def guarantee(self):
+        return self.claimed.guarantee
+
+    def release(self, *arguments, **options):
+        return self.mechanism.release(*arguments, **options)
+
+
+def test_two_stages_keep_their_claim_and_half_their_noise_does_not(make_dataset):
+    data, honest = make_dataset(), RefinedCloaking(**MODEL)
+    half = epsilon_of(honest.noise_multiplier / 2, 0.01)  # the budget at which the noise is half as large
+    cheating = Claiming(RefinedCloaking(**MODEL | {"epsilon": half}), honest)
+    pairs = [output_neighbours(data, j) for j in (0, 6, 11)]
+
+    def bound(mechanism):
+        audits = [audit(mechanism, *p, data.X, np.random.default_rng(10), TRIALS, score="fitted") for p in pairs]
+        return max(found.epsilon_lower for found in audits)
+
+    assert 0 < bound(honest) <= 1.0 < bound(cheating)
+
+
+@dataclass(frozen=True)
+class Sums:
+    """The sums that the sparse DP-GP releases, A and (diagonal, sqrt(2) upper triangle) of B, as one vector."""
+
+    mechanism: Any
+
+    @property
+    def guarantee(self):
+        return self.mechanism.guarantee
+
+    def release(self, dataset, X_test, rng, draws=1):
+        A, B = self.mechanism.exact_statistics(dataset)
+        noise = self.mechanism.noise(dataset)
+        upper = np.sqrt(2) * B[np.triu_indices_from(B, 1)]
+        mean = np.concatenate([A, np.diag(B), upper])
+        sd = np.concatenate([np.full(len(A), noise.sa), np.full(len(mean) - len(A), noise.sb)])
+        samples = mean + sd * rng.standard_normal((draws, len(mean)))
+        return replace(
+            Cloaking(**MODEL).release(dataset, X_test, rng), mean=mean, noise_factor=np.diag(sd), samples=samples
+        )
+
+
+@pytest.mark.parametrize("variant", ["whitened", "paper"])
+def test_sums_of_the_sparse_gp_keep_their_claim_and_half_their_noise_does_not(make_dataset, variant):
+    data = make_dataset()
+    sums = Sums(SparseVariational(**STATISTICS[SparseVariational], variant=variant))
+    pair = max((output_neighbours(data, j) for j in range(data.n)), key=lambda pair: exact_mu(sums, pair))
+    found = audit(sums, *pair, data.X, np.random.default_rng(11), TRIALS)
+    assert 0.3 < found.epsilon_lower <= found.claimed == 1.0
+    assert audit(Scaled(sums, 0.5), *pair, data.X, np.random.default_rng(12), TRIALS).refuted
+
+
+@pytest.mark.parametrize(("r", "sigma", "eta"), [(1.0, 2.0, 0.0), (2.0, 0.5, 0.0), (1.0, 1.0, 0.5), (3.0, 0.2, 0.0)])
+def test_moved_inputs_do_not_contradict_posterior_sampling(make_dataset, r, sigma, eta):
+    mechanism, data = PosteriorSampling(**PATHS | {"r": r, "sigma": sigma, "eta": eta}), make_dataset()
+    low, high = data.y_bounds
+    X, y = data.X.copy(), np.full(12, low)
+    X[5], y[5] = 10.0, high
+    pair = replace(data, y=np.full(12, low)), replace(data, X=X, y=y)
+    for score in ("known noise", "fitted"):
+        found = audit(mechanism, *pair, X, np.random.default_rng(3), TRIALS, score=score)
+        assert 0 < found.epsilon_lower <= found.claimed
+
+
+def test_a_pure_mechanism_is_audited_at_delta_zero(make_dataset):
+    pair = output_neighbours(make_dataset(), 0)
+    X = make_dataset().X
+    good = audit(Laplace(1.0), *pair, X, np.random.default_rng(4), TRIALS)
+    assert 0.8 < good.epsilon_lower <= 1.0
+    bad = audit(Laplace(1.0, scale=0.5), *pair, X, np.random.default_rng(5), TRIALS)
+    assert 1.6 < bad.epsilon_lower <= 2.0
+    assert bad.refuted
+
+
+def test_false_alarms_are_as_rare_as_promised():
+    # Gaussian with mu = 1 at delta 0.05; promise 20 %, conservative. Binomial(400, .2): 120 has probability 1e-6
+    truth, rng = epsilon_of(1.0, 0.05), np.random.default_rng(6)
+    found = [epsilon_lower_bound(rng.normal(1, 1, 2_000), rng.normal(0, 1, 2_000), 0.05, 0.8) for _ in range(400)]
+    assert np.mean(np.array(found) > truth) <= 0.3
+    assert np.median(found) > 0.6 * truth
+
+
+def test_no_difference_gives_no_bound():
+    rng = np.random.default_rng(7)
+    assert epsilon_lower_bound(rng.normal(size=10_000), rng.normal(size=10_000), 0.0, 1 - 1e-6) < 0.02
+    assert epsilon_lower_bound(np.zeros(100), np.zeros(100), 0.01, 0.95) == 0
+
+
+def test_perfect_scores_reach_the_limit_of_the_trials():
+    # 5,000 of 5,000 against 0: log((tail^(1/n)) / (1 - tail^(1/n)))
+    edge = (0.025) ** (1 / 5_000)
+    found = epsilon_lower_bound(np.ones(10_000), np.zeros(10_000), 0.0, 0.95)
+    assert found == pytest.approx(math.log(edge / (1 - edge)), rel=1e-9)
+
+
+def test_either_direction_counts():
+    # "out" scores are sometimes certain: only P_out(A) <= e^epsilon P_in(A) + delta is violated, below a threshold
+    rng = np.random.default_rng(8)
+    inside, outside = rng.random(20_000), rng.random(20_000) - 0.2
+    forward = epsilon_lower_bound(inside, outside, 0.05, 0.95)
+    backward = epsilon_lower_bound(-outside, -inside, 0.05, 0.95)
+    assert min(forward, backward) > 4
+    assert forward == pytest.approx(backward, rel=0.2)
+
+
+def test_a_higher_confidence_proves_less():
+    rng = np.random.default_rng(9)
+    inside, outside = rng.normal(1, 1, 5_000), rng.normal(0, 1, 5_000)
+    bounds = [epsilon_lower_bound(inside, outside, 0.01, confidence) for confidence in (0.9, 0.999, 1 - 1e-9)]
+    assert bounds == sorted(bounds, reverse=True)
+
+
+def test_data_sets_must_be_neighbours(make_dataset):
+    data, rng = make_dataset(), np.random.default_rng(1)
+    mechanism = Cloaking(**MODEL)
+    far = replace(data, y=data.y + 0.1)
+    with pytest.raises(ValueError, match="neighbours must differ in exactly 1 record after clipping, these differ in"):
+        audit(mechanism, data, far, data.X, rng, 100)
+    with pytest.raises(ValueError, match="these differ in 0"):
+        audit(mechanism, data, data, data.X, rng, 100)
+    moved = data.X.copy()
+    moved[2] += 1
+    with pytest.raises(ValueError, match="this mechanism protects outputs only; give the neighbour the same inputs X"):
+        audit(mechanism, data, replace(data, X=moved), data.X, rng, 100)
+    with pytest.raises(ValueError, match="neighbours must have the same shape of X"):
+        audit(mechanism, data, replace(data, X=data.X[1:], y=data.y[1:]), data.X, rng, 100)
+    with pytest.raises(ValueError, match="neighbours must share the public bounds"):
+        audit(mechanism, data, replace(data, y_bounds=(-1.0, 4.0)), data.X, rng, 100)
+
+
+def test_bad_parameters_are_named(make_dataset):
+    data, rng = make_dataset(), np.random.default_rng(1)
+    pair = output_neighbours(data, 0)
+    with pytest.raises(ValueError, match="trials must be at least 100, got 99"):
+        audit(Cloaking(**MODEL), *pair, data.X, rng, 99)
+    with pytest.raises(ValueError, match="score must be 'known noise' or 'fitted', got 'best'"):
+        audit(Cloaking(**MODEL), *pair, data.X, rng, 100, score="best")
+    with pytest.raises(ValueError, match=r"confidence must lie strictly between 0 and 1, got 1\.0"):
+        audit(Cloaking(**MODEL), *pair, data.X, rng, 100, confidence=1.0)
+    scores = np.arange(9.0)
+    with pytest.raises(ValueError, match=r"delta must lie in \[0, 1\), got 1\.0"):
+        epsilon_lower_bound(scores, scores, 1.0, 0.9)
+    with pytest.raises(ValueError, match="need at least 4 scores of each kind, got 9 and 3"):
+        epsilon_lower_bound(scores, scores[:3], 0.0, 0.9)

@@ -1,0 +1,139 @@
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.stats import multivariate_normal
+
+from dpgp_core.accounting.tradeoff import gaussian_tradeoff
+from dpgp_core.attack.linear import draw_releases, fitted_attack, linear_attack, output_neighbours
+from dpgp_core.attack.roc import Roc
+from dpgp_core.kernels import EQ
+from dpgp_core.mechanisms import Cloaking, GPPrior
+from dpgp_core.mechanisms.base import Release
+
+MODEL = {"epsilon": 2.0, "delta": 0.01, "kernel": EQ(lengthscale=2.0), "noise_variance": 0.3}
+X_TEST = np.linspace(-2, 12, 9)[:, None]
+
+
+def made(mean, factor):
+    return Release(X_test=np.zeros((3, 1)), mean=mean, noise_factor=factor, samples=mean[None, :], guarantee=None)
+
+
+@pytest.fixture
+def pair():
+    rng = np.random.default_rng(1)
+    factor = rng.normal(size=(3, 3))
+    return made(rng.normal(size=3), factor), made(rng.normal(size=3), factor)
+
+
+def test_score_is_the_exact_log_likelihood_ratio(pair):
+    attack, samples = linear_attack(*pair), np.random.default_rng(2).normal(size=(20, 3))
+    log_in, log_out = (multivariate_normal(r.mean, r.noise_covariance()).logpdf(samples) for r in pair)
+    np.testing.assert_allclose(attack.score(samples), log_in - log_out, rtol=1e-9, atol=1e-9)
+
+
+def test_mu_is_the_shift_in_the_noise_metric(pair):
+    inside, outside = pair
+    shift = inside.mean - outside.mean
+    squared = shift @ np.linalg.solve(inside.noise_covariance(), shift)
+    assert linear_attack(*pair).mu == pytest.approx(math.sqrt(squared), rel=1e-9)
+
+
+def test_swapped_labels_swap_the_sign(pair):
+    attack, swapped = linear_attack(*pair), linear_attack(*pair[::-1])
+    samples = np.random.default_rng(3).normal(size=(20, 3))
+    np.testing.assert_allclose(attack.score(samples), -swapped.score(samples), rtol=1e-12, atol=1e-12)
+
+
+def test_noise_of_low_rank_uses_the_pseudoinverse(pair):
+    factor = pair[0].noise_factor[:, :1]
+    inside, outside = made(np.zeros(3) + 2 * factor[:, 0], factor), made(np.zeros(3), factor)
+    assert linear_attack(inside, outside).mu == pytest.approx(2, rel=1e-9)
+
+
+def test_a_shift_without_noise_is_certain(pair):
+    factor = np.diag([1.0, 1.0, 0.0])
+    attack = linear_attack(made(np.array([0.0, 0.0, 1e-3]), factor), made(np.zeros(3), factor))
+    assert attack.mu > 1e5
+    samples = np.random.default_rng(4).normal(size=(100, 3)) * [1, 1, 0]
+    assert (attack.score(samples) < -1e5).all()
+    assert (attack.score(samples + np.array([0, 0, 1e-3])) > 1e5).all()
+
+
+def test_no_shift_is_no_attack(pair):
+    attack = linear_attack(pair[0], pair[0])
+    assert attack.mu == 0
+    assert (attack.score(np.ones((2, 3))) == 0).all()
+
+
+def test_different_noises_are_averaged(pair):
+    inside, outside = pair[0], replace(pair[1], noise_factor=2 * pair[1].noise_factor[:, :2])
+    N = (inside.noise_covariance() + outside.noise_covariance()) / 2
+    expected = np.linalg.solve(N, inside.mean - outside.mean)
+    np.testing.assert_allclose(linear_attack(inside, outside).weights, expected, rtol=1e-8)
+
+
+@pytest.mark.parametrize("kind", [GPPrior, Cloaking])
+def test_exact_roc_against_simulation(make_dataset, kind):
+    inside, outside = output_neighbours(make_dataset(), 3)
+    mechanism, rng = kind(**MODEL), np.random.default_rng(5)
+    attack = linear_attack(*(mechanism.release(data, X_TEST, rng) for data in (inside, outside)))
+    scores = [
+        np.concatenate([attack.score(samples) for samples in draw_releases(mechanism, data, X_TEST, rng, 25_000)])
+        for data in (inside, outside)
+    ]
+    roc = Roc.of(*scores)
+    for rate in (0.01, 0.05, 0.1, 0.5):
+        _, low, high = roc.power_at(rate, 1 - 1e-6)
+        assert low <= 1 - gaussian_tradeoff(np.array(rate), attack.mu) <= high
+    false, true = roc.curve()
+    # Dvoretzky-Kiefer-Wolfowitz, both samples: 0.019 is exceeded with probability below 1e-7
+    assert np.abs(true - (1 - gaussian_tradeoff(false, attack.mu))).max() < 0.019 * (1 + attack.mu)
+    assert attack.mu <= mechanism.guarantee.loss.mu * (1 + 1e-6)
+    # N(+-mu^2/2, mu^2)
+    assert scores[0].mean() == pytest.approx(attack.mu**2 / 2, abs=6 * attack.mu / math.sqrt(25_000))
+    assert scores[1].std() == pytest.approx(attack.mu, rel=0.05)
+
+
+def test_the_worst_record_of_cloaking_meets_the_guarantee(make_dataset):
+    mechanism, rng = Cloaking(**MODEL), np.random.default_rng(6)
+    mus = [
+        linear_attack(*(mechanism.release(d, X_TEST, rng) for d in output_neighbours(make_dataset(), j))).mu
+        for j in range(12)
+    ]
+    assert max(mus) == pytest.approx(mechanism.guarantee.loss.mu, rel=1e-6)
+
+
+def test_fitted_attack_learns_the_known_one(pair):
+    rng = np.random.default_rng(7)
+    samples = [r.mean + rng.standard_normal((50_000, 3)) @ r.noise_factor.T for r in pair]
+    fitted, known = fitted_attack(*samples), linear_attack(*pair)
+    assert fitted.mu == pytest.approx(known.mu, rel=0.05)
+    np.testing.assert_allclose(fitted.weights, known.weights, rtol=0.1, atol=0.02 * np.abs(known.weights).max())
+
+
+def test_batches_are_independent_single_releases(make_dataset, monkeypatch):
+    monkeypatch.setattr("dpgp_core.attack.linear.BATCH", 40)
+    batches = list(draw_releases(Cloaking(**MODEL), make_dataset(), X_TEST, np.random.default_rng(8), 100))
+    assert [len(batch) for batch in batches] == [40, 40, 20]
+    assert len(np.unique(np.concatenate(batches)[:, 0])) == 100
+
+
+def test_output_neighbours_sit_at_the_bounds(make_dataset):
+    data = make_dataset()
+    inside, outside = output_neighbours(data, 4)
+    assert (inside.y[4], outside.y[4]) == (3.0, -1.0)
+    assert (np.delete(inside.y, 4) == np.delete(data.y, 4)).all()
+    assert (inside.y != outside.y).sum() == 1
+
+
+def test_bad_arguments_are_named(make_dataset, pair):
+    with pytest.raises(ValueError, match=r"record must lie in 0 \.\.\. 11, got 12"):
+        output_neighbours(make_dataset(), 12)
+    with pytest.raises(ValueError, match="trials must be at least 1, got 0"):
+        draw_releases(Cloaking(**MODEL), make_dataset(), X_TEST, np.random.default_rng(1), 0)
+    with pytest.raises(ValueError, match=r"both releases must have the same test points, got \(3,\), \(2,\)"):
+        linear_attack(pair[0], made(np.zeros(2), np.eye(2)))
+    with pytest.raises(ValueError, match="need at least 2 releases"):
+        fitted_attack(np.zeros((1, 3)), np.zeros((4, 3)))

@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from dpgp_core.accounting.gaussian import noise_multiplier
+from dpgp_core.evaluation.cross_validation import held_out_matrices, k_folds, monte_carlo_folds, plan_folds
+from dpgp_core.gp.exact import cloaking_matrix
+from dpgp_core.kernels import EQ, Matern12, Matern52
+from dpgp_core.mechanisms import Cloaking
+from dpgp_core.strategies.noise_design import design_noise
+
+
+def refits(kernel, X, folds, noise_variance):
+    """Fit each fold from scratch."""
+    return [cloaking_matrix(kernel, np.delete(X, test, axis=0), X[test], noise_variance) for test in folds]
+
+
+def many_folds(n):
+    rng = np.random.default_rng(3)
+    return {"ordered": k_folds(n, 4), "shuffled": k_folds(n, 5, rng), "monte carlo": monte_carlo_folds(n, 6, 7, rng)}
+
+
+@pytest.mark.parametrize("rng", [None, np.random.default_rng(1)])
+def test_k_folds_test_every_record_once(rng):
+    folds = k_folds(23, 5, rng)
+    assert [len(test) for test in folds] == [5, 5, 5, 4, 4]
+    assert (np.sort(np.concatenate(folds)) == np.arange(23)).all()
+    assert all((np.diff(test) > 0).all() for test in folds)
+    assert (np.concatenate(folds) == np.arange(23)).all() == (rng is None)
+
+
+def test_shuffled_folds_repeat_with_their_generator():
+    first, again, other = (k_folds(50, 5, np.random.default_rng(seed)) for seed in (1, 1, 2))
+    assert all(map(np.array_equal, first, again))
+    assert not all(map(np.array_equal, first, other))
+
+
+def test_monte_carlo_folds():
+    folds = monte_carlo_folds(20, 30, 6, np.random.default_rng(1))
+    assert len(folds) == 30
+    assert {len(np.unique(test)) for test in folds} == {6}
+    counts = np.bincount(np.concatenate(folds), minlength=20)
+    assert len(set(counts)) > 1  # unlike k_folds
+    assert len({tuple(test) for test in folds}) > 20
+
+
+@pytest.mark.parametrize("folds", [1, 11])
+def test_bad_number_of_folds(folds):
+    with pytest.raises(ValueError, match="between 2 and the number of records 10"):
+        k_folds(10, folds)
+
+
+@pytest.mark.parametrize(
+    ("folds", "size", "message"), [(0, 3, "at least 1"), (2, 0, "test_size"), (2, 10, "test_size")]
+)
+def test_bad_monte_carlo_folds(folds, size, message):
+    with pytest.raises(ValueError, match=message):
+        monte_carlo_folds(10, folds, size, np.random.default_rng(1))
+
+
+@pytest.mark.parametrize(
+    "kernel", [EQ(lengthscale=0.3), Matern12(variance=2.0), Matern52(lengthscale=(0.2, 3.0))], ids=repr
+)
+@pytest.mark.parametrize("noise_variance", [1e-3, 0.3])
+@pytest.mark.parametrize("layout", ["ordered", "shuffled", "monte carlo"])
+def test_closed_form_equals_refits(kernel, noise_variance, layout):
+    X = np.random.default_rng(2).uniform(size=(40, 2))
+    X[7] = X[21]  # two records at one place
+    folds = many_folds(40)[layout]
+    for closed, brute in zip(
+        held_out_matrices(kernel, X, folds, noise_variance), refits(kernel, X, folds, noise_variance), strict=True
+    ):
+        np.testing.assert_allclose(closed, brute, atol=1e-8)
+
+
+def test_closed_form_equals_refits_on_the_data_sets(kung_data, hexes):
+    for data, lengthscales in ((kung_data, [1.0, 27.0, 729.0]), (hexes, [2.0, 15.0, 60.0])):
+        folds = k_folds(data.n, 10, np.random.default_rng(0))
+        for lengthscale in lengthscales:
+            arguments = EQ(lengthscale=lengthscale), data.X, folds, 0.3
+            for closed, brute in zip(held_out_matrices(*arguments), refits(*arguments), strict=True):
+                np.testing.assert_allclose(closed, brute, atol=1e-8)
+
+
+@pytest.mark.parametrize("objective", ["trace", "logdet"])
+@pytest.mark.parametrize("rank_tolerance", [1e-7, 0.3])
+@pytest.mark.parametrize("layout", ["shuffled", "monte carlo"])
+def test_plan_is_what_the_release_of_each_fold_does(objective, rank_tolerance, layout):
+    rng = np.random.default_rng(4)
+    X, y, folds = rng.uniform(size=(40, 1)), rng.normal(size=40), many_folds(40)[layout]
+    kernel = EQ(lengthscale=0.2)
+    plan = plan_folds(kernel, X, folds, 0.3, objective, rank_tolerance=rank_tolerance)
+    mechanism = Cloaking(
+        kernel=kernel, noise_variance=0.3, objective=objective, rank_tolerance=rank_tolerance, epsilon=1, delta=0.01
+    )
+    residuals, traces = [], []
+    for test, A in zip(folds, plan.matrices(), strict=True):
+        released = mechanism.plan(np.delete(X, test, axis=0), X[test])
+        np.testing.assert_allclose(A, released.weights, atol=1e-8)
+        residuals.append(y[test] - released.weights @ np.delete(y, test))
+        traces.append((released.factor**2).sum())
+    np.testing.assert_allclose(plan.residual_map @ y, np.concatenate(residuals), atol=1e-8)
+    np.testing.assert_allclose(plan.noise_trace, traces, rtol=1e-3)  # both within the gap of the same optimum
+    assert plan.tested == sum(map(len, folds))
+
+
+def test_truncation_is_part_of_the_plan():
+    X = np.linspace(0, 1, 30)[:, None]
+    folds = k_folds(30, 3, np.random.default_rng(1))
+    kept, cut = (plan_folds(EQ(lengthscale=0.2), X, folds, 0.3, rank_tolerance=t) for t in (1e-7, 0.3))
+    C = held_out_matrices(EQ(lengthscale=0.2), X, folds, 0.3)
+    assert max(np.abs(A - c).max() for A, c in zip(kept.matrices(), C, strict=True)) < 1e-6
+    assert max(np.abs(A - c).max() for A, c in zip(cut.matrices(), C, strict=True)) > 0.02
+    assert (cut.noise_trace < kept.noise_trace).all()
+
+
+@pytest.mark.parametrize("rank_tolerance", [1e-7, 0.3])
+def test_expected_private_squared_error_is_that_of_simulated_releases(make_dataset, rank_tolerance):
+    # 40,000 releases per fold; 5 standard errors: false alarm 6e-7
+    data, folds = make_dataset(), k_folds(12, 3, np.random.default_rng(1))
+    kernel = EQ(lengthscale=2.0)
+    plan = plan_folds(kernel, data.X, folds, 0.3, rank_tolerance=rank_tolerance)
+    mechanism = Cloaking(kernel=kernel, noise_variance=0.3, rank_tolerance=rank_tolerance, epsilon=2.0, delta=0.01)
+    truth, total = data.standardised(), np.zeros(40_000)
+    rng = np.random.default_rng(2)
+    for test in folds:
+        train = np.setdiff1d(np.arange(12), test)
+        fold_plan = mechanism.plan(data.X[train], data.X[test])
+        part = make_dataset(X=data.X[train], y=data.y[train])
+        samples = mechanism.release_planned(fold_plan, part, data.X[test], rng, draws=40_000).samples
+        total += (((samples - data.midpoint) / data.y_scale - truth[test]) ** 2).sum(axis=1)
+    d = data.d / data.y_scale
+    noise = (d * noise_multiplier(2.0, 0.01)) ** 2 * plan.noise_trace.sum()
+    expected = float(((plan.residual_map @ truth) ** 2).sum() + noise)
+    assert noise > 0.1 * expected
+    assert total.mean() == pytest.approx(expected, abs=5 * total.std() / math.sqrt(40_000))
+
+
+def test_noise_trace_is_the_designs():
+    X = np.random.default_rng(5).uniform(size=(25, 1))
+    folds = k_folds(25, 5)
+    plan = plan_folds(EQ(lengthscale=0.2), X, folds, 0.3, gap=1e-6)
+    for trace, C in zip(plan.noise_trace, refits(EQ(lengthscale=0.2), X, folds, 0.3), strict=True):
+        assert trace == pytest.approx(np.trace(design_noise(C, gap=1e-6).covariance()), rel=1e-5)
+
+
+def test_a_tolerance_that_depends_on_epsilon_is_refused():
+    with pytest.raises(ValueError, match="'auto' depends on epsilon"):
+        plan_folds(EQ(), np.zeros((4, 1)), k_folds(4, 2), 0.3, rank_tolerance="auto")

@@ -1,0 +1,171 @@
+import math
+
+import numpy as np
+import pytest
+from scipy.special import logsumexp
+from scipy.stats import norm
+
+from dpgp_core.gp.exact import posterior
+from dpgp_core.kernels import EQ
+from dpgp_core.measurement.conditioning import Observation, condition
+from dpgp_core.measurement.measurement import LaplaceMeasurement, Measurement
+from dpgp_core.measurement.refit import linear_observation, refit
+from dpgp_core.measurement.statistics import Stage, Statistics
+
+N = 60
+BOUNDS = (50.0, 200.0)
+SCALE = 20.0
+X = np.linspace(0, 10, N)[:, None]
+X_TEST = np.linspace(-1, 11, 7)[:, None]
+KERNEL, NOISE = EQ(variance=1.0, lengthscale=2.0), 0.1
+
+
+def measurement(kind=Measurement, r=8, seed=0, low=None, high=None, **amount):
+    B = np.random.default_rng(seed).standard_normal((r, N))
+    B /= np.linalg.norm(B, ord=1 if kind is LaplaceMeasurement else 2, axis=0)
+    low = np.full(N, BOUNDS[0]) if low is None else low
+    high = np.full(N, BOUNDS[1]) if high is None else high
+    return kind(B=B, low=low, high=high, bounds=BOUNDS, **(amount or {"noise_multiplier": 0.05}))
+
+
+def statistics(*stages):
+    return Statistics(
+        stages=stages,
+        X=X,
+        x_names=("x",),
+        x_units=("m",),
+        x_box=((0.0, 10.0),),
+        y_name="y",
+        y_unit="kg",
+        y_scale=SCALE,
+        guarantee={},
+    )
+
+
+def world(rng, noise=NOISE):
+    """f at X and X_TEST and y, drawn from the model, in the output's unit: well inside the bounds."""
+    points = np.vstack([X, X_TEST])
+    f = np.linalg.cholesky(KERNEL(points, points) + 1e-9 * np.eye(len(points))) @ rng.standard_normal(len(points))
+    y = 125 + SCALE * (f[:N] + math.sqrt(noise) * rng.standard_normal(N))
+    return 125 + SCALE * f[N:], y
+
+
+def measured(m, y, rng):
+    return Stage(measurement=m, z=m.teaching(y, rng)[0])
+
+
+def unused():
+    raise AssertionError("a linear reading needs no prediction")
+
+
+def test_a_stage_without_clipping_is_read_back():
+    """A y' - Z is the noise alone, for the whole range and for intervals of their own."""
+    rng = np.random.default_rng(1)
+    y = rng.uniform(120, 130, N)
+    for m in (measurement(), measurement(low=y - rng.uniform(1, 5, N), high=y + rng.uniform(1, 5, N))):
+        read = linear_observation(
+            statistics(Stage(measurement=m, z=m.noiseless(y))), Stage(measurement=m, z=m.noiseless(y)), unused
+        )
+        np.testing.assert_allclose(read.A @ ((y - 125) / SCALE), read.Z, atol=1e-4)
+        np.testing.assert_allclose(read.N, m.noise_sd**2 * np.eye(8))
+
+
+def test_as_many_exact_numbers_as_outputs_give_the_exact_posterior():
+    """r = n, hardly any noise: what regression on the outputs themselves gives."""
+    rng = np.random.default_rng(2)
+    _, y = world(rng)
+    m = Measurement(B=np.eye(N), low=y - 2, high=y + 3, bounds=BOUNDS, noise_multiplier=1e-6)
+    found = refit(statistics(measured(m, y, rng)), kernels=[KERNEL], noise_variances=[NOISE], X_test=X_TEST)
+    mean, covariance = posterior(KERNEL, X, (y - 125) / SCALE, X_TEST, NOISE)
+    np.testing.assert_allclose(found.mean, 125 + SCALE * mean, atol=1e-3)
+    low, high = found.interval(0.95)
+    np.testing.assert_allclose((high - low) / 2, SCALE * norm.ppf(0.975) * np.sqrt(np.diag(covariance)), rtol=1e-3)
+    low, high = found.interval(0.5, of="outputs")
+    np.testing.assert_allclose(
+        (high - low) / 2, SCALE * norm.ppf(0.75) * np.sqrt(np.diag(covariance) + NOISE), rtol=1e-3
+    )
+
+
+@pytest.mark.parametrize("kind", [Measurement, LaplaceMeasurement])
+def test_intervals_cover_what_they_say_on_data_from_the_model(kind):
+    """200 worlds of 7 points, privacy noise as large as the curve: within 3 points and five binomial errors of 200."""
+    rng = np.random.default_rng(3)
+    amount = {"epsilon": 2.0} if kind is LaplaceMeasurement else {"noise_multiplier": 1.0}
+    m = measurement(kind, r=12, seed=4, **amount)
+    wanted = [("function", 0.5), ("function", 0.95), ("outputs", 0.95)]
+    inside = np.zeros(3)
+    for _ in range(200):
+        f, y = world(rng)
+        found = refit(statistics(measured(m, y, rng)), kernels=[KERNEL], noise_variances=[NOISE], X_test=X_TEST)
+        truth = {"function": f, "outputs": f + SCALE * math.sqrt(NOISE) * rng.standard_normal(7)}
+        for i, (of, level) in enumerate(wanted):
+            low, high = found.interval(level, of=of)
+            inside[i] += ((low <= truth[of]) & (truth[of] <= high)).mean() / 200
+    for (_, level), share in zip(wanted, inside, strict=True):
+        assert share == pytest.approx(level, abs=0.03 + 5 * math.sqrt(level * (1 - level) / 200))
+
+
+def test_models_are_weighted_by_their_evidence():
+    rng = np.random.default_rng(5)
+    _, y = world(rng)
+    released = statistics(measured(measurement(), y, rng))
+    kernels, variances = [EQ(lengthscale=0.2), KERNEL, EQ(lengthscale=9.0)], [NOISE, 2.0]
+    found = refit(released, kernels=kernels, noise_variances=variances, X_test=X_TEST)
+    single = [
+        refit(released, kernels=[k], noise_variances=[v], X_test=X_TEST).posteriors[0]
+        for k in kernels
+        for v in variances
+    ]
+    evidence = np.array([p.log_evidence for p in single])
+    np.testing.assert_allclose(found.weights, np.exp(evidence - logsumexp(evidence)))
+    np.testing.assert_allclose(found.mean, 125 + SCALE * (found.weights @ np.array([p.mean for p in single])))
+    assert found.weights.sum() == pytest.approx(1)
+
+
+def test_intervals_of_a_mixture_leave_equal_tails():
+    rng = np.random.default_rng(6)
+    _, y = world(rng)
+    released = statistics(measured(measurement(r=3), y, rng))
+    found = refit(released, kernels=[EQ(lengthscale=s) for s in (0.3, 2.0, 8.0)], noise_variances=[0.1], X_test=X_TEST)
+    means = np.array([125 + SCALE * p.mean for p in found.posteriors])
+    sds = SCALE * np.sqrt([p.variance for p in found.posteriors])
+    low, high = found.interval(0.8)
+    np.testing.assert_allclose(found.weights @ norm.cdf((low - means) / sds), 0.1, rtol=1e-6)
+    np.testing.assert_allclose(found.weights @ norm.cdf((high - means) / sds), 0.9, rtol=1e-6)
+
+
+def test_a_reading_sees_what_earlier_stages_predict():
+    rng = np.random.default_rng(7)
+    _, y = world(rng)
+    stages = [measured(measurement(seed=s), y, rng) for s in (1, 2)]
+    released = statistics(*stages)
+    seen = []
+
+    def observe(statistics, stage, predict):
+        seen.append(predict())
+        read = linear_observation(statistics, stage, predict)
+        return Observation(A=read.A, Z=read.Z, N=4 * read.N)
+
+    found = refit(released, kernels=[KERNEL], noise_variances=[NOISE], X_test=X_TEST, observe=observe)
+    np.testing.assert_allclose(seen[0][0], 0)
+    np.testing.assert_allclose(seen[0][1], 1 + NOISE)
+    reads = [linear_observation(released, stage, unused) for stage in stages]
+    wide = [Observation(A=r.A, Z=r.Z, N=4 * r.N) for r in reads]
+    first = condition(wide[:1], KERNEL, NOISE, X, X)
+    np.testing.assert_allclose(seen[1][0], first.mean)
+    np.testing.assert_allclose(seen[1][1], first.variance + NOISE)
+    np.testing.assert_allclose(found.posteriors[0].mean, condition(wide, KERNEL, NOISE, X, X_TEST).mean)
+
+
+def test_bad_arguments_are_refused():
+    released = statistics(Stage(measurement=measurement(), z=np.zeros(8)))
+    for kernels, variances in (([], [0.1]), ([KERNEL], [])):
+        with pytest.raises(ValueError, match="at least one kernel"):
+            refit(released, kernels=kernels, noise_variances=variances, X_test=X_TEST)
+    with pytest.raises(ValueError, match="equally many columns"):
+        refit(released, kernels=[KERNEL], noise_variances=[0.1], X_test=np.zeros((3, 2)))
+    found = refit(released, kernels=[KERNEL], noise_variances=[0.1], X_test=X_TEST)
+    with pytest.raises(ValueError, match="level must lie"):
+        found.interval(1.0)
+    with pytest.raises(ValueError, match="'function' or 'outputs'"):
+        found.interval(0.5, of="noise")

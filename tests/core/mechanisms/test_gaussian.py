@@ -1,0 +1,70 @@
+import math
+from dataclasses import FrozenInstanceError
+
+import numpy as np
+import pytest
+
+from dpgp_core.accounting.gaussian import epsilon_of, noise_multiplier
+from dpgp_core.mechanisms.base import Plan
+from dpgp_core.mechanisms.gaussian import GaussianMechanism
+
+
+class Plain(GaussianMechanism):
+    theorem = "made for the tests"
+
+
+@pytest.fixture
+def plan():
+    rng = np.random.default_rng(1)
+    return Plan(weights=rng.normal(size=(4, 12)), factor=rng.normal(size=(4, 3)))
+
+
+def test_scale_is_multiplier_times_range_in_output_units(make_dataset):
+    mechanism = Plain(epsilon=1.0, delta=0.01)
+    # bounds (-1, 3); 1.8779 is the analytic s' of 01_gp_and_calibration.md
+    assert mechanism.scale(make_dataset()) == pytest.approx(4 * 1.8779, abs=4e-4)
+
+
+def test_release_is_values_plus_scaled_factor_times_normals(make_dataset, plan):
+    data, mechanism = make_dataset(), Plain(epsilon=0.5, delta=0.01)
+    release = mechanism.release_planned(plan, data, np.zeros((4, 1)), np.random.default_rng(3), draws=2)
+    clipped = np.minimum(np.maximum(data.y, -1), 3)
+    mean = 1 + 2 * plan.weights @ ((clipped - 1) / 2)  # midpoint 1, scale 2
+    noise = np.random.default_rng(3).standard_normal((2, 3)) @ plan.factor.T * mechanism.noise_multiplier * 4
+    np.testing.assert_allclose(release.mean, mean, rtol=1e-13)
+    np.testing.assert_allclose(release.samples, mean + noise, rtol=1e-12)
+
+
+def test_guarantee_can_be_recomputed_from_itself():
+    guarantee = Plain(epsilon=2.0, delta=1e-3).guarantee
+    assert guarantee.loss.mu == pytest.approx(1 / noise_multiplier(2.0, 1e-3))
+    assert epsilon_of(1 / guarantee.loss.mu, guarantee.budget.delta) == pytest.approx(guarantee.budget.epsilon)
+    assert guarantee.established
+    assert guarantee.protects == "outputs"
+    assert "Balle & Wang" in guarantee.theorem
+
+
+def test_hall_below_one_is_established_and_conservative():
+    guarantee = Plain(epsilon=0.5, delta=0.01, calibration="hall").guarantee
+    assert guarantee.established
+    assert guarantee.proven_epsilon < 0.5
+    assert "Hall et al." in guarantee.theorem
+
+
+def test_hall_above_one_is_marked_as_no_promise():
+    guarantee = Plain(epsilon=10, delta=0.01, calibration="hall", unproven=True).guarantee
+    assert not guarantee.established
+    assert guarantee.proven_epsilon > 10  # too little noise: 01_gp_and_calibration.md
+    assert guarantee.loss.mu == pytest.approx(10 / math.sqrt(2 * math.log(200)))
+
+
+def test_unproven_changes_nothing_for_the_analytic_formula():
+    one, other = Plain(epsilon=10, delta=0.01), Plain(epsilon=10, delta=0.01, unproven=True)
+    assert one.guarantee == other.guarantee
+
+
+def test_parameters_are_frozen_and_keyword_only():
+    with pytest.raises(FrozenInstanceError):
+        Plain(epsilon=1.0, delta=0.01).epsilon = 2.0
+    with pytest.raises(TypeError, match="positional"):
+        Plain(1.0, 0.01)

@@ -1,0 +1,54 @@
+import io
+import zipfile
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dpgp_core.release import CHOICES, bundle, plan_release, publish, read_table
+from dpgp_core.release.specification_json import EXAMPLE
+
+
+@pytest.fixture(scope="session")
+def make_spec():
+    """A specification for heights by age on 9 points, with changes; budgets fit the mechanism."""
+
+    def make(**changes):
+        pure = changes.get("mechanism") in {name for name, choice in CHOICES.items() if choice.pure}
+        budget = {"delta": 0.0, "total_delta": 1e-5} if pure else {"delta": 1e-5}
+        return replace(EXAMPLE, **{"grid": (9,), "total_delta": None} | budget | changes)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def make_table():
+    """CSV bytes of n people: age 0 ... 90 the same for every seed, height different."""
+
+    def make(seed=0, n=40):
+        ages = np.random.default_rng(99).uniform(0, 90, n)
+        heights = 60 + 110 * (1 - np.exp(-ages / 8)) + np.random.default_rng(seed).normal(0, 8, n)
+        rows = [f"{age:.2f},{height:.4f}\n" for age, height in zip(ages, heights, strict=True)]
+        return ("age,height\n" + "".join(rows)).encode()
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def make_zip(make_table):
+    """Make a zip as the page and the command line do; returns its files by name."""
+
+    def make(spec, table=None, seed=None):
+        data = read_table(io.BytesIO(make_table() if table is None else table), spec)
+        ledger = spec.new_ledger()
+        ledger.spend([("a release", spec.guarantee)])
+        published = publish(spec, data, np.random.default_rng(seed), plan_release(spec, data.X))
+        return unzipped(bundle(published, spec, ledger))
+
+    return make
+
+
+def unzipped(content):
+    """The files of a zip by name."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}

@@ -1,0 +1,138 @@
+import csv
+import io
+import json
+import platform
+import re
+import struct
+import zipfile
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy
+
+import dpgp_core
+from dpgp_core.release import CHOICES, bundle, ledger_from_json, publish, read_table, spec_from_json
+
+
+def cells(files):
+    header, *rows = csv.reader(io.StringIO(files["values.csv"].decode()))
+    return dict(zip(header, zip(*rows, strict=True), strict=True))
+
+
+@pytest.mark.parametrize("mechanism", CHOICES)
+def test_what_is_in_the_zip(make_spec, make_zip, mechanism):
+    spec = make_spec(mechanism=mechanism)
+    files = make_zip(spec)
+    assert list(files) == ["values.csv", "release.json", "reproduce.py"]
+    columns, card = cells(files), json.loads(files["release.json"])
+    known = {"sparse": "total_sd", "integral_bins": None}.get(mechanism, "model_sd")
+    assert list(columns) == ["age", "value", "noise_sd", *([known] if known else [])]
+    np.testing.assert_allclose(np.array(columns["age"], dtype=float), spec.points()[:, 0])
+    assert card["values"]["rows"] == len(columns["value"]) == 9
+    assert list(card["values"]["columns"]) == list(columns)
+    decimals = {len(cell.partition(".")[2]) for cell in columns["value"]}
+    assert decimals == {len(f"{card['values']['step']:.9f}".rstrip("0").partition(".")[2])}
+
+
+@pytest.mark.parametrize("mechanism", CHOICES)
+def test_accounting_can_be_redone_from_the_card_alone(make_spec, make_zip, mechanism):
+    spec = make_spec(mechanism=mechanism)
+    card = make_zip(spec)["release.json"]
+    assert spec_from_json(card) == spec
+    ledger = ledger_from_json(card)
+    assert ledger.limit == spec.limit
+    assert [guarantee for _, guarantee in ledger.entries] == [spec.guarantee]
+    found = json.loads(card)
+    for name in ("epsilon", "delta", "protects", "neighbours", "unit", "theorem", "assumptions", "not_covered", "loss"):
+        assert found["guarantee"][name] not in (None, "", []), name
+    assert found["guarantee"]["protects"] == ("inputs and outputs" if mechanism == "sparse" else "outputs")
+    assert found["public"]["n"] == 40
+    versions = (dpgp_core.__version__, platform.python_version(), np.__version__, scipy.__version__)
+    assert tuple(found["software"].values()) == versions
+
+
+@pytest.mark.parametrize("mechanism", CHOICES)
+def test_the_card_does_not_depend_on_the_outputs(make_spec, make_table, make_zip, mechanism):
+    spec = make_spec(mechanism=mechanism)
+    one, other = (make_zip(spec, make_table(seed)) for seed in (1, 2))
+    assert one["release.json"] == other["release.json"]
+    assert one["reproduce.py"] == other["reproduce.py"]
+    one, other = cells(one), cells(other)
+    public = {"age", "noise_sd", "model_sd"} if mechanism != "sparse" else {"age"}
+    assert {name for name in one if one[name] == other[name]} >= public & set(one)
+    assert one["value"] != other["value"]
+
+
+@pytest.mark.parametrize("mechanism", CHOICES)
+def test_no_output_is_in_the_zip(make_spec, make_table, make_zip, mechanism):
+    table = make_table(3)
+    files = make_zip(make_spec(mechanism=mechanism), table)
+    everything = b"\n".join(files.values())
+    heights = [line.split(",")[1] for line in table.decode().splitlines()[1:]]
+    assert len(heights) == 40
+    for height in heights:  # like 163.2718
+        assert height.encode() not in everything
+        assert struct.pack("<d", float(height)) not in everything
+    # what would be computed from them, to the six digits at which chance would not produce it
+    values = np.array(heights, dtype=float)
+    for figure in (values.mean(), values.std(), values.min(), values.max(), np.median(values), values.sum()):
+        assert f"{figure:.7g}"[:7].encode() not in everything
+
+
+def test_no_seed_and_no_time_are_in_the_zip(make_spec, make_zip):
+    text = make_zip(make_spec())["release.json"].decode()
+    assert re.findall(r"seed", text) == ["seed"] * 2  # that it came from the operating system, and was not kept
+    assert not re.search(r"20\d\d-\d\d-\d\d|\d\d:\d\d", text)
+
+
+def test_equal_releases_make_equal_zips(make_spec, make_table):
+    spec = make_spec()
+    data = read_table(io.BytesIO(make_table()), spec)
+    ledger = spec.new_ledger()
+    ledger.spend([("a", spec.guarantee)])
+    one, other = (bundle(publish(spec, data, np.random.default_rng(1)), spec, ledger) for _ in range(2))
+    assert one == other
+
+
+def test_two_releases_differ(make_spec, make_zip):
+    one, other = (make_zip(make_spec()) for _ in range(2))  # seeded by the operating system
+    assert cells(one)["value"] != cells(other)["value"]
+
+
+def test_a_release_that_the_ledger_does_not_count_is_refused(make_spec, make_table):
+    spec = make_spec()
+    published = publish(spec, read_table(io.BytesIO(make_table()), spec), np.random.default_rng(1))
+    elsewhere = make_spec(epsilon=0.5).new_ledger()
+    elsewhere.spend([("another", make_spec(epsilon=0.5).guarantee)])
+    for ledger in (spec.new_ledger(), elsewhere):
+        with pytest.raises(ValueError, match=r"does not count this release; spend spec.guarantee"):
+            bundle(published, spec, ledger)
+
+
+@pytest.mark.parametrize("name", ["=cmd|' /C calc'!A0", "+1", "-1+2", "@SUM(A1)", "＝1", 'a"b,c;=1'])
+def test_headers_from_the_file_are_no_formulas(make_spec, make_zip, make_table, name):
+    spec = make_spec(x=(name,))
+    table = make_table().replace(b"age", '"{}"'.format(name.replace('"', '""')).encode(), 1)
+    header = next(iter(cells(make_zip(spec, table))))
+    assert header.lstrip("'") == name
+    assert header.startswith("'") == (name[0] in "=+-@＝")
+
+
+def test_negative_values_stay_numbers(make_spec, make_zip):
+    spec = make_spec(y_bounds=(-2000.0, 200.0))
+    values = cells(make_zip(spec))["value"]
+    assert min(map(float, values)) < 0
+    assert any(cell.startswith("-") for cell in values)
+
+
+def test_the_card_lists_what_was_spent_before(make_spec, make_table):
+    spec = make_spec(epsilon=0.5, total_epsilon=5.0)
+    other = replace(spec, mechanism="sparse", cells=None)
+    ledger = spec.new_ledger()
+    ledger.spend([("first", other.guarantee), ("second", spec.guarantee)])
+    published = publish(spec, read_table(io.BytesIO(make_table()), spec), np.random.default_rng(1))
+    with zipfile.ZipFile(io.BytesIO(bundle(published, spec, ledger))) as archive:
+        card = json.loads(archive.read("release.json"))
+    assert [entry["what"] for entry in card["ledger"]["entries"]] == ["first", "second"]
+    assert card["ledger"]["spent"]["epsilon"] == pytest.approx(ledger.epsilon(1e-5))

@@ -1,0 +1,176 @@
+import io
+import json
+import zipfile
+
+import pytest
+
+from dpgp_core.release import command_line, ledger_from_json, spec_from_json, spec_to_json
+from dpgp_core.release.command_line import main
+from dpgp_core.release.specification_json import EXAMPLE
+
+
+@pytest.fixture
+def run(tmp_path, make_spec, make_table, monkeypatch, capsys):
+    """Run ``release`` in a folder with a table and a configuration; returns (exit code, stdout, stderr)."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "table.csv").write_bytes(make_table())
+    (tmp_path / "config.json").write_text(spec_to_json(make_spec()))
+
+    def release(*more, csv="table.csv", config="config.json", out="out.zip"):
+        code = main(["release", "--csv", csv, "--config", config, "--out", out, *more])
+        return (code, *capsys.readouterr())
+
+    return release
+
+
+def card(folder, name="out.zip"):
+    with zipfile.ZipFile(folder / name) as archive:
+        return archive.read("release.json")
+
+
+def test_a_release(run, tmp_path, make_spec):
+    code, out, err = run()
+    assert (code, err) == (0, "")
+    assert "Wrote out.zip: epsilon = 1, delta = 1e-05, protecting the outputs of one person's height." in out
+    assert "epsilon = 1 of 3 at delta = 1e-05, 1 release." in out
+    assert spec_from_json(card(tmp_path)) == make_spec()
+    assert len(ledger_from_json(card(tmp_path)).entries) == 1
+
+
+def test_noise_is_new_each_time(run, tmp_path):
+    values = []
+    for name in ("a.zip", "b.zip"):
+        assert run(out=name)[0] == 0
+        with zipfile.ZipFile(tmp_path / name) as archive:
+            values.append(archive.read("values.csv"))
+    assert values[0] != values[1]
+
+
+def test_the_ledger_refuses_what_passes_the_total(run, tmp_path):
+    codes = [run("--ledger", "l.json", out=f"{k}.zip") for k in range(9)]
+    assert [code for code, _, _ in codes] == [0] * 7 + [4] * 2
+    assert codes[-1][2].startswith("dpgp_core: this would bring the total to epsilon = 3.19")
+    assert sorted(path.name for path in tmp_path.glob("*.zip")) == [f"{k}.zip" for k in range(7)]
+    assert [len(ledger_from_json(card(tmp_path, f"{k}.zip")).entries) for k in range(7)] == list(range(1, 8))
+
+
+def test_a_card_is_a_configuration_and_its_ledger_goes_on(run, tmp_path):
+    run()
+    (tmp_path / "release.json").write_bytes(card(tmp_path))
+    code, out, _ = run(config="release.json", out="again.zip")
+    assert code == 0
+    assert "2 releases" in out
+    assert len(ledger_from_json(card(tmp_path, "again.zip")).entries) == 2
+    assert run("--ledger", "l.json", config="release.json", out="third.zip")[0] == 0
+    assert len(ledger_from_json((tmp_path / "l.json").read_bytes()).entries) == 2
+
+
+def test_a_card_is_not_replaced_by_a_ledger(run, tmp_path):
+    run()
+    (tmp_path / "release.json").write_bytes(card(tmp_path))
+    code, _, err = run("--ledger", "release.json", out="b.zip")
+    assert code == 2
+    assert "'release.json' holds more than a ledger; name a new file" in err
+    assert (tmp_path / "release.json").read_bytes() == card(tmp_path)
+    assert not (tmp_path / "b.zip").exists()
+
+
+def test_a_file_name_that_is_no_text_is_printed_all_the_same(run, tmp_path):
+    code, out, _ = run(out="o\udcff.zip")
+    assert code == 0
+    assert r"Wrote o\udcff.zip" in out
+
+
+def test_without_a_ledger_passing_the_total_is_said_loudly(run, tmp_path):
+    run()
+    found = json.loads(card(tmp_path))
+    found["ledger"]["entries"] *= 7
+    (tmp_path / "release.json").write_text(json.dumps(found))
+    code, out, _ = run(config="release.json", out="again.zip")
+    assert code == 0
+    assert "ABOVE the declared total" in out
+    assert run("--ledger", "l.json", config="release.json", out="third.zip")[0] == 4
+
+
+def test_an_existing_zip_is_kept_and_nothing_is_spent(run, tmp_path):
+    (tmp_path / "out.zip").write_bytes(b"old")
+    code, _, err = run("--ledger", "l.json")
+    assert code == 5
+    assert "exists already; name another file, or add --force" in err
+    assert (tmp_path / "out.zip").read_bytes() == b"old"
+    assert not (tmp_path / "l.json").exists()
+    assert run("--ledger", "l.json", "--force")[0] == 0
+
+
+def test_a_wrong_table_spends_nothing(run, tmp_path):
+    (tmp_path / "table.csv").write_bytes(b"age,height\n1,7391secret\n2,150\n")
+    code, out, err = run("--ledger", "l.json")
+    assert (code, out) == (3, "")
+    assert (
+        err
+        == "dpgp_core: column 'height' has text instead of a number in line 2 of the file; correct or remove that row\n"
+    )
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["config.json", "table.csv"]
+
+
+def test_a_crash_after_spending_counts_and_leaves_no_zip(run, tmp_path, monkeypatch):
+    def crash(*_):
+        raise RuntimeError
+
+    monkeypatch.setattr(command_line, "publish", crash)
+    with pytest.raises(RuntimeError):
+        run("--ledger", "l.json")
+    assert len(ledger_from_json((tmp_path / "l.json").read_bytes()).entries) == 1
+    assert not (tmp_path / "out.zip").exists()
+
+
+def test_too_little_memory_is_a_sentence(run, monkeypatch):
+    def exhaust(*_):
+        raise MemoryError
+
+    monkeypatch.setattr(command_line, "plan_release", exhaust)
+    code, _, err = run()
+    assert code == 3
+    assert "does not fit in memory; use fewer rows or points" in err
+
+
+@pytest.mark.parametrize("name", ["csv", "config", "ledger"])
+def test_the_output_never_replaces_what_was_read(run, tmp_path, name):
+    path = {"csv": "table.csv", "config": "config.json", "ledger": "l.json"}[name]
+    before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
+    code, _, err = run("--force", "--ledger", "l.json", out=f"./{path}")
+    assert code == 2
+    assert f"--out and --{name} are the same file" in err
+    assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "required: COMMAND; see python -m dpgp_core --help"),
+        (["publish"], "invalid choice: 'publish'"),
+        (["release", "--csv", "a"], "required: --config, --out; see python -m dpgp_core release --help"),
+        (["release", "--cs", "a", "--config", "b", "--out", "c"], "required: --csv"),
+    ],
+)
+def test_wrong_arguments_are_one_sentence(arguments, message, capsys):
+    assert main(arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert message in err
+    assert err.count("\n") == 1
+
+
+def test_the_template_is_a_configuration(capsys):
+    assert main(["template"]) == 0
+    assert spec_from_json(capsys.readouterr().out) == EXAMPLE
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["release", "--help"]])
+def test_help_documents_every_exit_code(arguments, capsys):
+    assert main(arguments) == 0
+    text = capsys.readouterr().out
+    for code in range(6):
+        assert (f"{code} " in text.split("exit codes:")[1].split("\n\n")[0]) == (code != 1)
+    if "release" in arguments:
+        assert spec_from_json(io.StringIO(text.split("a configuration:")[1]).read()) == EXAMPLE

@@ -1,0 +1,70 @@
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpgp_core.release import CHOICES, spec_from_json, spec_to_json
+from dpgp_core.release.specification_json import EXAMPLE, spec_from_object, spec_to_object
+
+GOOD = spec_to_object(EXAMPLE)
+
+
+@pytest.mark.parametrize("mechanism", CHOICES)
+def test_round_trip(make_spec, mechanism):
+    spec = make_spec(mechanism=mechanism, unit="größe", noise_variance=0.1 + 0.2)
+    assert spec_from_json(spec_to_json(spec)) == spec
+    assert spec_from_json(spec_to_json(spec).encode()) == spec
+
+
+def test_a_release_card_is_a_configuration():
+    assert spec_from_json(json.dumps({"schema": 1, "config": GOOD, "ledger": {"anything": 1}})) == EXAMPLE
+
+
+def test_what_has_a_default_may_be_left_out():
+    kept = {
+        key: value
+        for key, value in GOOD.items()
+        if key not in {"total_delta", "noise_variance", "y_scale", "kernel", "mechanism", "cells"}
+    }
+    assert spec_from_object(kept) == EXAMPLE
+
+
+WRONG = {
+    "unknown key": (GOOD | {"epsilom": 1}, "the configuration has the unknown key 'epsilom'; its keys are schema, x, "),
+    "seed": (GOOD | {"seed": 1}, "unknown key 'seed'"),
+    "no bounds": ({key: GOOD[key] for key in GOOD if key != "y_bounds"}, "lacks 'y_bounds'; add it"),
+    "schema": (GOOD | {"schema": 2}, "must have schema 1, the only one"),
+    "schema true": (GOOD | {"schema": True}, "must have schema 1"),
+    "bounds text": (GOOD | {"y_bounds": ["50", "200"]}, "y_bounds must be a number, got '50'"),
+    "bounds an object": (GOOD | {"y_bounds": {"low": 50}}, "y_bounds must be a list in square brackets, got an object"),
+    "nested": ({"config": [GOOD]}, "must be a JSON object"),
+    "nested twice": ({"config": {"config": GOOD}}, "unknown key 'config'"),
+}
+
+
+@pytest.mark.parametrize(("found", "message"), WRONG.values(), ids=WRONG)
+def test_a_wrong_configuration_is_named_with_its_remedy(found, message):
+    with pytest.raises(ValueError, match=message):
+        spec_from_json(json.dumps(found))
+
+
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=2),
+    max_leaves=6,
+)
+
+
+@given(st.sampled_from(list(GOOD)), anything)
+def test_any_value_of_any_key_is_accepted_or_refused_with_its_name(key, value):
+    try:
+        found = spec_from_object(GOOD | {key: value})
+    except ValueError as error:
+        refusal = error
+    else:
+        assert spec_from_json(spec_to_json(found)) == found
+        return
+    assert type(refusal) is ValueError
+    assert len(str(refusal)) < 400
+    assert "\n" not in str(refusal)

@@ -1,0 +1,226 @@
+"""Sensitivities against true, random and worst-case changes; the published one against its counterexample."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dpgp_core.evaluation.cross_validation import FoldPlan, k_folds, monte_carlo_folds, plan_folds
+from dpgp_core.kernels import EQ, Matern32
+from dpgp_core.selection.scores import (
+    clipped_sse,
+    exact_sensitivity,
+    grid_scores,
+    published_sensitivity,
+    sse_sensitivity,
+)
+
+
+def plan_of(rows, folds):
+    return FoldPlan(folds=folds, residual_map=np.array(rows, dtype=float), noise_trace=np.zeros(len(folds)))
+
+
+def nothing(plan):
+    """A candidate whose squared error is 0 whatever y is: paired with it, another's error stands alone."""
+    return plan_of(np.zeros_like(plan.residual_map), plan.folds)
+
+
+def sse(plan, y):
+    return float(((plan.residual_map @ y) ** 2).sum())
+
+
+def counterexample(n):
+    """K = 2: record 0 alone at the place where all of fold 2 stand, the rest of fold 1 far from everything."""
+    half = n // 2
+    X = np.concatenate([[0.0], 1e3 * np.arange(1, half), np.zeros(half)])[:, None]
+    return plan_folds(EQ(), X, (np.arange(half), np.arange(half, n)), 1.0)
+
+
+@pytest.mark.parametrize(("n", "change", "published"), [(80, 20.98, 19.0), (200, 50.99, 34.0), (800, 201.0, 109.0)])
+def test_the_published_sensitivity_is_exceeded(n, change, published):
+    # 03: "n = 80: true change 20.98 d^2 against a bound of 19 d^2; n = 200: 50.99 against 34"; d = 1
+    plan = counterexample(n)
+    low = np.full(n, -0.5)
+    high = np.where(np.arange(n) == 0, 0.5, low)
+    found = sse(plan, high) - sse(plan, low)
+    # fold 1 trains on record 0: (n/2) (3/4)^2 - (n/2) (1/4)^2; fold 2 predicts it by -1/2 m / (m + 1), m = n/2
+    m = n // 2
+    rest = 0.5 * m / (m + 1)
+    assert found == pytest.approx(m / 2 + (0.5 + rest) ** 2 - (0.5 - rest) ** 2, rel=1e-9)
+    assert found == pytest.approx(change, abs=0.006)
+    assert clipped_sse(plan, high, 1.0) - clipped_sse(plan, low, 1.0) == pytest.approx(found)  # nothing was clipped
+    assert published_sensitivity([plan], 1.0) == pytest.approx(published, abs=0.01)
+    assert published_sensitivity([plan], 1.0) < found <= sse_sensitivity([plan], 1.0)
+    # the exact one is attained here, but for the records far away
+    assert found <= 2 * exact_sensitivity([plan, nothing(plan)], 1.0) <= 1.01 * found
+
+
+def random_problem(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(6, 30))
+    X = rng.uniform(size=(n, int(rng.integers(1, 3))))
+    folds = k_folds(n, 3, rng) if rng.uniform() < 0.5 else monte_carlo_folds(n, 4, n // 3, rng)
+    noise_variance = float(10 ** rng.uniform(-3, 1))
+    kernels = [EQ(lengthscale=0.05), EQ(lengthscale=0.3), Matern32(lengthscale=2.0)]
+    return [plan_folds(kernel, X, folds, noise_variance, gap=0.1) for kernel in kernels], n, rng
+
+
+def worst_change(difference, n, rng, starts=4, rounds=3):
+    """Hill-climb |difference(y) - difference(y')| over y, y' in [-1/2, 1/2]^n that differ in record j."""
+    best = 0.0
+    for _ in range(starts):
+        j, y, other = int(rng.integers(n)), rng.choice([-0.5, 0.0, 0.5], n), float(rng.choice([-0.5, 0.0]))
+        value = 0.0
+        for _ in range(rounds):
+            for k in rng.permutation(n):
+                trials = []
+                for candidate in (-0.5, -0.2, 0.2, 0.5):
+                    trial = y.copy()
+                    trial[k] = candidate
+                    moved = trial.copy()
+                    moved[j] = other
+                    trials.append((abs(difference(trial) - difference(moved)), candidate))
+                top, chosen = max(trials)
+                if top > value:
+                    value, y[k] = top, chosen
+        best = max(best, value)
+    return best
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("clip", [0.15, 0.5, 1.0, 4.0])
+def test_clipped_sensitivity_covers_every_change_found(seed, clip):
+    plans, n, rng = random_problem(seed)
+    bound = sse_sensitivity(plans, 1.0, clip)
+    for plan in plans:
+        assert worst_change(lambda y, p=plan: clipped_sse(p, y, 1.0, clip), n, rng) <= bound
+        for _ in range(100):
+            y, j = rng.uniform(-0.5, 0.5, n), int(rng.integers(n))
+            moved = y.copy()
+            moved[j] = rng.uniform(-0.5, 0.5)
+            assert abs(clipped_sse(plan, y, 1.0, clip) - clipped_sse(plan, moved, 1.0, clip)) <= bound
+
+
+def test_clipped_sensitivity_is_attained():
+    # two records predict each other with weight 1: both residuals go from 0 to d
+    plan = plan_of([[1, -1], [-1, 1]], (np.array([0]), np.array([1])))
+    low, high = np.array([-0.5, -0.5]), np.array([0.5, -0.5])
+    assert clipped_sse(plan, high, 1.0) - clipped_sse(plan, low, 1.0) == 2.0
+    assert sse_sensitivity([plan], 1.0) == pytest.approx(2.0)
+    # clipped at 0.4, from 0 to 0.4 twice
+    assert clipped_sse(plan, high, 1.0, 0.4) == pytest.approx(0.32) == sse_sensitivity([plan], 1.0, 0.4)
+
+
+def test_residual_clip_acts_after_the_prediction_clip():
+    plan = plan_of([[1, -3]], (np.array([0]),))
+    y = np.array([-0.5, 0.5])  # prediction 1.5, clipped to 0.5: residual -1
+    assert clipped_sse(plan, y, 1.0) == 1.0 == clipped_sse(plan, y, 1.0, 4.0)
+    assert clipped_sse(plan, y, 1.0, 0.3) == pytest.approx(0.09)
+
+
+def test_a_record_counts_as_often_as_it_is_tested():
+    once, thrice = (plan_of([[1, 0]] * k, (np.array([0]),) * k) for k in (1, 3))
+    assert sse_sensitivity([thrice], 1.0) == pytest.approx(3 * sse_sensitivity([once], 1.0)) == pytest.approx(3.0)
+    # true: y_0 from 0 to 1/2, three times
+    assert 2 * exact_sensitivity([thrice, nothing(thrice)], 1.0) == pytest.approx(0.75)
+
+
+def test_the_worst_candidate_counts():
+    folds = (np.array([0]), np.array([1]))
+    weak, strong = plan_of([[1, -0.1], [-0.1, 1]], folds), plan_of([[1, -0.9], [-0.9, 1]], folds)
+    assert sse_sensitivity([weak], 1.0) < sse_sensitivity([strong], 1.0)
+    assert (
+        sse_sensitivity([strong, weak], 1.0) == sse_sensitivity([weak, strong], 1.0) == sse_sensitivity([strong], 1.0)
+    )
+
+
+def worst_neighbours(plans, d):
+    """The pair of data sets that moves a difference of SSEs most, built from the proof by brute force over j."""
+    best = (0.0, None, None)
+    for a, first in enumerate(plans):
+        for second in plans[:a]:
+            H = first.residual_map.T @ first.residual_map - second.residual_map.T @ second.residual_map
+            for j in range(len(H)):
+                y = d / 2 * np.sign(H[j])
+                ends = []
+                vertex = -(H[j] @ y - H[j, j] * y[j]) / H[j, j] if H[j, j] != 0 else 0.0
+                for value in (-d / 2, d / 2, np.clip(vertex, -d / 2, d / 2)):
+                    moved = y.copy()
+                    moved[j] = value
+                    ends.append((sse(first, moved) - sse(second, moved), tuple(moved)))
+                low, high = min(ends), max(ends)
+                if high[0] - low[0] > best[0]:
+                    best = (high[0] - low[0], np.array(low[1]), np.array(high[1]))
+    return best
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_exact_sensitivity_covers_every_change_found_and_is_attained(seed):
+    plans, n, rng = random_problem(seed)
+    for pair in [plans, [plans[0], nothing(plans[0])], [plans[1], plans[2]]]:
+        bound = 2 * exact_sensitivity(pair, 1.0)
+        found = worst_change(lambda y, p=pair: sse(p[0], y) - sse(p[1], y), n, rng)
+        assert found <= bound
+        change, low, high = worst_neighbours(pair, 1.0)
+        assert (low != high).sum() == 1
+        assert change == pytest.approx(bound, rel=1e-6)
+        assert change <= bound
+
+
+def test_exact_sensitivity_scales_with_d_squared():
+    plans, _, _ = random_problem(1)
+    assert exact_sensitivity(plans, 3.0) == pytest.approx(9 * exact_sensitivity(plans, 1.0))
+    assert sse_sensitivity(plans, 3.0) == pytest.approx(9 * sse_sensitivity(plans, 1.0))
+    assert published_sensitivity(plans, 3.0) == pytest.approx(9 * published_sensitivity(plans, 1.0))
+
+
+def test_what_all_candidates_share_costs_nothing():
+    # the same squared error for both: nothing about y could be learnt from the choice
+    plan = plan_of([[1, -1], [-1, 1]], (np.array([0]), np.array([1])))
+    assert exact_sensitivity([plan, plan], 1.0) < 1e-5
+    assert sse_sensitivity([plan, plan], 1.0) == pytest.approx(2.0)
+
+
+@pytest.fixture(scope="module")
+def kung_plans(kung_data):
+    folds = k_folds(kung_data.n, 11, np.random.default_rng(0))
+    return [plan_folds(EQ(lengthscale=scale), kung_data.X, folds, 0.3) for scale in 3.0 ** np.arange(7)]
+
+
+def test_kung_sensitivities(kung_plans):
+    # 03: "B = d gives a Delta_u 4-5 times below B = 4 d". In units of d^2: 5.28, 24.3; exact 2.35; published 13.9
+    ours, four = sse_sensitivity(kung_plans, 1.0), sse_sensitivity(kung_plans, 1.0, 4.0)
+    assert ours == pytest.approx(5.28, abs=0.01)
+    assert 4 <= four / ours <= 5
+    assert exact_sensitivity(kung_plans, 1.0) == pytest.approx(2.354, abs=0.01)
+    assert published_sensitivity(kung_plans, 1.0) == pytest.approx(13.89, abs=0.02)
+
+
+def test_grid_scores(kung_plans, kung_data):
+    d, y = kung_data.d / kung_data.y_scale, kung_data.standardised()
+    plain, clipped = grid_scores(kung_plans, kung_data), grid_scores(kung_plans, kung_data, clip=0.1 * d)
+    np.testing.assert_allclose(plain.sse, [sse(plan, y) for plan in kung_plans])
+    assert plain.compared is plain.sse
+    np.testing.assert_array_equal(clipped.sse, plain.sse)
+    np.testing.assert_allclose(clipped.compared, [clipped_sse(plan, y, d, 0.1 * d) for plan in kung_plans])
+    assert (clipped.compared < plain.sse).all()
+    assert plain.sensitivity == exact_sensitivity(kung_plans, d)
+    assert clipped.sensitivity == sse_sensitivity(kung_plans, d, 0.1 * d)
+    assert (plain.tested, plain.d, plain.y_scale) == (287, d, kung_data.y_scale)
+    np.testing.assert_allclose(plain.noise_trace, [plan.noise_trace.sum() for plan in kung_plans])
+    # 26 cm corresponds to one model unit; the predictions are in cm
+    assert plain.rmse(plain.sse)[3] == pytest.approx(7.01, abs=0.01)
+
+
+def test_bad_grids():
+    plan, other = (plan_of([[1, -1], [-1, 1]], tuple(np.array([k]) for k in order)) for order in ((0, 1), (1, 0)))
+    with pytest.raises(ValueError, match="at least 2 candidates, got 1"):
+        exact_sensitivity([plan], 1.0)
+    with pytest.raises(ValueError, match="at least 1 candidates, got 0"):
+        sse_sensitivity([], 1.0)
+    with pytest.raises(ValueError, match="on the same folds"):
+        sse_sensitivity([plan, other], 1.0)
+    with pytest.raises(ValueError, match="d must be"):
+        published_sensitivity([plan], -1.0)
+    with pytest.raises(ValueError, match="clip must be"):
+        sse_sensitivity([plan], 1.0, 0.0)

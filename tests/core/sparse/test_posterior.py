@@ -1,0 +1,122 @@
+import numpy as np
+import pytest
+from scipy.linalg import solve_triangular
+from scipy.stats import multivariate_normal
+
+from dpgp_core.gp import variational
+from dpgp_core.gp.variational import inducing_root, sum_statistics, whitened_features
+from dpgp_core.kernels import EQ, Matern32
+from dpgp_core.sparse.posterior import errors_in_variables
+from dpgp_core.sparse.published_posterior import paper_posterior
+from dpgp_core.sparse.statistics import NoiseScales, NoisyStatistics, add_noise
+
+KERNEL, S2 = EQ(variance=1.5, lengthscale=1.2), 0.04
+Z = np.linspace(-3, 3, 6)[:, None]
+X_TEST = np.linspace(-4, 4, 9)[:, None]
+SILENT = NoiseScales(sa=0.0, sb=0.0)
+ROOT = inducing_root(KERNEL, Z)
+
+
+def simulated(n):
+    rng = np.random.default_rng(2)
+    X = rng.uniform(-4, 4, (n, 1))
+    return X, np.sin(1.5 * X[:, 0]) + 0.2 * rng.standard_normal(n)
+
+
+def raw(x):
+    return KERNEL(x, Z)
+
+
+def whitened(x):
+    return whitened_features(KERNEL, Z, ROOT, x)
+
+
+VARIANTS = {"whitened": (whitened, errors_in_variables), "paper": (raw, paper_posterior)}
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("n", [3, 300])  # fewer records than inducing inputs leave B singular
+def test_without_noise_it_is_the_sparse_posterior(variant, n):
+    X, y = simulated(n)
+    features, posterior = VARIANTS[variant]
+    A, B = sum_statistics(features, [(X, y)])
+    mean, variance = posterior(NoisyStatistics(A=A, B=B, noise=SILENT), KERNEL, Z, ROOT, S2).predict(X_TEST)
+    expected, covariance = variational.posterior(KERNEL, X, y, X_TEST, Z, S2)
+    np.testing.assert_allclose(mean, expected, atol=1e-8)
+    np.testing.assert_allclose(variance, np.diag(covariance), atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("variant", "releases", "within"),
+    [
+        ("whitened", 1000, 0.1),
+        pytest.param("whitened", 8000, 0.03, marks=pytest.mark.slow),
+        ("paper", 8000, 0.03),
+    ],
+)
+def test_noise_of_the_mean_by_simulation(variant, releases, within):
+    X, y = simulated(20_000)
+    features, posterior = VARIANTS[variant]
+    A, B = sum_statistics(features, [(X, y)])
+    noise, rng = NoiseScales(sa=3.0, sb=3.0), np.random.default_rng(0)
+    points = np.linspace(-3, 3, 6)[:, None]
+    means = [posterior(add_noise(A, B, noise, rng), KERNEL, Z, ROOT, S2).predict(points)[0] for _ in range(releases)]
+    simulated_covariance = np.cov(np.array(means).T)
+    exact = NoisyStatistics(A=A, B=B, noise=noise)
+
+    def error(fit):
+        F = fit.noise_factor(points)
+        return np.linalg.norm(F @ F.T - simulated_covariance) / np.linalg.norm(simulated_covariance)
+
+    ours = error(posterior(exact, KERNEL, Z, ROOT, S2))
+    assert ours <= within
+    if variant == "paper":
+        published = error(paper_posterior(exact, KERNEL, Z, ROOT, S2, "paper"))
+        assert published > 0.05
+        assert published > 3 * ours
+
+
+@pytest.mark.parametrize("kernel", [KERNEL, EQ(lengthscale=2.5), Matern32(variance=3.0)], ids=str)
+def test_errors_in_variables_by_the_formulas_of_the_specification(kernel):
+    X, y = simulated(200)
+    noise = NoiseScales(sa=4.0, sb=20.0)
+    A, B = sum_statistics(whitened, [(X, y)])
+    released = add_noise(A, B, noise, np.random.default_rng(5))
+    fit = errors_in_variables(released, kernel, Z, ROOT, S2)
+    # B projected to positive semi-definite; P = L^-1 K L^-T
+    b, U = np.linalg.eigh(released.B)
+    assert b.min() < 0
+    B_plus = (U * np.maximum(b, 0)) @ U.T
+    P = solve_triangular(ROOT, solve_triangular(ROOT, kernel(Z, Z), lower=True).T, lower=True)
+    M = P
+    for _ in range(5):
+        R = S2 * B_plus + (noise.sa**2 + noise.sb**2 * np.trace(M) / 2) * np.eye(6) + noise.sb**2 * M / 2
+        Cov = np.linalg.inv(np.linalg.inv(P) + B_plus @ np.linalg.solve(R, B_plus))
+        alpha = Cov @ B_plus @ np.linalg.solve(R, released.A)
+        M = np.outer(alpha, alpha) + Cov
+    # f given u = L alpha has mean k K^-1 u and variance k_** - k K^-1 k^T
+    C = np.linalg.solve(kernel(Z, Z), kernel(Z, X_TEST)).T @ ROOT
+    mean, variance = fit.predict(X_TEST)
+    np.testing.assert_allclose(mean, C @ alpha, atol=1e-7)
+    expected = kernel.diagonal(X_TEST) - np.einsum("ij,jk,ik->i", C, P - Cov, C)
+    np.testing.assert_allclose(variance, expected, atol=1e-7)
+    density = multivariate_normal(np.zeros(6), B_plus @ P @ B_plus + R).logpdf(released.A)
+    assert fit.log_evidence == pytest.approx(density, abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_much_noise_leaves_the_prior_and_never_a_negative_variance(seed):
+    X, y = simulated(100)
+    A, B = sum_statistics(whitened, [(X, y)])
+    released = add_noise(A, B, NoiseScales(sa=1e4, sb=1e4), np.random.default_rng(seed))
+    mean, variance = errors_in_variables(released, KERNEL, Z, ROOT, S2).predict(X_TEST)
+    assert np.isfinite(mean).all()
+    assert (variance >= 0).all()
+    assert (variance <= 1.5 * (1 + 1e-9)).all()
+
+
+def test_bad_noise_variance_is_refused():
+    released = NoisyStatistics(A=np.zeros(6), B=np.eye(6), noise=SILENT)
+    for posterior in (errors_in_variables, paper_posterior):
+        with pytest.raises(ValueError, match="noise_variance must be a finite number above 0, got 0"):
+            posterior(released, KERNEL, Z, ROOT, 0)

@@ -1,0 +1,206 @@
+import importlib.util
+import math
+import pickle
+from concurrent.futures import Executor, ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from datasets import london_sales
+from dpgp_core.gp.pivoted import factorise
+from dpgp_core.kernels import EQ
+from dpgp_core.linalg.blocks import BLOCK, Columns
+from dpgp_core.strategies.cutting_planes import optimise, shifts
+from dpgp_core.strategies.noise_design import design_noise
+from dpgp_core.strategies.solver import LOGDET, TRACE
+
+both = pytest.mark.parametrize("objective", [LOGDET, TRACE], ids=["logdet", "trace"])
+N = 2 * BLOCK + 100
+
+
+def columns(seed, r, n):
+    return np.random.default_rng(seed).normal(size=(r, n))
+
+
+def power_of_weighted_gram(B, mu, power):
+    """(B diag(mu) B^T)^power by eigendecomposition of the matrix that the solver never forms."""
+    values, vectors = np.linalg.eigh((B * mu) @ B.T)
+    return (vectors * values**power) @ vectors.T
+
+
+def g(B, mu, objective):
+    return np.einsum("ij,ij->j", B, power_of_weighted_gram(B, mu, -objective.power) @ B)
+
+
+def relative_gap(B, mu, objective):
+    shifts = g(B, mu, objective)
+    return shifts.max() * mu.sum() / (mu @ shifts) - 1
+
+
+@both
+@pytest.mark.parametrize(("r", "n"), [(1, 1), (1, 40), (5, 5), (3, 200), (20, 60), (30, 30)])
+@pytest.mark.parametrize("gap", [1e-2, 1e-6])
+def test_reported_gap_is_reached_and_true(objective, r, n, gap):
+    B = columns(9, r, n)
+    solution = optimise(B, objective, gap)
+    assert solution.gap <= gap
+    assert solution.mu.sum() == pytest.approx(1)
+    assert (solution.mu >= 0).all()
+    assert relative_gap(B, solution.mu, objective) == pytest.approx(solution.gap, abs=1e-9)
+
+
+@both
+def test_gap_bounds_the_distance_to_a_better_solution(objective):
+    B = columns(10, 4, 50)
+    loose, tight = optimise(B, objective, 0.3), optimise(B, objective, 1e-9)
+
+    def cost(solution):  # of M rescaled to a largest shift of 1: trace, or log-determinant per dimension
+        M = power_of_weighted_gram(B, solution.mu, objective.power)
+        D2 = g(B, solution.mu, objective).max()
+        return np.trace(M) * D2 if objective is TRACE else np.linalg.slogdet(M)[1] / 4 + np.log(D2)
+
+    # relative for the trace, in the logarithm for the determinant
+    excess = cost(loose) / cost(tight) - 1 if objective is TRACE else np.expm1(cost(loose) - cost(tight))
+    assert 0 <= excess <= loose.gap
+
+
+@both
+def test_cutting_planes_find_what_the_first_guess_leaves_out(objective):
+    # long nearly parallel columns attract the pivots, but short ones in between bind
+    rng = np.random.default_rng(11)
+    angles = rng.uniform(0, 2 * np.pi, 500)
+    B = np.vstack([np.cos(angles), np.sin(angles), rng.normal(0, 0.1, 500)]) * rng.uniform(0.9, 1.1, 500)
+    solution = optimise(B, objective, 1e-5)
+    assert relative_gap(B, solution.mu, objective) <= 1e-5 * (1 + 1e-6)
+
+
+@both
+def test_weights_vanish_away_from_the_largest_shift(objective):
+    B = columns(12, 3, 60)
+    solution = optimise(B, objective, 1e-8)
+    shifts = g(B, solution.mu, objective)
+    inner = shifts < 0.9 * shifts.max()
+    assert inner.any()
+    assert solution.mu[inner].max() < 1e-6
+
+
+def test_basis_vectors_by_hand():
+    # columns a_j e_j: log-det puts equal weights; trace maximises sum a_j sqrt(mu_j), so mu_j ~ a_j^2
+    a = np.array([1.0, 2.0, 3.0])
+    np.testing.assert_allclose(optimise(np.diag(a), LOGDET, 1e-9).mu, np.full(3, 1 / 3), rtol=1e-6)
+    np.testing.assert_allclose(optimise(np.diag(a), TRACE, 1e-9).mu, a**2 / 14, rtol=1e-6)
+
+
+# ---- many columns
+
+
+@both
+def test_many_columns_reach_a_gap_that_is_true(objective):
+    B = columns(21, 6, N)
+    solution = optimise(B, objective, 1e-4)
+    assert solution.gap <= 1e-4
+    assert relative_gap(B, solution.mu, objective) == pytest.approx(solution.gap, abs=1e-9)
+    np.testing.assert_allclose(shifts(Columns(B.T), solution.root), g(B, solution.mu, objective), rtol=1e-9)
+
+
+@both
+def test_one_column_among_many_that_holds_up_a_direction(objective):
+    B = columns(22, 5, N)
+    B[4] = 0
+    B[4, BLOCK + 17] = 1e-6
+    solution = optimise(B, objective, 1e-3)
+    assert relative_gap(B, solution.mu, objective) <= 1e-3 * (1 + 1e-6)
+    assert solution.mu[BLOCK + 17] > 0
+
+
+@both
+def test_order_of_many_columns_hardly_matters(objective):
+    B, order = columns(23, 5, N), np.random.default_rng(24).permutation(N)
+    one, other = (optimise(b, objective, 1e-6).root.factor for b in (B, B[:, order]))
+    np.testing.assert_allclose(other @ other.T, one @ one.T, rtol=1e-3, atol=1e-4)
+
+
+# ---- the passes elsewhere
+
+
+@pytest.fixture(scope="module")
+def problem():
+    """Inputs of three blocks, test points and a kernel whose covariance has rank about 40."""
+    rng = np.random.default_rng(25)
+    return EQ(lengthscale=2.0), rng.uniform(0, 10, (N, 2)), rng.uniform(-1, 11, (30, 2))
+
+
+def designs(problem, executor):
+    kernel, X, X_test = problem
+    low = factorise(kernel, X, 1e-8, executor=executor)
+    C = low.matrix(X_test, 0.3)
+    return low, [design_noise(C, name, executor=executor) for name in ("trace", "logdet")]
+
+
+@pytest.fixture(scope="module")
+def local(problem):
+    return designs(problem, None)
+
+
+def assert_same(local, elsewhere):
+    (low, here), (other_low, there) = local, elsewhere
+    assert other_low.residual == pytest.approx(low.residual, rel=1e-6)
+    np.testing.assert_array_equal(other_low.features.Z, low.features.Z)
+    for one, other in zip(here, there, strict=True):
+        assert (other.rank, other.iterations) == (one.rank, one.iterations)
+        np.testing.assert_allclose(other.lambdas, one.lambdas, atol=1e-10)
+        np.testing.assert_allclose(other.factor, one.factor, atol=1e-10)
+        assert other.gap == pytest.approx(one.gap, abs=1e-10)
+        assert one.gap <= 1e-3
+
+
+def test_threads_give_the_same_design(problem, local):
+    with ThreadPoolExecutor(2) as threads:
+        assert_same(local, designs(problem, threads))
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec("distributed") is None, reason="Dask is optional: pip install dpgp[cluster]"
+)
+@pytest.mark.filterwarnings("ignore::Warning:(distributed|dask|tornado).*")
+def test_a_cluster_gives_the_same_design(problem, local):
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None) as cluster,
+        Client(cluster) as client,
+    ):
+        found = designs(problem, client.get_executor())
+    assert found[0].rows is found[0].features  # V stayed with the workers
+    assert_same(local, found)
+
+
+def test_an_ill_conditioned_design_is_the_same_to_the_last_digit_wherever_it_is_computed():
+    class Elsewhere(Executor):
+        """Another process as far as anyone can tell: what goes there and comes back is pickled."""
+
+        def map(self, fn, *iterables, **_):
+            return (
+                pickle.loads(pickle.dumps(fn(*pickle.loads(pickle.dumps(each)))))
+                for each in zip(*iterables, strict=True)
+            )
+
+    data = london_sales.load(n=3 * BLOCK)
+    X_test = np.random.default_rng(0).uniform(*np.array(data.x_box).T, (100, 2))
+    found = []
+    for executor in (None, Elsewhere()):
+        C = factorise(EQ(lengthscale=15.0), data.X, executor=executor).matrix(X_test, 0.3)
+        found.append([design_noise(C, name, executor=executor) for name in ("trace", "logdet")])
+    for here, there in zip(*found, strict=True):
+        np.testing.assert_array_equal(here.lambdas, there.lambdas)
+        np.testing.assert_array_equal(here.factor, there.factor)
+
+
+def test_every_record_of_many_is_masked(problem, local):
+    low, found = local
+    C = low.matrix(problem[2], 0.3)
+    for design in found:
+        reduced = (design.basis.T @ C).dense()
+        white = np.linalg.solve(design.root, reduced)
+        assert 1 - 1e-6 <= (white**2).sum(axis=0).max() <= 1 + 1e-9
+        assert math.isclose(design.lambdas.sum(), design.rank if design.objective == "logdet" else 1)

@@ -1,0 +1,192 @@
+"""Attacks by pages of other sites: on a real server whose resolver never answers, and on the doorkeeper itself."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import urllib.request
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from pages._ui.serve import http
+from pages._ui.serve.origin import Doorkeeper, Host
+from tests.e2e import browser as tool
+
+ROOT = Path(__file__).resolve().parents[2]
+# Loaded by python before anything else: whoever looks up or connects to a host outside is noted, and waits for ever.
+NO_ANSWER = """
+import os, socket, time
+
+def outside(host):
+    name = host.decode() if isinstance(host, bytes) else str(host)
+    if host and not name.startswith("127.") and name not in ("localhost", "::1", "0.0.0.0"):
+        with open(os.environ["NOTED"], "a") as noted:
+            print(name, file=noted)
+        time.sleep(600)
+
+class Socket(socket.socket):
+    def connect(self, address):
+        if self.family in (socket.AF_INET, socket.AF_INET6):
+            outside(address[0])
+        return super().connect(address)
+
+look_up = socket.getaddrinfo
+
+def getaddrinfo(host, *more, **named):
+    outside(host)
+    return look_up(host, *more, **named)
+
+socket.socket, socket.getaddrinfo = Socket, getaddrinfo
+"""
+
+
+@pytest.fixture(scope="module")
+def deaf(tmp_path_factory):
+    """(address, file of names looked up) of a server that knows nobody outside."""
+    folder = tmp_path_factory.mktemp("deaf")
+    (folder / "sitecustomize.py").write_text(NO_ANSWER)
+    noted = folder / "noted"
+    settings = {"PYTHONPATH": f"{folder}{os.pathsep}{ROOT}", "NOTED": str(noted), "DPGP_WORKERS": "1"}
+    with tool.serve(**settings) as address:
+        yield address, noted
+
+
+def handshake(address, origin, host=None):
+    """Status of a WebSocket handshake; TimeoutError if there is none within 10 s."""
+    parts = urlsplit(address)
+    lines = [
+        "GET /_stcore/stream HTTP/1.1",
+        f"Host: {host or parts.netloc}",
+        "Upgrade: websocket",
+        "Connection: Upgrade",
+        "Sec-WebSocket-Version: 13",
+        "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==",
+        "Sec-WebSocket-Protocol: streamlit",
+        *([] if origin is None else [f"Origin: {origin}"]),
+    ]
+    with socket.create_connection((parts.hostname, parts.port), timeout=10) as connection:
+        connection.sendall("\r\n".join([*lines, "", ""]).encode())
+        return int(connection.recv(4096).split()[1])
+
+
+def test_a_foreign_page_is_refused_and_holds_up_nobody(deaf):
+    address, noted = deaf
+    port = urlsplit(address).port
+    pages = [
+        "http://evil.example",
+        f"http://evil.example:{port}",
+        "null",
+        f"http://127.0.0.1:{port + 1}",
+        "http://127.0.0.1",
+    ]
+    assert [handshake(address, origin) for origin in pages] == [403] * len(pages)
+    with urllib.request.urlopen(f"{address}/_stcore/health", timeout=10) as answer:
+        assert answer.status == 200
+    assert handshake(address, address) == 101
+    assert not noted.exists()  # no name was looked up, nobody outside was connected to
+
+
+def test_a_name_that_was_made_to_lead_here_is_refused(deaf):
+    address, noted = deaf
+    port = urlsplit(address).port
+    assert handshake(address, f"http://evil.example:{port}", f"evil.example:{port}") == 403
+    request = urllib.request.Request(f"{address}/", headers={"Host": f"evil.example:{port}"})
+    with pytest.raises(urllib.error.HTTPError, match="403") as refusal:
+        urllib.request.urlopen(request, timeout=10)
+    with refusal.value as answer:
+        assert b"DPGP_HOSTS" in answer.read()
+    assert not noted.exists()
+
+
+def asked(host, origin=None, hosts=None, here=False, kind="http"):
+    """Whether a request comes through."""
+    headers = [(b"host", host.encode())] if host else []
+    headers += [] if origin is None else [(b"origin", origin.encode())]
+    scope = {"type": kind, "path": "/", "headers": headers, "method": "GET"}
+    scope |= {"subprotocols": [], "extensions": {"websocket.http.response": {}}}
+    passed, sent = [], []
+
+    async def app(*_):
+        passed.append(True)
+
+    async def receive():
+        return {"type": "http.request"} if kind == "http" else {"type": "websocket.connect"}
+
+    async def send(message):
+        sent.append(message)
+
+    named = None if hosts is None else [Host.read(name) for name in hosts]
+    asyncio.run(Doorkeeper(app, named, lambda: here)(scope, receive, send))
+    if not passed:
+        assert sent[0]["status"] == 403
+        assert b"evil" not in b"".join(message.get("body", b"") for message in sent)
+    return bool(passed)
+
+
+@pytest.mark.parametrize("kind", ["http", "websocket"])
+@pytest.mark.parametrize(
+    ("host", "origin", "passes"),
+    [
+        ("example.org", None, True),
+        ("example.org", "https://example.org", True),
+        ("example.org", "https://example.org:443", True),
+        ("example.org:80", "http://EXAMPLE.org", True),
+        ("example.org:8501", "http://example.org:8501", True),
+        ("[::1]:8501", "http://[::1]:8501", True),
+        ("example.org:8501", "http://example.org:8502", False),
+        ("example.org", "http://example.org:8501", False),
+        ("example.org", "https://example.org:80", False),
+        ("example.org", "http://sub.example.org", False),
+        ("example.org", "http://example.org.evil.example", False),
+        ("example.org", "http://example.org@evil.example", False),
+        ("example.org", "http://evil.example/example.org", False),
+        ("example.org", "https://example.org/", False),
+        ("example.org", "file://example.org", False),
+        ("example.org", "null", False),
+        ("example.org", "", False),
+        ("localhost:8501", "http://127.0.0.1:8501", False),
+        ("", None, False),
+        ("evil example", None, False),
+        ("example.org:8501:1", None, False),
+    ],
+)
+def test_origin_and_host_must_be_the_same(host, origin, passes, kind):
+    assert asked(host, origin, kind=kind) == passes
+
+
+@pytest.mark.parametrize(
+    ("host", "hosts", "here", "passes"),
+    [
+        ("example.org", None, False, True),
+        ("example.org", None, True, False),
+        ("localhost:8501", None, True, True),
+        ("127.0.0.1", None, True, True),
+        ("localhost.evil.example", None, True, False),
+        ("127.0.0.1.evil.example", None, True, False),
+        ("example.org:8501", ["example.org"], False, True),
+        ("example.org", ["Example.org."], True, True),
+        ("example.org:8502", ["example.org:8501"], False, False),
+        ("evil.example", ["example.org"], False, False),
+        ("127.0.0.1:8501", ["example.org"], False, True),  # who looks after the server asks it by this name
+    ],
+)
+def test_only_names_of_this_server_are_answered(host, hosts, here, passes):
+    assert asked(host, hosts=hosts, here=here) == passes
+
+
+def test_two_headers_are_none(monkeypatch):
+    scope = {"headers": [(b"host", b"example.org"), (b"host", b"evil.example")]}
+    assert Doorkeeper(None, None, lambda: False).problem(scope)
+    scope = {"headers": [(b"host", b"example.org"), *[(b"origin", b"http://example.org")] * 2]}
+    assert Doorkeeper(None, None, lambda: False).problem(scope)
+
+
+def test_the_doorkeeper_stands_before_everything(monkeypatch):
+    assert http.MIDDLEWARE[0].cls is Doorkeeper
+    monkeypatch.setenv("DPGP_HOSTS", "example.org, www.example.org:443")
+    assert http._hosts() == [Host("example.org", None), Host("www.example.org", 443)]
+    monkeypatch.setenv("DPGP_HOSTS", " ")
+    assert http._hosts() is None
