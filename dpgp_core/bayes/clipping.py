@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtr
 
-from ..data import FloatArray
+from ..arrays import FloatArray
 
 _ROOT_TWO_PI = math.sqrt(2 * math.pi)
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import softmax
 
-from ..data import FloatArray
+from ..arrays import FloatArray
 from .clipping import clipped
 from .models import Places
 

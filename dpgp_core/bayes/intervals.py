@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from ..data import FloatArray
+from ..arrays import FloatArray
 from .filter import State
 from .models import Places
 

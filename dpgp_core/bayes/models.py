@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..data import FloatArray
+from ..arrays import FloatArray
+from ..checks import check_positive
 from ..gp.pivoted import factorise
-from ..kernels import EQ, Kernel, Stationary, check_positive
+from ..kernels import EQ, Kernel, Stationary
 
 AUTO_LENGTHSCALES = (1 / 16, 1 / 8, 1 / 4, 1 / 2)  # of each side of the box
 AUTO_NOISE_SDS = (0.1, 0.2, 0.4)  # of half the public range
@@ -110,7 +111,7 @@ def _places(model: Model, n: int, phi: FloatArray, prior: FloatArray) -> Places:
 def models_around(
     kernel: Stationary, noise_variance: float | None, box: Sequence[tuple[float, float]], half_range: float
 ) -> tuple[Model, ...]:
-    """A declared kernel with half and twice its lengthscale, three noises each, and ``auto_models`` of equal total weight.
+    """A declared kernel with half and twice its lengthscale, three noises each, and ``auto_models`` of equal weight.
 
     A declared lengthscale that is wrong costs accuracy and makes intervals too narrow; its neighbours and the automatic
     models take over by their evidence.

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..data import FloatArray
+from ..arrays import FloatArray
 from ..measurement.integers import GRID, strategy_integers
 from ..strategies.bayes import RiskModel, bayes
 from ..strategies.strategy import Strategy

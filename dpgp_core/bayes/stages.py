@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..data import FloatArray
+from ..arrays import FloatArray
 from ..strategies.strategy import Strategy
 from .filter import State, mixture_weights, prior, update
 from .models import Places
