@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ..privacy import BudgetExceeded, Guarantee, Ledger
-from .ledger_json import MAX_ENTRIES, ledger_from_json, ledger_to_json
+from .ledger_json import MAX_ENTRIES, MAX_LEDGER_BYTES, ledger_from_json, ledger_to_json
 from .strict_json import MAX_BYTES, read_object
 
 
@@ -119,8 +119,11 @@ def spend_in_file(path: str, start: Ledger, spent: tuple[str, Guarantee]) -> Led
         if len(ledger.entries) >= MAX_ENTRIES:
             raise BudgetExceeded(f"the ledger {path!r} is full: it has {MAX_ENTRIES} entries")
         ledger.spend([spent])
+        content = ledger_to_json(ledger).encode()
+        if len(content) > MAX_LEDGER_BYTES:
+            raise BudgetExceeded(f"the ledger {path!r} is full: it would have more than {MAX_LEDGER_BYTES} bytes")
         with _writing(path):
-            _replace(Path(f"{path}.part{os.getpid()}"), target, ledger_to_json(ledger).encode())
+            _replace(Path(f"{path}.part{os.getpid()}"), target, content)
     return ledger
 
 

@@ -10,9 +10,8 @@ from dpgp_core.losses import ApproximateLoss, GaussianLoss, PureLoss
 from dpgp_core.mechanisms import PosteriorSampling
 from dpgp_core.privacy import Budget, Ledger
 from dpgp_core.publishing import ledger_from_json, ledger_to_json
-from dpgp_core.publishing.ledger_json import MAX_ENTRIES, guarantee_from_object, guarantee_to_object
+from dpgp_core.publishing.ledger_json import MAX_ENTRIES, MAX_LEDGER_BYTES, guarantee_from_object, guarantee_to_object
 from dpgp_core.publishing.spec_json import EXAMPLE
-from dpgp_core.publishing.strict_json import MAX_BYTES
 
 LOSSES = [GaussianLoss(0.25), PureLoss(0.5), PureLoss(0.5, 0.03, 3), ApproximateLoss(0.4, 1e-6, 2)]
 
@@ -74,10 +73,10 @@ def test_what_is_not_established_keeps_its_mark(promise):
 def test_the_largest_ledger_that_is_written_can_be_read(promise):
     ledger = Ledger(limit=Budget(epsilon=1e5, delta=1e-5), entries=[("x" * 200, promise(LOSSES[0]))] * MAX_ENTRIES)
     text = ledger_to_json(ledger)
-    assert len(text.encode()) < MAX_BYTES
+    assert len(text.encode()) < MAX_LEDGER_BYTES
     assert len(ledger_from_json(text).entries) == MAX_ENTRIES
     ledger.entries.append(ledger.entries[0])
-    with pytest.raises(ValueError, match="has 1001 entries, more than 1000, the limit"):
+    with pytest.raises(ValueError, match="has 101 entries, more than 100, the limit"):
         ledger_from_json(ledger_to_json(ledger))
 
 
