@@ -43,6 +43,8 @@ _HOMES = {  # public name: the module that defines it; ``__init__.pyi`` says the
     "HallPosterior": "mechanisms",
     "SparseVariational": "mechanisms",
     "Release": "mechanisms",
+    # what was released, read again
+    "refit": "measurement.refit",
     # choices and excursion sets
     "selection_probabilities": "selection.exponential",
     "excursion_probability": "excursion.sets",

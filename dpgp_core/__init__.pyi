@@ -15,6 +15,7 @@ from .kernels import Matern12 as Matern12
 from .kernels import Matern32 as Matern32
 from .kernels import Matern52 as Matern52
 from .kernels import RationalQuadratic as RationalQuadratic
+from .measurement.refit import refit as refit
 from .mechanisms import MECHANISMS as MECHANISMS
 from .mechanisms import Cloaking as Cloaking
 from .mechanisms import CloakingInducing as CloakingInducing
