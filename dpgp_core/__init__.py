@@ -33,6 +33,7 @@ _HOMES = {  # public name: the module that defines it; ``__init__.pyi`` says the
     "design_noise": "strategies.noise_design",
     # mechanisms
     "MECHANISMS": "mechanisms",
+    "BayesCloaking": "mechanisms.bayes_cloaking",
     "GPPrior": "mechanisms",
     "Cloaking": "mechanisms",
     "CloakingInducing": "mechanisms",

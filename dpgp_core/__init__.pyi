@@ -27,6 +27,7 @@ from .mechanisms import PosteriorSampling as PosteriorSampling
 from .mechanisms import RefinedCloaking as RefinedCloaking
 from .mechanisms import Release as Release
 from .mechanisms import SparseVariational as SparseVariational
+from .mechanisms.bayes_cloaking import BayesCloaking as BayesCloaking
 from .reading.csv_file import read_csv as read_csv
 from .selection.exponential import selection_probabilities as selection_probabilities
 from .strategies.noise_design import NoiseDesign as NoiseDesign

@@ -20,6 +20,7 @@ LEVELS = (  # a room of the core imports rooms of its own or of a lower level
     {"data", "kernels"},
     {"gp", "accounting", "reading"},
     {"strategies", "measurement", "sparse"},
+    {"bayes"},
     {"mechanisms"},
     {"attack", "evaluation", "excursion", "selection"},
     {"release"},

@@ -26,6 +26,7 @@ RELIED_ON = [
     "design_noise",
     "NoiseDesign",
     "MECHANISMS",
+    "BayesCloaking",
     "GPPrior",
     "Cloaking",
     "CloakingInducing",

@@ -22,6 +22,7 @@ def beat(folder: str, seconds: float, progress=None) -> str:
     """Write down which process this is, and again and again how much is done."""
     (Path(folder) / "process").write_text(str(os.getpid()))
     start = time.monotonic()
+    (Path(folder) / "pid").write_text(str(os.getpid()))
     while (gone := time.monotonic() - start) < seconds:
         if progress is not None:
             progress(gone / seconds)
@@ -49,3 +50,7 @@ def scaled(array: np.ndarray, factor: float) -> np.ndarray:
 
 def fill(gigabytes: float) -> int:
     return len(np.zeros(int(gigabytes * 2**27)))
+
+
+def number_of_process() -> int:
+    return os.getpid()

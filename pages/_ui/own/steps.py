@@ -12,6 +12,7 @@ from pages._ui.look.text import number, plain
 from pages._ui.own import figures, form, session, upload
 from pages._ui.own.session import Account
 from pages._ui.own.upload import Prepared, Table
+from pages._ui.serve import environment, forgetting
 from pages._ui.serve.visitors import Issued
 from pages._ui.work import cached
 from pages._ui.work.jobs import WorkStopped
@@ -20,20 +21,20 @@ _PREVIEW_WARNING = (
     "A preview draws the fit **without noise**. Whoever sees this screen, or a picture of it, sees values computed "
     "from your table with no protection at all. It is for the eyes of someone who may see the table itself."
 )
+_NO_UPLOADS = (
+    "This server takes no files. Practise here with a table that is public; for your own, run the same release on your "
+    "own machine, where the table stays: `python -m dpgp_core release --csv table.csv --config config.json --out "
+    "release.zip`."
+)
 
 
 def table() -> Table | None:
     """Upload, or practise; the table stays in this session's memory until it is forgotten or the session ends."""
     st.subheader("1. Your table")
-    uploaded = st.file_uploader(
-        "A CSV file with a header line, UTF-8, up to 5 MB",
-        type=["csv", "txt"],
-        key=f"own_file_{st.session_state.get('own_files', 0)}",
-        help="It is held in this session's memory only: not on disk, not in a log, not in an address, not shared "
-        "with other visitors. Close the page, or forget the table, and it is gone.",
-    )
-    if uploaded is not None:
-        _take(uploaded.name, uploaded.getvalue())
+    if environment.switched_on("DPGP_UPLOADS"):
+        _upload()
+    else:
+        st.info(_NO_UPLOADS, icon=":material/terminal:")
     held: Table | None = st.session_state.get("own_table")
     with st.container(horizontal=True):
         if held is None:
@@ -42,6 +43,20 @@ def table() -> Table | None:
             st.caption(f":material/table: In memory: {plain(held.name)}, {len(held.content):,} bytes.")
             st.button("Forget the table", on_click=_forget, icon=":material/delete:")
     return held
+
+
+def _upload() -> None:
+    uploaded = st.file_uploader(
+        "A CSV file with a header line, UTF-8, up to 5 MB",
+        type=["csv", "txt"],
+        key=f"own_file_{st.session_state.get('own_files', 0)}",
+        help="It is held in this session's memory and in that of processes that end with each task: not in a file, not "
+        "in a log, not in an address, not shared with other visitors. Forget the table, and it is removed; close the "
+        "page, and it is removed some minutes later. No program can promise that the system has not moved memory to "
+        "its swap space.",
+    )
+    if uploaded is not None:
+        _take(uploaded.name, uploaded.getvalue())
 
 
 def _take(name: str, content: bytes) -> None:
@@ -71,6 +86,7 @@ def _forget() -> None:
     st.session_state["own_files"] = st.session_state.get("own_files", 0) + 1  # empties the uploader
     form.forget()
     _drop_results()
+    forgetting.drop_uploads()
 
 
 def _drop_results() -> None:
@@ -182,9 +198,10 @@ def ledger(account: Account) -> None:
             )
             st.caption("  \n".join(f"{plain(name)}: ε = {item.budget.epsilon:g}" for name, item in account.entries))
         with st.popover("Continue or begin a ledger", icon=":material/receipt_long:", width="stretch"):
-            card = st.file_uploader("release.json of your latest release", type=["json"], key="own_card")
-            if card is not None and st.button("Continue its ledger"):
-                _carry_on(card.getvalue())
+            if environment.switched_on("DPGP_UPLOADS"):
+                card = st.file_uploader("release.json of your latest release", type=["json"], key="own_card")
+                if card is not None and st.button("Continue its ledger"):
+                    _carry_on(card.getvalue())
             st.caption("A table about other people has a budget of its own; what was spent on the first stays spent.")
             st.button("Begin a new ledger", on_click=session.begin_anew)
 

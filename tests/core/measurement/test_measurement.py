@@ -3,9 +3,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from dpgp_core.audit import epsilon_lower_bound
-from dpgp_core.calibration import noise_multiplier
 
+from dpgp_core.accounting.gaussian import noise_multiplier
+from dpgp_core.attack.audit import epsilon_lower_bound
 from dpgp_core.measurement.discrete import discrete_gaussian, discrete_laplace
 from dpgp_core.measurement.measurement import STEPS, LaplaceMeasurement, Measurement
 
