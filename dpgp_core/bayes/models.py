@@ -16,7 +16,8 @@ AUTO_LENGTHSCALES = (1 / 16, 1 / 8, 1 / 4, 1 / 2)  # of each side of the box
 AUTO_NOISE_SDS = (0.1, 0.2, 0.4)  # of half the public range
 AUTO_VARIANCE = 1 / 3  # of half the public range squared: that of values spread evenly over it
 AROUND = (0.5, 1.0, 2.0)  # factors of a declared lengthscale, and of a declared noise's standard deviation
-_TOLERANCE = 1e-9  # of the prior variance at the inputs, left out of a model's features
+_EXACT, _LOOSE = 1e-12, 1e-6  # of the prior variance at the inputs, left out of the features of few and of many inputs
+_MANY = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,7 +95,7 @@ def places_of(models: Sequence[Model], X: FloatArray, X_test: FloatArray) -> tup
 
 
 def _features(kernel: Kernel, X: FloatArray, X_test: FloatArray) -> tuple[FloatArray, FloatArray]:
-    low_rank = factorise(kernel, X, _TOLERANCE)
+    low_rank = factorise(kernel, X, _EXACT if len(X) <= _MANY else _LOOSE)
     phi = np.vstack([low_rank.features.values(), low_rank.features.at(X_test).values()])
     return phi, np.concatenate([kernel.diagonal(X), kernel.diagonal(X_test)])
 
