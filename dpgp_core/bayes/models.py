@@ -134,6 +134,27 @@ def models_around(
     return declared + automatic
 
 
+def models_of(
+    kernels: Sequence[Stationary],
+    noise_variances: Sequence[float] | None,
+    box: Sequence[tuple[float, float]],
+    half_range: float,
+) -> tuple[Model, ...]:
+    """``models_around`` each declared kernel; ``auto_models`` alone where none is declared.
+
+    Args:
+        kernels: declared covariances of f, in squared model units.
+        noise_variances: one per kernel, or None.
+        box: D public (low, high) pairs.
+        half_range: half the public range of the output, in model units.
+    """
+    if not kernels:
+        return auto_models(box, half_range)
+    noises: Sequence[float | None] = noise_variances or [None] * len(kernels)
+    around = (models_around(*each, box, half_range) for each in zip(kernels, noises, strict=True))
+    return tuple(model for family in around for model in family)
+
+
 def _scaled(lengthscale: float | Sequence[float], factor: float) -> float | list[float]:
     if isinstance(lengthscale, Sequence):
         return [factor * scale for scale in lengthscale]

@@ -1,4 +1,4 @@
-"""Intervals hold what they say on data drawn from the models, prior over models included, outputs clipped as released."""
+"""Intervals hold what they say on data drawn from the models, each world of another model."""
 
 import numpy as np
 import pytest

@@ -111,9 +111,6 @@ def test_declared_kernels_are_never_alone():
 
 def test_targets_both_counts_the_records(data):
     mechanism = BayesCloaking(epsilon=1.0, delta=0.01, targets="both", weights=[1, 1, 1, 1, 1, 3], gap=0.3)
-    importance = mechanism._importance(6, 12)
-    np.testing.assert_allclose(importance.sum(), 1)
-    np.testing.assert_allclose(importance[6:], importance[:6].mean())
     assert mechanism.release(data, X_TEST, np.random.default_rng(0)).samples.shape == (1, 6)
 
 
