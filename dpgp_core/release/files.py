@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 from ..accounting.guarantee import Guarantee
 from ..accounting.ledger import BudgetExceeded, Ledger
-from .ledger_json import MAX_ENTRIES, ledger_from_json, ledger_to_json
+from .ledger_json import MAX_ENTRIES, MAX_LEDGER_BYTES, ledger_from_json, ledger_to_json
 from .strict_json import MAX_BYTES, read_object
 
 
@@ -120,8 +120,11 @@ def spend_in_file(path: str, start: Ledger, spent: tuple[str, Guarantee]) -> Led
         if len(ledger.entries) >= MAX_ENTRIES:
             raise BudgetExceeded(f"the ledger {path!r} is full: it has {MAX_ENTRIES} entries")
         ledger.spend([spent])
+        content = ledger_to_json(ledger).encode()
+        if len(content) > MAX_LEDGER_BYTES:
+            raise BudgetExceeded(f"the ledger {path!r} is full: it would have more than {MAX_LEDGER_BYTES} bytes")
         with _writing(path):
-            _replace(Path(f"{path}.part{os.getpid()}"), target, ledger_to_json(ledger).encode())
+            _replace(Path(f"{path}.part{os.getpid()}"), target, content)
     return ledger
 
 

@@ -11,7 +11,8 @@ from . import number_checks
 from .strict_json import check_keys, read_object, write_object
 
 SCHEMA = 1
-MAX_ENTRIES = 1_000
+MAX_ENTRIES = 100
+MAX_LEDGER_BYTES = 200_000  # of a file with a ledger; an entry takes 1,500
 _MOST = 1e6  # of an epsilon or mu
 _TOLERANCE = 1 + 1e-6
 
@@ -32,7 +33,7 @@ def ledger_from_json(text: str | bytes) -> Ledger:
     Raises:
         ValueError: it is no such JSON, or an entry claims less than its loss amounts to.
     """
-    found = read_object(text, "the ledger")
+    found = read_object(text, "the ledger", MAX_LEDGER_BYTES)
     if found.get("schema") != SCHEMA or "ledger" not in found:
         raise ValueError(f"the ledger must be a JSON object with schema {SCHEMA} and a key 'ledger'")
     return ledger_from_object(found["ledger"])

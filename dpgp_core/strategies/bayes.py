@@ -12,17 +12,19 @@ sum, which is operator concave (Anderson and Duffin 1969): the risk is convex on
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..data import FloatArray
 from ..kernels import check_positive
 from .bayes_solver import minimise_risk
+from .grouping import Labels, nearest_of_spread, sums
 from .mixture_risk import MixtureRisk
 from .strategy import Strategy
 
-LARGEST_RANK = 64
+LARGEST_RANK = 256
+_UNGROUPED, _GROUPS = 1000, 600  # records up to which none share a column at first; groups above
 _RANK_TOLERANCE = 1e-6  # singular values of the targets below this share of the largest are not asked for
 
 
@@ -56,6 +58,8 @@ class RiskModel:
         for name, matrix in (("root", self.root), ("targets", self.targets)):
             if matrix.ndim != 2 or len(matrix) != n or not np.isfinite(matrix).all():
                 raise ValueError(f"{name} must be a finite matrix with {n} rows like noise, got shape {matrix.shape}")
+        if self.targets.shape[1] == 0:
+            raise ValueError("targets must have at least one column")
         if self.signs is not None and (self.signs.shape != self.root.shape[1:] or not (np.abs(self.signs) == 1).all()):
             raise ValueError(f"signs must be {self.root.shape[1]} numbers +1 or -1, one per column of root")
         check_positive("weight", self.weight)
@@ -97,16 +101,22 @@ def bayes(
     gap: float = 1e-2,
     start: FloatArray | None = None,
     max_iterations: int = 1000,
+    groups: Labels | None = None,
 ) -> Strategy:
     """The B that minimises the risk among matrices with columns of norm <= 1.
+
+    As few rows are returned as the gap allows. The result is valid whatever the gap is, which is always stated.
 
     Args:
         models: the mixture; all with the same number n of outputs.
         t: noise variance of each row of z, in squared model units.
-        rank: largest number of rows of B; default: rank of the targets + 2, at most 64.
+        rank: largest number of rows of B; default: rank of the targets + 2, at most 256.
         gap: stop when at most this share of the excess over the risk without privacy may be avoidable.
         start: a B (any number of rows, n) to start from, for example that of another t.
-        max_iterations: evaluations of the risk at most. A strategy is returned in any case, with the gap it has.
+        max_iterations: evaluations of the risk at most, about. A strategy is returned in any case.
+        groups: labels (n,) of 0, 1, ... for records that share a column at first, so that most steps cost as much
+            as there are groups; above 1,000 records they are made from the roots by default. The columns then
+            part as far as the gap asks for it.
 
     Raises:
         ValueError: a value above is out of range or of the wrong shape.
@@ -118,16 +128,45 @@ def bayes(
         raise ValueError(f"start must be a finite matrix with {n} columns, one per record, got shape {start.shape}")
     if rank is not None and rank < 1:
         raise ValueError(f"rank must be at least 1, got {rank}; leave it out for the default")
+    if groups is not None and (groups.shape != (n,) or not np.array_equal(np.unique(groups), range(groups.max() + 1))):
+        raise ValueError(f"groups must be {n} labels 0, 1, ... without a hole, one per record")
     r = min(n, LARGEST_RANK if rank is None else rank, _rank(mixture.targets) + 2 if rank is None else n)
-    found = minimise_risk(mixture, r, gap, start, max_iterations)
+    used = 0
+    if start is None and groups is None and n > _UNGROUPED:
+        groups = nearest_of_spread(_features(models), _GROUPS)
+    if start is None and groups is not None and groups.max() + 1 < n:
+        coarse = minimise_risk(_mixture(_of_sums(models, groups), t), r, gap / 2, None, max_iterations)
+        start, used = coarse.B[:, groups], coarse.used
+    found = minimise_risk(mixture, r, gap, start, max(max_iterations - used, 1))
     excess = found.risk - mixture.least
     return Strategy(
         B=found.B,
         risk=found.risk,
         bound=found.bound,
         gap=max(found.risk - found.bound, 0.0) / excess if excess > 0 else 0.0,
-        iterations=found.used,
+        iterations=used + found.used,
     )
+
+
+def _features(models: Sequence[RiskModel]) -> FloatArray:
+    """Roots in units of the noise, side by side; records with near rows want near columns."""
+    distinct = {id(model.root): np.sqrt(model.weight / model.noise.mean()) * model.root for model in models}
+    return np.hstack(list(distinct.values()))
+
+
+def _of_sums(models: Sequence[RiskModel], groups: Labels) -> list[RiskModel]:
+    """Models of the groups' sums; arrays that are one stay one."""
+    known: dict[int, FloatArray] = {}
+
+    def summed(values: FloatArray) -> FloatArray:
+        if id(values) not in known:
+            known[id(values)] = sums(values, groups)
+        return known[id(values)]
+
+    return [
+        replace(model, noise=summed(model.noise), root=summed(model.root), targets=summed(model.targets))
+        for model in models
+    ]
 
 
 def _rank(targets: FloatArray) -> int:

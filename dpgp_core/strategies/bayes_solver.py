@@ -15,7 +15,10 @@ from ..data import FloatArray
 from .mixture_risk import MixtureRisk, Point
 
 _TINY = 1e-12
-_WOBBLE = 0.03  # of random directions in the start: a row at zero would stay there
+_FIRST_ROWS = 64
+_WOBBLE, _SMALL_WOBBLE = 0.03, 1e-3  # size of random directions in the start, without and with a B to start from
+_FIRST_LOOK, _NEXT_LOOK = 0.05, 0.3  # of the gap, or of the last slack: the slack at which to look for a certificate
+_STATIONARY = 0.02  # of the gap: the slack below which more rows are needed, not more steps
 _MEMORY = 15
 _FLATTEST = 1e-3  # of the mean multiplier: a smaller one counts as that
 _SUFFICIENT = 1e-4  # share of the decrease that the slope promises
@@ -40,32 +43,33 @@ class _Place(NamedTuple):
     slack: float  # sum nu - tr B G B^T: 0 only at a stationary B
 
 
-def minimise_risk(risk: MixtureRisk, r: int, gap: float, start: FloatArray | None, most: int) -> Minimum:
+def minimise_risk(risk: MixtureRisk, most_rows: int, gap: float, start: FloatArray | None, most: int) -> Minimum:
     """Descend until the gap is certified, or ``most`` evaluations are used, or rounding ends the descent.
 
     Args:
         risk: what to minimise.
-        r: rows of B.
+        most_rows: rows of B at most. Few are used at first: more where B is all but stationary and not optimal.
         gap: relative to the excess over the risk without privacy.
         start: rows to start from (any number, n); None: singular vectors of the targets.
         most: evaluations at most.
     """
-    place, used, memory = _place(risk, _start(risk, r, start)), 1, _Memory()
-    best, bound, threshold = place.point, -np.inf, 0.05 * gap
-    while used < most:
-        excess = place.point.risk - risk.least
+    place: _Place | None = _place(risk, _start(risk, most_rows, start))
+    used, memory, threshold, bound = 1, _Memory(), _FIRST_LOOK * gap, -np.inf
+    goal = _RESERVE * gap
+    while place is not None:
+        best, excess = place.point, place.point.risk - risk.least
         if place.slack <= threshold * excess or excess <= 0:
-            goal = _RESERVE * gap
-            found = risk.bound(place.point, goal / (1 - goal) * excess)
-            bound = max(bound, found)
-            if place.point.risk - bound <= goal * excess:
+            bound = max(bound, risk.bound(best, goal / (1 - goal) * excess))
+            if best.risk - bound <= goal * excess:
                 break
-            threshold = 0.3 * place.slack / excess
-        place, step_used = _step(risk, place, memory)
-        used += step_used
-        if place is None:
+            threshold = _NEXT_LOOK * place.slack / excess
+            if place.slack <= _STATIONARY * gap * excess and len(best.B) < most_rows:
+                more = min(2 * len(best.B), most_rows)
+                place, memory, threshold = _place(risk, _padded(best.B, more, _SMALL_WOBBLE)), _Memory(), threshold * 3
+        if used >= most:
             break
-        best = place.point
+        place, tried = _step(risk, place, memory)
+        used += tried
     if bound == -np.inf:
         bound = risk.bound(best)
     return _fewer_rows(risk, best, bound, gap, used)
@@ -140,14 +144,21 @@ def _tangent(B: FloatArray, D: FloatArray) -> FloatArray:
     return tangent
 
 
-def _start(risk: MixtureRisk, r: int, start: FloatArray | None) -> FloatArray:
-    wobble = np.random.default_rng(0).standard_normal((r, risk.n))
-    if start is None:
-        left, s, _ = svd(risk.targets, full_matrices=False)
-        start = (left * np.sqrt(s / max(s[0], _TINY))).T
-    rows = np.zeros((r, risk.n))
-    rows[: min(r, len(start))] = start[:r]
-    return unit(rows + _WOBBLE * max(float(np.sqrt((rows**2).sum() / rows.size)), _TINY) * wobble)
+def _start(risk: MixtureRisk, most_rows: int, start: FloatArray | None) -> FloatArray:
+    """Given rows, or singular vectors of the targets by the square roots of their singular values."""
+    if start is not None:
+        return _padded(start[:most_rows], min(most_rows, len(start) + 2), _SMALL_WOBBLE)
+    left, s, _ = svd(risk.targets, full_matrices=False, check_finite=False)
+    rows = (left * np.sqrt(s / max(s[0], _TINY))).T
+    return _padded(rows[: min(_FIRST_ROWS, most_rows)], min(_FIRST_ROWS, most_rows), _WOBBLE)
+
+
+def _padded(rows: FloatArray, r: int, wobble: float) -> FloatArray:
+    """Unit columns near those of ``rows``, in r rows: a row at zero would stay there."""
+    V = wobble * np.random.default_rng(0).standard_normal((r, rows.shape[1]))
+    V *= max(float(np.sqrt((rows**2).mean())), _TINY)
+    V[: len(rows)] += rows
+    return unit(V)
 
 
 def unit(V: FloatArray) -> FloatArray:
@@ -161,7 +172,7 @@ def _fewer_rows(risk: MixtureRisk, point: Point, bound: float, gap: float, used:
     _, s, rows = svd(point.B, full_matrices=False)
     rows = s[:, None] * rows
     now = (point.risk - bound) / max(point.risk - risk.least, 1e-300)
-    allowed = max(gap, now * 1.02)
+    allowed = max(gap, now + 0.02 * (1 - now) * gap)
     low, high = 0, len(rows)
     best = risk.at(safe(rows))
     while high - low > 1:

@@ -13,15 +13,12 @@ from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, qr
+from scipy.linalg import cho_factor, cho_solve
 
 from ..data import FloatArray
+from .dual_norm import dual_norm, narrow
 
 _IN_SPAN = 1e-12  # relative part of the targets outside the root's span that counts as rounding
-_TINY = 1e-12  # of the largest multiplier: a smaller one counts as that
-_DUAL_STEPS = 100
-_ASCENT = 1e-5  # relative growth at which the ascent ends
-_ROUNDING = 1e-10  # relative error of an eigenvalue, generously
 
 
 class Model(Protocol):
@@ -94,15 +91,13 @@ class MixtureRisk:
 
     def _family(self, models: list[Model], bases: list[FloatArray]) -> _Family:
         root, targets, signs = models[0].root, models[0].targets, models[0].signs
-        Q = qr(root, mode="economic")[0]
+        Q = _orthonormal(root)
         if np.linalg.norm(targets - Q @ (Q.T @ targets)) > _IN_SPAN * np.linalg.norm(targets):
-            Q = qr(np.hstack([root, targets]), mode="economic")[0]
+            Q = _orthonormal(np.hstack([root, targets]))
         start = sum(basis.shape[1] for basis in bases)
         bases.append(Q)
         members = [_Member(*self._shape(m.noise), m.weight, m.prior_risk) for m in models]
-        E = Q.T @ targets
-        if E.shape[1] > E.shape[0]:  # fewer columns with the same F F^T
-            E = qr(E.T, mode="r")[0][: E.shape[0]].T
+        E = narrow(Q.T @ targets)  # fewer columns, the same F F^T
         signs = np.ones(root.shape[1]) if signs is None else signs
         return _Family(slice(start, start + Q.shape[1]), Q.T @ root, E, signs, members)
 
@@ -181,11 +176,11 @@ class MixtureRisk:
                 block[family.columns] = family.E - family.T @ (family.signs[:, None] * (BU.T @ J))
                 block[p + member.shape * r : p + (member.shape + 1) * r] = -member.level * J
                 blocks.append(np.sqrt(member.weight) * block)
-        C = _narrow(np.hstack(blocks))
-        H = self._basis @ C[:p]
+        C = narrow(np.hstack(blocks))
+        H: FloatArray = self._basis @ C[:p]
         for i, shape in enumerate(self._shapes):
             H += (shape[:, None] * point.B.T) @ C[p + i * r : p + (i + 1) * r]
-        return _narrow(H)
+        return narrow(H)
 
     def bound(self, point: Point, goal: float = np.inf) -> float:
         """Largest lower bound of the least risk found at this B; see ``bayes.certificate``.
@@ -200,7 +195,7 @@ class MixtureRisk:
         if not excess > 0:
             return self.least
         slack = max(dual_norm(self.residuals(point), point.B, self.t * (goal + kept)) / self.t - kept, 0.0)
-        return self.least + excess / (1 + slack / excess)
+        return -np.inf if slack > goal else self.least + excess / (1 + slack / excess)
 
 
 def _same(a: Model, b: Model) -> bool:
@@ -208,31 +203,6 @@ def _same(a: Model, b: Model) -> bool:
     return all(x is y or (x is not None and y is not None and np.array_equal(x, y)) for x, y in pairs)
 
 
-def _narrow(H: FloatArray) -> FloatArray:
-    """A matrix with the same H H^T and at most as many columns as rows."""
-    found: FloatArray = H if H.shape[1] <= H.shape[0] else qr(H.T, mode="r", check_finite=False)[0][: H.shape[0]].T
-    return found
-
-
-def dual_norm(H: FloatArray, V: FloatArray, goal: float = np.inf) -> float:
-    """An upper bound of max tr H^T X H over X >= 0, diag X <= 1: sum nu for a diag(nu) >= H H^T; infinite if > goal.
-
-    X = V^T V with unit columns v_j is improved by v_j <- the direction of (V H H^T)_j, an ascent since H H^T >= 0;
-    nu_j = |(V H H^T)_j| is scaled until it is feasible: lambda_max(H^T diag(nu)^-1 H) = 1.
-    """
-    reached = 0.0
-    for _ in range(_DUAL_STEPS):
-        VH = V @ H
-        V = VH @ H.T
-        nu = np.sqrt(np.einsum("ij,ij->j", V, V))
-        before, reached = reached, float(nu.sum())
-        if not reached > 0:
-            return np.inf if H.any() else 0.0
-        nu = np.maximum(nu, _TINY * nu.max())
-        V /= nu
-        if reached < before * (1 + _ASCENT):
-            break
-    if reached > goal * (1 + len(nu) * _TINY):
-        return np.inf
-    top = float(np.linalg.eigvalsh(H.T @ (H / nu[:, None]))[-1])
-    return float(nu.sum()) * top * (1 + _ROUNDING)
+def _orthonormal(rows: FloatArray) -> FloatArray:
+    Q: FloatArray = np.linalg.qr(rows)[0]
+    return Q

@@ -1,9 +1,13 @@
 """Real nginx before real replicas: what it lets through, what it adds, where it sends whom."""
 
+import contextlib
 import gzip
 import re
+import socket
+import time
 from concurrent.futures import ThreadPoolExecutor
 from http.cookies import SimpleCookie
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -56,6 +60,24 @@ def test_uploads_end_a_little_above_streamlits_own_limit(gate):
     path = "/_stcore/upload_file/session/file"
     assert gate.ask(path, bytes(5 * MB + 64 * 1024 + 1), "PUT").status == 413
     assert gate.ask(path, bytes(5 * MB + 1024), "PUT").status in (400, 403)  # refused by Streamlit: no such session
+
+
+def test_an_address_sends_two_files_at_once_and_no_more(gate):
+    parts = urlsplit(gate.address)
+    head = f"PUT /_stcore/upload_file/s/f HTTP/1.1\r\nHost: {parts.netloc}\r\nContent-Length: 1000\r\n\r\n"
+    with contextlib.ExitStack() as stack:
+        for _ in range(2):  # two that are never whole
+            connection = stack.enter_context(socket.create_connection((parts.hostname, parts.port), timeout=10))
+            connection.sendall(head.encode() + b"x")
+        deadline = time.monotonic() + 10
+        path = "/_stcore/upload_file/s/f"
+        while (status := gate.ask(path, b"x", "PUT").status) != 429 and time.monotonic() < deadline:
+            time.sleep(0.05)  # nginx has not read the two yet
+        assert status == 429
+        assert gate.ask("/_stcore/health").status == 200
+    while (status := gate.ask(path, b"x", "PUT").status) == 429 and time.monotonic() < deadline + 10:
+        time.sleep(0.05)
+    assert status in (400, 403)  # let through again: refused by Streamlit, as there is no such session
 
 
 def test_every_answer_has_the_security_headers_once(gate):

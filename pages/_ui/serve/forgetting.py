@@ -26,6 +26,7 @@ LOOK_SECONDS = 5.0  # how often sessions that have ended are looked for
 _BLOCK_BYTES = 64 * 1024
 _MMAP_THRESHOLD = -3  # of glibc's mallopt
 _TRIM_THRESHOLD = -1
+_PERTURB = -6
 _FORGOTTEN = threading.Event()
 
 
@@ -37,11 +38,12 @@ def keep_off_the_disk() -> None:
 
 
 def give_back_large_blocks() -> None:
-    """Have every freed block of some size returned to the system at once, not kept for later with what was in it."""
+    """Have every freed block overwritten, and those of some size returned to the system at once."""
     with suppress(OSError, AttributeError):  # another C library
         library = ctypes.CDLL(None)
         library.mallopt(_MMAP_THRESHOLD, _BLOCK_BYTES)
         library.mallopt(_TRIM_THRESHOLD, _BLOCK_BYTES)
+        library.mallopt(_PERTURB, 255)
 
 
 def give_back() -> None:
@@ -83,4 +85,5 @@ def _end_expired() -> int:
     ended = [info for key, info in before.items() if key not in stored._data]
     for info in ended:
         info.session.shutdown()
+        info.session.session_state.clear()  # the runtime's loop holds the session that it looked at last
     return len(ended)

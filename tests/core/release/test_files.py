@@ -86,8 +86,18 @@ def test_a_full_ledger_is_refused(tmp_path):
     ledger = EXAMPLE.new_ledger()
     ledger.entries = [ONE] * MAX_ENTRIES
     path.write_text(ledger_to_json(ledger))
-    with pytest.raises(BudgetExceeded, match=r"is full: it has 1000 entries"):
+    with pytest.raises(BudgetExceeded, match=r"is full: it has 100 entries"):
         spend_in_file(str(path), EXAMPLE.new_ledger(), ONE)
+
+
+def test_a_ledger_never_grows_beyond_what_is_read(tmp_path, monkeypatch):
+    path = tmp_path / "l.json"
+    spend_in_file(str(path), EXAMPLE.new_ledger(), ONE)
+    before = path.read_bytes()
+    monkeypatch.setattr(files, "MAX_LEDGER_BYTES", len(before) + 100)
+    with pytest.raises(BudgetExceeded, match=r"is full: it would have more than"):
+        spend_in_file(str(path), EXAMPLE.new_ledger(), ONE)
+    assert path.read_bytes() == before
 
 
 def test_another_total_is_refused(tmp_path):
