@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -36,7 +36,8 @@ class Mixture:
     @property
     def mean(self) -> FloatArray:
         """Posterior mean of f, and of an output (D, P)."""
-        return np.einsum("dm,dmp->dp", self.weights, self.means)
+        mean: FloatArray = np.einsum("dm,dmp->dp", self.weights, self.means)
+        return mean
 
     def interval(self, level: float, of: Of = "outputs") -> tuple[FloatArray, FloatArray]:
         """Central intervals, (1 -+ level) / 2 quantiles of the mixture, (D, P) each.
@@ -74,13 +75,15 @@ class Mixture:
     def probability_below(self, values: FloatArray, of: Of = "outputs") -> FloatArray:
         """P(output, or f, <= values), values (P,) or (D, P): uniform on average where the prediction is right."""
         standard = (np.broadcast_to(values, self.means[:, 0].shape)[:, None] - self.means) / self._sds(of)
-        return np.einsum("dm,dmp->dp", self.weights, ndtr(standard))
+        below: FloatArray = np.einsum("dm,dmp->dp", self.weights, ndtr(standard))
+        return below
 
     def _sds(self, of: Of) -> FloatArray:
         if of not in ("outputs", "function"):
             raise ValueError(f"of must be 'outputs' or 'function', got {of!r}")
         more = self.noise_variances[:, None] if of == "outputs" else 0.0
-        return np.sqrt(self.variances + more)
+        sds: FloatArray = np.sqrt(self.variances + more)
+        return sds
 
 
 def mixture_of(places: Sequence[Places], states: Sequence[State], weights: FloatArray) -> Mixture:
@@ -99,6 +102,16 @@ def mixture_of(places: Sequence[Places], states: Sequence[State], weights: Float
         ),
         noise_variances=np.array([place.noise_variance for place in places]),
         weights=weights,
+    )
+
+
+def side_by_side(parts: Sequence[Mixture]) -> Mixture:
+    """The draws of several mixtures of the same models at the same test inputs."""
+    return replace(
+        parts[0],
+        means=np.concatenate([part.means for part in parts]),
+        variances=np.concatenate([part.variances for part in parts]),
+        weights=np.concatenate([part.weights for part in parts]),
     )
 
 

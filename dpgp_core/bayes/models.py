@@ -16,7 +16,8 @@ AUTO_LENGTHSCALES = (1 / 16, 1 / 8, 1 / 4, 1 / 2)  # of each side of the box
 AUTO_NOISE_SDS = (0.1, 0.2, 0.4)  # of half the public range
 AUTO_VARIANCE = 1 / 3  # of half the public range squared: that of values spread evenly over it
 AROUND = (0.5, 1.0, 2.0)  # factors of a declared lengthscale, and of a declared noise's standard deviation
-_TOLERANCE = 1e-9  # of the prior variance at the inputs, left out of a model's features
+_EXACT, _LOOSE = 1e-12, 1e-6  # of the prior variance at the inputs, left out of the features of few and of many inputs
+_MANY = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,7 +95,7 @@ def places_of(models: Sequence[Model], X: FloatArray, X_test: FloatArray) -> tup
 
 
 def _features(kernel: Kernel, X: FloatArray, X_test: FloatArray) -> tuple[FloatArray, FloatArray]:
-    low_rank = factorise(kernel, X, _TOLERANCE)
+    low_rank = factorise(kernel, X, _EXACT if len(X) <= _MANY else _LOOSE)
     phi = np.vstack([low_rank.features.values(), low_rank.features.at(X_test).values()])
     return phi, np.concatenate([kernel.diagonal(X), kernel.diagonal(X_test)])
 
@@ -131,6 +132,27 @@ def models_around(
     weight = len(automatic) / (len(kernels) * len(noises))
     declared = tuple(Model(kernel=k, noise_variance=noise, weight=weight) for k in kernels for noise in noises)
     return declared + automatic
+
+
+def models_of(
+    kernels: Sequence[Stationary],
+    noise_variances: Sequence[float] | None,
+    box: Sequence[tuple[float, float]],
+    half_range: float,
+) -> tuple[Model, ...]:
+    """``models_around`` each declared kernel; ``auto_models`` alone where none is declared.
+
+    Args:
+        kernels: declared covariances of f, in squared model units.
+        noise_variances: one per kernel, or None.
+        box: D public (low, high) pairs.
+        half_range: half the public range of the output, in model units.
+    """
+    if not kernels:
+        return auto_models(box, half_range)
+    noises: Sequence[float | None] = noise_variances or [None] * len(kernels)
+    around = (models_around(*each, box, half_range) for each in zip(kernels, noises, strict=True))
+    return tuple(model for family in around for model in family)
 
 
 def _scaled(lengthscale: float | Sequence[float], factor: float) -> float | list[float]:

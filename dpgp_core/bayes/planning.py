@@ -62,6 +62,25 @@ def plan_stages(
     return tuple(planned)
 
 
+def importance_of(weights: Sequence[float] | None, tests: int, records: int) -> FloatArray:
+    """Importance of the test inputs, then of the records, sum 1: a record counts as much as the average test input.
+
+    Args:
+        weights: of the test inputs, >= 0, not all zero; None for uniform.
+        tests: number of test inputs.
+        records: number of records that are targets too.
+
+    Raises:
+        ValueError: ``weights`` does not fit.
+    """
+    given = np.ones(tests) if weights is None else np.asarray(weights, dtype=float)
+    if given.shape != (tests,) or not np.isfinite(given).all() or (given < 0).any() or given.sum() == 0:
+        raise ValueError(f"weights must be {tests} numbers >= 0, not all zero, one per test input")
+    whole = np.concatenate([given, np.full(records, given.mean())])
+    importance: FloatArray = whole / whole.sum()
+    return importance
+
+
 def on_the_grid(strategy: Strategy) -> Strategy:
     """The strategy with B as it will be measured: multiples of 2^-20 whose columns are checked in integers."""
     return replace(strategy, B=strategy_integers(strategy.B) / GRID)

@@ -93,7 +93,7 @@ def run_stages(
         clip: as planned.
     """
     states, (low, high) = start(places, half_range, draws)
-    observed = []
+    observed: list[Observed] = []
     for stage in planned:
         if observed:
             low, high = next_intervals(states, mixture_weights(states, prior_weights), places[0].n, half_range, clip)

@@ -12,22 +12,18 @@ from ..accounting.gaussian import noise_multiplier
 from ..accounting.guarantee import ONE_OUTPUT, Budget, Guarantee, Protects
 from ..accounting.losses import GaussianLoss
 from ..arrays import FloatArray
-from ..bayes.intervals import mixture_of
-from ..bayes.measuring import ExactMeasure, teaching
-from ..bayes.models import Model, Places, auto_models, models_around, places_of
-from ..bayes.planning import plan_stages, stage_multipliers
-from ..bayes.released import observed_of, stacked
-from ..bayes.stages import CLIP, PlannedStage, posterior, run_stages
+from ..bayes.measuring import Setting, measure_exactly, measure_for_teaching
+from ..bayes.models import Model, models_of, places_of
+from ..bayes.planning import importance_of, plan_stages, stage_multipliers
+from ..bayes.stages import CLIP, PlannedStage
 from ..checks import check_positive
 from ..data import Dataset
 from ..gp.exact import check_columns
 from ..kernels import Stationary
-from ..measurement.statistics import Statistics
 from .base import BEYOND_ONE_RELEASE, FIXED_IN_ADVANCE
 from .bayes_release import BayesPlan, BayesRelease
 
 MOST_STAGES = 10
-Settings = tuple[Sequence[PlannedStage], Sequence[Places], FloatArray, float]
 TEACHING = "numbered draw for teaching, not a release: who knows its number knows the noise"
 
 
@@ -41,8 +37,7 @@ class BayesCloaking:
     their evidence; anything computed from the measurements is free.
 
     Args:
-        epsilon: of one draw.
-        delta: of one draw.
+        epsilon, delta: the budget of one draw.
         protects: "outputs".
         kernels: declared covariances, in squared model units; each is mixed with its neighbours and with the automatic
             models. None: the automatic models alone, made from box and bounds.
@@ -114,11 +109,7 @@ class BayesCloaking:
             x_box: D public (low, high) pairs.
             half_range: half the public range of the outputs, in model units.
         """
-        if not self.kernels:
-            return auto_models(x_box, half_range)
-        noises = self.noise_variances or [None] * len(self.kernels)
-        around = (models_around(*each, x_box, half_range) for each in zip(self.kernels, noises, strict=True))
-        return tuple(model for family in around for model in family)
+        return models_of(self.kernels or (), self.noise_variances, x_box, half_range)
 
     def plan(
         self, X: FloatArray, X_test: FloatArray, *, x_box: Sequence[tuple[float, float]], half_range: float
@@ -144,7 +135,7 @@ class BayesCloaking:
             half_range,
             stage_multipliers(self.noise_multiplier, self.stages),
             clip=self.clip,
-            importance=self._importance(len(X_test), len(X)),
+            importance=importance_of(self.weights, len(X_test), len(X) if self.targets == "both" else 0),
             gap=self.gap,
         )
         return replace(empty, stages=stages)
@@ -189,42 +180,29 @@ class BayesCloaking:
             ValueError: draws < 1, or shapes disagree.
         """
         guarantee = self.guarantee.for_unit(dataset.unit).repeated(draws)
-        places = places_of(plan.models, dataset.X, X_test)
-        plan = replace(plan, stages=self._rescaled(plan.stages))
-        settings = plan.stages, places, plan.prior_weights, plan.half_range
-        statistics: tuple[Statistics, ...] = ()
+        setting = Setting(
+            planned=self._rescaled(plan.stages),
+            places=places_of(plan.models, dataset.X, X_test),
+            prior_weights=plan.prior_weights,
+            half_range=plan.half_range,
+            clip=self.clip,
+        )
         if rng is None:
-            statistics = tuple(self._measured(settings, dataset) for _ in range(draws))
-            observed = stacked([observed_of(each) for each in statistics])
-            outcome = posterior(observed, places, plan.prior_weights)
+            found = measure_exactly(setting, dataset, self.guarantee.for_unit(dataset.unit), draws)
         else:
             guarantee = replace(guarantee, not_covered=(*guarantee.not_covered, TEACHING))
-            outcome = run_stages(*settings, teaching(dataset, rng, draws), draws=draws, clip=self.clip)
+            found = measure_for_teaching(setting, dataset, rng, draws)
         return BayesRelease(
             X_test=X_test,
-            prediction=mixture_of(places, outcome.states, outcome.weights),
+            prediction=found.prediction,
             bounds=dataset.y_bounds,
             midpoint=dataset.midpoint,
             y_scale=dataset.y_scale,
             guarantee=guarantee,
-            outcome=outcome,
-            statistics=statistics,
+            observed=found.observed,
+            statistics=found.statistics,
         )
-
-    def _importance(self, tests: int, records: int) -> FloatArray | None:
-        weights = np.ones(tests) if self.weights is None else np.asarray(self.weights, dtype=float)
-        if weights.shape != (tests,) or not np.isfinite(weights).all() or (weights < 0).any() or weights.sum() == 0:
-            raise ValueError(f"weights must be {tests} numbers >= 0, not all zero, one per test input")
-        if self.targets == "both":  # a record counts as much as the average test input
-            weights = np.concatenate([weights, np.full(records, weights.mean())])
-        return weights / weights.sum()
 
     def _rescaled(self, stages: Sequence[PlannedStage]) -> tuple[PlannedStage, ...]:
         multipliers = stage_multipliers(self.noise_multiplier, len(stages))
         return tuple(replace(stage, noise_multiplier=s) for stage, s in zip(stages, multipliers, strict=True))
-
-    def _measured(self, settings: Settings, dataset: Dataset) -> Statistics:
-        """One real release, in integers with exact noise."""
-        exact = ExactMeasure(dataset)
-        run_stages(*settings, exact, clip=self.clip)
-        return exact.statistics(self.guarantee.for_unit(dataset.unit))

@@ -10,7 +10,7 @@ from ..accounting.guarantee import Guarantee
 from ..arrays import FloatArray
 from ..bayes.intervals import Mixture, Of
 from ..bayes.models import Model
-from ..bayes.stages import Outcome, PlannedStage
+from ..bayes.stages import Observed, PlannedStage
 from ..measurement.statistics import Statistics
 
 
@@ -52,7 +52,7 @@ class BayesRelease:
         midpoint: public centre of the output.
         y_scale: unit of the model, in the output's unit.
         guarantee: what holds for all draws together.
-        outcome: the stages of every draw.
+        observed: the stages of every draw, in model units.
         statistics: of each draw, for files and refits; empty for teaching draws.
     """
 
@@ -62,7 +62,7 @@ class BayesRelease:
     midpoint: float
     y_scale: float
     guarantee: Guarantee
-    outcome: Outcome
+    observed: tuple[Observed, ...]
     statistics: tuple[Statistics, ...] = ()
 
     @property
