@@ -19,6 +19,9 @@ _FIRST_ROWS = 64
 _WOBBLE, _SMALL_WOBBLE = 0.03, 1e-3  # size of random directions in the start, without and with a B to start from
 _FIRST_LOOK, _NEXT_LOOK = 0.05, 0.3  # of the gap, or of the last slack: the slack at which to look for a certificate
 _STATIONARY = 0.02  # of the gap: the slack below which more rows are needed, not more steps
+_RISING, _STEEP = 1.0001, 2.0  # eigenvalues above 1 promise a descent along a new row: some, and much
+_PATIENCE = 20  # evaluations after which rows with much to promise are added without waiting for a stationary B
+_ADDED = (0.7, 0.3, 0.1, 0.03, 0.01)  # sizes tried of the largest column of new rows
 _MEMORY = 15
 _FLATTEST = 1e-3  # of the mean multiplier: a smaller one counts as that
 _SUFFICIENT = 1e-4  # share of the decrease that the slope promises
@@ -55,7 +58,7 @@ def minimise_risk(risk: MixtureRisk, most_rows: int, gap: float, start: FloatArr
     """
     place: _Place | None = _place(risk, _start(risk, most_rows, start))
     used, memory, threshold, bound = 1, _Memory(), _FIRST_LOOK * gap, -np.inf
-    goal = _RESERVE * gap
+    goal, patience, wider = _RESERVE * gap, _PATIENCE, None
     while place is not None:
         best, excess = place.point, place.point.risk - risk.least
         if place.slack <= threshold * excess or excess <= 0:
@@ -63,9 +66,12 @@ def minimise_risk(risk: MixtureRisk, most_rows: int, gap: float, start: FloatArr
             if best.risk - bound <= goal * excess:
                 break
             threshold = _NEXT_LOOK * place.slack / excess
-            if place.slack <= _STATIONARY * gap * excess and len(best.B) < most_rows:
-                more = min(2 * len(best.B), most_rows)
-                place, memory, threshold = _place(risk, _padded(best.B, more, _SMALL_WOBBLE)), _Memory(), threshold * 3
+            if place.slack <= _STATIONARY * gap * excess:
+                wider = _with_rows_added(risk, place, most_rows, _RISING)
+        elif used >= patience and len(best.B) < most_rows:
+            wider, patience = _with_rows_added(risk, place, most_rows, _STEEP), 2 * used
+        if wider is not None:
+            place, wider, memory, used = wider, None, _Memory(), used + len(_ADDED)
         if used >= most:
             break
         place, tried = _step(risk, place, memory)
@@ -129,6 +135,27 @@ def _step(risk: MixtureRisk, place: _Place, memory: _Memory) -> tuple[_Place | N
         again, more = _step(risk, place, memory)
         return again, used + more
     return None, used
+
+
+def _with_rows_added(risk: MixtureRisk, place: _Place, most_rows: int, least: float) -> _Place | None:
+    """Leave a saddle: rows along which the risk falls at second order.
+
+    At a stationary B, adding a small row x changes the risk by x^T (diag(nu) - G) x / ... < 0 exactly where
+    diag(nu)^-1/2 G diag(nu)^-1/2 has an eigenvalue above 1. The eigenvectors give the rows. None where no eigenvalue
+    is above ``least`` or nothing is gained.
+    """
+    nu = np.maximum(place.nu, max(_FLATTEST * float(place.nu.mean()), 1e-300))
+    A = risk.residuals(place.point) / np.sqrt(nu * risk.t)[:, None]
+    values, vectors = np.linalg.eigh(A.T @ A)
+    count = min(int((values > least).sum()), max(most_rows // 4, 1))
+    if count == 0:
+        return None
+    rows = ((A @ vectors[:, -count:]) / np.sqrt(nu)[:, None]).T
+    rows /= np.maximum(np.sqrt(np.einsum("ij,ij->j", rows, rows)).max(), _TINY)
+    _, s, old = svd(place.point.B, full_matrices=False, check_finite=False)
+    old = (s[:, None] * old)[: most_rows - count]
+    best = min((risk.at(unit(np.vstack([old, size * rows]))) for size in _ADDED), key=lambda point: point.risk)
+    return _place(risk, best.B) if best.risk < place.point.risk else None
 
 
 def _place(risk: MixtureRisk, B: FloatArray) -> _Place:
