@@ -13,6 +13,7 @@ from typing import NoReturn
 import numpy as np
 
 from ..accounting.ledger import BudgetExceeded, Ledger
+from ..accounting.rounding import rounded_up
 from .bundle import bundle
 from .files import CannotWrite, check_different, open_file, output_file, read_text_file, spend_in_file
 from .ledger_json import ledger_from_json
@@ -142,7 +143,7 @@ def _summary(spec: ReleaseSpec, ledger: Ledger, options: argparse.Namespace) -> 
     total = ledger.epsilon(limit.delta)
     said = (
         f"Wrote {options.out}: epsilon = {one.budget.epsilon:g}, delta = {one.budget.delta:g}, protecting the "
-        f"{one.protects} of {spec.unit}. Spent so far: epsilon = {total:.3g} of {limit.epsilon:g} at delta = "
+        f"{one.protects} of {spec.unit}. Spent so far: epsilon = {rounded_up(total).normalize():f} of {limit.epsilon:g} at delta = "
         f"{limit.delta:g}, {len(ledger.entries)} release{'' if len(ledger.entries) == 1 else 's'}."
     )
     if options.ledger is None and total > limit.epsilon * (1 + 1e-9):
