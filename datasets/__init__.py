@@ -1,7 +1,10 @@
-"""Datasets by name: those that ship with the project, those read from files you have, and your own CSV file.
+"""Datasets by name: those that ship with the project, and those read from files you have.
 
-A new dataset is one file in this folder (``NAME``, ``TITLE``, ``load(...) -> Dataset`` and ``EXHIBITS``, which say how
-pages show it) and one row in ``DATASETS``, or in ``FROM_FILES`` if it cannot be loaded without files of the user's.
+Your own table is read by ``dpgp_core.read_csv``.
+
+A new dataset is one file in this folder (``NAME``, ``TITLE``, ``FAMILY``, ``load(...) -> Dataset`` and ``EXHIBITS``,
+which say how pages show it) and one row in ``DATASETS``, or in ``FROM_FILES`` if it cannot be loaded without files of
+the user's.
 """
 
 from __future__ import annotations
@@ -22,18 +25,21 @@ from datasets import (
     plumes_2d,
     toy_1d,
 )
-from datasets.csv_file import from_csv
 from datasets.exhibit import Exhibit
 from dpgp_core.data import Dataset
 
-__all__ = ["DATASETS", "EXHIBITS", "FROM_FILES", "DatasetModule", "Exhibit", "exhibit", "from_csv", "load"]
+__all__ = ["DATASETS", "EXHIBITS", "FROM_FILES", "DatasetModule", "Exhibit", "exhibit", "family", "load"]
 
 
 class DatasetModule(Protocol):
-    """What a dataset's file provides: its short name, its display title, how to load it and how pages show it."""
+    """What a dataset's file provides: its short name, title, whom it is about, how to load it and how pages show it.
+
+    ``FAMILY`` is the same for data sets about the same people: what is released of one is spent on all.
+    """
 
     NAME: str
     TITLE: str
+    FAMILY: str
 
     @property
     def EXHIBITS(self) -> tuple[Exhibit, ...]:
@@ -69,6 +75,21 @@ def exhibit(name: str) -> Exhibit:
     if name not in EXHIBITS:
         raise ValueError(f"no page shows a dataset named {name!r}; the names are {', '.join(EXHIBITS)}")
     return EXHIBITS[name]
+
+
+def family(name: str) -> str:
+    """The family of a dataset, ``FAMILY`` of its module: one person, one ledger.
+
+    Args:
+        name: ``NAME`` of a module, or the name of an exhibit of it.
+
+    Raises:
+        ValueError: no dataset has the name.
+    """
+    for module in (*DATASETS, *FROM_FILES):
+        if name in (module.NAME, *(exhibit.name for exhibit in module.EXHIBITS)):
+            return module.FAMILY
+    raise ValueError(f"there is no dataset named {name!r}")
 
 
 def load(name: str, **options: Any) -> Dataset:

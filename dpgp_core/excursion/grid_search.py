@@ -22,6 +22,7 @@ Axes = tuple[FloatArray, FloatArray, FloatArray]
 """Values of lengthscale, r and scale whose product is a grid."""
 
 _OFFSETS = np.array([-2, -1, 0, 1, 2]) / 2  # of the last grid step, around the best point so far
+_TIE = 1e-12  # relative difference of losses that rounding makes
 _HALVINGS = 20  # of the range of log scale: better than 1e-5 of it
 
 
@@ -163,8 +164,10 @@ def _better(
     budget: float,
 ) -> Setting:
     allowed = np.where(epsilons <= budget, losses, np.inf)
-    at = np.unravel_index(allowed.argmin(), allowed.shape)
-    if not allowed[at] < best.bce:
+    # losses that are equal but for rounding are ties, or the processor would decide
+    least = float(allowed.min())
+    at = np.unravel_index((allowed <= least + _TIE * abs(least)).argmax(), allowed.shape)
+    if not least < best.bce - _TIE * abs(least):
         return best
     return Setting(
         lengthscale=float(lengthscale),

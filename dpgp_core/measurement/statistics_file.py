@@ -38,17 +38,10 @@ def statistics_to_files(statistics: Statistics) -> tuple[dict[str, Any], bytes]:
         "file": FILE,
         "columns": len(statistics.X),
         "stages": [_stage_card(stage) for stage in statistics.stages],
-        "output": {
-            "name": statistics.y_name,
-            "unit": statistics.y_unit,
-            "bounds": list(statistics.bounds),
-            "scale": statistics.y_scale,
-        },
-        "inputs": {
-            "names": list(statistics.x_names),
-            "units": list(statistics.x_units),
-            "box": [list(interval) for interval in statistics.x_box],
-        },
+        "output": {"name": statistics.y_name, "unit": statistics.y_unit}
+        | {"bounds": list(statistics.bounds), "scale": statistics.y_scale},
+        "inputs": {"names": list(statistics.x_names), "units": list(statistics.x_units)}
+        | {"box": [list(interval) for interval in statistics.x_box]},
         "guarantee": dict(statistics.guarantee),
     }
     stream = io.BytesIO()

@@ -102,7 +102,7 @@ class Cloaking(InferenceChoice, OptimisedNoise):
     Raises:
         ValueError: a parameter is out of range.
 
-    Source: Smith et al. 2018, section 3 and supplement (log-det); README, "Guarantees", for trace.
+    Source: Smith et al. 2018, section 3 and supplement (log-det); docs/guarantees.md for trace.
     """
 
     shrinkage: bool = False

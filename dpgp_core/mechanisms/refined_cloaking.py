@@ -79,7 +79,7 @@ class RefinedCloaking(InferenceChoice, OptimisedNoise):
     Raises:
         ValueError: a parameter is out of range, or Hall's calibration is asked for.
 
-    Source: README, "Guarantees"; composition: Dong, Roth & Su 2022, corollary 3.3.
+    Source: docs/guarantees.md; composition: Dong, Roth & Su 2022, corollary 3.3.
     """
 
     shares: Sequence[float] = (0.25, 0.75)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import NoReturn
@@ -11,6 +13,7 @@ from typing import NoReturn
 import numpy as np
 
 from ..accounting.ledger import BudgetExceeded, Ledger
+from ..accounting.rounding import rounded_up
 from .bundle import bundle
 from .files import CannotWrite, check_different, open_file, output_file, read_text_file, spend_in_file
 from .ledger_json import ledger_from_json
@@ -28,7 +31,8 @@ LEDGER_HELP = (
 )
 EPILOG = f"""\
 exit codes: {OK} done; {BAD_CONFIG} the command, the configuration or the ledger is wrong; {BAD_DATA} the table is
-wrong; {REFUSED} the budget would be passed, nothing was released; {NOT_WRITTEN} a file cannot be written.
+wrong; {REFUSED} the budget would be passed, nothing was released; {NOT_WRITTEN} a file cannot be written;
+128 + n stopped by signal n.
 
 'python -m dpgp_core template' prints a configuration to start from; a release.json is one too.
 """
@@ -38,6 +42,12 @@ class _Failure(Exception):
     def __init__(self, code: int, sentence: str) -> None:
         super().__init__(sentence)
         self.code = code
+
+
+class _Stopped(BaseException):
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
 
 
 class _Parser(argparse.ArgumentParser):
@@ -59,7 +69,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.command == "template":
             _say(spec_to_json(EXAMPLE).rstrip())
         else:
-            _say(_release(options))
+            with _stopping():
+                _say(_release(options))
+    except _Stopped as stopped:
+        name = signal.Signals(stopped.number).name
+        print(f"dpgp_core: stopped by {name}; what a ledger has counted stays spent", file=sys.stderr)
+        return 128 + stopped.number
     except _Failure as failure:
         print(f"dpgp_core: {failure}", file=sys.stderr)
         return failure.code
@@ -128,8 +143,9 @@ def _summary(spec: ReleaseSpec, ledger: Ledger, options: argparse.Namespace) -> 
     total = ledger.epsilon(limit.delta)
     said = (
         f"Wrote {options.out}: epsilon = {one.budget.epsilon:g}, delta = {one.budget.delta:g}, protecting the "
-        f"{one.protects} of {spec.unit}. Spent so far: epsilon = {total:.3g} of {limit.epsilon:g} at delta = "
-        f"{limit.delta:g}, {len(ledger.entries)} release{'' if len(ledger.entries) == 1 else 's'}."
+        f"{one.protects} of {spec.unit}. Spent so far: epsilon = {rounded_up(total).normalize():f} of "
+        f"{limit.epsilon:g} at delta = {limit.delta:g}, "
+        f"{len(ledger.entries)} release{'' if len(ledger.entries) == 1 else 's'}."
     )
     if options.ledger is None and total > limit.epsilon * (1 + 1e-9):
         said += (
@@ -142,6 +158,29 @@ def _summary(spec: ReleaseSpec, ledger: Ledger, options: argparse.Namespace) -> 
 def _listed(config: bytes) -> Ledger:
     """The ledger in a release.json; an empty one for a plain configuration."""
     return ledger_from_json(config) if "ledger" in read_object(config, "the configuration") else Ledger()
+
+
+@contextmanager
+def _stopping() -> Iterator[None]:
+    """Have the signals that end a program end it by way of its cleaning up; only the first of them counts."""
+
+    def stop(number: int, _: object) -> None:
+        for each in before:
+            signal.signal(each, signal.SIG_IGN)
+        raise _Stopped(number)
+
+    here = threading.current_thread() is threading.main_thread()
+    names = ("SIGINT", "SIGTERM", "SIGHUP") if here else ()
+    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    before = {number: signal.getsignal(number) for number in numbers}
+    before = {number: handler for number, handler in before.items() if handler is not signal.SIG_IGN}  # nohup
+    for number in before:
+        signal.signal(number, stop)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @contextmanager

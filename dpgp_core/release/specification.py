@@ -10,6 +10,7 @@ import numpy as np
 from ..accounting.gaussian import check_budget
 from ..accounting.guarantee import Budget, Guarantee
 from ..accounting.ledger import Ledger
+from ..accounting.rounding import rounded_up
 from ..arrays import FloatArray
 from ..mechanisms.base import Mechanism
 from . import number_checks
@@ -187,6 +188,6 @@ class ReleaseSpec:
         one = self.guarantee.loss.epsilon(total_delta)
         if one > self.total_epsilon * (1 + 1e-9):
             raise ValueError(
-                f"one release spends epsilon = {one:.3g} at delta = {total_delta:g}, above total_epsilon = "
-                f"{self.total_epsilon:g}; lower epsilon or declare a larger total"
+                f"one release spends epsilon = {rounded_up(one).normalize():f} at delta = {total_delta:g}, above "
+                f"total_epsilon = {self.total_epsilon:g}; lower epsilon or declare a larger total"
             )

@@ -20,7 +20,7 @@ from ..mechanisms.sparse_variational import SparseVariational
 from ..sparse.fit import SparseFit
 from ..sparse.posterior import errors_in_variables
 from ..sparse.statistics import NoiseScales, add_noise
-from .exponential import gumbel_choice
+from .exponential import choose
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,7 +137,7 @@ def choose_jointly(
             for fit, each in zip(fits, candidates, strict=True)
         ]
     )
-    chosen = gumbel_choice(scores, log_density_range, mechanism.epsilon, rng)
+    chosen = choose(scores, log_density_range, mechanism.epsilon, rng=rng)
     guarantee = _joint_guarantee(mechanism, dataset.unit)
     return Choice(
         index=chosen,

@@ -10,6 +10,7 @@ import urllib.request
 import pytest
 
 from tests.e2e import browser as tool
+from tests.waiting import PATIENCE, wait_until
 
 APP = "document.querySelector('[data-testid=stApp]')"
 WATCH = f"""() => {{
@@ -35,7 +36,7 @@ def pictures_counted(page):
 
 
 def test_a_replica_dies_and_the_page_goes_on_at_another(gate_of_three, chromium, record_property):
-    gate, context = gate_of_three, chromium.new_context(viewport={"width": 1440, "height": 900})
+    gate, context = gate_of_three, tool.new_context(chromium, viewport={"width": 1440, "height": 900})
     page = context.new_page()
     page.goto(f"{gate.address}/kung_curves")
     tool.settle(page)
@@ -81,7 +82,7 @@ def test_a_replica_dies_and_the_page_goes_on_at_another(gate_of_three, chromium,
 
 def readiness(port):
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz", timeout=10) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz", timeout=PATIENCE) as answer:
             return answer.status, answer.read()
     except urllib.error.HTTPError as error:
         with error:
@@ -90,16 +91,14 @@ def readiness(port):
 
 @pytest.mark.skipif(not hasattr(signal, "SIGUSR1"), reason="no such signal here")
 def test_a_replica_steps_down_and_only_new_visitors_go_elsewhere(gate_of_three, chromium):
-    gate, context = gate_of_three, chromium.new_context(viewport={"width": 1440, "height": 900})
+    gate, context = gate_of_three, tool.new_context(chromium, viewport={"width": 1440, "height": 900})
     page = context.new_page()
     page.goto(f"{gate.address}/kung_curves")
     tool.settle(page)
     [cookie] = [cookie["value"] for cookie in context.cookies() if cookie["name"] == "dpgp_session"]
     old = gate.replica(gate.replica_of(cookie))
     os.kill(old.process.pid, signal.SIGUSR1)
-    deadline = time.monotonic() + 20
-    while readiness(old.port)[0] == 200 and time.monotonic() < deadline:
-        time.sleep(0.05)
+    wait_until(lambda: readiness(old.port)[0] != 200, "the replica stepping down")
     status, said = readiness(old.port)
     assert status == 503
     assert b"draining" in said

@@ -14,7 +14,7 @@ import streamlit
 import yaml
 
 from deploy import local
-from pages._ui.serve.visitors import COOKIE
+from pages._ui.serve.visitors import COOKIE, SECURE_COOKIE
 
 ROOT = Path(__file__).resolve().parents[2]
 DEPLOY = ROOT / "deploy"
@@ -142,8 +142,9 @@ def test_nginx_looks_for_the_replicas_where_compose_puts_them():
 
 
 def test_nginx_and_the_app_agree_on_the_cookie():
-    assert f"map $cookie_{COOKIE} $visitor" in NGINX
-    assert '"~^[A-Za-z0-9_-]{22,64}$"' in NGINX  # as in pages/_ui/serve/visitors.py, whose tests pin the two ends
+    token = "[A-Za-z0-9_-]{22,64}"  # as in pages/_ui/visitors.py, whose tests pin the two ends
+    assert f'"~^https (?:.*; ?)?{SECURE_COOKIE}=(?<secure_token>{token})(?:;|$)" $secure_token;' in NGINX
+    assert f'"~^http (?:.*; ?)?{COOKIE}=(?<token>{token})(?:;|$)" $token;' in NGINX
     assert "hash $visitor consistent;" in NGINX
 
 

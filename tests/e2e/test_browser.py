@@ -100,7 +100,7 @@ def test_changing_epsilon_keeps_the_axes(visit):
 
 def test_deep_link_on_a_fresh_server(chromium: Browser):
     with tool.serve() as address:
-        page = chromium.new_page()
+        page = tool.new_context(chromium).new_page()
         page.goto(f"{address}/london_noise_map?epsilon=2&lengthscale_km=8&map=private")
         tool.settle(page)
         assert page.locator("h1").first.inner_text() == PAGES["london_noise_map"]
@@ -136,7 +136,7 @@ def test_finding_private_settings_sets_the_sliders(visit):
     page = visit.open("excursion_sets?r=1&sigma=1")
     page.get_by_role("button", name="Find").click()
     tool.settle(page)
-    page.get_by_text("Found for epsilon at most 3").wait_for(timeout=60_000)
+    page.get_by_text("Found for epsilon at most 3").wait_for()
     tool.settle(page)
     promised = page.locator("[data-testid=stMetricValue]").nth(3).inner_text()
     assert float(promised) <= 3.0

@@ -102,7 +102,7 @@ def test_only_one_module_caches():
 
 
 def test_the_session_is_kept_in_one_place():
-    users = [path for path in (ROOT / "pages").rglob("*.py") if "session_state" in path.read_text()]
+    users = [path for path in (ROOT / "pages").rglob("*.py") if "st.session_state" in path.read_text()]
     assert [str(path.relative_to(ROOT)) for path in users] == ["pages/_ui/session.py"]
 
 

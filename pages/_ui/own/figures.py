@@ -13,7 +13,7 @@ from dpgp_core.release import Published, ReleaseSpec
 from pages._ui.look.metric import Metric
 from pages._ui.look.palette import NON_PRIVATE, PREDICTION_SCALE, PRIVATE, faded
 from pages._ui.look.plots import HEIGHT, axis, finish
-from pages._ui.look.text import number
+from pages._ui.look.text import at_least, at_most, number
 
 _TWO_SD = 1.96
 
@@ -22,7 +22,7 @@ def so_far(releases: int, limit: float | None, spent: float) -> str:
     """The ledger in a sentence."""
     if limit is None:
         return "Nothing has been released yet."
-    return f"So far **{releases} released**, ε = {number(spent, 3)} of {limit:g} spent."
+    return f"So far **{releases} released**, ε = {at_most(spent)} of {limit:g} spent."
 
 
 def metrics(releases: int, limit: float | None, spent: float, left: float) -> list[Metric]:
@@ -30,8 +30,8 @@ def metrics(releases: int, limit: float | None, spent: float, left: float) -> li
     total = "no total declared yet" if limit is None else f"of {limit:g} declared"
     return [
         Metric("Released from your table", str(releases), "each counts"),
-        Metric("Spent", f"ε = {number(spent, 3)}", total),
-        Metric("Left", "–" if limit is None else f"ε = {number(left, 3)}", "for one Gaussian release"),
+        Metric("Spent", f"ε = {at_most(spent)}", total),
+        Metric("Left", "–" if limit is None else f"ε = {at_least(left)}", "for one Gaussian release"),
     ]
 
 

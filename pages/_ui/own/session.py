@@ -10,7 +10,7 @@ import streamlit as st
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.accounting.ledger import Ledger
 from dpgp_core.release import ReleaseSpec, ledger_from_json
-from pages._ui.serve.visitors import COOKIE, VISITORS, Issued, Record, well_formed
+from pages._ui.serve.visitors import VISITORS, Issued, Record, token_in
 from pages._ui.session import OWN_TOKEN
 
 
@@ -109,8 +109,9 @@ def _declare(record: Record, spec: ReleaseSpec) -> None:
 
 def token() -> str:
     """Which browser this is: its cookie, or the session where there are no cookies."""
-    cookie = st.context.cookies.get(COOKIE)
-    if isinstance(cookie, str) and well_formed(cookie):
+    cookies = st.context.cookies.to_dict()
+    cookie = token_in(cookies, secure=True) or token_in(cookies, secure=False)  # the first one comes by https only
+    if cookie is not None:
         return cookie
     # Without cookies the ledger lasts as long as the session
     found = OWN_TOKEN.find() or VISITORS.issue(secrets.token_urlsafe(24))

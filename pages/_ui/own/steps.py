@@ -5,11 +5,13 @@ from __future__ import annotations
 import streamlit as st
 
 from dpgp_core.release import Published, ReleaseSpec, bundle
+from pages._ui import environment
 from pages._ui.look import frame
-from pages._ui.look.text import number, plain
+from pages._ui.look.text import at_least, at_most, plain
 from pages._ui.own import figures, form, session, upload
 from pages._ui.own.session import Account
 from pages._ui.own.upload import Prepared, Table
+from pages._ui.serve import forgetting
 from pages._ui.serve.visitors import Issued
 from pages._ui.session import OWN_FILES, OWN_PREVIEW, OWN_READY, OWN_REFUSED, OWN_RELEASED, OWN_TABLE
 from pages._ui.work import cached
@@ -19,20 +21,20 @@ _PREVIEW_WARNING = (
     "A preview draws the fit **without noise**. Whoever sees this screen, or a picture of it, sees values computed "
     "from your table with no protection at all. It is for the eyes of someone who may see the table itself."
 )
+_NO_UPLOADS = (
+    "This server takes no files. Practise here with a table that is public; for your own, run the same release on your "
+    "own machine, where the table stays: `python -m dpgp_core release --csv table.csv --config config.json --out "
+    "release.zip`."
+)
 
 
 def table() -> Table | None:
     """Upload, or practise; the table stays in this session's memory until it is forgotten or the session ends."""
     st.subheader("1. Your table")
-    uploaded = st.file_uploader(
-        "A CSV file with a header line, UTF-8, up to 5 MB",
-        type=["csv", "txt"],
-        key=f"own_file_{OWN_FILES.get(0)}",
-        help="It is held in this session's memory only: not on disk, not in a log, not in an address, not shared "
-        "with other visitors. Close the page, or forget the table, and it is gone.",
-    )
-    if uploaded is not None:
-        _take(uploaded.name, uploaded.getvalue())
+    if environment.switched_on("DPGP_UPLOADS"):
+        _upload()
+    else:
+        st.info(_NO_UPLOADS, icon=":material/terminal:")
     held = OWN_TABLE.find()
     with st.container(horizontal=True):
         if held is None:
@@ -41,6 +43,20 @@ def table() -> Table | None:
             st.caption(f":material/table: In memory: {plain(held.name)}, {len(held.content):,} bytes.")
             st.button("Forget the table", on_click=_forget, icon=":material/delete:")
     return held
+
+
+def _upload() -> None:
+    uploaded = st.file_uploader(
+        "A CSV file with a header line, UTF-8, up to 5 MB",
+        type=["csv", "txt"],
+        key=f"own_file_{OWN_FILES.get(0)}",
+        help="It is held in this session's memory and in that of processes that end with each task: not in a file, not "
+        "in a log, not in an address, not shared with other visitors. Forget the table, and it is removed; close the "
+        "page, and it is removed some minutes later. No program can promise that the system has not moved memory to "
+        "its swap space.",
+    )
+    if uploaded is not None:
+        _take(uploaded.name, uploaded.getvalue())
 
 
 def _take(name: str, content: bytes) -> None:
@@ -70,6 +86,7 @@ def _forget() -> None:
     OWN_FILES.put(OWN_FILES.get(0) + 1)  # empties the uploader
     form.forget()
     _drop_results()
+    forgetting.drop_uploads()
 
 
 def _drop_results() -> None:
@@ -180,14 +197,15 @@ def ledger(account: Account) -> None:
             st.caption("Nothing released yet. The total is declared with the first release and fixed from then on.")
         else:
             st.markdown(
-                f":material/verified_user: Spent **ε = {number(account.spent, 3)}** of {account.limit:g} "
-                f"at δ = {account.delta:g}; left for a Gaussian release: **ε = {number(account.left, 3)}**"
+                f":material/verified_user: Spent **ε = {at_most(account.spent)}** of {account.limit:g} "
+                f"at δ = {account.delta:g}; left for a Gaussian release: **ε = {at_least(account.left)}**"
             )
             st.caption("  \n".join(f"{plain(name)}: ε = {item.budget.epsilon:g}" for name, item in account.entries))
         with st.popover("Continue or begin a ledger", icon=":material/receipt_long:", width="stretch"):
-            card = st.file_uploader("release.json of your latest release", type=["json"], key="own_card")
-            if card is not None and st.button("Continue its ledger"):
-                _carry_on(card.getvalue())
+            if environment.switched_on("DPGP_UPLOADS"):
+                card = st.file_uploader("release.json of your latest release", type=["json"], key="own_card")
+                if card is not None and st.button("Continue its ledger"):
+                    _carry_on(card.getvalue())
             st.caption("A table about other people has a budget of its own; what was spent on the first stays spent.")
             st.button("Begin a new ledger", on_click=session.begin_anew)
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Callable, Hashable, Iterator
+from concurrent.futures import Future
 from typing import Any, TypeVar
 
 import plotly.graph_objects as go
 import streamlit as st
 
 from dpgp_core.data import Dataset
+from pages._ui import environment
 from pages._ui.model import load_dataset
 from pages._ui.work.engine import ClusterUnavailable
 from pages._ui.work.jobs import Answer, Jobs, WorkStopped
@@ -20,22 +21,32 @@ from pages._ui.work.workers import Workers
 
 T = TypeVar("T")
 
-ROOM = int(os.environ.get("DPGP_CACHE_MB", "600")) * 2**20  # bytes of results kept for all sessions together
+ROOM = environment.whole("DPGP_CACHE_MB") * 2**20  # bytes of results kept for all sessions together
+_PRIVATE = 2  # processes for tables of visitors, each for one task
 
 jobs = Jobs(ROOM)
 
 
 def start() -> None:
     """Run work in processes from now on, and read the lattice: what a server does, and a test need not."""
-    jobs.workers = Workers(int(os.environ.get("DPGP_WORKERS") or os.cpu_count() or 1))
+    count = environment.whole("DPGP_WORKERS")
+    jobs.workers, jobs.private = Workers(count), Workers(min(count, _PRIVATE), tasks_each=1)
     jobs.lattice = Lattice.of_this_code()
 
 
 def stop() -> None:
     """Stop the processes."""
-    if jobs.workers is not None:
-        jobs.workers.stop()
-        jobs.workers = None
+    for pool in (jobs.workers, jobs.private):
+        if pool is not None:
+            pool.stop()
+    jobs.workers = jobs.private = None
+
+
+def send(function: Callable[[], None]) -> Future[None]:
+    """Have a process run something that no page waits for. Raises RuntimeError if there are no processes."""
+    if jobs.workers is None:
+        raise RuntimeError("no processes have been started")
+    return jobs.workers.submit(function)[0]
 
 
 def answer(

@@ -13,7 +13,9 @@ from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.context import ForkServerContext
 from typing import Any
 
-from pebble import ProcessExpired, ProcessPool
+from pebble import ProcessPool
+
+from pages._ui import environment
 
 if sys.platform != "win32":  # where there is no limit on memory
     import resource
@@ -27,8 +29,7 @@ _PRELOADED = [
 ]
 _PRELOADED += ["pages._ui.attack.attacks", "pages._ui.lengthscale.choice", "pages._ui.sparse.fitting"]
 _TASKS_A_WORKER = 200  # then a fresh process takes over, so that no leak grows for ever
-_LONGEST_SECONDS = 300.0  # of one task; nothing on a page takes a tenth of it
-_MOST_MEGABYTES = int(os.environ.get("DPGP_WORKER_MB", "4096"))  # of one worker's address space
+_MOST_MEGABYTES = environment.whole("DPGP_WORKER_MB")  # of one worker's address space
 _NICENESS = 5  # drawing pages comes first
 SLOTS = 64  # tasks whose progress can be told apart
 
@@ -36,19 +37,17 @@ _preparation = multiprocessing.spawn.get_preparation_data
 _reports: Any = None  # in a worker: fractions done, shared with the server
 
 
-STOPPED = (ProcessExpired, TimeoutError, MemoryError)  # of a task that died, or took too long or too much memory
-
-
 class Workers:
     """Processes that run picklable functions of small settings; cancelling a future stops its work at once.
 
     Args:
         count: number of processes.
+        tasks_each: after so many a fresh process takes over; 1 leaves nothing of a task in any memory.
     """
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, tasks_each: int = _TASKS_A_WORKER) -> None:
         multiprocessing.spawn.get_preparation_data = _without_main
-        self._count = count
+        self._count, self._tasks_each = count, tasks_each
         self._fractions = multiprocessing.RawArray("d", SLOTS)
         self._free = list(range(SLOTS))
         self._lock = threading.Lock()
@@ -68,7 +67,7 @@ class Workers:
             self._fractions[slot] = 0.0
         future: Future[Any]
         try:
-            future = self._pool.schedule(_call, (slot, reports, function, args), timeout=_LONGEST_SECONDS)
+            future = self._pool.schedule(_call, (slot, reports, function, args))
         except OSError as error:
             self._give_back(slot)
             raise BrokenProcessPool(str(error)) from error
@@ -87,7 +86,7 @@ class Workers:
     def _fresh_pool(self) -> ProcessPool:
         context = ForkServerContext()
         context.set_forkserver_preload(_PRELOADED)
-        return ProcessPool(self._count, _TASKS_A_WORKER, _begin, (self._fractions,), context)
+        return ProcessPool(self._count, self._tasks_each, _begin, (self._fractions,), context)
 
     def _give_back(self, slot: int) -> None:
         if slot >= 0:
@@ -105,6 +104,7 @@ def _begin(fractions: Any) -> None:
     _reports = fractions
     os.nice(_NICENESS)
     if sys.platform != "win32":
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         resource.setrlimit(resource.RLIMIT_AS, (_MOST_MEGABYTES * 2**20,) * 2)
     threading.Thread(target=_end_with_the_server, daemon=True).start()
 

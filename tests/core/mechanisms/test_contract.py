@@ -188,7 +188,7 @@ def test_every_mechanism_is_tested():
 
 def test_every_file_is_listed():
     folder = Path(dpgp_core.mechanisms.__file__).parent
-    files = {path.stem for path in folder.glob("*.py")} - {"__init__", "base"}
+    files = {path.stem for path in folder.glob("*.py")} - {"__init__", "base", "gaussian"}
     assert files == {mechanism.__module__.rsplit(".", 1)[1] for mechanism in MECHANISMS}
 
 

@@ -1,4 +1,4 @@
-"""What ``tests/datasets/test_csv_file.py`` does not ask through ``datasets.from_csv``."""
+"""What ``test_csv_file.py`` does not ask through ``read_csv``."""
 
 import io
 

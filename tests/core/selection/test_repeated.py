@@ -1,9 +1,9 @@
 from dataclasses import replace
 
-import dpgp_core.repeated_selection as repeated
 import numpy as np
 import pytest
 
+import dpgp_core.selection.repeated as repeated
 from datasets import toy_1d
 from dpgp_core.accounting.best_of_many import SelectionLoss
 from dpgp_core.accounting.ledger import Ledger
