@@ -11,8 +11,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from pages._ui import environment, http
+from pages._ui import environment
 from pages._ui.hosts import Host
+from pages._ui.serve import http
 from pages._ui.serve.origin import Doorkeeper
 from tests.e2e import browser as tool
 
