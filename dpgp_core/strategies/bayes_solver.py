@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import svd
 
-from ..data import FloatArray
+from ..arrays import FloatArray
 from .mixture_risk import MixtureRisk, Point
 
 _TINY = 1e-12

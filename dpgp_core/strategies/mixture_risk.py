@@ -15,7 +15,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from ..data import FloatArray
+from ..arrays import FloatArray
 from .dual_norm import dual_norm, narrow
 
 _IN_SPAN = 1e-12  # relative part of the targets outside the root's span that counts as rounding

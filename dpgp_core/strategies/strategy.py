@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..data import FloatArray
+from ..arrays import FloatArray
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
