@@ -14,8 +14,8 @@ from ..accounting.losses import GaussianLoss
 from ..arrays import FloatArray
 from ..bayes.measuring import Setting, measure_exactly, measure_for_teaching
 from ..bayes.models import Model, models_of, places_of
-from ..bayes.planning import importance_of, plan_stages, stage_multipliers
-from ..bayes.stages import CLIP, PlannedStage
+from ..bayes.planning import importance_of, plan_stages, rescaled, stage_multipliers
+from ..bayes.stages import CLIP
 from ..checks import check_positive
 from ..data import Dataset
 from ..gp.exact import check_columns
@@ -181,7 +181,7 @@ class BayesCloaking:
         """
         guarantee = self.guarantee.for_unit(dataset.unit).repeated(draws)
         setting = Setting(
-            planned=self._rescaled(plan.stages),
+            planned=rescaled(plan.stages, self.noise_multiplier),
             places=places_of(plan.models, dataset.X, X_test),
             prior_weights=plan.prior_weights,
             half_range=plan.half_range,
@@ -202,7 +202,3 @@ class BayesCloaking:
             observed=found.observed,
             statistics=found.statistics,
         )
-
-    def _rescaled(self, stages: Sequence[PlannedStage]) -> tuple[PlannedStage, ...]:
-        multipliers = stage_multipliers(self.noise_multiplier, len(stages))
-        return tuple(replace(stage, noise_multiplier=s) for stage, s in zip(stages, multipliers, strict=True))
