@@ -22,8 +22,9 @@ import numpy as np
 from scipy.linalg import cholesky
 
 import datasets
-from dpgp_core.calibration import noise_multiplier
-from dpgp_core.data import Dataset, FloatArray
+from dpgp_core.accounting.gaussian import noise_multiplier
+from dpgp_core.arrays import FloatArray
+from dpgp_core.data import Dataset
 from dpgp_core.gp.pivoted import factorise
 from dpgp_core.kernels import EQ
 from dpgp_core.strategies.bayes import RiskModel, bayes, risk_without_privacy

@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..data import FloatArray
-from ..kernels import check_positive
+from ..arrays import FloatArray
+from ..checks import check_positive
 from .bayes_solver import minimise_risk
 from .grouping import Labels, nearest_of_spread, sums
 from .mixture_risk import MixtureRisk

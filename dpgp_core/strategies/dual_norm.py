@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..data import FloatArray
+from ..arrays import FloatArray
 
 _TINY = 1e-12  # of the largest multiplier: a smaller one counts as that
 _STEPS = 40

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data import FloatArray
+from ..arrays import FloatArray
 
 Labels = NDArray[np.intp]
 _DIRECTIONS = 32
