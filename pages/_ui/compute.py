@@ -10,6 +10,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dpgp_core.data import Dataset
 from dpgp_core.grid_search import Setting as Found
@@ -25,10 +26,12 @@ from pages._ui.jobs import Answer, Jobs, WorkStopped
 from pages._ui.lattice import Lattice
 from pages._ui.serve import environment
 from pages._ui.sparse import Choices, Curves, Fits, Setting
+from pages._ui.visitors import token_in
 from pages._ui.waiting import Bar
 from pages._ui.workers import Workers
 
 ROOM = environment.whole("DPGP_CACHE_MB") * 2**20  # bytes of results kept for all sessions together
+_SPARE = 2  # processes beside DPGP_WORKERS, for newcomers while others' work is slow
 _PRIVATE = 2  # processes for tables of visitors, each for one task
 
 jobs = Jobs(ROOM)
@@ -37,7 +40,8 @@ jobs = Jobs(ROOM)
 def start() -> None:
     """Run work in processes from now on, and read the lattice: what a server does, and a test need not."""
     count = environment.whole("DPGP_WORKERS")
-    jobs.workers, jobs.private = Workers(count), Workers(min(count, _PRIVATE), tasks_each=1)
+    jobs.workers, jobs.private = Workers(count, spare=_SPARE), Workers(_PRIVATE, tasks_each=1)
+    jobs.owner = _visitor
     jobs.lattice = Lattice.of_this_code()
 
 
@@ -194,6 +198,15 @@ def _got(
 ) -> Answer:
     with _shown(what) as bar:
         return jobs.get(function, *settings, given=given, reports=reports, waiting=bar, here=here)
+
+
+def _visitor() -> str | None:
+    """Whose page this is: the browser's cookie, or the session where there is none."""
+    context = get_script_run_ctx()
+    if context is None:
+        return None
+    cookies = st.context.cookies.to_dict()
+    return token_in(cookies, secure=True) or token_in(cookies, secure=False) or context.session_id
 
 
 @contextlib.contextmanager
