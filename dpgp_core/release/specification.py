@@ -188,6 +188,6 @@ class ReleaseSpec:
         one = self.guarantee.loss.epsilon(total_delta)
         if one > self.total_epsilon * (1 + 1e-9):
             raise ValueError(
-                f"one release spends epsilon = {rounded_up(one).normalize():f} at delta = {total_delta:g}, above total_epsilon = "
-                f"{self.total_epsilon:g}; lower epsilon or declare a larger total"
+                f"one release spends epsilon = {rounded_up(one).normalize():f} at delta = {total_delta:g}, "
+                f"above total_epsilon = {self.total_epsilon:g}; lower epsilon or declare a larger total"
             )
