@@ -144,7 +144,8 @@ def _summary(spec: ReleaseSpec, ledger: Ledger, options: argparse.Namespace) -> 
     said = (
         f"Wrote {options.out}: epsilon = {one.budget.epsilon:g}, delta = {one.budget.delta:g}, protecting the "
         f"{one.protects} of {spec.unit}. Spent so far: epsilon = {rounded_up(total).normalize():f} of "
-        f"{limit.epsilon:g} at delta = {limit.delta:g}, {len(ledger.entries)} release{'' if len(ledger.entries) == 1 else 's'}."
+        f"{limit.epsilon:g} at delta = {limit.delta:g}, "
+        f"{len(ledger.entries)} release{'' if len(ledger.entries) == 1 else 's'}."
     )
     if options.ledger is None and total > limit.epsilon * (1 + 1e-9):
         said += (

@@ -143,6 +143,6 @@ def price_of_accuracy() -> str:
     nine, eight = needed(9.0), needed(8.0)
     return (
         f"Refined cloaking needs ε = {text.at_most(nine, 2)} for 9 cm and **ε = {text.at_most(eight, 2)}** for 8 cm: "
-        f"the last centimetre costs {text.number(eight / nine)} times the privacy loss. Asking for the accuracy you need, and "
-        "no more, is the cheapest privacy there is."
+        f"the last centimetre costs {text.number(eight / nine)} times the privacy loss. Asking for the "
+        "accuracy you need, and no more, is the cheapest privacy there is."
     )
