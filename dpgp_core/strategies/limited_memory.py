@@ -1,4 +1,4 @@
-"""What the last steps say of the curvature: the two-loop recursion of L-BFGS (Nocedal and Wright 2006, algorithm 7.4)."""
+"""Curvature from the last steps: the two-loop recursion of L-BFGS (Nocedal and Wright 2006, algorithm 7.4)."""
 
 from __future__ import annotations
 
