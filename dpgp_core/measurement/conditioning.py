@@ -10,8 +10,9 @@ import numpy as np
 from scipy.linalg import block_diag, cholesky, solve_triangular
 
 from ..arrays import FloatArray
+from ..checks import check_positive
 from ..gp.exact import check_columns
-from ..kernels import Kernel, check_positive
+from ..kernels import Kernel
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
