@@ -19,11 +19,12 @@ from collections.abc import Iterator, Sequence
 from benchmarks.noise_design import machine  # isort: skip; sets the thread caps before numpy is imported
 
 import numpy as np
-from dpgp_core.calibration import noise_multiplier
 from scipy.linalg import cholesky
 
 import datasets
-from dpgp_core.data import Dataset, FloatArray
+from dpgp_core.accounting.gaussian import noise_multiplier
+from dpgp_core.arrays import FloatArray
+from dpgp_core.data import Dataset
 from dpgp_core.gp.pivoted import factorise
 from dpgp_core.kernels import EQ
 from dpgp_core.strategies.bayes import RiskModel, bayes, risk_without_privacy

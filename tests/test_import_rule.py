@@ -165,7 +165,7 @@ def test_every_room_of_the_core_stands_on_those_below():
         assert [other for other in others if storey[other] > storey[room]] == [], room
 
 
-SHARED = {"look", "work", "model", "session", "environment", "hosts", "serve", "datasets", "dpgp_core"}
+SHARED = {"look", "work", "model", "session", "environment", "hosts", "visitor", "serve", "datasets", "dpgp_core"}
 HUBS = {"menu", "main", "page", "tour"}  # they know the rooms of pages
 
 

@@ -77,8 +77,8 @@ class Ledger:
             total, spent = proposed.epsilon(self.limit.delta), self.epsilon(self.limit.delta)
             if total > self.limit.epsilon * (1 + 1e-9):
                 raise BudgetExceeded(
-                    f"this would bring the total to epsilon = {rounded_up(total).normalize():f} at delta = "
-                    f"{self.limit.delta:g}, above the declared {self.limit.epsilon:g}; "
+                    f"this would bring the total to epsilon = {rounded_up(total).normalize():f} "
+                    f"at delta = {self.limit.delta:g}, above the declared {self.limit.epsilon:g}; "
                     f"{rounded_up(spent).normalize():f} is spent and nothing was released. "
                     f"Use epsilon = {rounded_down(self.epsilon_left()).normalize():f} or less"
                 )

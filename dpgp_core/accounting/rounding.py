@@ -6,7 +6,7 @@ import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 TOLERANCE = 1e-9
-"""Relative error of the root-finders that calibrate noise: a value within it counts as the round one it is made for."""
+"""Relative error of the root-finders that calibrate noise: a value this near a round one counts as it."""
 
 
 def rounded_up(value: float, digits: int = 3) -> Decimal:

@@ -70,8 +70,8 @@ class Mixture:
             middle = (low + high) / 2
             below = np.einsum("dm,dmp->dp", self.weights, ndtr((middle[:, None] - self.means) / sds)) < probability
             low, high = np.where(below, middle, low), np.where(below, high, middle)
-        middle_of_both: FloatArray = (low + high) / 2
-        return middle_of_both
+        quantile: FloatArray = (low + high) / 2
+        return quantile
 
     def probability_below(self, values: FloatArray, of: Of = "outputs") -> FloatArray:
         """P(output, or f, <= values), values (P,) or (D, P): uniform on average where the prediction is right."""

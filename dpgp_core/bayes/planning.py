@@ -62,6 +62,12 @@ def plan_stages(
     return tuple(planned)
 
 
+def rescaled(planned: Sequence[PlannedStage], noise_multiplier: float) -> tuple[PlannedStage, ...]:
+    """The same strategies at another budget: valid at any, if no longer the best."""
+    multipliers = stage_multipliers(noise_multiplier, len(planned))
+    return tuple(replace(stage, noise_multiplier=s) for stage, s in zip(planned, multipliers, strict=True))
+
+
 def importance_of(weights: Sequence[float] | None, tests: int, records: int) -> FloatArray:
     """Importance of the test inputs, then of the records, sum 1: a record counts as much as the average test input.
 

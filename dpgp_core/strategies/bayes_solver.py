@@ -12,6 +12,7 @@ import numpy as np
 from scipy.linalg import svd
 
 from ..arrays import FloatArray
+from .limited_memory import LimitedMemory
 from .mixture_risk import MixtureRisk, Point
 
 _TINY = 1e-12
@@ -22,11 +23,9 @@ _STATIONARY = 0.02  # of the gap: the slack below which more rows are needed, no
 _RISING, _STEEP = 1.0001, 2.0  # eigenvalues above 1 promise a descent along a new row: some, and much
 _PATIENCE = 20  # evaluations after which rows with much to promise are added without waiting for a stationary B
 _ADDED = (0.7, 0.3, 0.1, 0.03, 0.01)  # sizes tried of the largest column of new rows
-_MEMORY = 15
 _FLATTEST = 1e-3  # of the mean multiplier: a smaller one counts as that
 _SUFFICIENT = 1e-4  # share of the decrease that the slope promises
 _SHORTEST = 1e-6  # step at which the line search gives up
-_CURVED = 1e-10
 _RESERVE = 0.9  # of the gap asked for; the rest may be spent on fewer rows
 
 
@@ -57,7 +56,7 @@ def minimise_risk(risk: MixtureRisk, most_rows: int, gap: float, start: FloatArr
         most: evaluations at most.
     """
     place: _Place | None = _place(risk, _start(risk, most_rows, start))
-    used, memory, threshold, bound = 1, _Memory(), _FIRST_LOOK * gap, -np.inf
+    used, memory, threshold, bound = 1, LimitedMemory(), _FIRST_LOOK * gap, -np.inf
     goal, patience, wider = _RESERVE * gap, _PATIENCE, None
     while place is not None:
         best, excess = place.point, place.point.risk - risk.least
@@ -71,7 +70,7 @@ def minimise_risk(risk: MixtureRisk, most_rows: int, gap: float, start: FloatArr
         elif used >= patience and len(best.B) < most_rows:
             wider, patience = _with_rows_added(risk, place, most_rows, _STEEP), 2 * used
         if wider is not None:
-            place, wider, memory, used = wider, None, _Memory(), used + len(_ADDED)
+            place, wider, memory, used = wider, None, LimitedMemory(), used + len(_ADDED)
         if used >= most:
             break
         place, tried = _step(risk, place, memory)
@@ -81,39 +80,7 @@ def minimise_risk(risk: MixtureRisk, most_rows: int, gap: float, start: FloatArr
     return _fewer_rows(risk, best, bound, gap, used)
 
 
-class _Memory:
-    """The last steps and changes of slope, and what they say of the curvature (L-BFGS two-loop recursion)."""
-
-    def __init__(self) -> None:
-        self._pairs: list[tuple[FloatArray, FloatArray, float]] = []
-
-    def __len__(self) -> int:
-        return len(self._pairs)
-
-    def add(self, s: FloatArray, y: FloatArray) -> None:
-        product = float(np.vdot(s, y))
-        if product > _CURVED * np.sqrt(float(np.vdot(s, s)) * float(np.vdot(y, y))):
-            self._pairs = [*self._pairs[1 - _MEMORY :], (s, y, 1 / product)]
-
-    def clear(self) -> None:
-        self._pairs = []
-
-    def applied(self, slope: FloatArray, scale: FloatArray) -> FloatArray:
-        """Approximate inverse Hessian times slope; ``scale`` (n,) is the initial inverse Hessian up to a factor."""
-        q, steps = slope.copy(), []
-        for s, y, rho in reversed(self._pairs):
-            steps.append(rho * float(np.vdot(s, q)))
-            q -= steps[-1] * y
-        q *= scale
-        if self._pairs:
-            _, y, rho = self._pairs[-1]
-            q /= rho * float(np.vdot(y, scale * y))
-        for (s, y, rho), a in zip(self._pairs, reversed(steps), strict=True):
-            q += (a - rho * float(np.vdot(y, q))) * s
-        return q
-
-
-def _step(risk: MixtureRisk, place: _Place, memory: _Memory) -> tuple[_Place | None, int]:
+def _step(risk: MixtureRisk, place: _Place, memory: LimitedMemory) -> tuple[_Place | None, int]:
     """One quasi-Newton step with backtracking; None where no step descends."""
     B, scale = place.point.B, 1 / np.maximum(place.nu, max(_FLATTEST * float(place.nu.mean()), 1e-300))
     while True:

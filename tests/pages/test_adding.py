@@ -63,7 +63,7 @@ KERNELS: '''
 DRIVER = """
 import json, sys
 from streamlit.testing.v1 import AppTest
-from dpgp_core.release.choices import KERNEL_NAMES
+from dpgp_core.mechanisms.catalogue import KERNEL_NAMES
 from pages._ui import menu
 from pages._ui.serve import readiness
 
@@ -85,7 +85,7 @@ for page, address in wanted:
     opened.append([page, shown, chosen])
 start = AppTest.from_file("pages/_ui/main.py", default_timeout=300).run()
 cards = [link.proto.label for link in start.get("page_link")]
-print(json.dumps({"opened": opened, "cards": cards, "warm": menu.warm_states(), "kernels": KERNEL_NAMES}))
+print(json.dumps({"opened": opened, "cards": cards, "warm": menu.warm_states(), "kernels": list(KERNEL_NAMES)}))
 """
 
 

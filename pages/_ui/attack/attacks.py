@@ -19,6 +19,7 @@ from dpgp_core.data import Dataset
 from dpgp_core.kernels import Matern12
 from dpgp_core.linalg.blocks import dense_of
 from dpgp_core.mechanisms import PosteriorSampling
+from dpgp_core.mechanisms.base import TeachingRelease
 from pages._ui.model import Design, Draw, Model, mechanism_of
 
 Target = Literal["paths", "cloaking", "gp_prior"]
@@ -99,8 +100,10 @@ def attack_outputs(dataset: Dataset, attack: OutputAttack) -> Attacked:
     record = int((shifts**2).sum(axis=0).argmax())
     pair = output_neighbours(dataset, record)
     rng = np.random.default_rng(attack.draw.seed)
-    known = [mechanism.release_planned(plan, data, dataset.X, rng) for data in pair]
-    linear = linear_attack(*known)
+    inside, outside = (mechanism.release_planned(plan, data, dataset.X, rng) for data in pair)
+    assert isinstance(inside, TeachingRelease)  # numbered draws
+    assert isinstance(outside, TeachingRelease)
+    linear = linear_attack(inside, outside)
     scores = [
         np.concatenate([linear.score(s) for s in draw_releases(mechanism, data, dataset.X, rng, attack.trials)])
         for data in pair

@@ -33,7 +33,7 @@ def factor_of(log_change: float) -> str:
 
 
 def at_most(value: float, digits: int = 3) -> str:
-    """An upper bound (an epsilon spent, a factor) in significant digits, rounded up: never said too small."""
+    """An upper bound (an epsilon spent, a factor) in significant digits, rounded up: never too small."""
     return _written(rounded_up(value, digits), digits)
 
 

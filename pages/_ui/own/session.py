@@ -10,8 +10,9 @@ import streamlit as st
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.accounting.ledger import Ledger
 from dpgp_core.release import ReleaseSpec, ledger_from_json
-from pages._ui.serve.visitors import VISITORS, Issued, Record, token_in
+from pages._ui.serve.visitors import VISITORS, Issued, Record
 from pages._ui.session import OWN_TOKEN
+from pages._ui.visitor import token_in
 
 
 @dataclass(frozen=True)

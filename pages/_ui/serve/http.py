@@ -18,7 +18,8 @@ from dpgp_core import __version__
 from pages._ui import environment
 from pages._ui.serve.origin import Doorkeeper, listens_here
 from pages._ui.serve.readiness import Probe, Readiness
-from pages._ui.serve.visitors import COOKIE, SECURE_COOKIE, VISITORS, Visitors, token_in
+from pages._ui.serve.visitors import VISITORS, Visitors
+from pages._ui.visitor import COOKIE, SECURE_COOKIE, token_in
 from pages._ui.work import cached
 
 PROPOSED = "x-visitor"  # header in which a proxy proposes a token, so that the first request already goes to

@@ -72,7 +72,7 @@ class SparseSetting:
         return replace(ours, variant="paper", covariance="paper" if method == "paper" else "naive")
 
     def released(self, unit: str) -> list[tuple[object, Guarantee]]:
-        """What the page's picture and table publish: our release and the paper's, each with its promise."""
+        """What the page's picture and table publish: a release of ours and one of the paper's."""
         shown: tuple[Method, ...] = ("ours", "paper")
         return [((method, self), self.mechanism(method).guarantee.for_unit(unit)) for method in shown]
 

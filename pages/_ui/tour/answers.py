@@ -28,7 +28,7 @@ _DENSE = 15  # sales in a hexagon
 
 
 def success(epsilon: float) -> float:
-    """The best attacker's chance to be right on what is true half of the time; Gaussian noise, the tour's delta."""
+    """The best attacker's chance to be right about a fair coin, against Gaussian noise at the tour's delta."""
     return attacker_success(0.5, 1 / noise_multiplier(epsilon, DELTA))
 
 
@@ -147,6 +147,6 @@ def price_of_accuracy() -> str:
     nine, eight = needed(9.0), needed(8.0)
     return (
         f"Refined cloaking needs ε = {text.at_most(nine, 2)} for 9 cm and **ε = {text.at_most(eight, 2)}** for 8 cm: "
-        f"the last centimetre costs {text.number(eight / nine)} times the privacy loss. Asking for the accuracy you "
-        "need, and no more, is the cheapest privacy there is."
+        f"the last centimetre costs {text.number(eight / nine)} times the privacy loss. Asking for the "
+        "accuracy you need, and no more, is the cheapest privacy there is."
     )

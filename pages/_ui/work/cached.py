@@ -9,10 +9,12 @@ from typing import Any, TypeVar
 
 import plotly.graph_objects as go
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dpgp_core.data import Dataset
 from pages._ui import environment
 from pages._ui.model import load_dataset
+from pages._ui.visitor import token_in
 from pages._ui.work.engine import ClusterUnavailable
 from pages._ui.work.jobs import Answer, Jobs, WorkStopped
 from pages._ui.work.store import Lattice
@@ -22,6 +24,7 @@ from pages._ui.work.workers import Workers
 T = TypeVar("T")
 
 ROOM = environment.whole("DPGP_CACHE_MB") * 2**20  # bytes of results kept for all sessions together
+_SPARE = 2  # processes beside DPGP_WORKERS, for newcomers while others' work is slow
 _PRIVATE = 2  # processes for tables of visitors, each for one task
 
 jobs = Jobs(ROOM)
@@ -30,7 +33,8 @@ jobs = Jobs(ROOM)
 def start() -> None:
     """Run work in processes from now on, and read the lattice: what a server does, and a test need not."""
     count = environment.whole("DPGP_WORKERS")
-    jobs.workers, jobs.private = Workers(count), Workers(min(count, _PRIVATE), tasks_each=1)
+    jobs.workers, jobs.private = Workers(count, spare=_SPARE), Workers(_PRIVATE, tasks_each=1)
+    jobs.owner = _visitor
     jobs.lattice = Lattice.of_this_code()
 
 
@@ -104,6 +108,15 @@ def unstoppable(function: Callable[..., T], *args: Any) -> T:
         WorkStopped: it took too long or too much memory.
     """
     return jobs.once(function, *args)
+
+
+def _visitor() -> str | None:
+    """Whose page this is: the browser's cookie, or the session where there is none."""
+    context = get_script_run_ctx()
+    if context is None:
+        return None
+    cookies = st.context.cookies.to_dict()
+    return token_in(cookies, secure=True) or token_in(cookies, secure=False) or context.session_id
 
 
 @contextlib.contextmanager

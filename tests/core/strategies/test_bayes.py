@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
-from dpgp_core.calibration import noise_multiplier
-from dpgp_core.noise_design import design_noise
 
 import datasets
+from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.gp.pivoted import factorise
 from dpgp_core.kernels import EQ
 from dpgp_core.strategies.bayes import RiskModel, bayes, certificate, risk, risk_without_privacy
+from dpgp_core.strategies.noise_design import design_noise
 
 from .conftest import dense, random_model
 
