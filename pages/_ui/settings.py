@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datasets import DATASETS
+from dpgp_core.mechanisms import CATALOGUE
 from pages._ui.excursion.figures import LAYERS as EXCURSION_LAYERS
 from pages._ui.look.maps import LAYERS
 from pages._ui.model import KERNELS
@@ -73,11 +74,7 @@ CHOICES: dict[str, dict[str, str]] = {  # drop-downs: key -> {value: title}
     "inputs": {"halves": "Balanced around the target", "uniform": "Anywhere"},
     "choice_by": {"exponential": "Exponential mechanism", "permute_and_flip": "Permute-and-flip"},
     "kernel": {name: name for name in KERNELS},
-    "mechanism": {
-        "refined": "Refined cloaking: two stages (ours)",
-        "cloaking": "Cloaking",
-        "gp_prior": "GP-prior noise",
-    },
+    "mechanism": {name: entry.title for name, entry in CATALOGUE.items() if entry.drawn},
     "objective": {"trace": "Trace: least squared noise (ours)", "logdet": "Log-det (Smith et al. 2018)"},
     "calibration": {"analytic": "Analytic Gaussian (exact)", "hall": "Hall et al. 2013 (ε ≤ 1)"},
     "focus": {"records": "Where the records are", "everywhere": "Everywhere on the picture"},

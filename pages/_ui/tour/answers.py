@@ -134,7 +134,7 @@ def attack_limit() -> str:
 def needed(target: float) -> float:
     """Epsilon that refined cloaking needs for a held-out error of ``target`` cm; inf if none is enough."""
     contest = contenders.Contest(KUNG, DELTA, 10, 6)
-    found = cached.needed(contest, "Refined cloaking (ours)", target)
+    found = cached.needed(contest, "refined", target)
     return math.inf if found is None else found
 
 

@@ -64,13 +64,15 @@ def scene(name: str) -> Scene:
 def curve(contest: Contest, name: str) -> Curve:
     """Error against epsilon of one contender."""
     data = dataset(contest.model.dataset)
-    return _got(f"Comparing: {name}", contenders.curve, contest, name, given=(data,)).value
+    return _got(f"Comparing: {contenders.CONTENDERS[name].title}", contenders.curve, contest, name, given=(data,)).value
 
 
 def needed(contest: Contest, name: str, target: float) -> float | None:
     """Epsilon that a contender needs for a target error, in the output's unit."""
     data = dataset(contest.model.dataset)
-    return _got(f"Solving for ε: {name}", contenders.needed, contest, name, target, given=(data,)).value
+    return _got(
+        f"Solving for ε: {contenders.CONTENDERS[name].title}", contenders.needed, contest, name, target, given=(data,)
+    ).value
 
 
 def nonprivate(model: Model) -> float:
