@@ -81,7 +81,7 @@ def test_nothing_is_inferred_from_the_table(open_page):
 
 def test_two_releases_spend_the_budget_and_the_third_is_refused(open_page):
     app = declared(open_page)
-    assert "Its noise will have a standard deviation of about" in page_text(app)
+    assert "The curve will be known to about" in page_text(app)
     assert "one girl's height" in page_text(app).replace("&#x27;", "'")
     app = press(app, "Make release 1")
     first = last_zip(app)
