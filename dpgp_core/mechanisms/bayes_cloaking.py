@@ -184,6 +184,7 @@ class BayesCloaking:
             ValueError: draws < 1, or shapes disagree.
         """
         guarantee = self.guarantee.for_unit(dataset.unit)
+        together = guarantee.repeated(draws)
         setting = self._setting(plan, dataset.X, X_test)
         if rng is None:
             found = measure_exactly(setting, dataset, guarantee, draws)
@@ -198,7 +199,7 @@ class BayesCloaking:
         release = BayesRelease(
             X_test=X_test,
             samples=uncertainty.values,
-            guarantee=guarantee.repeated(draws),
+            guarantee=together,
             statistics=found.statistics,
             uncertainty=uncertainty,
             observed=found.observed,
