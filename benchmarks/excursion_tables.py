@@ -53,7 +53,7 @@ from dpgp_core.kernels import Matern12  # noqa: E402
 from pages._ui.work.engine import engine  # noqa: E402
 
 PARTS = ("curve", "curves", "plumes", "london", "speed")
-SPEED_TARGET = 20.0  # seconds, 07_targets.md; published script: 190 to 463 s
+SPEED_TARGET = 20.0  # seconds, docs/targets.md; published script: 190 to 463 s
 BUDGETS = (math.inf, 10.0, 3.0)
 DELTA_1D = 0.005
 COLUMNS = (
@@ -70,7 +70,7 @@ COLUMNS = (
     "quartiles",
     "path sd",
 )
-GOLDEN = {  # 07_targets.md: (non-private, one private path)
+GOLDEN = {  # docs/targets.md: (non-private, one private path)
     "one curve": {0.1: (0.956, 0.891), 0.3: (0.948, 0.864), 0.5: (0.939, 0.792), 0.6: (0.925, 0.758)},
     "plumes": {0.1: (0.975, 0.843), 0.3: (0.945, 0.827), 0.5: (0.907, 0.798)},
 }

@@ -2,7 +2,7 @@
 
 Your own table is read by ``dpgp_core.read_csv``.
 
-A new dataset is one file in this folder (``NAME``, ``TITLE``, ``load(...) -> Dataset``) and one
+A new dataset is one file in this folder (``NAME``, ``TITLE``, ``FAMILY``, ``load(...) -> Dataset``) and one
 line in ``DATASETS``, or in ``FROM_FILES`` if it cannot be loaded without files of the user's.
 """
 
@@ -26,14 +26,18 @@ from datasets import (
 )
 from dpgp_core.data import Dataset
 
-__all__ = ["DATASETS", "FROM_FILES", "DatasetModule", "load"]
+__all__ = ["DATASETS", "FROM_FILES", "DatasetModule", "family", "load"]
 
 
 class DatasetModule(Protocol):
-    """What a dataset's file provides: its short name, its display title, and how to load it."""
+    """What a dataset's file provides: its short name, its title, whom it is about, and how to load it.
+
+    ``FAMILY`` is the same for data sets about the same people: what is released of one is spent on all.
+    """
 
     NAME: str
     TITLE: str
+    FAMILY: str
 
     @property
     def load(self) -> Callable[..., Dataset]:
@@ -52,6 +56,21 @@ DATASETS: tuple[DatasetModule, ...] = (  # in display order
     growth_2d,
 )
 FROM_FILES: tuple[DatasetModule, ...] = (london_ppd,)  # not in any menu: options without a default name files
+
+
+def family(name: str) -> str:
+    """The family of a dataset, ``FAMILY`` of its module: one person, one ledger.
+
+    Args:
+        name: ``NAME`` of a module, also with what tells its variants apart behind it ("kung_2d").
+
+    Raises:
+        ValueError: no dataset has the name.
+    """
+    found = [module for module in (*DATASETS, *FROM_FILES) if f"{name}_".startswith(f"{module.NAME}_")]
+    if not found:
+        raise ValueError(f"there is no dataset named {name!r}")
+    return max(found, key=lambda module: len(module.NAME)).FAMILY
 
 
 def load(name: str, **options: Any) -> Dataset:

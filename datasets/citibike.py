@@ -24,6 +24,7 @@ from dpgp_core.data import Dataset
 
 NAME = "citibike"
 TITLE = "Citi Bike journeys (simulated)"
+FAMILY = NAME
 LATITUDES = (40.6794, 40.7872)  # degrees north, the published box
 LONGITUDES = (-74.0171, -73.9299)  # degrees east
 X_BOX = (LATITUDES, LONGITUDES, LATITUDES, LONGITUDES)

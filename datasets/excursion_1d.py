@@ -18,6 +18,7 @@ from dpgp_core.excursion.sets import Targets
 
 NAME = "excursion_1d"
 TITLE = "Excursion curve (simulated)"
+FAMILY = NAME
 X_BOX = (0.0, 1.0)
 Y_BOUNDS = (-1.0, 1.0)
 GRID_POINTS = 800

@@ -23,6 +23,7 @@ from dpgp_core.data import Dataset
 
 NAME = "growth_2d"
 TITLE = "Girls' growth (simulated)"
+FAMILY = NAME
 N_PUBLISHED = 5189  # girls of the published experiment
 AGES = (2.0, 18.0)  # years
 WEIGHTS = (5.0, 90.0)  # kg; the few simulated beyond are set to the end

@@ -24,6 +24,7 @@ from dpgp_core.data import Dataset
 
 NAME = "kung"
 TITLE = "!Kung heights"
+FAMILY = NAME  # the same people with one input or two
 Y_BOUNDS = (58.27, 158.27)  # cm
 Y_SCALE = 25.742  # cm
 AGE_BOX = (0.0, 100.0)  # years

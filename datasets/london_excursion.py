@@ -22,6 +22,7 @@ from dpgp_core.excursion.sets import Targets
 
 NAME = "london_excursion"
 TITLE = "London hexagons above a price (private positions)"
+FAMILY = "london"  # the same sales, one by one or as medians of hexagons
 THRESHOLD = 13.0  # ln GBP, about GBP 442,000
 Y_BOUNDS = (-1.0, 1.0)  # ln GBP from the threshold
 SEARCH_NOISE = 0.5  # M_xi of the simulated maps that settings are chosen on; a guess, not fitted

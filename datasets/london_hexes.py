@@ -22,6 +22,7 @@ from dpgp_core.data import Dataset
 
 NAME = "london_hexes"
 TITLE = "London price hexagons"
+FAMILY = "london"  # the same sales, one by one or as medians of hexagons
 Y_BOUNDS = (math.log(250_000), math.log(1_500_000))  # ln GBP
 Y_SCALE = 1.0  # ln GBP
 X_BOX = ((490.0, 570.0), (145.0, 210.0))  # km: Greater London and about 10 km around it

@@ -31,6 +31,7 @@ from dpgp_core.data import Dataset
 
 NAME = "london_ppd"
 TITLE = "London sales (Price Paid Data)"
+FAMILY = "london"  # the same sales, one by one or as medians of hexagons
 Y_BOUNDS = london_hexes.Y_BOUNDS
 SOURCE = (
     "Contains HM Land Registry data, OS data (c) Crown copyright and database right, Royal Mail data (c) Royal Mail "

@@ -23,6 +23,7 @@ from dpgp_core.data import Dataset
 
 NAME = "london_sales"
 TITLE = "London sales (simulated)"
+FAMILY = "london"  # the same sales, one by one or as medians of hexagons
 N_PUBLISHED = 4766  # sales of the published London experiment
 LN_PRICE_SD = 0.25  # spread of ln price about its cell's median
 Y_BOUNDS = london_hexes.Y_BOUNDS

@@ -18,6 +18,7 @@ from dpgp_core.excursion.sets import Targets
 
 NAME = "plumes_2d"
 TITLE = "Pollution plumes (simulated)"
+FAMILY = NAME
 X_BOX = (0.0, 1.0)
 Y_BOUNDS = (-1.0, 1.0)
 GRID_SIDE = 64

@@ -12,6 +12,7 @@ from dpgp_core.data import Dataset
 
 NAME = "toy_1d"
 TITLE = "Toy curve (simulated)"
+FAMILY = NAME
 X_BOX = (0.0, 10.0)
 Y_BOUNDS = (-2.0, 2.0)
 NOISE_SD = 0.2

@@ -33,6 +33,7 @@ _HOMES = {  # public name: the module that defines it; ``__init__.pyi`` says the
     "design_noise": "strategies.noise_design",
     # mechanisms
     "MECHANISMS": "mechanisms",
+    "BayesCloaking": "mechanisms.bayes_cloaking",
     "GPPrior": "mechanisms",
     "Cloaking": "mechanisms",
     "CloakingInducing": "mechanisms",
@@ -43,6 +44,8 @@ _HOMES = {  # public name: the module that defines it; ``__init__.pyi`` says the
     "HallPosterior": "mechanisms",
     "SparseVariational": "mechanisms",
     "Release": "mechanisms",
+    # what was released, read again
+    "refit": "measurement.refit",
     # choices and excursion sets
     "selection_probabilities": "selection.exponential",
     "excursion_probability": "excursion.sets",

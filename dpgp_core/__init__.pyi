@@ -15,6 +15,7 @@ from .kernels import Matern12 as Matern12
 from .kernels import Matern32 as Matern32
 from .kernels import Matern52 as Matern52
 from .kernels import RationalQuadratic as RationalQuadratic
+from .measurement.refit import refit as refit
 from .mechanisms import MECHANISMS as MECHANISMS
 from .mechanisms import Cloaking as Cloaking
 from .mechanisms import CloakingInducing as CloakingInducing
@@ -26,6 +27,7 @@ from .mechanisms import PosteriorSampling as PosteriorSampling
 from .mechanisms import RefinedCloaking as RefinedCloaking
 from .mechanisms import Release as Release
 from .mechanisms import SparseVariational as SparseVariational
+from .mechanisms.bayes_cloaking import BayesCloaking as BayesCloaking
 from .reading.csv_file import read_csv as read_csv
 from .selection.exponential import selection_probabilities as selection_probabilities
 from .strategies.noise_design import NoiseDesign as NoiseDesign

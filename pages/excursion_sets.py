@@ -59,5 +59,5 @@ with lesson:
         ],
     )
 frame.guarantee_card(found.guarantee, frame.TEACHING_NOTE)
-frame.spent(f"excursion_{kind}", found.guarantee, view)
+frame.spent(found.dataset.name, (view, found.guarantee))
 frame.state_link()

@@ -51,5 +51,5 @@ with lesson:
         ],
     )
 frame.guarantee_card(guarantee, frame.TEACHING_NOTE)
-frame.spent(data.name, guarantee, (model, design, draw))
+frame.spent(data.name, (ours.settings, guarantee), (paper.settings, paper.outcome.release.guarantee))
 frame.state_link()

@@ -30,7 +30,7 @@ frame.metrics(
         ),
         Metric("Most likely", f"{found.likeliest:g} {unit}", text.percent(found.probability)),
         Metric("Best if known", f"{found.best:g} {unit}", "not private"),
-        Metric("Choice and release", f"ε = {text.number(total, 3)}", f"δ = {budgets.delta:g}"),
+        Metric("Choice and release", f"ε = {text.at_most(total)}", f"δ = {budgets.delta:g}"),
     ]
 )
 left, right = st.columns([3, 2])

@@ -49,5 +49,6 @@ with lesson:
         ],
     )
 frame.guarantee_card(guarantee, frame.TEACHING_NOTE)
-frame.spent(data.name, guarantee, (model, design, draw))
+beside_it = [(paper.settings, paper.outcome.release.guarantee)] if beside else []
+frame.spent(data.name, (ours.settings, guarantee), *beside_it)
 frame.state_link()

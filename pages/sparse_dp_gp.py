@@ -6,7 +6,8 @@ from pages._ui.work import cached
 
 setting, view, show = controls.sparse_setting()
 found = cached.sparse_fits(setting)
-guarantee = setting.mechanism().guarantee.for_unit(found.dataset.unit)
+released = setting.released(found.dataset.unit)
+guarantee = released[0][1]
 
 
 def picture(*parts):
@@ -61,7 +62,7 @@ else:
     table = figures.choice_table(chosen)
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
 with values:
-    frame.table(table, f"sparse_{view}", "Predictions of one release may be published; errors are not private.")
+    frame.table(table, f"sparse_{view}", figures.table_note(view, [each for _, each in released]))
 with how:
     frame.steps(figures.steps(setting, found))
 with lesson:
@@ -74,5 +75,5 @@ with lesson:
         ],
     )
 frame.guarantee_card(guarantee, frame.TEACHING_NOTE)
-frame.spent(f"sparse_{setting.dataset}", guarantee, setting)
+frame.spent(setting.dataset, *released)
 frame.state_link()

@@ -12,6 +12,7 @@ from .compose import total_epsilon
 from .gaussian import epsilon_of, noise_multiplier
 from .guarantee import Budget, Guarantee
 from .losses import GaussianLoss
+from .rounding import rounded_down, rounded_up
 
 
 class BudgetExceeded(ValueError):
@@ -76,8 +77,9 @@ class Ledger:
             total, spent = proposed.epsilon(self.limit.delta), self.epsilon(self.limit.delta)
             if total > self.limit.epsilon * (1 + 1e-9):
                 raise BudgetExceeded(
-                    f"this would bring the total to epsilon = {total:.3g} at delta = {self.limit.delta:g}, "
-                    f"above the declared {self.limit.epsilon:g}; {spent:.3g} is spent and nothing was released. "
-                    f"Use epsilon = {self.epsilon_left():.3g} or less"
+                    f"this would bring the total to epsilon = {rounded_up(total).normalize():f} "
+                    f"at delta = {self.limit.delta:g}, above the declared {self.limit.epsilon:g}; "
+                    f"{rounded_up(spent).normalize():f} is spent and nothing was released. "
+                    f"Use epsilon = {rounded_down(self.epsilon_left()).normalize():f} or less"
                 )
         self.entries = proposed.entries

@@ -10,9 +10,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import NoReturn
 
-import numpy as np
-
 from ..accounting.ledger import BudgetExceeded, Ledger
+from ..accounting.rounding import rounded_up
 from .bundle import bundle
 from .files import CannotWrite, check_different, open_file, output_file, read_text_file, spend_in_file
 from .ledger_json import ledger_from_json
@@ -131,8 +130,7 @@ def _release(options: argparse.Namespace) -> str:
         else:
             ledger = spend_in_file(options.ledger, start, spent)
         with _stage(BAD_DATA):
-            # without a seed the generator takes 128 bits from the operating system, and nothing keeps them
-            content = bundle(publish(spec, dataset, np.random.default_rng(), plan), spec, ledger)
+            content = bundle(publish(spec, dataset, plan), spec, ledger)
         write(content)
     return _summary(spec, ledger, options)
 
@@ -142,8 +140,9 @@ def _summary(spec: ReleaseSpec, ledger: Ledger, options: argparse.Namespace) -> 
     total = ledger.epsilon(limit.delta)
     said = (
         f"Wrote {options.out}: epsilon = {one.budget.epsilon:g}, delta = {one.budget.delta:g}, protecting the "
-        f"{one.protects} of {spec.unit}. Spent so far: epsilon = {total:.3g} of {limit.epsilon:g} at delta = "
-        f"{limit.delta:g}, {len(ledger.entries)} release{'' if len(ledger.entries) == 1 else 's'}."
+        f"{one.protects} of {spec.unit}. Spent so far: epsilon = {rounded_up(total).normalize():f} of "
+        f"{limit.epsilon:g} at delta = {limit.delta:g}, "
+        f"{len(ledger.entries)} release{'' if len(ledger.entries) == 1 else 's'}."
     )
     if options.ledger is None and total > limit.epsilon * (1 + 1e-9):
         said += (

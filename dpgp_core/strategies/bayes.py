@@ -170,7 +170,7 @@ def _of_sums(models: Sequence[RiskModel], groups: Labels) -> list[RiskModel]:
 
 
 def _rank(targets: FloatArray) -> int:
-    s = np.linalg.svd(targets, compute_uv=False)
+    s = np.linalg.svd(np.linalg.qr(targets, mode="r"), compute_uv=False)
     return int((s > _RANK_TOLERANCE * s[0]).sum())
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from scipy.linalg import svd
 
 from ..arrays import FloatArray
+from .limited_memory import LimitedMemory
 from .mixture_risk import MixtureRisk, Point
 
 _TINY = 1e-12
@@ -19,11 +20,12 @@ _FIRST_ROWS = 64
 _WOBBLE, _SMALL_WOBBLE = 0.03, 1e-3  # size of random directions in the start, without and with a B to start from
 _FIRST_LOOK, _NEXT_LOOK = 0.05, 0.3  # of the gap, or of the last slack: the slack at which to look for a certificate
 _STATIONARY = 0.02  # of the gap: the slack below which more rows are needed, not more steps
-_MEMORY = 15
+_RISING, _STEEP = 1.0001, 2.0  # eigenvalues above 1 promise a descent along a new row: some, and much
+_PATIENCE = 20  # evaluations after which rows with much to promise are added without waiting for a stationary B
+_ADDED = (0.7, 0.3, 0.1, 0.03, 0.01)  # sizes tried of the largest column of new rows
 _FLATTEST = 1e-3  # of the mean multiplier: a smaller one counts as that
 _SUFFICIENT = 1e-4  # share of the decrease that the slope promises
 _SHORTEST = 1e-6  # step at which the line search gives up
-_CURVED = 1e-10
 _RESERVE = 0.9  # of the gap asked for; the rest may be spent on fewer rows
 
 
@@ -54,8 +56,8 @@ def minimise_risk(risk: MixtureRisk, most_rows: int, gap: float, start: FloatArr
         most: evaluations at most.
     """
     place: _Place | None = _place(risk, _start(risk, most_rows, start))
-    used, memory, threshold, bound = 1, _Memory(), _FIRST_LOOK * gap, -np.inf
-    goal = _RESERVE * gap
+    used, memory, threshold, bound = 1, LimitedMemory(), _FIRST_LOOK * gap, -np.inf
+    goal, patience, wider = _RESERVE * gap, _PATIENCE, None
     while place is not None:
         best, excess = place.point, place.point.risk - risk.least
         if place.slack <= threshold * excess or excess <= 0:
@@ -63,9 +65,12 @@ def minimise_risk(risk: MixtureRisk, most_rows: int, gap: float, start: FloatArr
             if best.risk - bound <= goal * excess:
                 break
             threshold = _NEXT_LOOK * place.slack / excess
-            if place.slack <= _STATIONARY * gap * excess and len(best.B) < most_rows:
-                more = min(2 * len(best.B), most_rows)
-                place, memory, threshold = _place(risk, _padded(best.B, more, _SMALL_WOBBLE)), _Memory(), threshold * 3
+            if place.slack <= _STATIONARY * gap * excess:
+                wider = _with_rows_added(risk, place, most_rows, _RISING)
+        elif used >= patience and len(best.B) < most_rows:
+            wider, patience = _with_rows_added(risk, place, most_rows, _STEEP), 2 * used
+        if wider is not None:
+            place, wider, memory, used = wider, None, LimitedMemory(), used + len(_ADDED)
         if used >= most:
             break
         place, tried = _step(risk, place, memory)
@@ -75,39 +80,7 @@ def minimise_risk(risk: MixtureRisk, most_rows: int, gap: float, start: FloatArr
     return _fewer_rows(risk, best, bound, gap, used)
 
 
-class _Memory:
-    """The last steps and changes of slope, and what they say of the curvature (L-BFGS two-loop recursion)."""
-
-    def __init__(self) -> None:
-        self._pairs: list[tuple[FloatArray, FloatArray, float]] = []
-
-    def __len__(self) -> int:
-        return len(self._pairs)
-
-    def add(self, s: FloatArray, y: FloatArray) -> None:
-        product = float(np.vdot(s, y))
-        if product > _CURVED * np.sqrt(float(np.vdot(s, s)) * float(np.vdot(y, y))):
-            self._pairs = [*self._pairs[1 - _MEMORY :], (s, y, 1 / product)]
-
-    def clear(self) -> None:
-        self._pairs = []
-
-    def applied(self, slope: FloatArray, scale: FloatArray) -> FloatArray:
-        """Approximate inverse Hessian times slope; ``scale`` (n,) is the initial inverse Hessian up to a factor."""
-        q, steps = slope.copy(), []
-        for s, y, rho in reversed(self._pairs):
-            steps.append(rho * float(np.vdot(s, q)))
-            q -= steps[-1] * y
-        q *= scale
-        if self._pairs:
-            _, y, rho = self._pairs[-1]
-            q /= rho * float(np.vdot(y, scale * y))
-        for (s, y, rho), a in zip(self._pairs, reversed(steps), strict=True):
-            q += (a - rho * float(np.vdot(y, q))) * s
-        return q
-
-
-def _step(risk: MixtureRisk, place: _Place, memory: _Memory) -> tuple[_Place | None, int]:
+def _step(risk: MixtureRisk, place: _Place, memory: LimitedMemory) -> tuple[_Place | None, int]:
     """One quasi-Newton step with backtracking; None where no step descends."""
     B, scale = place.point.B, 1 / np.maximum(place.nu, max(_FLATTEST * float(place.nu.mean()), 1e-300))
     while True:
@@ -129,6 +102,27 @@ def _step(risk: MixtureRisk, place: _Place, memory: _Memory) -> tuple[_Place | N
         again, more = _step(risk, place, memory)
         return again, used + more
     return None, used
+
+
+def _with_rows_added(risk: MixtureRisk, place: _Place, most_rows: int, least: float) -> _Place | None:
+    """Leave a saddle: rows along which the risk falls at second order.
+
+    At a stationary B, adding a small row x changes the risk by x^T (diag(nu) - G) x / ... < 0 exactly where
+    diag(nu)^-1/2 G diag(nu)^-1/2 has an eigenvalue above 1. The eigenvectors give the rows. None where no eigenvalue
+    is above ``least`` or nothing is gained.
+    """
+    nu = np.maximum(place.nu, max(_FLATTEST * float(place.nu.mean()), 1e-300))
+    A = risk.residuals(place.point) / np.sqrt(nu * risk.t)[:, None]
+    values, vectors = np.linalg.eigh(A.T @ A)
+    count = min(int((values > least).sum()), max(most_rows // 4, 1))
+    if count == 0:
+        return None
+    rows = ((A @ vectors[:, -count:]) / np.sqrt(nu)[:, None]).T
+    rows /= np.maximum(np.sqrt(np.einsum("ij,ij->j", rows, rows)).max(), _TINY)
+    _, s, old = svd(place.point.B, full_matrices=False, check_finite=False)
+    old = (s[:, None] * old)[: most_rows - count]
+    best = min((risk.at(unit(np.vstack([old, size * rows]))) for size in _ADDED), key=lambda point: point.risk)
+    return _place(risk, best.B) if best.risk < place.point.risk else None
 
 
 def _place(risk: MixtureRisk, B: FloatArray) -> _Place:

@@ -10,32 +10,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from ..arrays import FloatArray
 from .dual_norm import dual_norm, narrow
+from .strategy import Model
 
 _IN_SPAN = 1e-12  # relative part of the targets outside the root's span that counts as rounding
-
-
-class Model(Protocol):
-    """What is read of a model; see ``bayes.RiskModel``."""
-
-    @property
-    def noise(self) -> FloatArray: ...  # noqa: D102
-    @property
-    def root(self) -> FloatArray: ...  # noqa: D102
-    @property
-    def targets(self) -> FloatArray: ...  # noqa: D102
-    @property
-    def prior_risk(self) -> float: ...  # noqa: D102
-    @property
-    def weight(self) -> float: ...  # noqa: D102
-    @property
-    def signs(self) -> FloatArray | None: ...  # noqa: D102
 
 
 @dataclass(frozen=True, eq=False)

@@ -86,7 +86,7 @@ def test_2d_part_smooths_paths_on_its_own_grid(noise):
 
 @pytest.mark.parametrize("noise", [0.1, pytest.param(0.6, marks=pytest.mark.slow)])
 def test_golden_1d_figures(noise):
-    # 07_targets.md, one target (seed 6 of the published experiment), epsilon < 3 by the published accounting.
+    # docs/targets.md, one target (seed 6 of the published experiment), epsilon < 3 by the published accounting.
     # The search here is finer and C is validated apart, so the path may do better: hence the one-sided band.
     part = benchmark.curve_part(noise, 100, 800, 6, one_curve=True)
     estimate, path = benchmark.GOLDEN["one curve"][noise]

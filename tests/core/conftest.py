@@ -17,7 +17,7 @@ def kung_data():
 
 @pytest.fixture(scope="session")
 def kung_model():
-    # 07_targets.md: EQ of 25 years, noise variance 0.3, in units of the kernel sd 25.742 cm
+    # targets: EQ of 25 years, noise variance 0.3, in units of the kernel sd 25.742 cm
     return {"kernel": EQ(lengthscale=25.0), "noise_variance": 0.3}
 
 

@@ -15,6 +15,7 @@ import yaml
 
 from deploy import local
 from pages._ui.serve.visitors import COOKIE, SECURE_COOKIE
+from pages._ui.work import cached
 
 ROOT = Path(__file__).resolve().parents[2]
 DEPLOY = ROOT / "deploy"
@@ -113,6 +114,16 @@ def test_no_container_can_write_or_gain_rights(name):
     assert re.fullmatch(r"\d+[mg]", service["mem_limit"])
     assert service["cpus"] > 0
     assert service["pids_limit"] > 0
+
+
+def test_all_processes_at_their_limit_fit_the_container():
+    settings = dict(pair.split("=", 1) for pair in " ".join(arguments("ENV")).split())
+    processes = int(settings["DPGP_WORKERS"]) + cached._SPARE + cached._PRIVATE
+    server = 2 * 600 + 100  # the cache, and as much for its pages
+    for name in APPS:
+        limit = int(re.fullmatch(r"(\d+)g", COMPOSE["services"][name]["mem_limit"])[1]) * 1024
+        assert processes * int(settings["DPGP_WORKER_MB"]) + server < limit
+        assert COMPOSE["services"][name]["ulimits"] == {"core": 0}
 
 
 def test_there_are_two_replicas_with_one_secret_that_are_reached_through_the_gate_only():

@@ -226,7 +226,7 @@ def test_the_probe_believes_answers_only_for_a_while_and_queues_only_as_long_as_
 def test_the_checks_notice_a_wrong_calibration(monkeypatch):
     release = dict(CHECKS)["the numeric core computes a wrong release"]
     release()
-    monkeypatch.setattr("dpgp_core.mechanisms.base.noise_multiplier", lambda *_, **__: 1.0)
+    monkeypatch.setattr("dpgp_core.mechanisms.gaussian.noise_multiplier", lambda *_, **__: 1.0)
     with pytest.raises(ArithmeticError):
         release()
 
@@ -282,6 +282,6 @@ def test_the_signal_starts_draining_and_does_not_stop_the_process():
 
 def test_the_app_uses_all_this():
     source = (ROOT / "app.py").read_text()
-    assert re.search(r"routes=server\.ROUTES", source)
-    assert re.search(r"middleware=server\.MIDDLEWARE", source)
+    assert re.search(r"routes=http\.ROUTES", source)
+    assert re.search(r"middleware=http\.MIDDLEWARE", source)
     assert "server.drain_on_signal()" in source

@@ -62,7 +62,7 @@ def test_two_maps_share_one_scale(open_page):
 
 def test_error_without_privacy_is_the_golden_one(open_page):
     app = open_page("london_noise_map")
-    # 07_targets: in-sample RMSE of ln price 0.220 at 15 km, that is 25 % of a price
+    # targets: in-sample RMSE of ln price 0.220 at 15 km, that is 25 % of a price
     assert app.metric[1].value == f"{100 * np.expm1(0.2203):.0f} %"
 
 

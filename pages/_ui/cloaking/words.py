@@ -60,7 +60,7 @@ def release_metrics(ours: Result, paper: Result, overlay: bool, shown: Shown) ->
         ),
         Metric(
             "Spent on screen",
-            f"ε = {text.number(guarantee.proven_epsilon, 3)}",
+            f"ε = {text.at_most(guarantee.proven_epsilon)}",
             f"{draws}, δ = {guarantee.budget.delta:g}",
         ),
     ]

@@ -53,7 +53,7 @@ def need_in_words(contest: Contest, name: str, need: float | None) -> str:
     if need is None:
         return "not reachable, even at ε = 100"
     held = CONTENDERS[name](contest, need).guarantee.established
-    return text.number(need, 3) if held else f"{text.number(need, 3)} (no promise: Hall's formula above 1)"
+    return text.at_most(need) if held else f"{text.at_most(need)} (no promise: Hall's formula above 1)"
 
 
 def table(
@@ -71,7 +71,7 @@ def table(
                 f"error [{unit}]": round(float(scale.show(found.mean[at])), 3),
                 f"10 % of draws below [{unit}]": round(float(scale.show(low)), 3),
                 f"90 % of draws below [{unit}]": round(float(scale.show(high)), 3),
-                f"noise sd [{unit}]": round(float(scale.show(found.noise_sd[at])), 3),
+                f"95 % interval, ± [{unit}]": round(float(scale.show(found.half_width[at])), 3),
                 "seconds": round(found.seconds, 4),
                 "ε needed for the target": need_in_words(contest, name, needs[name]),
             }
@@ -111,7 +111,7 @@ def _cheapest(needs: dict[str, float | None], contest: Contest) -> tuple[str, fl
 def least_epsilon(needs: dict[str, float | None], contest: Contest) -> str:
     """Least epsilon that reaches the target with a promise that holds."""
     cheapest = _cheapest(needs, contest)
-    return "not reachable" if cheapest is None else f"ε = {text.number(cheapest[1], 3)}"
+    return "not reachable" if cheapest is None else f"ε = {text.at_most(cheapest[1])}"
 
 
 def reachable(needs: dict[str, float | None], contest: Contest, target: str) -> str:
@@ -119,7 +119,7 @@ def reachable(needs: dict[str, float | None], contest: Contest, target: str) -> 
     cheapest = _cheapest(needs, contest)
     if cheapest is None:
         return f"An error of at most {target} is not reachable with any of them, even at ε = 100."
-    return f"An error of at most {target} needs ε = {text.number(cheapest[1], 3)}, with {cheapest[0]}."
+    return f"An error of at most {target} needs ε = {text.at_most(cheapest[1])}, with {cheapest[0]}."
 
 
 TABLE_NOTE = (

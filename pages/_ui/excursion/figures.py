@@ -144,7 +144,7 @@ def metrics(found: Explored) -> list[Metric]:
         Metric("d_eff, cross-entropy", f"{text.number(found.d_eff)}, {text.number(found.bce)}", "nats; not private"),
         Metric(
             "ε for the paths shown",
-            text.number(found.guarantee.budget.epsilon, 3),
+            text.at_most(found.guarantee.budget.epsilon),
             f"{len(found.paths)} released, δ = {found.guarantee.budget.delta:.2g}",
         ),
     ]
@@ -152,7 +152,7 @@ def metrics(found: Explored) -> list[Metric]:
 
 def answer(found: Explored, overlay: bool) -> str:
     """The plain sentence under the question."""
-    epsilon = f"ε = {text.number(found.guarantee.budget.epsilon, 3)}"
+    epsilon = f"ε = {text.at_most(found.guarantee.budget.epsilon)}"
     if not overlay:
         return f"{len(found.paths)} released paths cost **{epsilon}**; inputs and outputs are both protected."
     return (

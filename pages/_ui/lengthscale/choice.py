@@ -40,7 +40,7 @@ class Scored:
     Attributes:
         scores: of the grid. Not private.
         ours: exact sensitivity of differences of the plain score.
-        clipped: of the score clipped at +-d (the spec's corrected bound).
+        clipped: of the score clipped at +-d (the corrected bound, ``sse_sensitivity``).
         published: of Smith et al. 2018; invalid, shown for comparison.
     """
 

@@ -13,6 +13,7 @@ import plotly.graph_objects as go
 import pydeck as pdk
 import streamlit as st
 
+from datasets import family
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.accounting.ledger import Ledger
 from pages._ui.look import glossary, palette, text
@@ -133,12 +134,12 @@ def lessons(page: str, rows: Sequence[tuple[str, dict[str, Any]]]) -> None:
 def guarantee_rows(guarantee: Guarantee) -> tuple[tuple[str, str], ...]:
     """The card's rows, every one read off the guarantee."""
     draws = f" for all {guarantee.releases} draws together" if guarantee.releases > 1 else ""
-    claim, sure = f"{text.budget(guarantee)}{draws}", "proven for this setting"
+    claim, sure = text.budget(guarantee) + (f". That is{draws}" if draws else ""), "proven for this setting"
     if not guarantee.established:
         claim = f"claimed: ε = {guarantee.budget.epsilon:g} at δ = {guarantee.budget.delta:g}{draws}"
         sure = (
             f"not established: the formula is not proven at ε = {guarantee.budget.epsilon:g}. "
-            f"What this noise does guarantee is ε = {text.number(guarantee.proven_epsilon, 3)} "
+            f"What this noise does guarantee is ε = {text.at_most(guarantee.proven_epsilon)} "
             f"at δ = {guarantee.budget.delta:g}"
         )
     return (
@@ -169,25 +170,44 @@ def guarantee_card(guarantee: Guarantee, note: str = "") -> None:
     )
 
 
-def spent(dataset_name: str, guarantee: Guarantee, identity: object) -> None:
-    """Sidebar: what is spent on screen, and by everything this session has looked at on this dataset."""
+def spent(dataset_name: str, *shown: tuple[object, Guarantee]) -> None:
+    """Sidebar: what is spent on screen, and by everything this session has looked at that is about the same people.
+
+    Args:
+        dataset_name: as on pages; totals are kept for its family (``datasets.family``).
+        shown: (settings, guarantee) of every release on screen, the page's own first.
+    """
     seen: dict[str, dict[str, Guarantee]] = st.session_state.setdefault("seen_releases", {})
-    releases = seen.setdefault(dataset_name, {})
-    releases[repr(identity)] = guarantee
+    releases = seen.setdefault(family(dataset_name), {})
+    here = {repr(settings): guarantee for settings, guarantee in shown}
+    releases.update(here)
+    guarantee = shown[0][1]
     delta = guarantee.budget.delta
-    total = Ledger(entries=list(releases.items())).epsilon(delta)
     with st.sidebar:
         st.subheader("Budget spent")
         st.markdown(
-            f":material/verified_user: On screen: **ε = {text.number(guarantee.proven_epsilon, 3)}** at δ = {delta:g}"
+            f":material/verified_user: On screen: **ε = {text.at_most(guarantee.proven_epsilon)}** at δ = {delta:g}"
             f" ({guarantee.releases} draw{'s' if guarantee.releases > 1 else ''})"
         )
-        st.caption("What a comparison draws beside it would cost extra.")
+        if len(here) > 1:
+            st.caption(f"With what is drawn beside it: ε = {_together(list(here.values()), delta)}.")
         if len(releases) > 1:
-            st.caption(
-                f"If all {len(releases)} pictures seen in this session were published: "
-                f"ε = {text.number(total, 3)} at δ = {delta:g}. Looking twice costs twice."
-            )
+            st.caption(_seen_sentence(list(releases.values()), delta))
+
+
+def _together(guarantees: Sequence[Guarantee], delta: float) -> str:
+    return text.at_most(Ledger(entries=[("", each) for each in guarantees]).epsilon(delta))
+
+
+def _seen_sentence(guarantees: Sequence[Guarantee], delta: float) -> str:
+    """What separate releases of all settings seen would cost. The pictures themselves use numbered draws."""
+    mixed = len({each.protects for each in guarantees}) > 1
+    return (
+        f"{len(guarantees)} separate real releases of the settings seen in this session, all about the same records, "
+        f"would cost ε = {_together(guarantees, delta)} at δ = {delta:g}. The numbered draws shown here share their "
+        "noise: they hide nothing from someone who sees two."
+        + (" Some of these settings protect outputs only: beside them inputs are public." if mixed else "")
+    )
 
 
 def state_link() -> None:

@@ -81,7 +81,7 @@ def privacy(draws: bool = True) -> Draw:
         EPSILONS,
         1,
         lambda raw: check_budget(as_number(raw), 0.5),
-        help="One person can change the odds of any outcome by a factor of at most exp(ε). Smaller is more private.",
+        help=f"{text.GROWTH.capitalize()}. Smaller is more private.",
     )
     delta = choice(
         "δ: more private ⟷ more accurate",
@@ -89,7 +89,7 @@ def privacy(draws: bool = True) -> Draw:
         DELTAS,
         0.01,
         lambda raw: check_delta(as_number(raw)),
-        help="Probability mass exempted from the ε promise. Should be well below 1 / number of people.",
+        help=text.DELTA_HELP,
     )
     if not draws:
         return Draw(epsilon=float(epsilon), delta=float(delta))

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from dpgp_core.release import CHOICES, KERNEL_NAMES, ReleaseSpec
-from pages._ui.look.text import plain
+from pages._ui.look.text import DELTA_HELP, GROWTH, plain
 from pages._ui.own.upload import PRACTICE
 
 MOST_INPUTS = 3  # offered in the form; the command line takes ten
@@ -175,7 +175,7 @@ def _budget(total: float | None) -> dict[str, Any]:
         min_value=0.001,
         max_value=100.0,
         key=_key("epsilon", 1.0),
-        help="One person can change the odds of any outcome by a factor of at most exp(ε).",
+        help=f"{GROWTH.capitalize()}.",
     )
     delta = row[1].number_input(
         "δ",
@@ -183,7 +183,7 @@ def _budget(total: float | None) -> dict[str, Any]:
         max_value=0.1,
         format="%.1e",
         key=_key("delta", 1e-5),
-        help="Probability mass exempted from the promise; well below 1 / number of rows.",
+        help=DELTA_HELP,
     )
     if total is not None:
         row[2].metric("Total ε, declared", f"{total:g}")

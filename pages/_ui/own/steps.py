@@ -8,7 +8,7 @@ import streamlit as st
 
 from dpgp_core.release import Published, ReleaseSpec, bundle
 from pages._ui.look import frame
-from pages._ui.look.text import number, plain
+from pages._ui.look.text import at_least, at_most, plain
 from pages._ui.own import figures, form, session, upload
 from pages._ui.own.session import Account
 from pages._ui.own.upload import Prepared, Table
@@ -165,7 +165,8 @@ def _make(held: Table, spec: ReleaseSpec) -> str:
 def _show(issued: Issued, published: Published, spec: ReleaseSpec) -> None:
     st.success(f"{plain(issued.name)}. These values may be published.", icon=":material/verified_user:")
     caption = (
-        "Released values; the band is the privacy noise. Nothing here but the values was computed from the output."
+        "Released values; the band holds the curve with 95 % probability if the model is right, privacy noise "
+        "included. All of it was computed from the numbers measured with noise and from public values."
     )
     frame.chart(figures.released(published, spec), "own_released_chart", caption)
     st.dataframe(upload.values(published, spec), hide_index=True, key="own_values")
@@ -193,8 +194,8 @@ def ledger(account: Account) -> None:
             st.caption("Nothing released yet. The total is declared with the first release and fixed from then on.")
         else:
             st.markdown(
-                f":material/verified_user: Spent **ε = {number(account.spent, 3)}** of {account.limit:g} "
-                f"at δ = {account.delta:g}; left for a Gaussian release: **ε = {number(account.left, 3)}**"
+                f":material/verified_user: Spent **ε = {at_most(account.spent)}** of {account.limit:g} "
+                f"at δ = {account.delta:g}; left for a Gaussian release: **ε = {at_least(account.left)}**"
             )
             st.caption("  \n".join(f"{plain(name)}: ε = {item.budget.epsilon:g}" for name, item in account.entries))
         with st.popover("Continue or begin a ledger", icon=":material/receipt_long:", width="stretch"):

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import io
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from datasets import kung
 from dpgp_core.arrays import FloatArray
+from dpgp_core.data import Dataset
 from dpgp_core.gp.inference import Inference
 from dpgp_core.mechanisms import NotPrivate
 from dpgp_core.release import Published, ReleaseSpec, column_names, plan_release, preview, publish, read_table
@@ -19,6 +20,7 @@ from dpgp_core.release.cells import safe_text
 from pages._ui.look.plots import axis
 
 MAX_BYTES = 5 * 2**20
+MAX_WORK = 20_000_000  # rows times points of the grid
 MAX_COLUMNS = 1000  # in the menu of columns
 PRACTICE: dict[str, Any] = {  # declared for people in general, not read off the table
     "y": "height_cm",
@@ -83,13 +85,13 @@ class Prepared:
 
     Attributes:
         n: rows read.
-        noise_sd: standard deviation of the noise to come (P,); None if known with the release only.
+        half_width: half of the curve's 95 % interval to come (P,); None if known with the release only.
         step: released values will be multiples of it.
         inference: how the model was computed, for mechanisms that have a choice.
     """
 
     n: int
-    noise_sd: FloatArray | None
+    half_width: FloatArray | None
     step: float
     inference: Inference | None
 
@@ -100,27 +102,38 @@ def prepared(content: bytes, spec: ReleaseSpec) -> Prepared:
     Raises:
         ValueError: the file does not fit the declaration.
     """
-    data = read_table(io.BytesIO(content), spec)
+    data = _read(content, spec)
     plan = plan_release(spec, data.X)
-    return Prepared(data.n, plan.noise_sd, plan.step, plan.weights.inference if plan.weights else None)
+    return Prepared(data.n, plan.half_width, plan.step, plan.weights.inference if plan.weights else None)
+
+
+def _read(content: bytes, spec: ReleaseSpec) -> Dataset:
+    """The table, unless it is more than a server that others wait for should take."""
+    data = read_table(io.BytesIO(content), spec)
+    points = math.prod(spec.grid)
+    if data.n * points > MAX_WORK:
+        raise ValueError(
+            f"{data.n:,} rows by {points:,} points of the grid are more than {MAX_WORK:,} together, the limit here; "
+            "use fewer points, or the command line"
+        )
+    return data
 
 
 def previewed(content: bytes, spec: ReleaseSpec) -> NotPrivate:
     """The fit without noise (P,). Not private. Raises ValueError as ``prepared`` does."""
-    return preview(spec, read_table(io.BytesIO(content), spec))
+    return preview(spec, _read(content, spec))
 
 
 def released(content: bytes, spec: ReleaseSpec) -> Published:
-    """One real release, its noise seeded by the operating system. Raises ValueError as ``prepared`` does."""
-    return publish(spec, read_table(io.BytesIO(content), spec), np.random.default_rng())
+    """One real release, with noise from the operating system. Raises ValueError as ``prepared`` does."""
+    return publish(spec, _read(content, spec))
 
 
 def values(published: Published, spec: ReleaseSpec) -> pd.DataFrame:
-    """Released values and their standard errors, as in the downloaded file."""
+    """Released values and their intervals, as in the downloaded file."""
     names = [safe_text(axis(name, unit)) for name, unit in zip(spec.x, spec.x_units, strict=True)]
     columns = dict(zip(names, published.X_test.T, strict=True))
-    columns["released value"], columns["noise sd"] = published.values, published.noise_sd  # noqa: PD011
-    for name, sd in (("model sd", published.model_sd), ("total sd", published.total_sd)):
-        if sd is not None:
-            columns[name] = sd
+    columns["released value"] = published.values  # noqa: PD011
+    for of, (low, high) in (("curve", published.curve), ("output", published.outputs)):
+        columns[f"{of}, 95 % from"], columns[f"{of}, to"] = low, high
     return pd.DataFrame(columns)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from dpgp_core.accounting.guarantee import Guarantee
+from dpgp_core.accounting.ledger import Ledger
 from dpgp_core.arrays import FloatArray
 from pages._ui.look import text
 from pages._ui.look.metric import Metric
@@ -121,13 +125,25 @@ def choice_shares(found: Choices) -> go.Figure:
 
 
 def fit_table(found: Fits) -> pd.DataFrame:
-    """One row a grid point: what a private release says there. All of it may be published."""
+    """One row a grid point: what two private releases say there. Publishing both spends both."""
     columns = {axis(found.dataset.x_names[0], found.dataset.x_units[0]): found.x}
     for method in ("ours", "paper"):
         name = _LOOKS[method][0]
         columns[f"{name}: mean [{found.dataset.y_unit}]"] = found.means[method]
         columns[f"{name}: sd [{found.dataset.y_unit}]"] = found.sds[method]
     return pd.DataFrame(columns).round(4)
+
+
+def table_note(view: str, released: Sequence[Guarantee]) -> str:
+    """What the table holds: on the first view two releases, which cost what they cost together."""
+    if view != "fits":
+        return "Errors are computed with held-out true data: not private."
+    delta = released[0].budget.delta
+    together = Ledger(entries=[("", each) for each in released]).epsilon(delta)
+    return (
+        f"Two private releases of the same records, ours and the paper's: publishing both costs ε = "
+        f"{text.at_most(together)} at δ = {delta:g}."
+    )
 
 
 def curve_table(found: Curves) -> pd.DataFrame:

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 
 import datasets
+from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
 from dpgp_core.evaluation.errors import coverage, nlpd, rmse
@@ -71,6 +72,11 @@ class Setting:
         if method == "ours":
             return ours
         return replace(ours, variant="paper", covariance="paper" if method == "paper" else "naive")
+
+    def released(self, unit: str) -> list[tuple[object, Guarantee]]:
+        """What the page's picture and table publish: a release of ours and one of the paper's."""
+        shown: tuple[Method, ...] = ("ours", "paper")
+        return [((method, self), self.mechanism(method).guarantee.for_unit(unit)) for method in shown]
 
 
 def load(name: str) -> Dataset:

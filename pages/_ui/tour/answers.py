@@ -24,7 +24,7 @@ _DENSE = 15  # sales in a hexagon
 
 
 def success(epsilon: float) -> float:
-    """The best attacker's chance to be right at even odds, against Gaussian noise at the tour's delta."""
+    """The best attacker's chance to be right about a fair coin, against Gaussian noise at the tour's delta."""
     return attacker_success(0.5, 1 / noise_multiplier(epsilon, DELTA))
 
 
@@ -125,7 +125,7 @@ def attack_limit() -> str:
     attacked = cached.output_attack(attack)
     return (
         "**No.** But for chance, red stays below the green limit. This attack is the best there is against Gaussian "
-        f"noise, and all it proves is ε ≥ {text.number(attacked.epsilon_lower, 2)} where "
+        f"noise, and all it proves is ε ≥ {text.at_least(attacked.epsilon_lower, 2)} where "
         f"{attacked.guarantee.budget.epsilon:g} is promised. Against posterior paths red stays far below "
         "green: there the promise is a bound, and no known attack comes near it."
     )
@@ -142,7 +142,7 @@ def price_of_accuracy() -> str:
     """Step 7."""
     nine, eight = needed(9.0), needed(8.0)
     return (
-        f"Refined cloaking needs ε = {text.number(nine)} for 9 cm and **ε = {text.number(eight)}** for 8 cm: the last "
-        f"centimetre costs {text.number(eight / nine)} times the privacy loss. Asking for the accuracy you need, and "
-        "no more, is the cheapest privacy there is."
+        f"Refined cloaking needs ε = {text.at_most(nine, 2)} for 9 cm and **ε = {text.at_most(eight, 2)}** for 8 cm: "
+        f"the last centimetre costs {text.number(eight / nine)} times the privacy loss. Asking for the "
+        "accuracy you need, and no more, is the cheapest privacy there is."
     )

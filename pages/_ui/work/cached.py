@@ -10,6 +10,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dpgp_core.data import Dataset
 from dpgp_core.excursion.grid_search import Setting as Found
@@ -26,6 +27,7 @@ from pages._ui.lengthscale import choice
 from pages._ui.lengthscale.choice import Grid, Scored
 from pages._ui.model import PAPER_DESIGN, Design, Draw, Model, load_dataset
 from pages._ui.serve import environment
+from pages._ui.serve.visitors import token_in
 from pages._ui.sparse import fitting
 from pages._ui.sparse.fitting import Choices, Curves, Fits, Setting
 from pages._ui.work.engine import ClusterUnavailable
@@ -35,6 +37,7 @@ from pages._ui.work.waiting import Bar
 from pages._ui.work.workers import Workers
 
 ROOM = environment.whole("DPGP_CACHE_MB") * 2**20  # bytes of results kept for all sessions together
+_SPARE = 2  # processes beside DPGP_WORKERS, for newcomers while others' work is slow
 _PRIVATE = 2  # processes for tables of visitors, each for one task
 
 jobs = Jobs(ROOM)
@@ -43,7 +46,8 @@ jobs = Jobs(ROOM)
 def start() -> None:
     """Run work in processes from now on, and read the lattice: what a server does, and a test need not."""
     count = environment.whole("DPGP_WORKERS")
-    jobs.workers, jobs.private = Workers(count), Workers(min(count, _PRIVATE), tasks_each=1)
+    jobs.workers, jobs.private = Workers(count, spare=_SPARE), Workers(_PRIVATE, tasks_each=1)
+    jobs.owner = _visitor
     jobs.lattice = Lattice.of_this_code()
 
 
@@ -200,6 +204,15 @@ def _got(
 ) -> Answer:
     with _shown(what) as bar:
         return jobs.get(function, *settings, given=given, reports=reports, waiting=bar, here=here)
+
+
+def _visitor() -> str | None:
+    """Whose page this is: the browser's cookie, or the session where there is none."""
+    context = get_script_run_ctx()
+    if context is None:
+        return None
+    cookies = st.context.cookies.to_dict()
+    return token_in(cookies, secure=True) or token_in(cookies, secure=False) or context.session_id
 
 
 @contextlib.contextmanager

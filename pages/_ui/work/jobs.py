@@ -80,12 +80,14 @@ class Jobs:
         workers: where work runs; None: in the caller's thread.
         private: where work runs of which nothing may be left; None: where the other work does.
         lattice: results of earlier starts, on disk; None: there are none.
+        owner: who asks in this thread; see ``Workers.submit``.
     """
 
     room: int
     workers: Workers | None = None
     private: Workers | None = None
     lattice: Lattice | None = None
+    owner: Callable[[], Hashable | None] = lambda: None
     _kept: OrderedDict[Hashable, tuple[Any, int]] = field(default_factory=OrderedDict, init=False)
     _tasks: dict[Hashable, _Task] = field(default_factory=dict, init=False)
     _seconds: dict[str, float] = field(default_factory=dict, init=False)
@@ -160,7 +162,7 @@ class Jobs:
         name, start = function.__qualname__, time.perf_counter()
         while True:
             try:
-                frames = self._shared(pool, key, function, args, reports, waiting)
+                frames = self._shared(pool, key, function, args, reports, waiting, self.owner())
             except CancelledError:
                 continue  # another session gave this task up just as we joined it
             except MemoryError:
@@ -180,16 +182,18 @@ class Jobs:
         args: tuple[Any, ...] | _Handed,
         reports: bool,
         waiting: Waiting | None,
+        owner: Hashable | None,
     ) -> Frames:
         """Join the task of this key, or begin it; wait for its result, and leave it."""
         with self._lock:
             task = self._tasks.get(key)
             if task is None:
-                task = self._tasks[key] = _Task(*workers.submit(_packed, function, args, reports=reports))
+                task = self._tasks[key] = _Task(*workers.submit(_packed, function, args, reports=reports, owner=owner))
             else:
                 task.waiting += 1
         try:
             while not wait_for([task.future], POLL_SECONDS, FIRST_COMPLETED).done:
+                workers.look()
                 if task.took_too_long():
                     raise WorkStopped(_TOO_LONG)
                 if waiting is not None:

@@ -11,7 +11,7 @@ from dpgp_core.accounting.posterior_loss import PosteriorLoss
 from dpgp_core.accounting.renyi import conversion_penalty
 
 ONE = "exponential_1d"
-GOLDEN = [  # 07_targets.md: n, r, sigma, kappa, delta, L, sensitivity, published, ours; decimals as given there
+GOLDEN = [  # targets: n, r, sigma, kappa, delta, L, sensitivity, published, ours; decimals as given there
     (10, 1, 0.5, math.exp(-1), 0.1, 1, ONE, "21.27", "18.80"),
     (10, 1, 2, math.exp(-1), 0.1, 1, ONE, "6.01", "4.07"),
     (10, 2, 0.5, math.exp(-1), 0.1, 1, ONE, "4.21", "2.87"),

@@ -21,7 +21,7 @@ def plan():
 
 def test_scale_is_multiplier_times_range_in_output_units(make_dataset):
     mechanism = Plain(epsilon=1.0, delta=0.01)
-    # bounds (-1, 3); 1.8779 is the analytic s' of 01_gp_and_calibration.md
+    # bounds (-1, 3); 1.8779 is the analytic s' of docs/targets.md
     assert mechanism.scale(make_dataset()) == pytest.approx(4 * 1.8779, abs=4e-4)
 
 
@@ -54,7 +54,7 @@ def test_hall_below_one_is_established_and_conservative():
 def test_hall_above_one_is_marked_as_no_promise():
     guarantee = Plain(epsilon=10, delta=0.01, calibration="hall", unproven=True).guarantee
     assert not guarantee.established
-    assert guarantee.proven_epsilon > 10  # too little noise: 01_gp_and_calibration.md
+    assert guarantee.proven_epsilon > 10  # too little noise: docs/targets.md
     assert guarantee.loss.mu == pytest.approx(10 / math.sqrt(2 * math.log(200)))
 
 

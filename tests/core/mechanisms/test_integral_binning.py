@@ -154,7 +154,7 @@ def test_inputs_outside_the_box_and_other_columns_are_refused(make_dataset):
         IntegralBinning(**MODEL).release(make_dataset(), np.zeros((9, 2)), np.random.default_rng(1))
 
 
-# ---- 07_targets.md: !Kung, epsilon 1, 10 shuffled folds, bins 3/5/10/20/30
+# ---- docs/targets.md: !Kung, epsilon 1, 10 shuffled folds, bins 3/5/10/20/30
 
 
 @pytest.fixture(scope="module")

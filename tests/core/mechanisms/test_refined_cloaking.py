@@ -92,7 +92,7 @@ def test_the_curve_stays_in_the_public_range(mechanism, make_dataset):
 
 
 def test_nothing_leaves_the_span_of_the_noise_in_any_stage(make_dataset):
-    # 02: what the rank tolerance drops must leave the released values too
+    # targets: what the rank tolerance drops must leave the released values too
     for stage, found, _, _ in run(RefinedCloaking(**MODEL, rank_tolerance=0.1), make_dataset(), draws=50):
         U = stage.design.basis
         assert U.shape[1] < 9
@@ -153,7 +153,7 @@ def test_far_from_the_data_the_midpoint_is_published_without_noise(make_dataset)
 
 
 def test_shares_of_the_budget_add_up(mechanism):
-    # 02: mu = 1 / s'(epsilon, delta), mu_i^2 = share_i mu^2
+    # targets: mu = 1 / s'(epsilon, delta), mu_i^2 = share_i mu^2
     squares = np.square(mechanism.stage_mus)
     np.testing.assert_allclose(squares, np.array(mechanism.shares) / S_PRIME**2, rtol=1e-8)
     assert math.fsum(squares) <= mechanism.guarantee.loss.mu**2 * (1 + 1e-15)
@@ -392,20 +392,20 @@ def kung_errors(kung_data, kung_model, request):
 
 @pytest.mark.parametrize(("epsilon", "expected"), [(0.2, 12.4), (0.5, 9.1), (1.0, 7.4), (2.0, 7.0), (5.0, 6.8)])
 def test_kung_refined(kung_errors, epsilon, expected):
-    # 07's row "12.4/9.1/7.4/7.0/6.8" is the mean of 200 draws: 5 of its standard errors, false alarm 6e-7,
+    # targets, row "12.4/9.1/7.4/7.0/6.8" is the mean of 200 draws: 5 of its standard errors, false alarm 6e-7,
     # and 0.05 for rounding. Ours over 20,000 draws: 12.9/8.9/7.5/7.0/6.8
     found = kung_errors(epsilon)
     assert found.mean() == pytest.approx(expected, abs=5 * found.std() / math.sqrt(200) + 0.05)
 
 
-def test_kung_refined_limits_of_the_issue(kung_errors):
+def test_kung_refined_limits(kung_errors):
     # <= 7.6 at epsilon 1; <= 12.8 at 0.2 holds with values clipped to the bounds (11.7), not without (12.9)
     assert kung_errors(1.0).mean() <= 7.6
     assert kung_errors(0.2, within_bounds=True).mean() <= 12.0
 
 
 def test_kung_refined_beats_one_stage(kung_errors, kung_data, kung_model):
-    # 07's row of one stage: 17.8/11.0/8.5/7.4/6.8; standard errors here are below 0.1 cm
+    # targets, row of one stage: 17.8/11.0/8.5/7.4/6.8; standard errors here are below 0.1 cm
     for epsilon, gain in [(0.2, 4.0), (0.5, 1.8), (1.0, 0.8), (2.0, 0.2)]:
         single = Cloaking(epsilon=epsilon, delta=0.01, **kung_model)
         released = single.release(kung_data, kung_data.X, np.random.default_rng(1))
@@ -416,7 +416,7 @@ def test_kung_refined_beats_one_stage(kung_errors, kung_data, kung_model):
 
 @pytest.mark.parametrize(("lengthscale", "expected"), [(15.0, [0.31, 0.26, 0.24]), (8.0, [0.41, 0.29, 0.23])], ids=str)
 def test_london_refined(hexes, lengthscale, expected):
-    # 07: epsilon 0.5/1/2, 20 draws: 5 of its standard errors, false alarm 6e-7, and 0.005 for rounding
+    # targets: epsilon 0.5/1/2, 20 draws: 5 of its standard errors, false alarm 6e-7, and 0.005 for rounding
     model = {"delta": 0.01, "kernel": EQ(lengthscale=lengthscale), "noise_variance": 0.3}
     refined = {"clip": 0.375 / math.sqrt(0.3), "noise_variances": [1.0]}
     for epsilon, target in zip([0.5, 1.0, 2.0], expected, strict=True):

@@ -128,7 +128,7 @@ def test_negative_values_stay_numbers(make_spec, make_zip):
 
 def test_the_card_lists_what_was_spent_before(make_spec, make_table):
     spec = make_spec(epsilon=0.5, total_epsilon=5.0)
-    other = replace(spec, mechanism="sparse", cells=None)
+    other = replace(spec, mechanism="cloaking", cells=None)
     ledger = spec.new_ledger()
     ledger.spend([("first", other.guarantee), ("second", spec.guarantee)])
     published = publish(spec, read_table(io.BytesIO(make_table()), spec), np.random.default_rng(1))

@@ -218,7 +218,7 @@ def test_a_pipe_is_refused_at_once(run, tmp_path, option):
 def test_a_signal_leaves_no_half_of_a_file_and_no_lock(run, tmp_path, number):
     """Stopped while it holds the ledger and has claimed the zip."""
     code = (
-        "import os, sys, time\nfrom dpgp_core.publishing import command_line, files\n"
+        "import os, sys, time\nfrom dpgp_core.release import command_line, files\n"
         "def slow(*_):\n    open('reached', 'w').close()\n    time.sleep(600)\n"
         "files.ledger_to_json = slow\n"
         "sys.exit(command_line.main(sys.argv[1:]))\n"

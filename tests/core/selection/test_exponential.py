@@ -329,8 +329,8 @@ def test_less_budget_prefers_longer_lengthscales(
 
 
 def test_golden_errors_by_lengthscale(kung_plans, kung_data):
-    # 07: 104/49/30/16.7/17.2/20.1/22.2, one run of the published code. Ours is the expectation, ordered folds, rank
-    # tolerance 1e-10: 101.7/47.1/28.6/17.4/15.7/20.1/22.3. One run's RMSE has standard deviation
+    # targets: 104/49/30/16.7/17.2/20.1/22.2, one run of the published code. Ours is the expectation, ordered folds,
+    # rank tolerance 1e-10: 101.7/47.1/28.6/17.4/15.7/20.1/22.3. One run's RMSE has standard deviation
     # 7.4/5.6/6.1/3.9/1.2/0.6/0.4 (4,000 simulated runs)
     scores = grid_scores(kung_plans("logdet", 1e-10), kung_data)
     found = selection_table(scores, 1.0, [1.0], 0.01, "hall").private_rmse[:, 0]
@@ -340,7 +340,7 @@ def test_golden_errors_by_lengthscale(kung_plans, kung_data):
 
 
 def test_golden_probabilities_follow_at_twice_the_epsilon(kung_plans, kung_data):
-    # 07: 0/0/7/27/26/21/17 % "by SSE, with the published sensitivity" at epsilon 1. With 07's own RMSEs that is
+    # targets: 0/0/7/27/26/21/17 % "by SSE, with the published sensitivity" at epsilon 1. With its own RMSEs that is
     # exp(epsilon u / Delta): the factor 2 of the exponential mechanism is missing. As written: 0/3/12/23/22/20/18 %
     golden = np.array([0, 0, 7, 27, 26, 21, 17]) / 100
     utilities = -287 * np.array([104, 49, 30, 16.7, 17.2, 20.1, 22.2]) ** 2
