@@ -52,8 +52,6 @@ class BayesCloaking:
 
     Raises:
         ValueError: a parameter is out of range.
-
-    Source: composition, Dong, Roth & Su 2022, corollary 3.3.
     """
 
     epsilon: float
@@ -65,7 +63,7 @@ class BayesCloaking:
     stages: int = 5
     clip: float = CLIP
     targets: Literal["test", "both"] = "test"
-    gap: float = 1e-2
+    gap: float = 1e-3
 
     label: ClassVar[str] = "Bayes cloaking"
     reference: ClassVar[str] = "this project; composition by Dong, Roth & Su 2022"
