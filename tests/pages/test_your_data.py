@@ -3,11 +3,13 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from dataclasses import replace
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpgp_core.release import ledger_from_json, spec_from_json
+from dpgp_core.release.spec_json import EXAMPLE
 from pages._ui.look.text import plain
 from pages._ui.own import upload
 from pages._ui.serve.visitors import Visitors
@@ -154,7 +156,7 @@ def test_the_ledger_and_the_table_survive_page_changes(open_page):
         "Make release 2: spends ε = 1"
     ]
     app = press(app, "Forget the table")
-    assert "own_table" not in app.session_state
+    assert "upload" not in app.session_state
     assert "own_ready" not in app.session_state
     assert "own_form" not in app.session_state or not app.session_state["own_form"].get("own_f_y")
 
@@ -231,3 +233,24 @@ def test_nothing_of_the_table_is_in_an_address_or_a_shared_cache(open_page):
     app = press(press(declared(open_page), "I may see the table"), "Make release 1")
     assert dict(app.query_params) == {}
     assert not cached.jobs._kept
+
+
+def test_a_server_that_takes_no_files_offers_practice_and_the_command_line(open_page, monkeypatch):
+    monkeypatch.setenv("DPGP_UPLOADS", "0")
+    app = open_page("your_data")
+    assert not app.exception
+    assert not app.file_uploader
+    assert "python -m dpgp_core release" in app.info[0].value
+    app = press(app, "Practise with the !Kung census")
+    assert not app.exception
+    assert any(button.label.startswith("Make release 1") for button in app.button)
+
+
+def test_a_table_and_a_grid_that_are_too_much_together_are_a_sentence(monkeypatch):
+    spec = replace(EXAMPLE, x=("age",), y="height", grid=(50,))
+    monkeypatch.setattr(upload, "MAX_WORK", 99)
+    for use in (upload.prepared, upload.previewed, upload.released):
+        with pytest.raises(
+            ValueError, match=r"2 rows by 50 points of the grid are more than 99 together, the limit here"
+        ):
+            use(b"age,height\n10,120\n20,150\n", spec)
