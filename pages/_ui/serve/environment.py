@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from pages._ui.serve.hosts import Host
 
@@ -78,9 +79,10 @@ def lattice(environment: Mapping[str, str] = os.environ) -> str | None:
 def problems(environment: Mapping[str, str] = os.environ) -> list[str]:
     """One sentence for each variable that cannot be used."""
     found = []
-    checks = [lambda name=name: whole(name, environment) for name in WHOLE]
-    checks += [lambda name=name: switched_on(name, environment) for name in _SWITCHES]
-    for check in [*checks, lambda: hosts(environment), lambda: lattice(environment)]:
+    checks: list[Callable[[], object]] = [partial(whole, name, environment) for name in WHOLE]
+    checks += [partial(switched_on, name, environment) for name in _SWITCHES]
+    checks += [partial(hosts, environment), partial(lattice, environment)]
+    for check in checks:
         try:
             check()
         except ValueError as error:

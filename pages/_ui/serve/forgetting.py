@@ -11,6 +11,7 @@ import ctypes
 import gc
 import threading
 from contextlib import suppress
+from typing import Any
 
 from starlette.formparsers import MultiPartParser
 from streamlit import config
@@ -20,7 +21,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 try:
     import resource
 except ImportError:  # not a Unix
-    resource = None
+    resource = None  # type: ignore[assignment]
 
 LOOK_SECONDS = 5.0  # how often sessions that have ended are looked for
 _BLOCK_BYTES = 64 * 1024
@@ -79,7 +80,8 @@ async def forget_ended_sessions() -> None:
 
 
 def _end_expired() -> int:
-    stored = Runtime.instance()._session_mgr._session_storage._cache
+    sessions: Any = Runtime.instance()._session_mgr
+    stored = sessions._session_storage._cache
     before = dict(stored._data)
     stored.expire()
     ended = [info for key, info in before.items() if key not in stored._data]
