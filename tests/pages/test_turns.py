@@ -7,10 +7,10 @@ from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from pages._ui.jobs import Jobs
-from pages._ui.workers import Workers
 
+from pages._ui.work.jobs import Jobs
 from pages._ui.work.turns import SLOW_SECONDS, Turn, Turns
+from pages._ui.work.workers import Workers
 from tests.pages.work import beat, scaled
 
 

@@ -6,10 +6,10 @@ import zipfile
 from dataclasses import replace
 
 import pytest
+from dpgp_core.release.spec_json import EXAMPLE
 from streamlit.testing.v1 import AppTest
 
 from dpgp_core.release import ledger_from_json, spec_from_json
-from dpgp_core.release.spec_json import EXAMPLE
 from pages._ui.look.text import plain
 from pages._ui.own import upload
 from pages._ui.serve.visitors import Visitors
@@ -156,7 +156,7 @@ def test_the_ledger_and_the_table_survive_page_changes(open_page):
         "Make release 2: spends ε = 1"
     ]
     app = press(app, "Forget the table")
-    assert "upload" not in app.session_state
+    assert "own_table" not in app.session_state
     assert "own_ready" not in app.session_state
     assert "own_form" not in app.session_state or not app.session_state["own_form"].get("own_f_y")
 
