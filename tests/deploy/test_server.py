@@ -292,4 +292,4 @@ def test_the_app_uses_all_this():
     source = (ROOT / "app.py").read_text()
     assert re.search(r"routes=http\.ROUTES", source)
     assert re.search(r"middleware=http\.MIDDLEWARE", source)
-    assert "server.drain_on_signal()" in source
+    assert "http.drain_on_signal()" in source
