@@ -109,6 +109,10 @@ class Dataset:
         """Map model outputs of any shape back to ``y_unit``: f * y_scale + midpoint."""
         return f * self.y_scale + self.midpoint
 
+    def public_part(self) -> Dataset:
+        """Everything but the outputs, which stand at the midpoint; public where the inputs are."""
+        return replace(self, y=np.full(self.n, self.midpoint), labels={})
+
     def subset(self, rows: NDArray[np.intp]) -> Dataset:
         """The records at ``rows`` (k,), with the same public description. Which rows must be chosen without y."""
         labels = {name: column[rows] for name, column in self.labels.items()}

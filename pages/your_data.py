@@ -19,7 +19,7 @@ found = steps.ready(held, spec) if held and spec else None
 if held and spec and found:
     st.subheader("4. Release")
     st.markdown(
-        f"{found.n:,} rows read. {figures.noise_sentence(spec, found.noise_sd, found.step)} "
+        f"{found.n:,} rows read. {figures.interval_sentence(spec, found.half_width, found.step)} "
         f"{figures.inference_sentence(found.inference)}"
     )
     steps.preview(held, spec)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..arrays import FloatArray
 from ..data import Dataset
-from ..mechanisms.base import Mechanism
+from ..mechanisms.base import Mechanism, TeachingRelease
 from .linear import BATCH, draw_releases, fitted_attack, linear_attack
 from .roc import Counts, check_confidence, clopper_pearson_high, clopper_pearson_low
 
@@ -144,7 +144,10 @@ def _scores(
     if trials < _LEAST_TRIALS:
         raise ValueError(f"trials must be at least {_LEAST_TRIALS}, got {trials}; 100,000 is a good number")
     if score == "known noise":
-        attack = linear_attack(*(mechanism.release(data, X_test, rng) for data in pair))
+        inside, outside = (mechanism.release(data, X_test, rng) for data in pair)
+        if not (isinstance(inside, TeachingRelease) and isinstance(outside, TeachingRelease)):
+            raise ValueError("the mechanism does not say what its noise was added to; use score='fitted'")
+        attack = linear_attack(inside, outside)
     elif score == "fitted":
         pilot = min(trials, BATCH)
         attack = fitted_attack(*(mechanism.release(data, X_test, rng, draws=pilot).samples for data in pair))

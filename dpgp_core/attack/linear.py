@@ -11,7 +11,7 @@ from scipy.linalg import svd
 
 from ..arrays import FloatArray
 from ..data import Dataset
-from ..mechanisms.base import Mechanism, Release
+from ..mechanisms.base import Mechanism, TeachingRelease
 
 _ROUNDING = 1e-9  # of the largest noise: a shift outside the noise's span this small is rounding
 BATCH = 10_000
@@ -40,15 +40,17 @@ class LinearAttack:
         return (samples - self.centre) @ self.weights
 
 
-def linear_attack(inside: Release, outside: Release) -> LinearAttack:
+def linear_attack(inside: TeachingRelease, outside: TeachingRelease) -> LinearAttack:
     """Best linear score between releases from two neighbouring data sets, from their means and noise factors.
 
     If the two have different noise, the average covariance is used: a valid attack, no longer the best one.
     A shift outside the noise's span, which noise cannot hide, gets a huge weight instead of being dropped.
 
     Raises:
-        ValueError: the releases have different test points.
+        ValueError: the releases have different test points, or noise that is not added once.
     """
+    if inside.noise_factor is None or outside.noise_factor is None:
+        raise ValueError("the noise of these releases is not one linear map, so the best attack is not linear")
     if inside.mean.shape != outside.mean.shape:
         raise ValueError(f"both releases must have the same test points, got {inside.mean.shape}, {outside.mean.shape}")
     factor = np.hstack([inside.noise_factor, outside.noise_factor]) / math.sqrt(2)

@@ -155,6 +155,32 @@ def models_of(
     return tuple(model for family in around for model in family)
 
 
+def typical_models(models: Sequence[Model]) -> tuple[Model, ...]:
+    """One model for each kernel, of the middle one of its noises and of all their weight: enough to plan with.
+
+    Strategies hardly depend on the noise variance, and planning for a third of the models takes a third of the time.
+
+    Args:
+        models: the mixture.
+    """
+    families: dict[Kernel, list[Model]] = {}
+    for model in models:
+        families.setdefault(model.kernel, []).append(model)
+    return tuple(_typical(family) for family in families.values())
+
+
+def _typical(family: Sequence[Model]) -> Model:
+    ordered = sorted(family, key=lambda model: model.noise_variance)
+    return replace(ordered[len(ordered) // 2], weight=sum(model.weight for model in family))
+
+
+def weights_of(models: Sequence[Model]) -> FloatArray:
+    """Prior weights, sum 1 (M,)."""
+    weights = np.array([model.weight for model in models])
+    normalised: FloatArray = weights / weights.sum()
+    return normalised
+
+
 def _scaled(lengthscale: float | Sequence[float], factor: float) -> float | list[float]:
     if isinstance(lengthscale, Sequence):
         return [factor * scale for scale in lengthscale]

@@ -17,8 +17,11 @@ from scipy.optimize import brentq
 from ..arrays import FloatArray
 from ..data import Dataset
 from ..mechanisms.base import Mechanism, Plan, Planned, Release
+from ..mechanisms.uncertainty import NoInterval
 from .cross_validation import Folds
 from .errors import rmse
+
+LEVEL = 0.95  # of the intervals reported
 
 
 class Held(NamedTuple):
@@ -35,11 +38,12 @@ class Errors(NamedTuple):
 
     Attributes:
         rmse: of each simulated draw over all folds (draws,), in the output's unit.
-        noise_sd: median standard deviation of the privacy noise at the test points, in the output's unit.
+        half_width: half of the 95 % interval for an output, median over test points, in the output's unit; nan for a
+            mechanism that has none.
     """
 
     rmse: FloatArray
-    noise_sd: float
+    half_width: float
 
 
 class Sweep(NamedTuple):
@@ -54,7 +58,7 @@ class Sweep(NamedTuple):
     seconds: float
 
 
-_Residuals = tuple[FloatArray, FloatArray]  # release minus truth (draws, P) and the noise's standard deviation (P,)
+_Residuals = tuple[FloatArray, FloatArray]  # release minus truth (draws, P), and half-widths (P,)
 
 
 def hold_out(mechanism: Mechanism, dataset: Dataset, folds: Folds) -> list[Held]:
@@ -169,12 +173,20 @@ def _held(mechanism: Mechanism, dataset: Dataset, test: NDArray[np.intp]) -> Hel
 
 def _residuals(mechanism: Mechanism, fold: Held, draws: int, seed: list[int]) -> _Residuals:
     release = _release(mechanism, fold, np.random.default_rng(seed), draws)
-    return release.samples - fold.truth, release.noise_sd
+    return release.samples - fold.truth, _half_width(release)
+
+
+def _half_width(release: Release) -> FloatArray:
+    """Half of the 95 % interval of the first draw (P,); nan where there is none."""
+    if isinstance(release.uncertainty, NoInterval):
+        return np.full(len(release.X_test), np.nan)
+    low, high = release.interval(LEVEL)
+    return np.asarray((high[0] - low[0]) / 2)
 
 
 def _errors(parts: Iterable[_Residuals]) -> Errors:
-    residuals, noise = zip(*parts, strict=True)
-    return Errors(rmse(np.concatenate(residuals, axis=1), np.zeros(1)), float(np.median(np.concatenate(noise))))
+    residuals, widths = zip(*parts, strict=True)
+    return Errors(rmse(np.concatenate(residuals, axis=1), np.zeros(1)), float(np.median(np.concatenate(widths))))
 
 
 def _release(mechanism: Mechanism, fold: Held, rng: np.random.Generator, draws: int) -> Release:

@@ -146,6 +146,20 @@ class FactoredMatrix:
 Matrix = FloatArray | FactoredMatrix
 
 
+def columns_of(matrix: Matrix, block: slice) -> FloatArray:
+    """The columns of C (P, n) at ``block`` as an array."""
+    if isinstance(matrix, np.ndarray):
+        return matrix[:, block]
+    return matrix.left @ values_of(matrix.rows[block]).T
+
+
+def column_lengths(matrix: Matrix, executor: Executor | None = None) -> FloatArray:
+    """|c_j|^2 for every column of C (P, n), shape (n,), block by block."""
+    if isinstance(matrix, np.ndarray):
+        return column_norms(matrix)
+    return norms(Columns(matrix.rows), matrix.left, executor)
+
+
 def upper(A: FloatArray) -> FloatArray:
     """R (k, k) of A = Q R, for A (m, k) with m >= k."""
     return np.asarray(qr(A, mode="r", check_finite=False)[0][: A.shape[1]], dtype=np.float64)

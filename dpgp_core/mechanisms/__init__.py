@@ -1,6 +1,7 @@
-"""Private releases of GP predictions, in the order of the papers: one file each, listed in MECHANISMS."""
+"""Private releases of GP predictions: one file each, listed in the catalogue."""
 
-from .base import Mechanism, NotPrivate, Plan, Release
+from .base import Mechanism, NotPrivate, Plan, Release, TeachingRelease
+from .catalogue import CATALOGUE, MECHANISMS
 from .cloaking import Cloaking
 from .cloaking_inducing import CloakingInducing
 from .gp_prior import GPPrior
@@ -11,19 +12,8 @@ from .posterior_sampling import PathRelease, PosteriorSampling
 from .refined_cloaking import RefinedCloaking
 from .sparse_variational import SparseVariational
 
-MECHANISMS: tuple[type[Mechanism], ...] = (
-    GPPrior,
-    Cloaking,
-    CloakingInducing,
-    RefinedCloaking,
-    LaplaceBinning,
-    IntegralBinning,
-    PosteriorSampling,
-    HallPosterior,
-    SparseVariational,
-)
-
 __all__ = [
+    "CATALOGUE",
     "MECHANISMS",
     "Cloaking",
     "CloakingInducing",
@@ -39,4 +29,5 @@ __all__ = [
     "RefinedCloaking",
     "Release",
     "SparseVariational",
+    "TeachingRelease",
 ]

@@ -1,9 +1,11 @@
-"""What every mechanism is and returns; the arithmetic shared by Gaussian releases of a linear map of y."""
+"""What every mechanism is and returns."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar, NewType, Protocol, runtime_checkable
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, NewType, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -11,9 +13,11 @@ from ..accounting.guarantee import Guarantee
 from ..arrays import FloatArray
 from ..data import Dataset
 from ..gp.inference import Inference
-from ..linalg.blocks import Matrix
+from ..gp.predictive import Predictive
+from ..linalg.blocks import Matrix, column_lengths
 from ..linalg.dense import column_norms
 from ..strategies.noise_design import NoiseDesign
+from .uncertainty import Of, Uncertainty
 
 NotPrivate = NewType("NotPrivate", FloatArray)
 """An array computed from private data without noise. It may be drawn for teaching, never published."""
@@ -28,34 +32,92 @@ BEYOND_ONE_RELEASE = (
     "settings chosen after looking at results",
     "further draws or other releases, unless the ledger adds them up",
 )
+TEACHING = "anything at all: this is a numbered draw for teaching, not a release; who knows the number knows the noise"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Release:
-    """The outcome of one mechanism on one data set.
+    """The outcome of one mechanism on one data set. Nothing in it was computed from private values without noise.
 
     Attributes:
         X_test: test inputs (P, D).
-        mean: what the noise was added to (P,), in the output's unit. Not private.
-        noise_factor: (P, k), L with noise covariance L L^T, in the output's unit. Public.
         samples: released values (draws, P), in the output's unit: these may be published.
         guarantee: what holds for all ``samples`` together.
+        statistics: what was measured, one entry a draw; ``samples`` and ``interval`` follow from it.
+        uncertainty: behind ``interval``.
+        noise_factor: (P, k), L with noise covariance L L^T in the output's unit, where all noise is one linear map
+            of independent noise; None elsewhere. Public.
     """
 
     X_test: FloatArray
-    mean: NotPrivate
-    noise_factor: FloatArray
     samples: FloatArray
     guarantee: Guarantee
+    statistics: Sequence[Any]
+    uncertainty: Uncertainty
+    noise_factor: FloatArray | None = None
+
+    def interval(self, level: float, of: Of = "outputs") -> tuple[FloatArray, FloatArray]:
+        """Central predictive interval at every test point, (draws, P) each, in the output's unit. Public.
+
+        It covers the privacy noise of all stages, what clipping does, and what the model leaves unknown: on data from
+        the declared model it holds the truth with probability ``level``.
+
+        Args:
+            level: in (0, 1).
+            of: "outputs", one further record; or "function", the latent f.
+
+        Raises:
+            ValueError: an argument is out of range, or the mechanism has no model to base an interval on.
+        """
+        if not 0 < level < 1:
+            raise ValueError(f"level must lie between 0 and 1, got {level}")
+        if of not in ("outputs", "function"):
+            raise ValueError(f"of must be 'outputs' or 'function', got {of!r}")
+        return self.uncertainty.interval(level, of)
 
     @property
     def noise_sd(self) -> FloatArray:
-        """Standard deviation of the privacy noise at each test point (P,), in the output's unit. Public."""
-        return np.sqrt(column_norms(self.noise_factor.T))
+        """Standard deviation of the privacy noise at each test point (P,), in the output's unit. Public.
+
+        Raises:
+            ValueError: the noise is not one linear map.
+        """
+        return np.sqrt(column_norms(self._factor().T))
 
     def noise_covariance(self) -> FloatArray:
-        """Covariance of the privacy noise (P, P), in squared output units. Public."""
-        return self.noise_factor @ self.noise_factor.T
+        """Covariance of the privacy noise (P, P), in squared output units. Public.
+
+        Raises:
+            ValueError: the noise is not one linear map.
+        """
+        return self._factor() @ self._factor().T
+
+    def _factor(self) -> FloatArray:
+        if self.noise_factor is None:
+            raise ValueError("the noise of this release is not added once, so it has no covariance; use interval()")
+        return self.noise_factor
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TeachingRelease(Release):
+    """Numbered draws for teaching: float noise from a generator, beside what it hides. Not a release.
+
+    Attributes:
+        mean: what the noise was added to (P,), in the output's unit: the same map of the noiseless measurement.
+    """
+
+    mean: NotPrivate
+
+
+def teaching(release: Release, mean: FloatArray) -> TeachingRelease:
+    """Numbered draws beside what they hide; their card says that they are no release.
+
+    Args:
+        release: of numbered draws.
+        mean: what their noise was added to (P,). Not private.
+    """
+    card = replace(release.guarantee, not_covered=(TEACHING, *release.guarantee.not_covered))
+    return TeachingRelease(**{**vars(release), "guarantee": card, "mean": NotPrivate(mean)})
 
 
 class Mechanism(Protocol):
@@ -69,8 +131,18 @@ class Mechanism(Protocol):
         """The promise for one draw, known before any data are read."""
         ...
 
-    def release(self, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator, draws: int = 1) -> Release:
-        """Release predictions at X_test (P, D); ``draws`` > 1 composes and says so in the guarantee."""
+    def release(
+        self, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator | None = None, draws: int = 1
+    ) -> Release:
+        """Release predictions at X_test (P, D); ``draws`` > 1 composes and says so in the guarantee.
+
+        Args:
+            dataset: private outputs and what is public about them.
+            X_test: test inputs (P, D), public.
+            rng: None for a real release: exact integers, noise from the operating system. A generator gives numbered
+                draws for teaching, a ``TeachingRelease``.
+            draws: how many, each with noise of its own.
+        """
         ...
 
 
@@ -83,7 +155,12 @@ class Planned(Mechanism, Protocol):
         ...
 
     def release_planned(
-        self, plan: Plan, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator, draws: int = 1
+        self,
+        plan: Plan,
+        dataset: Dataset,
+        X_test: FloatArray,
+        rng: np.random.Generator | None = None,
+        draws: int = 1,
     ) -> Release:
         """The only step that depends on y, epsilon, delta or the draw."""
         ...
@@ -91,17 +168,37 @@ class Planned(Mechanism, Protocol):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Plan:
-    """The public part of a Gaussian release: values A y plus noise L z, z standard normal, in model units.
+    """The public part of a Gaussian release: what is measured of the outputs, and the map from there to a curve.
+
+    Measured are z = B q + s w, |b_j| <= 1, q_j in [-1/2, 1/2] the place of output j in its interval of width u; the
+    curve is u L z about the middle. So L B = A is what acts on the outputs and u s L w its noise.
 
     Attributes:
-        weights: A (P, n). Column j is how far record j can move the values, per unit of its output.
-        factor: L (P, k) for noise multiplier 1 and unit change: |L^+ a_j| <= 1 for every j.
-            For very many records it is kept as a product (``FactoredMatrix``): only A y is ever needed.
+        strategy: B (r, n). For very many records it is kept as a product (``FactoredMatrix``).
+        factor: L (P, r).
         design: the optimised noise, for mechanisms that have one.
         inference: how A was computed, for mechanisms that have a choice.
+        model: the declared model, for intervals; None where there is none.
     """
 
-    weights: Matrix
+    strategy: Matrix
     factor: FloatArray
     design: NoiseDesign | None = None
     inference: Inference | None = None
+    model: Predictive | None = None
+
+    @property
+    def stages(self) -> tuple[Plan, ...]:
+        """All measurements in order; here one."""
+        return (self,)
+
+    @cached_property
+    def weights(self) -> Matrix:
+        """A = L B (P, n). Column j is how far record j can move the curve, per unit of its output."""
+        return self.factor @ self.strategy
+
+
+def within_unit(strategy: Matrix, factor: FloatArray) -> tuple[Matrix, FloatArray]:
+    """The same L B with every |b_j| <= 1, whatever rounding or an ill-conditioned model did to the columns."""
+    longest = float(np.sqrt(column_lengths(strategy).max(initial=0.0)))
+    return (strategy, factor) if longest <= 1 else ((1 / longest) * np.eye(len(strategy)) @ strategy, longest * factor)

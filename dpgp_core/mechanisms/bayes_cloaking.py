@@ -13,7 +13,7 @@ from ..accounting.guarantee import ONE_OUTPUT, Budget, Guarantee, Protects
 from ..accounting.losses import GaussianLoss
 from ..arrays import FloatArray
 from ..bayes.measuring import Setting, measure_exactly, measure_for_teaching
-from ..bayes.models import Model, models_of, places_of
+from ..bayes.models import Model, models_of, places_of, typical_models, weights_of
 from ..bayes.planning import importance_of, plan_stages, rescaled, stage_multipliers
 from ..bayes.stages import CLIP
 from ..checks import check_positive
@@ -127,18 +127,17 @@ class BayesCloaking:
         """
         check_columns(X, X_test)
         models = self.models(x_box, half_range)
-        targets = X_test if self.targets == "test" else np.vstack([X_test, X])
-        empty = BayesPlan(models=models, stages=(), half_range=half_range)
+        planned_for = typical_models(models)
         stages = plan_stages(
-            places_of(models, X, targets),
-            empty.prior_weights,
+            places_of(planned_for, X, X_test if self.targets == "test" else np.vstack([X_test, X])),
+            weights_of(planned_for),
             half_range,
             stage_multipliers(self.noise_multiplier, self.stages),
             clip=self.clip,
             importance=importance_of(self.weights, len(X_test), len(X) if self.targets == "both" else 0),
             gap=self.gap,
         )
-        return replace(empty, stages=stages)
+        return BayesPlan(models=models, stages=stages, half_range=half_range)
 
     def release(
         self, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator | None = None, draws: int = 1

@@ -9,7 +9,7 @@ import numpy as np
 from ..accounting.guarantee import Guarantee
 from ..arrays import FloatArray
 from ..bayes.intervals import Mixture, Of
-from ..bayes.models import Model
+from ..bayes.models import Model, weights_of
 from ..bayes.stages import Observed, PlannedStage
 from ..measurement.statistics import Statistics
 
@@ -31,9 +31,7 @@ class BayesPlan:
     @property
     def prior_weights(self) -> FloatArray:
         """Of the models, sum 1 (M,)."""
-        weights = np.array([model.weight for model in self.models])
-        normalised: FloatArray = weights / weights.sum()
-        return normalised
+        return weights_of(self.models)
 
     @property
     def gap(self) -> float:

@@ -16,10 +16,11 @@ from ..checks import check_positive
 from ..data import Dataset
 from ..gp.exact import output_covariance
 from ..gp.inference import Inference, InferenceChoice
+from ..gp.predictive import Predictive, declared
 from ..kernels import Kernel
 from ..linalg.blocks import Columns, FactoredMatrix, Matrix
 from ..strategies.noise_design import NoiseDesign, ObjectiveName, design_noise
-from .base import Plan, Release
+from .base import Plan, Release, within_unit
 from .gaussian import GaussianMechanism
 
 
@@ -45,7 +46,7 @@ class OptimisedNoise(GaussianMechanism, ABC):
     gap: float = 1e-3
     rank_tolerance: float | Literal["auto"] = 1e-7
 
-    theorem: ClassVar[str] = "every neighbour's shift is at most 1 in the noise's metric (exact rescaling)"
+    theorem: ClassVar[str] = "every column of the measured strategy is at most 1 long, checked in integers"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -61,6 +62,7 @@ class OptimisedNoise(GaussianMechanism, ABC):
         C: Matrix,
         weights: FloatArray | None,
         noise_multiplier: float,
+        model: Predictive | None,
         inference: Inference | None = None,
         executor: Executor | None = None,
     ) -> Plan:
@@ -70,6 +72,7 @@ class OptimisedNoise(GaussianMechanism, ABC):
             C: cloaking matrix (m, n), an array or factored.
             weights: importance of its rows (m,); None for uniform.
             noise_multiplier: s' that rank tolerance "auto" assumes. Not used otherwise.
+            model: the declared model, for intervals.
             inference: how C was computed.
             executor: runs passes over blocks of records; default: this thread.
         """
@@ -77,20 +80,22 @@ class OptimisedNoise(GaussianMechanism, ABC):
         design = design_noise(
             C, self.objective, weights, self.gap, self.rank_tolerance, noise_multiplier=assumed, executor=executor
         )
-        return cloaking_plan(C, design, inference)
+        return cloaking_plan(C, design, model, inference)
 
     @abstractmethod
     def plan(self, X: FloatArray, X_test: FloatArray) -> Plan:
         """Public plan for training inputs X (n, D) and test inputs X_test (P, D): stages C and M."""
 
-    def release(self, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator, draws: int = 1) -> Release:
+    def release(
+        self, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator | None = None, draws: int = 1
+    ) -> Release:
         """Release predictions at X_test (P, D), in the output's unit; see ``Mechanism``."""
         return self.release_planned(self.plan(dataset.X, X_test), dataset, X_test, rng, draws)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cloaking(InferenceChoice, OptimisedNoise):
-    """Release U U^T C y + d s' L z: only directions in which some record can move C y receive noise.
+    """Measure root^-1 U^T C y and map back by U root: only directions in which some record moves C y receive noise.
 
     Args:
         shrinkage: shrink the released values towards the GP prior. Post-processing: costs no privacy,
@@ -123,60 +128,55 @@ class Cloaking(InferenceChoice, OptimisedNoise):
             executor: runs passes over blocks of records, see ``Columns.over_blocks``; default: this thread.
         """
         C, inference = self.cloaking_matrix(self.kernel, X, X_test, self.noise_variance, executor)
-        return self.designed(C, self.test_weights, self.noise_multiplier, inference, executor)
+        model = declared(self, self.kernel, X, X_test, self.noise_variance)
+        return self.designed(C, self.test_weights, self.noise_multiplier, model, inference, executor)
 
-    def release_planned(
-        self, plan: Plan, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator, draws: int = 1
-    ) -> Release:
-        """Add noise to the planned values, then shrink if asked to; see ``GaussianMechanism``."""
-        if self.shrinkage:
-            factored = isinstance(plan.weights, FactoredMatrix)
-            K = self.noise_variance if factored else output_covariance(self.kernel, dataset.X, self.noise_variance)
-            plan = shrink(plan, K, self.scale(dataset) / dataset.y_scale)
-        return super().release_planned(plan, dataset, X_test, rng, draws)
+    def mapped(self, plan: Plan, dataset: Dataset) -> Plan:
+        """Shrunk, if asked to; see ``shrink``."""
+        if not self.shrinkage:
+            return plan
+        factored = isinstance(plan.strategy, FactoredMatrix)
+        K = self.noise_variance if factored else output_covariance(self.kernel, dataset.X, self.noise_variance)
+        return shrink(plan, K, self.noise_multiplier * dataset.d / dataset.y_scale)
 
 
-def cloaking_plan(C: Matrix, design: NoiseDesign, inference: Inference | None = None) -> Plan:
-    """Values U U^T C y with noise L z: what the rank tolerance drops from the noise leaves the mean too.
+def cloaking_plan(C: Matrix, design: NoiseDesign, model: Predictive | None, inference: Inference | None = None) -> Plan:
+    """Strategy B = root^-1 U^T C and map U root: what the rank tolerance drops from the noise leaves the mean too.
+
+    |b_j|^2 = c_j^T M^+ c_j <= 1 on the kept space, M = U root root^T U^T.
 
     Args:
         C: cloaking matrix (P, n), an array or factored.
         design: the noise designed for it.
+        model: the declared model, for intervals.
         inference: how C was computed.
     """
-    return Plan(weights=design.project(C), factor=design.factor, design=design, inference=inference)
+    whitened: Matrix = (np.linalg.inv(design.root) @ design.basis.T) @ C
+    strategy, factor = within_unit(whitened, design.factor)
+    return Plan(strategy=strategy, factor=factor, design=design, inference=inference, model=model)
 
 
 def shrink(plan: Plan, K: FloatArray | float, scale: float) -> Plan:
-    """Post-process by W = C K A^T (A K A^T + N)^+: the GP's estimate of f given the released values.
+    """Post-process by W = L P (P + scale^2 I)^-1, P = B K B^T: the GP's estimate given the measured numbers.
 
-    In coordinates R = U^T C of the kept space, N = scale^2 root root^T. Applying W to values and noise
-    alike leaves the privacy analysis untouched (the shift in the noise's metric can only fall).
+    It replaces the map and nothing else, so the privacy analysis is untouched.
 
     Args:
         plan: a cloaking plan.
-        K: prior covariance of the outputs (n, n), in squared model units; where the plan's weights are
+        K: prior covariance of the outputs (n, n), in squared model units; where the plan's strategy is
             left V^T, the noise variance alone, for K = V V^T + noise variance.
         scale: noise multiplier times d, in model units.
-
-    Raises:
-        ValueError: the plan has no noise design.
     """
-    if plan.design is None:
-        raise ValueError("shrinkage needs a plan with a noise design; use Cloaking.plan")
-    U, root = plan.design.basis, plan.design.root
-    R = U.T @ plan.weights
-    prior = _prior(R, K)
-    noisy = prior + scale**2 * (root @ root.T)
-    W = cho_solve(cho_factor(noisy, lower=True), prior).T
-    return replace(plan, weights=U @ (W @ R), factor=U @ (W @ root))
+    prior = _prior(plan.strategy, K)
+    solved = cho_solve(cho_factor(prior + scale**2 * np.eye(len(prior)), lower=True), prior)
+    return replace(plan, factor=plan.factor @ solved.T)
 
 
-def _prior(R: Matrix, K: FloatArray | float) -> FloatArray:
-    """R K R^T."""
-    if isinstance(R, np.ndarray):
-        return R @ K @ R.T
-    # R = A V^T and V = Q G with orthonormal Q: R R^T = (A G^T) (A G^T)^T, R V = A G^T G
-    G = R.triangle if R.triangle is not None else Columns(R.rows).triangle()
-    H = R.left @ G.T
+def _prior(B: Matrix, K: FloatArray | float) -> FloatArray:
+    """B K B^T."""
+    if isinstance(B, np.ndarray):
+        return B @ K @ B.T
+    # B = A V^T and V = Q G with orthonormal Q: B B^T = (A G^T) (A G^T)^T, B V = A G^T G
+    G = B.triangle if B.triangle is not None else Columns(B.rows).triangle()
+    H = B.left @ G.T
     return H @ G @ (H @ G).T + K * (H @ H.T)

@@ -10,13 +10,14 @@ import numpy as np
 
 from ..arrays import FloatArray
 from ..gp.inducing import choose_inducing, inducing_matrix
+from ..gp.predictive import Predictive
 from .base import Plan
 from .cloaking import OptimisedNoise
 
 
 @dataclass(frozen=True, kw_only=True)
 class CloakingInducing(OptimisedNoise):
-    """Release U U^T C y + d s' L z with C = K_*u Q^-1 K_uf D^-1, the FITC posterior mean on m inducing inputs.
+    """Measure and map as ``Cloaking`` does, with C = K_*u Q^-1 K_uf D^-1, the FITC posterior mean on m inducing inputs.
 
     Args:
         Z: public inducing inputs, m rows of D numbers, in input units. Either these or ``n_inducing``.
@@ -59,4 +60,5 @@ class CloakingInducing(OptimisedNoise):
     def plan(self, X: FloatArray, X_test: FloatArray) -> Plan:
         """Public plan for training inputs X (n, D) and test inputs X_test (P, D): stages C and M."""
         C = inducing_matrix(self.kernel, X, X_test, self.inducing_inputs(X), self.noise_variance)
-        return self.designed(C, self.test_weights, self.noise_multiplier)
+        model = Predictive(kernel=self.kernel, X=X, X_test=X_test, noise_variance=self.noise_variance)
+        return self.designed(C, self.test_weights, self.noise_multiplier, model)

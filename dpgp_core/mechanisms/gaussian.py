@@ -1,9 +1,10 @@
-"""Parameters and accounting shared by Gaussian releases of a linear map of y."""
+"""Releases by Gaussian noise on a strategy: parameters, accounting, and the one path from outputs to curves."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -12,7 +13,10 @@ from ..accounting.guarantee import ONE_OUTPUT, Budget, Guarantee
 from ..accounting.losses import GaussianLoss
 from ..arrays import FloatArray
 from ..data import Dataset
-from .base import BEYOND_ONE_RELEASE, FIXED_IN_ADVANCE, NotPrivate, Plan, Release
+from .base import BEYOND_ONE_RELEASE, FIXED_IN_ADVANCE, Plan, Release, teaching
+from .measuring import Measure, Measured, Place, exact, noiseless, numbered
+from .recorded import Recorded, SimulatedInterval
+from .uncertainty import Uncertainty
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,34 +66,92 @@ class GaussianMechanism:
             established=self.calibration == "analytic" or self.epsilon <= 1,
         )
 
-    def scale(self, dataset: Dataset) -> float:
-        """Noise multiplier times the largest change d of one output, in the output's unit."""
-        return self.noise_multiplier * dataset.d
+    @property
+    def stage_multipliers(self) -> tuple[float, ...]:
+        """Noise multiplier of each stage."""
+        return (self.noise_multiplier,)
+
+    def reaches(self, dataset: Dataset) -> tuple[float, ...]:
+        """How far from the curve so far each stage's intervals reach, in the output's unit; the first: everywhere."""
+        return (dataset.d,)
+
+    def mapped(self, plan: Plan, dataset: Dataset) -> Plan:
+        """The plan whose map is used: post-processing that depends on the budget comes in here."""
+        return plan
+
+    def published(self, curve: FloatArray, dataset: Dataset) -> FloatArray:
+        """What is made of the last curve before it is shown; by default nothing."""
+        return curve
+
+    def measured(self, plan: Plan, dataset: Dataset, measure: Measure) -> Iterator[Measured]:
+        """Run stage after stage, each in intervals around the curve that those before it left.
+
+        I_j = [g_j - c, g_j + c] cut to the bounds, of middle o_j and width u_j; measured is B diag(u / max u) q, so no
+        record moves it by more than 1, and the curve is g_* + A (o - g) + max u L z, A = L B.
+
+        Args:
+            plan: of all stages.
+            dataset: gives bounds; its outputs are not read here.
+            measure: z of a stage.
+        """
+        n, middle = plan.strategy.shape[1], dataset.midpoint
+        curve = np.zeros((1, n + len(plan.factor)))  # at [X; X_test], about the midpoint
+        for stage, s, reach in zip(plan.stages, self.stage_multipliers, self.reaches(dataset), strict=True):
+            g = curve[:, :n]
+            low, high = (np.clip(middle + g + side * reach, *dataset.y_bounds) for side in (-1, 1))
+            offset = (low - middle) / 2 + (high - middle) / 2 - g
+            known = curve[:, n:] if stage is plan else curve
+            if offset.any():
+                known = known + (stage.weights @ offset.T).T
+            place = Place(low, high, (high - low).max(axis=1, keepdims=True), known)
+            found = Measured(stage, s, place, measure(stage, s, place))
+            yield found
+            if stage is not plan:
+                curve = np.clip(found.curve(found.z), -dataset.d / 2, dataset.d / 2)
 
     def release_planned(
-        self, plan: Plan, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator, draws: int = 1
+        self,
+        plan: Plan,
+        dataset: Dataset,
+        X_test: FloatArray,
+        rng: np.random.Generator | None = None,
+        draws: int = 1,
     ) -> Release:
-        """Add noise to the planned values: the only step that depends on y, epsilon, delta or the draw.
+        """Measure and map: the only step that depends on y, epsilon, delta or the draw.
 
         Args:
             plan: public plan for ``dataset.X`` and ``X_test``.
             dataset: supplies y, bounds and unit.
             X_test: test inputs (P, D), as planned.
-            rng: source of the noise.
+            rng: None for a real release; a generator for numbered draws, see ``Mechanism``.
             draws: independent draws; more than one composes.
 
         Raises:
             ValueError: draws < 1.
         """
         guarantee = self.guarantee.for_unit(dataset.unit).repeated(draws)
-        mean = dataset.in_data_units(plan.weights @ dataset.standardised())
-        # d c_j in the output's unit: weights act on y / y_scale, so y_scale cancels
-        noise_factor = self.scale(dataset) * plan.factor
-        noise = rng.standard_normal((draws, noise_factor.shape[1])) @ noise_factor.T
-        return Release(
+        plan = self.mapped(plan, dataset)
+        measure = exact(dataset, draws) if rng is None else numbered(dataset.clipped_y[None], rng, draws)
+        stages = list(self.measured(plan, dataset, measure))
+        last = stages[-1]
+        curve = dataset.midpoint + last.curve(last.z)
+        release = Release(
             X_test=X_test,
-            mean=NotPrivate(mean),
-            noise_factor=noise_factor,
-            samples=mean + noise,
+            samples=self.published(curve, dataset),
             guarantee=guarantee,
+            statistics=self.recorded(plan, dataset, tuple(stage.z for stage in stages), guarantee),
+            uncertainty=self.uncertainty(plan, dataset, curve),
+            noise_factor=dataset.d * last.noise_multiplier * last.plan.factor if len(stages) == 1 else None,
         )
+        if rng is None:
+            return release
+        silent = last.curve(noiseless(last.plan, last.place, dataset.clipped_y[None]))
+        return teaching(release, dataset.midpoint + silent.mean(axis=0))
+
+    def recorded(self, plan: Plan, dataset: Dataset, z: tuple[FloatArray, ...], guarantee: Guarantee) -> Sequence[Any]:
+        """The released statistics, one a draw."""
+        return Recorded(mechanism=self, plan=plan, public=dataset.public_part(), z=z, guarantee=guarantee)
+
+    def uncertainty(self, plan: Plan, dataset: Dataset, curve: FloatArray) -> Uncertainty:
+        """What ``Release.interval`` rests on, for released curves (draws, P)."""
+        return SimulatedInterval(mechanism=self, plan=plan, public=dataset.public_part(), curve=curve)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -13,10 +13,11 @@ from ..arrays import FloatArray
 from ..checks import check_positive
 from ..data import Dataset
 from ..gp.exact import check_columns, cloaking_matrix, output_covariance
-from ..gp.inference import Inference, InferenceChoice, describe
+from ..gp.inference import InferenceChoice, describe
+from ..gp.predictive import declared
 from ..kernels import Kernel
 from ..linalg.blocks import Matrix
-from .base import Plan, Release
+from .base import Plan, Release, within_unit
 from .gaussian import GaussianMechanism
 
 
@@ -75,30 +76,45 @@ class GPPrior(InferenceChoice, GaussianMechanism):
         K_test = self.kernel(X_test, X_test)
         if low is not None:
             unit = low.sensitivity(self.noise_variance, executor)
-            return prior_plan(low.matrix(X_test, self.noise_variance), K_test, unit, describe(low))
+            plan = prior_plan(low.matrix(X_test, self.noise_variance), K_test, unit)
+            return replace(
+                plan, inference=describe(low), model=declared(how, self.kernel, X, X_test, self.noise_variance)
+            )
         sensitivity = paper_bound if self.sensitivity == "paper" else exact_sensitivity
         C = cloaking_matrix(self.kernel, X, X_test, self.noise_variance)
-        return prior_plan(C, K_test, sensitivity(self.kernel, X, self.noise_variance), describe(low))
+        plan = prior_plan(C, K_test, sensitivity(self.kernel, X, self.noise_variance))
+        return replace(plan, inference=describe(low), model=declared(how, self.kernel, X, X_test, self.noise_variance))
 
-    def release(self, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator, draws: int = 1) -> Release:
+    def release(
+        self, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator | None = None, draws: int = 1
+    ) -> Release:
         """Release predictions at X_test (P, D), in the output's unit; see ``Mechanism``."""
         return self.release_planned(self.plan(dataset.X, X_test), dataset, X_test, rng, draws)
 
 
-def prior_plan(C: Matrix, K_test: FloatArray, unit_sensitivity: float, inference: Inference | None = None) -> Plan:
-    """Values C y with noise of covariance unit_sensitivity^2 K_**.
+def prior_plan(C: Matrix, K_test: FloatArray, unit_sensitivity: float) -> Plan:
+    """Strategy B = L^-1 C / Delta and map Delta L, K_** = L L^T: noise of covariance Delta^2 K_**.
+
+    Delta is the RKHS sensitivity, or the longest column of L^-1 C as computed if that is longer: an ill-conditioned
+    model has rounding errors in C that no formula for the sensitivity knows of.
 
     Args:
         C: cloaking matrix (P, n), an array or factored.
         K_test: prior covariance of the test points (P, P).
-        unit_sensitivity: RKHS sensitivity per unit change of one output.
-        inference: how C was computed.
+        unit_sensitivity: Delta, the RKHS sensitivity per unit change of one output.
     """
+    vectors, root = prior_axes(K_test)
+    sd = unit_sensitivity * root
+    strategy, factor = within_unit((vectors / sd).T @ C, vectors * sd)
+    return Plan(strategy=strategy, factor=factor)
+
+
+def prior_axes(K_test: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Orthonormal V (P, P) and sd (P,) with V diag(sd^2) V^T = K_** + jitter I, L = V diag(sd)."""
     values, vectors = eigh(K_test)
     # Round up: K_** + jitter I masks at least what K_** masks, and is never singular.
     jitter = len(values) * np.finfo(float).eps * values[-1]
-    root = vectors * np.sqrt(np.maximum(values, 0) + jitter)
-    return Plan(weights=C, factor=unit_sensitivity * root, inference=inference)
+    return vectors, np.sqrt(np.maximum(values, 0) + jitter)
 
 
 def exact_sensitivity(kernel: Kernel, X: FloatArray, noise_variance: float) -> float:

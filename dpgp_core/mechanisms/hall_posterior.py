@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -13,10 +14,12 @@ from ..arrays import FloatArray
 from ..checks import check_positive
 from ..data import Dataset
 from ..kernels import Kernel
+from ..linalg.dense import column_norms
 from .base import Plan, Release
 from .gaussian import GaussianMechanism
-from .gp_prior import prior_plan
+from .gp_prior import prior_axes
 from .posterior_sampling import ONE_RECORD, RECORD_ASSUMPTIONS, RECORD_NOT_COVERED, RECORD_UNIT
+from .uncertainty import NoInterval, Uncertainty
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,14 +70,33 @@ class HallPosterior(GaussianMechanism):
         )
 
     def plan(self, X: FloatArray, X_test: FloatArray) -> Plan:
-        """Plan for inputs X (n, D), private here, and X_test (P, D). The noise depends on X_test alone."""
+        """Plan for inputs X (n, D) and X_test (P, D). The strategy is private here, as X is; the map is public.
+
+        Column j is L^-1 k(X_test, x_j), K_** = L L^T, of length <= 1, shortened to 1 where rounding made it longer: it
+        depends on record j alone, and with |q_j| <= 1/2 each of two records moves the sum by at most 1/2.
+        """
         if X.ndim != 2 or X_test.ndim != 2 or X.shape[1] != X_test.shape[1]:
             raise ValueError(
                 f"X and X_test must be 2-D with equally many columns, got shapes {X.shape} and {X_test.shape}"
             )
-        return prior_plan(self.kernel(X_test, X) / self.r**2, self.kernel(X_test, X_test), 1 / self.r**2)
+        vectors, sd = prior_axes(self.kernel(X_test, X_test))
+        columns = (vectors / sd).T @ self.kernel(X_test, X)
+        columns /= np.maximum(np.sqrt(column_norms(columns)), 1.0)
+        return Plan(strategy=columns, factor=vectors * sd / self.r**2)
 
-    def release(self, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator, draws: int = 1) -> Release:
+    def recorded(
+        self, plan: Plan, dataset: Dataset, z: tuple[FloatArray, ...], guarantee: Guarantee
+    ) -> Sequence[FloatArray]:
+        """The measured numbers z (r,) of each draw: strategy and intervals belong to private inputs."""
+        return list(z[0])
+
+    def uncertainty(self, plan: Plan, dataset: Dataset, curve: FloatArray) -> Uncertainty:
+        """None: a kernel sum is no prediction of f under a declared model, and its bias depends on private inputs."""
+        return NoInterval(reason="a kernel sum has no declared model, and its bias depends on the private inputs")
+
+    def release(
+        self, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator | None = None, draws: int = 1
+    ) -> Release:
         """Release predictions at X_test (P, D), in the output's unit; see ``Mechanism``."""
         return self.release_planned(self.plan(dataset.X, X_test), dataset, X_test, rng, draws)
 

@@ -15,8 +15,9 @@ from ..data import Dataset
 from ..gp.grid import BinPlan
 from ..gp.integral_kernel import k_FF, k_Ff, volumes
 from ..kernels import EQ
-from .base import NotPrivate, Release
+from .base import Release, teaching
 from .laplace_binning import BinMeans
+from .uncertainty import NormalInterval
 
 # Candidates for a fitted noise variance, in units of the kernel's: none, then steps of 12 %.
 _CANDIDATES = np.concatenate([[0.0], np.geomspace(1e-6, 1e3, 184)])
@@ -68,7 +69,9 @@ class IntegralBinning(BinMeans):
         """The prior of f."""
         return EQ(variance=self.kernel_variance, lengthscale=self.lengthscale)
 
-    def release(self, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator, draws: int = 1) -> Release:
+    def release(
+        self, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator | None = None, draws: int = 1
+    ) -> Release:
         """Release predictions at X_test (P, D), in the output's unit; see ``Mechanism``.
 
         Raises:
@@ -76,43 +79,49 @@ class IntegralBinning(BinMeans):
         """
         guarantee = self.guarantee.for_unit(dataset.unit).repeated(draws)
         plan = self.plan(dataset.X, dataset.x_box)
-        means = plan.means(dataset.standardised())
-        noise = self.bin_noise(plan, dataset, rng, draws)
-        K = bin_covariance(self.kernel, plan, dataset.d / dataset.y_scale)
+        z = self.measured(plan, dataset, rng, draws)
+        released = (self.means(plan, dataset, z) - dataset.midpoint) / dataset.y_scale
+        K = bin_covariance(self.kernel, plan, self.noise_sds(plan, dataset) / dataset.y_scale)
         K_Ff = k_Ff(self.kernel, plan.boxes, X_test) / volumes(plan.boxes)[:, None]
-        fitted = [self.white_noise]
+        fitted = [self.white_noise] * draws
         if self.fit_noise:
-            fitted = fit_white_noise(K, plan, means + noise / dataset.y_scale, self.kernel_variance)
+            fitted = fit_white_noise(K, plan, released, self.kernel_variance)
         smoothers = {white: _smoother(K, plan, K_Ff, white) for white in set(fitted)}
+        prior = self.kernel.diagonal(X_test)
+        left = {white: np.maximum(prior - np.einsum("ij,ji->i", W, K_Ff), 0) for white, W in smoothers.items()}
         first = smoothers[fitted[0]]
-        mean = dataset.in_data_units(first @ means)
-        if self.fit_noise:
-            values = zip(fitted, means + noise / dataset.y_scale, strict=True)
-            samples = dataset.in_data_units(np.array([smoothers[white] @ value for white, value in values]))
-        else:
-            samples = mean + noise @ first.T
-        return Release(
+        samples = np.array([smoothers[white] @ value for white, value in zip(fitted, released, strict=True)])
+        release = Release(
             X_test=X_test,
-            mean=NotPrivate(mean),
-            noise_factor=first * (math.sqrt(2) * dataset.d * plan.scales),  # Var Lap(scale) = 2 scale^2
-            samples=samples,
+            samples=dataset.in_data_units(samples),
             guarantee=guarantee,
+            statistics=self.recorded(plan, dataset, z, [smoothers[white] for white in fitted], guarantee),
+            uncertainty=NormalInterval(
+                centre=dataset.in_data_units(samples),
+                sd=dataset.y_scale * np.sqrt([left[white] for white in fitted]),
+                output_sd=dataset.y_scale * np.sqrt(np.array(fitted))[:, None],
+            ),
+            noise_factor=first * self.noise_sds(plan, dataset),
         )
+        if rng is None:
+            return release
+        silent = (self.exact_means(plan, dataset) - dataset.midpoint) / dataset.y_scale
+        return teaching(release, dataset.in_data_units(first @ silent))
 
 
-def bin_covariance(kernel: EQ, plan: BinPlan, d: float) -> FloatArray:
-    """Prior covariance of the noisy bin means (b, b): k_FF / (volume volume') + 2 (d scale)^2 on the diagonal.
+def bin_covariance(kernel: EQ, plan: BinPlan, noise_sds: FloatArray) -> FloatArray:
+    """Prior covariance of the noisy bin means (b, b): k_FF / (volume volume') + noise_sd^2 on the diagonal.
 
     Args:
         kernel: prior of f, in squared model units.
         plan: the occupied bins.
-        d: largest change of one output, in model units.
+        noise_sds: of the privacy noise in each mean (b,), in model units.
     """
     size = volumes(plan.boxes)
     K = k_FF(kernel, plan.boxes, plan.boxes) / np.outer(size, size)
     # K is exact to rounding; a diagonal of that size keeps it positive definite when epsilon is huge
     jitter = 4 * len(K) * np.finfo(float).eps * kernel.variance
-    K[np.diag_indices_from(K)] += 2 * (d * plan.scales) ** 2 + jitter
+    K[np.diag_indices_from(K)] += noise_sds**2 + jitter
     return K
 
 

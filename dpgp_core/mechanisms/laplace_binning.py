@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, overload
 
 import numpy as np
 
@@ -14,7 +13,13 @@ from ..accounting.losses import PureLoss
 from ..arrays import FloatArray
 from ..data import Dataset
 from ..gp.grid import BinPlan, Grid, check_bins, plan_bins
-from .base import BEYOND_ONE_RELEASE, FIXED_IN_ADVANCE, NotPrivate, Release
+from ..measurement.integers import GRID, place_integers
+from ..measurement.measurement import STEPS, LaplaceMeasurement
+from ..measurement.noise import LaplaceNoise
+from ..measurement.statistics import Stage, Statistics
+from .base import BEYOND_ONE_RELEASE, FIXED_IN_ADVANCE, NotPrivate, Release, teaching
+from .recorded import statistics_of
+from .uncertainty import NoInterval
 
 ASSUMPTIONS = (
     FIXED_IN_ADVANCE[0],
@@ -77,9 +82,108 @@ class BinMeans:
         """The bins of a box of D public (low, high) pairs."""
         return Grid(box=box, bins=self.bins if isinstance(self.bins, int) else tuple(self.bins))
 
-    def bin_noise(self, plan: BinPlan, dataset: Dataset, rng: np.random.Generator, draws: int) -> FloatArray:
-        """Laplace noise of scale d / (n_b epsilon) for every occupied bin (draws, b), in the output's unit."""
-        return rng.laplace(size=(draws, len(plan.scales))) * (dataset.d * plan.scales)
+    def measured(self, plan: BinPlan, dataset: Dataset, rng: np.random.Generator | None, draws: int) -> FloatArray:
+        """Noisy sums z (draws, b) of q over each bin, q_j = (clip(y_j) - midpoint) / d in [-1/2, 1/2].
+
+        The strategy is the bins' indicators: columns of L1 norm exactly 1. Sums are of integers, q^ = rint(2^20 q).
+        With n <= 2^33 records they stay below 2^53, so adding them as floats is exact.
+
+        Args:
+            plan: from ``plan``.
+            dataset: supplies y and bounds.
+            rng: None for exact discrete noise; a generator for numbered draws.
+            draws: how many, each with noise of its own.
+        """
+        sums = self._sums(plan, dataset)
+        noise = LaplaceNoise(sensitivity=STEPS, epsilon=self.epsilon)
+        if rng is not None:
+            return sums / GRID + noise.teaching(rng, (draws, len(sums))) / STEPS
+        exact = [int(total) * GRID for total in sums]
+        # the quotient of two whole numbers, correctly rounded: post-processing of their sum
+        return np.array(
+            [[(x + e) / STEPS for x, e in zip(exact, noise.draw(len(exact)), strict=True)] for _ in range(draws)]
+        )
+
+    def means(self, plan: BinPlan, dataset: Dataset, z: FloatArray) -> FloatArray:
+        """Means of the bins (draws, b) that sums z say, in the output's unit: midpoint + d z_b / n_b."""
+        return dataset.midpoint + dataset.d * z / plan.counts
+
+    def exact_means(self, plan: BinPlan, dataset: Dataset) -> NotPrivate:
+        """The same without noise (b,). Not private."""
+        return NotPrivate(self.means(plan, dataset, self._sums(plan, dataset) / GRID))
+
+    def noise_sds(self, plan: BinPlan, dataset: Dataset) -> FloatArray:
+        """Standard deviation of the noise in each bin's mean (b,), in the output's unit: Var Lap(scale) = 2 scale^2."""
+        return LaplaceNoise(sensitivity=STEPS, epsilon=self.epsilon).sd / STEPS * dataset.d / plan.counts
+
+    def recorded(
+        self, plan: BinPlan, dataset: Dataset, z: FloatArray, maps: Sequence[FloatArray], guarantee: Guarantee
+    ) -> BinSums:
+        """The released statistics, one a draw; ``maps`` (P, b) take means of bins to released values."""
+        per_sum = dataset.d / plan.counts
+        different = {id(each): each * per_sum for each in maps}
+        return BinSums(
+            plan=plan,
+            public=dataset.public_part(),
+            epsilon=self.epsilon,
+            z=z,
+            maps=tuple(different[id(each)] for each in maps),
+            guarantee=guarantee,
+        )
+
+    def _sums(self, plan: BinPlan, dataset: Dataset) -> FloatArray:
+        ends = (np.full(dataset.n, end) for end in dataset.y_bounds)
+        places = place_integers(dataset.clipped_y, *ends)
+        return np.asarray(
+            np.bincount(plan.members, weights=places.astype(float), minlength=len(plan.counts)), dtype=float
+        )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BinSums(Sequence[Statistics]):
+    """The statistics of every draw, made when asked for: indicators of many records are large.
+
+    Attributes:
+        plan: the occupied bins.
+        public: the data set without its outputs.
+        epsilon: of one draw.
+        z: noisy sums (draws, b).
+        maps: of each draw (P, b): released values are midpoint + map z.
+        guarantee: for all draws together.
+    """
+
+    plan: BinPlan
+    public: Dataset
+    epsilon: float
+    z: FloatArray
+    maps: tuple[FloatArray, ...]
+    guarantee: Guarantee
+
+    def __len__(self) -> int:
+        return len(self.z)
+
+    @property
+    def size(self) -> int:
+        """Numbers in the strategy."""
+        return len(self.plan.counts) * self.public.n
+
+    def mapped(self, draw: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """See ``recorded.Mapped``."""
+        factor = self.maps[draw]
+        return np.full(len(factor), self.public.midpoint), factor, self.z[draw]
+
+    @overload
+    def __getitem__(self, draw: int) -> Statistics: ...
+    @overload
+    def __getitem__(self, draw: slice) -> list[Statistics]: ...
+    def __getitem__(self, draw: int | slice) -> Statistics | list[Statistics]:
+        """The statistics of one draw, or of several."""
+        if isinstance(draw, slice):
+            return [self[i] for i in range(len(self))[draw]]
+        low, high = (np.full(self.public.n, end) for end in self.public.y_bounds)
+        B = self.plan.weights * self.plan.counts[:, None]
+        measurement = LaplaceMeasurement(B=B, low=low, high=high, bounds=self.public.y_bounds, epsilon=self.epsilon)
+        return statistics_of(self.public, [Stage(measurement=measurement, z=self.z[draw])], self.guarantee)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,7 +206,9 @@ class LaplaceBinning(BinMeans):
     label: ClassVar[str] = "Laplace bins"
     reference: ClassVar[str] = "Smith et al. 2018, section 4"
 
-    def release(self, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator, draws: int = 1) -> Release:
+    def release(
+        self, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator | None = None, draws: int = 1
+    ) -> Release:
         """Release predictions at X_test (P, D), in the output's unit; see ``Mechanism``.
 
         Raises:
@@ -111,15 +217,17 @@ class LaplaceBinning(BinMeans):
         guarantee = self.guarantee.for_unit(dataset.unit).repeated(draws)
         plan = self.plan(dataset.X, dataset.x_box)
         rows, occupied = plan.rows(self.grid(dataset.x_box).index(X_test))
-        mean = np.where(occupied, plan.means(dataset.clipped_y)[rows], dataset.midpoint)
-        noise = self.bin_noise(plan, dataset, rng, draws)
-        noise_factor = np.zeros((len(X_test), len(plan.scales)))
-        # Var Lap(scale) = 2 scale^2
-        noise_factor[occupied, rows[occupied]] = math.sqrt(2) * dataset.d * plan.scales[rows[occupied]]
-        return Release(
+        z = self.measured(plan, dataset, rng, draws)
+        inside = np.zeros((len(X_test), len(plan.counts)))
+        inside[occupied, rows[occupied]] = 1.0
+        release = Release(
             X_test=X_test,
-            mean=NotPrivate(mean),
-            noise_factor=noise_factor,
-            samples=mean + np.where(occupied, noise[:, rows], 0.0),
+            samples=np.where(occupied, self.means(plan, dataset, z)[:, rows], dataset.midpoint),
             guarantee=guarantee,
+            statistics=self.recorded(plan, dataset, z, [inside] * draws, guarantee),
+            uncertainty=NoInterval(reason="means of bins have no model of how outputs vary within a bin"),
+            noise_factor=inside * self.noise_sds(plan, dataset),
         )
+        if rng is None:
+            return release
+        return teaching(release, np.where(occupied, self.exact_means(plan, dataset)[rows], dataset.midpoint))

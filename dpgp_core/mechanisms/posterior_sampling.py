@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -15,7 +15,8 @@ from ..checks import check_interval, check_positive
 from ..data import Dataset
 from ..gp.paths import Paths, posterior_process
 from ..kernels import Matern12, Stationary
-from .base import BEYOND_ONE_RELEASE, NotPrivate, Release
+from .base import BEYOND_ONE_RELEASE, TEACHING, NotPrivate, TeachingRelease
+from .uncertainty import NoInterval
 
 ONE_RECORD = "one record (input and output) replaced by any other within the public domain and bounds; n fixed"
 RECORD_UNIT = "one record, its input and its output"
@@ -24,12 +25,13 @@ RECORD_ASSUMPTIONS = (
     "outputs are clipped to bounds declared without looking at them",
 )
 RECORD_NOT_COVERED = ("the number of records", *BEYOND_ONE_RELEASE[1:])
+FLOATS = "floating-point arithmetic: paths are drawn in floats, whose lowest digits may tell records apart"
 _LEAST_EPSILON = 1e-4  # a budget below this is stated as this
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class PathRelease(Release):
-    """A release of posterior paths. Here the spread, too, comes from private inputs: only ``samples`` are public.
+class PathRelease(TeachingRelease):
+    """Posterior paths, for study. Here the spread, too, comes from private inputs: only ``samples`` are public.
 
     Attributes:
         mean: posterior mean at X_test (P,), in the output's unit. Not private.
@@ -50,7 +52,7 @@ class PathRelease(Release):
 
 @dataclass(frozen=True, kw_only=True)
 class PosteriorSampling:
-    """Release paths f ~ GP(mu_D, s^2 k_D + eta^2 k), in the output's unit, on outputs scaled to [-1, 1].
+    """Study paths f ~ GP(mu_D, s^2 k_D + eta^2 k), in the output's unit, on outputs scaled to [-1, 1].
 
     The budget follows from r, sigma and eta, by way of the public n and domain: these are parameters, so that the
     guarantee is known before any data are read, and a data set with another n or domain is refused. Inputs outside
@@ -131,15 +133,22 @@ class PosteriorSampling:
             unit=RECORD_UNIT,
             theorem="Maciazek 2026, theorem 3.1, with the sensitivities and covariance term of posterior_renyi",
             assumptions=(*RECORD_ASSUMPTIONS, "the number of records and the domain of the inputs are public"),
-            not_covered=("the posterior mean and spread", *RECORD_NOT_COVERED),
+            not_covered=("the posterior mean and spread", FLOATS, *RECORD_NOT_COVERED),
         )
 
-    def release(self, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator, draws: int = 1) -> PathRelease:
+    def release(
+        self, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator | None = None, draws: int = 1
+    ) -> PathRelease:
         """Release ``draws`` paths at X_test (P, D), inside the domain or not; see ``Mechanism``.
 
         Raises:
-            ValueError: the data set has another number of records or domain, or draws < 1.
+            ValueError: the data set has another number of records or domain, draws < 1, or there is no generator.
         """
+        if rng is None:
+            raise ValueError(
+                "posterior paths are drawn in floating point, which their guarantee does not cover, so there is no "
+                "real release of them; give a generator to study them, or use another mechanism"
+            )
         guarantee = self.guarantee.for_unit(dataset.unit).repeated(draws)
         self._check_public(dataset)
         low, high = np.array(self.x_box).T
@@ -150,10 +159,12 @@ class PosteriorSampling:
         values = paths(X_test)
         return PathRelease(
             X_test=X_test,
+            statistics=(),
+            uncertainty=NoInterval(reason="the spread of posterior paths is computed from private inputs"),
             mean=NotPrivate(dataset.midpoint + half * mean),
             noise_factor=NotPrivate(half * paths.factor(X_test)),
             samples=dataset.midpoint + half * values,
-            guarantee=guarantee,
+            guarantee=replace(guarantee, not_covered=(TEACHING, *guarantee.not_covered)),
             dataset=dataset,
             paths=paths,
         )

@@ -7,10 +7,10 @@ everyone lies near it. Residuals clipped to +-B can change by min(2B, d) only, a
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 
@@ -19,7 +19,8 @@ from ..arrays import FloatArray
 from ..checks import check_positive
 from ..data import Dataset
 from ..gp.inference import InferenceChoice
-from .base import NotPrivate, Plan, Release
+from ..gp.predictive import declared
+from .base import Plan
 from .cloaking import OptimisedNoise
 
 FIXED_STAGES = "clip bound, shares, lengthscales and noise variances of all stages fixed in advance"
@@ -39,20 +40,6 @@ class RefinedPlan(Plan):
     def stages(self) -> tuple[Plan, ...]:
         """All stages in order."""
         return *self.earlier, self
-
-
-class StageRelease(NamedTuple):
-    """One stage of several independent draws, in model units.
-
-    Attributes:
-        curve: g of the stages before it, at [X; X_test] (draws, n + P); may be published.
-        mean: what the noise was added to (draws, m). Not private.
-        values: mean + noise (draws, m); may be published.
-    """
-
-    curve: FloatArray
-    mean: NotPrivate
-    values: FloatArray
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,15 +114,19 @@ class RefinedCloaking(InferenceChoice, OptimisedNoise):
         total = math.fsum(self.shares)
         return tuple(math.sqrt(share / total) / self.noise_multiplier for share in self.shares)
 
-    def stage_bounds(self, dataset: Dataset) -> tuple[float, ...]:
-        """What each stage's inputs are clipped to, +- in model units: half the range, then B."""
-        B = self.clip * math.sqrt(self.noise_variance)
-        return dataset.d / dataset.y_scale / 2, *[B] * (len(self.shares) - 1)
+    @property
+    def stage_multipliers(self) -> tuple[float, ...]:
+        """s_i = 1 / mu_i."""
+        return tuple(1 / mu for mu in self.stage_mus)
 
-    def stage_scales(self, dataset: Dataset) -> tuple[float, ...]:
-        """Noise scale of each stage in model units: largest change of one record's input over mu_i."""
-        d = dataset.d / dataset.y_scale
-        return tuple(min(2 * b, d) / mu for b, mu in zip(self.stage_bounds(dataset), self.stage_mus, strict=True))
+    def reaches(self, dataset: Dataset) -> tuple[float, ...]:
+        """The whole range first, then B, in the output's unit."""
+        B = self.clip * math.sqrt(self.noise_variance) * dataset.y_scale
+        return dataset.d, *[B] * (len(self.shares) - 1)
+
+    def published(self, curve: FloatArray, dataset: Dataset) -> FloatArray:
+        """Clipped to the bounds, if asked to."""
+        return np.clip(curve, *dataset.y_bounds) if self.within_bounds else curve
 
     def plan(self, X: FloatArray, X_test: FloatArray, executor: Executor | None = None) -> RefinedPlan:
         """Public plan of all stages for training inputs X (n, D) and test inputs X_test (P, D).
@@ -147,7 +138,8 @@ class RefinedCloaking(InferenceChoice, OptimisedNoise):
         """
         *early_mus, last_mu = self.stage_mus
         C, inference = self.cloaking_matrix(self.kernel, X, X_test, self.noise_variance, executor)
-        last = self.designed(C, self.test_weights, 1 / last_mu, inference, executor)
+        model = declared(self, self.kernel, X, X_test, self.noise_variance)
+        last = self.designed(C, self.test_weights, 1 / last_mu, model, inference, executor)
         everywhere, weights = np.vstack([X, X_test]), self.test_weights
         if weights is not None:
             weights = np.concatenate([np.full(len(X), weights.mean()), weights])
@@ -155,74 +147,5 @@ class RefinedCloaking(InferenceChoice, OptimisedNoise):
         for a, noise_variance, mu in zip(self.lengthscale_factors, self.noise_variances, early_mus, strict=True):
             # k(x / a, x' / a): the kernel with a times its lengthscale
             C, inference = self.cloaking_matrix(self.kernel, X / a, everywhere / a, noise_variance, executor)
-            earlier.append(self.designed(C, weights, 1 / mu, inference, executor))
+            earlier.append(self.designed(C, weights, 1 / mu, None, inference, executor))
         return RefinedPlan(**vars(last), earlier=tuple(earlier))
-
-    def run(self, plan: RefinedPlan, dataset: Dataset, rng: np.random.Generator, draws: int) -> Iterator[StageRelease]:
-        """Run stage after stage, each on what the ones before it published. See ``release_planned``."""
-        half, y = dataset.d / dataset.y_scale / 2, dataset.standardised()
-        curve = np.zeros((draws, dataset.n + len(plan.weights)))  # g at [X; X_test]
-        bounds, scales = self.stage_bounds(dataset), self.stage_scales(dataset)
-        for stage, bound, scale in zip(plan.stages, bounds, scales, strict=True):
-            mean = stage_mean(stage, y, curve[:, : dataset.n], bound)
-            values = mean + scale * (rng.standard_normal((draws, stage.factor.shape[1])) @ stage.factor.T)
-            yield StageRelease(curve, NotPrivate(mean), values)
-            if stage is not plan:
-                curve = np.clip(curve + values, -half, half)
-
-    def release_planned(
-        self, plan: Plan, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator, draws: int = 1
-    ) -> Release:
-        """Run all stages on the plan: the only step that depends on y, epsilon, delta or the draw.
-
-        Every draw has its own early stages, so their noise is in the samples too. ``noise_factor`` is that of
-        the last stage alone, and ``mean`` is what that noise was added to: the mean of the last stage given
-        the early ones, averaged over draws if there are several. Arguments as for ``GaussianMechanism``.
-
-        Raises:
-            ValueError: draws < 1, or the plan is another mechanism's or has another number of stages.
-        """
-        if not isinstance(plan, RefinedPlan) or len(plan.stages) != len(self.shares):
-            raise ValueError(f"the plan must have {len(self.shares)} stages; make it with RefinedCloaking.plan")
-        guarantee = self.guarantee.for_unit(dataset.unit).repeated(draws)
-        *_, last = self.run(plan, dataset, rng, draws)
-        curve = last.curve[:, dataset.n :]
-        samples = dataset.in_data_units(curve + last.values)
-        return Release(
-            X_test=X_test,
-            mean=NotPrivate(dataset.in_data_units((curve + last.mean).mean(axis=0))),
-            noise_factor=dataset.y_scale * self.stage_scales(dataset)[-1] * plan.factor,
-            samples=np.clip(samples, *dataset.y_bounds) if self.within_bounds else samples,
-            guarantee=guarantee,
-        )
-
-
-def unclipped_noise(mechanism: RefinedCloaking, plan: RefinedPlan, dataset: Dataset) -> FloatArray:
-    """Factor F (P, k) of the noise of all stages together, F F^T, in the output's unit: exact where nothing is clipped.
-
-    A later stage corrects the noise of the earlier ones as it corrects any error of their curve: without clipping
-    the published values are A y + (g - A g(X)), so with g = F' z the noise is [F'_* - A F'_X, s L]. Public.
-
-    Args:
-        mechanism: gives the scales s of its stages.
-        plan: its plan.
-        dataset: gives bounds and unit; its outputs are not read.
-    """
-    factor = np.zeros((dataset.n + len(plan.weights), 0))
-    for stage, scale in zip(plan.stages, mechanism.stage_scales(dataset), strict=True):
-        before = factor if stage is not plan else factor[dataset.n :]
-        corrected = before - stage.weights @ factor[: dataset.n]
-        factor = np.hstack([corrected, scale * stage.factor])
-    return dataset.y_scale * factor
-
-
-def stage_mean(stage: Plan, y: FloatArray, curve: FloatArray, bound: float) -> FloatArray:
-    """A clip(y - g(X), +-bound): what a stage adds noise to, in model units (draws, m). Not private.
-
-    Args:
-        stage: its plan, A (m, n).
-        y: outputs (n,) in model units, within the public range.
-        curve: g at the training inputs (draws, n), from the earlier stages.
-        bound: > 0. One record moves its residual by at most 2 bound, and by at most what y moves.
-    """
-    return (stage.weights @ np.clip(y - curve, -bound, bound).T).T

@@ -15,14 +15,24 @@ from ..arrays import FloatArray
 from ..checks import check_positive
 from ..data import Dataset
 from ..gp.grid import check_bins
-from ..gp.variational import Features, grid_in_box, inducing_root, row_blocks, sum_statistics, whitened_features
+from ..gp.variational import Features, grid_in_box, inducing_root, row_blocks, whitened_features
 from ..kernels import Stationary
 from ..sparse.fit import SparseFit
 from ..sparse.kernel_norms import KernelNorm, kernel_norm_bound
 from ..sparse.posterior import errors_in_variables
 from ..sparse.published_posterior import Covariance, paper_posterior
-from ..sparse.statistics import NoiseScales, NoisyStatistics, add_noise, clip_norms, noise_scales
-from .base import NotPrivate, Release
+from ..sparse.statistics import (
+    IntegerSums,
+    NoiseScales,
+    NoisyStatistics,
+    add_noise,
+    clip_norms,
+    integer_sums,
+    measure,
+    noise_scales,
+)
+from .base import NotPrivate, Release, teaching
+from .uncertainty import NoInterval, NormalInterval, Uncertainty
 
 ONE_RECORD = "one record (input and output) replaced, n public"
 ASSUMPTIONS = (
@@ -118,35 +128,57 @@ class SparseVariational:
             not_covered=NOT_COVERED,
         )
 
-    def release(self, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator, draws: int = 1) -> Release:
+    def release(
+        self, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator | None = None, draws: int = 1
+    ) -> Release:
         """Release predictive means at X_test (P, D), in the output's unit; see ``Mechanism``.
 
-        ``samples`` are private predictive means, one release of the statistics each. ``mean`` is the prediction
-        without noise. ``noise_factor`` is for display: the first-order noise of the mean, computed from the first
-        draw (so it may be published); the released means are not exactly Gaussian about ``mean``.
+        ``samples`` are private predictive means, one release of the statistics each; a teaching release's ``mean`` is
+        the prediction without noise.
 
         Raises:
             ValueError: draws < 1, or X, X_test and Z differ in their number of columns.
         """
         guarantee = self.guarantee.for_unit(dataset.unit).repeated(draws)
-        A, B = self.exact_statistics(dataset)
-        silent = NoisyStatistics(A=A, B=B, noise=NoiseScales(sa=0.0, sb=0.0))
-        fits = [self.fit_statistics(add_noise(A, B, self.noise(dataset), rng), dataset) for _ in range(draws)]
-        return Release(
+        sums, scales = self.integer_sums(dataset), self.noise(dataset)
+        if rng is None:
+            released = [measure(sums, scales) for _ in range(draws)]
+        else:
+            released = [add_noise(*sums.values(), scales, rng) for _ in range(draws)]
+        found = [self.fit_statistics(each, dataset).predict(X_test) for each in released]
+        samples, sds = np.stack([mean for mean, _ in found]), np.sqrt([variance for _, variance in found])
+        release = Release(
             X_test=X_test,
-            mean=NotPrivate(self.fit_statistics(silent, dataset).predict(X_test)[0]),
-            noise_factor=fits[0].noise_factor(X_test),
-            samples=np.stack([fit.predict(X_test)[0] for fit in fits]),
+            samples=samples,
             guarantee=guarantee,
+            statistics=released,
+            uncertainty=self._uncertainty(samples, sds, dataset),
         )
+        if rng is None:
+            return release
+        A, B = sums.values()
+        silent = NoisyStatistics(A=A, B=B, noise=NoiseScales(sa=0.0, sb=0.0))
+        return teaching(release, self.fit_statistics(silent, dataset).predict(X_test)[0])
 
-    def fit(self, dataset: Dataset, rng: np.random.Generator) -> SparseFit:
+    def _uncertainty(self, samples: FloatArray, sds: FloatArray, dataset: Dataset) -> Uncertainty:
+        if self.variant == "paper":
+            return NoInterval(reason="the published posterior does not hold at its level; use variant='whitened'")
+        output_sd = np.full((len(samples), 1), dataset.y_scale * self.noise_variance**0.5)
+        return NormalInterval(centre=samples, sd=sds, output_sd=output_sd)
+
+    def fit(self, dataset: Dataset, rng: np.random.Generator | None = None) -> SparseFit:
         """Release the statistics once; predict from the result at any test points, any number of times.
+
+        Args:
+            dataset: the private records.
+            rng: None for a real release; a generator for a numbered draw, see ``Mechanism``.
 
         Raises:
             ValueError: X and Z differ in their number of columns.
         """
-        return self.fit_statistics(add_noise(*self.exact_statistics(dataset), self.noise(dataset), rng), dataset)
+        sums, scales = self.integer_sums(dataset), self.noise(dataset)
+        released = measure(sums, scales) if rng is None else add_noise(*sums.values(), scales, rng)
+        return self.fit_statistics(released, dataset)
 
     def fit_statistics(self, released: NoisyStatistics, dataset: Dataset) -> SparseFit:
         """Post-processing: the fit that follows from released statistics; reads only what is public of ``dataset``."""
@@ -163,8 +195,14 @@ class SparseVariational:
 
     def exact_statistics(self, dataset: Dataset) -> tuple[NotPrivate, NotPrivate]:
         """A (m,) and B (m, m) without noise, from clipped inputs, outputs and features; one pass in blocks."""
-        A, B = sum_statistics(self.features(dataset), row_blocks(dataset.X, dataset.standardised()))
+        A, B = self.integer_sums(dataset).values()
         return NotPrivate(A), NotPrivate(B)
+
+    def integer_sums(self, dataset: Dataset) -> IntegerSums:
+        """The same in whole steps. Private."""
+        R_y, R_phi = dataset.d / dataset.y_scale / 2, self.feature_bound(dataset)
+        blocks = row_blocks(dataset.X, dataset.standardised())
+        return integer_sums(self.features(dataset), blocks, len(self.inducing_inputs(dataset)), R_y, R_phi)
 
     def features(self, dataset: Dataset) -> Features:
         """Features of inputs clipped to the public box, clipped to the bound; reads only what is public."""

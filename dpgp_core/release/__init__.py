@@ -1,8 +1,9 @@
 """Real releases: a declared specification, noise seeded by the operating system, and a zip that documents itself."""
 
+from ..mechanisms.catalogue import KERNEL_NAMES
 from ..reading.csv_rows import column_names
 from .bundle import bundle
-from .choices import CHOICES, KERNEL_NAMES
+from .choices import CHOICES
 from .ledger_json import ledger_from_json, ledger_to_json
 from .plan import ReleasePlan, plan_release
 from .publishing import Published, preview, publish, read_table

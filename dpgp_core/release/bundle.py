@@ -18,31 +18,28 @@ from .publishing import Published
 from .script import SCRIPT
 from .specification import ReleaseSpec
 from .specification_json import spec_to_object
+from .statistic import digest, statistic_files
 from .strict_json import write_object
 
 _LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the earliest a zip can hold: when it was made is nobody's business
 
 COLUMNS = {
     "value": "released value at the inputs before it; may be published",
-    "noise_sd": "standard deviation of the privacy noise in value",
-    "model_sd": "standard deviation of the curve about the fit without noise, if the model is right",
-    "total_sd": "standard deviation of the curve about value, privacy noise included, if the model is right",
+    "curve_low_95": "lower end of the 95 % interval for the curve, if the model is right",
+    "curve_high_95": "upper end of it",
+    "output_low_95": "lower end of the 95 % interval for one further record's output, if the model is right",
+    "output_high_95": "upper end of it",
 }
 _NOISE = (
-    "drawn by PCG64 (numpy), seeded with 128 bits from the operating system; the seed was not kept. Values are rounded "
-    "to multiples of step; sampling itself is not hardened against attacks on floating-point arithmetic"
+    "whole numbers plus discrete noise from the operating system's randomness, sampled exactly; nothing but the "
+    "numbers measured was computed from private values, and everything else in this folder follows from them"
 )
-_NOISE_NOTES = {
-    "refined": "of all stages together, simulated for outputs that the model expects; larger where it fits badly",
-    "sparse": "to first order, computed from what was released",
-    "integral_bins": "the noise is a sum of Laplace variables, not Gaussian",
-}
 
 
 def bundle(published: Published, spec: ReleaseSpec, ledger: Ledger) -> bytes:
-    """The zip to hand out: ``values.csv``, ``release.json``, ``reproduce.py``.
+    """The zip to hand out: values, card, what was measured, and the script that computes the values from it again.
 
-    It holds nothing computed from the outputs but the released values, no seed and no time.
+    It holds nothing computed from the outputs but what was measured with noise and what follows; no seed, no time.
 
     Args:
         published: from ``publish``.
@@ -55,26 +52,26 @@ def bundle(published: Published, spec: ReleaseSpec, ledger: Ledger) -> bytes:
     if published.guarantee not in [guarantee for _, guarantee in ledger.entries]:
         raise ValueError("the ledger does not count this release; spend spec.guarantee on it before publishing")
     columns = published_columns(published, spec)
-    files = {
-        "values.csv": csv_text(columns),
-        "release.json": write_object(release_card(published, spec, ledger, list(columns))),
-        "reproduce.py": SCRIPT,
+    about, files = statistic_files(published.statistics)
+    files = {"values.csv": csv_text(columns).encode()} | files
+    card = release_card(published, spec, ledger, list(columns)) | {
+        "statistics": about,
+        "sha256": {name: digest(content) for name, content in files.items()},
     }
+    files |= {"release.json": write_object(card).encode(), "reproduce.py": SCRIPT.encode()}
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, text in files.items():
+        for name, content in files.items():
             entry = zipfile.ZipInfo(name, date_time=_LONG_AGO)
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.external_attr = 0o644 << 16
-            archive.writestr(entry, text.encode())
+            archive.writestr(entry, content)
     return stream.getvalue()
 
 
 def release_card(published: Published, spec: ReleaseSpec, ledger: Ledger, columns: list[str]) -> dict[str, Any]:
     """The content of ``release.json``: all that is public about a release, and its accounting."""
     described = {name: COLUMNS[name] for name in columns if name in COLUMNS}
-    if spec.mechanism in _NOISE_NOTES:
-        described["noise_sd"] += f"; {_NOISE_NOTES[spec.mechanism]}"
     inputs = {name: f"input, in {unit}" if unit else "input" for name, unit in zip(spec.x, spec.x_units, strict=True)}
     return {
         "schema": SCHEMA,

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
 from ..arrays import FloatArray
 from .plan import decimals
 from .publishing import Published
-from .specification import ReleaseSpec
+from .specification import RESERVED, ReleaseSpec
 
 # What spreadsheets take for the start of a formula, full-width forms included; OWASP, "CSV Injection".
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
@@ -39,8 +37,8 @@ def csv_text(columns: Mapping[str, Sequence[str]]) -> str:
 
 
 def published_columns(published: Published, spec: ReleaseSpec) -> dict[str, list[str]]:
-    """Columns of the released table: the inputs, then value, noise_sd, and model_sd or total_sd where known."""
+    """Columns of the released table: the inputs, the value, and ends of its intervals."""
     columns = {name: column_text(x) for name, x in zip(spec.x, published.X_test.T, strict=True)}
     columns["value"] = column_text(published.values, published.step)
-    known = {"noise_sd": published.noise_sd, "model_sd": published.model_sd, "total_sd": published.total_sd}
-    return columns | {name: column_text(np.asarray(sd)) for name, sd in known.items() if sd is not None}
+    ends = zip(RESERVED[1:], [*published.curve, *published.outputs], strict=True)
+    return columns | {name: column_text(end, published.step) for name, end in ends}

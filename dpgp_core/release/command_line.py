@@ -10,8 +10,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import NoReturn
 
-import numpy as np
-
 from ..accounting.ledger import BudgetExceeded, Ledger
 from ..accounting.rounding import rounded_up
 from .bundle import bundle
@@ -132,8 +130,7 @@ def _release(options: argparse.Namespace) -> str:
         else:
             ledger = spend_in_file(options.ledger, start, spent)
         with _stage(BAD_DATA):
-            # without a seed the generator takes 128 bits from the operating system, and nothing keeps them
-            content = bundle(publish(spec, dataset, np.random.default_rng(), plan), spec, ledger)
+            content = bundle(publish(spec, dataset, plan), spec, ledger)
         write(content)
     return _summary(spec, ledger, options)
 

@@ -1,36 +1,34 @@
-"""One real release: predictions on a public grid, with noise, rounded far below the noise."""
+"""One real release: what was measured with noise, and predictions on a public grid that follow from it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from ..accounting.guarantee import Guarantee
 from ..arrays import FloatArray
 from ..data import Dataset
-from ..linalg.dense import column_norms
-from ..mechanisms import NotPrivate, SparseVariational
-from ..mechanisms.base import Mechanism
-from ..mechanisms.gaussian import GaussianMechanism
+from ..mechanisms.base import NotPrivate, TeachingRelease
 from ..reading.csv_table import read_dataset
-from .plan import ReleasePlan, decimals, plan_release, solvable, without_outputs
+from .plan import LEVEL, ReleasePlan, decimals, plan_release, released, solvable, without_outputs
 from .specification import ReleaseSpec
+
+Interval = tuple[FloatArray, FloatArray]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Published:
-    """What may be handed out.
+    """What may be handed out. All of it follows from ``statistics`` and public values.
 
     Attributes:
         X_test: prediction points (P, D), public.
         values: released values (P,), multiples of ``step``, in ``y_unit``.
-        noise_sd: standard deviation of the privacy noise (P,), in ``y_unit``. Where inputs are private, to first
-            order, computed from what was released.
-        model_sd: see ``ReleasePlan``.
-        total_sd: standard deviation of the curve about ``values``, privacy noise included (P,), in ``y_unit``, where
-            inputs are private; None elsewhere.
+        curve: ends (P,), (P,) of the interval for the curve, at ``LEVEL``.
+        outputs: the same for one further record's output.
+        statistics: what was measured, one entry.
         step: power of ten.
         n: number of records, public.
         guarantee: the promise.
@@ -38,9 +36,9 @@ class Published:
 
     X_test: FloatArray
     values: FloatArray
-    noise_sd: FloatArray
-    model_sd: FloatArray | None
-    total_sd: FloatArray | None
+    curve: Interval
+    outputs: Interval
+    statistics: Sequence[Any]
     step: float
     n: int
     guarantee: Guarantee
@@ -64,18 +62,18 @@ def read_table(stream: BinaryIO, spec: ReleaseSpec) -> Dataset:
         y_unit=spec.y_unit,
         y_scale=spec.scale,
         max_rows=spec.choice.max_rows,
+        private_inputs=spec.protects_inputs,
     )
 
 
-def publish(
-    spec: ReleaseSpec, dataset: Dataset, rng: np.random.Generator, plan: ReleasePlan | None = None
-) -> Published:
-    """Release once. Whoever keeps a ledger spends ``spec.guarantee`` on it before calling this.
+def publish(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None = None) -> Published:
+    """Release once, for real: exact integers, noise from the operating system.
+
+    Whoever keeps a ledger spends ``spec.guarantee`` on it before calling this.
 
     Args:
         spec: what to release.
         dataset: from ``read_table`` with the same specification.
-        rng: source of the noise. For a real release ``numpy.random.default_rng()``, which the operating system seeds.
         plan: from ``plan_release``, if there is one already.
 
     Raises:
@@ -86,17 +84,23 @@ def publish(
     if plan.spec != spec or (plan.X is not None and not np.array_equal(plan.X, dataset.X)):
         raise ValueError("the plan was made for another specification or other inputs; make it anew")
     with solvable():
-        values, noise_sd, total_sd = _one_draw(spec.built, plan, dataset, rng)
+        found = released(spec.built, plan.weights, dataset, plan.X_test)
+        curve, outputs = (found.interval(LEVEL, of=of) for of in ("function", "outputs"))
     return Published(
         X_test=plan.X_test,
-        values=np.round(values, decimals(plan.step)) + 0.0,  # + 0.0: no negative zeros
-        noise_sd=noise_sd,
-        model_sd=plan.model_sd,
-        total_sd=total_sd,
+        values=rounded(found.samples[0], plan.step),
+        curve=(rounded(curve[0][0], plan.step), rounded(curve[1][0], plan.step)),
+        outputs=(rounded(outputs[0][0], plan.step), rounded(outputs[1][0], plan.step)),
+        statistics=found.statistics,
         step=plan.step,
         n=dataset.n,
         guarantee=spec.guarantee,
     )
+
+
+def rounded(values: FloatArray, step: float) -> FloatArray:
+    """Multiples of a power of ten; no negative zeros."""
+    return np.round(values, decimals(step)) + 0.0
 
 
 def preview(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None = None) -> NotPrivate:
@@ -115,22 +119,9 @@ def preview(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None = None
     if plan.weights is not None:
         return NotPrivate(dataset.in_data_units(plan.weights.weights @ dataset.standardised()))
     # its mean does not depend on the generator
-    return spec.built.release(dataset, plan.X_test, np.random.default_rng(0)).mean
-
-
-def _one_draw(
-    mechanism: Mechanism, plan: ReleasePlan, dataset: Dataset, rng: np.random.Generator
-) -> tuple[FloatArray, FloatArray, FloatArray | None]:
-    """Values, noise_sd and total_sd (P,) of one release, not yet rounded."""
-    if isinstance(mechanism, SparseVariational):
-        fit = mechanism.fit(dataset, rng)
-        values, variance = fit.predict(plan.X_test)
-        return values, np.sqrt(column_norms(fit.noise_factor(plan.X_test).T)), np.sqrt(variance)
-    if plan.weights is not None and isinstance(mechanism, GaussianMechanism):
-        release = mechanism.release_planned(plan.weights, dataset, plan.X_test, rng)
-    else:
-        release = mechanism.release(dataset, plan.X_test, rng)
-    return release.samples[0], release.noise_sd if plan.noise_sd is None else plan.noise_sd, None
+    numbered = spec.built.release(dataset, plan.X_test, np.random.default_rng(0))
+    assert isinstance(numbered, TeachingRelease)
+    return numbered.mean
 
 
 def _check_fit(spec: ReleaseSpec, dataset: Dataset) -> None:

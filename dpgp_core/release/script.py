@@ -1,14 +1,17 @@
-"""The script that a zip carries: it makes the same release again from the owner's own copy of the table."""
+"""The script that a zip carries: it computes the values again, or makes the same release again for its owner."""
 
 SCRIPT = '''\
-"""Make the release described in release.json again, from your own copy of the table.
+"""Check the release in this folder, or make it again from your own copy of the table.
 
-Needs Python 3.11 or newer with numpy, scipy and dpgp (its dpgp_core is enough). With this file and release.json in
-one folder:
+Needs Python 3.11 or newer with numpy, scipy and dpgp (its dpgp_core is enough).
+
+    python reproduce.py
+
+checks the files and computes the values from the measured numbers again. It needs no private table and spends nothing.
 
     python reproduce.py table.csv
 
-writes again.zip (or the file named by --out). The noise is new, so the values differ, by about noise_sd.
+measures again and writes again.zip (or the file named by --out). The noise is new, so the values differ.
 THIS IS ANOTHER RELEASE OF THE SAME TABLE: it spends its epsilon again, and whoever sees both knows more than from one.
 With --ledger FILE the total is kept in that file, and a release that would pass it is refused.
 """
@@ -16,10 +19,20 @@ With --ledger FILE the total is kept in that file, and a release that would pass
 import sys
 from pathlib import Path
 
-from dpgp_core.release.command_line import main
+try:
+    from dpgp_core.release.check import check_folder
+    from dpgp_core.release.command_line import main
+except ImportError as error:
+    sys.exit(f"This needs numpy, scipy and dpgp in Python 3.11 or newer ({error}); install them, then run it again.")
 
+folder = Path(__file__).resolve().parent
+if len(sys.argv) == 1:
+    try:
+        print(check_folder(folder))
+    except ValueError as error:
+        sys.exit(f"This is not the release as it was made: {error}.")
+    sys.exit(0)
 print("Running this is another release of the table: it spends its epsilon again.", file=sys.stderr)
-config = Path(__file__).resolve().parent / "release.json"
 out = [] if "--out" in sys.argv else ["--out", "again.zip"]
-sys.exit(main(["release", "--config", str(config), *out, "--csv", *sys.argv[1:]]))
+sys.exit(main(["release", "--config", str(folder / "release.json"), *out, "--csv", *sys.argv[1:]]))
 '''

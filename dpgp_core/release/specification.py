@@ -13,14 +13,21 @@ from ..accounting.ledger import Ledger
 from ..accounting.rounding import rounded_up
 from ..arrays import FloatArray
 from ..mechanisms.base import Mechanism
+from ..mechanisms.catalogue import KERNEL_NAMES, Entry
 from . import number_checks
-from .choices import CHOICES, KERNEL_NAMES, Choice
+from .choices import CHOICES, build
 
 MAX_INPUTS = 10
 MAX_GRID = 2_500  # points of the prediction grid in all
 MAX_CELLS = 400  # cells of the box in all
 DEFAULT_CELLS = 6
-RESERVED = ("value", "noise_sd", "model_sd", "total_sd")  # columns of the released table
+RESERVED = (
+    "value",
+    "curve_low_95",
+    "curve_high_95",
+    "output_low_95",
+    "output_high_95",
+)  # columns of the released table
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +37,8 @@ class ReleaseSpec:
     Args:
         x: names of the D input columns.
         x_units: D units.
-        x_box: D public (low, high) pairs; inputs outside are refused, predictions fill it.
+        x_box: D public (low, high) pairs; inputs outside are refused, or moved to its edge where inputs are private;
+            predictions fill it.
         y: name of the private output column.
         y_unit: its unit.
         y_bounds: public (low, high) that outputs are clipped to, in ``y_unit``.
@@ -82,7 +90,7 @@ class ReleaseSpec:
         self._check_budget()
 
     @property
-    def choice(self) -> Choice:
+    def choice(self) -> Entry:
         """What the mechanism can do, and how large a table it takes."""
         return CHOICES[self.mechanism]
 
@@ -183,7 +191,7 @@ class ReleaseSpec:
         check_budget(self.epsilon, self.delta or total_delta)
         check_budget(self.total_epsilon, total_delta)
         self._set("total_delta", total_delta)
-        self._set("built", self.choice.build(self))
+        self._set("built", build(self))
         self._set("guarantee", self.built.guarantee.for_unit(self.unit))
         one = self.guarantee.loss.epsilon(total_delta)
         if one > self.total_epsilon * (1 + 1e-9):

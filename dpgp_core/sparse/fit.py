@@ -34,7 +34,3 @@ class SparseFit:
         scale, midpoint = self.dataset_units
         mean, variance = self.posterior.predict(X_test)
         return mean * scale + midpoint, variance * scale**2
-
-    def noise_factor(self, X_test: FloatArray) -> FloatArray:
-        """F (P, k): privacy noise of the mean at X_test (P, D) has covariance F F^T, to first order."""
-        return self.posterior.noise_factor(X_test) * self.dataset_units[0]

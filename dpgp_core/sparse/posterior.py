@@ -27,7 +27,6 @@ class SparsePosterior:
         root: L (m, m).
         weights: (m,).
         explained: (m, m), symmetric.
-        noise_root: (m, k): the mean's privacy noise has covariance F F^T, F = psi^T noise_root, to first order.
         log_evidence: log N(A; 0, B P B + R), comparable between models of the same statistics; nan for "paper".
     """
 
@@ -36,7 +35,6 @@ class SparsePosterior:
     root: FloatArray
     weights: FloatArray
     explained: FloatArray
-    noise_root: FloatArray
     log_evidence: float
 
     def predict(self, X_test: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -44,10 +42,6 @@ class SparsePosterior:
         psi = self._psi(X_test)
         variance = self.kernel.diagonal(X_test) - np.einsum("ij,ij->i", psi @ self.explained, psi)
         return psi @ self.weights, np.maximum(variance, 0)
-
-    def noise_factor(self, X_test: FloatArray) -> FloatArray:
-        """F (P, k): privacy noise of the mean at X_test (P, D) has covariance F F^T, to first order, model units."""
-        return self._psi(X_test) @ self.noise_root
 
     def _psi(self, X_test: FloatArray) -> FloatArray:
         return whitened_features(self.kernel, self.Z, self.root, X_test)
@@ -103,16 +97,12 @@ def errors_in_variables(
         G = _Solver(b[:, None] * P * b + R, keep=np.diag(R) > rounding)
         BG = G.solve(np.diag(b)).T
         alpha, Cov = P @ BG @ A, P - P @ BG @ (b[:, None] * P)
-    # d mean = T (E_a - E_b alpha) + H E_b G^-1 A,  T = psi^T B G^-1,  H = psi^T (I - B G^-1 (B P + noise_variance I))
-    H = np.eye(len(b)) - BG @ (b[:, None] * P) - noise_variance * BG
-    C = _perturbations(alpha, G.solve(A), noise)
     return SparsePosterior(
         kernel=kernel,
         Z=Z,
         root=root,
         weights=U @ BG @ A,
         explained=U @ (BG * b) @ U.T,
-        noise_root=U @ np.hstack([BG, H]) @ square_root(C),
         log_evidence=G.log_density(A),
     )
 
@@ -135,20 +125,3 @@ class _Solver:
         """Log N(a; 0, G) over the directions kept."""
         log_det = 2 * np.log(np.diag(self.factor[0])).sum() - 2 * np.log(self.scale[self.scale > 0]).sum()
         return -0.5 * float(a @ self.solve(a) + log_det + np.count_nonzero(self.scale) * math.log(2 * math.pi))
-
-
-def _perturbations(alpha: FloatArray, g: FloatArray, noise: NoiseScales) -> FloatArray:
-    """Covariance (2m, 2m) of (E_a - E_b alpha, E_b g); Cov(E_b u, E_b w) = sb^2 (u . w I + w u^T) / 2."""
-
-    def cross(u: FloatArray, w: FloatArray) -> FloatArray:
-        return noise.sb**2 / 2 * ((u @ w) * np.eye(len(u)) + np.outer(w, u))
-
-    first = noise.sa**2 * np.eye(len(g)) + cross(alpha, alpha)
-    return np.block([[first, -cross(alpha, g)], [-cross(g, alpha), cross(g, g)]])
-
-
-def square_root(C: FloatArray) -> FloatArray:
-    """A factor F with F F^T = C, C positive semi-definite up to rounding."""
-    values, vectors = np.linalg.eigh(C)
-    root: FloatArray = vectors * np.sqrt(np.maximum(values, 0))
-    return root

@@ -10,7 +10,7 @@ import numpy as np
 from ..arrays import FloatArray
 from ..checks import check_positive
 from ..kernels import Kernel
-from .posterior import SparsePosterior, noisy_weights_covariance, square_root
+from .posterior import SparsePosterior, noisy_weights_covariance
 from .statistics import NoisyStatistics
 
 Covariance = Literal["full", "paper", "naive"]
@@ -64,6 +64,5 @@ def paper_posterior(
         root=root,
         weights=root.T @ alpha,
         explained=np.eye(m) - root.T @ S @ root - gain @ added @ gain.T,
-        noise_root=gain @ square_root(published if covariance == "paper" else inner),
         log_evidence=math.nan,
     )

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..arrays import FloatArray
 from ..checks import check_positive
+from ..gp.variational import Features
+from ..measurement.integers import GRID, IntArray, strategy_integers
+from ..measurement.noise import GaussianNoise
+
+MOST_RECORDS = 1 << 22
 
 
 def statistics_sensitivity(R_y: float, R_phi: float, c: float) -> float:
@@ -95,7 +101,7 @@ class NoisyStatistics:
 
 
 def add_noise(A: FloatArray, B: FloatArray, noise: NoiseScales, rng: np.random.Generator) -> NoisyStatistics:
-    """Release A + N(0, sa^2 I) and B with noise on the vector (B_ii, sqrt(2) B_ij for i < j), rebuilt symmetric.
+    """Numbered draw: A + N(0, sa^2 I) and B with noise on the vector (B_ii, sqrt(2) B_ij for i < j), symmetric again.
 
     The vector has m (m + 1) / 2 entries and the Frobenius norm of B.
 
@@ -111,6 +117,79 @@ def add_noise(A: FloatArray, B: FloatArray, noise: NoiseScales, rng: np.random.G
     upper = np.triu(rng.standard_normal((m, m)), 1) / math.sqrt(2)
     E_b = noise.sb * (upper + upper.T + np.diag(rng.standard_normal(m)))
     return NoisyStatistics(A=A + E_a, B=B + E_b, noise=noise)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class IntegerSums:
+    """Sums over records in whole steps: A = A^ R_y R_phi / 2^40, B = B^ R_phi^2 / 2^40. Private.
+
+    Attributes:
+        A: A^ (m,).
+        B: B^ (m, m), symmetric.
+        step_a, step_b: what one step of each is, in model units.
+    """
+
+    A: IntArray
+    B: IntArray
+    step_a: float
+    step_b: float
+
+    def values(self) -> tuple[FloatArray, FloatArray]:
+        """A (m,) and B (m, m), in model units. Private."""
+        return self.A.astype(float) * self.step_a, self.B.astype(float) * self.step_b
+
+
+def integer_sums(
+    features: Features, blocks: Iterable[tuple[FloatArray, FloatArray]], m: int, R_y: float, R_phi: float
+) -> IntegerSums:
+    """Sum records as whole numbers: phi^ = 2^20 phi / R_phi with |phi^| <= 2^20, y^ = 2^20 y / R_y within +-2^20.
+
+    Both depend on one record alone and are checked as integers, so ``statistics_sensitivity`` holds for the sums
+    whatever floating point did before. Sums of a block are products of floats that hold integers: at most 2^13
+    records of at most 2^40 each stay within 2^53, where every partial sum is exact in any order. Blocks are added as
+    64-bit integers, exact up to 2^22 records.
+
+    Args:
+        features: phi, of norm <= R_phi.
+        blocks: inputs (b, D) and outputs (b,) of at most 8192 records each, in model units.
+        m: number of features.
+        R_y: bound on |y|.
+        R_phi: bound on |phi|.
+
+    Raises:
+        ValueError: more than 2^22 records.
+    """
+    A, B, n = np.zeros(m, dtype=np.int64), np.zeros((m, m), dtype=np.int64), 0
+    for X, y in blocks:
+        n += len(y)
+        if n > MOST_RECORDS:
+            raise ValueError(f"the sums are exact for up to {MOST_RECORDS} records; give fewer, or a random part")
+        phi = strategy_integers(features(X).T / R_phi).astype(float)
+        whole = np.clip(np.rint(y / R_y * GRID), -GRID, GRID)
+        A += (phi @ whole).astype(np.int64)
+        B += (phi @ phi.T).astype(np.int64)
+    return IntegerSums(A=A, B=B, step_a=R_y * R_phi / GRID**2, step_b=R_phi**2 / GRID**2)
+
+
+def measure(sums: IntegerSums, noise: NoiseScales) -> NoisyStatistics:
+    """Release the sums for real: discrete Gaussian noise on the integers, from the operating system.
+
+    Standard deviations as for ``add_noise``. The proof in ``measurement.noise`` holds with them, entry by entry: the
+    continuous mechanism of these standard deviations is the one calibrated, and each entry is rounded by itself.
+    """
+    m = len(sums.A)
+
+    def drawn(sd: float, step: float, size: int) -> list[int]:
+        return GaussianNoise(sensitivity=1, noise_multiplier=sd / step).draw(size)
+
+    e_a = drawn(noise.sa, sums.step_a, m)
+    e_b = np.zeros((m, m), dtype=object)
+    e_b[np.diag_indices(m)] = drawn(noise.sb, sums.step_b, m)
+    e_b[np.triu_indices(m, 1)] = drawn(noise.sb / math.sqrt(2), sums.step_b, m * (m - 1) // 2)
+    A = np.array([int(x) + e for x, e in zip(sums.A, e_a, strict=True)], dtype=float)
+    above = np.array((np.triu(sums.B).astype(object) + e_b).tolist(), dtype=float)
+    B = above + np.triu(above, 1).T
+    return NoisyStatistics(A=A * sums.step_a, B=B * sums.step_b, noise=noise)
 
 
 def clip_norms(phi: FloatArray, R_phi: float) -> FloatArray:

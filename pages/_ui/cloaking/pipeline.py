@@ -17,11 +17,11 @@ from dpgp_core.data import Dataset
 from dpgp_core.evaluation.errors import draw_errors, rmse
 from dpgp_core.gp.exact import cloaking_matrix
 from dpgp_core.gp.inference import EXACT_ALWAYS, Inference, InferenceChoice, describe
+from dpgp_core.gp.predictive import declared
 from dpgp_core.linalg.blocks import Matrix
-from dpgp_core.linalg.dense import column_norms
-from dpgp_core.mechanisms import Cloaking, Plan, RefinedCloaking, Release
+from dpgp_core.mechanisms import Cloaking, Plan, RefinedCloaking, Release, TeachingRelease
 from dpgp_core.mechanisms.cloaking import cloaking_plan
-from dpgp_core.mechanisms.refined_cloaking import RefinedPlan, unclipped_noise
+from dpgp_core.mechanisms.recorded import SimulatedInterval
 from dpgp_core.strategies.noise_design import design_noise
 from pages._ui.model import Design, Draw, Model, mechanism_of
 from pages._ui.work.engine import engine
@@ -68,22 +68,17 @@ class Outcome:
         scene: where.
         draw_rmse: RMSE of simulated draws (200,), in the output's unit.
         nonprivate: the GP's posterior mean at every row (P,), in the output's unit.
-        noise_factor: (P, k), the factor of all the noise in the draws; for refined cloaking that of both stages,
-            exact where nothing is clipped. Public.
+        noise_sd: standard deviation of the privacy noise at every row (P,), in the output's unit; for refined cloaking
+            that of both stages and of clipping about the fit without privacy, if the model is right. Public.
         nonprivate_rmse: error of ``nonprivate``.
     """
 
     release: Release
     scene: Scene
     nonprivate: FloatArray
-    noise_factor: FloatArray
+    noise_sd: FloatArray
     draw_rmse: FloatArray
     nonprivate_rmse: float
-
-    @property
-    def noise_sd(self) -> FloatArray:
-        """Standard deviation of the privacy noise at every row (P,), in the output's unit. Public."""
-        return np.sqrt(column_norms(self.noise_factor.T))
 
     @property
     def mean_rmse(self) -> float:
@@ -146,7 +141,9 @@ def stage_plan(dataset: Dataset, scene: Scene, model: Model, fit: Fit, design: D
     if design.mechanism != "gp_prior" and design.objective == "trace" and design.focus == "records":
         weights = (np.arange(len(scene.X_test)) < scene.records).astype(float)
     if isinstance(mechanism, Cloaking):
-        return cloaking_plan(fit.C, design_noise(fit.C, design.objective, weights, design.gap), fit.inference)
+        noise = design_noise(fit.C, design.objective, weights, design.gap)
+        model_of = declared(InferenceChoice(), model.build(), dataset.X, scene.X_test, model.noise)
+        return cloaking_plan(fit.C, noise, model_of, fit.inference)
     if isinstance(mechanism, RefinedCloaking):
         mechanism = replace(mechanism, weights=None if weights is None else tuple(weights))
     if dataset.n <= EXACT_ALWAYS:
@@ -164,17 +161,20 @@ def stage_outcome(
     at = slice(scene.records)
     nonprivate = dataset.in_data_units(fit.C @ dataset.standardised())
     simulation = np.random.default_rng([draw.seed, 1])
-    if isinstance(mechanism, RefinedCloaking) and isinstance(plan, RefinedPlan):
+    if isinstance(mechanism, RefinedCloaking):
         simulated = mechanism.release_planned(plan, dataset, scene.X_test, simulation, SIMULATED_DRAWS).samples
-        noise_factor, errors = unclipped_noise(mechanism, plan, dataset), rmse(simulated[:, at], scene.truth)
+        assert isinstance(release.uncertainty, SimulatedInterval)
+        noise_sd, errors = release.uncertainty.privacy_sd(), rmse(simulated[:, at], scene.truth)
     else:
-        noise_factor = release.noise_factor
-        errors = draw_errors(release.mean[at], noise_factor[at], scene.truth, simulation, SIMULATED_DRAWS)
+        assert isinstance(release, TeachingRelease)
+        assert release.noise_factor is not None
+        noise_sd = release.noise_sd
+        errors = draw_errors(release.mean[at], release.noise_factor[at], scene.truth, simulation, SIMULATED_DRAWS)
     return Outcome(
         release=release,
         scene=scene,
         nonprivate=nonprivate,
-        noise_factor=noise_factor,
+        noise_sd=noise_sd,
         draw_rmse=errors,
         nonprivate_rmse=float(rmse(nonprivate[at], scene.truth)),
     )

@@ -92,12 +92,13 @@ class Curve:
 
     Attributes:
         errors: held-out RMSE of each simulated draw (E, draws), in the output's unit.
-        noise_sd: median noise at the test points (E,), in the output's unit.
+        half_width: half of the 95 % interval for an output, median over test points (E,), in the output's unit; nan
+            where a mechanism has none.
         seconds: one fit and one release.
     """
 
     errors: FloatArray
-    noise_sd: FloatArray
+    half_width: FloatArray
     seconds: float
 
     @property
@@ -123,7 +124,7 @@ def curve(dataset: Dataset, contest: Contest, name: str) -> Curve:
     with engine() as executor:
         found = sweep(mechanism, dataset, folds_of(dataset), CURVE_EPSILONS, _draws(name), SEED, executor)
     errors = np.array([each.rmse for each in found.errors])
-    return Curve(errors, np.array([each.noise_sd for each in found.errors]), found.seconds)
+    return Curve(errors, np.array([each.half_width for each in found.errors]), found.seconds)
 
 
 def needed(dataset: Dataset, contest: Contest, name: str, target: float) -> float | None:

@@ -71,7 +71,7 @@ def table(
                 f"error [{unit}]": round(float(scale.show(found.mean[at])), 3),
                 f"10 % of draws below [{unit}]": round(float(scale.show(low)), 3),
                 f"90 % of draws below [{unit}]": round(float(scale.show(high)), 3),
-                f"noise sd [{unit}]": round(float(scale.show(found.noise_sd[at])), 3),
+                f"95 % interval, ± [{unit}]": round(float(scale.show(found.half_width[at])), 3),
                 "seconds": round(found.seconds, 4),
                 "ε needed for the target": need_in_words(contest, name, needs[name]),
             }

@@ -10,12 +10,11 @@ import plotly.graph_objects as go
 from dpgp_core.arrays import FloatArray
 from dpgp_core.gp.inference import Inference
 from dpgp_core.release import Published, ReleaseSpec
+from dpgp_core.release.publishing import Interval
 from pages._ui.look.metric import Metric
 from pages._ui.look.palette import NON_PRIVATE, PREDICTION_SCALE, PRIVATE, faded
 from pages._ui.look.plots import HEIGHT, axis, finish
 from pages._ui.look.text import at_least, at_most, number
-
-_TWO_SD = 1.96
 
 
 def so_far(releases: int, limit: float | None, spent: float) -> str:
@@ -35,25 +34,25 @@ def metrics(releases: int, limit: float | None, spent: float, left: float) -> li
     ]
 
 
-def noise_sentence(spec: ReleaseSpec, noise_sd: FloatArray | None, step: float) -> str:
-    """How large the noise will be, before anything is released; it depends on public values only."""
-    if noise_sd is None:
+def interval_sentence(spec: ReleaseSpec, half_width: FloatArray | None, step: float) -> str:
+    """How wide the intervals will be, before anything is released; it depends on public values only."""
+    if half_width is None:
         return (
-            "This mechanism protects the inputs too, so how large its noise comes out is known only with the release, "
-            "and is part of it."
+            "This mechanism protects the inputs too, so how wide its intervals come out is known only with the "
+            "release, and is part of it."
         )
     unit = f" {spec.y_unit}" if spec.y_unit else ""
-    low, middle, high = (f"{number(float(value))}{unit}" for value in np.quantile(noise_sd, [0.1, 0.5, 0.9]))
+    low, middle, high = (f"{number(float(value))}{unit}" for value in np.quantile(half_width, [0.1, 0.5, 0.9]))
     return (
-        f"Its noise will have a standard deviation of about **{middle}** ({low} to {high} over most of the grid), "
-        f"where one record may change by {number(spec.d)}{unit}. Values will be rounded to multiples of {step:g}."
+        f"The curve will be known to about **± {middle}** with 95 % probability ({low} to {high} over most of the "
+        f"grid), privacy noise included, if the model is right. Values will be rounded to multiples of {step:g}."
     )
 
 
 def released(published: Published, spec: ReleaseSpec) -> go.Figure:
-    """The released values with the noise's 95 % band: a curve, or a map of two inputs."""
+    """The released values with the curve's 95 % interval: a curve, or a map of two inputs."""
     if len(spec.x) == 1:
-        return _curve(spec, published.X_test[:, 0], published.values, PRIVATE, published.noise_sd)
+        return _curve(spec, published.X_test[:, 0], published.values, PRIVATE, published.curve)
     return _map(spec, published.values, PREDICTION_SCALE)
 
 
@@ -74,16 +73,16 @@ def inference_sentence(inference: Inference | None) -> str:
     )
 
 
-def _curve(spec: ReleaseSpec, x: FloatArray, values: FloatArray, colour: str, noise_sd: FloatArray | None) -> go.Figure:
+def _curve(spec: ReleaseSpec, x: FloatArray, values: FloatArray, colour: str, ends: Interval | None) -> go.Figure:
     figure = go.Figure()
-    if noise_sd is not None:
-        half = _TWO_SD * noise_sd
+    if ends is not None:
+        low, high = ends
         figure.add_scatter(
-            x=np.concatenate([x, x[::-1]]), y=np.concatenate([values + half, (values - half)[::-1]]),
+            x=np.concatenate([x, x[::-1]]), y=np.concatenate([high, low[::-1]]),
             fill="toself", fillcolor=faded(colour, 0.22), line={"width": 0, "color": faded(colour, 0.0)},
-            name="privacy noise, 95 %", hoverinfo="skip",
+            name="the curve, 95 %", hoverinfo="skip",
         )  # fmt: skip
-    name = "released" if noise_sd is not None else "not private: fit without noise"
+    name = "released" if ends is not None else "not private: fit without noise"
     figure.add_scatter(x=x, y=values, name=name, line={"color": colour, "width": 2}, showlegend=True)
     figure.update_xaxes(title=_title(spec.x[0], spec.x_units[0]))
     figure.update_yaxes(title=_title(spec.y, spec.y_unit))

@@ -165,7 +165,8 @@ def _make(held: Table, spec: ReleaseSpec) -> str:
 def _show(issued: Issued, published: Published, spec: ReleaseSpec) -> None:
     st.success(f"{plain(issued.name)}. These values may be published.", icon=":material/verified_user:")
     caption = (
-        "Released values; the band is the privacy noise. Nothing here but the values was computed from the output."
+        "Released values; the band holds the curve with 95 % probability if the model is right, privacy noise "
+        "included. All of it was computed from the numbers measured with noise and from public values."
     )
     frame.chart(figures.released(published, spec), "own_released_chart", caption)
     st.dataframe(upload.values(published, spec), hide_index=True, key="own_values")

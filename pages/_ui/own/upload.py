@@ -8,7 +8,6 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from datasets import kung
@@ -86,13 +85,13 @@ class Prepared:
 
     Attributes:
         n: rows read.
-        noise_sd: standard deviation of the noise to come (P,); None if known with the release only.
+        half_width: half of the curve's 95 % interval to come (P,); None if known with the release only.
         step: released values will be multiples of it.
         inference: how the model was computed, for mechanisms that have a choice.
     """
 
     n: int
-    noise_sd: FloatArray | None
+    half_width: FloatArray | None
     step: float
     inference: Inference | None
 
@@ -105,7 +104,7 @@ def prepared(content: bytes, spec: ReleaseSpec) -> Prepared:
     """
     data = _read(content, spec)
     plan = plan_release(spec, data.X)
-    return Prepared(data.n, plan.noise_sd, plan.step, plan.weights.inference if plan.weights else None)
+    return Prepared(data.n, plan.half_width, plan.step, plan.weights.inference if plan.weights else None)
 
 
 def _read(content: bytes, spec: ReleaseSpec) -> Dataset:
@@ -126,16 +125,15 @@ def previewed(content: bytes, spec: ReleaseSpec) -> NotPrivate:
 
 
 def released(content: bytes, spec: ReleaseSpec) -> Published:
-    """One real release, its noise seeded by the operating system. Raises ValueError as ``prepared`` does."""
-    return publish(spec, _read(content, spec), np.random.default_rng())
+    """One real release, with noise from the operating system. Raises ValueError as ``prepared`` does."""
+    return publish(spec, _read(content, spec))
 
 
 def values(published: Published, spec: ReleaseSpec) -> pd.DataFrame:
-    """Released values and their standard errors, as in the downloaded file."""
+    """Released values and their intervals, as in the downloaded file."""
     names = [safe_text(axis(name, unit)) for name, unit in zip(spec.x, spec.x_units, strict=True)]
     columns = dict(zip(names, published.X_test.T, strict=True))
-    columns["released value"], columns["noise sd"] = published.values, published.noise_sd  # noqa: PD011
-    for name, sd in (("model sd", published.model_sd), ("total sd", published.total_sd)):
-        if sd is not None:
-            columns[name] = sd
+    columns["released value"] = published.values  # noqa: PD011
+    for of, (low, high) in (("curve", published.curve), ("output", published.outputs)):
+        columns[f"{of}, 95 % from"], columns[f"{of}, to"] = low, high
     return pd.DataFrame(columns)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from dpgp_core.bayes.models import Model, auto_models, models_around, places_of
+from dpgp_core.bayes.models import Model, auto_models, models_around, places_of, typical_models, weights_of
 from dpgp_core.kernels import EQ, Matern52, Stationary
 
 
@@ -56,3 +56,12 @@ def test_model_refuses_what_is_not_positive(changes):
 
 def test_surrounding_keeps_the_kernels_class():
     assert all(isinstance(m.kernel, Stationary) for m in models_around(Matern52(), 1.0, [(0.0, 1.0)], 1.0))
+
+
+def test_typical_models_have_each_kernel_once_with_all_its_weight():
+    models = models_around(EQ(lengthscale=0.3), 0.1, [(0.0, 1.0)], 1.0)
+    typical = typical_models(models)
+    assert [model.kernel for model in typical] == list(dict.fromkeys(model.kernel for model in models))
+    assert sum(model.weight for model in typical) == pytest.approx(sum(model.weight for model in models))
+    assert [model.noise_variance for model in typical] == pytest.approx([0.1] * 3 + [0.04] * 4)
+    np.testing.assert_allclose(weights_of(typical), np.repeat([1 / 6, 1 / 8], [3, 4]))

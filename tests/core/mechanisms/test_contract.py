@@ -1,6 +1,7 @@
-"""One contract for every mechanism. A new mechanism is covered by one line in DEFAULTS."""
+"""One contract for every mechanism of the catalogue: a new row is covered as it is."""
 
-from dataclasses import FrozenInstanceError, fields, replace
+from collections.abc import Sequence
+from dataclasses import FrozenInstanceError, fields, is_dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -10,121 +11,101 @@ import dpgp_core.mechanisms
 from dpgp_core.accounting.gaussian import epsilon_of
 from dpgp_core.accounting.losses import GaussianLoss, PureLoss
 from dpgp_core.kernels import EQ, Matern12, Matern52
+from dpgp_core.measurement.blocks import exact_sums
+from dpgp_core.measurement.integers import GRID
+from dpgp_core.measurement.measurement import STEPS
+from dpgp_core.measurement.noise import GaussianNoise, LaplaceNoise
 from dpgp_core.mechanisms import (
+    CATALOGUE,
     MECHANISMS,
-    Cloaking,
-    CloakingInducing,
-    GPPrior,
-    HallPosterior,
-    IntegralBinning,
-    LaplaceBinning,
     PosteriorSampling,
     RefinedCloaking,
     SparseVariational,
+    TeachingRelease,
 )
-from dpgp_core.mechanisms.refined_cloaking import stage_mean
+from dpgp_core.mechanisms.catalogue import Parameters
+from dpgp_core.mechanisms.gaussian import GaussianMechanism
+from dpgp_core.mechanisms.laplace_binning import BinMeans
+from dpgp_core.mechanisms.measuring import noiseless
 
-BUDGET = {"epsilon": 1.0, "delta": 0.01}
-MODEL = {"kernel": EQ(lengthscale=2.0), "noise_variance": 0.3}
-DEFAULTS = {  # class: arguments that have no default, besides the budget
-    GPPrior: MODEL,
-    Cloaking: MODEL,
-    CloakingInducing: MODEL | {"n_inducing": 4},
-    RefinedCloaking: MODEL,
-    LaplaceBinning: {"bins": 4},
-    IntegralBinning: {"bins": 4, "kernel_variance": 1.0, "lengthscale": 2.0},
-    SparseVariational: MODEL | {"n_inducing": 4},
-    HallPosterior: {"kernel": EQ(lengthscale=2.0), "r": 1.5},
-}
+PARAMETERS = Parameters(
+    kernel=EQ(lengthscale=2.0),
+    noise_variance=0.3,
+    epsilon=1.0,
+    delta=0.01,
+    x_box=((-2.0, 12.0),),
+    n=12,
+    cells=4,
+    ridge=1.5,
+)
 PATHS = {"kernel": Matern12(lengthscale=2.0), "r": 2.0, "sigma": 0.8, "delta": 0.01, "n": 12, "x_box": ((-2.0, 12.0),)}
-OTHERS = {  # not Gaussian noise around a linear map of y, whose budget is a parameter: what can be asked of all is
-    PosteriorSampling: PosteriorSampling(**PATHS),
+OTHERS = {  # no real release and no budget as a parameter: what can be asked of all is
+    "paths": PosteriorSampling(**PATHS),
     "smooth paths with noise": PosteriorSampling(**{**PATHS, "kernel": EQ(lengthscale=2.0), "eta": 0.5}),
 }
-VARIANTS = {  # name: (class, further arguments), for options that change what is released
-    "paper sensitivity": (GPPrior, {"sensitivity": "paper"}),
-    "prior of variance 2.5": (GPPrior, {"kernel": Matern52(variance=2.5)}),
-    "logdet and hall": (Cloaking, {"objective": "logdet", "calibration": "hall"}),
-    "low rank, loose gap": (Cloaking, {"rank_tolerance": 0.1, "gap": 1.0}),
-    "auto rank": (Cloaking, {"rank_tolerance": "auto"}),
-    "weights": (Cloaking, {"weights": [1.0] * 5 + [0.01] * 4}),
-    "shrinkage": (Cloaking, {"shrinkage": True, "rank_tolerance": 1e-3}),
-    "rough kernel, little noise": (Cloaking, {"kernel": Matern52(variance=2.5), "noise_variance": 0.01}),
-    "given inducing inputs": (CloakingInducing, {"n_inducing": None, "Z": [[0.0], [3.0], [9.0]]}),
-    "three stages": (RefinedCloaking, {"shares": [0.1, 0.2, 0.7], "clip": 1.0}),
-    "clip wider than the bounds": (RefinedCloaking, {"clip": 9.0, "weights": [1.0] * 5 + [0.01] * 4}),
-    "low rank in both stages": (RefinedCloaking, {"rank_tolerance": 0.1}),
-    "low-rank inference": (Cloaking, {"inference": "lowrank"}),
-    "coarse low-rank inference": (Cloaking, {"inference": "lowrank", "tolerance": 0.05, "objective": "logdet"}),
-    "low-rank inference, shrinkage": (Cloaking, {"inference": "lowrank", "shrinkage": True, "rank_tolerance": 1e-3}),
-    "low-rank inference, rough kernel": (Cloaking, {"inference": "lowrank", "kernel": Matern52(variance=2.5)}),
-    "prior noise, low-rank inference": (GPPrior, {"inference": "lowrank", "kernel": Matern52(variance=2.5)}),
-    "prior noise, coarse low-rank inference": (GPPrior, {"inference": "lowrank", "tolerance": 0.05}),
-    "two stages, low-rank inference": (RefinedCloaking, {"inference": "lowrank"}),
-    "two stages, coarse low-rank inference": (RefinedCloaking, {"inference": "lowrank", "tolerance": 0.05}),
-    "one bin": (LaplaceBinning, {"bins": 1}),
-    "paper's sparse GP": (SparseVariational, {"variant": "paper"}),
+VARIANTS = {  # name: (row of the catalogue, further arguments), for options that change what is released
+    "paper sensitivity": ("gp_prior", {"sensitivity": "paper"}),
+    "prior of variance 2.5": ("gp_prior", {"kernel": Matern52(variance=2.5)}),
+    "logdet and hall": ("cloaking", {"objective": "logdet", "calibration": "hall"}),
+    "low rank, loose gap": ("cloaking", {"rank_tolerance": 0.1, "gap": 1.0}),
+    "auto rank": ("cloaking", {"rank_tolerance": "auto"}),
+    "weights": ("cloaking", {"weights": [1.0] * 5 + [0.01] * 4}),
+    "shrinkage": ("cloaking", {"shrinkage": True, "rank_tolerance": 1e-3}),
+    "rough kernel, little noise": ("cloaking", {"kernel": Matern52(variance=2.5), "noise_variance": 0.01}),
+    "given inducing inputs": ("inducing", {"Z": [[0.0], [3.0], [9.0]]}),
+    "placed inducing inputs": ("inducing", {"Z": None, "n_inducing": 4}),
+    "three stages": (
+        "refined",
+        {"shares": [0.1, 0.2, 0.7], "clip": 1.0, "lengthscale_factors": (), "noise_variances": ()},
+    ),
+    "clip wider than the bounds": ("refined", {"clip": 9.0, "weights": [1.0] * 5 + [0.01] * 4}),
+    "low rank in both stages": ("refined", {"rank_tolerance": 0.1}),
+    "low-rank inference": ("cloaking", {"inference": "lowrank"}),
+    "coarse low-rank inference": ("cloaking", {"inference": "lowrank", "tolerance": 0.05, "objective": "logdet"}),
+    "low-rank inference, shrinkage": ("cloaking", {"inference": "lowrank", "shrinkage": True, "rank_tolerance": 1e-3}),
+    "low-rank inference, rough kernel": ("cloaking", {"inference": "lowrank", "kernel": Matern52(variance=2.5)}),
+    "prior noise, low-rank inference": ("gp_prior", {"inference": "lowrank", "kernel": Matern52(variance=2.5)}),
+    "prior noise, coarse low-rank inference": ("gp_prior", {"inference": "lowrank", "tolerance": 0.05}),
+    "two stages, low-rank inference": ("refined", {"inference": "lowrank"}),
+    "two stages, coarse low-rank inference": ("refined", {"inference": "lowrank", "tolerance": 0.05}),
+    "one bin": ("laplace_bins", {"bins": 1}),
+    "paper's sparse GP": ("sparse", {"variant": "paper"}),
 }
-CASES = {kind.__name__: (kind, {}) for kind in DEFAULTS} | VARIANTS
+CASES = {name: (name, {}) for name in CATALOGUE if name not in OTHERS} | VARIANTS
 X_TEST = np.linspace(-2, 12, 9)[:, None]  # the data lie in 0 ... 10
-NOISE_NOT_PROPORTIONAL = {RefinedCloaking, IntegralBinning, SparseVariational}  # to d: what follows knows d
-NOISE_BEFORE_POSTERIOR = {SparseVariational}  # noise is added to statistics: test_sparse_variational.py looks at those
-ADDED = {name: case for name, case in CASES.items() if case[0] not in NOISE_BEFORE_POSTERIOR}
+STATEMENT = "anything at all: this is a numbered draw for teaching, not a release"
+
+
+def built(case, **changes):
+    """Return the mechanism of a case, as its row of the catalogue builds it for these parameters."""
+    if case in OTHERS:
+        return OTHERS[case]
+    name, options = CASES[case]
+    return replace(CATALOGUE[name].build(replace(PARAMETERS, **changes)), **options)
 
 
 def names(kind):
     return {parameter.name for parameter in fields(kind)}
 
 
-def arguments_of(kind):
-    """Return the budget, as far as the class has one, and the arguments without a default."""
-    return {name: BUDGET[name] for name in BUDGET if name in names(kind)} | DEFAULTS[kind]
+def adds_once(mechanism):
+    """Whether all noise of a release is one linear map of independent noise."""
+    return not isinstance(mechanism, RefinedCloaking | SparseVariational)
 
 
-@pytest.fixture(params=CASES.values(), ids=CASES)
+@pytest.fixture(params=CASES)
 def mechanism(request):
-    kind, options = request.param
-    return kind(**{**arguments_of(kind), **options})
+    return built(request.param)
 
 
-@pytest.fixture(params=[*CASES, *OTHERS], ids=lambda case: getattr(case, "__name__", case))
+@pytest.fixture(params=[*CASES, *OTHERS])
 def any_mechanism(request):
-    if request.param in OTHERS:
-        return OTHERS[request.param]
-    kind, options = CASES[request.param]
-    return kind(**{**arguments_of(kind), **options})
+    return built(request.param)
 
 
-@pytest.fixture(params=[*ADDED, *OTHERS], ids=lambda case: getattr(case, "__name__", case))
+@pytest.fixture(params=[case for case in [*CASES, *OTHERS] if adds_once(built(case))])
 def any_adding(request):
-    """Return a mechanism that adds its noise to the predictions themselves, or draws paths around them."""
-    if request.param in OTHERS:
-        return OTHERS[request.param]
-    kind, options = ADDED[request.param]
-    return kind(**{**arguments_of(kind), **options})
-
-
-@pytest.fixture(params=ADDED.values(), ids=ADDED)
-def adding(request):
-    """Return a mechanism that adds its noise to the predictions themselves."""
-    kind, options = request.param
-    return kind(**{**arguments_of(kind), **options})
-
-
-@pytest.fixture(
-    params=[
-        (kind, inference)
-        for kind in DEFAULTS
-        if kind not in NOISE_BEFORE_POSTERIOR
-        for inference in ("exact", "lowrank")
-        if inference == "exact" or "inference" in names(kind)
-    ],
-    ids=lambda case: f"{case[0].__name__}, {case[1]}",
-)
-def default(request):
-    kind, inference = request.param
-    chosen = {"inference": inference} if "inference" in names(kind) else {}
-    return kind, arguments_of(kind) | chosen
+    return built(request.param)
 
 
 @pytest.fixture
@@ -143,38 +124,55 @@ def with_output(data, j, value):
     return y
 
 
-def noise_of(mechanism, data, draws):
-    """Noise of each draw (draws, P) in the output's unit; the last stage's, given the earlier ones."""
-    if isinstance(mechanism, RefinedCloaking):
-        plan = mechanism.plan(data.X, X_TEST)
-        *_, last = mechanism.run(plan, data, np.random.default_rng(1), draws)
-        return data.y_scale * (last.values - last.mean)
-    found = release(mechanism, data, draws=draws)
-    return found.samples - found.mean
+def shift(mechanism, one, other, X_test):
+    """What telling two neighbours apart costs by the integers that are measured: mu, or pure epsilon."""
+    if isinstance(mechanism, GaussianMechanism):
+        return gaussian_shift(mechanism, one, other, X_test)
+    if isinstance(mechanism, BinMeans):
+        plan = mechanism.plan(one.X, one.x_box)
+        sums = [mechanism._sums(plan, data) for data in (one, other)]
+        assert all(np.array_equal(each, np.rint(each)) for each in sums)
+        moved = int(np.abs(sums[0] - sums[1]).sum()) * GRID
+        assert moved <= STEPS
+        return moved / LaplaceNoise(sensitivity=STEPS, epsilon=mechanism.epsilon).scale
+    sums, noise = [mechanism.integer_sums(data) for data in (one, other)], mechanism.noise(one)
+    a = (sums[0].A - sums[1].A) * sums[0].step_a / noise.sa
+    b = (sums[0].B - sums[1].B) * sums[0].step_b / noise.sb  # off the diagonal sb / sqrt(2), and each entry twice
+    return np.sqrt((a**2).sum() + (b**2).sum())
 
 
-def spent(mechanism, one, other, X_test, squared_shift):
-    """What telling two neighbours apart costs, in the unit of the guarantee's loss: mu, or pure epsilon."""
-    if isinstance(mechanism, RefinedCloaking):
-        plan = mechanism.plan(one.X, X_test)
-        stages = mechanism.run(plan, one, np.random.default_rng(1), 1)
-        bounds, scales = mechanism.stage_bounds(one), mechanism.stage_scales(one)
-        squares = []
-        # every stage once more with the other value, on the same output of the stages before it
-        for stage, found, bound, scale in zip(plan.stages, stages, bounds, scales, strict=True):
-            again = stage_mean(stage, other.standardised(), found.curve[:, : one.n], bound)
-            squares.append(squared_shift(scale * stage.factor, (again - found.mean)[0]))
-        return np.sqrt(sum(squares))
-    before, after = (mechanism.release(data, X_test, np.random.default_rng(1)) for data in (one, other))
-    moved = (after.samples - before.samples)[0]
-    np.testing.assert_allclose(moved, after.mean - before.mean, atol=1e-11)
-    if isinstance(mechanism.guarantee.loss, GaussianLoss):
-        return np.sqrt(squared_shift(after.noise_factor, moved))
-    # moved = L x, column b of L has the standard deviation sqrt(2) scale_b: |shift of b| / scale_b = sqrt(2) |x_b|
-    x, _, rank, _ = np.linalg.lstsq(after.noise_factor, moved)
-    assert rank == len(x)
-    np.testing.assert_allclose(after.noise_factor @ x, moved, atol=1e-9)
-    return np.sqrt(2) * np.abs(x).sum()
+def gaussian_shift(mechanism, one, other, X_test):
+    first = planned(mechanism, one, X_test)
+    plans = [first, first if np.array_equal(one.X, other.X) else planned(mechanism, other, X_test)]
+    squares, rng = [], np.random.default_rng(1)
+
+    def measure(stage, s, place):
+        """Every stage with both values, where the same earlier numbers put it."""
+        number = [id(each) for each in plans[0].stages].index(id(stage))
+        low, high = place.low[0], place.high[0]
+        both = [
+            exact_sums(plan.stages[number].strategy, (high - low) / place.widest[0], data.clipped_y, low, high)
+            for plan, data in zip(plans, (one, other), strict=True)
+        ]
+        moved = sum((a - b) ** 2 for a, b in zip(*both, strict=True))
+        assert moved <= STEPS**2  # integers: nothing is rounded
+        squares.append(moved / GaussianNoise(sensitivity=STEPS, noise_multiplier=s).variance)
+        noisy = np.array(both[0]) / STEPS + s * rng.standard_normal(len(both[0]))
+        return noisy.astype(float)[None]
+
+    list(mechanism.measured(plans[0], one, measure))
+    return np.sqrt(float(sum(squares)))
+
+
+def planned(mechanism, data, X_test):
+    """Return the public plan, made once."""
+    key = (id(mechanism), data.X.tobytes(), data.d, data.y_scale, X_test.tobytes())
+    if key not in PLANS:
+        PLANS[key] = (mechanism, mechanism.mapped(mechanism.plan(data.X, X_test), data))  # keeps the id taken
+    return PLANS[key][1]
+
+
+PLANS = {}
 
 
 def allowed(mechanism):
@@ -182,14 +180,28 @@ def allowed(mechanism):
     return loss.mu if isinstance(loss, GaussianLoss) else loss.pure_epsilon
 
 
-def test_every_mechanism_is_tested():
-    assert set(DEFAULTS) | set(OTHERS) >= set(MECHANISMS)
-
-
 def test_every_file_is_listed():
     folder = Path(dpgp_core.mechanisms.__file__).parent
-    files = {path.stem for path in folder.glob("*.py")} - {"__init__", "base", "gaussian"}
-    assert files == {mechanism.__module__.rsplit(".", 1)[1] for mechanism in MECHANISMS}
+    shared = {"__init__", "base", "bayes_release", "catalogue", "gaussian", "measuring", "recorded", "uncertainty"}
+    files = {path.stem for path in folder.glob("*.py")} - shared
+    assert files == {kind.__module__.rsplit(".", 1)[1] for kind in MECHANISMS}
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_a_row_says_what_its_mechanism_is(name):
+    entry = CATALOGUE[name]
+    found = entry.build(replace(PARAMETERS, kernel=EQ(lengthscale=2.0)))
+    assert entry.id == name
+    assert isinstance(found, entry.kind)
+    assert entry.private_inputs == (found.guarantee.protects == "inputs and outputs")
+    assert entry.pure == (found.guarantee.budget.delta == 0)
+    if entry.uses_cells:
+        with pytest.raises(ValueError, match="needs cells, the number of cells along each input"):
+            entry.build(replace(PARAMETERS, cells=None))
+
+
+def test_titles_are_unique():
+    assert len({entry.title for entry in CATALOGUE.values()}) == len(CATALOGUE)
 
 
 def test_labels_are_stated_and_unique():
@@ -208,16 +220,25 @@ def test_guarantee_is_known_before_data_are_read(mechanism, make_dataset):
     before = mechanism.guarantee
     assert (before.budget.epsilon, before.budget.delta) == (1.0, getattr(mechanism, "delta", 0.0))
     assert before.proven_epsilon <= 1 + 1e-9
-    assert release(mechanism, data).guarantee == before.for_unit(data.unit)
-    assert release(mechanism, make_dataset(y=-data.y)).guarantee == before.for_unit(data.unit)
+    for y in (data.y, -data.y):
+        assert mechanism.release(make_dataset(y=y), X_TEST).guarantee == before.for_unit(data.unit)
     assert mechanism.guarantee == before
+
+
+def test_numbered_draws_say_that_they_are_none(any_mechanism, make_dataset):
+    found = release(any_mechanism, make_dataset())
+    assert isinstance(found, TeachingRelease)
+    assert found.guarantee.not_covered[0].startswith(STATEMENT)
+    assert found.guarantee.budget == any_mechanism.guarantee.budget
 
 
 def test_shapes(any_mechanism, make_dataset):
     found = release(any_mechanism, make_dataset(), draws=3)
-    assert found.mean.shape == found.noise_sd.shape == (9,)
-    assert found.noise_covariance().shape == (9, 9)
+    assert found.mean.shape == (9,)
     assert found.samples.shape == (3, 9)
+    if adds_once(any_mechanism):
+        assert found.noise_sd.shape == (9,)
+        assert found.noise_covariance().shape == (9, 9)
     np.testing.assert_array_equal(found.X_test, X_TEST)
 
 
@@ -232,9 +253,9 @@ def test_draws_differ_within_one_release(any_mechanism, make_dataset):
     assert (first != second).all()
 
 
-@pytest.mark.parametrize("draws", [2, 50])
+@pytest.mark.parametrize("draws", [2, 7])
 def test_draws_compose(mechanism, make_dataset, draws):
-    guarantee = release(mechanism, make_dataset(), draws=draws).guarantee
+    guarantee = mechanism.release(make_dataset(), X_TEST, draws=draws).guarantee
     one = mechanism.guarantee.loss
     assert guarantee.releases == draws
     if isinstance(one, GaussianLoss):
@@ -255,7 +276,8 @@ def test_samples_have_the_mean_and_covariance_stated(any_adding, make_dataset):
     draws = 20_000
     found = release(any_adding, make_dataset())
     covariance, sd = found.noise_covariance(), found.noise_sd
-    noise = noise_of(any_adding, make_dataset(), draws)
+    many = release(any_adding, make_dataset(), draws=draws)
+    noise = many.samples - many.mean
     # 6 standard errors of each of 9 means and 45 (co)variances: false alarm 54 * 2e-9 = 1e-7
     assert (np.abs(noise.mean(axis=0)) <= 6 * sd / np.sqrt(draws)).all()
     excess = 3 if isinstance(found.guarantee.loss, PureLoss) else 0  # kurtosis of Laplace noise, at most
@@ -263,39 +285,122 @@ def test_samples_have_the_mean_and_covariance_stated(any_adding, make_dataset):
     assert (np.abs(noise.T @ noise / draws - covariance) <= 6 * error).all()
 
 
-def test_no_neighbour_costs_more_than_the_guarantee(adding, make_dataset, squared_shift):
+def test_no_neighbour_costs_more_than_the_guarantee(mechanism, make_dataset):
     data = make_dataset()
-    low, high = data.y_bounds
     costs = []
     for j in range(data.n):
-        down, up = make_dataset(y=with_output(data, j, low)), make_dataset(y=with_output(data, j, high))
-        costs += [spent(adding, *pair, X_TEST, squared_shift) for pair in ((down, up), (up, down))]
-    # samples are rounded at 1e-15, and the noise is 1e-7 as small in some direction as in another
-    assert max(costs) <= allowed(adding) * (1 + 1e-6)
-    assert max(costs) > 0
+        pair = [make_dataset(y=with_output(data, j, value)) for value in data.y_bounds]
+        costs.append(shift(mechanism, *pair, X_TEST))
+    assert 0 < max(costs) <= allowed(mechanism)
 
 
-def test_no_neighbour_in_the_census_costs_more_than_the_guarantee(default, kung_data, squared_shift):
-    kind, arguments = default
-    longer = {"kernel": EQ(lengthscale=25.0), "lengthscale": 25.0}
-    mechanism = kind(**{**arguments, **{name: longer[name] for name in longer if name in arguments}})
+@pytest.mark.parametrize("bounds", [(1e9, 1e9 + 2), (-1e-9, 1e-9), (0.0, 1e15)], ids=str)
+def test_no_neighbour_costs_more_whatever_the_bounds(mechanism, make_dataset, bounds):
+    low, high = bounds
+    data = make_dataset(y_bounds=bounds, y_scale=(high - low) / 2)
+    y = low + (high - low) * np.random.default_rng(3).uniform(size=12)
+    for j in (0, 5, 11):
+        pair = [replace(data, y=with_output(replace(data, y=y), j, value)) for value in bounds]
+        assert 0 < shift(mechanism, *pair, X_TEST) <= allowed(mechanism)
+    found = mechanism.release(replace(data, y=y), X_TEST)
+    assert np.isfinite(found.samples).all()
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if CATALOGUE[CASES[case][0]].private_inputs])
+def test_no_other_person_costs_more_than_the_guarantee(case, make_dataset):
+    mechanism, data = built(case), make_dataset()
+    rng = np.random.default_rng(2)
+    for j in range(data.n):
+        X, y = data.X.copy(), with_output(data, j, rng.choice(data.y_bounds))
+        X[j] = rng.uniform(-2, 12)
+        assert 0 < shift(mechanism, data, replace(data, X=X, y=y), X_TEST) <= allowed(mechanism)
+
+
+@pytest.mark.parametrize("case", CATALOGUE.keys() - OTHERS.keys())
+@pytest.mark.parametrize("inference", ["exact", "lowrank"])
+def test_no_neighbour_in_the_census_costs_more_than_the_guarantee(case, inference, kung_data):
+    mechanism = built(case, kernel=EQ(lengthscale=25.0), x_box=kung_data.x_box)
+    if "inference" in names(mechanism):
+        mechanism = replace(mechanism, inference=inference)
     ages = np.linspace(0, 90, 8)[:, None]
     # the oldest, the youngest, the tallest, and others
     chosen = [*np.argsort(kung_data.X[:, 0])[[0, -1]], kung_data.y.argmax(), *range(0, 287, 60)]
     for j in chosen:
         pair = [replace(kung_data, y=with_output(kung_data, j, bound)) for bound in kung_data.y_bounds]
-        # means of 100 cm are rounded at 1e-14 cm, the smallest noise direction has 1e-5 cm
-        assert spent(mechanism, *pair, ages, squared_shift) <= allowed(mechanism) * (1 + 1e-6)
+        assert shift(mechanism, *pair, ages) <= allowed(mechanism)
 
 
-@pytest.mark.parametrize("name", [name for name, (kind, _) in CASES.items() if "delta" not in names(kind)])
-def test_noise_of_a_pure_mechanism_covers_every_bin_it_reads(name, make_dataset):
-    kind, options = CASES[name]
-    mechanism, data = kind(**{**arguments_of(kind), **options}), make_dataset()
-    plan = mechanism.plan(data.X, data.x_box)
-    # scales are per unit change of one output: record j moves bin b by |w_bj|, log odds by |w_bj| / scale_b
-    shifts = (np.abs(plan.weights) / plan.scales[:, None]).sum(axis=0)
-    assert 0 < shifts.max() <= allowed(mechanism) * (1 + 1e-12)
+def test_two_people_at_one_place_and_almost_no_noise(make_dataset):
+    # the model is singular to rounding: the strategy is made of what was computed, not of what should have been
+    data = make_dataset(X=np.repeat(np.linspace(0, 10, 6), 2)[:, None])
+    for name in ("gp_prior", "cloaking", "refined"):
+        mechanism = built(name, noise_variance=1e-12)
+        for j in range(data.n):
+            pair = [replace(data, y=with_output(data, j, value)) for value in data.y_bounds]
+            assert shift(mechanism, *pair, X_TEST) <= allowed(mechanism)
+
+
+def no_generator(*_, **__):
+    raise AssertionError("a real release asked for a numbered generator")
+
+
+def test_a_real_release_uses_no_numbered_generator(mechanism, make_dataset, monkeypatch):
+    if getattr(mechanism, "n_inducing", None) and not isinstance(mechanism, SparseVariational):
+        pytest.skip("k-means starts from public numbers, before any output is read")
+    data = make_dataset()
+    monkeypatch.setattr(np.random, "default_rng", no_generator)
+    monkeypatch.setattr(np.random, "standard_normal", no_generator)
+    one, other = (mechanism.release(data, X_TEST) for _ in range(2))
+    assert (one.samples != other.samples).any()
+    assert not isinstance(one, TeachingRelease)
+
+
+def arrays_in(value, seen):
+    """Every array that can be reached from a value."""
+    if id(value) in seen:
+        return []
+    seen.add(id(value))
+    if isinstance(value, np.ndarray):
+        return [value]
+    if isinstance(value, dict):
+        return [array for each in value.values() for array in arrays_in(each, seen)]
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        return [array for each in value for array in arrays_in(each, seen)] + fields_of(value, seen)
+    return fields_of(value, seen)
+
+
+def fields_of(value, seen):
+    if not is_dataclass(value):
+        return []
+    return [array for field in fields(value) for array in arrays_in(getattr(value, field.name), seen)]
+
+
+def test_nothing_without_noise_is_in_a_real_release(mechanism, make_dataset):
+    data = make_dataset()
+    found = arrays_in(mechanism.release(data, X_TEST, draws=2), set())
+    assert len(found) >= 2
+    known = release(mechanism, data)
+    secrets = [data.y, data.clipped_y, data.standardised(), known.mean]
+    if isinstance(mechanism, SparseVariational):
+        secrets += [*mechanism.exact_statistics(data), data.X]
+    elif isinstance(mechanism, GaussianMechanism):
+        place = next(iter(mechanism.measured(mechanism.plan(data.X, X_TEST), data, lambda *found: found[2].low)))
+        secrets.append(noiseless(place.plan, place.place, data.clipped_y[None])[0])
+        secrets += [data.X] if mechanism.guarantee.protects != "outputs" else []
+    else:
+        plan = mechanism.plan(data.X, data.x_box)
+        secrets += [mechanism.exact_means(plan, data), mechanism._sums(plan, data) / GRID]
+    for array in found:
+        for secret in secrets:
+            same = array.shape[-len(secret.shape) :] == secret.shape if array.ndim >= secret.ndim else False
+            assert not (same and array.dtype == float and np.isclose(array, secret, rtol=1e-9).all(axis=-1).any())
+
+
+def test_posterior_paths_have_no_real_release(make_dataset):
+    for mechanism in OTHERS.values():
+        with pytest.raises(ValueError, match="drawn in floating point, which their guarantee does not cover"):
+            mechanism.release(make_dataset(), X_TEST)
+        assert any("floating-point" in each for each in mechanism.guarantee.not_covered)
 
 
 def test_outputs_outside_the_bounds_are_clipped(any_mechanism, make_dataset):
@@ -318,12 +423,15 @@ def test_units_of_the_output_do_not_matter(any_mechanism, make_dataset):
     tenfold = make_dataset(y=10 * data.y, y_bounds=(-10.0, 30.0), y_scale=20.0)
     one, other = release(any_mechanism, data), release(any_mechanism, tenfold)
     np.testing.assert_allclose(other.samples, 10 * one.samples, rtol=1e-10)
-    np.testing.assert_allclose(other.noise_covariance(), 100 * one.noise_covariance(), rtol=1e-10, atol=1e-9)
+    if adds_once(any_mechanism):
+        np.testing.assert_allclose(other.noise_covariance(), 100 * one.noise_covariance(), rtol=1e-10, atol=1e-9)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in DEFAULTS if kind not in NOISE_NOT_PROPORTIONAL])
-def test_wider_bounds_mean_more_noise_in_proportion(kind, make_dataset):
-    mechanism = kind(**arguments_of(kind))
+@pytest.mark.parametrize(
+    "case", [name for name in CATALOGUE if name not in OTHERS and name != "integral_bins" and adds_once(built(name))]
+)
+def test_wider_bounds_mean_more_noise_in_proportion(case, make_dataset):
+    mechanism = built(case)
     wide = release(mechanism, make_dataset(y_bounds=(-5.0, 7.0)))  # range 12 instead of 4
     np.testing.assert_allclose(wide.noise_sd, 3 * release(mechanism, make_dataset()).noise_sd, rtol=1e-12)
 
@@ -349,12 +457,20 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(
-    ("kind", "changes", "sentence"),
-    [(kind, *case) for kind in DEFAULTS for case in REFUSED if set(case[0]) <= names(kind)],
+    ("case", "changes", "sentence"),
+    [
+        (name, *case)
+        for name in CATALOGUE
+        if name not in OTHERS
+        for case in REFUSED
+        if set(case[0]) <= names(built(name))
+    ],
 )
-def test_bad_parameters_are_refused_at_construction(kind, changes, sentence):
+def test_bad_parameters_are_refused_at_construction(case, changes, sentence):
+    if case == "published" and "epsilon" in changes and "calibration" in changes:
+        pytest.skip("it says that nothing is promised there")
     with pytest.raises(ValueError, match=sentence):
-        kind(**{**arguments_of(kind), **changes})
+        replace(built(case), **changes)
 
 
 def test_test_points_of_another_width_are_refused(any_mechanism, make_dataset):

@@ -1,0 +1,286 @@
+"""Every mechanism, once: name, title, what it can do, and how it is built. A new one is a file and a row here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from ..gp.variational import grid_in_box
+from ..kernels import KERNELS, Stationary
+from .base import Mechanism
+from .cloaking import Cloaking
+from .cloaking_inducing import CloakingInducing
+from .gp_prior import GPPrior
+from .hall_posterior import HallPosterior
+from .integral_binning import IntegralBinning
+from .laplace_binning import LaplaceBinning
+from .posterior_sampling import PosteriorSampling
+from .refined_cloaking import RefinedCloaking
+from .sparse_variational import SparseVariational
+
+EXACT_ROWS = 5_000
+"""Most rows for mechanisms that keep a matrix of rows by prediction points."""
+FACTORED_ROWS = 200_000
+"""Most rows for mechanisms that keep it in factors of low rank."""
+ANY_ROWS = 2_000_000
+"""Most rows for mechanisms that read records in one pass."""
+
+KERNEL_NAMES = {kernel.__name__: kernel for kernel in KERNELS}
+Role = Literal["private", "other", "truth", "guarantee", "bins"]
+Dash = Literal["solid", "dash", "dot", "longdash"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    """What a mechanism is built from, all of it public; each row below takes what it needs.
+
+    Args:
+        kernel: the prior, of variance 1 in model units.
+        noise_variance: variance of one record about the curve, in squared model units.
+        epsilon, delta: the budget of one release; pure mechanisms leave delta out.
+        x_box: D public (low, high) pairs.
+        n: number of records, public.
+        cells: cells of the box along each input, for mechanisms that divide it.
+        inducing: number of inducing inputs in all; None for one in every cell.
+        clip: of refined cloaking, in noise standard deviations; None for its default.
+        fit_noise: integral bins choose the noise variance themselves.
+        ridge, path_scale: r and s of kernel sums and posterior paths.
+    """
+
+    kernel: Stationary
+    noise_variance: float
+    epsilon: float
+    delta: float
+    x_box: tuple[tuple[float, float], ...]
+    n: int = 0
+    cells: int | None = None
+    inducing: int | None = None
+    clip: float | None = None
+    fit_noise: bool = False
+    ridge: float = 2.0
+    path_scale: float = 0.8
+
+    @property
+    def needed_cells(self) -> int:
+        """``cells``.
+
+        Raises:
+            ValueError: there is no such number.
+        """
+        if self.cells is None:
+            raise ValueError("this mechanism needs cells, the number of cells along each input")
+        return self.cells
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """A row of the catalogue.
+
+    Attributes:
+        id: its name in configurations and addresses; titles may change, it does not.
+        kind: its class.
+        title: a few words for menus, tables and legends.
+        build: the mechanism for parameters.
+        released: offered for real releases.
+        compared: offered in comparisons.
+        drawn: offered on pages that show one release.
+        pure: its delta is 0.
+        private_inputs: it protects inputs too.
+        max_rows: most rows it takes in a real release.
+        uses_cells: it divides the box.
+        kernels: names of the kernels it works with.
+        simulated: draws in comparisons; fewer where each is a fit of its own.
+        look: colour and dash of its line.
+        banded: its spread over draws is drawn too.
+    """
+
+    id: str
+    kind: type[Mechanism]
+    title: str
+    build: Callable[[Parameters], Mechanism]
+    released: bool = False
+    compared: bool = False
+    drawn: bool = False
+    pure: bool = False
+    private_inputs: bool = False
+    max_rows: int = EXACT_ROWS
+    uses_cells: bool = False
+    kernels: tuple[str, ...] = tuple(KERNEL_NAMES)
+    simulated: int = 60
+    look: tuple[Role, Dash] = ("other", "solid")
+    banded: bool = False
+
+
+def _refined(p: Parameters) -> Mechanism:
+    mechanism = RefinedCloaking(kernel=p.kernel, noise_variance=p.noise_variance, epsilon=p.epsilon, delta=p.delta)
+    return mechanism if p.clip is None else replace(mechanism, clip=p.clip)
+
+
+def _cloaking(p: Parameters) -> Mechanism:
+    return Cloaking(kernel=p.kernel, noise_variance=p.noise_variance, epsilon=p.epsilon, delta=p.delta)
+
+
+def _published(p: Parameters) -> Mechanism:
+    return Cloaking(
+        kernel=p.kernel,
+        noise_variance=p.noise_variance,
+        epsilon=p.epsilon,
+        delta=p.delta,
+        objective="logdet",
+        calibration="hall",
+        unproven=True,
+    )
+
+
+def _inducing(p: Parameters) -> Mechanism:
+    Z = None if p.inducing else grid_in_box(p.x_box, p.needed_cells).tolist()
+    return CloakingInducing(
+        Z=Z,
+        n_inducing=p.inducing,
+        kernel=p.kernel,
+        noise_variance=p.noise_variance,
+        epsilon=p.epsilon,
+        delta=p.delta,
+    )
+
+
+def _gp_prior(p: Parameters) -> Mechanism:
+    return GPPrior(kernel=p.kernel, noise_variance=p.noise_variance, epsilon=p.epsilon, delta=p.delta)
+
+
+def _sparse(p: Parameters) -> Mechanism:
+    along = p.needed_cells if p.inducing is None else max(3, round(p.inducing ** (1 / len(p.x_box))))
+    return SparseVariational(
+        n_inducing=along, kernel=p.kernel, noise_variance=p.noise_variance, epsilon=p.epsilon, delta=p.delta
+    )
+
+
+def _laplace_bins(p: Parameters) -> Mechanism:
+    return LaplaceBinning(epsilon=p.epsilon, bins=p.needed_cells)
+
+
+def _integral_bins(p: Parameters) -> Mechanism:
+    return IntegralBinning(
+        bins=p.needed_cells,
+        kernel_variance=p.kernel.variance,
+        lengthscale=p.kernel.lengthscale,
+        white_noise=0.0 if p.fit_noise else p.noise_variance,
+        fit_noise=p.fit_noise,
+        epsilon=p.epsilon,
+    )
+
+
+def _kernel_sum(p: Parameters) -> Mechanism:
+    return HallPosterior(kernel=p.kernel, r=p.ridge, epsilon=p.epsilon, delta=p.delta)
+
+
+def _paths(p: Parameters) -> Mechanism:
+    return PosteriorSampling(
+        kernel=p.kernel, r=p.ridge, sigma=p.path_scale, delta=p.delta, n=p.n, x_box=p.x_box, eta=0.5
+    )
+
+
+_ROWS = (
+    Entry(
+        id="refined",
+        kind=RefinedCloaking,
+        title="Refined cloaking (ours)",
+        build=_refined,
+        released=True,
+        compared=True,
+        drawn=True,
+        max_rows=FACTORED_ROWS,
+        look=("private", "solid"),
+        banded=True,
+    ),
+    Entry(
+        id="cloaking",
+        kind=Cloaking,
+        title="Cloaking",
+        build=_cloaking,
+        released=True,
+        compared=True,
+        drawn=True,
+        max_rows=FACTORED_ROWS,
+        look=("private", "dash"),
+    ),
+    Entry(
+        id="inducing",
+        kind=CloakingInducing,
+        title="Cloaking, inducing inputs",
+        build=_inducing,
+        released=True,
+        compared=True,
+        uses_cells=True,
+        look=("private", "dot"),
+    ),
+    Entry(
+        id="published",
+        kind=Cloaking,
+        title="Cloaking as published",
+        build=_published,
+        compared=True,
+        look=("other", "dash"),
+        banded=True,
+    ),
+    Entry(
+        id="gp_prior",
+        kind=GPPrior,
+        title="GP-prior noise",
+        build=_gp_prior,
+        released=True,
+        compared=True,
+        drawn=True,
+        max_rows=FACTORED_ROWS,
+        look=("truth", "longdash"),
+    ),
+    Entry(
+        id="sparse",
+        kind=SparseVariational,
+        title="Sparse DP-GP (inputs too)",
+        build=_sparse,
+        released=True,
+        compared=True,
+        private_inputs=True,
+        max_rows=ANY_ROWS,
+        uses_cells=True,
+        simulated=8,
+        look=("guarantee", "dash"),
+    ),
+    Entry(
+        id="laplace_bins",
+        kind=LaplaceBinning,
+        title="Laplace bins",
+        build=_laplace_bins,
+        compared=True,
+        pure=True,
+        max_rows=ANY_ROWS,
+        uses_cells=True,
+        look=("bins", "dash"),
+    ),
+    Entry(
+        id="integral_bins",
+        kind=IntegralBinning,
+        title="Integral bins (δ = 0)",
+        build=_integral_bins,
+        released=True,
+        compared=True,
+        pure=True,
+        max_rows=ANY_ROWS,
+        uses_cells=True,
+        kernels=("EQ",),
+        look=("bins", "solid"),
+        banded=True,
+    ),
+    Entry(
+        id="kernel_sum", kind=HallPosterior, title="Kernel sum with GP noise", build=_kernel_sum, private_inputs=True
+    ),
+    Entry(id="paths", kind=PosteriorSampling, title="Posterior paths", build=_paths, private_inputs=True),
+)
+
+CATALOGUE = {entry.id: entry for entry in _ROWS}
+"""Every mechanism by its name, the recommended one first."""
+
+MECHANISMS: tuple[type[Mechanism], ...] = tuple(dict.fromkeys(entry.kind for entry in _ROWS))
+"""Their classes."""

@@ -1,0 +1,181 @@
+"""What a Gaussian release leaves behind, all of it public: its statistics, and intervals simulated from the model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Protocol, overload, runtime_checkable
+
+import numpy as np
+
+from ..accounting.guarantee import Guarantee
+from ..arrays import FloatArray
+from ..data import Dataset
+from ..linalg.blocks import columns_of
+from ..linalg.dense import column_norms
+from ..measurement.measurement import Measurement
+from ..measurement.statistics import Stage, Statistics
+from .base import Plan
+from .measuring import Measure, Measured, Place, noiseless, numbered
+from .uncertainty import Of, mixture_half_width
+
+_SIMULATED = 200  # made-up outputs; each counts twice, with its mirror image
+_AT_ONCE = 1 << 22  # numbers
+
+
+class Staged(Protocol):
+    """A mechanism that measures in stages."""
+
+    def measured(self, plan: Plan, dataset: Dataset, measure: Measure) -> Iterator[Measured]:
+        """Run stage after stage."""
+        ...
+
+
+@runtime_checkable
+class Mapped(Protocol):
+    """Statistics whose released values are an affine map of the numbers measured last."""
+
+    @property
+    def size(self) -> int:
+        """Numbers in all strategies."""
+        ...
+
+    def mapped(self, draw: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Offset (P,), map (P, r) and z (r,) of a draw: its curve is offset + map z, in the output's unit."""
+        ...
+
+    def __getitem__(self, draw: int) -> Statistics:
+        """The statistics of a draw."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Recorded(Sequence[Statistics]):
+    """The statistics of every draw, made when asked for: strategies of many records are large.
+
+    Attributes:
+        mechanism, plan: what was measured.
+        public: the data set without its outputs.
+        z: of each stage (draws, r).
+        guarantee: for all draws together.
+    """
+
+    mechanism: Staged
+    plan: Plan
+    public: Dataset
+    z: tuple[FloatArray, ...]
+    guarantee: Guarantee
+
+    def __len__(self) -> int:
+        return len(self.z[0])
+
+    @overload
+    def __getitem__(self, draw: int) -> Statistics: ...
+    @overload
+    def __getitem__(self, draw: slice) -> list[Statistics]: ...
+    def __getitem__(self, draw: int | slice) -> Statistics | list[Statistics]:
+        """The statistics of one draw, or of several."""
+        if isinstance(draw, slice):
+            return [self[i] for i in range(len(self))[draw]]
+        stages = [self._stage(found) for found in self.replayed(range(len(self))[draw])]
+        return statistics_of(self.public, stages, self.guarantee)
+
+    @property
+    def size(self) -> int:
+        """Numbers in all strategies."""
+        return sum(stage.strategy.shape[0] * stage.strategy.shape[1] for stage in self.plan.stages)
+
+    def mapped(self, draw: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """See ``Mapped``."""
+        last = self.replayed(range(len(self))[draw])[-1]
+        return self.public.midpoint + last.place.known[0], last.place.widest[0] * last.plan.factor, last.z[0]
+
+    def replayed(self, draw: int) -> list[Measured]:
+        """The stages of one draw, from what was measured: places and maps follow from z."""
+        waiting = iter(self.z)
+        return list(self.mechanism.measured(self.plan, self.public, lambda stage, s, place: next(waiting)[[draw]]))
+
+    def _stage(self, found: Measured) -> Stage:
+        low, high = found.place.low[0], found.place.high[0]
+        B = columns_of(found.plan.strategy, slice(None)) * ((high - low) / found.place.widest[0])
+        measurement = Measurement(
+            B=B, low=low, high=high, bounds=self.public.y_bounds, noise_multiplier=found.noise_multiplier
+        )
+        return Stage(measurement=measurement, z=found.z[0])
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SimulatedInterval:
+    """Intervals about released curves, from outputs that the declared model makes up.
+
+    With y ~ N(0, K) and R(y) the curve released of it, f - R = (f - C y) + (C y - R): the first is N(0, variance) and
+    independent of the second, whose last noise is Gaussian too. What clipping and earlier stages do is simulated, so
+    f - R is a mixture of Gaussians, one for each simulated y.
+
+    Attributes:
+        mechanism, plan: what was measured; ``plan.model`` is the declared model.
+        public: the data set without its outputs.
+        curve: released (draws, P), in the output's unit.
+    """
+
+    mechanism: Staged
+    plan: Plan
+    public: Dataset
+    curve: FloatArray
+
+    def interval(self, level: float, of: Of) -> tuple[FloatArray, FloatArray]:
+        """See ``Uncertainty``."""
+        half = self.half_width(level, of)
+        return self.curve - half, self.curve + half
+
+    def privacy_sd(self) -> FloatArray:
+        """Root mean square of what privacy adds to the fit C y at each test point (P,), if the model is right."""
+        shifts, noise = self._simulated()
+        return np.asarray(np.sqrt((shifts**2 + noise).mean(axis=0)))
+
+    def half_width(self, level: float, of: Of) -> FloatArray:
+        """Half of each interval (P,), in the output's unit: the same for every draw."""
+        model, scale = self.plan.model, self.public.y_scale
+        assert model is not None
+        unknown = scale**2 * (model.variance + (model.noise_variance if of == "outputs" else 0.0))
+        shifts, noise = self._simulated()
+        return mixture_half_width(shifts, unknown + noise, level)
+
+    def _simulated(self) -> tuple[FloatArray, FloatArray]:
+        """C y - R(y) without the last noise, and the variance of that (S, P), in squares of the output's unit."""
+        model, scale, middle = self.plan.model, self.public.y_scale, self.public.midpoint
+        assert model is not None
+        rng = np.random.default_rng(0)  # of outputs and noise that are made up
+        size = max(1, min(_SIMULATED, _AT_ONCE // self.public.n))
+        shifts, variances = [], []
+        for _ in range(0, _SIMULATED, size):
+            y = model.outputs(rng, size)
+            *_, last = self.mechanism.measured(self.plan, self.public, self._but_the_last(middle + scale * y, rng))
+            shifts.append(scale * (model.C @ y.T).T - last.curve(last.z))
+            sd = last.noise_multiplier * last.place.widest
+            variances.append(np.broadcast_to(sd**2 * column_norms(last.plan.factor.T), shifts[-1].shape))
+        return np.concatenate(shifts), np.concatenate(variances)
+
+    def _but_the_last(self, y: FloatArray, rng: np.random.Generator) -> Measure:
+        with_noise = numbered(y, rng, len(y))
+
+        def measure(stage: Plan, s: float, place: Place) -> FloatArray:
+            return noiseless(stage, place, y) if stage is self.plan else with_noise(stage, s, place)
+
+        return measure
+
+
+def statistics_of(public: Dataset, stages: Sequence[Stage], guarantee: Guarantee) -> Statistics:
+    """Stages with what is public about the data set and the promise for all draws together."""
+    names = ("protects", "neighbours", "unit", "theorem", "releases", "established")
+    return Statistics(
+        stages=tuple(stages),
+        X=public.X,
+        x_names=public.x_names,
+        x_units=public.x_units,
+        x_box=public.x_box,
+        y_name=public.y_name,
+        y_unit=public.y_unit,
+        y_scale=public.y_scale,
+        guarantee=asdict(guarantee.budget) | {name: getattr(guarantee, name) for name in names},
+    )

@@ -1,0 +1,80 @@
+"""How far the truth lies from what was released, under a declared model: one definition, from public values only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from ..arrays import FloatArray
+
+Of = Literal["outputs", "function"]
+_HALVINGS = 26  # to a relative 1e-6 of the largest shift
+
+
+class Uncertainty(Protocol):
+    """How far the truth lies from what was released, under a public model; computed from public values only."""
+
+    def interval(self, level: float, of: Of) -> tuple[FloatArray, FloatArray]:
+        """Ends (draws, P), (draws, P) of the central interval, in the output's unit."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoInterval:
+    """Stands where there is no interval.
+
+    Args:
+        reason: why, as the rest of a sentence.
+    """
+
+    reason: str
+
+    def interval(self, level: float, of: Of) -> tuple[FloatArray, FloatArray]:
+        """There is none.
+
+        Raises:
+            ValueError: always, with the reason.
+        """
+        raise ValueError(f"there is no interval: {self.reason}")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class NormalInterval:
+    """Truth ~ N(centre, sd^2) for f, and with ``output_sd`` about f for an output.
+
+    Attributes:
+        centre: (draws, P).
+        sd: of f (draws, P).
+        output_sd: of one output about f (draws, 1).
+    """
+
+    centre: FloatArray
+    sd: FloatArray
+    output_sd: FloatArray
+
+    def interval(self, level: float, of: Of) -> tuple[FloatArray, FloatArray]:
+        """See ``Uncertainty``."""
+        half = ndtri((1 + level) / 2) * np.hypot(self.sd, self.output_sd if of == "outputs" else 0.0)
+        return self.centre - half, self.centre + half
+
+
+def mixture_half_width(shifts: FloatArray, variances: FloatArray, level: float) -> FloatArray:
+    """Half-widths w (P,) with P(|e| <= w) = level for e an equal mixture of N(shift_s, variance_s).
+
+    By bisection; the mixture is taken with its mirror image, so intervals of +-w are central.
+
+    Args:
+        shifts: (S, P).
+        variances: (S, P) or (1, P).
+        level: in (0, 1).
+    """
+    sd = np.sqrt(np.maximum(variances, np.finfo(float).tiny))
+    low, high = np.zeros(shifts.shape[1]), (np.abs(shifts) + 40 * sd).max(axis=0)
+    for _ in range(_HALVINGS):
+        tried = (low + high) / 2
+        below = (ndtr((tried - shifts) / sd) - ndtr((-tried - shifts) / sd)).mean(axis=0) < level
+        low, high = np.where(below, tried, low), np.where(below, high, tried)
+    return np.asarray((low + high) / 2)

@@ -1,0 +1,62 @@
+"""Is a folder what was released? Files against their digests, and values against what was measured."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import numpy as np
+
+from .plan import decimals, without_outputs
+from .publishing import rounded
+from .specification_json import spec_from_object
+from .statistic import digest, remapped
+from .strict_json import read_object
+
+_MOST_BYTES = 1 << 31
+
+
+def check_folder(folder: Path) -> str:
+    """Compute the released values from the measured numbers again and compare; a sentence about what was found.
+
+    No private table is needed, and nothing is spent.
+
+    Raises:
+        ValueError: a file is missing, was changed, or the values do not follow from what was measured.
+    """
+    card = read_object(_content(folder, "release.json"), "release.json")
+    try:
+        listed, about, step = dict(card["sha256"]), card["statistics"], float(card["values"]["step"])
+        spec = spec_from_object(card["config"])
+    except (KeyError, TypeError):
+        raise ValueError("release.json is not of a release with statistics; fetch the zip again") from None
+    files = {name: _content(folder, name) for name in sorted(listed) if Path(name).name == name}
+    for name, content in files.items():
+        if digest(content) != listed[name]:
+            raise ValueError(f"{name} is not the file that release.json describes; fetch the zip again")
+    points = spec.points()
+    values = rounded(remapped(spec.built, about, files, points, without_outputs(spec, points)), step)
+    shown = _values(files.get("values.csv", b""))
+    # another processor may round the last digit of a product differently, and so at most one step
+    if shown.shape != values.shape or not (np.abs(shown - values) <= 1.5 * step).all():
+        raise ValueError("values.csv does not follow from what was measured; fetch the zip again")
+    return (
+        f"The files are those that release.json describes, and all {len(values)} values follow from the measured "
+        f"numbers, to {max(decimals(step), 0)} decimals."
+    )
+
+
+def _content(folder: Path, name: str) -> bytes:
+    path = folder / name
+    if not path.is_file() or path.stat().st_size > _MOST_BYTES:
+        raise ValueError(f"{name} is missing or too large; fetch the zip again")
+    return path.read_bytes()
+
+
+def _values(content: bytes) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+    try:
+        rows = csv.DictReader(io.StringIO(content.decode()))
+        return np.array([float(row["value"]) for row in rows])
+    except (KeyError, TypeError, ValueError):
+        raise ValueError("values.csv cannot be read; fetch the zip again") from None

@@ -1,0 +1,78 @@
+"""The released statistic as files of a zip, and the way back from there to the released values."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arrays import FloatArray
+from ..data import Dataset
+from ..measurement.statistics_file import FILE, statistics_to_files
+from ..mechanisms import SparseVariational
+from ..mechanisms.recorded import Mapped
+from ..sparse.statistics import NoiseScales, NoisyStatistics
+
+MAP = "map.npz"
+_MOST = 1 << 22  # numbers of the strategies in a file
+_DAMAGED = "is damaged; fetch the zip again from whoever released it"
+
+
+def statistic_files(statistics: Sequence[Any]) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """The description for ``release.json``, and files by name.
+
+    ``map.npz`` holds z, offset and map of the released values: offset + map z. ``statistics.npz`` holds what refitting
+    needs: strategies, intervals and z of all stages; it is left out where the strategies have over 2^22 numbers.
+    """
+    if not isinstance(statistics, Mapped):
+        sums: NoisyStatistics = statistics[0]
+        about = {"file": FILE, "noise": {"sa": sums.noise.sa, "sb": sums.noise.sb}}
+        return about, {FILE: _npz({"A": sums.A, "B": sums.B})}
+    offset, factor, z = statistics.mapped(0)
+    files = {MAP: _npz({"offset": offset, "map": factor, "z": z})}
+    if statistics.size > _MOST:
+        return {"file": None, "why": "the strategies are too large for a file; they follow from the inputs"}, files
+    about, npz = statistics_to_files(statistics[0])
+    return about, files | {FILE: npz}
+
+
+def remapped(
+    mechanism: object, about: Mapping[str, Any], files: Mapping[str, bytes], X_test: FloatArray, public: Dataset
+) -> FloatArray:
+    """Released values (P,) from what was measured, before rounding. Post-processing: no private table is needed.
+
+    Raises:
+        ValueError: a file is missing or damaged.
+    """
+    if isinstance(mechanism, SparseVariational):
+        found = _arrays(files, FILE, ("A", "B"))
+        noise = NoiseScales(**about["noise"])
+        released = NoisyStatistics(A=found["A"], B=found["B"], noise=noise)
+        return mechanism.fit_statistics(released, public).predict(X_test)[0]
+    found = _arrays(files, MAP, ("offset", "map", "z"))
+    return np.asarray(found["offset"] + found["map"] @ found["z"])
+
+
+def digest(content: bytes) -> str:
+    """SHA-256, in hexadecimal."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def _npz(arrays: Mapping[str, FloatArray]) -> bytes:
+    stream = io.BytesIO()
+    np.savez_compressed(stream, allow_pickle=False, **arrays)
+    return stream.getvalue()
+
+
+def _arrays(files: Mapping[str, bytes], name: str, wanted: tuple[str, ...]) -> dict[str, NDArray[np.float64]]:
+    if name not in files:
+        raise ValueError(f"{name} is missing; fetch the zip again from whoever released it")
+    try:
+        with np.load(io.BytesIO(files[name]), allow_pickle=False) as archive:
+            return {each: np.asarray(archive[each], dtype=float) for each in wanted}
+    except Exception:  # numpy and zipfile raise a dozen kinds
+        raise ValueError(f"{name} {_DAMAGED}") from None
