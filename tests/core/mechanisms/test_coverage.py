@@ -103,7 +103,7 @@ def test_mechanisms_without_a_model_say_why_there_is_no_interval(name, make_data
     mechanism = CATALOGUE[name].build(replace(PARAMETERS, n=12))
     found = mechanism.release(make_dataset(), X_TEST, np.random.default_rng(1))
     assert isinstance(found.uncertainty, NoInterval)
-    with pytest.raises(ValueError, match="there is no interval: .*(model|private inputs)"):
+    with pytest.raises(ValueError, match=r"there is no interval: .*(model|private inputs)"):
         found.interval(0.95)
 
 
