@@ -19,7 +19,7 @@ from .base import Plan
 from .measuring import Measure, Measured, Place, noiseless, numbered
 from .uncertainty import Of, mixture_half_width
 
-_SIMULATED = 200  # made-up outputs; each counts twice, with its mirror image
+_SIMULATED = 400  # made-up outputs; each counts twice, with its mirror image
 _AT_ONCE = 1 << 22  # numbers
 
 

@@ -36,7 +36,9 @@ def test_expected_squared_error_is_bias_plus_noise_over_all_folds():
     squared = errors**2
     # mean of 20,000 squared errors within 6 standard errors: false alarm below 1e-8
     assert abs(squared.mean() - exact**2) <= 6 * squared.std() / math.sqrt(len(squared))
-    assert held_out_errors(CLOAKING, held, 1, 1).noise_sd == pytest.approx(np.median(np.concatenate(sd)))
+    widths = held_out_errors(CLOAKING, held, 1, 1).half_width
+    # noise, what the model leaves unknown, and one output's own variance 0.3, in model units of y_scale
+    assert widths > 1.96 * math.hypot(np.median(np.concatenate(sd)), math.sqrt(0.3) * TOY.y_scale) * 0.99
 
 
 @pytest.mark.parametrize("mechanism", EVERY_KIND, ids=lambda mechanism: mechanism.label)
@@ -74,7 +76,7 @@ def test_a_sweep_is_the_errors_at_every_epsilon(mechanism):
     for errors, epsilon in zip(found.errors, epsilons, strict=True):
         alone = held_out_errors(with_epsilon(mechanism, epsilon), held, 7, 11)
         np.testing.assert_array_equal(errors.rmse, alone.rmse)
-        assert errors.noise_sd == alone.noise_sd
+        np.testing.assert_array_equal(errors.half_width, alone.half_width)  # nan for bins
     assert found.seconds > 0
 
 
@@ -87,7 +89,7 @@ def test_a_sweep_gives_the_same_numbers_wherever_its_folds_are_computed(mechanis
         there = sweep(mechanism, TOY, FOLDS, epsilons, 7, 11, executor)
     for one, other in zip(here.errors, there.errors, strict=True):
         np.testing.assert_allclose(one.rmse, other.rmse, rtol=1e-10, atol=0)
-        assert one.noise_sd == pytest.approx(other.noise_sd, rel=1e-10)
+        assert one.half_width == pytest.approx(other.half_width, rel=1e-10, nan_ok=True)
 
 
 def test_a_bad_epsilon_of_a_sweep_is_named_from_a_worker_too():

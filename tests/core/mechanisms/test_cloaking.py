@@ -9,7 +9,6 @@ from dpgp_core.gp.exact import cloaking_matrix, output_covariance
 from dpgp_core.kernels import EQ, Matern32
 from dpgp_core.linalg.blocks import FactoredMatrix, values_of
 from dpgp_core.mechanisms import Cloaking, GPPrior, RefinedCloaking
-from dpgp_core.mechanisms.base import Plan
 from dpgp_core.mechanisms.cloaking import shrink
 
 MODEL = {"epsilon": 1.0, "delta": 0.01, "kernel": EQ(lengthscale=2.0), "noise_variance": 0.3}
@@ -131,11 +130,6 @@ def test_much_noise_shrinks_to_the_prior_and_little_noise_hardly_at_all(unshrunk
     np.testing.assert_allclose(shrink(plan, K, 1e-6).weights, plan.weights, atol=1e-6)
 
 
-def test_shrinkage_needs_a_design():
-    with pytest.raises(ValueError, match=r"shrinkage needs a plan with a noise design; use Cloaking\.plan"):
-        shrink(Plan(weights=np.eye(2), factor=np.eye(2)), np.eye(2), 1.0)
-
-
 def test_shrunk_release_uses_the_noise_in_model_units(make_dataset):
     data = make_dataset()
     model = {**MODEL, "kernel": Matern32(lengthscale=2.0)}
@@ -174,12 +168,12 @@ def test_low_rank_shrinkage_is_that_of_its_own_covariance(make_dataset, toleranc
     kernel = Matern32(lengthscale=4.0)
     mechanism = Cloaking(**{**MODEL, "kernel": kernel}, inference="lowrank", tolerance=tolerance)
     plan = mechanism.plan(data.X, X_test)
-    V = values_of(plan.weights.rows)
-    dense = replace(plan, weights=plan.weights.dense())
+    V = values_of(plan.strategy.rows)
+    dense = replace(plan, strategy=plan.strategy.dense())
     expected = shrink(dense, V @ V.T + 0.3 * np.eye(12), scale=2.0)
-    for triangle in (plan.weights.triangle, None):
-        weights = FactoredMatrix(plan.weights.left, plan.weights.rows, triangle)
-        found = shrink(replace(plan, weights=weights), 0.3, scale=2.0)
+    for triangle in (plan.strategy.triangle, None):
+        strategy = FactoredMatrix(plan.strategy.left, plan.strategy.rows, triangle)
+        found = shrink(replace(plan, strategy=strategy), 0.3, scale=2.0)
         np.testing.assert_allclose(found.weights.dense(), expected.weights, atol=1e-10)
         np.testing.assert_allclose(found.factor, expected.factor, atol=1e-10)
 

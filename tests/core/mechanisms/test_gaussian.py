@@ -16,23 +16,31 @@ class Plain(GaussianMechanism):
 @pytest.fixture
 def plan():
     rng = np.random.default_rng(1)
-    return Plan(weights=rng.normal(size=(4, 12)), factor=rng.normal(size=(4, 3)))
+    B = rng.normal(size=(3, 12))
+    return Plan(strategy=B / np.linalg.norm(B, axis=0), factor=rng.normal(size=(4, 3)))
 
 
-def test_scale_is_multiplier_times_range_in_output_units(make_dataset):
-    mechanism = Plain(epsilon=1.0, delta=0.01)
-    # bounds (-1, 3); 1.8779 is the analytic s' of docs/targets.md
-    assert mechanism.scale(make_dataset()) == pytest.approx(4 * 1.8779, abs=4e-4)
-
-
-def test_release_is_values_plus_scaled_factor_times_normals(make_dataset, plan):
+def test_release_is_the_map_of_the_measured_places_and_noise(make_dataset, plan):
     data, mechanism = make_dataset(), Plain(epsilon=0.5, delta=0.01)
     release = mechanism.release_planned(plan, data, np.zeros((4, 1)), np.random.default_rng(3), draws=2)
-    clipped = np.minimum(np.maximum(data.y, -1), 3)
-    mean = 1 + 2 * plan.weights @ ((clipped - 1) / 2)  # midpoint 1, scale 2
+    q = (np.minimum(np.maximum(data.y, -1), 3) - 1) / 4  # midpoint 1, range 4
+    mean = 1 + 4 * plan.factor @ (plan.strategy @ q)
     noise = np.random.default_rng(3).standard_normal((2, 3)) @ plan.factor.T * mechanism.noise_multiplier * 4
     np.testing.assert_allclose(release.mean, mean, rtol=1e-13)
-    np.testing.assert_allclose(release.samples, mean + noise, rtol=1e-12)
+    np.testing.assert_allclose(release.samples, mean + noise, rtol=1e-8)  # the multiplier is rounded up by 1e-9
+
+
+def test_statistics_give_the_released_values_again(make_dataset, plan):
+    data, mechanism = make_dataset(), Plain(epsilon=0.5, delta=0.01)
+    release = mechanism.release_planned(plan, data, np.zeros((4, 1)), draws=3)
+    assert len(release.statistics) == 3
+    for draw in range(3):
+        offset, factor, z = release.statistics.mapped(draw)
+        np.testing.assert_allclose(offset + factor @ z, release.samples[draw], rtol=1e-12)
+        (stage,) = release.statistics[draw].stages
+        np.testing.assert_array_equal(stage.z, z)
+        np.testing.assert_allclose(stage.measurement.B, plan.strategy, atol=1e-6)
+    assert len(release.statistics[:2]) == 2
 
 
 def test_guarantee_can_be_recomputed_from_itself():
@@ -54,7 +62,7 @@ def test_hall_below_one_is_established_and_conservative():
 def test_hall_above_one_is_marked_as_no_promise():
     guarantee = Plain(epsilon=10, delta=0.01, calibration="hall", unproven=True).guarantee
     assert not guarantee.established
-    assert guarantee.proven_epsilon > 10  # too little noise: docs/targets.md
+    assert guarantee.proven_epsilon > 10  # too little noise: 01_gp_and_calibration.md
     assert guarantee.loss.mu == pytest.approx(10 / math.sqrt(2 * math.log(200)))
 
 

@@ -81,7 +81,7 @@ def test_norms_are_clipped(make_dataset, monkeypatch):
     data, mechanism = make_dataset(), sparse(variant="paper")
     monkeypatch.setattr(SparseVariational, "feature_bound", lambda self, dataset: 0.1)
     assert np.linalg.norm(mechanism.features(data)(data.X), axis=1) == pytest.approx(0.1)
-    assert np.trace(mechanism.exact_statistics(data)[1]) == pytest.approx(12 * 0.01)
+    assert np.trace(mechanism.exact_statistics(data)[1]) == pytest.approx(12 * 0.01, rel=1e-5)
 
 
 @pytest.mark.parametrize("variant", ["whitened", "paper"])
@@ -90,7 +90,7 @@ def test_the_mean_is_the_sparse_posterior_in_the_outputs_unit(make_dataset, vari
     found = mechanism.release(data, X_TEST, np.random.default_rng(1))
     Z = mechanism.inducing_inputs(data)
     mean, _ = variational.posterior(mechanism.kernel, data.X, data.standardised(), X_TEST, Z, 0.3)
-    np.testing.assert_allclose(found.mean, data.in_data_units(mean), atol=1e-8)
+    np.testing.assert_allclose(found.mean, data.in_data_units(mean), atol=1e-4)  # steps of 2^-20
 
 
 def test_guarantee(make_dataset):

@@ -38,11 +38,11 @@ def make_table():
 def make_zip(make_table):
     """Make a zip as the page and the command line do; returns its files by name."""
 
-    def make(spec, table=None, seed=None):
+    def make(spec, table=None):
         data = read_table(io.BytesIO(make_table() if table is None else table), spec)
         ledger = spec.new_ledger()
         ledger.spend([("a release", spec.guarantee)])
-        published = publish(spec, data, np.random.default_rng(seed), plan_release(spec, data.X))
+        published = publish(spec, data, plan_release(spec, data.X))
         return unzipped(bundle(published, spec, ledger))
 
     return make

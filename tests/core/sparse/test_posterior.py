@@ -46,36 +46,6 @@ def test_without_noise_it_is_the_sparse_posterior(variant, n):
     np.testing.assert_allclose(variance, np.diag(covariance), atol=1e-8)
 
 
-@pytest.mark.parametrize(
-    ("variant", "releases", "within"),
-    [
-        ("whitened", 1000, 0.1),
-        pytest.param("whitened", 8000, 0.03, marks=pytest.mark.slow),
-        ("paper", 8000, 0.03),
-    ],
-)
-def test_noise_of_the_mean_by_simulation(variant, releases, within):
-    X, y = simulated(20_000)
-    features, posterior = VARIANTS[variant]
-    A, B = sum_statistics(features, [(X, y)])
-    noise, rng = NoiseScales(sa=3.0, sb=3.0), np.random.default_rng(0)
-    points = np.linspace(-3, 3, 6)[:, None]
-    means = [posterior(add_noise(A, B, noise, rng), KERNEL, Z, ROOT, S2).predict(points)[0] for _ in range(releases)]
-    simulated_covariance = np.cov(np.array(means).T)
-    exact = NoisyStatistics(A=A, B=B, noise=noise)
-
-    def error(fit):
-        F = fit.noise_factor(points)
-        return np.linalg.norm(F @ F.T - simulated_covariance) / np.linalg.norm(simulated_covariance)
-
-    ours = error(posterior(exact, KERNEL, Z, ROOT, S2))
-    assert ours <= within
-    if variant == "paper":
-        published = error(paper_posterior(exact, KERNEL, Z, ROOT, S2, "paper"))
-        assert published > 0.05
-        assert published > 3 * ours
-
-
 @pytest.mark.parametrize("kernel", [KERNEL, EQ(lengthscale=2.5), Matern32(variance=3.0)], ids=str)
 def test_errors_in_variables_by_the_formulas_of_the_specification(kernel):
     X, y = simulated(200)
