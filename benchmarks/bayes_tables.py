@@ -66,67 +66,65 @@ class Result:
     plan_seconds: float
     draw_seconds: float
 
-    def error(self) -> tuple[float, float]:
-        """Root mean squared error and its standard error over draws."""
-        errors = np.sqrt((self.residuals**2).mean(axis=1))
-        return float(errors.mean()), float(errors.std() / np.sqrt(len(errors)))
+
+def splits(dataset: Dataset, held: bool) -> list[tuple[Dataset, FloatArray, FloatArray]]:
+    """Records to train on, test inputs and their outputs: of every public fold, or all records both times."""
+    if not held:
+        return [(dataset, dataset.X, dataset.clipped_y)]
+    folds = k_folds(dataset.n, FOLDS, np.random.default_rng(FOLD_SEED))
+    return [
+        (dataset.subset(np.delete(np.arange(dataset.n), test)), dataset.X[test], dataset.clipped_y[test])
+        for test in folds
+    ]
 
 
-def held_out(mechanism: BayesCloaking | RefinedCloaking, dataset: Dataset, draws: int) -> Result:
-    """Residuals at every record from releases that did not use it."""
+def bayes(mechanism: BayesCloaking, dataset: Dataset, draws: int, held: bool = True) -> Result:
+    """Residuals, coverage and seconds of Bayes cloaking."""
     parts = []
-    for index, test in enumerate(k_folds(dataset.n, FOLDS, np.random.default_rng(FOLD_SEED))):
-        train = dataset.subset(np.delete(np.arange(dataset.n), test))
-        parts.append(_one(mechanism, train, dataset.X[test], dataset.clipped_y[test], draws, [SEED, index]))
-    return Result(
-        np.concatenate([part.residuals for part in parts], axis=1),
-        np.mean([part.inside for part in parts], axis=0),
-        float(np.mean([part.plan_seconds for part in parts])),
-        float(np.mean([part.draw_seconds for part in parts])),
-    )
+    for index, (train, X_test, truth) in enumerate(splits(dataset, held)):
+        started = time.process_time()
+        plan = mechanism.plan(train.X, X_test, x_box=train.x_box, half_range=train.d / train.y_scale / 2)
+        planned = time.process_time()
+        release = mechanism.measure(plan, train, X_test, np.random.default_rng([SEED, index]), draws)
+        finished = time.process_time()
+        ends = [release.interval(level) for level in LEVELS]
+        inside = np.array([((low <= truth) & (truth <= high)).mean() for low, high in ends])
+        parts.append((release.samples - truth, inside, planned - started, (finished - planned) / draws))
+    residuals, *means = zip(*parts, strict=True)
+    return Result(np.concatenate(residuals, axis=1), *(np.mean(each, axis=0) for each in means))
 
 
-def in_sample(mechanism: BayesCloaking | RefinedCloaking, dataset: Dataset, draws: int) -> Result:
-    """Residuals at the records' own inputs."""
-    return _one(mechanism, dataset, dataset.X, dataset.clipped_y, draws, [SEED])
+def refined(
+    mechanism: RefinedCloaking, dataset: Dataset, draws: int, held: bool, epsilons: Sequence[float]
+) -> list[tuple[float, float]]:
+    """Errors of refined cloaking, whose plan serves every budget, and their standard errors."""
+    found: list[list[FloatArray]] = [[] for _ in epsilons]
+    for index, (train, X_test, truth) in enumerate(splits(dataset, held)):
+        plan = mechanism.plan(train.X, X_test)
+        for residuals, epsilon in zip(found, epsilons, strict=True):
+            rng, at_epsilon = np.random.default_rng([SEED, index]), replace(mechanism, epsilon=epsilon)
+            residuals.append(at_epsilon.release_planned(plan, train, X_test, rng, draws).samples - truth)
+    return [error_of(np.concatenate(residuals, axis=1)) for residuals in found]
 
 
-def _one(
-    mechanism: BayesCloaking | RefinedCloaking,
-    train: Dataset,
-    X_test: FloatArray,
-    truth: FloatArray,
-    draws: int,
-    seed: Sequence[int],
-) -> Result:
-    rng, started = np.random.default_rng(seed), time.process_time()
-    if isinstance(mechanism, RefinedCloaking):
-        samples = mechanism.release(train, X_test, rng, draws).samples
-        return Result(samples - truth, np.full(len(LEVELS), np.nan), time.process_time() - started, np.nan)
-    plan = mechanism.plan(train.X, X_test, x_box=train.x_box, half_range=train.d / train.y_scale / 2)
-    planned = time.process_time()
-    release = mechanism.measure(plan, train, X_test, rng, draws)
-    finished = time.process_time()
-    ends = [release.interval(level) for level in LEVELS]
-    inside = np.array([((low <= truth) & (truth <= high)).mean() for low, high in ends])
-    return Result(release.samples - truth, inside, planned - started, (finished - planned) / draws)
+def error_of(residuals: FloatArray) -> tuple[float, float]:
+    """Root mean squared error of residuals (draws, N), mean over draws and its standard error."""
+    errors = np.sqrt((residuals**2).mean(axis=1))
+    return float(errors.mean()), float(errors.std() / np.sqrt(len(errors)))
 
 
-def contenders(table: Table, epsilon: float) -> dict[str, BayesCloaking | RefinedCloaking]:
-    """What is compared."""
-    common = {"epsilon": epsilon, "delta": DELTA}
+def declared(table: Table) -> dict[str, BayesCloaking]:
+    """The mixtures that are compared."""
+    common = {"epsilon": 1.0, "delta": DELTA}
     return {
-        "refined": RefinedCloaking(
-            **common, kernel=table.kernel, noise_variance=NOISE, clip=table.clip, within_bounds=True
-        ),
         "Bayes, declared": BayesCloaking(**common, kernels=[table.kernel], noise_variances=[NOISE]),
         "Bayes, auto": BayesCloaking(**common),
     }
 
 
-def row(label: str, results: Sequence[Result], digits: int) -> None:
+def row(label: str, errors: Sequence[tuple[float, float]], digits: int) -> None:
     """Print errors +- standard errors."""
-    cells = [f"{mean:.{digits}f} +- {error:.{digits}f}" for mean, error in (result.error() for result in results)]
+    cells = [f"{mean:.{digits}f} +- {error:.{digits}f}" for mean, error in errors]
     print(f"  {label:<34}" + "".join(f"{cell:>18}" for cell in cells), flush=True)
 
 
@@ -134,16 +132,20 @@ def error_tables(names: Sequence[str], epsilons: Sequence[float], draws: int, ta
     """Print error, coverage and seconds of every contender on every data set."""
     for name in names:
         table, dataset = TABLES[name], TABLES[name].load()
-        for title, evaluate in (("held", held_out), ("in-sample", in_sample)):
+        for title in ("held", "in-sample"):
             if title not in tables:
                 continue
+            held = title == "held"
             print(f"\n{title}: {name} [{dataset.y_unit}], n = {dataset.n}, epsilon " + ", ".join(map(str, epsilons)))
-            for label in contenders(table, 1.0):
-                results = [evaluate(contenders(table, epsilon)[label], dataset, draws) for epsilon in epsilons]
-                row(label, results, table.digits)
-                if label != "refined" and title == "held":
-                    print(f"  {'':<34}" + "".join(f"{_shares(result):>18}" for result in results), flush=True)
-                    print(f"  {'':<34}" + "".join(f"{_seconds(result):>18}" for result in results), flush=True)
+            today = RefinedCloaking(
+                epsilon=1.0, delta=DELTA, kernel=table.kernel, noise_variance=NOISE, clip=table.clip, within_bounds=True
+            )
+            row("refined", refined(today, dataset, draws, held, epsilons), table.digits)
+            for label, mechanism in declared(table).items():
+                results = [bayes(replace(mechanism, epsilon=epsilon), dataset, draws, held) for epsilon in epsilons]
+                row(label, [error_of(result.residuals) for result in results], table.digits)
+                for cell in (_shares, _seconds):
+                    print(f"  {'':<34}" + "".join(f"{cell(result):>18}" for result in results), flush=True)
 
 
 def _shares(result: Result) -> str:
@@ -171,7 +173,8 @@ def robust_table(draws: int) -> None:
         "3 % at the upper bound, error to them too": (base, replace(dataset, y=outliers)),
     }
     for label, (mechanism, data) in cases.items():
-        row(label, [held_out(replace(mechanism, epsilon=e), data, draws) for e in ROBUST_EPSILONS], 2)
+        results = [bayes(replace(mechanism, epsilon=epsilon), data, draws) for epsilon in ROBUST_EPSILONS]
+        row(label, [error_of(result.residuals) for result in results], 2)
 
 
 def main(argv: Sequence[str] | None = None) -> None:

@@ -22,21 +22,21 @@ for name in contenders.CONTENDERS:
     needs[name] = computed.needed(contest, name, target)
 ranking = words.ranking(curves, epsilon)
 best, runner_up = ranking[0], ranking[1]
-published = words.error_of(curves, "Cloaking as published", epsilon)
+published = words.error_of(curves, "published", epsilon)
 
 frame.heading(
     "Which mechanism costs least here?",
-    f"At ε = {epsilon:g}, **{best.name}** has the least held-out error, about **{shown(best.error)}**; next is "
-    f"{runner_up.name} with {shown(runner_up.error)}. Without privacy it is {shown(nonprivate)}. "
+    f"At ε = {epsilon:g}, **{best.title}** has the least held-out error, about **{shown(best.error)}**; next is "
+    f"{runner_up.title} with {shown(runner_up.error)}. Without privacy it is {shown(nonprivate)}. "
     f"{words.reachable(needs, contest, shown(target))}",
 )
 frame.overlay_banner("All errors here are held-out errors against the true data.")
 frame.metrics(
     [
-        Metric("Least error", shown(best.error), best.name),
+        Metric("Least error", shown(best.error), best.title),
         Metric(
             "As published",
-            shown(words.error_of(curves, "Cloaking as published", epsilon)),
+            shown(words.error_of(curves, "published", epsilon)),
             f"ε = {epsilon:g}",
         ),
         Metric("Without privacy", shown(nonprivate), "not private"),
@@ -65,7 +65,7 @@ with lesson:
             ("Prices in London.", {"compare_dataset": "london_hexes", "bins": 6}),
         ],
     )
-for name in dict.fromkeys((best.name, "Integral bins", "Sparse DP-GP (inputs too)")):
-    with st.expander(f"What the guarantee of “{name}” says", expanded=name == best.name):
+for name in dict.fromkeys((best.name, "integral_bins", "sparse")):
+    with st.expander(f"What the guarantee of “{contenders.CONTENDERS[name].title}” says", expanded=name == best.name):
         frame.guarantee_card(words.guarantee(contest, name, epsilon, data.unit))
 frame.state_link()

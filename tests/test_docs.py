@@ -57,6 +57,14 @@ def test_every_path_named_in_a_document_exists(document):
     assert [path for path in named if not (ROOT / path).exists()] == []
 
 
+def test_no_file_cites_a_document_that_is_not_here():
+    cited = re.compile(r"(?<![\w./-])((?:[\w-]+/)*[\w-]+\.md)\b")
+    for path in [*ROOT.rglob("*.py"), *DOCUMENTS]:
+        if not HIDDEN & set(path.relative_to(ROOT).parts):
+            for target in cited.findall(path.read_text(encoding="utf-8")):
+                assert (ROOT / target).exists() or (path.parent / target).exists(), f"{name(path)} cites {target}"
+
+
 @pytest.mark.parametrize("document", DOCUMENTS, ids=name)
 def test_every_module_that_a_command_runs_exists(document):
     for module in re.findall(r"python3? -m ([\w.]+)", document.read_text(encoding="utf-8")):
@@ -114,6 +122,14 @@ def test_every_public_name_is_in_the_list():
     assert [key for key in dpgp_core.__all__ if not key.startswith("_") and not re.search(rf"`{key}\b", text)] == [
         "Release"
     ] * ("`Release`" not in text)
+
+
+def test_every_setting_of_the_server_is_in_the_list():
+    text = (ROOT / "docs/deploy.md").read_text(encoding="utf-8")
+    files = [ROOT / "app.py", *(ROOT / "pages").rglob("*.py"), *(ROOT / "deploy").glob("*")]
+    read = set().union(*(re.findall(r"\bDPGP_[A-Z_]+\b", path.read_text(encoding="utf-8")) for path in files))
+    assert len(read) > 5
+    assert [setting for setting in sorted(read) if setting not in text] == []
 
 
 def test_the_version_is_said_once_and_the_same():

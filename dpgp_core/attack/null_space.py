@@ -17,7 +17,7 @@ class NullSpaceAttack:
         centre: (P,).
         axes: principal directions of the releases (k, P), the ones without noise among them.
         scales: standard deviation along each (k,), down to a few rounding errors.
-        weights: difference of the two means in those units (k,).
+        weights: Fisher's direction in those units (k,).
     """
 
     centre: FloatArray
@@ -46,5 +46,8 @@ def null_space_attack(inside: FloatArray, outside: FloatArray) -> NullSpaceAttac
     within = np.vstack([inside - inside.mean(axis=0), outside - outside.mean(axis=0)])
     _, s, axes = np.linalg.svd(within, full_matrices=False)
     scales = np.maximum(s / np.sqrt(len(within)), np.finfo(float).tiny)
-    difference = (inside.mean(axis=0) - outside.mean(axis=0)) @ axes.T / scales
-    return NullSpaceAttack(centre=centre, axes=axes, scales=scales, weights=difference)
+    # Axes are rounded, so small coordinates hold a little of large ones; the discriminant takes that out again.
+    first, second = ((samples - centre) @ axes.T / scales for samples in (inside, outside))
+    spread = np.cov(first.T) + np.cov(second.T)
+    weights = np.linalg.lstsq(spread, first.mean(axis=0) - second.mean(axis=0), rcond=1e-12)[0]
+    return NullSpaceAttack(centre=centre, axes=axes, scales=scales, weights=weights)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -76,6 +77,12 @@ def measure_for_teaching(setting: Setting, dataset: Dataset, rng: np.random.Gene
     return Predicted(stacked(observed), side_by_side(mixtures))
 
 
+def measure_silently(setting: Setting, dataset: Dataset) -> Predicted:
+    """The same stages without any noise. Not private."""
+    outcome = run_stages(*setting[:4], _floats(dataset, lambda rows: np.zeros((1, rows))), clip=setting.clip)
+    return Predicted(outcome.observed, mixture_of(setting.places, outcome.states, outcome.weights))
+
+
 def _measured(setting: Setting, dataset: Dataset, guarantee: Guarantee) -> Statistics:
     exact = ExactMeasure(dataset)
     run_stages(*setting[:4], exact, clip=setting.clip)
@@ -143,12 +150,16 @@ def teaching(dataset: Dataset, rng: np.random.Generator, draws: int) -> Measure:
         rng: source of the noise.
         draws: D.
     """
+    return _floats(dataset, lambda rows: rng.standard_normal((draws, rows)))
+
+
+def _floats(dataset: Dataset, noise: Callable[[int], FloatArray]) -> Measure:
     y = dataset.standardised()
 
     def measure(stage: PlannedStage, low: FloatArray, high: FloatArray) -> FloatArray:
         q = (np.clip(y, low, high) - (low + high) / 2) / (high - low)
         B = stage.strategy.B
-        z: FloatArray = q @ B.T + stage.noise_multiplier * rng.standard_normal((draws, len(B)))
+        z: FloatArray = q @ B.T + stage.noise_multiplier * noise(len(B))
         return z
 
     return measure

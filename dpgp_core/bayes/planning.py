@@ -35,7 +35,7 @@ def plan_stages(
     *,
     clip: float = CLIP,
     importance: FloatArray | None = None,
-    gap: float = 1e-2,
+    gap: float = 1e-3,
 ) -> tuple[PlannedStage, ...]:
     """Strategies of all stages, from public quantities alone: what the stages would do if every z were expected.
 

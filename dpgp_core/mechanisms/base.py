@@ -166,6 +166,30 @@ class Planned(Mechanism, Protocol):
         ...
 
 
+@runtime_checkable
+class PlannedForBudget(Mechanism, Protocol):
+    """A mechanism whose public part depends on the budget too: computed once a release, before outputs are read."""
+
+    def plan_for(self, dataset: Dataset, X_test: FloatArray) -> Any:
+        """Public plan for the inputs, box and range of a data set and test inputs X_test (P, D)."""
+        ...
+
+    def measure(
+        self,
+        plan: Any,
+        dataset: Dataset,
+        X_test: FloatArray,
+        rng: np.random.Generator | None = None,
+        draws: int = 1,
+    ) -> Release:
+        """The only step that reads the outputs."""
+        ...
+
+    def reread(self, statistics: Any, X_test: FloatArray) -> FloatArray:
+        """Values (P,) that a released statistic gives at X_test (P, D), in the output's unit. Spends nothing."""
+        ...
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Plan:
     """The public part of a Gaussian release: what is measured of the outputs, and the map from there to a curve.

@@ -12,19 +12,21 @@ from ..accounting.gaussian import noise_multiplier
 from ..accounting.guarantee import ONE_OUTPUT, Budget, Guarantee, Protects
 from ..accounting.losses import GaussianLoss
 from ..arrays import FloatArray
-from ..bayes.measuring import Setting, measure_exactly, measure_for_teaching
+from ..bayes.intervals import mixture_of
+from ..bayes.measuring import Setting, measure_exactly, measure_for_teaching, measure_silently
 from ..bayes.models import Model, models_of, places_of, typical_models, weights_of
 from ..bayes.planning import importance_of, plan_stages, rescaled, stage_multipliers
-from ..bayes.stages import CLIP
+from ..bayes.released import observed_of
+from ..bayes.stages import CLIP, posterior
 from ..checks import check_positive
 from ..data import Dataset
 from ..gp.exact import check_columns
 from ..kernels import Stationary
-from .base import BEYOND_ONE_RELEASE, FIXED_IN_ADVANCE
-from .bayes_release import BayesPlan, BayesRelease
+from ..measurement.statistics import Statistics
+from .base import BEYOND_ONE_RELEASE, FIXED_IN_ADVANCE, TEACHING, NotPrivate
+from .bayes_release import BayesPlan, BayesRelease, MixtureUncertainty, TeachingBayesRelease
 
 MOST_STAGES = 10
-TEACHING = "numbered draw for teaching, not a release: who knows its number knows the noise"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,8 +52,6 @@ class BayesCloaking:
 
     Raises:
         ValueError: a parameter is out of range.
-
-    Source: composition, Dong, Roth & Su 2022, corollary 3.3.
     """
 
     epsilon: float
@@ -63,7 +63,7 @@ class BayesCloaking:
     stages: int = 5
     clip: float = CLIP
     targets: Literal["test", "both"] = "test"
-    gap: float = 1e-2
+    gap: float = 1e-3
 
     label: ClassVar[str] = "Bayes cloaking"
     reference: ClassVar[str] = "this project; composition by Dong, Roth & Su 2022"
@@ -154,9 +154,12 @@ class BayesCloaking:
         Raises:
             ValueError: draws < 1, or shapes disagree.
         """
+        return self.measure(self.plan_for(dataset, X_test), dataset, X_test, rng, draws)
+
+    def plan_for(self, dataset: Dataset, X_test: FloatArray) -> BayesPlan:
+        """``plan`` with box and range of a data set; its outputs are not read."""
         half_range = dataset.d / dataset.y_scale / 2
-        plan = self.plan(dataset.X, X_test, x_box=dataset.x_box, half_range=half_range)
-        return self.measure(plan, dataset, X_test, rng, draws)
+        return self.plan(dataset.X, X_test, x_box=dataset.x_box, half_range=half_range)
 
     def measure(
         self,
@@ -178,26 +181,54 @@ class BayesCloaking:
         Raises:
             ValueError: draws < 1, or shapes disagree.
         """
-        guarantee = self.guarantee.for_unit(dataset.unit).repeated(draws)
-        setting = Setting(
-            planned=rescaled(plan.stages, self.noise_multiplier),
-            places=places_of(plan.models, dataset.X, X_test),
-            prior_weights=plan.prior_weights,
-            half_range=plan.half_range,
-            clip=self.clip,
-        )
+        guarantee = self.guarantee.for_unit(dataset.unit)
+        together = guarantee.repeated(draws)
+        setting = self._setting(plan, dataset.X, X_test)
         if rng is None:
-            found = measure_exactly(setting, dataset, self.guarantee.for_unit(dataset.unit), draws)
+            found = measure_exactly(setting, dataset, guarantee, draws)
         else:
-            guarantee = replace(guarantee, not_covered=(*guarantee.not_covered, TEACHING))
             found = measure_for_teaching(setting, dataset, rng, draws)
-        return BayesRelease(
-            X_test=X_test,
+        uncertainty = MixtureUncertainty(
             prediction=found.prediction,
             bounds=dataset.y_bounds,
             midpoint=dataset.midpoint,
             y_scale=dataset.y_scale,
-            guarantee=guarantee,
-            observed=found.observed,
+        )
+        release = BayesRelease(
+            X_test=X_test,
+            samples=uncertainty.values,
+            guarantee=together,
             statistics=found.statistics,
+            uncertainty=uncertainty,
+            observed=found.observed,
+        )
+        if rng is None:
+            return release
+        silent = replace(uncertainty, prediction=measure_silently(setting, dataset).prediction)
+        card = replace(release.guarantee, not_covered=(TEACHING, *release.guarantee.not_covered))
+        mean = NotPrivate(silent.values[0])
+        return TeachingBayesRelease(**{**vars(release), "guarantee": card, "mean": mean})
+
+    def reread(self, statistics: Statistics, X_test: FloatArray) -> FloatArray:
+        """Values (P,) that a released statistic gives at X_test (P, D), in the output's unit. Spends nothing.
+
+        Args:
+            statistics: of a release with these models.
+            X_test: test inputs (P, D).
+        """
+        low, high = statistics.bounds
+        models = self.models(statistics.x_box, (high - low) / statistics.y_scale / 2)
+        places = places_of(models, statistics.X, X_test)
+        outcome = posterior(observed_of(statistics), places, weights_of(models))
+        mean = mixture_of(places, outcome.states, outcome.weights).mean[0]
+        values: FloatArray = np.clip(statistics.midpoint + statistics.y_scale * mean, low, high)
+        return values
+
+    def _setting(self, plan: BayesPlan, X: FloatArray, X_test: FloatArray) -> Setting:
+        return Setting(
+            planned=rescaled(plan.stages, self.noise_multiplier),
+            places=places_of(plan.models, X, X_test),
+            prior_weights=plan.prior_weights,
+            half_range=plan.half_range,
+            clip=self.clip,
         )

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..accounting.guarantee import Guarantee
 from ..arrays import FloatArray
-from ..bayes.intervals import Mixture, Of
+from ..bayes.intervals import Mixture
 from ..bayes.models import Model, weights_of
 from ..bayes.stages import Observed, PlannedStage
-from ..measurement.statistics import Statistics
+from .base import Release, TeachingRelease
+from .uncertainty import Of
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -40,51 +40,54 @@ class BayesPlan:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class BayesRelease:
-    """What was measured, and the mixture's predictions at P test inputs. All of it may be published.
+class MixtureUncertainty:
+    """Quantiles of the mixture of models, privacy noise and clipping included.
 
     Attributes:
-        X_test: (P, D).
         prediction: the mixture's, of D draws, in model units.
         bounds: public (low, high) of the output.
         midpoint: public centre of the output.
         y_scale: unit of the model, in the output's unit.
-        guarantee: what holds for all draws together.
-        observed: the stages of every draw, in model units.
-        statistics: of each draw, for files and refits; empty for teaching draws.
     """
 
-    X_test: FloatArray
     prediction: Mixture
     bounds: tuple[float, float]
     midpoint: float
     y_scale: float
-    guarantee: Guarantee
-    observed: tuple[Observed, ...]
-    statistics: tuple[Statistics, ...] = ()
 
     @property
-    def samples(self) -> FloatArray:
+    def values(self) -> FloatArray:
         """Posterior mean of each draw (draws, P), clipped to the bounds, in the output's unit."""
         return np.clip(self._in_unit(self.prediction.mean), *self.bounds)
 
-    @property
-    def model_weights(self) -> FloatArray:
-        """Probability of each model given what was measured (draws, models)."""
-        return self.prediction.weights
-
-    def interval(self, level: float, of: Of = "outputs") -> tuple[FloatArray, FloatArray]:
-        """Central posterior intervals (draws, P) each, privacy noise included, in the output's unit.
-
-        Args:
-            level: in (0, 1).
-            of: "outputs", one more output at the test input, cut to the bounds; "function", the latent curve.
-
-        Raises:
-            ValueError: level is outside (0, 1), or ``of`` unknown.
-        """
+    def interval(self, level: float, of: Of) -> tuple[FloatArray, FloatArray]:
+        """See ``Uncertainty``; those of outputs are cut to the bounds."""
         low, high = (self._in_unit(end) for end in self.prediction.interval(level, of))
         return (np.clip(low, *self.bounds), np.clip(high, *self.bounds)) if of == "outputs" else (low, high)
 
     def _in_unit(self, values: FloatArray) -> FloatArray:
         return self.midpoint + self.y_scale * values
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BayesRelease(Release):
+    """What was measured, and the mixture's predictions at P test inputs. All of it may be published.
+
+    Attributes:
+        uncertainty: the mixture.
+        observed: the stages of every draw, in model units.
+        statistics: of each draw, for files and refits; empty for teaching draws.
+    """
+
+    uncertainty: MixtureUncertainty
+    observed: tuple[Observed, ...]
+
+    @property
+    def model_weights(self) -> FloatArray:
+        """Probability of each model given what was measured (draws, models)."""
+        return self.uncertainty.prediction.weights
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TeachingBayesRelease(BayesRelease, TeachingRelease):
+    """Numbered draws; ``mean`` is what the same stages predict when they measure without noise. Not private."""

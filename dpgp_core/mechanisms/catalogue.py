@@ -9,6 +9,7 @@ from typing import Literal
 from ..gp.variational import grid_in_box
 from ..kernels import KERNELS, Stationary
 from .base import Mechanism
+from .bayes_cloaking import BayesCloaking
 from .cloaking import Cloaking
 from .cloaking_inducing import CloakingInducing
 from .gp_prior import GPPrior
@@ -112,6 +113,10 @@ class Entry:
     banded: bool = False
 
 
+def _bayes(p: Parameters) -> Mechanism:
+    return BayesCloaking(epsilon=p.epsilon, delta=p.delta)
+
+
 def _refined(p: Parameters) -> Mechanism:
     mechanism = RefinedCloaking(kernel=p.kernel, noise_variance=p.noise_variance, epsilon=p.epsilon, delta=p.delta)
     return mechanism if p.clip is None else replace(mechanism, clip=p.clip)
@@ -183,15 +188,26 @@ def _paths(p: Parameters) -> Mechanism:
 
 _ROWS = (
     Entry(
+        id="bayes",
+        kind=BayesCloaking,
+        title="Bayes cloaking (ours)",
+        build=_bayes,
+        released=True,
+        compared=True,
+        look=("private", "solid"),
+        simulated=20,
+        banded=True,
+    ),
+    Entry(
         id="refined",
         kind=RefinedCloaking,
-        title="Refined cloaking (ours)",
+        title="Refined cloaking",
         build=_refined,
         released=True,
         compared=True,
         drawn=True,
         max_rows=FACTORED_ROWS,
-        look=("private", "solid"),
+        look=("private", "longdash"),
         banded=True,
     ),
     Entry(

@@ -11,7 +11,7 @@ import numpy as np
 from ..accounting.guarantee import Guarantee
 from ..arrays import FloatArray
 from ..data import Dataset
-from ..mechanisms.base import NotPrivate, TeachingRelease
+from ..mechanisms.base import NotPrivate, Plan, TeachingRelease
 from ..reading.csv_table import read_dataset
 from .plan import LEVEL, ReleasePlan, decimals, plan_release, released, solvable, without_outputs
 from .specification import ReleaseSpec
@@ -84,7 +84,7 @@ def publish(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None = None
     if plan.spec != spec or (plan.X is not None and not np.array_equal(plan.X, dataset.X)):
         raise ValueError("the plan was made for another specification or other inputs; make it anew")
     with solvable():
-        found = released(spec.built, plan.weights, dataset, plan.X_test)
+        found = released(spec.built, plan.plan, dataset, plan.X_test)
         curve, outputs = (found.interval(LEVEL, of=of) for of in ("function", "outputs"))
     return Published(
         X_test=plan.X_test,
@@ -116,10 +116,10 @@ def preview(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None = None
     """
     _check_fit(spec, dataset)
     plan = plan_release(spec, dataset.X) if plan is None else plan
-    if plan.weights is not None:
-        return NotPrivate(dataset.in_data_units(plan.weights.weights @ dataset.standardised()))
+    if isinstance(plan.plan, Plan):
+        return NotPrivate(dataset.in_data_units(plan.plan.weights @ dataset.standardised()))
     # its mean does not depend on the generator
-    numbered = spec.built.release(dataset, plan.X_test, np.random.default_rng(0))
+    numbered = released(spec.built, plan.plan, dataset, plan.X_test, np.random.default_rng(0))
     assert isinstance(numbered, TeachingRelease)
     return numbered.mean
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
 from datasets import exhibit
 from dpgp_core import kernels
 from dpgp_core.accounting.gaussian import Method
 from dpgp_core.data import Dataset
-from dpgp_core.mechanisms import Cloaking, GPPrior, RefinedCloaking
+from dpgp_core.mechanisms import CATALOGUE, RefinedCloaking
+from dpgp_core.mechanisms.catalogue import Parameters
 from dpgp_core.strategies.noise_design import ObjectiveName
 
 KERNELS = {kernel.__name__: kernel for kernel in kernels.KERNELS}
 Focus = Literal["records", "everywhere"]
-MechanismName = Literal["refined", "cloaking", "gp_prior"]
 
 
 def load_dataset(name: str) -> Dataset:
@@ -48,9 +48,12 @@ class Model:
 
 @dataclass(frozen=True)
 class Design:
-    """Stage 2 settings: what the noise is optimised for. Neither epsilon, delta nor a draw."""
+    """Stage 2 settings: what the noise is optimised for. Neither epsilon, delta nor a draw.
 
-    mechanism: MechanismName = "refined"
+    ``mechanism`` is a name in the catalogue, of a row that pages draw.
+    """
+
+    mechanism: str = "refined"
     objective: ObjectiveName = "trace"
     focus: Focus = "records"
     gap: float = 1e-3
@@ -86,24 +89,33 @@ class ReleaseSettings:
 PAPER_DESIGN = Design(mechanism="cloaking", objective="logdet")
 
 
-def mechanism_of(model: Model, design: Design, draw: Draw) -> Cloaking | GPPrior | RefinedCloaking:
+def clip_of(model: Model) -> float | None:
+    """What refined cloaking clips residuals to, in noise standard deviations; None for its default."""
+    bound = exhibit(model.dataset).residual_bound
+    return None if bound is None else bound / math.sqrt(model.noise)
+
+
+def mechanism_of(model: Model, design: Design, draw: Draw) -> Any:
     """The core's mechanism for these settings; carries the guarantee.
 
     Raises:
         ValueError: the budget is out of range.
     """
-    common: Any = {
-        "kernel": model.build(),
-        "noise_variance": model.noise,
-        "epsilon": draw.epsilon,
-        "delta": draw.delta,
-        "calibration": draw.calibration,
+    built: Any = CATALOGUE[design.mechanism].build(
+        Parameters(
+            kernel=model.build(),
+            noise_variance=model.noise,
+            epsilon=draw.epsilon,
+            delta=draw.delta,
+            x_box=(),
+            clip=clip_of(model),
+        )
+    )
+    options: dict[str, Any] = {
+        "calibration": "analytic" if isinstance(built, RefinedCloaking) else draw.calibration,
         "unproven": True,  # Hall's formula above epsilon 1 is drawn, and marked
+        "objective": design.objective,
+        "shrinkage": draw.shrinkage,
     }
-    if design.mechanism == "gp_prior":
-        return GPPrior(**common)
-    if design.mechanism == "refined":
-        bound = exhibit(model.dataset).residual_bound
-        clip = (1.5 * math.sqrt(model.noise) if bound is None else bound) / math.sqrt(model.noise)
-        return RefinedCloaking(**common | {"calibration": "analytic"}, objective=design.objective, clip=clip)
-    return Cloaking(**common, objective=design.objective, shrinkage=draw.shrinkage)
+    known = {field.name for field in fields(built)}
+    return replace(built, **{name: value for name, value in options.items() if name in known})

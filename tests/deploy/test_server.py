@@ -247,6 +247,14 @@ def test_the_checks_notice_a_broken_page(monkeypatch, tmp_path):
         dict(CHECKS)["the pages cannot be imported"]()
 
 
+def test_a_server_that_takes_no_files_refuses_them(app, monkeypatch):
+    path = "/_stcore/upload_file/session/file"
+    assert ask(app, path, method="PUT")[0] == 404  # let through: there is no such session
+    monkeypatch.setenv("DPGP_UPLOADS", "0")
+    status, _, body = ask(app, path, method="PUT")
+    assert (status, body) == (403, b"This server takes no files.")
+
+
 @pytest.mark.usefixtures("draining")
 def test_while_draining_new_visitors_are_turned_away_and_parts_still_served(app):
     for path in ("/", "/kung_curves"):
@@ -284,4 +292,4 @@ def test_the_app_uses_all_this():
     source = (ROOT / "app.py").read_text()
     assert re.search(r"routes=http\.ROUTES", source)
     assert re.search(r"middleware=http\.MIDDLEWARE", source)
-    assert "server.drain_on_signal()" in source
+    assert "http.drain_on_signal()" in source

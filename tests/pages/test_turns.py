@@ -7,10 +7,10 @@ from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from pages._ui.jobs import Jobs
-from pages._ui.workers import Workers
 
+from pages._ui.work.jobs import Jobs
 from pages._ui.work.turns import SLOW_SECONDS, Turn, Turns
+from pages._ui.work.workers import Workers
 from tests.pages.work import beat, scaled
 
 
@@ -105,13 +105,15 @@ def test_a_visitor_with_many_tabs_and_another_with_one_do_not_keep_a_third_waiti
 
     with ThreadPoolExecutor(20) as visitors:
         hogs = [visitors.submit(hog, "many", number) for number in range(12)] + [visitors.submit(hog, "one", 0)]
-        deadline = time.monotonic() + 60
-        while len(list(tmp_path.glob("*/beat"))) < 2 and time.monotonic() < deadline:
-            time.sleep(0.1)
-        answer = visitors.submit(jobs.get, scaled, 2.0, given=(np.ones(2),))
-        assert answer.result(timeout=60).value.tolist() == [2, 2]
-        assert len(list(tmp_path.glob("*/beat"))) == 2  # one of each
-        over.append(True)
+        try:
+            deadline = time.monotonic() + 180  # processes start slowly on a busy machine
+            while len(list(tmp_path.glob("*/beat"))) < 2 and time.monotonic() < deadline:
+                time.sleep(0.1)
+            answer = visitors.submit(jobs.get, scaled, 2.0, given=(np.ones(2),))
+            assert answer.result(timeout=180).value.tolist() == [2, 2]
+            assert len(list(tmp_path.glob("*/beat"))) == 2  # one of each
+        finally:
+            over.append(True)
         for each in hogs:
             each.result(timeout=60)
     pool.stop()

@@ -3,8 +3,10 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from dataclasses import replace
 
 import pytest
+from dpgp_core.release.spec_json import EXAMPLE
 from streamlit.testing.v1 import AppTest
 
 from dpgp_core.release import ledger_from_json, spec_from_json
@@ -81,7 +83,7 @@ def test_nothing_is_inferred_from_the_table(open_page):
 
 def test_two_releases_spend_the_budget_and_the_third_is_refused(open_page):
     app = declared(open_page)
-    assert "Its noise will have a standard deviation of about" in page_text(app)
+    assert "The curve will be known to about" in page_text(app)
     assert "one girl's height" in page_text(app).replace("&#x27;", "'")
     app = press(app, "Make release 1")
     first = last_zip(app)
@@ -231,3 +233,24 @@ def test_nothing_of_the_table_is_in_an_address_or_a_shared_cache(open_page):
     app = press(press(declared(open_page), "I may see the table"), "Make release 1")
     assert dict(app.query_params) == {}
     assert not cached.jobs._kept
+
+
+def test_a_server_that_takes_no_files_offers_practice_and_the_command_line(open_page, monkeypatch):
+    monkeypatch.setenv("DPGP_UPLOADS", "0")
+    app = open_page("your_data")
+    assert not app.exception
+    assert not app.file_uploader
+    assert "python -m dpgp_core release" in app.info[0].value
+    app = press(app, "Practise with the !Kung census")
+    assert not app.exception
+    assert any(button.label.startswith("Make release 1") for button in app.button)
+
+
+def test_a_table_and_a_grid_that_are_too_much_together_are_a_sentence(monkeypatch):
+    spec = replace(EXAMPLE, x=("age",), y="height", grid=(50,))
+    monkeypatch.setattr(upload, "MAX_WORK", 99)
+    for use in (upload.prepared, upload.previewed, upload.released):
+        with pytest.raises(
+            ValueError, match=r"2 rows by 50 points of the grid are more than 99 together, the limit here"
+        ):
+            use(b"age,height\n10,120\n20,150\n", spec)

@@ -6,6 +6,7 @@ C (data, model, test points) -> plan (objective, focus) -> outcome (budget, cali
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -149,10 +150,10 @@ def stage_plan(dataset: Dataset, scene: Scene, model: Model, fit: Fit, design: D
         return cloaking_plan(fit.C, noise, model_of, fit.inference)
     if isinstance(mechanism, RefinedCloaking):
         mechanism = replace(mechanism, weights=None if weights is None else tuple(weights))
-    if dataset.n <= EXACT_ALWAYS:
-        return mechanism.plan(dataset.X, scene.X_test)
-    with engine() as executor:  # many records: the passes over them run on the cluster, if there is one
-        return mechanism.plan(dataset.X, scene.X_test, executor)
+    many = dataset.n > EXACT_ALWAYS  # then the passes over the records run on the cluster, if there is one
+    with engine() if many else nullcontext() as executor:
+        plan: Plan = mechanism.plan(dataset.X, scene.X_test, executor)
+    return plan
 
 
 def stage_outcome(

@@ -11,13 +11,17 @@ from pages._ui.work import cached
 def curve(contest: Contest, name: str) -> Curve:
     """Error against epsilon of one contender."""
     data = cached.dataset(contest.model.dataset)
-    return cached.value(f"Comparing: {name}", contenders.curve, contest, name, given=(data,))
+    return cached.value(
+        f"Comparing: {contenders.CONTENDERS[name].title}", contenders.curve, contest, name, given=(data,)
+    )
 
 
 def needed(contest: Contest, name: str, target: float) -> float | None:
     """Epsilon that a contender needs for a target error, in the output's unit."""
     data = cached.dataset(contest.model.dataset)
-    return cached.value(f"Solving for ε: {name}", contenders.needed, contest, name, target, given=(data,))
+    return cached.value(
+        f"Solving for ε: {contenders.CONTENDERS[name].title}", contenders.needed, contest, name, target, given=(data,)
+    )
 
 
 def nonprivate(model: Model) -> float:

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from datasets import exhibit
-from dpgp_core.accounting.gaussian import Method
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
 from dpgp_core.evaluation.comparison import Held, epsilon_for_error, held_out_errors, hold_out, sweep, with_epsilon
 from dpgp_core.evaluation.cross_validation import held_out_matrices, k_folds
 from dpgp_core.evaluation.errors import rmse
-from dpgp_core.mechanisms import CloakingInducing, IntegralBinning, LaplaceBinning, SparseVariational
+from dpgp_core.mechanisms import CATALOGUE
 from dpgp_core.mechanisms.base import Mechanism
-from pages._ui.model import PAPER_DESIGN, Design, Draw, Model, mechanism_of
+from dpgp_core.mechanisms.catalogue import Parameters
+from pages._ui.model import Model, clip_of
 from pages._ui.work.engine import engine, run_on
 
 FOLDS = 5
 FOLD_SEED = 0  # public
-DRAWS = 60
 SEED = 1
-FEWER_DRAWS = {"Sparse DP-GP (inputs too)": 8}  # each draw is a fit of its own
 CURVE_EPSILONS = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 7.0, 10.0, 20.0, 50.0, 100.0)
 _ANY_EPSILON = 1.0  # plans do not depend on it
 
@@ -39,52 +36,26 @@ class Contest:
     inducing: int
 
 
-def _gaussian(contest: Contest, epsilon: float) -> dict[str, Any]:
-    return {
-        "kernel": contest.model.build(),
-        "noise_variance": contest.model.noise,
-        "epsilon": epsilon,
-        "delta": contest.delta,
-    }
+CONTENDERS = {name: entry for name, entry in CATALOGUE.items() if entry.compared}
+"""Rows of the catalogue by name, in order of the table."""
 
 
-def _released(design: Design, calibration: Method = "analytic") -> Callable[[Contest, float], Mechanism]:
-    """The mechanism that the other pages use for these settings."""
-    return lambda contest, epsilon: mechanism_of(contest.model, design, Draw(epsilon, contest.delta, calibration))
-
-
-def _inducing(contest: Contest, epsilon: float) -> Mechanism:
-    return CloakingInducing(**_gaussian(contest, epsilon), n_inducing=contest.inducing)
-
-
-def _sparse(contest: Contest, epsilon: float) -> Mechanism:
-    dims = len(exhibit(contest.model.dataset).ratios)
-    return SparseVariational(
-        epsilon=epsilon,
-        delta=contest.delta,
-        kernel=contest.model.build(),
-        noise_variance=contest.model.noise,
-        n_inducing=max(3, round(contest.inducing ** (1 / dims))),
+def contender(contest: Contest, name: str, epsilon: float) -> Mechanism:
+    """The mechanism of a contender at an epsilon."""
+    ratios = exhibit(contest.model.dataset).ratios
+    return CONTENDERS[name].build(
+        Parameters(
+            kernel=contest.model.build(),
+            noise_variance=contest.model.noise,
+            epsilon=epsilon,
+            delta=contest.delta,
+            x_box=((0.0, 1.0),) * len(ratios),  # how many inputs there are is all that is used of it here
+            cells=contest.bins,
+            inducing=contest.inducing,
+            clip=clip_of(contest.model),
+            fit_noise=True,
+        )
     )
-
-
-def _integral(contest: Contest, epsilon: float) -> Mechanism:
-    lengthscale = contest.model.build().lengthscale
-    return IntegralBinning(
-        epsilon=epsilon, bins=contest.bins, kernel_variance=1.0, lengthscale=lengthscale, fit_noise=True
-    )
-
-
-CONTENDERS: dict[str, Callable[[Contest, float], Mechanism]] = {  # in order of the table
-    "Refined cloaking (ours)": _released(Design("refined")),
-    "Cloaking, trace + analytic (ours)": _released(Design("cloaking")),
-    "Cloaking, inducing inputs": _inducing,
-    "Cloaking as published": _released(PAPER_DESIGN, "hall"),
-    "GP-prior noise": _released(Design("gp_prior")),
-    "Sparse DP-GP (inputs too)": _sparse,
-    "Laplace bins": lambda contest, epsilon: LaplaceBinning(epsilon=epsilon, bins=contest.bins),
-    "Integral bins": _integral,
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,14 +87,14 @@ def folds_of(dataset: Dataset) -> tuple[Any, ...]:
 
 def prepare(dataset: Dataset, contest: Contest, name: str) -> list[Held]:
     """Plan a contender on every fold."""
-    return hold_out(CONTENDERS[name](contest, _ANY_EPSILON), dataset, folds_of(dataset))
+    return hold_out(contender(contest, name, _ANY_EPSILON), dataset, folds_of(dataset))
 
 
 def curve(dataset: Dataset, contest: Contest, name: str) -> Curve:
     """Simulate a contender at every epsilon, on the cluster if one is configured (``engine``)."""
-    mechanism = CONTENDERS[name](contest, _ANY_EPSILON)
+    mechanism = contender(contest, name, _ANY_EPSILON)
     with engine() as executor:
-        found = sweep(mechanism, dataset, folds_of(dataset), CURVE_EPSILONS, _draws(name), SEED, executor)
+        found = sweep(mechanism, dataset, folds_of(dataset), CURVE_EPSILONS, CONTENDERS[name].simulated, SEED, executor)
     errors = np.array([each.rmse for each in found.errors])
     return Curve(errors, np.array([each.half_width for each in found.errors]), found.seconds)
 
@@ -135,16 +106,14 @@ def needed(dataset: Dataset, contest: Contest, name: str, target: float) -> floa
 
 
 def _needed(dataset: Dataset, contest: Contest, name: str, target: float) -> float | None:
-    held, mechanism = prepare(dataset, contest, name), CONTENDERS[name](contest, _ANY_EPSILON)
+    held, mechanism = prepare(dataset, contest, name), contender(contest, name, _ANY_EPSILON)
 
     def error(epsilon: float) -> float:
-        return float(held_out_errors(with_epsilon(mechanism, epsilon), held, _draws(name), SEED).rmse.mean())
+        return float(
+            held_out_errors(with_epsilon(mechanism, epsilon), held, CONTENDERS[name].simulated, SEED).rmse.mean()
+        )
 
     return epsilon_for_error(error, target)
-
-
-def _draws(name: str) -> int:
-    return FEWER_DRAWS.get(name, DRAWS)
 
 
 def nonprivate(dataset: Dataset, model: Model) -> float:

@@ -5,37 +5,28 @@ from __future__ import annotations
 import numpy as np
 import plotly.graph_objects as go
 
-from pages._ui.compare.contenders import CURVE_EPSILONS, Curve
+from pages._ui.compare.contenders import CONTENDERS, CURVE_EPSILONS, Curve
 from pages._ui.compare.words import Scale
 from pages._ui.look.palette import BINS, GUARANTEE, NON_PRIVATE, OTHER, PRIVATE, TRUTH, faded
 from pages._ui.look.plots import finish
 
-_LOOKS = {  # mechanism -> (colour, dash): ours orange, the published form purple, bins light blue
-    "Refined cloaking (ours)": (PRIVATE, "solid"),
-    "Cloaking, trace + analytic (ours)": (PRIVATE, "dash"),
-    "Cloaking, inducing inputs": (PRIVATE, "dot"),
-    "Cloaking as published": (OTHER, "dash"),
-    "GP-prior noise": (TRUTH, "longdash"),
-    "Sparse DP-GP (inputs too)": (GUARANTEE, "dash"),
-    "Laplace bins": (BINS, "dash"),
-    "Integral bins": (BINS, "solid"),
-}
-_WITH_BAND = ("Refined cloaking (ours)", "Cloaking as published", "Integral bins")  # more would hide each other
+_COLOURS = {"private": PRIVATE, "other": OTHER, "truth": TRUTH, "guarantee": GUARANTEE, "bins": BINS}
 
 
 def errors(curves: dict[str, Curve], nonprivate: float, epsilon: float, target: float, scale: Scale) -> go.Figure:
     """Expected held-out error against epsilon on logarithmic axes; bands hold 80 % of draws."""
     figure = go.Figure()
     for name, curve in curves.items():
-        colour, dash = _LOOKS[name]
-        if name in _WITH_BAND:
+        entry = CONTENDERS[name]
+        colour, dash = _COLOURS[entry.look[0]], entry.look[1]
+        if entry.banded:  # more would hide each other
             low, high = scale.show(np.percentile(curve.errors, [10, 90], axis=1))
             figure.add_scatter(
                 x=[*CURVE_EPSILONS, *CURVE_EPSILONS[::-1]], y=[*high, *low[::-1]], fill="toself",
                 fillcolor=faded(colour, 0.15), line={"width": 0}, hoverinfo="skip", showlegend=False,
             )  # fmt: skip
         figure.add_scatter(
-            x=CURVE_EPSILONS, y=scale.show(curve.mean), name=name, mode="lines+markers",
+            x=CURVE_EPSILONS, y=scale.show(curve.mean), name=entry.title, mode="lines+markers",
             line={"color": colour, "dash": dash}, marker={"size": 4},
         )  # fmt: skip
     figure.add_hline(y=float(scale.show(nonprivate)), line={"color": NON_PRIVATE, "width": 2})

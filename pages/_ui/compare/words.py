@@ -10,13 +10,13 @@ import pandas as pd
 
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.data import Dataset
-from pages._ui.compare.contenders import CONTENDERS, CURVE_EPSILONS, DRAWS, FOLDS, Contest, Curve
+from pages._ui.compare.contenders import CONTENDERS, CURVE_EPSILONS, FOLDS, Contest, Curve, contender
 from pages._ui.look import text
 
 
 def protects(contest: Contest, name: str, epsilon: float) -> str:
     """What a contender protects and whether its promise holds at this epsilon."""
-    guarantee = CONTENDERS[name](contest, epsilon).guarantee
+    guarantee = contender(contest, name, epsilon).guarantee
     if not guarantee.established:
         return f"{guarantee.protects}; not established at this ε"
     return f"{guarantee.protects}; {'pure ε (δ = 0)' if guarantee.budget.delta == 0 else f'δ = {contest.delta:g}'}"
@@ -52,7 +52,7 @@ def need_in_words(contest: Contest, name: str, need: float | None) -> str:
     """Epsilon needed, or why there is none to name."""
     if need is None:
         return "not reachable, even at ε = 100"
-    held = CONTENDERS[name](contest, need).guarantee.established
+    held = contender(contest, name, need).guarantee.established
     return text.at_most(need) if held else f"{text.at_most(need)} (no promise: Hall's formula above 1)"
 
 
@@ -66,7 +66,7 @@ def table(
         low, high = np.percentile(found.errors[at], [10, 90])
         rows.append(
             {
-                "mechanism": name,
+                "mechanism": CONTENDERS[name].title,
                 "protects": protects(contest, name, epsilon),
                 f"error [{unit}]": round(float(scale.show(found.mean[at])), 3),
                 f"10 % of draws below [{unit}]": round(float(scale.show(low)), 3),
@@ -85,6 +85,11 @@ class Ranked(NamedTuple):
     name: str
     error: float
 
+    @property
+    def title(self) -> str:
+        """As it is shown."""
+        return CONTENDERS[self.name].title
+
 
 def error_of(curves: dict[str, Curve], name: str, epsilon: float) -> float:
     """Expected error of a contender at one epsilon of the curve."""
@@ -98,13 +103,13 @@ def ranking(curves: dict[str, Curve], epsilon: float) -> list[Ranked]:
 
 def guarantee(contest: Contest, name: str, epsilon: float, unit: str) -> Guarantee:
     """The promise of a contender at this epsilon."""
-    return CONTENDERS[name](contest, epsilon).guarantee.for_unit(unit)
+    return contender(contest, name, epsilon).guarantee.for_unit(unit)
 
 
 def _cheapest(needs: dict[str, float | None], contest: Contest) -> tuple[str, float] | None:
     """The contender that keeps its promise at the least epsilon that reaches the target."""
     held = [(name, need) for name, need in needs.items() if need is not None]
-    held = [(name, need) for name, need in held if CONTENDERS[name](contest, need).guarantee.established]
+    held = [(name, need) for name, need in held if contender(contest, name, need).guarantee.established]
     return min(held, key=lambda pair: pair[1]) if held else None
 
 
@@ -119,15 +124,16 @@ def reachable(needs: dict[str, float | None], contest: Contest, target: str) -> 
     cheapest = _cheapest(needs, contest)
     if cheapest is None:
         return f"An error of at most {target} is not reachable with any of them, even at ε = 100."
-    return f"An error of at most {target} needs ε = {text.at_most(cheapest[1])}, with {cheapest[0]}."
+    return f"An error of at most {target} needs ε = {text.at_most(cheapest[1])}, with {CONTENDERS[cheapest[0]].title}."
 
 
+_DRAWS = max(entry.simulated for entry in CONTENDERS.values())
 TABLE_NOTE = (
     "Errors are held out and not private. ε needed: found by root-finding on the expected error. "
     "Choosing the number of bins, or any setting, by looking at this table is not private either."
 )
 EXPLANATION = [
-    ("Error", f"root mean square over {FOLDS} public folds, trained without the records tested; {DRAWS} draws each"),
+    ("Error", f"root mean square over {FOLDS} public folds, trained without the records tested; {_DRAWS} draws each"),
     ("Same draws", "every ε uses the same underlying noise, so curves are smooth and the root is well defined"),
     ("Seconds", "one fit and one release on this server, folds averaged"),
     ("Bins", "regular over the public box; an empty bin says the midpoint of the bounds"),

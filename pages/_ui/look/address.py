@@ -13,7 +13,8 @@ import streamlit as st
 from pages._ui import session
 from pages._ui.look import text
 
-_NUMBER = re.compile(r"[+-]?\d+\.?\d*([eE][+-]?\d+)?", re.ASCII)
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_LONGEST_WHOLE = 4000  # digits; python turns no longer ones into numbers
 Titles = Mapping[str, Mapping[str, str]]  # of drop-downs: parameter -> value -> title
 
 
@@ -41,10 +42,14 @@ def usable(address: dict[str, str], titles: Titles) -> dict[str, str]:
 
 
 def _as_written(value: str) -> str:
-    """1e-5 as 1e-05 and 2.0 as 2: how python, and so a slider, writes that number. Anything else stays."""
-    if not _NUMBER.fullmatch(value) or not any(mark in value for mark in ".eE"):
+    """1e-5 as 1e-05, 2.0, +2 and 02 as 2: how python, and so a slider, writes that number. Anything else stays."""
+    plain = value.strip()
+    if not _NUMBER.fullmatch(plain):
         return value
-    return str(float(value)).removesuffix(".0")
+    if len(plain) <= _LONGEST_WHOLE and not any(mark in plain for mark in ".eE"):
+        return str(int(plain))
+    number = float(plain)
+    return str(number).removesuffix(".0") if number else "0"
 
 
 def _is_infinite(value: str) -> bool:

@@ -8,8 +8,9 @@ from typing import Generic, TypeVar
 
 from datasets import EXHIBITS, Exhibit
 from dpgp_core.accounting.gaussian import Method
+from dpgp_core.mechanisms import CATALOGUE
 from dpgp_core.strategies.noise_design import ObjectiveName
-from pages._ui.model import KERNELS, Focus, MechanismName
+from pages._ui.model import KERNELS, Focus
 
 EPSILONS = (0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 7, 10, 20, 50, 100)
 DELTAS = (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.05)
@@ -64,9 +65,8 @@ def lengthscale_key(exhibit: Exhibit) -> str:
 CURVE = of_datasets("dataset", (exhibit for exhibit in EXHIBITS.values() if exhibit.scene == "curve"))
 MAP = of_datasets("map_dataset", (exhibit for exhibit in EXHIBITS.values() if exhibit.scene == "map"))
 KERNEL: DropDown[str] = DropDown("kernel", {name: name for name in KERNELS})
-MECHANISM: DropDown[MechanismName] = DropDown(
-    "mechanism",
-    {"refined": "Refined cloaking: two stages (ours)", "cloaking": "Cloaking", "gp_prior": "GP-prior noise"},
+MECHANISM: DropDown[str] = DropDown(
+    "mechanism", {name: entry.title for name, entry in CATALOGUE.items() if entry.drawn}
 )
 OBJECTIVE: DropDown[ObjectiveName] = DropDown(
     "objective", {"trace": "Trace: least squared noise (ours)", "logdet": "Log-det (Smith et al. 2018)"}

@@ -14,7 +14,7 @@ from dpgp_core.checks import check_positive
 from pages._ui import session
 from pages._ui.look import address, offers, text
 from pages._ui.look.offers import DropDown
-from pages._ui.model import Design, Draw, MechanismName, Model, ReleaseSettings
+from pages._ui.model import Design, Draw, Model, ReleaseSettings
 
 T = TypeVar("T")
 Value = TypeVar("Value", bound=str)
@@ -130,7 +130,7 @@ def model(dataset_name: str) -> Model:
     return Model(dataset=dataset_name, kernel=kernel, lengthscale=length, noise=noise)
 
 
-def expert(draw: Draw, mechanisms: tuple[MechanismName, ...] | None = None) -> tuple[Design, Draw]:
+def expert(draw: Draw, mechanisms: tuple[str, ...] | None = None) -> tuple[Design, Draw]:
     """Mechanism (among ``mechanisms``), objective, calibration and post-processing, folded away."""
     with st.sidebar.expander("Expert"):
         mechanism = pick("Mechanism", offers.MECHANISM, mechanisms)

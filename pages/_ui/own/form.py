@@ -139,7 +139,7 @@ def _inputs(x: Sequence[str]) -> dict[str, Any]:
 
 def _model(x: Sequence[str]) -> dict[str, Any]:
     left, middle, right = st.columns([2, 1, 1])
-    titles = {choice.title: name for name, choice in CHOICES.items()}
+    titles = {choice.title: name for name, choice in CHOICES.items()}  # the recommended one first
     mechanism = titles[left.selectbox("Mechanism", list(titles), key=_key("mechanism", next(iter(titles))))]
     choice = CHOICES[mechanism]
     kernels = [name for name in KERNEL_NAMES if name in choice.kernels]

@@ -104,7 +104,7 @@ def prepared(content: bytes, spec: ReleaseSpec) -> Prepared:
     """
     data = _read(content, spec)
     plan = plan_release(spec, data.X)
-    return Prepared(data.n, plan.half_width, plan.step, plan.weights.inference if plan.weights else None)
+    return Prepared(data.n, plan.half_width, plan.step, plan.inference)
 
 
 def _read(content: bytes, spec: ReleaseSpec) -> Dataset:

@@ -138,7 +138,7 @@ def attack_limit() -> str:
 def needed(target: float) -> float:
     """Epsilon that refined cloaking needs for a held-out error of ``target`` cm; inf if none is enough."""
     contest = contenders.Contest(KUNG, DELTA, 10, 6)
-    found = compare.needed(contest, "Refined cloaking (ours)", target)
+    found = compare.needed(contest, "refined", target)
     return math.inf if found is None else found
 
 

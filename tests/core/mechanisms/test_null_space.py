@@ -1,0 +1,81 @@
+"""What noise does not reach says nothing: real releases of neighbours are told apart by no linear score."""
+
+import random
+import secrets
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dpgp_core.attack.audit import epsilon_lower_bound
+from dpgp_core.attack.null_space import null_space_attack
+from dpgp_core.kernels import EQ
+from dpgp_core.mechanisms import CATALOGUE, Cloaking
+from dpgp_core.mechanisms.base import Planned
+from dpgp_core.mechanisms.catalogue import Parameters
+
+CONFIDENCE = 1 - 1e-6  # a true claim is called false with probability 1e-6 at most; the bits are fixed
+PARAMETERS = Parameters(
+    kernel=EQ(lengthscale=8.0),
+    noise_variance=0.3,
+    epsilon=1.0,
+    delta=0.01,
+    x_box=((-2.0, 12.0),),
+    cells=2,
+    inducing=None,
+)
+RELEASED = [name for name in CATALOGUE if name != "paths"]
+FULL_RANK = {"gp_prior", "kernel_sum"}  # as many numbers as test points: there is no null space
+
+
+@pytest.fixture
+def fixed_bits(monkeypatch):
+    monkeypatch.setattr(secrets, "token_bytes", random.Random(2).randbytes)
+
+
+def neighbours(make_dataset):
+    data = make_dataset(x_box=((-2.0, 12.0),))
+    ys = [np.where(np.arange(12) == 4, value, data.y) for value in data.y_bounds]
+    return [replace(data, y=y) for y in ys]
+
+
+def samples_of(mechanism, data, X_test, draws):
+    if isinstance(mechanism, Planned):
+        return mechanism.release_planned(mechanism.plan(data.X, X_test), data, X_test, None, draws).samples
+    return mechanism.release(data, X_test, draws=draws).samples
+
+
+def proven(draw, pair, count, delta):
+    """Lower bound on epsilon by a score learnt on ``count`` releases of each, tested on as many others."""
+    attack = null_space_attack(*(draw(data, count) for data in pair))
+    inside, outside = (attack.score(draw(data, count)) for data in pair)
+    return epsilon_lower_bound(inside, outside, delta, CONFIDENCE)
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 1.0, pytest.param(10.0, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [300, pytest.param(2000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", RELEASED)
+def test_no_linear_score_passes_the_claim(name, epsilon, count, make_dataset, fixed_bits):
+    mechanism = CATALOGUE[name].build(replace(PARAMETERS, epsilon=epsilon))
+    X_test = np.linspace(-2, 12, 5 if name in FULL_RANK else 80)[:, None]
+    delta = mechanism.guarantee.budget.delta
+    found = proven(
+        lambda data, draws: samples_of(mechanism, data, X_test, draws), neighbours(make_dataset), count, delta
+    )
+    assert found <= mechanism.guarantee.proven_epsilon
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 1.0])
+def test_the_score_breaks_float_noise_about_a_float_mean(epsilon, make_dataset):
+    """The path of older versions: mean plus noise, both rounded, where the noise has few directions."""
+    mechanism = Cloaking(kernel=EQ(lengthscale=8.0), noise_variance=0.3, epsilon=epsilon, delta=0.01)
+    X_test, rng = np.linspace(-2, 12, 80)[:, None], np.random.default_rng(3)
+    pair = neighbours(make_dataset)
+    plan = mechanism.plan(pair[0].X, X_test)
+    factor = mechanism.noise_multiplier * pair[0].d * plan.factor
+
+    def draw(data, count):
+        mean = data.in_data_units(plan.weights @ data.standardised())
+        return mean + rng.standard_normal((count, factor.shape[1])) @ factor.T
+
+    assert proven(draw, pair, 300, 0.01) > 1.0
