@@ -6,7 +6,7 @@ import zipfile
 from dataclasses import replace
 
 import pytest
-from dpgp_core.release.spec_json import EXAMPLE
+from dpgp_core.release.specification_json import EXAMPLE
 from streamlit.testing.v1 import AppTest
 
 from dpgp_core.release import ledger_from_json, spec_from_json
