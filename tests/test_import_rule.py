@@ -1,7 +1,9 @@
 """pages -> datasets, dpgp_core; datasets -> dpgp_core; dpgp_core -> numpy, scipy. Nothing else, nothing back."""
 
 import ast
+import re
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -228,3 +230,22 @@ def test_the_graph_is_read_off_every_kind_of_import(tmp_path):
     }  # fmt: skip
     assert structure.circles(found) == [["a.three", "a.two.inner"]]
     assert structure.folders(tmp_path, ("a",)) == {"a": 2, "a/two": 1}
+
+
+def defined(tree):
+    """Names of functions, classes and methods, and of constants of the module."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node.name
+    for node in tree.body:
+        if isinstance(node, ast.Assign):
+            yield from (target.id for target in node.targets if isinstance(target, ast.Name))
+
+
+def test_what_nothing_but_tests_uses_is_in_the_list_of_the_library():
+    code = [*sources("dpgp_core", "datasets", "pages", "benchmarks"), ROOT / "app.py"]
+    words = Counter(word for path in code for word in re.findall(r"\w+", path.read_text(encoding="utf-8")))
+    listed = set(re.findall(r"\w+", (ROOT / "docs/library.md").read_text(encoding="utf-8")))
+    for path in sources("dpgp_core", "datasets", "pages"):
+        unused = {each for each in defined(parse(path)) if words[each] == 1 and not each.startswith("__")}
+        assert unused <= listed, f"{name(path)}: use, list or delete {sorted(unused - listed)}"

@@ -15,7 +15,7 @@ from ..arrays import FloatArray
 from ..mechanisms.base import Mechanism
 from ..mechanisms.catalogue import KERNEL_NAMES, Entry
 from . import number_checks
-from .choices import CHOICES, build
+from .choices import CHOICES, DECLARED, build
 
 MAX_INPUTS = 10
 MAX_GRID = 2_500  # points of the prediction grid in all
@@ -191,7 +191,7 @@ class ReleaseSpec:
         check_budget(self.epsilon, self.delta or total_delta)
         check_budget(self.total_epsilon, total_delta)
         self._set("total_delta", total_delta)
-        self._set("built", build(self))
+        self._set("built", build(**{name: getattr(self, name) for name in DECLARED}))
         self._set("guarantee", self.built.guarantee.for_unit(self.unit))
         one = self.guarantee.loss.epsilon(total_delta)
         if one > self.total_epsilon * (1 + 1e-9):
