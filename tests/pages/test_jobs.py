@@ -127,12 +127,12 @@ def test_a_killed_worker_is_called_that_and_leaves_no_zombie(workers, tmp_path):
     def kill(fraction, _):
         if fraction > 0:
             with contextlib.suppress(ProcessLookupError):  # by now it is dead
-                os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)
+                os.kill(int((tmp_path / "process").read_text()), signal.SIGKILL)
 
     with pytest.raises(WorkStopped, match=r"was killed \(signal 9\), perhaps because .* try again"):
         jobs.get(beat, str(tmp_path), 60.0, reports=True, waiting=kill)
     assert jobs.get(scaled, 2.0, given=(np.ones(2),)).value.tolist() == [2, 2]
-    killed, deadline = Path("/proc") / (tmp_path / "pid").read_text(), time.monotonic() + 20
+    killed, deadline = Path("/proc") / (tmp_path / "process").read_text(), time.monotonic() + 20
     while killed.exists() and time.monotonic() < deadline:
         time.sleep(0.1)
     assert not killed.exists()

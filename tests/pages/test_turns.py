@@ -107,11 +107,11 @@ def test_a_visitor_with_many_tabs_and_another_with_one_do_not_keep_a_third_waiti
         hogs = [visitors.submit(hog, "many", number) for number in range(12)] + [visitors.submit(hog, "one", 0)]
         try:
             deadline = time.monotonic() + 180  # processes start slowly on a busy machine
-            while len(list(tmp_path.glob("*/beat"))) < 2 and time.monotonic() < deadline:
+            while len(list(tmp_path.glob("*/process"))) < 2 and time.monotonic() < deadline:
                 time.sleep(0.1)
             answer = visitors.submit(jobs.get, scaled, 2.0, given=(np.ones(2),))
             assert answer.result(timeout=180).value.tolist() == [2, 2]
-            assert len(list(tmp_path.glob("*/beat"))) == 2  # one of each
+            assert len(list(tmp_path.glob("*/process"))) == 2  # one of each
         finally:
             over.append(True)
         for each in hogs:

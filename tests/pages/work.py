@@ -22,7 +22,6 @@ def beat(folder: str, seconds: float, progress=None) -> str:
     """Write down which process this is, and again and again how much is done."""
     (Path(folder) / "process").write_text(str(os.getpid()))
     start = time.monotonic()
-    (Path(folder) / "pid").write_text(str(os.getpid()))
     while (gone := time.monotonic() - start) < seconds:
         if progress is not None:
             progress(gone / seconds)
