@@ -2,7 +2,7 @@ from functools import partial
 
 import streamlit as st
 
-from pages._ui.look import frame
+from pages._ui.look import frame, spending
 from pages._ui.sparse import computed, controls, figures
 from pages._ui.work import cached
 
@@ -73,5 +73,5 @@ with lesson:
         ],
     )
 frame.guarantee_card(guarantee, frame.TEACHING_NOTE)
-frame.spent(setting.dataset, *released)
+spending.spent(setting.dataset, *released)
 frame.state_link()

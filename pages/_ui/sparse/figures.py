@@ -44,7 +44,7 @@ def fit(found: Fits, overlay: bool) -> go.Figure:
         mean, sd = found.means[method], found.sds[method]
         figure.add_scatter(
             x=[*found.x, *found.x[::-1]], y=[*(mean + 1.96 * sd), *(mean - 1.96 * sd)[::-1]], fill="toself",
-            fillcolor=faded(colour, 0.22), line={"width": 0}, name=f"{name}, 95 %", hoverinfo="skip",
+            fillcolor=faded(colour, 0.22), line={"width": 0}, name=f"{name}: ± 1.96 sd", hoverinfo="skip",
         )  # fmt: skip
         figure.add_scatter(x=found.x, y=mean, name=name, line={"color": colour, "dash": dash})
     if overlay:
