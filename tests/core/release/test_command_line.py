@@ -264,10 +264,10 @@ def test_inputs_are_made_public_by_an_explicit_choice_only(run, tmp_path, make_s
 
 
 def test_without_a_ledger_file_kinds_of_protection_do_not_mix_either(run, tmp_path, make_spec):
-    (tmp_path / "config.json").write_text(spec_to_json(make_spec(mechanism="sparse", epsilon=0.5)))
-    assert run()[0] == 0
-    earlier = json.loads(card(tmp_path))
-    earlier["config"] |= {"mechanism": "cloaking"}
+    for name, mechanism in (("outputs", "cloaking"), ("both", "sparse")):
+        (tmp_path / f"{name}.json").write_text(spec_to_json(make_spec(mechanism=mechanism, epsilon=0.5)))
+        assert run(config=f"{name}.json", out=f"{name}.zip")[0] == 0
+    earlier = json.loads(card(tmp_path, "outputs.zip")) | {"ledger": json.loads(card(tmp_path, "both.zip"))["ledger"]}
     (tmp_path / "release.json").write_text(json.dumps(earlier))
     assert run(config="release.json", out="again.zip")[0] == 4
     assert run("--inputs-public", config="release.json", out="again.zip")[0] == 0
