@@ -97,7 +97,7 @@ def test_two_releases_spend_the_budget_and_the_third_is_refused(open_page):
     assert "Refused: this would bring the total" in said(app).replace("\\", "")
     assert "Use epsilon = " in said(app).replace("\\", "")
     assert last_zip(app).read("values.csv") == second.read("values.csv")
-    assert "Spent **ε = 1.48** of 1.5" in app.sidebar.markdown[0].value
+    assert "Spent **ε = 1.49** of 1.5" in app.sidebar.markdown[0].value
     app = declare(app, epsilon=0.1)
     app = press(app, "Make release 3")
     assert len(ledger_from_json(last_zip(app).read("release.json")).entries) == 3

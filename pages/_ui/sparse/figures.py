@@ -37,7 +37,7 @@ _MOST_POINTS = 600  # of the data that are drawn
 
 
 def fit(found: Fits, overlay: bool) -> go.Figure:
-    """Private fits with bands of two standard deviations of f, and the inducing inputs."""
+    """Private fits with bands of 1.96 posterior standard deviations of f, and the inducing inputs."""
     data, figure = found.dataset, go.Figure()
     for method in ("paper", "ours"):
         name, colour, dash = _LOOKS[method]
