@@ -102,8 +102,8 @@ def curves_alt(result: Result, colour: str) -> str:
     least, most = int(sd.argmin()), int(sd.argmax())
     return (
         f"{data.y_name.capitalize()} against {data.x_names[0]}. The standard deviation of the privacy noise ({colour}) "
-        f"is smallest, {text.number(sd[least])} {data.y_unit}, at {text.number(x[least])} {data.x_units[0]} and largest, "
-        f"{text.number(sd[most])} {data.y_unit}, at {text.number(x[most], 3)} {data.x_units[0]}."
+        f"is smallest, {text.number(sd[least])} {data.y_unit}, at {text.number(x[least])} {data.x_units[0]} and "
+        f"largest, {text.number(sd[most])} {data.y_unit}, at {text.number(x[most], 3)} {data.x_units[0]}."
     )
 
 
