@@ -1,7 +1,7 @@
 import streamlit as st
 
 from pages._ui.cloaking import computed, figures, words
-from pages._ui.look import frame, offers, sidebar, text
+from pages._ui.look import frame, offers, sidebar, spending, text
 from pages._ui.work import cached
 
 chosen = sidebar.release_settings(offers.CURVE)
@@ -52,5 +52,5 @@ with lesson:
         ],
     )
 frame.guarantee_card(guarantee, frame.TEACHING_NOTE)
-frame.spent(data.name, (ours.settings, guarantee), (paper.settings, paper.outcome.release.guarantee))
+spending.spent(data.name, (ours.settings, guarantee), (paper.settings, paper.outcome.release.guarantee))
 frame.state_link()

@@ -1,7 +1,7 @@
 import streamlit as st
 
 from pages._ui.cloaking import cells, computed, controls, figures, words
-from pages._ui.look import frame, maps, offers, sidebar, text
+from pages._ui.look import frame, maps, offers, sidebar, spending, text
 from pages._ui.work import cached
 
 chosen = sidebar.release_settings(offers.MAP)
@@ -51,5 +51,5 @@ with lesson:
     )
 frame.guarantee_card(guarantee, frame.TEACHING_NOTE)
 beside_it = [(paper.settings, paper.outcome.release.guarantee)] if beside else []
-frame.spent(data.name, (ours.settings, guarantee), *beside_it)
+spending.spent(data.name, (ours.settings, guarantee), *beside_it)
 frame.state_link()

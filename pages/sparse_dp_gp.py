@@ -2,7 +2,7 @@ from functools import partial
 
 import streamlit as st
 
-from pages._ui.look import frame
+from pages._ui.look import frame, spending
 from pages._ui.sparse import computed, controls, figures
 from pages._ui.work import cached
 
@@ -22,7 +22,7 @@ left, right = st.columns(2)
 table = figures.fit_table(found)
 if view == "fits":
     with left:
-        caption = "Private fits: ours orange, the paper's purple and dashed; bands of two standard deviations."
+        caption = "Private fits: ours orange, the paper's purple and dashed; bands ± 1.96 posterior sd of the curve."
         frame.chart(picture(figures.fit, found, show), "sparse_fit", caption)
     if show:
         with right:
@@ -73,5 +73,5 @@ with lesson:
         ],
     )
 frame.guarantee_card(guarantee, frame.TEACHING_NOTE)
-frame.spent(setting.dataset, *released)
+spending.spent(setting.dataset, *released)
 frame.state_link()

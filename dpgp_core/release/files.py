@@ -96,7 +96,8 @@ def spend_in_file(path: str, start: Ledger, spent: tuple[str, Guarantee]) -> Led
 
     Args:
         path: of the ledger; made if missing.
-        start: what a missing file starts from; its limit must be that of a file that is there.
+        start: what a missing file starts from; its limit must be that of a file that is there, and its declaration that
+            inputs are public holds for either.
         spent: (what, guarantee).
 
     Returns:
@@ -119,6 +120,7 @@ def spend_in_file(path: str, start: Ledger, spent: tuple[str, Guarantee]) -> Led
             )
         if len(ledger.entries) >= MAX_ENTRIES:
             raise BudgetExceeded(f"the ledger {path!r} is full: it has {MAX_ENTRIES} entries")
+        ledger.inputs_public = ledger.inputs_public or start.inputs_public
         ledger.spend([spent])
         content = ledger_to_json(ledger).encode()
         if len(content) > MAX_LEDGER_BYTES:

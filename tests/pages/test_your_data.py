@@ -6,10 +6,10 @@ import zipfile
 from dataclasses import replace
 
 import pytest
-from dpgp_core.release.specification_json import EXAMPLE
 from streamlit.testing.v1 import AppTest
 
-from dpgp_core.release import ledger_from_json, spec_from_json
+from dpgp_core.release import CHOICES, ledger_from_json, spec_from_json
+from dpgp_core.release.specification_json import EXAMPLE
 from pages._ui.look.text import plain
 from pages._ui.own import upload
 from pages._ui.serve.visitors import Visitors
@@ -97,7 +97,7 @@ def test_two_releases_spend_the_budget_and_the_third_is_refused(open_page):
     assert "Refused: this would bring the total" in said(app).replace("\\", "")
     assert "Use epsilon = " in said(app).replace("\\", "")
     assert last_zip(app).read("values.csv") == second.read("values.csv")
-    assert "Spent **ε = 1.48** of 1.5" in app.sidebar.markdown[0].value
+    assert "Spent **ε = 1.49** of 1.5" in app.sidebar.markdown[0].value
     app = declare(app, epsilon=0.1)
     app = press(app, "Make release 3")
     assert len(ledger_from_json(last_zip(app).read("release.json")).entries) == 3
@@ -254,3 +254,46 @@ def test_a_table_and_a_grid_that_are_too_much_together_are_a_sentence(monkeypatc
             ValueError, match=r"2 rows by 50 points of the grid are more than 99 together, the limit here"
         ):
             use(b"age,height\n10,120\n20,150\n", spec)
+
+
+def with_mechanism(app: AppTest, name: str) -> AppTest:
+    return declare(app, mechanism=CHOICES[name].title, epsilon=0.3)
+
+
+def test_inputs_are_made_public_by_an_explicit_choice_only(open_page, own_visitors):
+    app = press(with_mechanism(declared(open_page), "sparse"), "Make release 1")
+    assert "which is all that was used of inputs and outputs" in captions(app)
+    assert not app.exception
+    app = with_mechanism(app, "cloaking")
+    assert "no release protects inputs, whatever its own card says" in said(app)
+    app = press(app, "Make release 2")
+    assert "ends the protection of inputs" in said(app).replace("\\", "")
+    assert "**1 released**" in page_text(app)
+    app = press(press(app, "Treat inputs as public from now on"), "Make release 2")
+    assert ledger_from_json(last_zip(app).read("release.json")).inputs_public
+    assert "and from what is public here: the settings and the inputs" in captions(app)
+    assert "Inputs count as public in this ledger" in page_text(app)  # on the card too
+    assert "**2 released**" in page_text(app)
+
+
+def captions(app: AppTest) -> str:
+    return "\n".join(each.value for each in app.caption)
+
+
+def test_the_same_file_in_a_new_ledger_is_recognised(open_page):
+    app = press(declared(open_page), "Make release 1")
+    assert "same file as one that an earlier ledger" not in said(app)
+    app = press(app, "Begin a new ledger")
+    assert "same file as one that an earlier ledger of this browser was about" in said(app)
+    other = app.file_uploader[0].upload("other.csv", ROWS.replace("\n64", "\n63").encode(), "text/csv").run()
+    assert "same file as one that an earlier ledger" not in said(other)
+
+
+def test_with_private_inputs_nothing_is_said_of_rows_outside_the_domain(open_page):
+    inside, outside = (ROWS.encode(), ROWS.replace("\n7,", "\n7000,").encode())
+    for content in (inside, outside):
+        app = with_mechanism(declared(open_page, content), "sparse")
+        assert not app.error
+        assert not app.exception
+        assert "60 rows read." in page_text(app)
+    assert "outside" in said(declared(open_page, outside))  # public inputs may be spoken of

@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+import datasets
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.accounting.tradeoff import budget_tradeoff
 from dpgp_core.arrays import FloatArray
@@ -64,6 +65,12 @@ class OutputAttack:
     draw: Draw
     trials: int
 
+    @property
+    def guarantee(self) -> Guarantee:
+        """The promise of the release that is attacked."""
+        mechanism = mechanism_of(self.model, Design(self.mechanism), self.draw)
+        return mechanism.guarantee.for_unit(datasets.exhibit(self.model.dataset).load().unit)
+
 
 @dataclass(frozen=True, eq=False)
 class Attacked:
@@ -108,10 +115,9 @@ def attack_outputs(dataset: Dataset, attack: OutputAttack) -> Attacked:
         np.concatenate([linear.score(s) for s in draw_releases(mechanism, data, dataset.X, rng, attack.trials)])
         for data in pair
     ]
-    guarantee = mechanism.guarantee.for_unit(dataset.unit)
     roc = Roc.of(*scores)
     bound = epsilon_lower_bound(scores[0], scores[1], attack.draw.delta, CONFIDENCE)
-    return Attacked(roc, guarantee, bound, time.perf_counter() - start)
+    return Attacked(roc, attack.guarantee, bound, time.perf_counter() - start)
 
 
 def _lower_bound(roc: Roc, delta: float, seed: int) -> float:

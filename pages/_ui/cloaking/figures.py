@@ -23,7 +23,7 @@ def curves(result: Result, overlay: bool, other: bool = False) -> go.Figure:
     mean, noise = result.outcome.nonprivate[grid], result.outcome.noise_sd[grid]
     figure = go.Figure()
     centre = mean if overlay else release.samples[0, grid]
-    band(figure, x, centre, _TWO_SD * noise, colour, 0.22, "privacy noise, 95 %")
+    band(figure, x, centre, _TWO_SD * noise, colour, 0.22, "± 1.96 sd of the privacy noise")
     if overlay:
         band(
             figure,
@@ -32,7 +32,7 @@ def curves(result: Result, overlay: bool, other: bool = False) -> go.Figure:
             _TWO_SD * result.fit.posterior_sd[grid],
             NON_PRIVATE,
             0.18,
-            "GP uncertainty, 95 %",
+            "± 1.96 posterior sd, no privacy noise",
         )
         figure.add_scatter(x=x, y=mean, name="non-private fit", line={"color": NON_PRIVATE, "width": 2})
         figure.add_scatter(

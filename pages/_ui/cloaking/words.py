@@ -55,9 +55,9 @@ def release_metrics(ours: Result, paper: Result, overlay: bool, shown: Shown) ->
     return [
         *(errors if overlay else directions),
         Metric(
-            "Noise, typical record",
-            f"± {shown(noise_at_records(ours))}",
-            f"published ± {shown(noise_at_records(paper))}",
+            "Noise sd, typical record",
+            f"{shown(noise_at_records(ours))}",
+            f"published {shown(noise_at_records(paper))}",
         ),
         Metric(
             "Spent on screen",
@@ -101,9 +101,9 @@ def curves_alt(result: Result, colour: str) -> str:
     x, sd = release.X_test[grid, 0], result.outcome.noise_sd[grid]
     least, most = int(sd.argmin()), int(sd.argmax())
     return (
-        f"{data.y_name.capitalize()} against {data.x_names[0]}. Privacy noise ({colour}) is smallest, "
-        f"± {text.number(sd[least])} {data.y_unit}, at {text.number(x[least])} {data.x_units[0]} and largest, "
-        f"± {text.number(sd[most])} {data.y_unit}, at {text.number(x[most], 3)} {data.x_units[0]}."
+        f"{data.y_name.capitalize()} against {data.x_names[0]}. The standard deviation of the privacy noise ({colour}) "
+        f"is smallest, {text.number(sd[least])} {data.y_unit}, at {text.number(x[least])} {data.x_units[0]} and "
+        f"largest, {text.number(sd[most])} {data.y_unit}, at {text.number(x[most], 3)} {data.x_units[0]}."
     )
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from datasets import london_excursion
 from pages._ui.excursion.exploration import SIDE, SIMULATED, Explored, View
 from pages._ui.look import text
 from pages._ui.look.maps import Layer
@@ -112,13 +113,12 @@ def overlap(found: Explored) -> go.Figure:
 
 
 def cell_table(found: Explored, overlay: bool) -> pd.DataFrame:
-    """London: one row a hexagon."""
-    labels = found.dataset.labels
-    frame = pd.DataFrame({name: labels[name] for name in ("cell", "borough", "sales")})
+    """London: one row a hexagon of the public grid; where sales are is private, so only the overlay tells."""
+    frame = pd.DataFrame({"cell": london_excursion.cells()})
     frame[LAYERS["votes"].column] = (100 * found.votes).round(1)
     if overlay:
         frame[LAYERS["estimate"].column] = (100 * found.probability).round(1)
-        frame[LAYERS["truth"].column] = 100.0 * found.true_set
+        frame[LAYERS["truth"].column] = np.where(found.known, 100.0 * found.true_set, np.nan)
     return frame
 
 
@@ -132,8 +132,15 @@ def path_table(found: Explored, overlay: bool) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def metrics(found: Explored) -> list[Metric]:
-    """Overlap of one path, of the estimate, of Hall's release; epsilon."""
+def metrics(found: Explored, overlay: bool) -> list[Metric]:
+    """Overlap of one path, of the estimate, of Hall's release, all under the overlay only; epsilon."""
+    spent = Metric(
+        "ε for the paths shown",
+        text.at_most(found.guarantee.budget.epsilon),
+        f"{len(found.paths)} released, δ = {text.at_most(found.guarantee.budget.delta, 2)}",
+    )
+    if not overlay:
+        return [Metric("Protects", "inputs, outputs", "one record replaced"), spent]
     quartiles = np.percentile(found.path_iou, [25, 75])
     hall = f"Hall {text.number(float(np.median(found.hall_iou)))}" if len(found.hall_iou) else "no promise to match"
     return [
@@ -144,11 +151,7 @@ def metrics(found: Explored) -> list[Metric]:
         ),
         Metric("IoU without privacy", f"{found.estimate_iou:.2f}", f"everything {found.everything_iou:.2f}"),
         Metric("d_eff, cross-entropy", f"{text.number(found.d_eff)}, {text.number(found.bce)}", "nats; not private"),
-        Metric(
-            "ε for the paths shown",
-            text.at_most(found.guarantee.budget.epsilon),
-            f"{len(found.paths)} released, δ = {found.guarantee.budget.delta:.2g}",
-        ),
+        spent,
     ]
 
 

@@ -12,10 +12,7 @@ import plotly.graph_objects as go
 import pydeck as pdk
 import streamlit as st
 
-from datasets import family
 from dpgp_core.accounting.guarantee import Guarantee
-from dpgp_core.accounting.ledger import Ledger
-from pages._ui import session
 from pages._ui.look import glossary, palette, text
 from pages._ui.look.maps import HEIGHT, Layer, legend
 from pages._ui.look.metric import Metric
@@ -53,6 +50,12 @@ def overlay_banner(more: str = "Switch them off in the sidebar.") -> None:
         ":material/school: **Educational overlay.** True data, the non-private fit, and errors computed with them "
         f"are here to teach and are not themselves private. {more}"
     )
+
+
+def needs_overlay(question: str) -> None:
+    """In place of a page that compares with the true data throughout, while the overlay is off."""
+    heading(question, "Everything this page answers with is computed from the true data, so it is not shown.")
+    st.info("Switch the educational overlay on in the sidebar to see it.", icon=":material/visibility_off:")
 
 
 def chart(figure: go.Figure, key: str, alt: str) -> None:
@@ -155,46 +158,6 @@ def guarantee_card(guarantee: Guarantee, note: str = "") -> None:
         f'margin-top:1rem"><h4 style="margin:0 0 .3rem 0">What this guarantee says</h4>{body}{note}</section>'
         "<style>.guarantee p{margin:.35rem 0;font-size:.92rem;line-height:1.45;max-width:62rem}"
         ".guarantee small{opacity:.65}</style>"
-    )
-
-
-def spent(dataset_name: str, *shown: tuple[object, Guarantee]) -> None:
-    """Sidebar: what is spent on screen, and by everything this session has looked at that is about the same people.
-
-    Args:
-        dataset_name: as on pages; totals are kept for its family (``datasets.family``).
-        shown: (settings, guarantee) of every release on screen, the page's own first.
-    """
-    seen = session.SEEN.get({})
-    here = {repr(settings): guarantee for settings, guarantee in shown}
-    releases = seen.get(family(dataset_name), {}) | here
-    session.SEEN.put(seen | {family(dataset_name): releases})
-    guarantee = shown[0][1]
-    delta = guarantee.budget.delta
-    with st.sidebar:
-        st.subheader("Budget spent")
-        st.markdown(
-            f":material/verified_user: On screen: **ε = {text.at_most(guarantee.proven_epsilon)}** at δ = {delta:g}"
-            f" ({guarantee.releases} draw{'s' if guarantee.releases > 1 else ''})"
-        )
-        if len(here) > 1:
-            st.caption(f"With what is drawn beside it: ε = {_together(list(here.values()), delta)}.")
-        if len(releases) > 1:
-            st.caption(_seen_sentence(list(releases.values()), delta))
-
-
-def _together(guarantees: Sequence[Guarantee], delta: float) -> str:
-    return text.at_most(Ledger(entries=[("", each) for each in guarantees]).epsilon(delta))
-
-
-def _seen_sentence(guarantees: Sequence[Guarantee], delta: float) -> str:
-    """What separate releases of all settings seen would cost. The pictures themselves use numbered draws."""
-    mixed = len({each.protects for each in guarantees}) > 1
-    return (
-        f"{len(guarantees)} separate real releases of the settings seen in this session, all about the same records, "
-        f"would cost ε = {_together(guarantees, delta)} at δ = {delta:g}. The numbered draws shown here share their "
-        "noise: they hide nothing from someone who sees two."
-        + (" Some of these settings protect outputs only: beside them inputs are public." if mixed else "")
     )
 
 

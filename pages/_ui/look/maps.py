@@ -61,13 +61,17 @@ class CompactDeck(pdk.Deck):
         return json.dumps(self, sort_keys=True, default=default_serialize)
 
 
-def deck(cells: pd.DataFrame, layer: Layer, kind: str) -> pdk.Deck:
-    """The hexagons coloured by one column, with borough outlines; no background map, no external request."""
+def deck(cells: pd.DataFrame, layer: Layer, kind: str, boroughs: bool = True) -> pdk.Deck:
+    """The hexagons coloured by one column; no background map, no external request.
+
+    Outlines of boroughs are unions of the hexagons with sales: none where it is private which those are.
+    """
     values = cells[layer.column].to_numpy(float)
+    named = [name for name in ("borough", "sales") if name in cells]
     rows: list[dict[str, Any]] = [
-        {"cell": cell, "borough": borough, "sales": int(sales), "value": _shown(value, layer), "fill": fill}
-        for cell, borough, sales, value, fill in zip(
-            cells["cell"], cells["borough"], cells["sales"], values, layer.colours(values), strict=True
+        labels | {"value": _shown(value, layer), "fill": fill}
+        for labels, value, fill in zip(
+            cells[["cell", *named]].to_dict("records"), values, layer.colours(values), strict=True
         )
     ]
     hexagons = pdk.Layer(
@@ -81,7 +85,7 @@ def deck(cells: pd.DataFrame, layer: Layer, kind: str) -> pdk.Deck:
         pickable=True,
         auto_highlight=True,
     )
-    paths = [{"path": ring} for _, rings in london_hexes.borough_outlines() for ring in rings]
+    paths = [{"path": ring} for _, rings in london_hexes.borough_outlines() for ring in rings] if boroughs else []
     # a light line on a dark one shows on every colour of the scales
     lines = ((f"casing-{kind}", [25, 25, 25, 220], 3.0), (f"outline-{kind}", [240, 240, 240, 230], 1.2))
     outlines = [
@@ -92,7 +96,7 @@ def deck(cells: pd.DataFrame, layer: Layer, kind: str) -> pdk.Deck:
         layers=[hexagons, *outlines],
         initial_view_state=pdk.ViewState(**_VIEW),
         map_provider=None,
-        tooltip={"text": "{borough}\n{sales} sales\n" + layer.title + ": {value}"},
+        tooltip={"text": ("{borough}\n{sales} sales\n" if named else "") + layer.title + ": {value}"},
     )
 
 

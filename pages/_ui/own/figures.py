@@ -56,6 +56,17 @@ def released(published: Published, spec: ReleaseSpec) -> go.Figure:
     return _map(spec, published.values, PREDICTION_SCALE)
 
 
+def released_caption(spec: ReleaseSpec) -> str:
+    """What the band is and what all was computed from; private inputs are among what was measured with noise."""
+    measured = (
+        "Released values; the band holds the curve with 95 % probability if the model is right, privacy noise "
+        "included. All of it was computed from the numbers measured with noise"
+    )
+    if spec.protects_inputs:
+        return f"{measured}, which is all that was used of inputs and outputs, and from the public settings."
+    return f"{measured} and from what is public here: the settings and the inputs."
+
+
 def previewed(spec: ReleaseSpec, values: FloatArray) -> go.Figure:
     """The fit without noise. Not private."""
     if len(spec.x) == 1:

@@ -114,7 +114,10 @@ def _inputs(x: Sequence[str]) -> dict[str, Any]:
             f"{shown} from", value=None, key=_key(f"box_low_{name}"), help="Public: the domain, not the data's range."
         )
         high = row[2].number_input(
-            f"{shown} to", value=None, key=_key(f"box_high_{name}"), help="Rows outside the domain are refused."
+            f"{shown} to",
+            value=None,
+            key=_key(f"box_high_{name}"),
+            help="Rows outside are refused, or moved to its edge where inputs are private too.",
         )
         found["box"].append((low, high))
         length = row[3].number_input(

@@ -8,7 +8,7 @@ from dpgp_core.release import Published, ReleaseSpec, bundle
 from pages._ui import environment
 from pages._ui.look import frame
 from pages._ui.look.text import at_least, at_most, plain
-from pages._ui.own import figures, form, session, upload
+from pages._ui.own import figures, form, protection, session, upload
 from pages._ui.own.session import Account
 from pages._ui.own.upload import Prepared, Table
 from pages._ui.serve import forgetting
@@ -131,6 +131,7 @@ def release(held: Table, spec: ReleaseSpec, account: Account) -> None:
             "it should. If it is about other people, begin a new ledger in the sidebar.",
             icon=":material/help:",
         )
+    protection.said(held, spec, account)
     label = f"Make release {len(account.entries) + 1}: spends ε = {spec.epsilon:g}"
     if st.button(label, type="primary", key="own_release"):
         OWN_REFUSED.put(_make(held, spec))
@@ -168,11 +169,7 @@ def _make(held: Table, spec: ReleaseSpec) -> str:
 
 def _show(issued: Issued, published: Published, spec: ReleaseSpec) -> None:
     st.success(f"{plain(issued.name)}. These values may be published.", icon=":material/verified_user:")
-    caption = (
-        "Released values; the band holds the curve with 95 % probability if the model is right, privacy noise "
-        "included. All of it was computed from the numbers measured with noise and from public values."
-    )
-    frame.chart(figures.released(published, spec), "own_released_chart", caption)
+    frame.chart(figures.released(published, spec), "own_released_chart", figures.released_caption(spec))
     st.dataframe(upload.values(published, spec), hide_index=True, key="own_values")
     download(issued)
 

@@ -32,6 +32,7 @@ class Record:
         interrupted: the browser came with a token of which this server knows nothing (it was restarted, or another
             replica served it): what was released before is not in ``ledger``.
         digest: SHA-256 of the table that the ledger is about; None before the first release.
+        past: digests of the tables that earlier ledgers of this browser were about.
         last: the latest release.
         since: when this server first heard of it (UTC).
     """
@@ -39,6 +40,7 @@ class Record:
     ledger: Ledger = field(default_factory=Ledger)
     interrupted: bool = False
     digest: str | None = None
+    past: set[str] = field(default_factory=set)
     last: Issued | None = None
     since: datetime = field(default_factory=lambda: datetime.now(UTC))
     last_used: float = 0.0

@@ -37,14 +37,14 @@ _MOST_POINTS = 600  # of the data that are drawn
 
 
 def fit(found: Fits, overlay: bool) -> go.Figure:
-    """Private fits with bands of two standard deviations of f, and the inducing inputs."""
+    """Private fits with bands of 1.96 posterior standard deviations of f, and the inducing inputs."""
     data, figure = found.dataset, go.Figure()
     for method in ("paper", "ours"):
         name, colour, dash = _LOOKS[method]
         mean, sd = found.means[method], found.sds[method]
         figure.add_scatter(
             x=[*found.x, *found.x[::-1]], y=[*(mean + 1.96 * sd), *(mean - 1.96 * sd)[::-1]], fill="toself",
-            fillcolor=faded(colour, 0.22), line={"width": 0}, name=f"{name}, 95 %", hoverinfo="skip",
+            fillcolor=faded(colour, 0.22), line={"width": 0}, name=f"{name}: ± 1.96 sd", hoverinfo="skip",
         )  # fmt: skip
         figure.add_scatter(x=found.x, y=mean, name=name, line={"color": colour, "dash": dash})
     if overlay:

@@ -24,6 +24,7 @@ class Step(NamedTuple):
     question: str
     attempt: str
     answer: Callable[[], str]
+    from_true_data: bool = False  # the answer quotes errors: not private
 
     @property
     def title(self) -> str:
@@ -66,6 +67,7 @@ STEPS = (
         "Does the best lengthscale depend on how private the release is?",
         "Look along the columns from left to right, then move ε to 10.",
         answers.best_lengthscale,
+        from_true_data=True,
     ),
     Step(
         "attack",
@@ -73,6 +75,7 @@ STEPS = (
         "Could a clever attacker do more than ε allows?",
         "Compare red with green, then attack posterior paths instead.",
         answers.attack_limit,
+        from_true_data=True,
     ),
     Step(
         "compare",
@@ -80,6 +83,7 @@ STEPS = (
         "Which ε does the accuracy you need cost?",
         "Ask for an error of at most 8 cm instead of 9.",
         answers.price_of_accuracy,
+        from_true_data=True,
     ),
 )
 
@@ -107,7 +111,11 @@ def banner(page: str) -> Iterator[None]:
         _ways_on(number, away=False)
     yield
     with reveal:
-        st.markdown(step.answer() + (_ending() if number == len(STEPS) else ""))
+        hidden = step.from_true_data and not st.session_state.get("overlay", True)
+        answer = (
+            "The answer quotes true data: switch the educational overlay on to see it." if hidden else step.answer()
+        )
+        st.markdown(answer + (_ending() if number == len(STEPS) else ""))
 
 
 def invitation() -> None:

@@ -24,7 +24,7 @@ PARAMETERS = Parameters(
 LEVELS = (0.5, 0.9, 0.95, 0.99)
 WORLDS = 300
 X_TEST = np.linspace(0, 10, 8)[:, None]
-WITHOUT = {"laplace_bins", "kernel_sum", "paths"}
+WITHOUT = ("laplace_bins", "kernel_sum", "paths")
 MODELLED = [name for name in CATALOGUE if name not in WITHOUT]
 
 

@@ -242,3 +242,33 @@ def test_a_signal_leaves_no_half_of_a_file_and_no_lock(run, tmp_path, number):
     assert said == f"dpgp_core: stopped by {number.name}; what a ledger has counted stays spent\n"
     (tmp_path / "reached").unlink()
     assert sorted(path.name for path in tmp_path.iterdir()) == before
+
+
+def test_inputs_are_made_public_by_an_explicit_choice_only(run, tmp_path, make_spec):
+    for name, mechanism in (("outputs", "cloaking"), ("both", "sparse")):
+        (tmp_path / f"{name}.json").write_text(spec_to_json(make_spec(mechanism=mechanism, epsilon=0.5)))
+    ledger = ("--ledger", "l.json")
+    assert run(*ledger, config="both.json", out="a.zip")[0] == 0
+    code, _, err = run(*ledger, config="outputs.json", out="b.zip")
+    assert code == 4
+    assert "ends the protection of inputs" in err
+    assert "add --inputs-public" in err
+    assert len(ledger_from_json((tmp_path / "l.json").read_bytes()).entries) == 1
+    assert not (tmp_path / "b.zip").exists()
+    code, out, _ = run(*ledger, "--inputs-public", config="outputs.json", out="b.zip")
+    assert code == 0
+    assert "Inputs count as public from now on" in out
+    assert ledger_from_json(card(tmp_path, "b.zip")).inputs_public
+    assert run(*ledger, config="both.json", out="c.zip")[0] == 0  # recorded: it need not be said again
+    assert ledger_from_json((tmp_path / "l.json").read_bytes()).inputs_public
+
+
+def test_without_a_ledger_file_kinds_of_protection_do_not_mix_either(run, tmp_path, make_spec):
+    for name, mechanism in (("outputs", "cloaking"), ("both", "sparse")):
+        (tmp_path / f"{name}.json").write_text(spec_to_json(make_spec(mechanism=mechanism, epsilon=0.5)))
+        assert run(config=f"{name}.json", out=f"{name}.zip")[0] == 0
+    earlier = json.loads(card(tmp_path, "outputs.zip")) | {"ledger": json.loads(card(tmp_path, "both.zip"))["ledger"]}
+    (tmp_path / "release.json").write_text(json.dumps(earlier))
+    assert run(config="release.json", out="again.zip")[0] == 4
+    assert run("--inputs-public", config="release.json", out="again.zip")[0] == 0
+    assert ledger_from_json(card(tmp_path, "again.zip")).inputs_public
