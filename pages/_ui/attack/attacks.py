@@ -68,8 +68,8 @@ class OutputAttack:
     @property
     def guarantee(self) -> Guarantee:
         """The promise of the release that is attacked."""
-        mechanism = mechanism_of(self.model, Design(self.mechanism), self.draw)
-        return mechanism.guarantee.for_unit(datasets.exhibit(self.model.dataset).load().unit)
+        promise: Guarantee = mechanism_of(self.model, Design(self.mechanism), self.draw).guarantee
+        return promise.for_unit(datasets.exhibit(self.model.dataset).load().unit)
 
 
 @dataclass(frozen=True, eq=False)

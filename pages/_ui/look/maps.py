@@ -68,7 +68,7 @@ def deck(cells: pd.DataFrame, layer: Layer, kind: str, boroughs: bool = True) ->
     """
     values = cells[layer.column].to_numpy(float)
     named = [name for name in ("borough", "sales") if name in cells]
-    rows: list[dict[str, Any]] = [
+    rows: list[dict[Any, Any]] = [
         labels | {"value": _shown(value, layer), "fill": fill}
         for labels, value, fill in zip(
             cells[["cell", *named]].to_dict("records"), values, layer.colours(values), strict=True
