@@ -6,10 +6,10 @@ import zipfile
 from dataclasses import replace
 
 import pytest
-from dpgp_core.release.specification_json import EXAMPLE
 from streamlit.testing.v1 import AppTest
 
 from dpgp_core.release import ledger_from_json, spec_from_json
+from dpgp_core.release.specification_json import EXAMPLE
 from pages._ui.look.text import plain
 from pages._ui.own import upload
 from pages._ui.serve.visitors import Visitors
