@@ -67,5 +67,5 @@ with lesson:
     )
 for name in dict.fromkeys((best.name, "integral_bins", "sparse")):
     with st.expander(f"What the guarantee of “{contenders.CONTENDERS[name].title}” says", expanded=name == best.name):
-        frame.guarantee_card(words.guarantee(contest, name, epsilon, data.unit))
+        frame.guarantee_card(words.guarantee(contest, name, epsilon, data.privacy_unit))
 frame.state_link()

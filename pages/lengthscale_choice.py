@@ -9,7 +9,7 @@ grid, budgets, unit, release = controls.choice_settings()
 scored, data = computed.scored(grid), cached.dataset(grid.model.dataset)
 table = choice.tabulate(scored, budgets)
 found = choice.describe(table, grid, budgets)
-guarantee, total = choice.guarantees(budgets, release.for_unit(data.unit), data.unit)
+guarantee, total = choice.guarantees(budgets, release.for_unit(data.privacy_unit), data.privacy_unit)
 y_unit = data.y_unit
 
 frame.heading(

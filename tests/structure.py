@@ -20,7 +20,7 @@ def modules(root: Path = ROOT, packages: tuple[str, ...] = PACKAGES) -> dict[str
 
 
 def graph(root: Path = ROOT, packages: tuple[str, ...] = PACKAGES, types: bool = False) -> Graph:
-    """The modules that each module imports when it is imported or used; with ``types`` also for a type checker alone."""
+    """The modules that each module imports when it is used; with ``types`` also for a type checker alone."""
     known = modules(root, packages)
     return {name: set(_imported(name, path, set(known), types)) - {name} for name, path in known.items()}
 

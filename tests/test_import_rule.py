@@ -85,6 +85,7 @@ TOUCHES = {  # one module opens a table by its path; the command line needs one 
     "dpgp_core/reading/csv_file.py": {"pathlib", "open"},
     "dpgp_core/release/files.py": {"os", "pathlib", "open"},
     "dpgp_core/release/bundle.py": {"io"},
+    "dpgp_core/release/check.py": {"io", "pathlib"},
     "dpgp_core/measurement/statistics_file.py": {"io"},
 }
 

@@ -108,7 +108,7 @@ def attack_outputs(dataset: Dataset, attack: OutputAttack) -> Attacked:
         np.concatenate([linear.score(s) for s in draw_releases(mechanism, data, dataset.X, rng, attack.trials)])
         for data in pair
     ]
-    guarantee = mechanism.guarantee.for_unit(dataset.unit)
+    guarantee = mechanism.guarantee.for_unit(dataset.privacy_unit)
     roc = Roc.of(*scores)
     bound = epsilon_lower_bound(scores[0], scores[1], attack.draw.delta, CONFIDENCE)
     return Attacked(roc, guarantee, bound, time.perf_counter() - start)

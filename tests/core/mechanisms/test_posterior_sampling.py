@@ -59,7 +59,7 @@ def test_guarantee_does_not_depend_on_the_data(make_dataset):
     mechanism, data = PosteriorSampling(**MODEL, **PUBLIC), make_dataset()
     for other in (data, make_dataset(y=-data.y), make_dataset(X=data.X / 7)):
         released = mechanism.release(other, X_TEST, np.random.default_rng(1))
-        assert released.guarantee == mechanism.guarantee.for_unit(data.unit)
+        assert released.guarantee == mechanism.guarantee.for_unit(data.privacy_unit)
 
 
 def test_paths_compose_as_renyi_curves(make_dataset):

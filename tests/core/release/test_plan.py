@@ -83,14 +83,14 @@ def test_the_step_is_far_below_the_noise(make_spec, read, mechanism):
     spec = make_spec(mechanism=mechanism)
     plan = plan_release(spec, read(spec).X)
     smallest = plan.noise_sd[plan.noise_sd > 0].min()
-    assert plan.step <= max(0.01 * smallest, 1e-6 * spec.d) < 10 * plan.step
+    assert plan.step <= max(0.01 * smallest, 1e-6 * spec.output_range) < 10 * plan.step
     assert math.log10(plan.step) == pytest.approx(round(math.log10(plan.step)), abs=1e-12)
 
 
 def test_points_out_of_reach_do_not_make_the_step_vanish(make_spec, read):
     spec = make_spec(mechanism="cloaking", kernel="Matern12", x_box=((0, 1e5),), lengthscale=(100.0,))
     plan = plan_release(spec, read(spec).X)
-    assert plan.noise_sd.min() < 1e-9 * spec.d
+    assert plan.noise_sd.min() < 1e-9 * spec.output_range
     assert plan.step == pytest.approx(1e-4)  # 1e-6 of 150 cm, rounded down to a power of ten
 
 
