@@ -83,7 +83,7 @@ def bayes(mechanism: BayesCloaking, dataset: Dataset, draws: int, held: bool = T
     parts = []
     for index, (train, X_test, truth) in enumerate(splits(dataset, held)):
         started = time.process_time()
-        plan = mechanism.plan(train.X, X_test, x_box=train.x_box, half_range=train.d / train.y_scale / 2)
+        plan = mechanism.plan(train.X, X_test, x_box=train.x_box, half_range=train.output_range / train.y_scale / 2)
         planned = time.process_time()
         release = mechanism.measure(plan, train, X_test, np.random.default_rng([SEED, index]), draws)
         finished = time.process_time()

@@ -34,7 +34,7 @@ from dpgp_core.data import Dataset  # noqa: E402
 from dpgp_core.gp.variational import BLOCK, sum_statistics  # noqa: E402
 from dpgp_core.kernels import EQ  # noqa: E402
 from dpgp_core.mechanisms import SparseVariational  # noqa: E402
-from dpgp_core.selection.hyperparameters import Candidate, Choice, choose_by_evidence, choose_jointly  # noqa: E402
+from dpgp_core.selection.hyperparameters import Candidate, HyperparameterChoice, choose_by_evidence, choose_jointly  # noqa: E402
 from dpgp_core.selection.repeated import choose_liu_talwar, choose_repeatedly  # noqa: E402
 from dpgp_core.sparse.statistics import add_noise  # noqa: E402
 
@@ -67,7 +67,7 @@ def simulated(x: FloatArray, f: FloatArray, sigma: float, R_y: float, rng: np.ra
         y_unit="arbitrary units",
         y_bounds=(-R_y, R_y),
         x_box=((-4.0, 4.0),),
-        unit="one simulated point",
+        privacy_unit="one simulated point",
         source="simulated",
         licence="MIT",
         bounds_reason="declared with the generator",
@@ -168,10 +168,10 @@ def calibration_table(repeats: int, epsilon: float, sigma: float) -> None:
             row("  given", GOLDEN_COVERAGE[label], 2)
 
 
-def selections(gamma: float) -> dict[str, Callable[[float, Dataset, np.random.Generator], Choice]]:
+def selections(gamma: float) -> dict[str, Callable[[float, Dataset, np.random.Generator], HyperparameterChoice]]:
     """Every private choice, as a function of epsilon, data and generator."""
 
-    def choice(choose: Callable[..., Choice], changes: dict[str, object], **options: float):
+    def choice(choose: Callable[..., HyperparameterChoice], changes: dict[str, object], **options: float):
         return lambda epsilon, data, rng: choose(model(epsilon, **changes), CANDIDATES, data, rng, **options)
 
     paper: dict[str, object] = {"variant": "paper"}

@@ -133,7 +133,7 @@ def _dataset(X: FloatArray, y: FloatArray, source: str, licence: str, *, simulat
         y_unit="s",
         y_bounds=Y_BOUNDS,
         x_box=X_BOX,
-        unit="one journey's duration",
+        privacy_unit="one journey's duration",
         source=source,
         licence=licence,
         bounds_reason=BOUNDS_REASON,

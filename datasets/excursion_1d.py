@@ -54,7 +54,7 @@ def load(*, n: int = 100, noise: float = 0.5, seed: int = 6) -> Dataset:
         y_unit="arbitrary units",
         y_bounds=Y_BOUNDS,
         x_box=(X_BOX,),
-        unit="one person's position and value",
+        privacy_unit="one person's position and value",
         source="simulated by this project (datasets/excursion_1d.py) after Maciazek 2026, section 5",
         licence="MIT, as the project",
         bounds_reason="declared with the generator: signal within 1 - M_xi, noise within M_xi",

@@ -63,7 +63,7 @@ def load(*, n: int = N_PUBLISHED, seed: int = 20211111) -> Dataset:
         y_unit="cm",
         y_bounds=Y_BOUNDS,
         x_box=(AGES, WEIGHTS),
-        unit="one (simulated) girl's age, weight and height",
+        privacy_unit="one (simulated) girl's age, weight and height",
         source="simulated by this project (datasets/growth_2d.py); number of records as in Honkela & Melkas 2021",
         licence="MIT, as the project",
         bounds_reason="declared with the generator: girls of 2 to 18 years measure about 75 to 180 cm",

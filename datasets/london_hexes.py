@@ -54,7 +54,7 @@ def load() -> Dataset:
         y_unit="ln GBP",
         y_bounds=Y_BOUNDS,
         x_box=X_BOX,
-        unit="one hexagon's median price",
+        privacy_unit="one hexagon's median price",
         source=f"{SOURCE}; medians by H3 cell of resolution 7, terraced houses, 2018-2024",
         licence=LICENCE,
         bounds_reason=BOUNDS_REASON,

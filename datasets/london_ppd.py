@@ -79,7 +79,7 @@ def load(
         y_unit="ln GBP",
         y_bounds=y_bounds,
         x_box=london_hexes.X_BOX,
-        unit="one sale's price",
+        privacy_unit="one sale's price",
         source=f"{SOURCE}. {_how_many(sales, year, property_types)}",
         licence=london_hexes.LICENCE,
         bounds_reason=reason,

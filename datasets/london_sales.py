@@ -60,7 +60,7 @@ def load(*, n: int = N_PUBLISHED, seed: int = 20180103) -> Dataset:
         y_unit=hexes.y_unit,
         y_bounds=Y_BOUNDS,
         x_box=hexes.x_box,
-        unit="one (simulated) sale's price",
+        privacy_unit="one (simulated) sale's price",
         source=f"simulated from real hexagon medians. {london_hexes.SOURCE}",
         licence=london_hexes.LICENCE,
         bounds_reason=hexes.bounds_reason,

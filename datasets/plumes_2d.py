@@ -57,7 +57,7 @@ def load(*, n: int = 400, noise: float = 0.3, seed: int = 1) -> Dataset:
         y_unit="arbitrary units",
         y_bounds=Y_BOUNDS,
         x_box=(X_BOX, X_BOX),
-        unit="one sensor's position and reading",
+        privacy_unit="one sensor's position and reading",
         source="simulated by this project (datasets/plumes_2d.py) after Maciazek 2026, appendix D.1",
         licence="MIT, as the project",
         bounds_reason="declared with the generator: signal within 1 - M_xi, noise within M_xi",

@@ -48,7 +48,7 @@ def load(*, n: int = 100, seed: int = 1) -> Dataset:
         y_unit="arbitrary units",
         y_bounds=Y_BOUNDS,
         x_box=(X_BOX,),
-        unit="one person's value",
+        privacy_unit="one person's value",
         source="simulated by this project (datasets/toy_1d.py)",
         licence="MIT, as the project",
         bounds_reason="declared with the generator: the curve lies within [-1.3, 1.3] for every x",

@@ -73,5 +73,5 @@ else:
     cards = ["refined", *cards]
 for name in dict.fromkeys(cards):
     with st.expander(f"What the guarantee of “{contenders.CONTENDERS[name].title}” says", expanded=name == cards[0]):
-        frame.guarantee_card(words.guarantee(contest, name, epsilon, data.unit))
+        frame.guarantee_card(words.guarantee(contest, name, epsilon, data.privacy_unit))
 frame.state_link()

@@ -16,7 +16,7 @@ def shown(value: float) -> str:
 
 
 frame.heading(
-    f"How much noise hides {data.unit}?",
+    f"How much noise hides {data.privacy_unit}?",
     words.answer(ours, paper, draw, show, shown, f"one released curve, over its {data.n} records,"),
 )
 if show:

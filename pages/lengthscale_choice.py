@@ -8,7 +8,7 @@ from pages._ui.work import cached
 grid, budgets, unit, release = controls.choice_settings()
 show = sidebar.overlay()
 data = cached.dataset(grid.model.dataset)
-guarantee, total = choice.guarantees(budgets, release.for_unit(data.unit), data.unit)
+guarantee, total = choice.guarantees(budgets, release.for_unit(data.privacy_unit), data.privacy_unit)
 y_unit = data.y_unit
 
 if show:

@@ -10,7 +10,7 @@ ours, paper = computed.run(model, design, draw), computed.run_published(model, d
 data, guarantee = ours.dataset, ours.outcome.release.guarantee
 
 frame.heading(
-    f"What does hiding {data.unit} do to the map?",
+    f"What does hiding {data.privacy_unit} do to the map?",
     words.answer(ours, paper, draw, show, text.factor_of, "a released price, over the hexagons with sales,")
     + " Noise is small where sales are dense and large at the rim.",
 )

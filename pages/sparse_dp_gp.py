@@ -8,7 +8,7 @@ from pages._ui.work import cached
 
 setting, view, show = controls.sparse_settings()
 found = computed.fits(setting)
-released = setting.released(found.dataset.unit)
+released = setting.released(found.dataset.privacy_unit)
 guarantee = released[0][1]
 picture = partial(cached.drawn, of=setting)
 

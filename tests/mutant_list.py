@@ -105,8 +105,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         LEDGER,
         "what is left counts nothing spent",
-        "total_epsilon([*spent, GaussianLoss(math.exp(log_mu))], budget.delta)",
-        "total_epsilon([GaussianLoss(math.exp(log_mu))], budget.delta)",
+        "compose([*spent, GaussianLoss(math.exp(log_mu))], budget.delta)",
+        "compose([GaussianLoss(math.exp(log_mu))], budget.delta)",
         _in("accounting", "ledger"),
     ),
     Mutant(

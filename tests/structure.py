@@ -19,10 +19,10 @@ def modules(root: Path = ROOT, packages: tuple[str, ...] = PACKAGES) -> dict[str
     return {".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__"): path for path in files}
 
 
-def graph(root: Path = ROOT, packages: tuple[str, ...] = PACKAGES) -> Graph:
-    """The modules that each module imports when it is imported or used; imports for a type checker alone left out."""
+def graph(root: Path = ROOT, packages: tuple[str, ...] = PACKAGES, types: bool = False) -> Graph:
+    """The modules that each module imports when it is used; with ``types`` also for a type checker alone."""
     known = modules(root, packages)
-    return {name: set(_imported(name, path, set(known))) - {name} for name, path in known.items()}
+    return {name: set(_imported(name, path, set(known), types)) - {name} for name, path in known.items()}
 
 
 def by_room(found: Graph, room: Callable[[str], str]) -> Graph:
@@ -64,8 +64,9 @@ def _reachable(found: Graph, start: str) -> set[str]:
     return seen
 
 
-def _imported(name: str, path: Path, known: set[str]) -> Iterator[str]:
-    for node in _running(ast.parse(path.read_text(encoding="utf-8"))):
+def _imported(name: str, path: Path, known: set[str], types: bool) -> Iterator[str]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree) if types else _running(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in known)
         elif isinstance(node, ast.ImportFrom):
@@ -102,7 +103,7 @@ def table(root: Path) -> list[tuple[str, str]]:
     largest = max(counts, key=counts.__getitem__)
     rows.append(("largest folder", f"{largest}, {counts[largest]} modules"))
     for title, packages, room in (("core", ("dpgp_core",), core_room), ("pages", ("pages",), page_room)):
-        found = graph(root, packages)
+        found = graph(root, packages, types=title == "core")
         rooms = by_room(found, room)
         rows.append((f"{title}: modules, arrows", f"{len(found)}, {sum(map(len, found.values()))}"))
         rows.append((f"{title}: rooms, arrows", f"{len(rooms)}, {sum(map(len, rooms.values()))}"))

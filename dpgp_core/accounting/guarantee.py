@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from .gaussian import check_budget
-from .losses import Loss
+from .losses import PrivacyLoss
 
 Protects = Literal["outputs", "inputs and outputs"]
 
@@ -52,7 +52,7 @@ class Guarantee:
     """
 
     budget: Budget
-    loss: Loss
+    loss: PrivacyLoss
     protects: Protects
     neighbours: str
     unit: str

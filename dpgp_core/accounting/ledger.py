@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from scipy.optimize import brentq
 
-from .compose import total_epsilon
+from .compose import compose
 from .gaussian import epsilon_of, noise_multiplier
 from .guarantee import Budget, Guarantee
 from .losses import GaussianLoss
@@ -40,7 +40,7 @@ class Ledger:
 
     def epsilon(self, delta: float) -> float:
         """Epsilon of everything spent so far, at this delta in (0, 1); 0 if nothing was."""
-        return total_epsilon([guarantee.loss for _, guarantee in self.entries], delta)
+        return compose([guarantee.loss for _, guarantee in self.entries], delta)
 
     def epsilon_left(self) -> float:
         """Epsilon of the largest further Gaussian release that the limit allows, at its delta; inf without one."""
@@ -50,7 +50,7 @@ class Ledger:
         budget = self.limit
 
         def total(log_mu: float) -> float:
-            return total_epsilon([*spent, GaussianLoss(math.exp(log_mu))], budget.delta)
+            return compose([*spent, GaussianLoss(math.exp(log_mu))], budget.delta)
 
         low, high = math.log(1e-6), -math.log(noise_multiplier(budget.epsilon, budget.delta))
         if total(low) >= budget.epsilon:

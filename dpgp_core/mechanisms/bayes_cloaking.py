@@ -158,7 +158,7 @@ class BayesCloaking:
 
     def plan_for(self, dataset: Dataset, X_test: FloatArray) -> BayesPlan:
         """``plan`` with box and range of a data set; its outputs are not read."""
-        half_range = dataset.d / dataset.y_scale / 2
+        half_range = dataset.output_range / dataset.y_scale / 2
         return self.plan(dataset.X, X_test, x_box=dataset.x_box, half_range=half_range)
 
     def measure(
@@ -181,7 +181,7 @@ class BayesCloaking:
         Raises:
             ValueError: draws < 1, or shapes disagree.
         """
-        guarantee = self.guarantee.for_unit(dataset.unit)
+        guarantee = self.guarantee.for_unit(dataset.privacy_unit)
         together = guarantee.repeated(draws)
         setting = self._setting(plan, dataset.X, X_test)
         if rng is None:

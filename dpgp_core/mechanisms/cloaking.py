@@ -137,7 +137,7 @@ class Cloaking(InferenceChoice, OptimisedNoise):
             return plan
         factored = isinstance(plan.strategy, FactoredMatrix)
         K = self.noise_variance if factored else output_covariance(self.kernel, dataset.X, self.noise_variance)
-        return shrink(plan, K, self.noise_multiplier * dataset.d / dataset.y_scale)
+        return shrink(plan, K, self.noise_multiplier * dataset.output_range / dataset.y_scale)
 
 
 def cloaking_plan(C: Matrix, design: NoiseDesign, model: Predictive | None, inference: Inference | None = None) -> Plan:

@@ -77,7 +77,7 @@ class IntegralBinning(BinMeans):
         Raises:
             ValueError: draws < 1, an input lies outside the public box, or X_test has other columns than X.
         """
-        guarantee = self.guarantee.for_unit(dataset.unit).repeated(draws)
+        guarantee = self.guarantee.for_unit(dataset.privacy_unit).repeated(draws)
         plan = self.plan(dataset.X, dataset.x_box)
         z = self.measured(plan, dataset, rng, draws)
         released = (self.means(plan, dataset, z) - dataset.midpoint) / dataset.y_scale

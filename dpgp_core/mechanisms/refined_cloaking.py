@@ -122,7 +122,7 @@ class RefinedCloaking(InferenceChoice, OptimisedNoise):
     def reaches(self, dataset: Dataset) -> tuple[float, ...]:
         """The whole range first, then B, in the output's unit."""
         B = self.clip * math.sqrt(self.noise_variance) * dataset.y_scale
-        return dataset.d, *[B] * (len(self.shares) - 1)
+        return dataset.output_range, *[B] * (len(self.shares) - 1)
 
     def published(self, curve: FloatArray, dataset: Dataset) -> FloatArray:
         """Clipped to the bounds, if asked to."""

@@ -18,7 +18,7 @@ def read_csv(
     y: str,
     y_bounds: tuple[float, float],
     x_box: Sequence[tuple[float, float]],
-    unit: str = "one record",
+    privacy_unit: str = "one record",
     name: str = "your data",
     x_units: Sequence[str] | None = None,
     y_unit: str = "",
@@ -32,7 +32,7 @@ def read_csv(
         y: name of the output column; values outside ``y_bounds`` are kept and counted in ``clipped_count``.
         y_bounds: public (low, high), in ``y_unit``.
         x_box: D public (low, high) pairs, in ``x_units``; every input must lie inside.
-        unit: whom one row is about.
+        privacy_unit: whom one row is about.
         name: short display name.
         x_units: D units, or None for none.
         y_unit: unit of the output.
@@ -52,7 +52,7 @@ def read_csv(
             y=y,
             y_bounds=y_bounds,
             x_box=x_box,
-            unit=unit,
+            privacy_unit=y_unit,
             name=name,
             x_units=x_units,
             y_unit=y_unit,

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..accounting.guarantee import Budget, Guarantee, Protects
 from ..accounting.ledger import Ledger
-from ..accounting.losses import ApproximateLoss, GaussianLoss, Loss, PureLoss
+from ..accounting.losses import ApproximateLoss, GaussianLoss, PrivacyLoss, PureLoss
 from . import number_checks
 from .strict_json import check_keys, read_object, write_object
 
@@ -126,7 +126,7 @@ def _loss_to_object(guarantee: Guarantee) -> dict[str, Any]:
     return {"kind": "approximate"} | budget | {"times": 1}
 
 
-def _loss_from_object(found: object) -> Loss:
+def _loss_from_object(found: object) -> PrivacyLoss:
     what = "a loss"
     kind = found.get("kind") if isinstance(found, dict) else None
     number_checks.one_of("the kind of a loss", kind, ("gaussian", "pure", "approximate"))

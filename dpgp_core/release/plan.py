@@ -124,7 +124,7 @@ def without_outputs(spec: ReleaseSpec, X: FloatArray) -> Dataset:
         y_unit=spec.y_unit,
         y_bounds=spec.y_bounds,
         x_box=spec.x_box,
-        unit=spec.unit,
+        privacy_unit=spec.unit,
         source="",
         licence="",
         bounds_reason="",
@@ -146,6 +146,6 @@ def half_widths(release: Release) -> FloatArray | None:
 
 
 def _step(spec: ReleaseSpec, half_width: FloatArray | None) -> float:
-    narrowest = _UNKNOWN * spec.d if half_width is None else _ROUNDING * float(half_width.min())
-    wanted = max(narrowest, _FINEST * spec.d)
+    narrowest = _UNKNOWN * spec.output_range if half_width is None else _ROUNDING * float(half_width.min())
+    wanted = max(narrowest, _FINEST * spec.output_range)
     return float(10.0 ** math.floor(math.log10(wanted)))

@@ -57,7 +57,7 @@ def read_table(stream: BinaryIO, spec: ReleaseSpec) -> Dataset:
         y=spec.y,
         y_bounds=spec.y_bounds,
         x_box=spec.x_box,
-        unit=spec.unit,
+        privacy_unit=spec.unit,
         x_units=spec.x_units,
         y_unit=spec.y_unit,
         y_scale=spec.scale,

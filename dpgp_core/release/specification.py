@@ -100,14 +100,14 @@ class ReleaseSpec:
         return Budget(epsilon=self.total_epsilon, delta=self.total_delta or self.delta)
 
     @property
-    def d(self) -> float:
+    def output_range(self) -> float:
         """Largest change of one output, in ``y_unit``."""
         return self.y_bounds[1] - self.y_bounds[0]
 
     @property
     def scale(self) -> float:
         """``y_scale``, or its public default."""
-        return self.d / 4 if self.y_scale is None else self.y_scale
+        return self.output_range / 4 if self.y_scale is None else self.y_scale
 
     @property
     def protects_inputs(self) -> bool:
@@ -159,7 +159,10 @@ class ReleaseSpec:
         self._set("lengthscale", lengthscale)
         self._set("noise_variance", number_checks.number("noise_variance", self.noise_variance, 1e-4, 1e4))
         if self.y_scale is not None:
-            self._set("y_scale", number_checks.number("y_scale", self.y_scale, 1e-4 * self.d, 1e4 * self.d))
+            self._set(
+                "y_scale",
+                number_checks.number("y_scale", self.y_scale, 1e-4 * self.output_range, 1e4 * self.output_range),
+            )
 
     def _check_grid(self) -> None:
         counts = number_checks.entries("grid", self.grid, len(self.x))

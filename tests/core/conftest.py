@@ -55,7 +55,7 @@ def make_dataset():
             y_unit="kg",
             y_bounds=(-1.0, 3.0),
             x_box=((0.0, 10.0),),
-            unit="one person's weight",
+            privacy_unit="one person's weight",
             source="made for the tests",
             licence="MIT",
             bounds_reason="made for the tests",

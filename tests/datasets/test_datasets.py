@@ -30,7 +30,7 @@ def test_everything_public_is_stated(module):
         module.TITLE,
         data.y_name,
         data.y_unit,
-        data.unit,
+        data.privacy_unit,
         data.source,
         data.licence,
         data.bounds_reason,

@@ -25,7 +25,7 @@ def test_published_constants():
     data = kung.load()
     assert data.y_bounds == (58.27, 158.27)
     assert data.y_scale == 25.742
-    assert data.d == pytest.approx(100)
+    assert data.output_range == pytest.approx(100)
     assert data.clipped_count == 10  # targets: 10 records clipped
 
 

@@ -82,7 +82,7 @@ def test_sales_stand_at_their_postcodes_in_every_layout(load, lookup):
     data = load(postcodes=lookup)
     np.testing.assert_array_equal(data.X, [[531.5, 183.5], [532.25, 165.75], [531.5, 183.5]])
     np.testing.assert_allclose(data.y, np.log([500_000, 250_001, 9_000_000]))
-    assert (data.clipped_count, data.simulated, data.unit) == (1, False, "one sale's price")
+    assert (data.clipped_count, data.simulated, data.privacy_unit) == (1, False, "one sale's price")
 
 
 def test_everything_public_is_declared_as_for_the_hexagons(load):

@@ -13,7 +13,7 @@ def test_defaults():
     assert data.X.shape == (400, 2)
     assert data.simulated
     assert data.y_bounds == (-1.0, 1.0)
-    assert data.unit == "one sensor's position and reading"
+    assert data.privacy_unit == "one sensor's position and reading"
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -69,7 +69,7 @@ class OutputAttack:
     def guarantee(self) -> Guarantee:
         """The promise of the release that is attacked."""
         promise: Guarantee = mechanism_of(self.model, Design(self.mechanism), self.draw).guarantee
-        return promise.for_unit(datasets.exhibit(self.model.dataset).load().unit)
+        return promise.for_unit(datasets.exhibit(self.model.dataset).load().privacy_unit)
 
 
 @dataclass(frozen=True, eq=False)

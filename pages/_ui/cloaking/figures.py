@@ -53,7 +53,9 @@ def curves(result: Result, overlay: bool, other: bool = False) -> go.Figure:
         )
     low, high = data.y_bounds
     figure.update_xaxes(title=axis(data.x_names[0], data.x_units[0]), range=[x[0], x[-1]])
-    figure.update_yaxes(title=axis(data.y_name, data.y_unit), range=[low - 0.35 * data.d, high + 0.35 * data.d])
+    figure.update_yaxes(
+        title=axis(data.y_name, data.y_unit), range=[low - 0.35 * data.output_range, high + 0.35 * data.output_range]
+    )
     return finish(figure, HEIGHT)
 
 

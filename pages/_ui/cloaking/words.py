@@ -177,7 +177,7 @@ def explain(result: Result, model: Model, design: Design, draw: Draw) -> list[tu
         ),
         (
             "Largest change of one record",
-            f"d = {text.number(data.d, 4)} {data.y_unit}, from the declared bounds {low:.4g} to {high:.4g} "
+            f"d = {text.number(data.output_range, 4)} {data.y_unit}, from the declared bounds {low:.4g} to {high:.4g} "
             f"{data.y_unit} ({data.bounds_reason})",
         ),
         (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dpgp_core.excursion.grid_search import Setting as Found
+from dpgp_core.excursion.grid_search import PathSetting as Found
 from pages._ui.excursion import exploration
 from pages._ui.excursion.exploration import Explored, Kind, View
 from pages._ui.work import cached

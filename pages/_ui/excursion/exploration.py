@@ -15,7 +15,7 @@ from dpgp_core.accounting.posterior_curves import Sensitivity
 from dpgp_core.accounting.posterior_epsilon import posterior_sampling_epsilon
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
-from dpgp_core.excursion.grid_search import SearchSpace, Setting
+from dpgp_core.excursion.grid_search import PathSetting, SearchSpace
 from dpgp_core.excursion.marginals import posterior_marginals
 from dpgp_core.excursion.search import search
 from dpgp_core.excursion.sets import (
@@ -179,7 +179,7 @@ def cutoff_of(view: View) -> float:
 def explore(view: View, cutoff: float) -> Explored:
     """Fit, release and compare."""
     dataset, grid, truth = data_of(view)
-    y = (dataset.clipped_y - dataset.midpoint) / (dataset.d / 2)
+    y = (dataset.clipped_y - dataset.midpoint) / (dataset.output_range / 2)
     mean, variance = posterior_marginals(view.kernel, dataset.X, y, grid, np.array([view.r**2]))
     probability = excursion_probability(mean[0], view.sigma**2 * variance[0], view.level)
     sampling = PosteriorSampling.for_dataset(
@@ -187,7 +187,7 @@ def explore(view: View, cutoff: float) -> Explored:
     )
     rng = np.random.default_rng(view.seed)
     paths = _smooth(view, sampling.release(dataset, grid, rng, draws=view.L + SIMULATED).samples)
-    guarantee = sampling.guarantee.repeated(view.L).for_unit(dataset.unit)
+    guarantee = sampling.guarantee.repeated(view.L).for_unit(dataset.privacy_unit)
     known = np.isfinite(truth)
     inside = truth[known] >= view.level
     return Explored(
@@ -225,7 +225,7 @@ def _smooth(view: View, paths: FloatArray) -> FloatArray:
 
 def find_settings(
     kind: Kind, noise: float, delta: float, L: int, budget: float, progress: Callable[[float], None]
-) -> Setting:
+) -> PathSetting:
     """Best lengthscale, r and s for L paths within epsilon <= budget, searched on simulated data.
 
     Lengthscales are evaluated on the cluster if one is configured (``engine``).

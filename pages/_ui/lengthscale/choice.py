@@ -59,7 +59,7 @@ def score(dataset: Dataset, grid: Grid) -> Scored:
         )
         for candidate in grid.lengthscales
     ]
-    d = dataset.d / dataset.y_scale
+    d = dataset.output_range / dataset.y_scale
     scores = grid_scores(plans, dataset)
     return Scored(
         scores=scores,

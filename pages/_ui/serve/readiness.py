@@ -59,7 +59,7 @@ def release_is_right() -> None:
         y_unit="",
         y_bounds=(-1.0, 1.0),
         x_box=((-1.0, 1.0),),
-        unit="nobody",
+        privacy_unit="nobody",
         source="made up",
         licence="none",
         bounds_reason="made up",

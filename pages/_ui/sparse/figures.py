@@ -56,11 +56,13 @@ def fit(found: Fits, overlay: bool) -> go.Figure:
         figure.add_scatter(x=found.x, y=found.plain[0], name="non-private fit", line={"color": NON_PRIVATE})
     low, high = data.y_bounds
     figure.add_scatter(
-        x=found.inducing, y=np.full(len(found.inducing), low - 0.3 * data.d), mode="markers", name="inducing inputs",
-        marker={"symbol": "triangle-up", "size": 9, "color": TRUTH},
+        x=found.inducing, y=np.full_like(found.inducing, low - 0.3 * data.output_range), mode="markers",
+        name="inducing inputs", marker={"symbol": "triangle-up", "size": 9, "color": TRUTH},
     )  # fmt: skip
     figure.update_xaxes(title=axis(data.x_names[0], data.x_units[0]), range=[found.x[0], found.x[-1]])
-    figure.update_yaxes(title=axis(data.y_name, data.y_unit), range=[low - 0.35 * data.d, high + 0.35 * data.d])
+    figure.update_yaxes(
+        title=axis(data.y_name, data.y_unit), range=[low - 0.35 * data.output_range, high + 0.35 * data.output_range]
+    )
     return finish(figure, 470)
 
 

@@ -16,7 +16,7 @@ from dpgp_core.evaluation.errors import coverage, nlpd, rmse
 from dpgp_core.gp.variational import posterior
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import SparseVariational
-from dpgp_core.selection.hyperparameters import Candidate, Choice, choose_by_evidence, choose_jointly
+from dpgp_core.selection.hyperparameters import Candidate, HyperparameterChoice, choose_by_evidence, choose_jointly
 from dpgp_core.selection.repeated import choose_liu_talwar
 from dpgp_core.sparse.statistics import add_noise
 
@@ -214,7 +214,9 @@ class Choices:
     candidates: tuple[float, ...]
 
 
-CHOOSERS: dict[str, Callable[[SparseVariational, list[Candidate], Dataset, np.random.Generator], Choice]] = {
+CHOOSERS: dict[
+    str, Callable[[SparseVariational, list[Candidate], Dataset, np.random.Generator], HyperparameterChoice]
+] = {
     "Evidence: free (ours)": choose_by_evidence,
     "All kernels together, exponential mechanism": choose_jointly,
     "Liu-Talwar (the paper)": lambda mechanism, candidates, data, rng: choose_liu_talwar(

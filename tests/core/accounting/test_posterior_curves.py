@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from dpgp_core.accounting.posterior_curves import Settings, path_curves
+from dpgp_core.accounting.posterior_curves import CurveSettings, path_curves
 from dpgp_core.accounting.posterior_epsilon import posterior_sampling_epsilon
 from dpgp_core.accounting.posterior_loss import PosteriorLoss
 from dpgp_core.accounting.renyi import conversion_penalty
@@ -53,7 +53,7 @@ def test_minimum_over_orders_is_that_of_a_fine_grid(sensitivity, bound, eta):
     n, r, sigma, kappa, delta, L = random_settings(300)
     found = posterior_sampling_epsilon(n, r, sigma, kappa, delta, 2.0, L, eta, sensitivity, bound)
     beta = 1 / (1 + np.exp(-np.linspace(-22, 10, 20_001)))[:, None]
-    settings = Settings(n=n, r=r, sigma=sigma, kappa=kappa, M=np.full(300, 2.0), eta=np.full(300, eta))
+    settings = CurveSettings(n=n, r=r, sigma=sigma, kappa=kappa, M=np.full(300, 2.0), eta=np.full(300, eta))
     conversion = "tight" if bound == "proven" else "classic"
     fine = []
     for curve in path_curves(settings, sensitivity, bound):

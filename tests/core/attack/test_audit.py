@@ -73,9 +73,9 @@ class Laplace:
         return replace(guarantee, budget=replace(guarantee.budget, epsilon=self.epsilon, delta=0.0))
 
     def release(self, dataset, X_test, rng, draws=1):
-        noise = rng.laplace(scale=self.scale * dataset.d / self.epsilon, size=(draws, 1))
+        noise = rng.laplace(scale=self.scale * dataset.output_range / self.epsilon, size=(draws, 1))
         mean = dataset.clipped_y.sum(keepdims=True)
-        factor = np.array([[math.sqrt(2) * self.scale * dataset.d / self.epsilon]])
+        factor = np.array([[math.sqrt(2) * self.scale * dataset.output_range / self.epsilon]])
         return replace(
             Cloaking(**MODEL).release(dataset, X_test, rng), mean=mean, noise_factor=factor, samples=mean + noise
         )

@@ -193,7 +193,7 @@ def bayes_shift(mechanism, one, other, X_test):
 
 def planned(mechanism, data, X_test):
     """Return the public plan, made once."""
-    key = (id(mechanism), data.X.tobytes(), data.d, data.y_scale, X_test.tobytes())
+    key = (id(mechanism), data.X.tobytes(), data.output_range, data.y_scale, X_test.tobytes())
     if key not in PLANS:
         PLANS[key] = (mechanism, mechanism.mapped(mechanism.plan(data.X, X_test), data))  # keeps the id taken
     return PLANS[key][1]
@@ -248,7 +248,7 @@ def test_guarantee_is_known_before_data_are_read(mechanism, make_dataset):
     assert (before.budget.epsilon, before.budget.delta) == (1.0, getattr(mechanism, "delta", 0.0))
     assert before.proven_epsilon <= 1 + 1e-9
     for y in (data.y, -data.y):
-        assert mechanism.release(make_dataset(y=y), X_TEST).guarantee == before.for_unit(data.unit)
+        assert mechanism.release(make_dataset(y=y), X_TEST).guarantee == before.for_unit(data.privacy_unit)
     assert mechanism.guarantee == before
 
 

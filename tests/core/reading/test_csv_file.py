@@ -26,7 +26,7 @@ def test_reads_the_named_columns_in_the_order_given():
         "height",
         "cm",
     )
-    assert (data.name, data.unit, data.y_bounds, data.x_box) == (
+    assert (data.name, data.privacy_unit, data.y_bounds, data.x_box) == (
         "your data",
         "one record",
         (50, 200),

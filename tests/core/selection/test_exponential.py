@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from dpgp_core.accounting.compose import total_epsilon
+from dpgp_core.accounting.compose import compose
 from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.accounting.guarantee import ONE_OUTPUT, Budget
 from dpgp_core.accounting.losses import GaussianLoss, PureLoss
@@ -249,9 +249,9 @@ def test_unknown_mechanism(made_up):
 
 def test_choice_and_release_add_up():
     release = GaussianLoss(1 / noise_multiplier(1.0, 0.01))
-    total = total_epsilon([selection_guarantee(0.5).loss, release], 0.01)
+    total = compose([selection_guarantee(0.5).loss, release], 0.01)
     assert 1.0 < total <= 1.5
-    assert total <= total_epsilon([selection_guarantee(0.5, mechanism="permute_and_flip").loss, release], 0.01)
+    assert total <= compose([selection_guarantee(0.5, mechanism="permute_and_flip").loss, release], 0.01)
 
 
 # ---- the table
@@ -344,6 +344,6 @@ def test_golden_probabilities_follow_at_twice_the_epsilon(kung_plans, kung_data)
     # exp(epsilon u / Delta): the factor 2 of the exponential mechanism is missing. As written: 0/3/12/23/22/20/18 %
     golden = np.array([0, 0, 7, 27, 26, 21, 17]) / 100
     utilities = -287 * np.array([104, 49, 30, 16.7, 17.2, 20.1, 22.2]) ** 2
-    sensitivity = published_sensitivity(kung_plans("logdet", 1e-10), kung_data.d)
+    sensitivity = published_sensitivity(kung_plans("logdet", 1e-10), kung_data.output_range)
     np.testing.assert_allclose(selection_probabilities(utilities, sensitivity, 2.0), golden, atol=0.006)
     assert np.abs(selection_probabilities(utilities, sensitivity, 1.0) - golden).max() > 0.02

@@ -197,7 +197,7 @@ def test_kung_sensitivities(kung_plans):
 
 
 def test_grid_scores(kung_plans, kung_data):
-    d, y = kung_data.d / kung_data.y_scale, kung_data.standardised()
+    d, y = kung_data.output_range / kung_data.y_scale, kung_data.standardised()
     plain, clipped = grid_scores(kung_plans, kung_data), grid_scores(kung_plans, kung_data, clip=0.1 * d)
     np.testing.assert_allclose(plain.sse, [sse(plan, y) for plan in kung_plans])
     assert plain.compared is plain.sse
