@@ -13,7 +13,7 @@ from scipy.linalg import LinAlgError
 from ..arrays import FloatArray
 from ..data import Dataset
 from ..mechanisms.base import Mechanism, Plan, Planned, Release
-from ..mechanisms.uncertainty import NoInterval
+from ..mechanisms.uncertainty import Of
 from .specification import ReleaseSpec
 
 LEVEL = 0.95
@@ -37,6 +37,7 @@ class ReleasePlan:
         X_test: prediction points (P, D).
         weights: the mechanism's plan, where it has one.
         half_width: half of the curve's interval at ``LEVEL`` (P,), in ``y_unit``; None if known after the release only.
+        half_outputs: the same for one further record's output.
         step: released values are multiples of it, a power of ten in ``y_unit``.
     """
 
@@ -45,6 +46,7 @@ class ReleasePlan:
     X_test: FloatArray
     weights: Plan | None
     half_width: FloatArray | None
+    half_outputs: FloatArray | None
     step: float
 
 
@@ -59,17 +61,23 @@ def plan_release(spec: ReleaseSpec, X: FloatArray) -> ReleasePlan:
         ValueError: the model cannot be computed on these inputs.
     """
     X_test, mechanism = spec.points(), spec.built
-    weights = half_width = None
+    weights = half_width = half_outputs = None
     with solvable():
         if isinstance(mechanism, Planned):
             weights = mechanism.plan(X, X_test)
         if not spec.protects_inputs:
             # how wide intervals are does not depend on the draw
             numbered = released(mechanism, weights, without_outputs(spec, X), X_test, np.random.default_rng(0))
-            half_width = half_widths(numbered)
+            half_width, half_outputs = half_widths(numbered, "function"), half_widths(numbered, "outputs")
     public_X = None if spec.protects_inputs else X
     return ReleasePlan(
-        spec=spec, X=public_X, X_test=X_test, weights=weights, half_width=half_width, step=_step(spec, half_width)
+        spec=spec,
+        X=public_X,
+        X_test=X_test,
+        weights=weights,
+        half_width=half_width,
+        half_outputs=half_outputs,
+        step=_step(spec, half_width),
     )
 
 
@@ -125,11 +133,9 @@ def decimals(step: float) -> int:
     return -round(math.log10(step))
 
 
-def half_widths(release: Release) -> FloatArray | None:
-    """Half of the curve's interval (P,); None where a mechanism has none."""
-    if isinstance(release.uncertainty, NoInterval):
-        return None
-    low, high = release.interval(LEVEL, of="function")
+def half_widths(release: Release, of: Of) -> FloatArray:
+    """Half of the interval of the first draw (P,)."""
+    low, high = release.interval(LEVEL, of=of)
     return np.asarray((high[0] - low[0]) / 2)
 
 

@@ -13,7 +13,7 @@ from ..arrays import FloatArray
 from ..data import Dataset
 from ..mechanisms.base import NotPrivate, TeachingRelease
 from ..reading.csv_table import read_dataset
-from .plan import LEVEL, ReleasePlan, decimals, plan_release, released, solvable, without_outputs
+from .plan import ReleasePlan, decimals, half_widths, plan_release, released, solvable, without_outputs
 from .specification import ReleaseSpec
 
 Interval = tuple[FloatArray, FloatArray]
@@ -85,12 +85,17 @@ def publish(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None = None
         raise ValueError("the plan was made for another specification or other inputs; make it anew")
     with solvable():
         found = released(spec.built, plan.weights, dataset, plan.X_test)
-        curve, outputs = (found.interval(LEVEL, of=of) for of in ("function", "outputs"))
+        if plan.half_width is None or plan.half_outputs is None:
+            halves = [half_widths(found, "function"), half_widths(found, "outputs")]
+        else:  # they depend on public values alone
+            halves = [plan.half_width, plan.half_outputs]
+    value = found.samples[0]
+    curve, outputs = ((rounded(value - half, plan.step), rounded(value + half, plan.step)) for half in halves)
     return Published(
         X_test=plan.X_test,
-        values=rounded(found.samples[0], plan.step),
-        curve=(rounded(curve[0][0], plan.step), rounded(curve[1][0], plan.step)),
-        outputs=(rounded(outputs[0][0], plan.step), rounded(outputs[1][0], plan.step)),
+        values=rounded(value, plan.step),
+        curve=curve,
+        outputs=outputs,
         statistics=found.statistics,
         step=plan.step,
         n=dataset.n,
