@@ -12,13 +12,14 @@ import csv
 import io
 import zipfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dpgp_core.arrays import FloatArray
 from dpgp_core.attack.audit import Audit, epsilon_lower_bound
 from dpgp_core.attack.linear import LinearAttack, fitted_attack, linear_attack
+from dpgp_core.measurement.noise import GaussianNoise, LaplaceNoise
 from dpgp_core.release import CHOICES, ReleaseSpec, bundle, plan_release, publish, read_table
 from dpgp_core.release.specification_json import EXAMPLE
 
@@ -27,18 +28,20 @@ CONFIDENCE = 1 - 1e-6
 LEARNT = ("refined", "sparse")  # mechanisms whose values are not known noise about a known mean
 
 
-class ScaledNoise(np.random.Generator):
-    """A generator whose noise is ``factor`` times as large as it should be: what the audit must find out."""
-
-    factor = 1.0
-
-    def standard_normal(self, *args: object, **kwargs: object) -> FloatArray:
-        """Scaled normal variables."""
-        return self.factor * super().standard_normal(*args, **kwargs)
-
-    def laplace(self, *args: object, **kwargs: object) -> FloatArray:
-        """Scaled Laplace variables."""
-        return self.factor * super().laplace(*args, **kwargs)
+@contextmanager
+def scaled_noise(factor: float) -> Iterator[None]:
+    """Discrete noise ``factor`` times as large as it should be: what the audit must find out."""
+    kinds = (GaussianNoise, LaplaceNoise)
+    drawn = [kind.draw for kind in kinds]
+    for kind, draw in zip(kinds, drawn, strict=True):
+        kind.draw = lambda self, size, bits=None, draw=draw: [  # type: ignore[method-assign]
+            round(factor * each) for each in draw(self, size, bits)
+        ]
+    try:
+        yield
+    finally:
+        for kind, draw in zip(kinds, drawn, strict=True):
+            kind.draw = draw  # type: ignore[method-assign]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,14 +77,14 @@ def neighbours(mechanism: str, epsilon: float = 1.0, delta: float = 0.01) -> Pai
     return Pair(spec=spec, tables=(tables[0], tables[1]))
 
 
-def released_zips(spec: ReleaseSpec, table: bytes, rng: np.random.Generator, count: int) -> Iterator[bytes]:
+def released_zips(spec: ReleaseSpec, table: bytes, count: int) -> Iterator[bytes]:
     """Zips of ``count`` independent releases of one table, planned once."""
     data = read_table(io.BytesIO(table), spec)
     plan = plan_release(spec, data.X)
     ledger = spec.new_ledger()
     ledger.spend([("audited release", spec.guarantee)])
     for _ in range(count):
-        yield bundle(publish(spec, data, rng, plan), spec, ledger)
+        yield bundle(publish(spec, data, plan), spec, ledger)
 
 
 def values_in(content: bytes) -> list[float]:
@@ -100,17 +103,16 @@ def informed_attack(pair: Pair) -> LinearAttack:
     return linear_attack(releases[0], releases[1])
 
 
-def audit_zips(pair: Pair, seed: int, zips: int, *, factor: float = 1.0, confidence: float = CONFIDENCE) -> Audit:
+def audit_zips(pair: Pair, zips: int, *, factor: float = 1.0, confidence: float = CONFIDENCE) -> Audit:
     """Bound epsilon from below by attacking ``zips`` zips of each table.
 
     Where the noise of the values is Gaussian or Laplace about a known mean, the attack uses that; where it went
     through clipping or a posterior, a quarter of the zips teaches the attack its direction and is not counted.
     """
     values = []
-    for number, table in enumerate(pair.tables):
-        rng = ScaledNoise(np.random.PCG64([seed, number]))
-        rng.factor = factor
-        values.append(np.array([values_in(content) for content in released_zips(pair.spec, table, rng, zips)]))
+    for table in pair.tables:
+        with scaled_noise(factor):
+            values.append(np.array([values_in(content) for content in released_zips(pair.spec, table, zips)]))
     pilot = zips // 4 if pair.spec.mechanism in LEARNT else 0
     attack = fitted_attack(values[0][:pilot], values[1][:pilot]) if pilot else informed_attack(pair)
     claim = pair.spec.guarantee.budget
@@ -133,7 +135,7 @@ def main() -> None:
     print(f"{'mechanism':15} {'claimed':>9} {'as released':>12} {'half the noise':>15}")
     for mechanism in CHOICES:
         pair = neighbours(mechanism)
-        whole, half = (audit_zips(pair, 1, zips, factor=factor) for factor in (1.0, 0.5))
+        whole, half = (audit_zips(pair, zips, factor=factor) for factor in (1.0, 0.5))
         verdict = "refuted" if half.refuted else "not refuted"
         print(
             f"{mechanism:15} {whole.claimed:9g} {whole.epsilon_lower:12.3f} {half.epsilon_lower:15.3f}  {verdict}",

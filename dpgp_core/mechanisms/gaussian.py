@@ -127,8 +127,10 @@ class GaussianMechanism:
             draws: independent draws; more than one composes.
 
         Raises:
-            ValueError: draws < 1.
+            ValueError: draws < 1, or the plan is another mechanism's or has another number of stages.
         """
+        if len(plan.stages) != len(self.stage_multipliers):
+            raise ValueError(f"the plan must have {len(self.stage_multipliers)} stages; make it with this mechanism")
         guarantee = self.guarantee.for_unit(dataset.privacy_unit).repeated(draws)
         plan = self.mapped(plan, dataset)
         measure = exact(dataset, draws) if rng is None else numbered(dataset.clipped_y[None], rng, draws)

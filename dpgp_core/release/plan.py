@@ -15,7 +15,7 @@ from ..data import Dataset
 from ..gp.inference import Inference
 from ..mechanisms.base import Mechanism, Plan, Planned, PlannedForBudget, Release
 from ..mechanisms.bayes_release import BayesPlan
-from ..mechanisms.uncertainty import NoInterval
+from ..mechanisms.uncertainty import Of
 from .specification import ReleaseSpec
 
 LEVEL = 0.95
@@ -39,6 +39,7 @@ class ReleasePlan:
         X_test: prediction points (P, D).
         plan: the mechanism's, where it has one.
         half_width: half of the curve's interval at ``LEVEL`` (P,), in ``y_unit``; None if known after the release only.
+        half_outputs: the same for one further record's output.
         step: released values are multiples of it, a power of ten in ``y_unit``.
     """
 
@@ -47,6 +48,7 @@ class ReleasePlan:
     X_test: FloatArray
     plan: Plan | BayesPlan | None
     half_width: FloatArray | None
+    half_outputs: FloatArray | None
     step: float
 
     @property
@@ -67,7 +69,7 @@ def plan_release(spec: ReleaseSpec, X: FloatArray) -> ReleasePlan:
     """
     X_test, mechanism = spec.points(), spec.built
     plan: Plan | BayesPlan | None = None
-    half_width = None
+    half_width = half_outputs = None
     with solvable():
         if isinstance(mechanism, Planned):
             plan = mechanism.plan(X, X_test)
@@ -76,10 +78,16 @@ def plan_release(spec: ReleaseSpec, X: FloatArray) -> ReleasePlan:
         if not spec.protects_inputs and not isinstance(plan, BayesPlan):
             # how wide these intervals are does not depend on the draw
             numbered = released(mechanism, plan, without_outputs(spec, X), X_test, np.random.default_rng(0))
-            half_width = half_widths(numbered)
+            half_width, half_outputs = half_widths(numbered, "function"), half_widths(numbered, "outputs")
     public_X = None if spec.protects_inputs else X
     return ReleasePlan(
-        spec=spec, X=public_X, X_test=X_test, plan=plan, half_width=half_width, step=_step(spec, half_width)
+        spec=spec,
+        X=public_X,
+        X_test=X_test,
+        plan=plan,
+        half_width=half_width,
+        half_outputs=half_outputs,
+        step=_step(spec, half_width),
     )
 
 
@@ -137,11 +145,9 @@ def decimals(step: float) -> int:
     return -round(math.log10(step))
 
 
-def half_widths(release: Release) -> FloatArray | None:
-    """Half of the curve's interval (P,); None where a mechanism has none."""
-    if isinstance(release.uncertainty, NoInterval):
-        return None
-    low, high = release.interval(LEVEL, of="function")
+def half_widths(release: Release, of: Of) -> FloatArray:
+    """Half of the interval of the first draw (P,)."""
+    low, high = release.interval(LEVEL, of=of)
     return np.asarray((high[0] - low[0]) / 2)
 
 

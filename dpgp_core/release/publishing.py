@@ -85,12 +85,18 @@ def publish(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None = None
         raise ValueError("the plan was made for another specification or other inputs; make it anew")
     with solvable():
         found = released(spec.built, plan.plan, dataset, plan.X_test)
-        curve, outputs = (found.interval(LEVEL, of=of) for of in ("function", "outputs"))
+        value = found.samples[0]
+        if plan.half_width is None or plan.half_outputs is None:
+            both = found.interval(LEVEL, "function"), found.interval(LEVEL, "outputs")
+            ends = [(low[0], high[0]) for low, high in both]
+        else:  # they depend on public values alone
+            ends = [(value - half, value + half) for half in (plan.half_width, plan.half_outputs)]
+    curve, outputs = ((rounded(low, plan.step), rounded(high, plan.step)) for low, high in ends)
     return Published(
         X_test=plan.X_test,
-        values=rounded(found.samples[0], plan.step),
-        curve=(rounded(curve[0][0], plan.step), rounded(curve[1][0], plan.step)),
-        outputs=(rounded(outputs[0][0], plan.step), rounded(outputs[1][0], plan.step)),
+        values=rounded(value, plan.step),
+        curve=curve,
+        outputs=outputs,
         statistics=found.statistics,
         step=plan.step,
         n=dataset.n,

@@ -1,4 +1,6 @@
 import io
+import random
+import secrets
 import zipfile
 
 import numpy as np
@@ -23,9 +25,14 @@ def test_the_pair_costs_all_that_is_claimed(mechanism):
     assert informed_attack(pair).mu == pytest.approx(pair.spec.guarantee.loss.mu, rel=0.01)
 
 
+@pytest.fixture(autouse=True)
+def same_bits(monkeypatch):
+    monkeypatch.setattr(secrets, "token_bytes", random.Random(4).randbytes)
+
+
 @pytest.mark.parametrize("mechanism", CHOICES)
 def test_zips_do_not_contradict_the_claim(mechanism):
-    found = audit_zips(neighbours(mechanism), seed=1, zips=800)  # seeded; a true claim fails once in a million seeds
+    found = audit_zips(neighbours(mechanism), zips=800)  # a true claim fails once in a million runs
     assert found.claimed == 1.0
     assert not found.refuted
 
@@ -35,14 +42,14 @@ def test_zips_do_not_contradict_the_claim(mechanism):
     [("integral_bins", 2500), pytest.param("cloaking", 6000, marks=pytest.mark.slow)],
 )
 def test_zips_with_half_the_noise_are_found_out(mechanism, zips):
-    found = audit_zips(neighbours(mechanism), seed=1, zips=zips, factor=0.5, confidence=0.999)
+    found = audit_zips(neighbours(mechanism), zips=zips, factor=0.5, confidence=0.999)
     assert found.epsilon_lower > found.claimed == 1.0
     assert found.refuted
 
 
 def test_values_are_read_from_the_bytes_of_the_zip():
     pair = neighbours("cloaking")
-    (content,) = released_zips(pair.spec, pair.tables[0], np.random.default_rng(1), 1)
+    (content,) = released_zips(pair.spec, pair.tables[0], 1)
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         lines = archive.read("values.csv").decode().splitlines()
     assert values_in(content) == [float(line.split(",")[1]) for line in lines[1:]]

@@ -57,7 +57,7 @@ def test_only_the_noisy_means_are_used(make_dataset, fit_noise):
     plan = mechanism.plan(data.X, data.x_box)
     levelled = replace(data, y=plan.means(data.y)[plan.members])
     one, other = (mechanism.release(d, X_TEST, np.random.default_rng(1), 4).samples for d in (data, levelled))
-    np.testing.assert_allclose(one, other, rtol=1e-5)  # outputs are measured in steps of 2^-20 of the range
+    np.testing.assert_allclose(one, other, atol=1e-4)  # outputs are measured in steps of 2^-20 of the range
 
 
 def test_narrow_bins_without_noise_are_the_exact_gp(make_dataset):

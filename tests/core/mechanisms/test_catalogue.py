@@ -1,0 +1,97 @@
+"""A new mechanism is one file and one row: shown on a copy of the tree."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+FILE = '''
+"""Made for a test: cloaking with a quarter of the gap."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from .cloaking import Cloaking
+
+
+@dataclass(frozen=True, kw_only=True)
+class Toy(Cloaking):
+    """Cloaking with another default."""
+
+    gap: float = 1e-2
+    label: ClassVar[str] = "Toy"
+    reference: ClassVar[str] = "made for a test"
+'''
+ROW = """    Entry(
+        id="toy",
+        kind=Toy,
+        title="Toy mechanism",
+        build=lambda p: Toy(kernel=p.kernel, noise_variance=p.noise_variance, epsilon=p.epsilon, delta=p.delta),
+        released=True,
+        compared=True,
+        drawn=True,
+    ),
+)
+
+CATALOGUE = {"""
+USED = """
+import io
+import numpy as np
+from dpgp_core.release import CHOICES, bundle, publish, read_table
+from dpgp_core.release.specification_json import EXAMPLE
+from dataclasses import replace
+from pages._ui import settings
+from pages._ui.compare import contenders
+from pages._ui.model import Model, load_dataset
+
+contest = contenders.Contest(Model("toy_1d", "EQ", 1.0, 0.3), 0.01, 6, 5)
+contenders.CURVE_EPSILONS = (1.0,)
+found = contenders.curve(load_dataset("toy_1d"), contest, "toy")
+assert np.isfinite(found.mean).all() and np.isfinite(found.half_width).all()
+assert settings.CHOICES["mechanism"]["toy"] == "Toy mechanism"
+spec = replace(EXAMPLE, mechanism="toy")
+ledger = spec.new_ledger()
+ledger.spend([("toy", spec.guarantee)])
+table = "age,height\\n" + "".join(f"{age},150\\n" for age in range(5, 60))
+assert bundle(publish(spec, read_table(io.BytesIO(table.encode()), spec)), spec, ledger)
+"""
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory):
+    """Copy the project, with one file and one row more."""
+    copy = tmp_path_factory.mktemp("tree")
+    for name in ("dpgp_core", "datasets", "pages", "tests"):
+        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", copy)
+    folder = copy / "dpgp_core" / "mechanisms"
+    (folder / "toy.py").write_text(FILE)
+    catalogue = (folder / "catalogue.py").read_text()
+    catalogue = catalogue.replace("\n)\n\nCATALOGUE = {", "\n" + ROW)
+    (folder / "catalogue.py").write_text(catalogue.replace("from .sparse_", "from .toy import Toy\nfrom .sparse_"))
+    return copy
+
+
+def run(tree, *arguments):
+    """Run Python in the copy, and in no other tree."""
+    settings = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | {"PYTHONPATH": str(tree)}
+    done = subprocess.run(
+        [sys.executable, *arguments], cwd=tree, env=settings, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    return done.stdout
+
+
+def test_its_contract_is_tested(tree):
+    said = run(
+        tree, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/core/mechanisms/test_contract.py", "-k", "toy"
+    )
+    assert int(said.split(" passed")[0].split()[-1]) >= 20
+
+
+def test_it_is_compared_offered_and_released(tree):
+    run(tree, "-c", USED)
