@@ -23,7 +23,9 @@ class Refit(NamedTuple):
 def teaching(taught: Teaching) -> Explored:
     """A numbered draw; plans do not depend on its number."""
     data = cached.dataset(taught.dataset)
-    plan = cached.value("Planning what to measure", _planned, taught.dataset, taught.epsilon, taught.delta, given=(data,))
+    plan = cached.value(
+        "Planning what to measure", _planned, taught.dataset, taught.epsilon, taught.delta, given=(data,)
+    )
     return cached.value("Measuring", statistic.measured, taught, given=(data, plan))
 
 
