@@ -11,6 +11,7 @@ from pages._ui.attack import controls as attack
 from pages._ui.cloaking import controls as cloaking
 from pages._ui.compare import controls as compare
 from pages._ui.excursion import controls as excursion
+from pages._ui.explore import controls as explore
 from pages._ui.lengthscale import controls as lengthscale
 from pages._ui.look import offers
 from pages._ui.look.offers import DropDown
@@ -118,6 +119,14 @@ PAGES = (
         icon="upload_file",
         question="What may be published from your own table?",
         of_one_session=True,
+    ),
+    Page(
+        file="explore_release",
+        title="Explore a release, free",
+        icon="travel_explore",
+        question="What else does one release say, for free?",
+        drop_downs=(explore.SHOWN, explore.AVERAGED, explore.OF, explore.NOISE, offers.KERNEL),
+        warm=offers.KERNEL.others(),
     ),
     Page(
         file="how_cloaking_works",

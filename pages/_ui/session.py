@@ -6,7 +6,7 @@ Values of controls are kept by streamlit under the controls' keys; a control's k
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import streamlit as st
@@ -19,6 +19,21 @@ if TYPE_CHECKING:
     from pages._ui.serve.visitors import Issued
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False)
+class Taken:
+    """A published release as files.
+
+    Attributes:
+        name: shown to who explores it only.
+        files: content by name.
+        digest: tells whether it is another one.
+    """
+
+    name: str
+    files: Mapping[str, bytes] = field(repr=False)
+    digest: str
 
 
 @dataclass(frozen=True)
@@ -62,6 +77,11 @@ OWN_PREVIEW: Slot[tuple[ReleaseSpec, FloatArray]] = Slot("own_preview")
 OWN_RELEASED: Slot[tuple[Issued, Published, ReleaseSpec]] = Slot("own_released")
 OWN_REFUSED: Slot[str] = Slot("own_refused")
 OWN_FILES: Slot[int] = Slot("own_files")  # files forgotten so far: a new number empties the uploader
+# A release that a visitor explores: in this session's memory and nowhere else
+EXPLORED: Slot[Taken] = Slot("own_explored")
+EXPLORED_REFIT: Slot[tuple[tuple[str, Any], Any]] = Slot("own_explored_refit")
+EXPLORED_FILES: Slot[int] = Slot("own_explored_files")  # a new number empties the uploader
+EXPLORED_SETTINGS: Slot[frozenset[str]] = Slot("own_explored_settings")  # all that were looked at
 OWN_TOKEN: Slot[str] = Slot("own_token")  # who this is, where there are no cookies
 
 _OURS = frozenset(slot.key for slot in (PAGE, CARRIED, ASKED, LAST_ADDRESS, EXPLAINED, SEEN, TILE, SEARCH_ASKED))
