@@ -87,7 +87,7 @@ def measured(data: Dataset, plan: BayesPlan, taught: Teaching) -> Explored:
         stages=stages, X=data.X, x_names=data.x_names, x_units=data.x_units, x_box=data.x_box, y_name=data.y_name,
         y_unit=data.y_unit, y_scale=data.y_scale, guarantee={},
     )  # fmt: skip
-    return Explored(statistics, taught.mechanism.guarantee.for_unit(data.unit))
+    return Explored(statistics, taught.mechanism.guarantee.for_unit(data.privacy_unit))
 
 
 def opened(files: Mapping[str, bytes]) -> Explored:

@@ -91,9 +91,7 @@ def test_four_dimensions_and_bins_of_each(make_dataset):
     public = {"x_names": ("a",) * 4, "x_units": ("m",) * 4, "x_box": ((0.0, 1.0),) * 4}
     data = make_dataset(X=X, **public)
     released = LaplaceBinning(epsilon=1e3, bins=[30, 20, 20, 10]).release(data, X, np.random.default_rng(1))
-    np.testing.assert_allclose(
-        released.mean, data.clipped_y, atol=data.output_range * 2.0**-20
-    )
+    np.testing.assert_allclose(released.mean, data.clipped_y, atol=data.output_range * 2.0**-20)
     assert (released.noise_sd > 0).all()
 
 
