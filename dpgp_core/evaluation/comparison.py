@@ -72,7 +72,9 @@ def hold_out(mechanism: Mechanism, dataset: Dataset, folds: Folds) -> list[Held]
     return [_held(mechanism, dataset, test) for test in folds]
 
 
-def held_out_errors(mechanism: Mechanism, held: Sequence[Held], draws: int, seed: int) -> Errors:
+def held_out_errors(
+    mechanism: Mechanism, held: Sequence[Held], draws: int, seed: int, *, intervals: bool = True
+) -> Errors:
     """Errors of ``draws`` simulated releases, each trained without the records that it is tested on.
 
     The same seed gives the same underlying draws at every epsilon, so errors are smooth in epsilon.
@@ -82,11 +84,12 @@ def held_out_errors(mechanism: Mechanism, held: Sequence[Held], draws: int, seed
         held: from ``hold_out`` of the same mechanism at any budget.
         draws: simulated releases, >= 1.
         seed: of the simulation.
+        intervals: whether half-widths are wanted too; without, they are nan.
 
     Raises:
         ValueError: draws < 1.
     """
-    return _errors(_residuals(mechanism, fold, draws, [seed, index]) for index, fold in enumerate(held))
+    return _errors(_residuals(mechanism, fold, draws, [seed, index], intervals) for index, fold in enumerate(held))
 
 
 def sweep(
@@ -159,7 +162,7 @@ def _sweep_fold(
     """Residuals at every epsilon of one fold, and the seconds of its plan and one release."""
     start = time.perf_counter()
     held = _held(mechanism, dataset, test)
-    _residuals(mechanism, held, 1, [seed, index])
+    _residuals(mechanism, held, 1, [seed, index], intervals=False)
     seconds = time.perf_counter() - start
     return [_residuals(with_epsilon(mechanism, e), held, draws, [seed, index]) for e in epsilons], seconds
 
@@ -171,9 +174,10 @@ def _held(mechanism: Mechanism, dataset: Dataset, test: NDArray[np.intp]) -> Hel
     return Held(train, X_test, truth, plan)
 
 
-def _residuals(mechanism: Mechanism, fold: Held, draws: int, seed: list[int]) -> _Residuals:
+def _residuals(mechanism: Mechanism, fold: Held, draws: int, seed: list[int], intervals: bool = True) -> _Residuals:
     release = _release(mechanism, fold, np.random.default_rng(seed), draws)
-    return release.samples - fold.truth, _half_width(release)
+    widths = _half_width(release) if intervals else np.full(len(fold.truth), np.nan)
+    return release.samples - fold.truth, widths
 
 
 def _half_width(release: Release) -> FloatArray:

@@ -109,9 +109,8 @@ def _needed(dataset: Dataset, contest: Contest, name: str, target: float) -> flo
     held, mechanism = prepare(dataset, contest, name), contender(contest, name, _ANY_EPSILON)
 
     def error(epsilon: float) -> float:
-        return float(
-            held_out_errors(with_epsilon(mechanism, epsilon), held, CONTENDERS[name].simulated, SEED).rmse.mean()
-        )
+        tried, draws = with_epsilon(mechanism, epsilon), CONTENDERS[name].simulated
+        return float(held_out_errors(tried, held, draws, SEED, intervals=False).rmse.mean())
 
     return epsilon_for_error(error, target)
 
