@@ -1,7 +1,7 @@
 import streamlit as st
 
 from pages._ui.explore import controls, figures, words
-from pages._ui.look import frame
+from pages._ui.look import frame, spending
 from pages._ui.look.text import at_most
 
 chosen = controls.chosen()
@@ -42,5 +42,5 @@ with lesson:
     )
 frame.guarantee_card(guarantee, frame.TEACHING_NOTE if chosen.taught else words.FILE_NOTE)
 if chosen.taught:
-    frame.spent(chosen.taught.dataset, (chosen.taught, guarantee))
+    spending.spent(chosen.taught.dataset, (chosen.taught, guarantee))
     frame.state_link()

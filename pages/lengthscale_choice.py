@@ -1,5 +1,6 @@
 import streamlit as st
 
+from pages._ui.explore import beside
 from pages._ui.lengthscale import choice, computed, controls, figures
 from pages._ui.look import frame, sidebar, text
 from pages._ui.look.metric import Metric
@@ -57,7 +58,8 @@ if show:
             "Expected held-out error against the lengthscale: without noise (blue), private (orange), "
             "after the private choice (green).",
         )
-    values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
+    beside.lengthscales(grid.model, grid.lengthscales, budgets.regression, budgets.delta)
+values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
     with values:
         rows = choice.table_frame(table, grid, unit, y_unit)
         frame.table(rows, "lengthscale_choice", "Not private, except the choice.")

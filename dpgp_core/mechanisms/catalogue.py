@@ -90,6 +90,7 @@ class Entry:
         private_inputs: it protects inputs too.
         max_rows: most rows it takes in a real release.
         uses_cells: it divides the box.
+        automatic: it makes its models itself, from box and bounds; kernel, lengthscale and noise are not used.
         kernels: names of the kernels it works with.
         simulated: draws in comparisons; fewer where each is a fit of its own.
         look: colour and dash of its line.
@@ -107,6 +108,7 @@ class Entry:
     private_inputs: bool = False
     max_rows: int = EXACT_ROWS
     uses_cells: bool = False
+    automatic: bool = False
     kernels: tuple[str, ...] = tuple(KERNEL_NAMES)
     simulated: int = 60
     look: tuple[Role, Dash] = ("other", "solid")
@@ -194,6 +196,7 @@ _ROWS = (
         build=_bayes,
         released=True,
         compared=True,
+        automatic=True,
         look=("private", "solid"),
         simulated=20,
         banded=True,

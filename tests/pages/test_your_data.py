@@ -58,6 +58,7 @@ def declare(app: AppTest, **values) -> AppTest:
 
 def declared(open_page, content: bytes = ROWS.encode()) -> AppTest:
     app = declare(uploaded(open_page, content), y="height", x=["age"], unit="one girl's height", total=1.5)
+    app = declare(app, mechanism=CHOICES["refined"].title)
     return declare(
         app, y_unit="cm", low=50.0, high=200.0, box_low_age=0.0, box_high_age=80.0, length_age=20.0, delta=1e-4
     )
@@ -216,6 +217,7 @@ def test_a_bad_file_gets_a_sentence_that_quotes_no_cell(open_page, content, sent
 
 def test_a_column_named_like_a_formula_is_only_a_name(open_page):
     app = declare(uploaded(open_page, ROWS.replace("age", "=1+1", 1).encode()), y="height", x=["=1+1"], total=2.0)
+    app = declare(app, mechanism=CHOICES["refined"].title)
     declared_values = {"low": 50.0, "high": 200.0, "box_low_=1+1": 0.0, "box_high_=1+1": 80.0, "length_=1+1": 20.0}
     app = press(declare(app, unit="one girl's height", delta=1e-4, **declared_values), "Make release 1")
     assert not app.exception
@@ -297,3 +299,28 @@ def test_with_private_inputs_nothing_is_said_of_rows_outside_the_domain(open_pag
         assert not app.exception
         assert "60 rows read." in page_text(app)
     assert "outside" in said(declared(open_page, outside))  # public inputs may be spoken of
+
+
+def test_bayes_cloaking_is_the_default_and_asks_for_no_model(open_page):
+    app = practised(open_page)
+    [mechanism] = [each for each in app.selectbox if each.key == "own_f_mechanism"]
+    assert mechanism.value == CHOICES["bayes"].title == mechanism.options[0]
+    keys = {each.key for kind in (app.selectbox, app.number_input) for each in kind}
+    assert not keys & {"own_f_kernel", "own_f_noise", "own_f_cells", "own_f_length_age_years"}
+    assert [each.value for each in app.text_input if each.label == "Model"] == ["automatic"]
+    assert "known only with the release" in page_text(app)
+    assert "protects the inputs" not in page_text(app)
+    app = declare(app, mechanism=CHOICES["refined"].title)
+    keys = {each.key for kind in (app.selectbox, app.number_input) for each in kind}
+    assert {"own_f_kernel", "own_f_noise", "own_f_length_age_years"} <= keys
+
+
+def test_a_release_is_explored_on_its_own_page_at_no_budget(open_page):
+    app = press(press(practised(open_page), "Make release 1"), "Explore this release, free")
+    assert not app.exception
+    assert app.title[0].value == "What else does one release say, for free?"
+    assert "Shown: release 1" in "\n".join(each.value for each in app.sidebar.caption).replace("\\", "")
+    assert [each.value for each in app.metric[:2]] == ["ε = 1.00", "ε = 0"]
+    assert "one person's height" in page_text(app).replace("&#x27;", "'")
+    app.switch_page("../your_data.py").run()
+    assert "**1 released**, ε = 1.00 of 2 spent" in page_text(app)

@@ -11,16 +11,18 @@ from pages._ui.work import cached
 def curve(contest: Contest, name: str) -> Curve:
     """Error against epsilon of one contender."""
     data = cached.dataset(contest.model.dataset)
+    concern = contenders.concerning(contest, name)
     return cached.value(
-        f"Comparing: {contenders.CONTENDERS[name].title}", contenders.curve, contest, name, given=(data,)
+        f"Comparing: {contenders.CONTENDERS[name].title}", contenders.curve, concern, name, given=(data,)
     )
 
 
 def needed(contest: Contest, name: str, target: float) -> float | None:
     """Epsilon that a contender needs for a target error, in the output's unit."""
     data = cached.dataset(contest.model.dataset)
+    concern = contenders.concerning(contest, name)
     return cached.value(
-        f"Solving for ε: {contenders.CONTENDERS[name].title}", contenders.needed, contest, name, target, given=(data,)
+        f"Solving for ε: {contenders.CONTENDERS[name].title}", contenders.needed, concern, name, target, given=(data,)
     )
 
 

@@ -98,10 +98,10 @@ def explain(chosen: Chosen) -> list[tuple[str, str]]:
     """The computation with the current numbers put in."""
     stages = chosen.found.statistics.stages
     return [
-        ("Released", f"z = B q + noise in {len(stages)} stages, {chosen.found.numbers} numbers in all; q are the outputs "
-         "clipped to public intervals"),
-        ("Models", f"{len(SHARES)} lengthscales × {len(NOISES)} noises with the kernel {chosen.refit.kernel}; each reads "
-         "z as noisy sums of clipped outputs, and noise and clipping are part of its likelihood"),
+        ("Released", f"z = B q + noise in {len(stages)} stages, {chosen.found.numbers} numbers in all; q are the "
+         "outputs clipped to public intervals"),
+        ("Models", f"{len(SHARES)} lengthscales × {len(NOISES)} noises with the kernel {chosen.refit.kernel}; each "
+         "reads z as noisy sums of clipped outputs, and noise and clipping are part of its likelihood"),
         ("Probability of a lengthscale", "proportional to the evidence p(z | model), summed over the noises"),
         ("Average", "the models' posteriors mixed by these probabilities; intervals are quantiles of the mixture"),
         ("Threshold", "P(f > T) under the mixture, at each point by itself"),

@@ -36,6 +36,11 @@ def metrics(releases: int, limit: float | None, spent: float, left: float) -> li
 
 def interval_sentence(spec: ReleaseSpec, half_width: FloatArray | None, step: float) -> str:
     """How wide the intervals will be, before anything is released; it depends on public values only."""
+    if half_width is None and not spec.protects_inputs:
+        return (
+            "It measures in stages, each around the curve that those before it released, so how wide its intervals "
+            "come out is known only with the release, and is part of it."
+        )
     if half_width is None:
         return (
             "This mechanism protects the inputs too, so how wide its intervals come out is known only with the "

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dpgp_core.release import CHOICES, KERNEL_NAMES, ReleaseSpec
 from pages._ui import session
@@ -15,6 +16,7 @@ from pages._ui.own.upload import PRACTICE
 MOST_INPUTS = 3  # offered in the form; the command line takes ten
 _GRIDS = (51, 20, 9)  # points along each input, for one, two or three inputs
 _PREFIX = "own_f_"  # of the keys of the form's controls
+_UNUSED_NOISE = 0.3
 _MISSING = "Still to declare: {}."
 
 
@@ -120,14 +122,7 @@ def _inputs(x: Sequence[str]) -> dict[str, Any]:
             help="Rows outside are refused, or moved to its edge where inputs are private too.",
         )
         found["box"].append((low, high))
-        length = row[3].number_input(
-            "Lengthscale",
-            value=None,
-            key=_key(f"length_{name}"),
-            help=f"Over what distance in {shown} the curve can change. Longer needs less noise. Choosing it by looking "
-            "at results is not covered by the guarantee.",
-        )
-        found["length"].append(length)
+        found["length"].append(_unused_length(low, high) if _is_automatic() else _length(row[3], name))
         default = _GRIDS[min(len(x), len(_GRIDS)) - 1]
         grid = row[4].number_input(
             "Points",
@@ -140,11 +135,43 @@ def _inputs(x: Sequence[str]) -> dict[str, Any]:
     return found
 
 
+def _length(column: DeltaGenerator, name: str) -> float | None:
+    value: float | None = column.number_input(
+        "Lengthscale",
+        value=None,
+        key=_key(f"length_{name}"),
+        help=f"Over what distance in {plain(name)} the curve can change. Longer needs less noise. Choosing it by "
+        "looking at results is not covered by the guarantee.",
+    )
+    return value
+
+
+def _is_automatic() -> bool:
+    """Whether the mechanism, which is chosen further down, makes its models itself."""
+    standing = session.control(f"{_PREFIX}mechanism") or session.OWN_FORM.get({}).get(f"{_PREFIX}mechanism")
+    first = next(iter(CHOICES.values()))
+    return next((choice for choice in CHOICES.values() if choice.title == standing), first).automatic
+
+
+def _unused_length(low: float | None, high: float | None) -> float | None:
+    """A specification has a lengthscale also where the mechanism does not read it."""
+    return (high - low) / 4 if low is not None and high is not None and high > low else 1.0
+
+
 def _model(x: Sequence[str]) -> dict[str, Any]:
     left, middle, right = st.columns([2, 1, 1])
     titles = {choice.title: name for name, choice in CHOICES.items()}  # the recommended one first
     mechanism = titles[left.selectbox("Mechanism", list(titles), key=_key("mechanism", next(iter(titles))))]
     choice = CHOICES[mechanism]
+    if choice.automatic:
+        middle.text_input(
+            "Model",
+            "automatic",
+            disabled=True,
+            help="Several lengthscales and noises, made from domain and bounds, are averaged by how well they explain "
+            "the released numbers. Any other model can be tried after the release, at no budget.",
+        )
+        return {"mechanism": mechanism, "kernel": choice.kernels[0], "noise": _UNUSED_NOISE, "cells": None}
     kernels = [name for name in KERNEL_NAMES if name in choice.kernels]
     if session.control(f"{_PREFIX}kernel") not in kernels:
         session.move({f"{_PREFIX}kernel": kernels[0]})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+
 import streamlit as st
 
 from dpgp_core.release import Published, ReleaseSpec, bundle
@@ -13,7 +15,16 @@ from pages._ui.own.session import Account
 from pages._ui.own.upload import Prepared, Table
 from pages._ui.serve import forgetting
 from pages._ui.serve.visitors import Issued
-from pages._ui.session import OWN_FILES, OWN_PREVIEW, OWN_READY, OWN_REFUSED, OWN_RELEASED, OWN_TABLE
+from pages._ui.session import (
+    EXPLORED,
+    OWN_FILES,
+    OWN_PREVIEW,
+    OWN_READY,
+    OWN_REFUSED,
+    OWN_RELEASED,
+    OWN_TABLE,
+    Taken,
+)
 from pages._ui.work import cached
 from pages._ui.work.jobs import WorkStopped
 
@@ -172,6 +183,20 @@ def _show(issued: Issued, published: Published, spec: ReleaseSpec) -> None:
     frame.chart(figures.released(published, spec), "own_released_chart", figures.released_caption(spec))
     st.dataframe(upload.values(published, spec), hide_index=True, key="own_values")
     download(issued)
+    if not spec.protects_inputs:
+        _explore(issued)
+
+
+def _explore(issued: Issued) -> None:
+    """Other models, points and thresholds for the released numbers: the page where they cost nothing."""
+    st.subheader("Explore this release, free")
+    st.markdown(
+        "Other lengthscales, kernels, grids, levels and thresholds can be tried on the released numbers as often as "
+        "you like: whatever is computed from them is covered by the guarantee already."
+    )
+    if st.button("Explore this release, free", icon=":material/travel_explore:"):
+        EXPLORED.put(Taken(issued.name, {"release.zip": issued.bundle}, hashlib.sha256(issued.bundle).hexdigest()))
+        st.switch_page("../explore_release.py")
 
 
 def download(issued: Issued, again: bool = False) -> None:
