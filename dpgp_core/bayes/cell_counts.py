@@ -16,7 +16,7 @@ from .cell_grid import CellGrid, sides
 _LENGTHSCALE = 0.15  # of the box's sides: how fast the density of records may vary
 _VARIANCE = 2.0  # of that density over its mean squared
 _SENSITIVITY = 1.6  # expected of a strategy; what it is, is found in integers when it is measured
-_RANK = 64
+_RANK, _STEPS = 64, 200  # of the strategy, and of its solver
 
 
 class Counts(NamedTuple):
@@ -50,7 +50,7 @@ def plan_counts(grid: CellGrid, n: int, noise_multiplier: float, gap: float) -> 
         targets=smooth / np.sqrt(grid.size),
         prior_risk=float(np.trace(smooth)) / grid.size,
     )
-    B = bayes([model], (_SENSITIVITY * noise_multiplier) ** 2, rank=_RANK, gap=gap).B
+    B = bayes([model], (_SENSITIVITY * noise_multiplier) ** 2, rank=_RANK, gap=gap, max_iterations=_STEPS).B
     return np.asarray(strategy_integers(B) / GRID)
 
 

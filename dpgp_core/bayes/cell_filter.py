@@ -174,4 +174,5 @@ def _common(
     points, weights = _HERMITE
     given = clipped(shift + np.sqrt(v) * points[:, None], spread, low, high).mean - one.mean
     square = (weights / weights.sum()) @ (given * given)
-    return np.clip(square - one.gain**2 * v, 0.0, one.extra)
+    common: FloatArray = np.clip(square - one.gain**2 * v, 0.0, one.extra)
+    return common

@@ -16,7 +16,7 @@ from scipy.ndimage import map_coordinates
 from ..arrays import FloatArray
 from ..measurement.cells import Cells
 
-CELLS_PER_SIDE = {1: 45, 2: 16, 3: 8}
+CELLS_PER_SIDE = {1: 45, 2: 12, 3: 8}
 _FINE = 3  # nodes to a cell and side
 
 
@@ -93,7 +93,7 @@ class CellGrid:
 
 
 def cells_of(box: Sequence[tuple[float, float]]) -> CellGrid:
-    """The usual number of cells for a box: 45 along one side, 16 along each of two, 8 along each of three.
+    """The usual number of cells for a box: 45 along one side, 12 along each of two, 8 along each of three.
 
     Raises:
         ValueError: the box has more than 3 sides.

@@ -12,6 +12,7 @@ from ..strategies.bayes import RiskModel, bayes
 from .cell_filter import CellModel, CellState, Linear
 
 _LEAST_WEIGHT = 0.02  # of a kernel that is planned for
+_STEPS = 200  # of the solver: where it needs more, with very many records, the strategy is good and not the best
 _FLOOR = 1e-3  # of the mean variance of the sums, taken for noise of their own
 
 
@@ -47,12 +48,10 @@ def plan_stage(
         share, likeliest = float(weights[family].sum()), max(family, key=lambda index: weights[index])
         if share >= _LEAST_WEIGHT:
             risks.append(_risk_model(models[likeliest], states[likeliest], linear[likeliest], importance, share))
-    return np.asarray(strategy_integers(bayes(risks, noise_multiplier**2, gap=gap).B) / GRID)
+    return np.asarray(strategy_integers(bayes(risks, noise_multiplier**2, gap=gap, max_iterations=_STEPS).B) / GRID)
 
 
-def _risk_model(
-    model: CellModel, state: CellState, linear: Linear, importance: FloatArray, weight: float
-) -> RiskModel:
+def _risk_model(model: CellModel, state: CellState, linear: Linear, importance: FloatArray, weight: float) -> RiskModel:
     """Covariance of the sums, K = T C T^T + rest, and with f at the cells, F = T C Phi^T W^(1/2)."""
     k = model.cells.shape[1]
     TC = linear.T @ state.covariance
