@@ -23,6 +23,8 @@ from .base import TEACHING, NotPrivate
 from .bayes_release import BayesRelease, MixtureUncertainty, TeachingBayesRelease
 from .bayes_settings import BayesSettings
 
+LOOSER = 10  # gap of strategies over cells against the one asked for: they are planned anew for each draw
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CellPlan:
@@ -43,10 +45,11 @@ def plan_cells(settings: BayesSettings, n: int, x_box: Sequence[tuple[float, flo
         raise ValueError(f"n must be at least 1, got {n}")
     grid = cells_of(x_box)
     models = cell_models(settings.models(x_box, half_range), grid)
+    gap = LOOSER * settings.gap
     counts, _ = cell_multipliers(settings.noise_multiplier, settings.stages)
     return CellPlan(
-        setting=CellSetting(grid=grid, models=models, n=n, half_range=half_range, clip=settings.clip, gap=settings.gap),
-        B=plan_counts(grid, n, counts, settings.gap),
+        setting=CellSetting(grid=grid, models=models, n=n, half_range=half_range, clip=settings.clip, gap=gap),
+        B=plan_counts(grid, n, counts, gap),
     )
 
 

@@ -44,7 +44,8 @@ class BayesSettings:
         stages: number of stages, from 1 to 10.
         clip: half-width of an interval over the predictive standard deviation, > 0.
         targets: where the curve should be good: "test", at the test inputs; "both", there and at the records.
-        gap: of each strategy, as a share of what privacy costs; a loose one costs accuracy, never privacy.
+        gap: of each strategy, as a share of what privacy costs; a loose one costs accuracy, never privacy. Over cells,
+            where each draw plans its stages, ten times as loose.
 
     Raises:
         ValueError: a parameter is out of range.
