@@ -23,7 +23,7 @@ from .base import TEACHING, NotPrivate
 from .bayes_release import BayesRelease, MixtureUncertainty, TeachingBayesRelease
 from .bayes_settings import BayesSettings
 
-LOOSER = 10  # gap of strategies over cells against the one asked for: they are planned anew for each draw
+LOOSER = 100  # gap of strategies over cells against the one asked for: they are planned anew for each draw
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
