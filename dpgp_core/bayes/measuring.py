@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -96,6 +96,18 @@ def _taught(
     return outcome.observed, mixture_of(setting.places, outcome.states, outcome.weights)
 
 
+def promise_of(guarantee: Guarantee) -> dict[str, Any]:
+    """What a file says is promised, as plain JSON values."""
+    return {
+        "epsilon": guarantee.budget.epsilon,
+        "delta": guarantee.budget.delta,
+        "protects": guarantee.protects,
+        "neighbours": guarantee.neighbours,
+        "unit": guarantee.unit,
+        "theorem": guarantee.theorem,
+    }
+
+
 class ExactMeasure:
     """Measures the outputs of a data set for real, one draw, and keeps what may be published.
 
@@ -121,14 +133,6 @@ class ExactMeasure:
     def statistics(self, guarantee: Guarantee) -> Statistics:
         """All that was measured, with the promise for it."""
         data = self._dataset
-        promise = {
-            "epsilon": guarantee.budget.epsilon,
-            "delta": guarantee.budget.delta,
-            "protects": guarantee.protects,
-            "neighbours": guarantee.neighbours,
-            "unit": guarantee.unit,
-            "theorem": guarantee.theorem,
-        }
         return Statistics(
             stages=tuple(self._stages),
             X=data.X,
@@ -138,7 +142,7 @@ class ExactMeasure:
             y_name=data.y_name,
             y_unit=data.y_unit,
             y_scale=data.y_scale,
-            guarantee=promise,
+            guarantee=promise_of(guarantee),
         )
 
 

@@ -4,33 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
-from ..accounting.gaussian import noise_multiplier
-from ..accounting.guarantee import ONE_OUTPUT, Budget, Guarantee, Protects
-from ..accounting.losses import GaussianLoss
 from ..arrays import FloatArray
 from ..bayes.intervals import mixture_of
 from ..bayes.measuring import Setting, measure_exactly, measure_for_teaching, measure_silently
-from ..bayes.models import Model, models_of, places_of, typical_models, weights_of
+from ..bayes.models import places_of, typical_models, weights_of
 from ..bayes.planning import importance_of, plan_stages, rescaled, stage_multipliers
 from ..bayes.released import observed_of
-from ..bayes.stages import CLIP, posterior
-from ..checks import check_positive
+from ..bayes.stages import posterior
 from ..data import Dataset
 from ..gp.exact import check_columns
-from ..kernels import Stationary
 from ..measurement.statistics import Statistics
-from .base import BEYOND_ONE_RELEASE, FIXED_IN_ADVANCE, TEACHING, NotPrivate
+from .base import TEACHING, NotPrivate
+from .bayes_cells import CellPlan, measure_cells, plan_cells
 from .bayes_release import BayesPlan, BayesRelease, MixtureUncertainty, TeachingBayesRelease
-
-MOST_STAGES = 10
+from .bayes_settings import BayesSettings
 
 
 @dataclass(frozen=True, kw_only=True)
-class BayesCloaking:
+class BayesCloaking(BayesSettings):
     """Release r noisy sums of clipped outputs, chosen so that the curve predicted from them is best.
 
     Stage i measures B_i q + s_i w, q_j in [-1/2, 1/2] the place of y_j in a public interval: the whole range at first,
@@ -38,78 +33,14 @@ class BayesCloaking:
     1 / s^2 all stages together are (1 / s)-GDP (see ``bayes.stages``). Predictions average Gaussian process models by
     their evidence; anything computed from the measurements is free.
 
-    Args:
-        epsilon, delta: the budget of one draw.
-        protects: "outputs".
-        kernels: declared covariances, in squared model units; each is mixed with its neighbours and with the automatic
-            models. None: the automatic models alone, made from box and bounds.
-        noise_variances: one per kernel, in squared model units; None: those of the automatic models.
-        weights: public importance of each target (P,), >= 0, not all zero; default uniform.
-        stages: number of stages, from 1 to 10.
-        clip: half-width of an interval over the predictive standard deviation, > 0.
-        targets: where the curve should be good: "test", at the test inputs; "both", there and at the records.
-        gap: of each strategy, as a share of what privacy costs; a loose one costs accuracy, never privacy.
+    Where inputs are private too (``protects="inputs and outputs"``), a share of 1 / s^2 goes to noisy counts of the
+    records in public cells, and the stages measure sums over the records of each cell (see ``bayes.cell_stages``).
 
-    Raises:
-        ValueError: a parameter is out of range.
+    Args and errors: see ``BayesSettings``.
     """
-
-    epsilon: float
-    delta: float
-    protects: Protects = "outputs"
-    kernels: Sequence[Stationary] | None = None
-    noise_variances: Sequence[float] | None = None
-    weights: Sequence[float] | None = None
-    stages: int = 5
-    clip: float = CLIP
-    targets: Literal["test", "both"] = "test"
-    gap: float = 1e-3
 
     label: ClassVar[str] = "Bayes cloaking"
     reference: ClassVar[str] = "this project; composition by Dong, Roth & Su 2022"
-
-    def __post_init__(self) -> None:
-        _ = self.noise_multiplier
-        check_positive("clip", self.clip)
-        check_positive("gap", self.gap)
-        if self.protects != "outputs":
-            raise ValueError(f"protects must be 'outputs', got {self.protects!r}")
-        if self.targets not in ("test", "both"):
-            raise ValueError(f"targets must be 'test' or 'both', got {self.targets!r}")
-        if not 1 <= self.stages <= MOST_STAGES:
-            raise ValueError(f"stages must be a whole number from 1 to {MOST_STAGES}, got {self.stages}")
-        given, kernels = self.noise_variances, self.kernels
-        if given is not None and len(given) != len(kernels or ()):
-            raise ValueError(f"noise_variances must have one entry per kernel, {len(kernels or ())}, got {len(given)}")
-
-    @property
-    def noise_multiplier(self) -> float:
-        """Noise scale s of all stages together: they are (1 / s)-GDP."""
-        return noise_multiplier(self.epsilon, self.delta)
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """The promise for one draw of all stages together, known before any output is read."""
-        return Guarantee(
-            budget=Budget(epsilon=self.epsilon, delta=self.delta),
-            loss=GaussianLoss(1 / self.noise_multiplier),
-            protects=self.protects,
-            neighbours=ONE_OUTPUT,
-            unit="one record's output",
-            theorem=f"{self.stages} adaptive Gaussian measurements of sensitivity 1, composed exactly (Dong, Roth & Su "
-            "2022, corollary 3.3); analytic Gaussian mechanism (Balle & Wang 2018, theorem 8)",
-            assumptions=FIXED_IN_ADVANCE,
-            not_covered=BEYOND_ONE_RELEASE,
-        )
-
-    def models(self, x_box: Sequence[tuple[float, float]], half_range: float) -> tuple[Model, ...]:
-        """The mixture, in model units.
-
-        Args:
-            x_box: D public (low, high) pairs.
-            half_range: half the public range of the outputs, in model units.
-        """
-        return models_of(self.kernels or (), self.noise_variances, x_box, half_range)
 
     def plan(
         self, X: FloatArray, X_test: FloatArray, *, x_box: Sequence[tuple[float, float]], half_range: float
@@ -123,8 +54,10 @@ class BayesCloaking:
             half_range: half the public range of the outputs, in model units.
 
         Raises:
-            ValueError: shapes disagree, or ``weights`` does not fit X_test.
+            ValueError: shapes disagree, ``weights`` does not fit X_test, or inputs are private.
         """
+        if self._inputs_too:
+            raise ValueError("plan() reads inputs, which are private here; use plan_cells(), which needs their number")
         check_columns(X, X_test)
         models = self.models(x_box, half_range)
         planned_for = typical_models(models)
@@ -154,7 +87,46 @@ class BayesCloaking:
         Raises:
             ValueError: draws < 1, or shapes disagree.
         """
+        if self._inputs_too:
+            half_range = dataset.output_range / dataset.y_scale / 2
+            cells = self.plan_cells(dataset.n, x_box=dataset.x_box, half_range=half_range)
+            return self.measure_cells(cells, dataset, X_test, rng, draws)
         return self.measure(self.plan_for(dataset, X_test), dataset, X_test, rng, draws)
+
+    def plan_cells(self, n: int, *, x_box: Sequence[tuple[float, float]], half_range: float) -> CellPlan:
+        """Public plan where inputs are private: models over the cells, and the strategy of the counts.
+
+        Args:
+            n: number of records.
+            x_box: D public (low, high) pairs, D from 1 to 3.
+            half_range: half the public range of the outputs, in model units.
+
+        Raises:
+            ValueError: n or x_box is out of range.
+        """
+        return plan_cells(self, n, x_box, half_range)
+
+    def measure_cells(
+        self,
+        plan: CellPlan,
+        dataset: Dataset,
+        X_test: FloatArray,
+        rng: np.random.Generator | None = None,
+        draws: int = 1,
+    ) -> BayesRelease:
+        """Measure over public cells: the only step that reads records. Later stages are planned on the way.
+
+        Args:
+            plan: for this number of records, box and range, and about this budget.
+            dataset: the records.
+            X_test: test inputs (P, D), public. Nothing that is measured depends on them.
+            rng: as for ``release``.
+            draws: as for ``release``.
+
+        Raises:
+            ValueError: draws < 1, the plan is for other data, or shapes disagree.
+        """
+        return measure_cells(self, plan, dataset, X_test, rng, draws)
 
     def plan_for(self, dataset: Dataset, X_test: FloatArray) -> BayesPlan:
         """``plan`` with box and range of a data set; its outputs are not read."""

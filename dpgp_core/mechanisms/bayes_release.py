@@ -75,7 +75,7 @@ class BayesRelease(Release):
 
     Attributes:
         uncertainty: the mixture.
-        observed: the stages of every draw, in model units.
+        observed: the stages of every draw, in model units; none where inputs are private too.
         statistics: of each draw, for files and refits; empty for teaching draws.
     """
 

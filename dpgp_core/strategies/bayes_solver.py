@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import svd
+from scipy.linalg import LinAlgError, svd
 
 from ..arrays import FloatArray
 from .limited_memory import LimitedMemory
@@ -119,7 +119,7 @@ def _with_rows_added(risk: MixtureRisk, place: _Place, most_rows: int, least: fl
         return None
     rows = ((A @ vectors[:, -count:]) / np.sqrt(nu)[:, None]).T
     rows /= np.maximum(np.sqrt(np.einsum("ij,ij->j", rows, rows)).max(), _TINY)
-    _, s, old = svd(place.point.B, full_matrices=False, check_finite=False)
+    _, s, old = _svd(place.point.B)
     old = (s[:, None] * old)[: most_rows - count]
     best = min((risk.at(unit(np.vstack([old, size * rows]))) for size in _ADDED), key=lambda point: point.risk)
     return _place(risk, best.B) if best.risk < place.point.risk else None
@@ -142,7 +142,7 @@ def _start(risk: MixtureRisk, most_rows: int, start: FloatArray | None) -> Float
     """Given rows, or singular vectors of the targets by the square roots of their singular values."""
     if start is not None:
         return _padded(start[:most_rows], min(most_rows, len(start) + 2), _SMALL_WOBBLE)
-    left, s, _ = svd(risk.targets, full_matrices=False, check_finite=False)
+    left, s, _ = _svd(risk.targets)
     rows = (left * np.sqrt(s / max(s[0], _TINY))).T
     return _padded(rows[: min(_FIRST_ROWS, most_rows)], min(_FIRST_ROWS, most_rows), _WOBBLE)
 
@@ -163,7 +163,7 @@ def unit(V: FloatArray) -> FloatArray:
 
 def _fewer_rows(risk: MixtureRisk, point: Point, bound: float, gap: float, used: int) -> Minimum:
     """Rotate B to rows of falling norm, and leave out as many as the gap allows."""
-    _, s, rows = svd(point.B, full_matrices=False)
+    _, s, rows = _svd(point.B)
     rows = s[:, None] * rows
     now = (point.risk - bound) / max(point.risk - risk.least, 1e-300)
     allowed = max(gap, now + 0.02 * (1 - now) * gap)
@@ -185,3 +185,12 @@ def safe(B: FloatArray) -> FloatArray:
     norms = np.sqrt(np.einsum("ij,ij->j", B, B)) * (1 + 4 * np.finfo(float).eps)
     shrunk: FloatArray = B / np.maximum(norms, 1.0)
     return shrunk
+
+
+def _svd(A: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Thin singular value decomposition; the faster way sometimes fails on matrices with very small entries."""
+    try:
+        left, s, right = svd(A, full_matrices=False, check_finite=False)
+    except LinAlgError:
+        left, s, right = svd(A, full_matrices=False, check_finite=False, lapack_driver="gesvd")
+    return left, s, right

@@ -119,7 +119,9 @@ def test_targets_both_counts_the_records(data):
     [
         {"epsilon": 0.0},
         {"delta": 1.0},
-        {"protects": "inputs and outputs"},
+        {"protects": "inputs"},
+        {"weights": [1.0], "protects": "inputs and outputs"},
+        {"targets": "both", "protects": "inputs and outputs"},
         {"stages": 0},
         {"stages": 11},
         {"clip": 0.0},
