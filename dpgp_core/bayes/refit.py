@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from ..arrays import FloatArray
 from ..kernels import Kernel
-from ..measurement import refit as reading
 from ..measurement.refit import Observe, Refit
+from ..measurement.refit import refit as read
 from ..measurement.statistics import Statistics
 from .released import clipped_observation
 
@@ -35,4 +35,4 @@ def refit(
     Raises:
         ValueError: no model, a variance is not positive, or the columns of X_test do not fit.
     """
-    return reading.refit(statistics, kernels=kernels, noise_variances=noise_variances, X_test=X_test, observe=observe)
+    return read(statistics, kernels=kernels, noise_variances=noise_variances, X_test=X_test, observe=observe)

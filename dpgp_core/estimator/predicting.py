@@ -32,9 +32,7 @@ class Predicting(Regressor):
             ValueError: both are asked for, or X does not fit.
         """
         if return_std and return_cov:
-            raise ValueError(
-                "return_std and return_cov cannot both be True; the covariance has the std's squares"
-            )
+            raise ValueError("return_std and return_cov cannot both be True; the covariance has the std's squares")
         reading, X_test = self._fitted(), self._test_inputs(X)
         mean, sd = reading.mean_and_sd(X_test)
         if return_cov:
