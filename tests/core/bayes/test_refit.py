@@ -49,7 +49,7 @@ def test_nothing_is_spent(statistics):
 
 
 def test_a_reading_that_ignores_clipping_is_another_one(statistics):
-    """A later interval is .75 predictive standard deviations to a side: half of what it measures is lost to clipping."""
+    """A later interval is .75 predictive standard deviations to a side: half of the outputs are clipped."""
     names = {"kernels": [EQ(lengthscale=2.0)], "noise_variances": [0.05], "X_test": statistics.X}
     honest, linear = refit(statistics, **names), refit(statistics, **names, observe=linear_observation)
     width, other = ((high - low).mean() for low, high in (honest.interval(0.95), linear.interval(0.95)))

@@ -11,7 +11,7 @@ X_TEST = np.linspace(-2, 12, 5)[:, None]
 def test_standard_deviations_are_the_roots_of_the_variances(fitted):
     mean, sd = fitted.predict(X_TEST, return_std=True)
     again, covariance = fitted.predict(X_TEST, return_cov=True)
-    np.testing.assert_array_equal(mean, again)
+    np.testing.assert_allclose(mean, again, rtol=1e-9)
     np.testing.assert_allclose(np.sqrt(np.diag(covariance)), sd, rtol=1e-7)
     assert np.linalg.eigvalsh(covariance).min() > -1e-9
 
@@ -41,7 +41,8 @@ def test_curves_are_of_the_posterior(fitted):
     centre = reading.midpoint + reading.y_scale * next(iter(reading.parts(X_TEST))).prediction.mean[0]
     assert (np.abs(curves.mean(axis=1) - centre) < 6 * sd / np.sqrt(20_000)).all()
     np.testing.assert_allclose(curves.std(axis=1), sd, rtol=0.08)
-    np.testing.assert_array_equal(curves, fitted.sample_y(X_TEST, 20_000, random_state=np.random.default_rng(1)))
+    again = fitted.sample_y(X_TEST, 20_000, random_state=np.random.default_rng(1))
+    np.testing.assert_allclose(curves, again, atol=1e-9)
 
 
 def test_the_evidence_is_that_of_the_mixture(fitted):
