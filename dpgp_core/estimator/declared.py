@@ -76,7 +76,7 @@ def declared_dataset(
         y_unit="",
         y_bounds=(float(low), float(high)),
         x_box=box,
-        unit="one record's output",
+        privacy_unit="one record's output",
         source="",
         licence="",
         bounds_reason="declared by the caller",
