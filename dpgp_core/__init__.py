@@ -45,7 +45,9 @@ _HOMES = {  # public name: the module that defines it; ``__init__.pyi`` says the
     "SparseVariational": "mechanisms",
     "Release": "mechanisms",
     # what was released, read again
-    "refit": "measurement.refit",
+    "refit": "bayes.refit",
+    # with the methods of scikit-learn
+    "DPGaussianProcessRegressor": "estimator",
     # choices and excursion sets
     "selection_probabilities": "selection.exponential",
     "excursion_probability": "excursion.sets",

@@ -4,7 +4,9 @@ from .accounting.guarantee import Budget as Budget
 from .accounting.guarantee import Guarantee as Guarantee
 from .accounting.ledger import Ledger as Ledger
 from .accounting.posterior_epsilon import posterior_sampling_epsilon as posterior_sampling_epsilon
+from .bayes.refit import refit as refit
 from .data import Dataset as Dataset
+from .estimator import DPGaussianProcessRegressor as DPGaussianProcessRegressor
 from .excursion.sets import excursion_probability as excursion_probability
 from .excursion.sets import iou as iou
 from .gp.exact import posterior as posterior
@@ -15,7 +17,6 @@ from .kernels import Matern12 as Matern12
 from .kernels import Matern32 as Matern32
 from .kernels import Matern52 as Matern52
 from .kernels import RationalQuadratic as RationalQuadratic
-from .measurement.refit import refit as refit
 from .mechanisms import MECHANISMS as MECHANISMS
 from .mechanisms import Cloaking as Cloaking
 from .mechanisms import CloakingInducing as CloakingInducing

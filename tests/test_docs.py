@@ -22,7 +22,7 @@ LEVELS = (  # a room of the core imports rooms of its own or of a lower level
     {"strategies", "measurement", "sparse"},
     {"bayes"},
     {"mechanisms"},
-    {"attack", "evaluation", "excursion", "selection"},
+    {"attack", "estimator", "evaluation", "excursion", "selection"},
     {"release"},
 )
 
@@ -77,6 +77,13 @@ def test_every_module_that_a_command_runs_exists(document):
 def test_examples_run(code, capsys, monkeypatch):
     monkeypatch.chdir(ROOT)
     exec(compile(code, "docs/examples.md", "exec"), {})
+    assert capsys.readouterr().out.count("\n") >= 1
+
+
+@pytest.mark.parametrize("code", code_of(ROOT / "docs/library.md"), ids=["private-curve"])
+def test_programs_of_the_library_run(code, capsys, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    exec(compile(code, "docs/library.md", "exec"), {})
     assert capsys.readouterr().out.count("\n") >= 1
 
 

@@ -27,6 +27,7 @@ RELIED_ON = [
     "NoiseDesign",
     "MECHANISMS",
     "BayesCloaking",
+    "DPGaussianProcessRegressor",
     "GPPrior",
     "Cloaking",
     "CloakingInducing",

@@ -5,10 +5,10 @@ import pytest
 
 from dpgp_core.bayes.intervals import mixture_of
 from dpgp_core.bayes.models import places_of
-from dpgp_core.bayes.released import clipped_observation, observed_of
+from dpgp_core.bayes.refit import refit
+from dpgp_core.bayes.released import observed_of
 from dpgp_core.bayes.stages import posterior
 from dpgp_core.kernels import EQ, Matern52
-from dpgp_core.measurement.refit import refit
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
 
 X_TEST = np.linspace(0.5, 9.5, 6)[:, None]
@@ -61,7 +61,6 @@ def test_refit_with_the_same_models_is_the_release(mechanism, data):
         kernels=[model.kernel for model in models[::3]],
         noise_variances=[model.noise_variance for model in models[:3]],
         X_test=X_TEST,
-        observe=clipped_observation,
     )
     np.testing.assert_allclose(again.weights, release.model_weights[0], atol=1e-9)
     np.testing.assert_allclose(np.clip(again.mean, *data.y_bounds), release.samples[0], rtol=1e-9, atol=1e-9)
