@@ -59,7 +59,7 @@ if show:
             "after the private choice (green).",
         )
     beside.lengthscales(grid.model, grid.lengthscales, budgets.regression, budgets.delta)
-values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
+    values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
     with values:
         rows = choice.table_frame(table, grid, unit, y_unit)
         frame.table(rows, "lengthscale_choice", "Not private, except the choice.")
