@@ -58,7 +58,6 @@ if show:
             "Expected held-out error against the lengthscale: without noise (blue), private (orange), "
             "after the private choice (green).",
         )
-    beside.lengthscales(grid.model, grid.lengthscales, budgets.regression, budgets.delta)
     values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
     with values:
         rows = choice.table_frame(table, grid, unit, y_unit)
@@ -76,6 +75,7 @@ if show:
         )
 else:
     frame.needs_overlay("Which lengthscale should a private analysis use?")
+beside.lengthscales(grid.model, grid.lengthscales, budgets.regression, budgets.delta)
 frame.guarantee_card(
     guarantee, "The release that follows has its own guarantee; both together cost what is shown above."
 )
