@@ -76,7 +76,5 @@ if show:
 else:
     frame.needs_overlay("Which lengthscale should a private analysis use?")
 beside.lengthscales(grid.model, grid.lengthscales, budgets.regression, budgets.delta)
-frame.guarantee_card(
-    guarantee, "The release that follows has its own guarantee; both together cost what is shown above."
-)
+frame.guarantee_card(guarantee, "The release that follows has its own guarantee; both together cost the ε above.")
 frame.state_link()
