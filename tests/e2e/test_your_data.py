@@ -61,7 +61,7 @@ def declare(page: Page, x: str, y: str) -> None:
     choose(page, "x", x)
     for key, value in (
         ("unit", "one person's height"), ("low", "50"), ("high", "200"), (f"box_low_{x}", "0"),
-        (f"box_high_{x}", "90"), (f"length_{x}", "20"), ("delta", "0.0001"), ("total", "1.5"),
+        (f"box_high_{x}", "90"), ("delta", "0.0001"), ("total", "1.5"),
     ):  # fmt: skip
         fill(page, key, value)
 
