@@ -16,8 +16,8 @@ from scipy.optimize import brentq
 
 from ..arrays import FloatArray
 from ..data import Dataset
+from ..gp.uncertainty import NoInterval
 from ..mechanisms.base import Mechanism, Plan, Planned, PlannedForBudget, Release
-from ..mechanisms.uncertainty import NoInterval
 from .cross_validation import Folds
 from .errors import rmse
 

@@ -14,10 +14,10 @@ from ..arrays import FloatArray
 from ..data import Dataset
 from ..gp.inference import Inference
 from ..gp.predictive import Predictive
+from ..gp.uncertainty import Of, Uncertainty
 from ..linalg.blocks import Matrix, column_lengths
 from ..linalg.dense import column_norms
 from ..strategies.noise_design import NoiseDesign
-from .uncertainty import Of, Uncertainty
 
 NotPrivate = NewType("NotPrivate", FloatArray)
 """An array computed from private data without noise. It may be drawn for teaching, never published."""

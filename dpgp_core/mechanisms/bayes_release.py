@@ -10,8 +10,8 @@ from ..arrays import FloatArray
 from ..bayes.intervals import Mixture
 from ..bayes.models import Model, weights_of
 from ..bayes.stages import Observed, PlannedStage
+from ..gp.uncertainty import Of
 from .base import Release, TeachingRelease
-from .uncertainty import Of
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -13,10 +13,10 @@ from ..accounting.guarantee import ONE_OUTPUT, Budget, Guarantee
 from ..accounting.losses import GaussianLoss
 from ..arrays import FloatArray
 from ..data import Dataset
+from ..gp.uncertainty import Uncertainty
 from .base import BEYOND_ONE_RELEASE, FIXED_IN_ADVANCE, Plan, Release, teaching
 from .measuring import Measure, Measured, Place, exact, noiseless, numbered
 from .recorded import Recorded, SimulatedInterval
-from .uncertainty import Uncertainty
 
 
 @dataclass(frozen=True, kw_only=True)

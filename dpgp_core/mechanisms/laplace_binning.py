@@ -13,13 +13,13 @@ from ..accounting.losses import PureLoss
 from ..arrays import FloatArray
 from ..data import Dataset
 from ..gp.grid import BinPlan, Grid, check_bins, plan_bins
+from ..gp.uncertainty import NoInterval
 from ..measurement.integers import GRID, place_integers
 from ..measurement.measurement import STEPS, LaplaceMeasurement
 from ..measurement.noise import LaplaceNoise
 from ..measurement.statistics import Stage, Statistics
 from .base import BEYOND_ONE_RELEASE, FIXED_IN_ADVANCE, NotPrivate, Release, teaching
 from .recorded import statistics_of
-from .uncertainty import NoInterval
 
 ASSUMPTIONS = (
     FIXED_IN_ADVANCE[0],

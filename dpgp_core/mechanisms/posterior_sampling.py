@@ -14,9 +14,9 @@ from ..arrays import FloatArray
 from ..checks import check_interval, check_positive
 from ..data import Dataset
 from ..gp.paths import Paths, posterior_process
+from ..gp.uncertainty import NoInterval
 from ..kernels import Matern12, Stationary
 from .base import BEYOND_ONE_RELEASE, TEACHING, NotPrivate, TeachingRelease
-from .uncertainty import NoInterval
 
 ONE_RECORD = "one record (input and output) replaced by any other within the public domain and bounds; n fixed"
 RECORD_UNIT = "one record, its input and its output"

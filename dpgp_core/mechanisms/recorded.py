@@ -11,13 +11,13 @@ import numpy as np
 from ..accounting.guarantee import Guarantee
 from ..arrays import FloatArray
 from ..data import Dataset
+from ..gp.uncertainty import Of, mixture_half_width
 from ..linalg.blocks import columns_of
 from ..linalg.dense import column_norms
 from ..measurement.measurement import Measurement
 from ..measurement.statistics import Stage, Statistics
 from .base import Plan
 from .measuring import Measure, Measured, Place, noiseless, numbered
-from .uncertainty import Of, mixture_half_width
 
 _SIMULATED = 400  # made-up outputs; each counts twice, with its mirror image
 _AT_ONCE = 1 << 22  # numbers

@@ -15,6 +15,7 @@ from ..arrays import FloatArray
 from ..checks import check_positive
 from ..data import Dataset
 from ..gp.grid import check_bins
+from ..gp.uncertainty import NoInterval, NormalInterval, Uncertainty
 from ..gp.variational import Features, grid_in_box, inducing_root, row_blocks, whitened_features
 from ..kernels import Stationary
 from ..sparse.fit import SparseFit
@@ -32,7 +33,6 @@ from ..sparse.statistics import (
     noise_scales,
 )
 from .base import NotPrivate, Release, teaching
-from .uncertainty import NoInterval, NormalInterval, Uncertainty
 
 ONE_RECORD = "one record (input and output) replaced, n public"
 ASSUMPTIONS = (

@@ -13,9 +13,9 @@ from scipy.linalg import LinAlgError
 from ..arrays import FloatArray
 from ..data import Dataset
 from ..gp.inference import Inference
+from ..gp.uncertainty import Of
 from ..mechanisms.base import Mechanism, Plan, Planned, PlannedForBudget, Release
 from ..mechanisms.bayes_release import BayesPlan
-from ..mechanisms.uncertainty import Of
 from .specification import ReleaseSpec
 
 LEVEL = 0.95

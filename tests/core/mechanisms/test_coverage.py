@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dpgp_core.gp.uncertainty import NoInterval, mixture_half_width
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import CATALOGUE, RefinedCloaking
 from dpgp_core.mechanisms.base import Planned
 from dpgp_core.mechanisms.catalogue import Parameters
-from dpgp_core.mechanisms.uncertainty import NoInterval, mixture_half_width
 
 KERNEL, NOISE_VARIANCE = EQ(lengthscale=2.0), 0.3
 PARAMETERS = Parameters(

@@ -72,7 +72,7 @@ def test_the_score_breaks_float_noise_about_a_float_mean(epsilon, make_dataset):
     X_test, rng = np.linspace(-2, 12, 80)[:, None], np.random.default_rng(3)
     pair = neighbours(make_dataset)
     plan = mechanism.plan(pair[0].X, X_test)
-    factor = mechanism.noise_multiplier * pair[0].d * plan.factor
+    factor = mechanism.noise_multiplier * pair[0].output_range * plan.factor
 
     def draw(data, count):
         mean = data.in_data_units(plan.weights @ data.standardised())

@@ -52,8 +52,8 @@ def test_a_low_rank_plan_says_what_the_exact_one_says(make_spec, make_table, mon
     exact = plan_release(spec, data.X)
     monkeypatch.setattr("dpgp_core.gp.inference.EXACT_ALWAYS", 10)
     low = plan_release(spec, data.X)
-    assert isinstance(exact.weights.strategy, np.ndarray)
-    assert isinstance(low.weights.strategy, FactoredMatrix)
+    assert isinstance(exact.plan.strategy, np.ndarray)
+    assert isinstance(low.plan.strategy, FactoredMatrix)
     # from 400 other made-up outputs each; the numbers are fixed
     np.testing.assert_allclose(low.half_width, exact.half_width, rtol=0.3)
     assert low.step == exact.step
