@@ -52,7 +52,7 @@ def read_csv(
             y=y,
             y_bounds=y_bounds,
             x_box=x_box,
-            privacy_unit=y_unit,
+            privacy_unit=privacy_unit,
             name=name,
             x_units=x_units,
             y_unit=y_unit,

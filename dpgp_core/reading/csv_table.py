@@ -80,7 +80,7 @@ def read_dataset(
         y_unit=y_unit,
         y_bounds=bounds,
         x_box=box,
-        privacy_unit=y_unit,
+        privacy_unit=privacy_unit,
         source="your own CSV file",
         licence="yours to state; this project neither keeps nor shares the file",
         bounds_reason="declared by you when the file was read; nothing was computed from its values",

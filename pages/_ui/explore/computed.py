@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from dpgp_core.data import Dataset
+from dpgp_core.mechanisms.bayes_release import BayesPlan
 from pages._ui.explore import posterior, statistic
 from pages._ui.explore.posterior import Filtered, Lengthscales
 from pages._ui.explore.statistic import Explored, Teaching
@@ -71,7 +72,7 @@ def _own(files: Mapping[str, bytes], refit: Refit) -> tuple[Explored, Filtered]:
     return found, refit_over_box(found, refit)
 
 
-def _planned(data: Dataset, dataset: str, epsilon: float, delta: float) -> statistic.BayesPlan:
+def _planned(data: Dataset, dataset: str, epsilon: float, delta: float) -> BayesPlan:
     return statistic.planned(data, Teaching(dataset, epsilon, delta))
 
 

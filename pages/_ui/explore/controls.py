@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import streamlit as st
 
@@ -108,7 +108,7 @@ def _display() -> float:
     return choice("Points of the grid", "explore_points", POINTS, 200, help="New points cost nothing either.")
 
 
-def _shown(found: Explored) -> dict[str, object]:
+def _shown(found: Explored) -> dict[str, Any]:
     """Interval and threshold."""
     st.sidebar.subheader("Shown")
     with st.sidebar:
