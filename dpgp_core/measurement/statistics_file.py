@@ -140,10 +140,10 @@ def _pair(values: Sequence[object]) -> tuple[float, float]:
 
 
 def _arrays(statistics: Statistics) -> dict[str, Array]:
-    arrays: dict[str, Array] = {"X": np.asarray(statistics.X, dtype="<f8")}
+    arrays: dict[str, Array] = {"X": np.ascontiguousarray(statistics.X, dtype="<f8")}
     for i, stage in enumerate(statistics.stages):
         measurement = stage.measurement
-        arrays[f"B_{i}"] = (measurement.B * GRID).astype("<i4")  # exact
+        arrays[f"B_{i}"] = np.ascontiguousarray(measurement.B * GRID, dtype=float).astype("<i4")  # exact
         for name, values in {"low": measurement.low, "high": measurement.high, "z": stage.z}.items():
             arrays[f"{name}_{i}"] = np.asarray(values, dtype="<f8")
     return arrays

@@ -44,7 +44,7 @@ def test_every_kind_of_control_says_what_it_could_not_use(page, key, value, sent
     "spelt", ["1e-5", "1E-5", "1e-05", "0.00001", ".00001", "+1e-5", "01e-5", "10e-6", " 1e-5", "1.e-5"]
 )
 def test_a_number_is_what_python_writes_before_a_control_sees_it(spelt):
-    assert address.usable({"delta": spelt}) == {"delta": "1e-05"}
+    assert address.usable({"delta": spelt}, {}) == {"delta": "1e-05"}
     app = fuzz_links.open_at("start", {"delta": spelt})
     assert not app.exception
     assert not app.warning
@@ -65,7 +65,7 @@ def test_a_number_is_what_python_writes_before_a_control_sees_it(spelt):
     ],
 )
 def test_whole_numbers_and_words(spelt, written):
-    assert address.usable({"draw": spelt}) == {"draw": written}
+    assert address.usable({"draw": spelt}, {}) == {"draw": written}
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,7 @@ def test_the_total_is_enforced_and_the_file_stays(tmp_path):
     for _ in range(7):
         spend_in_file(str(path), EXAMPLE.new_ledger(), ONE)
     before = path.read_bytes()
-    with pytest.raises(BudgetExceeded, match=r"above the declared 3; 2.95 is spent and nothing was released"):
+    with pytest.raises(BudgetExceeded, match=r"above the declared 3; 2.96 is spent and nothing was released"):
         spend_in_file(str(path), EXAMPLE.new_ledger(), ONE)
     assert path.read_bytes() == before
     assert names(tmp_path) == ["l.json"]
