@@ -195,7 +195,6 @@ _ROWS = (
         title="Bayes cloaking (ours)",
         build=_bayes,
         released=True,
-        compared=True,
         automatic=True,
         look=("private", "solid"),
         simulated=20,
