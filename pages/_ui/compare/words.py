@@ -135,7 +135,7 @@ TABLE_NOTE = (
 EXPLANATION = [
     (
         "Bayes cloaking (ours)",
-        "recommended for a release, and not drawn here: planning it at every ε takes half a minute a curve. It needs no "
+        "recommended for a release, and not drawn here: planning it takes half a minute a curve. It needs no "
         "kernel, lengthscale or noise, and its release can be refitted for free; docs/benchmarks.md has its errors",
     ),
     ("Error", f"root mean square over {FOLDS} public folds, trained without the records tested; {_DRAWS} draws each"),
