@@ -128,11 +128,6 @@ class SimulatedInterval:
         half = self.half_width(level, of)
         return self.curve - half, self.curve + half
 
-    def privacy_sd(self) -> FloatArray:
-        """Root mean square of what privacy adds to the fit C y at each test point (P,), if the model is right."""
-        shifts, noise = self._simulated()
-        return np.asarray(np.sqrt((shifts**2 + noise).mean(axis=0)))
-
     def half_width(self, level: float, of: Of) -> FloatArray:
         """Half of each interval (P,), in the output's unit: the same for every draw."""
         model, scale = self.plan.model, self.public.y_scale

@@ -92,7 +92,10 @@ def test_draws_compose_on_screen_and_over_the_session(open_page):
     assert spent == pytest.approx(epsilon_of(1.8779 / np.sqrt(5), 0.01), abs=0.01)
     assert "for all 5 draws together" in page_text(app)
     app.select_slider(key="epsilon").set_value(0.5).run()
-    assert "If all 2 pictures seen in this session were published" in "".join(c.value for c in app.sidebar.caption)
+    captions = "".join(c.value for c in app.sidebar.caption)
+    # ours and the published curve beside it, at two budgets
+    assert "4 separate real releases of the settings seen in this session" in captions
+    assert "hide nothing from someone who sees two" in captions
 
 
 def test_halls_formula_above_epsilon_one_is_marked_as_no_promise(open_page):

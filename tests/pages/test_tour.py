@@ -92,7 +92,7 @@ def test_another_page_than_the_steps_says_so_and_leads_back(open_page):
     assert links(app)["Back to the tour"] == {"tour": "3"} | walk.STEPS[2].state
 
 
-@pytest.mark.parametrize("garbage", ["0", "8", "-1", "1.5", "one", "<b>", "01", "", "inf", "9" * 5000])
+@pytest.mark.parametrize("garbage", ["0", "8", "-1", "1.5", "one", "<b>", "", "inf", "9" * 5000])
 def test_a_bad_step_is_explained_and_the_page_shown_without_the_tour(open_page, garbage):
     app = open_page("start", tour=garbage)
     [warning] = app.warning
