@@ -111,7 +111,7 @@ def banner(page: str) -> Iterator[None]:
         _ways_on(number, away=False)
     yield
     with reveal:
-        hidden = step.from_true_data and not st.session_state.get("overlay", True)
+        hidden = step.from_true_data and session.control("overlay") is False
         answer = (
             "The answer quotes true data: switch the educational overlay on to see it." if hidden else step.answer()
         )
