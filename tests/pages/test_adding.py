@@ -37,7 +37,8 @@ def load(*, n: int = 40) -> Dataset:
     X = np.random.default_rng(1).uniform(0, (10, 100), (n, 2))
     return Dataset(
         name=NAME, X=X, y=np.sin(X[:, 0] / 3) + X[:, 1] / 100, x_names=("a", "b"), x_units=("m", "kg"), y_name="y",
-        y_unit="V", y_bounds=Y_BOUNDS, x_box=((0.0, 10.0), (0.0, 100.0)), unit="nobody's value",
+        y_unit="V", y_bounds=Y_BOUNDS, x_box=((0.0, 10.0), (0.0, 100.0)),
+        privacy_unit="nobody's value",
         source="made up", licence="none", bounds_reason="made up", simulated=True,
     )
 
