@@ -67,18 +67,23 @@ def london():
     return [np.exp(result.outcome.nonprivate).round(-3)], [np.expm1(result.outcome.nonprivate_rmse) * 100]
 
 
-def excursion():
+def excursion_sets():
     found = excursion.explored(View("curve", 0.3, 8.0, 0.05, 1, 0.0, 0.0, 0.3, 0.005, 1))
     secret = [float(np.median(found.path_iou)), found.estimate_iou, found.everything_iou, found.d_eff, found.bce]
     return [found.mean, found.truth], secret
 
 
-def sparse():
+def sparse_dp_gp():
     found = sparse.fits(fitting.SparseSetting("toy_1d", 1.0, 0.03, 13, 1.0, 0.01, 1))
     return [found.plain[0]], list(found.rmse.values())
 
 
-SECRETS = {"kung_curves": kung, "london_noise_map": london, "excursion_sets": excursion, "sparse_dp_gp": sparse}
+SECRETS = {
+    "kung_curves": kung,
+    "london_noise_map": london,
+    "excursion_sets": excursion_sets,
+    "sparse_dp_gp": sparse_dp_gp,
+}
 
 
 @pytest.mark.parametrize("page", SECRETS)
