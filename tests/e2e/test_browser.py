@@ -88,7 +88,7 @@ def test_draw_again_is_another_draw_and_adds_to_what_is_spent(visit):
     tool.settle(page)
     assert curve(page) != before
     assert "draw=2" in page.url
-    assert page.get_by_text("If all 2 pictures seen in this session were published").is_visible()
+    assert page.get_by_text("separate real releases of the settings seen in this session").is_visible()
 
 
 def test_changing_epsilon_keeps_the_axes(visit):
