@@ -30,9 +30,9 @@ def text(page):
 
 
 def pictures_counted(page):
-    """How many releases the session has counted; 1 is not said."""
-    said = page.get_by_text("pictures seen in this session").all_text_contents()
-    return int(re.search(r"If all (\d+) pictures", said[0])[1]) if said else 1
+    """How many releases the session has counted: a setting's own and the published one beside it."""
+    said = page.get_by_text("separate real releases of the settings seen").all_text_contents()
+    return int(re.search(r"(\d+) separate real releases", said[0])[1])
 
 
 def test_a_replica_dies_and_the_page_goes_on_at_another(gate_of_three, chromium, record_property):
@@ -46,7 +46,7 @@ def test_a_replica_dies_and_the_page_goes_on_at_another(gate_of_three, chromium,
     address, before = page.url, text(page)
     assert address.endswith("/kung_curves?epsilon=0.7&draw=2")
     assert "At ε = 0.7" in before
-    assert pictures_counted(page) == 3  # epsilon 1; 0.7; 0.7 drawn again
+    assert pictures_counted(page) == 6  # two each at epsilon 1; 0.7; 0.7 drawn again
     [cookie] = [cookie["value"] for cookie in context.cookies() if cookie["name"] == "dpgp_session"]
     victim = gate.replica(gate.replica_of(cookie))
 
@@ -71,7 +71,7 @@ def test_a_replica_dies_and_the_page_goes_on_at_another(gate_of_three, chromium,
     assert "draw=2" in page.url
     assert "At ε = 0.5" in text(page)
     assert page.locator("[data-testid=stException]").count() == 0
-    assert pictures_counted(page) == 1  # lost: what only the session knew
+    assert pictures_counted(page) == 2  # lost: what only the session knew
 
     page.goto(address)
     tool.settle(page)
@@ -107,6 +107,6 @@ def test_a_replica_steps_down_and_only_new_visitors_go_elsewhere(gate_of_three, 
     assert gate.who_answered("/while_draining") != old.port
     move(page, "ε")  # who is there stays there
     assert "At ε = 0.7" in text(page)
-    assert pictures_counted(page) == 2
+    assert pictures_counted(page) == 4
     assert old.process.poll() is None
     context.close()
