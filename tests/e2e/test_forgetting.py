@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e import browser as tool
-from tests.e2e.test_your_data import declare, release, upload
+from tests.e2e.test_your_data import choose, declare, fill, release, upload
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="NO /proc: memory cannot be searched here")
 
@@ -120,6 +120,8 @@ def page(chromium, watched):
 def use(page):
     upload(page, "mine.csv", TABLE)
     declare(page, "age", "height")
+    choose(page, "mechanism", "Refined cloaking")  # the default takes fewer rows
+    fill(page, "length_age", "20")
     release(page, 1)
 
 
