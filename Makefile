@@ -19,9 +19,9 @@ test: $(VENV)/.dev
 test-slow: $(VENV)/.dev
 	$(RUN)/python -m pytest --numprocesses auto --dist load -m slow
 
-# The core as other processors round it, and with two BLAS threads.
+# The core as other processors round it, and with two BLAS threads, in another order.
 test-machines: $(VENV)/.dev
-	$(RUN)/python tests/machines.py --numprocesses auto --dist loadfile tests/core
+	$(RUN)/python tests/machines.py --numprocesses auto --dist loadfile --shuffle 1 tests/core
 
 check: $(VENV)/.dev
 	$(RUN)/ruff check .

@@ -37,7 +37,7 @@ import numpy as np  # noqa: E402
 from datasets import excursion_1d, london_excursion, plumes_2d  # noqa: E402
 from dpgp_core.accounting.posterior_epsilon import posterior_sampling_epsilon  # noqa: E402
 from dpgp_core.arrays import FloatArray  # noqa: E402
-from dpgp_core.excursion.grid_search import EpsilonOfSetting, Setting  # noqa: E402
+from dpgp_core.excursion.grid_search import EpsilonOfSetting, PathSetting  # noqa: E402
 from dpgp_core.excursion.marginals import hall_mean, hall_paths, posterior_marginals, posterior_paths  # noqa: E402
 from dpgp_core.excursion.search import search, search_hall  # noqa: E402
 from dpgp_core.excursion.sets import (  # noqa: E402
@@ -53,7 +53,7 @@ from dpgp_core.kernels import Matern12  # noqa: E402
 from pages._ui.work.engine import engine  # noqa: E402
 
 PARTS = ("curve", "curves", "plumes", "london", "speed")
-SPEED_TARGET = 20.0  # seconds, 07_targets.md; published script: 190 to 463 s
+SPEED_TARGET = 20.0  # seconds, docs/targets.md; published script: 190 to 463 s
 BUDGETS = (math.inf, 10.0, 3.0)
 DELTA_1D = 0.005
 COLUMNS = (
@@ -70,7 +70,7 @@ COLUMNS = (
     "quartiles",
     "path sd",
 )
-GOLDEN = {  # 07_targets.md: (non-private, one private path)
+GOLDEN = {  # docs/targets.md: (non-private, one private path)
     "one curve": {0.1: (0.956, 0.891), 0.3: (0.948, 0.864), 0.5: (0.939, 0.792), 0.6: (0.925, 0.758)},
     "plumes": {0.1: (0.975, 0.843), 0.3: (0.945, 0.827), 0.5: (0.907, 0.798)},
 }
@@ -108,7 +108,7 @@ def accounting(n: int, diameter: float, delta: float, sensitivity: str) -> Cost:
     return cost
 
 
-def probabilities(targets: Targets, setting: Setting, *, hall: bool) -> FloatArray:
+def probabilities(targets: Targets, setting: PathSetting, *, hall: bool) -> FloatArray:
     """Excursion probability of one release at every grid point of every training set (T, P)."""
     kernel, q = Matern12(lengthscale=setting.lengthscale), setting.r**2
     p = np.empty(targets.truth.shape)
@@ -122,7 +122,7 @@ def probabilities(targets: Targets, setting: Setting, *, hall: bool) -> FloatArr
     return p
 
 
-def path_scores(part: Part, setting: Setting, draws: int, rng: np.random.Generator, *, hall: bool) -> FloatArray:
+def path_scores(part: Part, setting: PathSetting, draws: int, rng: np.random.Generator, *, hall: bool) -> FloatArray:
     """IoU of every draw (T, draws) of a one-path release."""
     draw = hall_paths if hall else posterior_paths
     paths = draw(Matern12(lengthscale=setting.lengthscale), part.report, setting.r**2, setting.scale, draws, rng)
@@ -132,7 +132,12 @@ def path_scores(part: Part, setting: Setting, draws: int, rng: np.random.Generat
 
 
 def row(
-    limit: str, release: str, setting: Setting, part: Part, losses: tuple[FloatArray, FloatArray], scores: FloatArray
+    limit: str,
+    release: str,
+    setting: PathSetting,
+    part: Part,
+    losses: tuple[FloatArray, FloatArray],
+    scores: FloatArray,
 ) -> tuple[str, ...]:
     """One line of a table; ``losses`` are this release's and those without a limit, ``scores`` (T, draws)."""
     K = [Matern12(lengthscale=setting.lengthscale)(X, X) for X in part.report.X]

@@ -20,11 +20,10 @@ import numpy as np
 
 from benchmarks import excursion_tables, lira, noise_design, scale, sparse_tables
 from benchmarks.noise_design import machine, timed
-from datasets import kung, load, london_sales
+from datasets import EXHIBITS, exhibit, kung, load, london_sales
 from dpgp_core.gp.exact import cloaking_matrix
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import SparseVariational
-from pages._ui import settings
 from pages._ui.cloaking import pipeline
 from pages._ui.model import PAPER_DESIGN, Design, Draw, Model, load_dataset
 
@@ -87,7 +86,7 @@ class Page:
     def __init__(self, name: str) -> None:
         self.name = name
         self.dataset = load_dataset(name)
-        self.scene = pipeline.make_scene(self.dataset)
+        self.scene = pipeline.make_scene(self.dataset, exhibit(name).scene)
 
     def prepare(self, lengthscale: float) -> Callable[[], object]:
         """Stages 1 and 2; returns stage 3, which is all that a new budget or draw needs."""
@@ -111,18 +110,18 @@ class Page:
 def page_rows(repeats: int) -> Iterator[Row]:
     """What changing a control costs in the core."""
     for name in analysed():
-        page, (unit, grid, default) = Page(name), settings.LENGTHSCALES[name]
-        seconds = quickest(page.prepare(float(default)), repeats)
+        page, shown = Page(name), exhibit(name)
+        seconds = quickest(page.prepare(shown.lengthscale), repeats)
         yield milliseconds(f"epsilon, delta, draw: {name}", BUDGET_SECONDS, seconds)
         if name in PAGES:
-            times = {length: quickest(partial(page.show, float(length)), repeats) for length in grid}
-            for what, length in (("default", default), ("slowest", max(times, key=times.__getitem__))):
-                yield milliseconds(f"lengthscale: {name}, {length:g} {unit} ({what})", PAGES[name], times[length])
+            times = {length: quickest(partial(page.show, length), repeats) for length in shown.lengthscales}
+            for what, length in (("default", shown.lengthscale), ("slowest", max(times, key=times.__getitem__))):
+                yield milliseconds(f"lengthscale: {name}, {length:g} {shown.unit} ({what})", PAGES[name], times[length])
 
 
 def analysed() -> list[str]:
     """Datasets of the pages that show a release."""
-    return [*settings.CHOICES["dataset"], *settings.CHOICES["map_dataset"]]
+    return [shown.name for scene in ("curve", "map") for shown in EXHIBITS.values() if shown.scene == scene]
 
 
 def batch_rows(shadows: int, sets: int, grid: int) -> Iterator[Row]:

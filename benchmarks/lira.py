@@ -3,7 +3,7 @@
     python -m benchmarks.lira                        # a few seconds
     python -m benchmarks.lira --seeds 5 --inputs uniform
 
-Given rows: 07_targets.md, made by running the published script with seed 0; the first with its documented
+Given rows: docs/targets.md, made by running the published script with seed 0; the first with its documented
 10,000 shadows, the others with 3,000 (replaying the script's random numbers gives their AUC to the digit). Both runs
 are random, so "z" divides the difference of the AUCs by the standard error of both together.
 

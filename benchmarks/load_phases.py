@@ -14,10 +14,11 @@ from websockets.exceptions import WebSocketException
 
 from benchmarks.load_report import Phase
 from benchmarks.streamlit_client import Session
-from deploy.local import ROOT
-from pages._ui.settings import EPSILONS, LENGTHSCALES, NOISES
+from datasets import exhibit
+from pages._ui import menu
+from pages._ui.look.offers import EPSILONS, NOISES, lengthscale_key, whole
 
-PAGES = ("", *sorted(path.stem for path in (ROOT / "pages").glob("*.py") if path.stem != "start"))
+PAGES = tuple("" if page == menu.PAGES[0] else page.file for page in menu.PAGES)
 COLD = {"kung_curves": "kung", "london_noise_map": "london_hexes"}  # page -> the dataset it opens with
 SEED = 1
 
@@ -108,7 +109,7 @@ async def _move_epsilon(load: Load, page: str, number: int, phase: Phase, says: 
 async def _change_settings(
     load: Load, page: str, number: int, phase: Phase, unseen: Iterator[tuple[float, float]]
 ) -> None:
-    slider = f"lengthscale_{LENGTHSCALES[COLD[page]][0]}"
+    slider = lengthscale_key(exhibit(COLD[page]))
     with _noting_failures(phase):
         async with Session(load.address, page) as tab:
             phase.errors += (await tab.open()).exceptions
@@ -142,7 +143,8 @@ def _noting_failures(phase: Phase) -> Iterator[None]:
 
 def _unseen(dataset: str) -> Iterator[tuple[float, float]]:
     """(lengthscale, noise) pairs that the page offers and does not open with, shuffled."""
-    _, grid, default = LENGTHSCALES[dataset]
-    settings = [pair for pair in itertools.product(grid, NOISES) if pair != (default, 0.3)]
+    shown = exhibit(dataset)
+    grid = whole(shown.lengthscales)
+    settings = [pair for pair in itertools.product(grid, NOISES) if pair != (shown.lengthscale, 0.3)]
     random.Random(SEED).shuffle(settings)
     return iter(settings)

@@ -25,7 +25,7 @@ for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 import numpy as np  # noqa: E402
 
 from datasets import load  # noqa: E402
-from dpgp_core.accounting.compose import total_epsilon  # noqa: E402
+from dpgp_core.accounting.compose import compose  # noqa: E402
 from dpgp_core.accounting.gaussian import Method, noise_multiplier  # noqa: E402
 from dpgp_core.accounting.losses import GaussianLoss  # noqa: E402
 from dpgp_core.arrays import FloatArray  # noqa: E402
@@ -74,7 +74,7 @@ def total_spent(selection_epsilon: float, epsilon: float, calibration: Method) -
     if epsilon == math.inf:
         return math.inf
     release = GaussianLoss(1 / noise_multiplier(epsilon, DELTA, calibration, unproven=True))
-    return total_epsilon([selection_guarantee(selection_epsilon).loss, release], DELTA)
+    return compose([selection_guarantee(selection_epsilon).loss, release], DELTA)
 
 
 def row(label: str, values: Sequence[float] | FloatArray, digits: int, starred: Sequence[bool] | None = None) -> str:
@@ -105,7 +105,7 @@ def run(name: str, options: argparse.Namespace) -> None:
     """Compute and print one data set's table."""
     dataset, problem = load(name), PROBLEMS[name]
     plans, seconds = timed_plans(dataset, problem, options.objective, options.seed)
-    d = dataset.d / dataset.y_scale
+    d = dataset.output_range / dataset.y_scale
     started = time.perf_counter()
     scores = grid_scores(plans, dataset, None if options.clip is None else options.clip * d)
     scoring = time.perf_counter() - started

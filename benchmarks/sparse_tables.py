@@ -4,7 +4,7 @@
     python -m benchmarks.sparse_tables --tables error selection --repeats 10
 
 error: f(x) = sin(2x) / (2x) on [-4, 4], n = 1024, 9 inducing inputs on [-3, 3], EQ l = 1, sigma = 0.1, R_y = 1.2,
-delta = 1e-4; root mean squared error of f at the training inputs, mean over repeats, and the figures of the spec.
+delta = 1e-4; root mean squared error of f at the training inputs, mean over repeats, and those of docs/targets.md.
 calibration: f drawn from the GP, 512 training and 512 test points, 15 inducing inputs on [-3.5, 3.5], R_y = 3: share
 of noisy test outputs, and of f itself, inside the central intervals.
 selection: n = 2048, 9 inducing inputs (evidence: 15 on [-3.75, 3.75], whitened with l = 1/3),
@@ -34,7 +34,7 @@ from dpgp_core.data import Dataset  # noqa: E402
 from dpgp_core.gp.variational import BLOCK, sum_statistics  # noqa: E402
 from dpgp_core.kernels import EQ  # noqa: E402
 from dpgp_core.mechanisms import SparseVariational  # noqa: E402
-from dpgp_core.selection.hyperparameters import Candidate, Choice, choose_by_evidence, choose_jointly  # noqa: E402
+from dpgp_core.selection.hyperparameters import Candidate, HyperparameterChoice, choose_by_evidence, choose_jointly  # noqa: E402
 from dpgp_core.selection.repeated import choose_liu_talwar, choose_repeatedly  # noqa: E402
 from dpgp_core.sparse.statistics import add_noise  # noqa: E402
 
@@ -42,9 +42,9 @@ DELTA = 1e-4
 LEVELS = (0.5, 0.9, 0.95, 0.99)
 ERROR_EPSILONS = (1.0, 2.0, 5.0, 10.0)
 SELECTION_EPSILONS = (1.0, 3.0, 10.0, 30.0)
-SPEC_ERROR = {"paper": (0.169, 0.124, 0.083, 0.053), "whitened": (0.087, 0.059, 0.036, 0.027)}
-SPEC_COVERAGE = {"paper": (0.12, 0.30, 0.36, 0.47), "whitened": (0.54, 0.93, 0.97, 1.0)}
-SPEC_SELECTION = {"evidence": (0.056, 0.028, 0.014, 0.010), "liu_talwar": (0.336, 0.193, 0.114, 0.068)}
+GOLDEN_ERROR = {"paper": (0.169, 0.124, 0.083, 0.053), "whitened": (0.087, 0.059, 0.036, 0.027)}
+GOLDEN_COVERAGE = {"paper": (0.12, 0.30, 0.36, 0.47), "whitened": (0.54, 0.93, 0.97, 1.0)}
+GOLDEN_SELECTION = {"evidence": (0.056, 0.028, 0.014, 0.010), "liu_talwar": (0.336, 0.193, 0.114, 0.068)}
 SIGMAS, LENGTHSCALES = (0.1 / 3, 0.1, 0.3), (1 / 3, 1.0, 3.0)
 CANDIDATES = [Candidate(kernel=EQ(lengthscale=length), noise_variance=s**2) for length in LENGTHSCALES for s in SIGMAS]
 REFERENCE = EQ(lengthscale=1 / 3)
@@ -67,7 +67,7 @@ def simulated(x: FloatArray, f: FloatArray, sigma: float, R_y: float, rng: np.ra
         y_unit="arbitrary units",
         y_bounds=(-R_y, R_y),
         x_box=((-4.0, 4.0),),
-        unit="one simulated point",
+        privacy_unit="one simulated point",
         source="simulated",
         licence="MIT",
         bounds_reason="declared with the generator",
@@ -125,8 +125,8 @@ def error_table(repeats: int) -> None:
         errors = [[error_of(model(e, **changes), seed) for seed in range(repeats)] for e in ERROR_EPSILONS]
         row(label, np.mean(errors, axis=1))
         row("  standard error", np.std(errors, axis=1) / np.sqrt(repeats), 4)
-        if label in SPEC_ERROR:
-            row("  spec", SPEC_ERROR[label])
+        if label in GOLDEN_ERROR:
+            row("  given", GOLDEN_ERROR[label])
 
 
 def drawn_from_prior(seed: int, sigma: float) -> tuple[Dataset, Dataset, FloatArray]:
@@ -164,14 +164,14 @@ def calibration_table(repeats: int, epsilon: float, sigma: float) -> None:
             functions.append(inside(mean, variance, f))
         row(f"{label}: y", np.mean(outputs, axis=0), 2)
         row(f"{label}: f", np.mean(functions, axis=0), 2)
-        if label in SPEC_COVERAGE:
-            row("  spec", SPEC_COVERAGE[label], 2)
+        if label in GOLDEN_COVERAGE:
+            row("  given", GOLDEN_COVERAGE[label], 2)
 
 
-def selections(gamma: float) -> dict[str, Callable[[float, Dataset, np.random.Generator], Choice]]:
+def selections(gamma: float) -> dict[str, Callable[[float, Dataset, np.random.Generator], HyperparameterChoice]]:
     """Every private choice, as a function of epsilon, data and generator."""
 
-    def choice(choose: Callable[..., Choice], changes: dict[str, object], **options: float):
+    def choice(choose: Callable[..., HyperparameterChoice], changes: dict[str, object], **options: float):
         return lambda epsilon, data, rng: choose(model(epsilon, **changes), CANDIDATES, data, rng, **options)
 
     paper: dict[str, object] = {"variant": "paper"}
@@ -202,8 +202,8 @@ def selection_table(repeats: int, gamma: float) -> None:
                 lengths[i, seed] = chosen.index is not None and chosen.index // 3 == 1
                 noises[i, seed] = chosen.index is not None and chosen.index % 3 == 1
         row(label, errors.mean(axis=1))
-        if label in SPEC_SELECTION:
-            row("  spec", SPEC_SELECTION[label])
+        if label in GOLDEN_SELECTION:
+            row("  given", GOLDEN_SELECTION[label])
         row("  share with l = 1", lengths.mean(axis=1), 2)
         row("  share with sigma = 0.1", noises.mean(axis=1), 2)
         print(f"    {1e3 * (time.perf_counter() - started) / repeats / len(SELECTION_EPSILONS):.0f} ms a choice")

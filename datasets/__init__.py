@@ -1,7 +1,10 @@
-"""Datasets by name: those that ship with the project, those read from files you have, and your own CSV file.
+"""Datasets by name: those that ship with the project, and those read from files you have.
 
-A new dataset is one file in this folder (``NAME``, ``TITLE``, ``load(...) -> Dataset``) and one
-line in ``DATASETS``, or in ``FROM_FILES`` if it cannot be loaded without files of the user's.
+Your own table is read by ``dpgp_core.read_csv``.
+
+A new dataset is one file in this folder (``NAME``, ``TITLE``, ``FAMILY``, ``load(...) -> Dataset`` and ``EXHIBITS``,
+which say how pages show it) and one row in ``DATASETS``, or in ``FROM_FILES`` if it cannot be loaded without files of
+the user's.
 """
 
 from __future__ import annotations
@@ -22,17 +25,25 @@ from datasets import (
     plumes_2d,
     toy_1d,
 )
-from datasets.csv_file import from_csv
+from datasets.exhibit import Exhibit
 from dpgp_core.data import Dataset
 
-__all__ = ["DATASETS", "FROM_FILES", "DatasetModule", "from_csv", "load"]
+__all__ = ["DATASETS", "EXHIBITS", "FROM_FILES", "DatasetModule", "Exhibit", "exhibit", "family", "load"]
 
 
 class DatasetModule(Protocol):
-    """What a dataset's file provides: its short name, its display title, and how to load it."""
+    """What a dataset's file provides: its short name, title, whom it is about, how to load it and how pages show it.
+
+    ``FAMILY`` is the same for data sets about the same people: what is released of one is spent on all.
+    """
 
     NAME: str
     TITLE: str
+    FAMILY: str
+
+    @property
+    def EXHIBITS(self) -> tuple[Exhibit, ...]:
+        """Return how pages show it: once, several times with other options, or not at all."""
 
     @property
     def load(self) -> Callable[..., Dataset]:
@@ -51,6 +62,34 @@ DATASETS: tuple[DatasetModule, ...] = (  # in display order
     growth_2d,
 )
 FROM_FILES: tuple[DatasetModule, ...] = (london_ppd,)  # not in any menu: options without a default name files
+
+EXHIBITS = {exhibit.name: exhibit for module in DATASETS for exhibit in module.EXHIBITS}  # in display order
+
+
+def exhibit(name: str) -> Exhibit:
+    """How pages show a dataset, by its name there.
+
+    Raises:
+        ValueError: no page shows a dataset of this name.
+    """
+    if name not in EXHIBITS:
+        raise ValueError(f"no page shows a dataset named {name!r}; the names are {', '.join(EXHIBITS)}")
+    return EXHIBITS[name]
+
+
+def family(name: str) -> str:
+    """The family of a dataset, ``FAMILY`` of its module: one person, one ledger.
+
+    Args:
+        name: ``NAME`` of a module, or the name of an exhibit of it.
+
+    Raises:
+        ValueError: no dataset has the name.
+    """
+    for module in (*DATASETS, *FROM_FILES):
+        if name in (module.NAME, *(exhibit.name for exhibit in module.EXHIBITS)):
+            return module.FAMILY
+    raise ValueError(f"there is no dataset named {name!r}")
 
 
 def load(name: str, **options: Any) -> Dataset:

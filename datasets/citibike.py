@@ -18,12 +18,14 @@ from pathlib import Path
 
 import numpy as np
 
-from datasets.citibike_file import read_journeys
+from datasets.exhibit import Exhibit
+from datasets.files.citibike import read_journeys
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
 
 NAME = "citibike"
 TITLE = "Citi Bike journeys (simulated)"
+FAMILY = NAME
 LATITUDES = (40.6794, 40.7872)  # degrees north, the published box
 LONGITUDES = (-74.0171, -73.9299)  # degrees east
 X_BOX = (LATITUDES, LONGITUDES, LATITUDES, LONGITUDES)
@@ -131,10 +133,13 @@ def _dataset(X: FloatArray, y: FloatArray, source: str, licence: str, *, simulat
         y_unit="s",
         y_bounds=Y_BOUNDS,
         x_box=X_BOX,
-        unit="one journey's duration",
+        privacy_unit="one journey's duration",
         source=source,
         licence=licence,
         bounds_reason=BOUNDS_REASON,
         y_scale=Y_SCALE,
         simulated=simulated,
     )
+
+
+EXHIBITS: tuple[Exhibit, ...] = ()  # four inputs: no page shows it

@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from datasets.exhibit import Exhibit
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
 from dpgp_core.excursion.sets import Targets
 
 NAME = "excursion_1d"
 TITLE = "Excursion curve (simulated)"
+FAMILY = NAME
 X_BOX = (0.0, 1.0)
 Y_BOUNDS = (-1.0, 1.0)
 GRID_POINTS = 800
@@ -52,7 +54,7 @@ def load(*, n: int = 100, noise: float = 0.5, seed: int = 6) -> Dataset:
         y_unit="arbitrary units",
         y_bounds=Y_BOUNDS,
         x_box=(X_BOX,),
-        unit="one person's position and value",
+        privacy_unit="one person's position and value",
         source="simulated by this project (datasets/excursion_1d.py) after Maciazek 2026, section 5",
         licence="MIT, as the project",
         bounds_reason="declared with the generator: signal within 1 - M_xi, noise within M_xi",
@@ -135,3 +137,6 @@ def _check(n: int, noise: float, seed: int) -> None:
         raise ValueError(f"n must be at least 1 and seed at least 0, got n={n} and seed={seed}")
     if not 0 <= noise < 1:
         raise ValueError(f"noise must be at least 0 and below 1, got {noise}; 1 would leave no signal")
+
+
+EXHIBITS: tuple[Exhibit, ...] = ()  # the page of excursion sets has it

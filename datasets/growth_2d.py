@@ -18,11 +18,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from datasets.exhibit import Exhibit, SparseDefaults
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
 
 NAME = "growth_2d"
 TITLE = "Girls' growth (simulated)"
+FAMILY = NAME
 N_PUBLISHED = 5189  # girls of the published experiment
 AGES = (2.0, 18.0)  # years
 WEIGHTS = (5.0, 90.0)  # kg; the few simulated beyond are set to the end
@@ -61,7 +63,7 @@ def load(*, n: int = N_PUBLISHED, seed: int = 20211111) -> Dataset:
         y_unit="cm",
         y_bounds=Y_BOUNDS,
         x_box=(AGES, WEIGHTS),
-        unit="one (simulated) girl's age, weight and height",
+        privacy_unit="one (simulated) girl's age, weight and height",
         source="simulated by this project (datasets/growth_2d.py); number of records as in Honkela & Melkas 2021",
         licence="MIT, as the project",
         bounds_reason="declared with the generator: girls of 2 to 18 years measure about 75 to 180 cm",
@@ -75,3 +77,19 @@ def median_height(age: FloatArray) -> FloatArray:
     since = age - 11.8
     height: FloatArray = 158 - 2 * (158 - 146) / (np.exp(0.11 * since) + np.exp(1.2 * since))
     return height
+
+
+EXHIBITS = (
+    Exhibit(
+        name=NAME,
+        title=TITLE,
+        load=load,
+        unit="years",
+        lengthscales=(1.0, 3.0, 5.0, 9.0, 15.0, 25.0),
+        lengthscale=5.0,
+        ratios=(1.0, 4.0),  # among girls 5 years of age go with 20 kg
+        cross_validated=False,
+        sparse=SparseDefaults(inducing=(3, 4, 5), start=4, noise=0.03),
+        simulated=True,
+    ),
+)

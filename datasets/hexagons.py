@@ -8,6 +8,7 @@ placed by arithmetic instead of one call a row. It agrees with H3's own cells bu
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import pairwise
 
 import h3
@@ -61,14 +62,37 @@ def aggregate(X: FloatArray, values: FloatArray, *, resolution: int = 7) -> pd.D
     return table.sort_values("cell", ignore_index=True)
 
 
-def _lattice(resolution: int) -> tuple[str, FloatArray]:
-    """The cell that lattice coordinates are counted from, and the polynomial (k, 2) from the grid to them."""
+def box_cells() -> pd.DataFrame:
+    """Every cell of resolution 7 whose centre lies in ``london_hexes.X_BOX``, whether it has sales or not: public.
+
+    Returns:
+        One row a cell, sorted: cell (H3 index), easting_km, northing_km of its centre.
+    """
+    origin, coefficients = _lattice(7)
+    low, side = _extent(coefficients)
+    found = [h3.local_ij_to_cell(origin, int(i), int(j)) for i, j in np.array(list(np.ndindex(*side))) + low]
+    centres = to_grid(_lon_lat(found), _grid_fit())
+    table = pd.DataFrame({"cell": found, "easting_km": centres[:, 0], "northing_km": centres[:, 1]})
+    (west, east), (south, north) = london_hexes.X_BOX
+    inside = table["easting_km"].between(west, east) & table["northing_km"].between(south, north)
+    return table[inside].sort_values("cell", ignore_index=True)
+
+
+def _lon_lat(cells: Iterable[str]) -> FloatArray:
+    return np.array([h3.cell_to_latlng(cell)[::-1] for cell in cells])
+
+
+def _grid_fit() -> FloatArray:
+    """From longitude and latitude to the grid."""
     table = london_hexes.map_cells()
     empty = table[table["sales"] == 0]  # these stand at their centres, whose longitude and latitude h3 knows
-    lon_lat = np.array([h3.cell_to_latlng(cell)[::-1] for cell in empty["cell"]])
-    grid = fit_grid(lon_lat, empty[["easting_km", "northing_km"]].to_numpy(dtype=np.float64))
-    cells = [child for cell in table["cell"] for child in h3.cell_to_children(cell, resolution)]
-    centres = to_grid(np.array([h3.cell_to_latlng(cell)[::-1] for cell in cells]), grid)
+    return fit_grid(_lon_lat(empty["cell"]), empty[["easting_km", "northing_km"]].to_numpy(dtype=np.float64))
+
+
+def _lattice(resolution: int) -> tuple[str, FloatArray]:
+    """The cell that lattice coordinates are counted from, and the polynomial (k, 2) from the grid to them."""
+    cells = [child for cell in london_hexes.map_cells()["cell"] for child in h3.cell_to_children(cell, resolution)]
+    centres = to_grid(_lon_lat(cells), _grid_fit())
     origin = cells[len(cells) // 2]
     points = np.array([h3.cell_to_local_ij(origin, cell) for cell in cells], dtype=np.float64)
     coefficients, *_ = np.linalg.lstsq(_powers(centres), points, rcond=None)

@@ -15,15 +15,18 @@ first release of such a census should declare round figures instead.
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from datasets.exhibit import Exhibit, SparseDefaults
 from dpgp_core.data import Dataset
 
 NAME = "kung"
 TITLE = "!Kung heights"
+FAMILY = NAME  # the same people with one input or two
 Y_BOUNDS = (58.27, 158.27)  # cm
 Y_SCALE = 25.742  # cm
 AGE_BOX = (0.0, 100.0)  # years
@@ -58,9 +61,35 @@ def load(*, dims: int = 1) -> Dataset:
         y_unit="cm",
         y_bounds=Y_BOUNDS,
         x_box=(AGE_BOX, WEIGHT_BOX)[:dims],
-        unit="one woman's or girl's height",
+        privacy_unit="one woman's or girl's height",
         source=SOURCE,
         licence="no licence stated by the source; census figures openly deposited, reused with attribution",
         bounds_reason=BOUNDS_REASON,
         y_scale=Y_SCALE,
     )
+
+
+_AGES = (1.0, 3.0, 5.0, 9.0, 15.0, 25.0, 40.0, 60.0, 81.0, 120.0)  # years
+
+EXHIBITS = (
+    Exhibit(
+        name=NAME,
+        title=TITLE,
+        load=load,
+        unit="years",
+        lengthscales=_AGES,
+        lengthscale=25.0,
+        scene="curve",
+        sparse=SparseDefaults(inducing=(4, 6, 8, 10, 13), start=6, noise=0.3),
+    ),
+    Exhibit(
+        name="kung_2d",
+        title="!Kung heights by age and weight",
+        load=partial(load, dims=2),
+        unit="years",
+        lengthscales=_AGES,
+        lengthscale=25.0,
+        ratios=(1.0, 0.6),  # among adults 25 years of age go with 15 kg
+        sparse=SparseDefaults(inducing=(3, 4, 5), start=4, noise=0.1),
+    ),
+)

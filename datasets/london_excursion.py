@@ -3,8 +3,8 @@
 y = clip(ln median price - t, -1, 1) for the 300 hexagons of ``london_hexes``; coordinates run from
 0 to 1 between the declared bounds of each axis, so that no position of the data sets the scale.
 
-The unit is a hexagon's median, not one sale. Which hexagons are occupied, how many there are (n),
-and delta where it depends on n are public here.
+The unit is a hexagon's median, not one sale. Where the occupied hexagons lie is private: predictions are made on
+``grid``, all hexagons of the declared box. How many are occupied (n), and delta where it depends on n, are public here.
 
 Source of the sales: Contains HM Land Registry data (c) Crown copyright and database right
 2024. Licensed under the Open Government Licence v3.0.
@@ -16,12 +16,15 @@ import math
 
 import numpy as np
 
-from datasets import london_hexes, plumes_2d
+from datasets import hexagons, london_hexes, plumes_2d
+from datasets.exhibit import Exhibit
+from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
 from dpgp_core.excursion.sets import Targets
 
 NAME = "london_excursion"
 TITLE = "London hexagons above a price (private positions)"
+FAMILY = "london"  # the same sales, one by one or as medians of hexagons
 THRESHOLD = 13.0  # ln GBP, about GBP 442,000
 Y_BOUNDS = (-1.0, 1.0)  # ln GBP from the threshold
 SEARCH_NOISE = 0.5  # M_xi of the simulated maps that settings are chosen on; a guess, not fitted
@@ -54,7 +57,7 @@ def load(*, threshold: float = THRESHOLD) -> Dataset:
         y_unit="ln GBP",
         y_bounds=Y_BOUNDS,
         x_box=((0.0, 1.0), (0.0, 1.0)),
-        unit="one hexagon's position and median price",
+        privacy_unit="one hexagon's position and median price",
         source=hexes.source,
         licence=hexes.licence,
         bounds_reason="declared: prices beyond a factor e from the threshold count as a factor e",
@@ -62,12 +65,35 @@ def load(*, threshold: float = THRESHOLD) -> Dataset:
     )
 
 
+def cells() -> list[str]:
+    """H3 indices of the public grid: all hexagons of the declared box, with sales or without."""
+    return hexagons.box_cells()["cell"].tolist()
+
+
+def grid() -> FloatArray:
+    """Centres of ``cells`` (P, 2), as fractions of the declared ranges: test points that depend on no record."""
+    low, high = np.array(london_hexes.X_BOX).T
+    centres = hexagons.box_cells()[["easting_km", "northing_km"]].to_numpy(dtype=np.float64)
+    return np.asarray((centres - low) / (high - low), dtype=np.float64)
+
+
+def truth(medians: Dataset) -> FloatArray:
+    """Outputs of ``load`` on ``grid()`` (P,), in ln GBP from the threshold; NaN where no sale is. Not private."""
+    known = dict(zip(medians.labels["cell"].tolist(), medians.y.tolist(), strict=True))
+    return np.array([known.get(cell, math.nan) for cell in cells()])
+
+
 def search_targets(count: int, *, noise: float = SEARCH_NOISE, seed: int = 1) -> Targets:
-    """Simulate ``count`` maps at the hexagons' positions, to choose settings on without looking at a price.
+    """Simulate ``count`` maps at n cells of the public grid, to choose settings without looking at a price or a place.
 
     Args:
         count: number of maps, at least 1.
         noise: M_xi in [0, 1), as in ``plumes_2d``.
         seed: seed of the simulation.
     """
-    return plumes_2d.targets_at(load().X, count, noise=noise, seed=seed)
+    everywhere = grid()
+    chosen = np.random.default_rng(seed).choice(len(everywhere), load().n, replace=False)
+    return plumes_2d.targets_at(everywhere[chosen], count, noise=noise, seed=seed)
+
+
+EXHIBITS: tuple[Exhibit, ...] = ()  # the page of excursion sets has it

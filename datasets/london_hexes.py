@@ -18,10 +18,12 @@ import h3
 import numpy as np
 import pandas as pd
 
+from datasets.exhibit import Exhibit
 from dpgp_core.data import Dataset
 
 NAME = "london_hexes"
 TITLE = "London price hexagons"
+FAMILY = "london"  # the same sales, one by one or as medians of hexagons
 Y_BOUNDS = (math.log(250_000), math.log(1_500_000))  # ln GBP
 Y_SCALE = 1.0  # ln GBP
 X_BOX = ((490.0, 570.0), (145.0, 210.0))  # km: Greater London and about 10 km around it
@@ -52,7 +54,7 @@ def load() -> Dataset:
         y_unit="ln GBP",
         y_bounds=Y_BOUNDS,
         x_box=X_BOX,
-        unit="one hexagon's median price",
+        privacy_unit="one hexagon's median price",
         source=f"{SOURCE}; medians by H3 cell of resolution 7, terraced houses, 2018-2024",
         licence=LICENCE,
         bounds_reason=BOUNDS_REASON,
@@ -100,3 +102,18 @@ def _borough_names(hexes: pd.DataFrame) -> pd.Series[str]:
 
 def _table(name: str) -> pd.DataFrame:
     return pd.read_csv(_DATA / f"{name}.csv")
+
+
+EXHIBITS = (
+    Exhibit(
+        name=NAME,
+        title=TITLE,
+        load=load,
+        unit="km",
+        lengthscales=(2.0, 3.0, 4.0, 6.0, 8.0, 10.0, 12.0, 15.0, 20.0, 30.0),
+        lengthscale=15.0,
+        ratios=(1.0, 1.0),
+        scene="map",
+        residual_bound=0.375,  # prices of one place stay within a factor of 1.45 of its smooth level
+    ),
+)

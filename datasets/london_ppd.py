@@ -5,9 +5,9 @@ Nothing is downloaded. You fetch two public files and name them::
     datasets.load("london_ppd", ppd="pp-2018.csv", postcodes="ONSPD_FEB_2024_UK.csv", year=2018)
 
 - ``ppd``: the yearly file ``pp-<YEAR>.csv`` (or ``pp-complete.csv``) from the page "Price Paid Data downloads" of
-  https://www.gov.uk/government/statistical-data-sets/price-paid-data-downloads (columns: ``ppd_sales``).
+  https://www.gov.uk/government/statistical-data-sets/price-paid-data-downloads (columns: ``files.price_paid``).
 - ``postcodes``: the ONS Postcode Directory, https://geoportal.statistics.gov.uk, or the folder of OS Code-Point Open,
-  https://osdatahub.os.uk/downloads/open/CodePointOpen (columns: ``ppd_postcodes``).
+  https://osdatahub.os.uk/downloads/open/CodePointOpen (columns: ``files.postcodes``).
 
 Kept are standard sales (category A, not deleted) of the chosen property types and year whose postcode lies in one of
 the 32 boroughs or the City. A sale stands at its postcode's position; a handful of neighbours share it. Files are
@@ -20,25 +20,35 @@ National Statistics. All licensed under the Open Government Licence v3.0.
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import numpy as np
 
 from datasets import london_hexes
-from datasets.ppd_postcodes import read_postcodes
-from datasets.ppd_sales import Sales, read_sales
+from datasets.exhibit import Exhibit
+from datasets.files.postcodes import read_postcodes
+from datasets.files.price_paid import Sales, read_sales
 from dpgp_core.data import Dataset
 
 NAME = "london_ppd"
 TITLE = "London sales (Price Paid Data)"
-Y_BOUNDS = london_hexes.Y_BOUNDS
+FAMILY = "london"  # the same sales, one by one or as medians of hexagons
+DECLARED_YEARS = range(2018, 2025)  # the years that the price range of ``london_hexes`` was declared for
 SOURCE = (
     "Contains HM Land Registry data, OS data (c) Crown copyright and database right, Royal Mail data (c) Royal Mail "
     "copyright and database right; Office for National Statistics"
 )
 
 
-def load(*, ppd: str | Path, postcodes: str | Path, year: int | None = None, property_types: str = "T") -> Dataset:
+def load(
+    *,
+    ppd: str | Path,
+    postcodes: str | Path,
+    year: int | None = None,
+    property_types: str = "T",
+    price_bounds: tuple[float, float] | None = None,
+) -> Dataset:
     """Read the sales of Greater London from files that you have downloaded.
 
     Args:
@@ -46,6 +56,9 @@ def load(*, ppd: str | Path, postcodes: str | Path, year: int | None = None, pro
         postcodes: path of the unzipped postcode lookup, a CSV or a folder of CSVs.
         year: of the transfer, or None for all years of the file.
         property_types: letters of D (detached), S (semi-detached), T (terraced), F (flat), O (other).
+        price_bounds: public (low, high) [GBP] that prices are clipped to: round figures that you would declare without
+            these files. No statistic of the register is a substitute, as it is computed from the same sales. None for
+            the range declared for 2018 to 2024; prices of other years lie elsewhere, so there is no default for them.
 
     Returns:
         X (n, 2): easting and northing [km] of each sale's postcode; y (n,): ln(price in GBP), n >= 2.
@@ -54,6 +67,7 @@ def load(*, ppd: str | Path, postcodes: str | Path, year: int | None = None, pro
         ValueError: a file is another one than expected (the message says which and what to give instead), an option
             is refused, or fewer than 2 sales are left. No message repeats a cell of the price-paid file.
     """
+    y_bounds, reason = _bounds(year, price_bounds)
     sales = read_sales(ppd, read_postcodes(postcodes, london_hexes.X_BOX), year=year, property_types=property_types)
     return Dataset(
         name=NAME,
@@ -63,13 +77,33 @@ def load(*, ppd: str | Path, postcodes: str | Path, year: int | None = None, pro
         x_units=("km", "km"),
         y_name="ln price",
         y_unit="ln GBP",
-        y_bounds=Y_BOUNDS,
+        y_bounds=y_bounds,
         x_box=london_hexes.X_BOX,
-        unit="one sale's price",
+        privacy_unit="one sale's price",
         source=f"{SOURCE}. {_how_many(sales, year, property_types)}",
         licence=london_hexes.LICENCE,
-        bounds_reason=london_hexes.BOUNDS_REASON,
+        bounds_reason=reason,
         y_scale=london_hexes.Y_SCALE,
+    )
+
+
+def _bounds(year: int | None, prices: tuple[float, float] | None) -> tuple[tuple[float, float], str]:
+    """Bounds [ln GBP] and what they rest on: a declaration, never the files.
+
+    Raises:
+        ValueError: there is none for these years, or it is no interval of prices.
+    """
+    if prices is not None:
+        low, high = prices
+        if not 0 < low < high < math.inf:
+            raise ValueError(f"price_bounds must be two prices 0 < low < high in GBP, got {prices}")
+        return (math.log(low), math.log(high)), f"declared by you: GBP {low:,.0f} to {high:,.0f}"
+    if year in DECLARED_YEARS:
+        return london_hexes.Y_BOUNDS, london_hexes.BOUNDS_REASON
+    years = "all years of a file" if year is None else f"{year}"
+    raise ValueError(
+        f"no price range is declared for {years}; give price_bounds=(low, high) in GBP, round figures that you would "
+        "declare without having seen these sales"
     )
 
 
@@ -79,3 +113,6 @@ def _how_many(sales: Sales, year: int | None, property_types: str) -> str:
         f"{len(sales.price)} standard sales {of_year}, property types {property_types}; "
         f"{sales.unknown} more lack a position, as their postcodes are not in the lookup"
     )
+
+
+EXHIBITS: tuple[Exhibit, ...] = ()  # read from files of the user's

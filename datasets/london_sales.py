@@ -18,11 +18,13 @@ import numpy as np
 
 from datasets import london_hexes
 from datasets.british_grid import fit_grid, to_grid
+from datasets.exhibit import Exhibit
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
 
 NAME = "london_sales"
 TITLE = "London sales (simulated)"
+FAMILY = "london"  # the same sales, one by one or as medians of hexagons
 N_PUBLISHED = 4766  # sales of the published London experiment
 LN_PRICE_SD = 0.25  # spread of ln price about its cell's median
 Y_BOUNDS = london_hexes.Y_BOUNDS
@@ -58,7 +60,7 @@ def load(*, n: int = N_PUBLISHED, seed: int = 20180103) -> Dataset:
         y_unit=hexes.y_unit,
         y_bounds=Y_BOUNDS,
         x_box=hexes.x_box,
-        unit="one (simulated) sale's price",
+        privacy_unit="one (simulated) sale's price",
         source=f"simulated from real hexagon medians. {london_hexes.SOURCE}",
         licence=london_hexes.LICENCE,
         bounds_reason=hexes.bounds_reason,
@@ -93,3 +95,20 @@ def _uniform_in_hexagons(corners: FloatArray, rng: np.random.Generator) -> Float
     rows = np.arange(n)
     points: FloatArray = first[:, 0] + a * left[rows, triangle] + b * right[rows, triangle]
     return points
+
+
+EXHIBITS = (
+    Exhibit(
+        name=NAME,
+        title=TITLE,
+        load=load,
+        unit="km",
+        lengthscales=(6.0, 8.0, 10.0, 12.0, 15.0, 20.0, 30.0),
+        lengthscale=15.0,
+        ratios=(1.0, 1.0),
+        scene="map",
+        cross_validated=False,
+        smooth_only=True,  # a rough kernel would take minutes, not seconds
+        simulated=True,
+    ),
+)

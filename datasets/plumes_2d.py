@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from datasets.exhibit import Exhibit
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
 from dpgp_core.excursion.sets import Targets
 
 NAME = "plumes_2d"
 TITLE = "Pollution plumes (simulated)"
+FAMILY = NAME
 X_BOX = (0.0, 1.0)
 Y_BOUNDS = (-1.0, 1.0)
 GRID_SIDE = 64
@@ -55,7 +57,7 @@ def load(*, n: int = 400, noise: float = 0.3, seed: int = 1) -> Dataset:
         y_unit="arbitrary units",
         y_bounds=Y_BOUNDS,
         x_box=(X_BOX, X_BOX),
-        unit="one sensor's position and reading",
+        privacy_unit="one sensor's position and reading",
         source="simulated by this project (datasets/plumes_2d.py) after Maciazek 2026, appendix D.1",
         licence="MIT, as the project",
         bounds_reason="declared with the generator: signal within 1 - M_xi, noise within M_xi",
@@ -149,3 +151,6 @@ def _check(n: int, noise: float, seed: int, count: int = 1) -> None:
         raise ValueError(f"n and count must be at least 1 and seed at least 0, got n={n}, count={count}, seed={seed}")
     if not 0 <= noise < 1:
         raise ValueError(f"noise must be at least 0 and below 1, got {noise}; 1 would leave no signal")
+
+
+EXHIBITS: tuple[Exhibit, ...] = ()  # the page of excursion sets has it

@@ -6,12 +6,16 @@ x uniform on [0, 10].
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
+from datasets.exhibit import Exhibit, SparseDefaults
 from dpgp_core.data import Dataset
 
 NAME = "toy_1d"
 TITLE = "Toy curve (simulated)"
+FAMILY = NAME
 X_BOX = (0.0, 10.0)
 Y_BOUNDS = (-2.0, 2.0)
 NOISE_SD = 0.2
@@ -44,9 +48,25 @@ def load(*, n: int = 100, seed: int = 1) -> Dataset:
         y_unit="arbitrary units",
         y_bounds=Y_BOUNDS,
         x_box=(X_BOX,),
-        unit="one person's value",
+        privacy_unit="one person's value",
         source="simulated by this project (datasets/toy_1d.py)",
         licence="MIT, as the project",
         bounds_reason="declared with the generator: the curve lies within [-1.3, 1.3] for every x",
         simulated=True,
     )
+
+
+EXHIBITS = (
+    Exhibit(
+        name=NAME,
+        title=TITLE,
+        load=load,
+        unit="units",
+        lengthscales=(0.25, 0.5, 1.0, 2.0, 4.0),
+        lengthscale=1.0,
+        scene="curve",
+        # more records where one pass over them is all that a fit costs
+        sparse=SparseDefaults(inducing=(5, 7, 9, 13, 17, 21), start=13, noise=0.03, load=partial(load, n=1024)),
+        simulated=True,
+    ),
+)

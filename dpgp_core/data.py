@@ -28,7 +28,7 @@ class Dataset:
         y_name, y_unit: name and unit of the output.
         y_bounds: declared public (low, high) in ``y_unit``; neighbours may differ by high - low.
         x_box: D declared public (low, high) pairs: the domain, not the range of the data.
-        unit: whom one record is about, for example "one woman's height".
+        privacy_unit: whom one record is about, for example "one woman's height".
         source, licence: where the figures come from and on what terms.
         bounds_reason: why the bounds are public knowledge.
         y_scale: public constant (in ``y_unit``) that outputs are divided by before modelling.
@@ -48,7 +48,7 @@ class Dataset:
     y_unit: str
     y_bounds: tuple[float, float]
     x_box: tuple[tuple[float, float], ...]
-    unit: str
+    privacy_unit: str
     source: str
     licence: str
     bounds_reason: str
@@ -86,8 +86,8 @@ class Dataset:
         return (self.y_bounds[0] + self.y_bounds[1]) / 2
 
     @property
-    def d(self) -> float:
-        """Largest change of one clipped output between neighbours, high - low, in ``y_unit``."""
+    def output_range(self) -> float:
+        """d: largest change of one clipped output between neighbours, high - low, in ``y_unit``."""
         return self.y_bounds[1] - self.y_bounds[0]
 
     @property

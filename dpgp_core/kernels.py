@@ -127,4 +127,6 @@ class RationalQuadratic(Stationary):
         return (1 + r * r / (2 * self.alpha)) ** -self.alpha
 
 
+RBF = EQ  # the name by which many know it
+
 KERNELS: tuple[type[Stationary], ...] = (EQ, Matern12, Matern32, Matern52, RationalQuadratic)

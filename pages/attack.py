@@ -1,42 +1,47 @@
 import streamlit as st
 
-from pages._ui.attack import controls, figures, words
-from pages._ui.look import frame
+from pages._ui.attack import computed, controls, figures, words
+from pages._ui.attack.attacks import PathAttack
+from pages._ui.look import frame, sidebar
 from pages._ui.work import cached
 
-kind, setting = controls.attack_setting()
-attacked = cached.path_attack(setting) if kind == "paths" else cached.output_attack(setting)
+setting = controls.attack_setting()
+show = sidebar.overlay()
 
-frame.heading("Can an attacker tell who is in the data?", words.answer(attacked))
-frame.overlay_banner("The attack is simulated with the true data or with data sets like it.")
-frame.metrics(words.metrics(attacked))
-left, right = st.columns(2)
-with left:
-    frame.chart(
-        cached.drawn(figures.roc_figure, attacked, False, of=setting),
-        "roc",
-        "True against false positive rate. The attack (red) must stay below what the guarantee allows (green, dashed).",
-    )
-with right:
-    frame.chart(
-        cached.drawn(figures.roc_figure, attacked, True, of=setting),
-        "roc_log",
-        "The same on logarithmic axes: few false alarms are what a real attacker needs.",
-    )
-values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
-with values:
-    frame.table(words.table(attacked), "attack", "From simulated releases; not private.")
-with how:
-    frame.steps(words.steps(attacked, kind == "paths"))
-with lesson:
-    frame.lessons(
-        "attack",
-        [
-            ("Little noise and three paths: the attack finds almost everyone.", {"r": 0.1, "paths": 3}),
-            ("A larger ridge hides the target even in one path.", {"r": 2}),
-            ("A hundred paths cost a hundred times the loss.", {"sigma": 2, "paths": 100}),
-            ("The best attack on a cloaked release: it reaches its limit exactly.", {"attack_on": "cloaking"}),
-        ],
-    )
-frame.guarantee_card(attacked.guarantee, "The attacker here knows the mechanism, its settings and n.")
+if show:
+    attacked = computed.attacked(setting)
+    frame.heading("Can an attacker tell who is in the data?", words.answer(attacked))
+    frame.overlay_banner("The attack is simulated with the true data or with data sets like it.")
+    frame.metrics(words.metrics(attacked))
+    left, right = st.columns(2)
+    with left:
+        frame.chart(
+            cached.drawn(figures.roc_figure, attacked, False, of=setting),
+            "roc",
+            "True against false positive rate. The attack (red) must stay below what is allowed (green, dashed).",
+        )
+    with right:
+        frame.chart(
+            cached.drawn(figures.roc_figure, attacked, True, of=setting),
+            "roc_log",
+            "The same on logarithmic axes: few false alarms are what a real attacker needs.",
+        )
+    values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
+    with values:
+        frame.table(words.table(attacked), "attack", "From simulated releases; not private.")
+    with how:
+        frame.steps(words.steps(attacked, isinstance(setting, PathAttack)))
+    with lesson:
+        frame.lessons(
+            "attack",
+            [
+                ("Little noise and three paths: the attack finds almost everyone.", {"r": 0.1, "paths": 3}),
+                ("A larger ridge hides the target even in one path.", {"r": 2}),
+                ("A hundred paths cost a hundred times the loss.", {"sigma": 2, "paths": 100}),
+                ("The best attack on a cloaked release: it reaches its limit exactly.", {"attack_on": "cloaking"}),
+            ],
+        )
+else:
+    frame.needs_overlay("Can an attacker tell who is in the data?")
+frame.guarantee_card(setting.guarantee, "The attacker here knows the mechanism, its settings and n.")
 frame.state_link()

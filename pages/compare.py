@@ -1,71 +1,77 @@
 import streamlit as st
 
-from pages._ui.compare import contenders, controls, figures, words
-from pages._ui.look import frame, text
+from pages._ui.compare import computed, contenders, controls, figures, words
+from pages._ui.look import frame, sidebar, text
 from pages._ui.look.metric import Metric
 from pages._ui.work import cached
 
-contest, epsilon = controls.compare_setting()
+contest, epsilon = controls.compare_settings()
 data = cached.dataset(contest.model.dataset)
 scale = words.scale_of(data)
-nonprivate = cached.nonprivate(contest.model)
-target = controls.target(nonprivate, scale)
+show = sidebar.overlay()
+cards = ["integral_bins", "sparse"]
 
 
 def shown(value: float) -> str:
     return f"{text.number(scale.show(value))} {scale.short}"
 
 
-curves, needs = {}, {}
-for name in contenders.CONTENDERS:
-    curves[name] = cached.curve(contest, name)
-    needs[name] = cached.needed(contest, name, target)
-ranking = words.ranking(curves, epsilon)
-best, runner_up = ranking[0], ranking[1]
-published = words.error_of(curves, "published", epsilon)
+if show:
+    nonprivate = computed.nonprivate(contest.model)
+    target = controls.target(nonprivate, scale)
+    curves, needs = {}, {}
+    for name in contenders.CONTENDERS:
+        curves[name] = computed.curve(contest, name)
+        needs[name] = computed.needed(contest, name, target)
+    ranking = words.ranking(curves, epsilon)
+    best, runner_up = ranking[0], ranking[1]
 
-frame.heading(
-    "Which mechanism costs least here?",
-    f"At ε = {epsilon:g}, **{best.title}** has the least held-out error, about **{shown(best.error)}**; next is "
-    f"{runner_up.title} with {shown(runner_up.error)}. Without privacy it is {shown(nonprivate)}. "
-    f"{words.reachable(needs, contest, shown(target))}",
-)
-frame.overlay_banner("All errors here are held-out errors against the true data.")
-frame.metrics(
-    [
-        Metric("Least error", shown(best.error), best.title),
-        Metric(
-            "As published",
-            shown(words.error_of(curves, "published", epsilon)),
-            f"ε = {epsilon:g}",
-        ),
-        Metric("Without privacy", shown(nonprivate), "not private"),
-        Metric("ε for the target", words.least_epsilon(needs, contest), f"error at most {shown(target)}"),
-    ]
-)
-frame.chart(
-    cached.drawn(figures.errors, curves, nonprivate, epsilon, target, scale, of=contest),
-    "compare_errors",
-    "Expected held-out error of each mechanism against ε; bands hold 80 % of draws. All protect outputs only but the "
-    "sparse DP-GP, which protects inputs too. The bins are pure ε-DP (δ = 0), the others have the δ of the sidebar; "
-    "the published form is no promise above ε = 1.",
-)
-values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
-with values:
-    frame.table(words.table(curves, contest, epsilon, scale, needs), "compare", words.TABLE_NOTE)
-with how:
-    frame.steps(words.EXPLANATION)
-with lesson:
-    frame.lessons(
-        "compare",
-        [
-            ("Strong privacy: do the bins catch up?", {"epsilon": 0.2}),
-            ("The number of bins decides how good they are, and choosing it is not free.", {"bins": 30}),
-            ("Two inputs: age and weight.", {"compare_dataset": "kung_2d"}),
-            ("Prices in London.", {"compare_dataset": "london_hexes", "bins": 6}),
-        ],
+    frame.heading(
+        "Which mechanism costs least here?",
+        f"At ε = {epsilon:g}, **{best.title}** has the least held-out error, about **{shown(best.error)}**; next is "
+        f"{runner_up.title} with {shown(runner_up.error)}. Without privacy it is {shown(nonprivate)}. "
+        f"{words.reachable(needs, contest, shown(target))}",
     )
-for name in dict.fromkeys((best.name, "integral_bins", "sparse")):
-    with st.expander(f"What the guarantee of “{contenders.CONTENDERS[name].title}” says", expanded=name == best.name):
-        frame.guarantee_card(words.guarantee(contest, name, epsilon, data.unit))
+    frame.overlay_banner("All errors here are held-out errors against the true data.")
+    frame.metrics(
+        [
+            Metric("Least error", shown(best.error), best.title),
+            Metric(
+                "As published",
+                shown(words.error_of(curves, "published", epsilon)),
+                f"ε = {epsilon:g}",
+            ),
+            Metric("Without privacy", shown(nonprivate), "not private"),
+            Metric("ε for the target", words.least_epsilon(needs, contest), f"error at most {shown(target)}"),
+        ]
+    )
+    frame.chart(
+        cached.drawn(figures.errors, curves, nonprivate, epsilon, target, scale, of=contest),
+        "compare_errors",
+        "Expected held-out error of each mechanism against ε; bands hold 80 % of simulated draws. All protect outputs "
+        "only but the sparse DP-GP, which protects inputs too. The bins are pure ε-DP (δ = 0), the others have the δ "
+        "of the sidebar; the published form is no promise above ε = 1.",
+    )
+    values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
+    with values:
+        frame.table(words.table(curves, contest, epsilon, scale, needs), "compare", words.TABLE_NOTE)
+    with how:
+        frame.steps(words.EXPLANATION)
+    with lesson:
+        frame.lessons(
+            "compare",
+            [
+                ("Strong privacy: do the bins catch up?", {"epsilon": 0.2}),
+                ("The number of bins decides how good they are, and choosing it is not free.", {"bins": 30}),
+                ("Two inputs: age and weight.", {"compare_dataset": "kung_2d"}),
+                ("Prices in London.", {"compare_dataset": "london_hexes", "bins": 6}),
+            ],
+        )
+    cards = [best.name, *cards]
+else:
+    frame.needs_overlay("Which mechanism costs least here?")
+    cards = ["refined", *cards]
+for name in dict.fromkeys(cards):
+    with st.expander(f"What the guarantee of “{contenders.CONTENDERS[name].title}” says", expanded=name == cards[0]):
+        frame.guarantee_card(words.guarantee(contest, name, epsilon, data.privacy_unit))
 frame.state_link()

@@ -1,25 +1,23 @@
+from functools import partial
+
 import streamlit as st
 
-from pages._ui.excursion import controls, figures
-from pages._ui.look import frame, maps
+from pages._ui.excursion import computed, controls, figures
+from pages._ui.look import frame, maps, spending
 from pages._ui.work import cached
 
 top = st.container()
 controls.search_if_asked()
 kind = controls.excursion_kind()
-view, show = controls.excursion_setting(kind)
-found = cached.explored(view)
-
-
-def picture(*parts):
-    return cached.drawn(*parts, of=view)
-
+view, show = controls.excursion_settings(kind)
+found = computed.explored(view)
+picture = partial(cached.drawn, of=view)
 
 with top:
     frame.heading("Where is it too high?", figures.answer(found, show))
     if show:
         frame.overlay_banner()
-    frame.metrics(figures.metrics(found))
+    frame.metrics(figures.metrics(found, show))
 if kind == "curve":
     left, right = st.columns([3, 2])
     with left:
@@ -35,10 +33,15 @@ elif kind == "plumes":
     caption = "Share of released paths above the threshold; boundaries of paths orange, estimate blue, truth dotted."
     frame.chart(picture(figures.field, found, show), "field", caption)
 else:
-    st.info("The unit is a hexagon's median, not one sale; which hexagons are occupied, n and δ are public here.")
+    st.info(
+        "The unit is a hexagon's median, not one sale. Where the hexagons with sales lie is protected: predictions are "
+        "made on all hexagons of a declared box. n and δ are public here."
+    )
     layer = figures.LAYERS[controls.excursion_layer(show)]
     cells = figures.cell_table(found, show)
-    frame.picked_row(cells, frame.hexagon_map(maps.deck(cells, layer, "excursion"), "excursion_map", layer))
+    frame.picked_row(
+        cells, frame.hexagon_map(maps.deck(cells, layer, "excursion", boroughs=show), "excursion_map", layer)
+    )
 if show:
     st.subheader("How well do the sets overlap?")
     caption = "Overlap of released paths with the true set (orange), of Hall's release at the same ε (purple)."
@@ -59,5 +62,5 @@ with lesson:
         ],
     )
 frame.guarantee_card(found.guarantee, frame.TEACHING_NOTE)
-frame.spent(f"excursion_{kind}", found.guarantee, view)
+spending.spent(found.dataset.name, (view, found.guarantee))
 frame.state_link()

@@ -1,6 +1,6 @@
 import streamlit as st
 
-from pages._ui.cloaking import controls, figures, two_points, words
+from pages._ui.cloaking import computed, controls, figures, two_points, words
 from pages._ui.look import frame, sidebar, text
 from pages._ui.work import cached
 
@@ -8,30 +8,30 @@ data_name = sidebar.dataset()
 draw = sidebar.privacy(draws=False)
 model = sidebar.model(data_name)
 design, draw = sidebar.expert(draw, ("cloaking",))
-result = cached.run(model, design, draw)
+result = computed.run(model, design, draw)
 data, guarantee = result.dataset, result.outcome.release.guarantee
 
 sliders = st.container()
 with st.expander("Move the two records", expanded=True, icon=":material/tune:"):
-    x1, x2, lengthscale, noise, d, moved = controls.two_point_sliders()
-points = two_points.build(x1, x2, lengthscale, noise, d)
+    pair = controls.two_point_sliders()
+points = two_points.build(pair)
 with sliders:
     frame.heading(
         "Why does one person need so little noise to hide?",
         f"One record can push the two predictions only along its own column of C. Noise that fills just those "
         f"directions has **{text.number(two_points.area_ratio(points))} times** less variance than noise shaped "
-        f"like the prior, and hides the same change d = {d:g}.",
+        f"like the prior, and hides the same change d = {pair.d:g}.",
     )
 left, right = st.columns(2)
 with left:
     frame.chart(
-        cached.drawn(two_points.curves, points, moved - 1, of=(x1, x2, lengthscale, noise, d)),
+        cached.drawn(two_points.curves, points, pair.moved - 1, of=pair),
         "two_curves",
-        f"Record {moved} changes by d = {d:g}; the prediction moves from the solid to the dashed curve.",
+        f"Record {pair.moved} changes by d = {pair.d:g}; the prediction moves from the solid to the dashed curve.",
     )
 with right:
     frame.chart(
-        cached.drawn(two_points.plane, points, of=(x1, x2, lengthscale, noise, d)),
+        cached.drawn(two_points.plane, points, of=pair),
         "two_plane",
         "Moves that one record can cause, as lines; the cloaking ellipse (orange) just encloses them, the "
         "prior's ellipse (grey, dotted) is larger.",

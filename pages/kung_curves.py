@@ -1,11 +1,12 @@
 import streamlit as st
 
-from pages._ui.cloaking import figures, words
-from pages._ui.look import frame, sidebar, text
+from pages._ui.cloaking import computed, figures, words
+from pages._ui.look import frame, offers, sidebar, spending, text
 from pages._ui.work import cached
 
-model, design, draw, show = sidebar.setting("dataset")
-ours, paper = cached.run(model, design, draw), cached.run_published(model, draw)
+chosen = sidebar.release_settings(offers.CURVE)
+model, design, draw, show = chosen.model, chosen.design, chosen.draw, chosen.overlay
+ours, paper = computed.run(model, design, draw), computed.run_published(model, draw)
 data, guarantee = ours.dataset, ours.outcome.release.guarantee
 unit = data.y_unit
 
@@ -15,7 +16,7 @@ def shown(value: float) -> str:
 
 
 frame.heading(
-    f"How much noise hides {data.unit}?",
+    f"How much noise hides {data.privacy_unit}?",
     words.answer(ours, paper, draw, show, shown, f"one released curve, over its {data.n} records,"),
 )
 if show:
@@ -51,5 +52,5 @@ with lesson:
         ],
     )
 frame.guarantee_card(guarantee, frame.TEACHING_NOTE)
-frame.spent(data.name, guarantee, (model, design, draw))
+spending.spent(data.name, (ours.settings, guarantee), (paper.settings, paper.outcome.release.guarantee))
 frame.state_link()

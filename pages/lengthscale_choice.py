@@ -1,72 +1,80 @@
 import streamlit as st
 
-from pages._ui.lengthscale import choice, controls, figures
-from pages._ui.look import frame, text
+from pages._ui.explore import beside
+from pages._ui.lengthscale import choice, computed, controls, figures
+from pages._ui.look import frame, sidebar, text
 from pages._ui.look.metric import Metric
 from pages._ui.work import cached
 
-grid, budgets, unit, release = controls.choice_setting()
-scored, data = cached.scored(grid), cached.dataset(grid.model.dataset)
-table = choice.tabulate(scored, budgets)
-found = choice.describe(table, grid, budgets)
-guarantee, total = choice.guarantees(budgets, release.for_unit(data.unit), data.unit)
+grid, budgets, unit, release = controls.choice_settings()
+show = sidebar.overlay()
+data = cached.dataset(grid.model.dataset)
+guarantee, total = choice.guarantees(budgets, release.for_unit(data.privacy_unit), data.privacy_unit)
 y_unit = data.y_unit
 
-frame.heading(
-    "Which lengthscale should a private analysis use?",
-    f"With ε = {budgets.selection:g} for the choice and ε = {budgets.regression:g} for the release, "
-    f"**{found.likeliest:g} {unit}** is most likely to be chosen ({text.percent(found.probability)}). "
-    f"The release is then off by about **{text.number(found.after)} {y_unit}**; knowing the best lengthscale "
-    f"({found.best:g} {unit}) for free, {text.number(found.best_error)} {y_unit}, and without any privacy "
-    f"{text.number(found.without)} {y_unit}.",
-)
-frame.overlay_banner(
-    "Probabilities and errors are computed from the true data; only the chosen value may be published."
-)
-frame.metrics(
-    [
-        Metric(
-            "Error after the choice", f"{text.number(found.after)} {y_unit}", f"best {text.number(found.best_error)}"
-        ),
-        Metric("Most likely", f"{found.likeliest:g} {unit}", text.percent(found.probability)),
-        Metric("Best if known", f"{found.best:g} {unit}", "not private"),
-        Metric("Choice and release", f"ε = {text.number(total, 3)}", f"δ = {budgets.delta:g}"),
-    ]
-)
-left, right = st.columns([3, 2])
-with left:
-    st.subheader("What would be chosen")
-    frame.clickable(
-        cached.drawn(figures.tiles, table, grid, budgets, unit, y_unit, of=data.name),
-        "tiles",
-        "Probability that each lengthscale is chosen, for less to more privacy of the release. The more noise the "
-        "release needs, the longer the lengthscale that serves it best. Click a tile to take its setting along.",
-        controls.carry_tile,
+if show:
+    scored = computed.scored(grid)
+    table = choice.tabulate(scored, budgets)
+    found = choice.describe(table, grid, budgets)
+    frame.heading(
+        "Which lengthscale should a private analysis use?",
+        f"With ε = {budgets.selection:g} for the choice and ε = {budgets.regression:g} for the release, "
+        f"**{found.likeliest:g} {unit}** is most likely to be chosen ({text.percent(found.probability)}). "
+        f"The release is then off by about **{text.number(found.after)} {y_unit}**; knowing the best lengthscale "
+        f"({found.best:g} {unit}) for free, {text.number(found.best_error)} {y_unit}, and without any privacy "
+        f"{text.number(found.without)} {y_unit}.",
     )
-    frame.carried_tile(unit)
-with right:
-    st.subheader("What it costs")
-    frame.chart(
-        cached.drawn(figures.errors, table, grid, budgets, unit, y_unit, of=data.name),
-        "choice_errors",
-        "Expected held-out error against the lengthscale: without noise (blue), private (orange), "
-        "after the private choice (green).",
+    frame.overlay_banner(
+        "Probabilities and errors are computed from the true data; only the chosen value may be published."
     )
-values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
-with values:
-    frame.table(choice.table_frame(table, grid, unit, y_unit), "lengthscale_choice", "Not private, except the choice.")
-with how:
-    frame.steps(choice.explain(scored, grid, budgets))
-with lesson:
-    frame.lessons(
-        "lengthscale_choice",
+    frame.metrics(
         [
-            ("A stingy choice: is a private choice better than a fixed guess?", {"selection_epsilon": 0.1}),
-            ("Strong privacy wants long lengthscales.", {"epsilon": 0.1}),
-            ("The same question on the map of London.", {"choice_dataset": "london_hexes"}),
-        ],
+            Metric(
+                "Error after the choice",
+                f"{text.number(found.after)} {y_unit}",
+                f"best {text.number(found.best_error)}",
+            ),
+            Metric("Most likely", f"{found.likeliest:g} {unit}", text.percent(found.probability)),
+            Metric("Best if known", f"{found.best:g} {unit}", "not private"),
+            Metric("Choice and release", f"ε = {text.at_most(total)}", f"δ = {budgets.delta:g}"),
+        ]
     )
-frame.guarantee_card(
-    guarantee, "The release that follows has its own guarantee; both together cost what is shown above."
-)
+    left, right = st.columns([3, 2])
+    with left:
+        st.subheader("What would be chosen")
+        frame.clickable(
+            cached.drawn(figures.tiles, table, grid, budgets, unit, y_unit, of=data.name),
+            "tiles",
+            "Probability that each lengthscale is chosen, for less to more privacy of the release. The more noise the "
+            "release needs, the longer the lengthscale that serves it best. Click a tile to take its setting along.",
+            controls.carry_tile,
+        )
+        controls.carried_tile(unit)
+    with right:
+        st.subheader("What it costs")
+        frame.chart(
+            cached.drawn(figures.errors, table, grid, budgets, unit, y_unit, of=data.name),
+            "choice_errors",
+            "Expected held-out error against the lengthscale: without noise (blue), private (orange), "
+            "after the private choice (green).",
+        )
+    values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
+    with values:
+        rows = choice.table_frame(table, grid, unit, y_unit)
+        frame.table(rows, "lengthscale_choice", "Not private, except the choice.")
+    with how:
+        frame.steps(choice.explain(scored, grid, budgets))
+    with lesson:
+        frame.lessons(
+            "lengthscale_choice",
+            [
+                ("A stingy choice: is a private choice better than a fixed guess?", {"selection_epsilon": 0.1}),
+                ("Strong privacy wants long lengthscales.", {"epsilon": 0.1}),
+                ("The same question on the map of London.", {"choice_dataset": "london_hexes"}),
+            ],
+        )
+else:
+    frame.needs_overlay("Which lengthscale should a private analysis use?")
+beside.lengthscales(grid.model, grid.lengthscales, budgets.regression, budgets.delta)
+frame.guarantee_card(guarantee, "The release that follows has its own guarantee; both together cost the ε above.")
 frame.state_link()

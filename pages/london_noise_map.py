@@ -1,15 +1,16 @@
 import streamlit as st
 
-from pages._ui.cloaking import controls, figures, words
-from pages._ui.look import frame, maps, sidebar, text
+from pages._ui.cloaking import cells, computed, controls, figures, words
+from pages._ui.look import frame, maps, offers, sidebar, spending, text
 from pages._ui.work import cached
 
-model, design, draw, show = sidebar.setting("map_dataset")
-ours, paper = cached.run(model, design, draw), cached.run_published(model, draw)
+chosen = sidebar.release_settings(offers.MAP)
+model, design, draw, show = chosen.model, chosen.design, chosen.draw, chosen.overlay
+ours, paper = computed.run(model, design, draw), computed.run_published(model, draw)
 data, guarantee = ours.dataset, ours.outcome.release.guarantee
 
 frame.heading(
-    f"What does hiding {data.unit} do to the map?",
+    f"What does hiding {data.privacy_unit} do to the map?",
     words.answer(ours, paper, draw, show, text.factor_of, "a released price, over the hexagons with sales,")
     + " Noise is small where sales are dense and large at the rim.",
 )
@@ -19,21 +20,21 @@ if show:
     frame.overlay_banner()
 frame.metrics(words.release_metrics(ours, paper, show, text.factor_of))
 kind, beside = controls.map_view(show)
-layer, cells = maps.LAYERS[kind], maps.cell_table(ours, show)
+layer, table = cells.LAYERS[kind], cells.cell_table(ours, show)
 if beside:
     left, right = st.columns(2)
     with left:
         st.subheader("This setting")
-        picked = frame.hexagon_map(maps.deck(cells, layer, kind), "hexagons", layer)
+        picked = frame.hexagon_map(maps.deck(table, layer, kind), "hexagons", layer)
     with right:
         st.subheader(words.published_title(paper))
-        frame.hexagon_map(maps.deck(maps.cell_table(paper, show), layer, f"{kind}-paper"), "hexagons_paper", layer)
+        frame.hexagon_map(maps.deck(cells.cell_table(paper, show), layer, f"{kind}-paper"), "hexagons_paper", layer)
 else:
-    picked = frame.hexagon_map(maps.deck(cells, layer, kind), "hexagons", layer)
-frame.picked_row(cells, picked)
+    picked = frame.hexagon_map(maps.deck(table, layer, kind), "hexagons", layer)
+frame.picked_row(table, picked)
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
 with values:
-    frame.table(cells, data.name, words.OVERLAY_NOTE)
+    frame.table(table, data.name, words.OVERLAY_NOTE)
 with how:
     if show:
         errors = cached.drawn(figures.error_distribution, ours, paper, data.y_unit)
@@ -49,5 +50,6 @@ with lesson:
         ],
     )
 frame.guarantee_card(guarantee, frame.TEACHING_NOTE)
-frame.spent(data.name, guarantee, (model, design, draw))
+beside_it = [(paper.settings, paper.outcome.release.guarantee)] if beside else []
+spending.spent(data.name, (ours.settings, guarantee), *beside_it)
 frame.state_link()

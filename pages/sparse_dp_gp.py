@@ -1,17 +1,16 @@
+from functools import partial
+
 import streamlit as st
 
-from pages._ui.look import frame
-from pages._ui.sparse import controls, figures
+from pages._ui.look import frame, spending
+from pages._ui.sparse import computed, controls, figures
 from pages._ui.work import cached
 
-setting, view, show = controls.sparse_setting()
-found = cached.sparse_fits(setting)
-guarantee = setting.mechanism().guarantee.for_unit(found.dataset.unit)
-
-
-def picture(*parts):
-    return cached.drawn(*parts, of=setting)
-
+setting, view, show = controls.sparse_settings()
+found = computed.fits(setting)
+released = setting.released(found.dataset.privacy_unit)
+guarantee = released[0][1]
+picture = partial(cached.drawn, of=setting)
 
 frame.heading("What if the inputs are private too?", figures.answer(found, setting, show))
 if found.dataset.simulated:
@@ -23,7 +22,7 @@ left, right = st.columns(2)
 table = figures.fit_table(found)
 if view == "fits":
     with left:
-        caption = "Private fits: ours orange, the paper's purple and dashed; bands of two standard deviations."
+        caption = "Private fits: ours orange, the paper's purple and dashed; bands ± 1.96 posterior sd of the curve."
         frame.chart(picture(figures.fit, found, show), "sparse_fit", caption)
     if show:
         with right:
@@ -32,7 +31,7 @@ if view == "fits":
 elif not show:
     st.info("These figures compare with the true data: switch the educational overlay on to see them.")
 elif view == "errors":
-    curves = cached.sparse_curves(setting)
+    curves = computed.curves(setting)
     with left:
         frame.chart(
             picture(figures.against_epsilon, curves, "error"),
@@ -48,7 +47,7 @@ elif view == "errors":
         )
     table = figures.curve_table(curves)
 else:
-    chosen = cached.sparse_choices(setting)
+    chosen = computed.choices(setting)
     with left:
         caption = "Error after a private choice of lengthscale and noise: evidence costs nothing beyond the release."
         frame.chart(picture(figures.choice_errors, chosen), "sparse_choice", caption)
@@ -61,7 +60,7 @@ else:
     table = figures.choice_table(chosen)
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
 with values:
-    frame.table(table, f"sparse_{view}", "Predictions of one release may be published; errors are not private.")
+    frame.table(table, f"sparse_{view}", figures.table_note(view, [each for _, each in released]))
 with how:
     frame.steps(figures.steps(setting, found))
 with lesson:
@@ -74,5 +73,5 @@ with lesson:
         ],
     )
 frame.guarantee_card(guarantee, frame.TEACHING_NOTE)
-frame.spent(f"sparse_{setting.dataset}", guarantee, setting)
+spending.spent(setting.dataset, *released)
 frame.state_link()

@@ -1,5 +1,6 @@
 import streamlit as st
 
+from pages._ui import menu
 from pages._ui.look import frame, glossary, sidebar, text
 from pages._ui.look.metric import Metric
 from pages._ui.start import controls, deployments, meaning
@@ -8,24 +9,24 @@ from pages._ui.work import cached
 
 draw = sidebar.privacy(draws=False)
 prior, family = controls.prior(), controls.family()
-odds = meaning.odds_of_attack(draw, prior, family)
-delta = odds.guarantee.budget.delta
+attack = meaning.best_attack(draw, prior, family)
+delta = attack.guarantee.budget.delta
 
 frame.heading(
     "What does a privacy budget promise one person?",
     f"At ε = {draw.epsilon:g} and δ = {delta:g}, the best possible attacker, who gives one fact about you a "
-    f"{text.percent(prior)} chance beforehand, judges it right **{text.percent(odds.after)}** of the time after "
-    f"seeing the release, and {text.percent(odds.before)} without it.",
+    f"{text.percent(prior)} chance beforehand, judges it right **{text.percent(attack.after)}** of the time after "
+    f"seeing the release, and {text.percent(attack.before)} without it.",
 )
 walk.invitation()
 frame.metrics(
     [
-        Metric("Attacker right, after", text.percent(odds.after), f"before {text.percent(odds.before)}"),
-        Metric("Odds may change by", text.odds(draw.epsilon), f"exp(ε), ε = {draw.epsilon:g}"),
-        Metric("Exempt from that", f"1 in {1 / delta:,.0f}" if delta else "nothing", f"δ = {delta:g}"),
+        Metric("Attacker right, after", text.percent(attack.after), f"before {text.percent(attack.before)}"),
+        Metric("A probability may grow by", f"× {text.growth(draw.epsilon)}", f"exp(ε), ε = {draw.epsilon:g}"),
+        Metric("and beyond that by", text.at_most(delta) if delta else "nothing", f"δ = {delta:g}"),
         Metric(
             "Noise ÷ one person's reach",
-            "any" if odds.noise is None else f"{text.number(odds.noise)} ×",
+            "any" if attack.noise is None else f"{text.number(attack.noise)} ×",
             "standard deviations",
         ),
     ]
@@ -44,7 +45,7 @@ with right:
 st.header("Where others have set it")
 frame.chart(cached.drawn(deployments.strip, draw.epsilon), "deployments", deployments.NOTE)
 st.header("What you can explore")
-frame.page_cards(meaning.PAGES)
+frame.page_cards(menu.cards())
 values, others, lesson = st.tabs(["Table", "Published budgets", "Try this"])
 with values:
     frame.table(meaning.table(draw, prior, family), "attacker", "The best attacker's success at common budgets.")
@@ -52,5 +53,5 @@ with others:
     frame.table(deployments.table(), "published_budgets", deployments.NOTE)
 with lesson:
     frame.lessons("start", meaning.LESSONS)
-frame.guarantee_card(odds.guarantee, "This page shows no data: it is about the promise itself.")
+frame.guarantee_card(attack.guarantee, "This page shows no data: it is about the promise itself.")
 frame.state_link()

@@ -1,7 +1,7 @@
 import streamlit as st
 
 from pages._ui.look import frame
-from pages._ui.own import figures, form, session, steps
+from pages._ui.own import figures, form, protection, session, steps
 
 account = session.account()
 frame.heading(
@@ -26,7 +26,8 @@ if held and spec and found:
     steps.release(held, spec, account)
     frame.guarantee_card(
         spec.guarantee,
-        "The noise of a real release comes from the operating system and is not kept: nobody can draw it again.",
+        "The noise of a real release comes from the operating system and is not kept: nobody can draw it again."
+        + (f" {protection.INPUTS_PUBLIC}" if account.inputs_public else ""),
     )
 elif account.last is not None:
     steps.download(account.last, again=True)

@@ -18,10 +18,10 @@ from urllib.parse import quote
 
 from streamlit.testing.v1 import AppTest
 
-from pages._ui.settings import CHOICES
+from pages._ui import menu
 from tests.pages.reading import ROOT
 
-PAGES = sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
+PAGES = [page.file for page in menu.PAGES]
 KINDS = ("toggle", "slider", "select_slider", "number_input", "selectbox", "segmented_control", "text_input", "radio")
 MARK = "zqfuzz"  # in every hostile text, so that it is recognised wherever it appears
 
@@ -68,7 +68,7 @@ def open_at(page: str, address: dict[str, Any]) -> AppTest:
 def states(page: str) -> list[dict[str, str]]:
     """A page as it opens, and once for each choice of a drop-down that brings other controls."""
     brings = {"excursion_sets": "excursion", "attack": "attack_on"}
-    return [{}] + [{brings[page]: value} for value in CHOICES[brings[page]]] if page in brings else [{}]
+    return [{}] + [{brings[page]: value} for value in menu.TITLES[brings[page]]] if page in brings else [{}]
 
 
 def controls(app: AppTest) -> dict[str, str]:
@@ -129,7 +129,7 @@ def _used(app: AppTest, key: str, raw: str) -> bool:
     if isinstance(used, bool):
         return raw.lower() == str(used).lower()
     if isinstance(used, str):
-        return raw in (used, next((short for short, title in CHOICES.get(key, {}).items() if title == used), used))
+        return raw in (used, next((short for short, title in menu.TITLES.get(key, {}).items() if title == used), used))
     try:
         return float(raw) == used
     except ValueError:

@@ -1,10 +1,14 @@
 """pages -> datasets, dpgp_core; datasets -> dpgp_core; dpgp_core -> numpy, scipy. Nothing else, nothing back."""
 
 import ast
+import re
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
+
+from tests import structure
 
 ROOT = Path(__file__).parents[1]
 ALLOWED = {
@@ -77,9 +81,12 @@ def test_core_has_no_relative_import_out_of_the_package():
         assert max(levels, default=0) <= depth, name(path)
 
 
-TOUCHES = {  # what the command line needs: one module for files, and a zip made in memory
+TOUCHES = {  # one module opens a table by its path; the command line needs one for files, and a zip made in memory
+    "dpgp_core/reading/csv_file.py": {"pathlib", "open"},
     "dpgp_core/release/files.py": {"os", "pathlib", "open"},
     "dpgp_core/release/bundle.py": {"io"},
+    "dpgp_core/release/check.py": {"io", "pathlib"},
+    "dpgp_core/release/statistic.py": {"io"},
     "dpgp_core/measurement/statistics_file.py": {"io"},
 }
 
@@ -141,3 +148,107 @@ def test_every_module_of_the_core_has_its_test_file():
     modules = [path.relative_to(core) for path in core.rglob("*.py") if path.stem not in ("__init__", "arrays")]
     tests = [ROOT / "tests/core" / path.with_name(f"test_{path.name}") for path in modules]
     assert [str(path) for path in tests if not path.exists()] == []
+
+
+STOREYS = (  # of the core, from the ground up: a room imports from its own storey and from those below
+    {"linalg", "checks", "arrays", "dpgp_core"},  # the package itself has the version, and names loaded when asked for
+    {"data", "kernels"},
+    {"gp", "accounting"},
+    {"strategies", "measurement", "bayes", "sparse"},
+    {"mechanisms"},
+    {"release", "selection", "attack", "excursion", "evaluation", "reading", "estimator"},
+    {"__main__"},
+)
+
+
+def test_every_room_of_the_core_stands_on_those_below():
+    storey = {room: height for height, rooms in enumerate(STOREYS) for room in rooms}
+    rooms = structure.by_room(structure.graph(packages=("dpgp_core",)), structure.core_room)
+    assert set(rooms) == set(storey)
+    for room, others in rooms.items():
+        assert [other for other in others if storey[other] > storey[room]] == [], room
+
+
+SHARED = {"look", "work", "model", "session", "environment", "hosts", "visitor", "serve", "datasets", "dpgp_core"}
+HUBS = {"menu", "main", "page", "tour"}  # they know the rooms of pages
+
+
+def test_what_pages_share_knows_no_page():
+    rooms = structure.by_room(structure.graph(), structure.page_room)
+    reached = {room: rooms[room] - SHARED for room in rooms}
+    # the server warms what the menu lists, and keeps the releases of visitors' own tables
+    assert {room: others for room, others in reached.items() if room in SHARED and others} == {"serve": {"menu"}}
+    assert not rooms["datasets"] - {"dpgp_core"}
+    assert not rooms["dpgp_core"]
+    for room in set(rooms) - SHARED - HUBS:  # one page's
+        assert not reached[room] & HUBS, room
+
+
+@pytest.mark.parametrize(
+    ("packages", "room"),
+    [(("dpgp_core",), structure.core_room), (("dpgp_core", "datasets", "pages"), structure.page_room)],
+    ids=["core", "pages"],
+)
+def test_imports_go_round_in_no_circle(packages, room):
+    found = structure.graph(packages=packages, types=len(packages) == 1)  # the session knows types of what it keeps
+    assert structure.circles(found) == []
+    assert structure.circles(structure.by_room(found, room)) == []
+
+
+def test_no_folder_has_more_modules_than_one_can_keep_in_mind():
+    assert {folder: count for folder, count in structure.folders().items() if count > 18} == {}
+
+
+MEASURED = {"cloaking.pipeline", "look.offers", "menu", "model", "work.engine"}  # of pages, by what benchmarks
+
+
+def test_benchmarks_and_deploy_import_nothing_private_of_pages():
+    for path in sources("benchmarks", "deploy"):
+        tree = parse(path)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("pages"):
+                module = node.module.removeprefix("pages._ui").removeprefix(".")
+                names = [alias.name for alias in node.names]
+                modules = {module} if module in MEASURED else {f"{module}.{each}".strip(".") for each in names}
+                assert modules <= MEASURED, name(path)
+                assert not [each for each in names if each.startswith("_")], name(path)
+
+
+def test_the_graph_is_read_off_every_kind_of_import(tmp_path):
+    files = {
+        "a/__init__.py": "from .one import x",
+        "a/one.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from . import three\n",
+        "a/two/__init__.py": "",
+        "a/two/inner.py": "def f():\n    from ..one import x\n    import a.three\n",
+        "a/three.py": "from . import two\nfrom .two import inner",
+    }
+    for where, text in files.items():
+        (tmp_path / where).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / where).write_text(text)
+    found = structure.graph(tmp_path, ("a",))
+    assert found == {
+        "a": {"a.one"}, "a.one": set(), "a.two": set(), "a.two.inner": {"a.one", "a.three"},
+        "a.three": {"a.two", "a.two.inner"},
+    }  # fmt: skip
+    assert structure.circles(found) == [["a.three", "a.two.inner"]]
+    assert structure.graph(tmp_path, ("a",), types=True)["a.one"] == {"a.three"}
+    assert structure.folders(tmp_path, ("a",)) == {"a": 2, "a/two": 1}
+
+
+def defined(tree):
+    """Names of functions, classes and methods, and of constants of the module."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node.name
+    for node in tree.body:
+        if isinstance(node, ast.Assign):
+            yield from (target.id for target in node.targets if isinstance(target, ast.Name))
+
+
+def test_what_nothing_but_tests_uses_is_in_the_list_of_the_library():
+    code = [*sources("dpgp_core", "datasets", "pages", "benchmarks"), ROOT / "app.py"]
+    words = Counter(word for path in code for word in re.findall(r"\w+", path.read_text(encoding="utf-8")))
+    listed = set(re.findall(r"\w+", (ROOT / "docs/library.md").read_text(encoding="utf-8")))
+    for path in sources("dpgp_core", "datasets", "pages"):
+        unused = {each for each in defined(parse(path)) if words[each] == 1 and not each.startswith("__")}
+        assert unused <= listed, f"{name(path)}: use, list or delete {sorted(unused - listed)}"

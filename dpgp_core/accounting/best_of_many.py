@@ -13,14 +13,14 @@ from scipy.special import lambertw
 
 from ..arrays import FloatArray
 from .gaussian import check_budget, check_delta
-from .losses import GaussianLoss, Loss
+from .losses import GaussianLoss, PrivacyLoss
 from .renyi import ORDERS, rdp_epsilon
 
 Run = TypeVar("Run")
 
 
 @dataclass(frozen=True)
-class EitherLoss:
+class ParallelLoss:
     """Releases on disjoint parts of the data, each free to use the results of those before it: the worst one counts.
 
     A neighbour differs in one part only; what follows another part's release is post-processing of it
@@ -30,7 +30,7 @@ class EitherLoss:
         losses: one for each part.
     """
 
-    losses: tuple[Loss, ...]
+    losses: tuple[PrivacyLoss, ...]
 
     def epsilon(self, delta: float) -> float:
         """The largest epsilon."""
@@ -41,13 +41,13 @@ class EitherLoss:
         largest: FloatArray = np.max([loss.rdp(orders) for loss in self.losses], axis=0)
         return largest
 
-    def repeated(self, times: int) -> EitherLoss:
+    def repeated(self, times: int) -> ParallelLoss:
         """Independent releases on the same parts."""
-        return EitherLoss(tuple(loss.repeated(times) for loss in self.losses))
+        return ParallelLoss(tuple(loss.repeated(times) for loss in self.losses))
 
 
 @dataclass(frozen=True)
-class SelectionLoss:
+class BestOfManyLoss:
     """The best of K private runs, K >= 1 truncated negative binomial (eta, gamma); only the best is published.
 
     e'(a) = e(a) + min_b [(1 + eta)(1 - 1/b) e(b) + (1 + eta) log(1/gamma) / b] + log E[K] / (a - 1)
@@ -65,7 +65,7 @@ class SelectionLoss:
     Source: Papernot & Steinke 2022, theorem 2.
     """
 
-    base: Loss
+    base: PrivacyLoss
     eta: float = 0.0
     gamma: float = 0.01
     times: int = 1
@@ -84,7 +84,7 @@ class SelectionLoss:
         curve = e + penalty + math.log(expected_runs(self.eta, self.gamma)) / (orders - 1)
         return self.times * np.minimum.accumulate(curve[::-1])[::-1]
 
-    def repeated(self, times: int) -> SelectionLoss:
+    def repeated(self, times: int) -> BestOfManyLoss:
         """Independent selections."""
         return replace(self, times=self.times * times)
 
@@ -126,7 +126,7 @@ def calibrate_runs(epsilon: float, delta: float, eta: float, gamma: float) -> Ga
     check_budget(epsilon, delta)
 
     def excess(log_mu: float) -> float:
-        return SelectionLoss(GaussianLoss(math.exp(log_mu)), eta, gamma).epsilon(delta) - epsilon
+        return BestOfManyLoss(GaussianLoss(math.exp(log_mu)), eta, gamma).epsilon(delta) - epsilon
 
     low, high = math.log(1e-6), math.log(1e3)
     if excess(low) > 0:

@@ -7,11 +7,11 @@ import math
 import numpy as np
 
 from .gaussian import LEAST_DELTA, epsilon_of
-from .losses import ApproximateLoss, GaussianLoss, Loss, PureLoss
+from .losses import ApproximateLoss, GaussianLoss, PrivacyLoss, PureLoss
 from .renyi import ORDERS, rdp_epsilon
 
 
-def total_epsilon(losses: list[Loss], delta: float) -> float:
+def compose(losses: list[PrivacyLoss], delta: float) -> float:
     """Smallest epsilon proven for all losses together at this delta in (0, 1); 0 for none.
 
     A single loss gives its own epsilon. Gaussian losses compose exactly. If others are among them, the smaller of
@@ -31,11 +31,11 @@ def total_epsilon(losses: list[Loss], delta: float) -> float:
     approximate = [loss for loss in losses if isinstance(loss, ApproximateLoss)]
     if approximate:
         left = delta - sum(loss.times * loss.approximate_delta for loss in approximate)
-        rest: list[Loss] = [loss for loss in losses if not isinstance(loss, ApproximateLoss)]
+        rest: list[PrivacyLoss] = [loss for loss in losses if not isinstance(loss, ApproximateLoss)]
         if left < -1e-9 * delta or (rest and left < LEAST_DELTA):
             return math.inf
         spent = sum(loss.times * loss.approximate_epsilon for loss in approximate)
-        return spent + (total_epsilon(rest, left) if rest else 0.0)
+        return spent + (compose(rest, left) if rest else 0.0)
     gaussian = [loss.mu for loss in losses if isinstance(loss, GaussianLoss)]
     pure = [loss for loss in losses if isinstance(loss, PureLoss)]
     exact = epsilon_of(1 / math.hypot(*gaussian), delta) if gaussian else 0.0

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from .gaussian import check_budget
-from .losses import Loss
+from .losses import PrivacyLoss
 
 Protects = Literal["outputs", "inputs and outputs"]
 
@@ -18,8 +18,9 @@ class Budget:
     """A pair (epsilon, delta).
 
     Args:
-        epsilon: > 0, the log of the largest factor by which an outcome's odds may change.
-        delta: in [0, 1), the probability mass exempted from that; 0 is pure differential privacy.
+        epsilon: > 0; between neighbours no event's probability grows by more than a factor exp(epsilon) plus delta.
+        delta: in [0, 1), that addition; 0 is pure differential privacy. It is not the chance that the odds of an
+            outcome change by more than exp(epsilon): for Gaussian noise that chance is larger.
 
     Raises:
         ValueError: either is out of range.
@@ -51,7 +52,7 @@ class Guarantee:
     """
 
     budget: Budget
-    loss: Loss
+    loss: PrivacyLoss
     protects: Protects
     neighbours: str
     unit: str

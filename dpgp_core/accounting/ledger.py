@@ -8,14 +8,19 @@ from dataclasses import dataclass, field
 
 from scipy.optimize import brentq
 
-from .compose import total_epsilon
+from .compose import compose
 from .gaussian import epsilon_of, noise_multiplier
 from .guarantee import Budget, Guarantee
 from .losses import GaussianLoss
+from .rounding import rounded_down, rounded_up
 
 
 class BudgetExceeded(ValueError):
     """A release was refused because the ledger's limit would be passed."""
+
+
+class MixedProtection(ValueError):
+    """A release was refused because it would void the protection of inputs that another one promises."""
 
 
 @dataclass(kw_only=True)
@@ -24,14 +29,18 @@ class Ledger:
 
     Args:
         limit: optional total that ``spend`` refuses to pass.
+        inputs_public: whether the owner declared the inputs public. A release that protects outputs only publishes
+            noiseless functions of the inputs (where the noise is large, where the model is sure): beside it no other
+            release protects them, whatever its own promise. So the two kinds mix only after this declaration.
     """
 
     limit: Budget | None = None
     entries: list[tuple[str, Guarantee]] = field(default_factory=list)
+    inputs_public: bool = False
 
     def epsilon(self, delta: float) -> float:
         """Epsilon of everything spent so far, at this delta in (0, 1); 0 if nothing was."""
-        return total_epsilon([guarantee.loss for _, guarantee in self.entries], delta)
+        return compose([guarantee.loss for _, guarantee in self.entries], delta)
 
     def epsilon_left(self) -> float:
         """Epsilon of the largest further Gaussian release that the limit allows, at its delta; inf without one."""
@@ -41,7 +50,7 @@ class Ledger:
         budget = self.limit
 
         def total(log_mu: float) -> float:
-            return total_epsilon([*spent, GaussianLoss(math.exp(log_mu))], budget.delta)
+            return compose([*spent, GaussianLoss(math.exp(log_mu))], budget.delta)
 
         low, high = math.log(1e-6), -math.log(noise_multiplier(budget.epsilon, budget.delta))
         if total(low) >= budget.epsilon:
@@ -54,14 +63,23 @@ class Ledger:
 
         Raises:
             BudgetExceeded: the limit would be passed; nothing is recorded, the message says what is left.
+            MixedProtection: some releases protect inputs and others do not; nothing is recorded.
         """
         proposed = Ledger(entries=[*self.entries, *guarantees])
+        protected = {guarantee.protects for _, guarantee in proposed.entries}
+        if len(protected) > 1 and not self.inputs_public:
+            raise MixedProtection(
+                "this ledger would hold releases that protect inputs and outputs beside releases that protect outputs "
+                "only; the latter publish noiseless functions of the inputs, which ends the protection of inputs. "
+                "Nothing was released. Use a mechanism that protects the same, or declare the inputs public from now on"
+            )
         if self.limit is not None:
             total, spent = proposed.epsilon(self.limit.delta), self.epsilon(self.limit.delta)
             if total > self.limit.epsilon * (1 + 1e-9):
                 raise BudgetExceeded(
-                    f"this would bring the total to epsilon = {total:.3g} at delta = {self.limit.delta:g}, "
-                    f"above the declared {self.limit.epsilon:g}; {spent:.3g} is spent and nothing was released. "
-                    f"Use epsilon = {self.epsilon_left():.3g} or less"
+                    f"this would bring the total to epsilon = {rounded_up(total).normalize():f} "
+                    f"at delta = {self.limit.delta:g}, above the declared {self.limit.epsilon:g}; "
+                    f"{rounded_up(spent).normalize():f} is spent and nothing was released. "
+                    f"Use epsilon = {rounded_down(self.epsilon_left()).normalize():f} or less"
                 )
         self.entries = proposed.entries

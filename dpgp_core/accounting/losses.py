@@ -14,7 +14,7 @@ from .gaussian import check_budget, epsilon_of
 from .renyi import ORDERS, rdp_epsilon
 
 
-class Loss(Protocol):
+class PrivacyLoss(Protocol):
     """The privacy loss of one release."""
 
     def epsilon(self, delta: float) -> float:
@@ -25,7 +25,7 @@ class Loss(Protocol):
         """Renyi divergence bound at orders alpha > 1 (k,)."""
         ...
 
-    def repeated(self, times: int) -> Loss:
+    def repeated(self, times: int) -> PrivacyLoss:
         """The loss of ``times`` independent releases of this kind."""
         ...
 

@@ -86,7 +86,7 @@ class Curve:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Settings:
+class CurveSettings:
     """The public numbers that decide what one path leaks: arrays of one shape, one element per setting.
 
     Args:
@@ -123,7 +123,7 @@ def require(name: str, values: FloatArray, valid: NDArray[np.bool_], meaning: st
         raise ValueError(f"{name} must be {meaning}; got {np.asarray(values)[~np.asarray(valid)].flat[0]:g}")
 
 
-def path_curves(settings: Settings, sensitivity: Sensitivity, bound: Bound = "proven") -> list[Curve]:
+def path_curves(settings: CurveSettings, sensitivity: Sensitivity, bound: Bound = "proven") -> list[Curve]:
     """Curves that all hold for one path; the smallest at each order may be used.
 
     Without additional noise the generic mean term is (alpha/2) (V+q)/(q - (alpha-1)V) Delta^2/s^2, that is

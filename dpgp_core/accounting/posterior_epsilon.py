@@ -12,7 +12,7 @@ from scipy.special import expit
 
 from ..arrays import FloatArray
 from .gaussian import check_budget
-from .posterior_curves import Bound, Curve, Sensitivity, Settings, path_curves, require
+from .posterior_curves import Bound, Curve, CurveSettings, Sensitivity, path_curves, require
 from .renyi import LOGITS, Numbers, conversion_penalty
 
 _CHUNK = 2048
@@ -68,7 +68,7 @@ def posterior_sampling_epsilon(
     *model, deltas, paths = (a.ravel() for a in arrays)
     require("delta", deltas, (deltas >= 1e-30) & (deltas < 1), "in [1e-30, 1): 0 or 1 would promise nothing")
     require("L", paths, (paths >= 1) & np.isfinite(paths), "a number of paths, at least 1")
-    settings = Settings(**dict(zip(("n", "r", "sigma", "kappa", "M", "eta"), model, strict=True)))
+    settings = CurveSettings(**dict(zip(("n", "r", "sigma", "kappa", "M", "eta"), model, strict=True)))
     curves = path_curves(settings, sensitivity, bound)
     epsilon = np.empty(deltas.size)
     for start in range(0, deltas.size, _CHUNK):

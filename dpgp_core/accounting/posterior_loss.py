@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..arrays import FloatArray
-from .posterior_curves import Curve, Sensitivity, Settings, path_curves, require
+from .posterior_curves import Curve, CurveSettings, Sensitivity, path_curves, require
 from .posterior_epsilon import posterior_sampling_epsilon
 
 
@@ -53,5 +53,5 @@ class PosteriorLoss:
 
     def _curves(self) -> list[Curve]:
         names = ("n", "r", "sigma", "kappa", "M", "eta")
-        settings = Settings(**{name: np.asarray(getattr(self, name), dtype=float) for name in names})
+        settings = CurveSettings(**{name: np.asarray(getattr(self, name), dtype=float) for name in names})
         return path_curves(settings, self.sensitivity)

@@ -16,21 +16,26 @@ from scipy.optimize import brentq
 
 from ..arrays import FloatArray
 from ..data import Dataset
-from ..mechanisms.base import Mechanism, Plan, Planned, Release
-from ..mechanisms.uncertainty import NoInterval
+from ..gp.uncertainty import NoInterval
+from ..mechanisms.base import Mechanism, Plan, Planned, PlannedForBudget, Release
 from .cross_validation import Folds
 from .errors import rmse
 
 LEVEL = 0.95  # of the intervals reported
+_RUNG = 4.0  # factor between budgets that are planned for
 
 
 class Held(NamedTuple):
-    """One fold: what a mechanism may train on, where it is tested, and its public plan if it has one."""
+    """One fold: what a mechanism may train on, where it is tested, and its public plan if it has one.
+
+    ``by_budget`` holds the plans of a mechanism whose plan depends on the budget, by the epsilon planned for.
+    """
 
     train: Dataset
     X_test: FloatArray
     truth: FloatArray
     plan: Plan | None
+    by_budget: dict[float, Any]
 
 
 class Errors(NamedTuple):
@@ -171,7 +176,7 @@ def _held(mechanism: Mechanism, dataset: Dataset, test: NDArray[np.intp]) -> Hel
     train = dataset.subset(np.delete(np.arange(dataset.n), test))
     X_test, truth = dataset.X[test], dataset.clipped_y[test]
     plan = mechanism.plan(train.X, X_test) if isinstance(mechanism, Planned) else None
-    return Held(train, X_test, truth, plan)
+    return Held(train, X_test, truth, plan, {})
 
 
 def _residuals(mechanism: Mechanism, fold: Held, draws: int, seed: list[int], intervals: bool = True) -> _Residuals:
@@ -196,4 +201,18 @@ def _errors(parts: Iterable[_Residuals]) -> Errors:
 def _release(mechanism: Mechanism, fold: Held, rng: np.random.Generator, draws: int) -> Release:
     if isinstance(mechanism, Planned) and fold.plan is not None:
         return mechanism.release_planned(fold.plan, fold.train, fold.X_test, rng, draws)
+    if isinstance(mechanism, PlannedForBudget):
+        return mechanism.measure(_near(mechanism, fold), fold.train, fold.X_test, rng, draws)
     return mechanism.release(fold.train, fold.X_test, rng, draws)
+
+
+def _near(mechanism: PlannedForBudget, fold: Held) -> Any:
+    """The fold's plan for the power of four next to epsilon: planning is the dear part, and a plan holds at any budget.
+
+    Which plan that is depends on epsilon alone, so errors do not depend on the order in which budgets are tried.
+    """
+    epsilon = _RUNG ** round(math.log(mechanism.guarantee.budget.epsilon, _RUNG))
+    if epsilon not in fold.by_budget:
+        planner: Any = with_epsilon(mechanism, epsilon)
+        fold.by_budget[epsilon] = planner.plan_for(fold.train, fold.X_test)
+    return fold.by_budget[epsilon]

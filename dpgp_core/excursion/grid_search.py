@@ -22,11 +22,12 @@ Axes = tuple[FloatArray, FloatArray, FloatArray]
 """Values of lengthscale, r and scale whose product is a grid."""
 
 _OFFSETS = np.array([-2, -1, 0, 1, 2]) / 2  # of the last grid step, around the best point so far
+_TIE = 1e-12  # relative difference of losses that rounding makes
 _HALVINGS = 20  # of the range of log scale: better than 1e-5 of it
 
 
 @dataclass(frozen=True, kw_only=True)
-class Setting:
+class PathSetting:
     """One choice of hyperparameters and what it achieves.
 
     Attributes:
@@ -73,7 +74,7 @@ class SearchSpace:
         a, b, c = (np.geomspace(*each) for each in self.ranges)
         return a, b, c
 
-    def around(self, setting: Setting, level: int) -> Axes:
+    def around(self, setting: PathSetting, level: int) -> Axes:
         """Return the axes of refinement ``level`` >= 1: up to 5 points each, half the last step apart."""
         centre = (setting.lengthscale, setting.r, setting.scale)
         a, b, c = (_zoom(*each, at, level) for each, at in zip(self.ranges, centre, strict=True))
@@ -88,7 +89,7 @@ def minimise(
     rounds: int,
     progress: Progress | None = None,
     executor: Executor | None = None,
-) -> tuple[Setting, ...]:
+) -> tuple[PathSetting, ...]:
     """Find, for each budget, the setting of least loss whose epsilon keeps within it.
 
     Besides the grid's scales, every (lengthscale, r) is tried at the smallest scale that each finite
@@ -106,7 +107,9 @@ def minimise(
     Raises:
         ValueError: no setting visited keeps within a budget.
     """
-    best = [Setting(lengthscale=math.nan, r=math.nan, scale=math.nan, bce=math.inf, epsilon=math.inf)] * len(budgets)
+    best = [PathSetting(lengthscale=math.nan, r=math.nan, scale=math.nan, bce=math.inf, epsilon=math.inf)] * len(
+        budgets
+    )
     done, work = 0.0, space.lengthscale[2] + len(budgets) * rounds * len(_OFFSETS)
 
     def visit(axes: Axes, share: int) -> None:
@@ -154,19 +157,21 @@ def _smallest_scales(
 
 
 def _better(
-    best: Setting,
+    best: PathSetting,
     lengthscale: float,
     r: FloatArray,
     scale: FloatArray,
     losses: FloatArray,
     epsilons: FloatArray,
     budget: float,
-) -> Setting:
+) -> PathSetting:
     allowed = np.where(epsilons <= budget, losses, np.inf)
-    at = np.unravel_index(allowed.argmin(), allowed.shape)
-    if not allowed[at] < best.bce:
+    # losses that are equal but for rounding are ties, or the processor would decide
+    least = float(allowed.min())
+    at = np.unravel_index((allowed <= least + _TIE * abs(least)).argmax(), allowed.shape)
+    if not least < best.bce - _TIE * abs(least):
         return best
-    return Setting(
+    return PathSetting(
         lengthscale=float(lengthscale),
         r=float(r[at[0]]),
         scale=float(scale[at]),

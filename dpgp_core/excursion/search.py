@@ -17,7 +17,7 @@ from scipy.special import ndtr
 from ..accounting.gaussian import noise_multiplier
 from ..arrays import FloatArray
 from ..kernels import Kernel, Matern12
-from .grid_search import EpsilonOfSetting, Progress, SearchSpace, Setting, minimise
+from .grid_search import EpsilonOfSetting, PathSetting, Progress, SearchSpace, minimise
 from .marginals import hall_mean, posterior_marginals
 from .sets import PROBABILITY_FLOOR, Targets
 
@@ -40,7 +40,7 @@ def search(
     kernel_of: KernelOf = exponential,
     progress: Progress | None = None,
     executor: Executor | None = None,
-) -> tuple[Setting, ...]:
+) -> tuple[PathSetting, ...]:
     """Minimise the mean BCE of p = Phi((mu_D - t) / (s sqrt(k_D))) subject to epsilon <= each budget.
 
     One eigendecomposition per lengthscale and training set serves every r; s only scales the
@@ -96,7 +96,7 @@ def search_hall(
     kernel_of: KernelOf = exponential,
     progress: Progress | None = None,
     executor: Executor | None = None,
-) -> tuple[Setting, ...]:
+) -> tuple[PathSetting, ...]:
     """Minimise the mean BCE of Hall's release, whose noise c each budget fixes, over lengthscale and r.
 
     p = Phi((sum_i y_i k(x, x_i) - q t) / c): for t = 0 it does not depend on r, and the smallest r is returned.
@@ -117,7 +117,7 @@ def search_hall(
         One setting per budget, with ``scale`` = c.
     """
     evaluate = partial(_hall_losses, targets, kernel_of)
-    found: list[Setting] = []
+    found: list[PathSetting] = []
     for done, budget in enumerate(budgets):
         c = hall_noise(budget, delta, M, L)
         only_c = replace(space or SearchSpace(), scale=(c, c, 1))

@@ -6,6 +6,8 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+import numpy as np
+
 from ..arrays import FloatArray
 from ..checks import check_positive
 from ..kernels import Kernel
@@ -105,6 +107,37 @@ class InferenceChoice:
         if low is None:
             return exact.cloaking_matrix(kernel, X, X_test, noise_variance), Inference(method="exact")
         return low.matrix(X_test, noise_variance), describe(low)
+
+
+def cloaking_matrix(
+    kernel: Kernel,
+    X: FloatArray,
+    X_test: FloatArray,
+    noise_variance: float,
+    method: Method = "exact",
+    tolerance: float = TOLERANCE,
+) -> FloatArray:
+    """C = K_*f K^-1 (P, n): the posterior mean at X_test is C y, so column j is what record j can do.
+
+    Args:
+        kernel: covariance function of the latent f.
+        X: training inputs (n, D).
+        X_test: test inputs (P, D).
+        noise_variance: variance > 0 of the observation noise, in squared model units.
+        method: "exact", "lowrank" or "auto", see ``InferenceChoice``.
+        tolerance: share of the trace of K_ff that "lowrank" may leave out, in [1e-13, 1).
+
+    Raises:
+        ValueError: an argument is out of range, n is too large for the method, or X and X_test differ in their columns.
+
+    Source: Smith et al. 2018, eq. 8.
+    """
+    if method not in InferenceChoice.methods:
+        raise ValueError(f"method must be one of {', '.join(map(repr, InferenceChoice.methods))}, got {method!r}")
+    check_tolerance(tolerance)
+    choice = InferenceChoice(inference=method, tolerance=tolerance)
+    C, _ = choice.cloaking_matrix(kernel, X, X_test, noise_variance)
+    return C if isinstance(C, np.ndarray) else C.dense()
 
 
 def describe(low: LowRank | None) -> Inference:

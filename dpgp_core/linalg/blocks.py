@@ -146,6 +146,11 @@ class FactoredMatrix:
 Matrix = FloatArray | FactoredMatrix
 
 
+def dense_of(C: Matrix) -> FloatArray:
+    """A matrix as an array (P, n), formed if it was not."""
+    return C if isinstance(C, np.ndarray) else C.dense()
+
+
 def columns_of(matrix: Matrix, block: slice) -> FloatArray:
     """The columns of C (P, n) at ``block`` as an array."""
     if isinstance(matrix, np.ndarray):

@@ -10,8 +10,7 @@ import numpy as np
 from scipy.linalg import block_diag, cholesky, solve_triangular
 
 from ..arrays import FloatArray
-from ..checks import check_positive
-from ..gp.exact import check_columns
+from ..gp.exact import check_columns, output_covariance
 from ..kernels import Kernel
 
 
@@ -74,15 +73,11 @@ def condition(
 
     Source: Rasmussen & Williams 2006, eqs 2.25-2.26 and 2.30, for the linear map A.
     """
-    check_positive("noise_variance", noise_variance)
     check_columns(X, X_test)
-    A, Z = np.vstack([o.A for o in observations]), np.concatenate([o.Z for o in observations])
-    S = A @ kernel(X, X) @ A.T + noise_variance * (A @ A.T) + block_diag(*[o.N for o in observations])
-    L = cholesky(S, lower=True, check_finite=False)
-    white = solve_triangular(L, Z, lower=True, check_finite=False)
+    A, L, white = _whitened(observations, output_covariance(kernel, X, noise_variance))
     root = solve_triangular(L, A @ kernel(X, X_test), lower=True, check_finite=False)
     # log N(Z; 0, S) = -|L^-1 Z|^2 / 2 - sum log L_ii - (R / 2) log 2 pi
-    evidence = -white @ white / 2 - np.log(np.diag(L)).sum() - len(Z) / 2 * math.log(2 * math.pi)
+    evidence = -white @ white / 2 - np.log(np.diag(L)).sum() - len(white) / 2 * math.log(2 * math.pi)
     return Posterior(
         mean=root.T @ white,
         root=root,
@@ -90,3 +85,33 @@ def condition(
         noise_variance=noise_variance,
         log_evidence=float(evidence),
     )
+
+
+def predict_outputs(
+    observations: Sequence[Observation], kernel: Kernel, noise_variance: float, X: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Posterior mean (n,) and variance (n,) of the very outputs that were measured, in model units.
+
+    mean = K A^T S^-1 Z, variance = diag(K - K A^T S^-1 A K), K = K_ff + noise_variance I: their own noise was
+    measured with them, so this is not the prediction of other outputs at the same places.
+
+    Args:
+        observations: one or more.
+        kernel: covariance function of f, in squared model units.
+        noise_variance: > 0, of the outputs about f, in squared model units.
+        X: place of each column (n, D).
+
+    Raises:
+        ValueError: noise_variance is not positive.
+    """
+    K = output_covariance(kernel, X, noise_variance)
+    A, L, white = _whitened(observations, K)
+    root = solve_triangular(L, A @ K, lower=True, check_finite=False)
+    return root.T @ white, np.diag(K) - np.einsum("ij,ij->j", root, root)
+
+
+def _whitened(observations: Sequence[Observation], K: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Stacked A, L with L L^T = S = A K A^T + N, and L^-1 Z."""
+    A, Z = np.vstack([o.A for o in observations]), np.concatenate([o.Z for o in observations])
+    L = cholesky(A @ K @ A.T + block_diag(*[o.N for o in observations]), lower=True, check_finite=False)
+    return A, L, solve_triangular(L, Z, lower=True, check_finite=False)

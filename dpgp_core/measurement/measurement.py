@@ -9,8 +9,8 @@ import numpy as np
 
 from ..arrays import FloatArray
 from .discrete import Bits
-from .integers import GRID, IntArray, Norm, check_intervals, exact_product, place_integers, strategy_integers
-from .noise import GaussianNoise, LaplaceNoise
+from .integers import GRID, Norm, check_intervals, exact_product, place_integers, strategy_integers
+from .noise import GaussianNoise, LaplaceNoise, add_noise, add_teaching_noise
 
 STEPS = GRID * GRID
 """Integers to a unit of z: 2^20 for the strategy times 2^20 for the places."""
@@ -71,10 +71,7 @@ class OutputMeasurement:
         Raises:
             ValueError: y has another shape, or holds NaN.
         """
-        exact = exact_product(self._integers(), self._places(y))
-        noise = self.noise.draw(len(exact), bits)
-        # the quotient of two whole numbers, correctly rounded: post-processing of their sum
-        return np.array([(x + e) / STEPS for x, e in zip(exact, noise, strict=True)])
+        return add_noise(self._exact(y), self.noise, STEPS, bits)
 
     def teaching(self, y: FloatArray, rng: np.random.Generator, draws: int = 1) -> FloatArray:
         """Numbered float draws for teaching (draws, r): of the same distribution to the eye, and not for release.
@@ -87,19 +84,15 @@ class OutputMeasurement:
         Raises:
             ValueError: y has another shape or holds NaN, or draws < 1.
         """
-        if draws < 1:
-            raise ValueError(f"draws must be at least 1, got {draws}")
-        return self.noiseless(y) + self.noise.teaching(rng, (draws, len(self.B))) / STEPS
+        return add_teaching_noise(self._exact(y), self.noise, STEPS, rng, draws)
 
     def noiseless(self, y: FloatArray) -> FloatArray:
         """B q (r,), what the noise is added to. Not private."""
-        return np.array([x / STEPS for x in exact_product(self._integers(), self._places(y))])
+        return np.array([x / STEPS for x in self._exact(y)])
 
-    def _integers(self) -> IntArray:
-        return np.asarray(self.B * GRID, dtype=np.int64)  # exact: B is a multiple of 2^-20
-
-    def _places(self, y: FloatArray) -> IntArray:
-        return place_integers(np.asarray(y, dtype=float), self.low, self.high)
+    def _exact(self, y: FloatArray) -> list[int]:
+        integers = np.asarray(self.B * GRID, dtype=np.int64)  # exact: B is a multiple of 2^-20
+        return exact_product(integers, place_integers(np.asarray(y, dtype=float), self.low, self.high))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

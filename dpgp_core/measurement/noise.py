@@ -43,6 +43,7 @@ theorem 2.7 and corollary 3.3 (mu-GDP, composition); Balle & Wang 2018, theorem 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -134,3 +135,30 @@ class LaplaceNoise:
     def teaching(self, rng: np.random.Generator, shape: tuple[int, int]) -> FloatArray:
         """Float draws of the continuous Laplace of the same scale, in steps. Not for release."""
         return self.scale * rng.laplace(size=shape)
+
+
+def add_noise(
+    exact: Sequence[int], noise: GaussianNoise | LaplaceNoise, steps: int, bits: Bits | None = None
+) -> FloatArray:
+    """(exact + noise) / steps (r,), correctly rounded quotients of integers: what may be published.
+
+    Args:
+        exact: integers x^ (r,). Private.
+        noise: what hides them.
+        steps: integers to a unit.
+        bits: source of randomness; default: the operating system's. Any other is for tests only.
+    """
+    return np.array([(x + e) / steps for x, e in zip(exact, noise.draw(len(exact), bits), strict=True)])
+
+
+def add_teaching_noise(
+    exact: Sequence[int], noise: GaussianNoise | LaplaceNoise, steps: int, rng: np.random.Generator, draws: int
+) -> FloatArray:
+    """The same (draws, r) with float noise from a Generator, which its seed gives away. Not for release.
+
+    Raises:
+        ValueError: draws < 1.
+    """
+    if draws < 1:
+        raise ValueError(f"draws must be at least 1, got {draws}")
+    return np.array([x / steps for x in exact]) + noise.teaching(rng, (draws, len(exact))) / steps

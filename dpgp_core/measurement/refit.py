@@ -11,7 +11,7 @@ from scipy.special import logsumexp, ndtr
 
 from ..arrays import FloatArray
 from ..kernels import Kernel
-from .conditioning import Observation, Posterior, condition
+from .conditioning import Observation, Posterior, condition, predict_outputs
 from .statistics import Stage, Statistics
 
 Of = Literal["function", "outputs"]
@@ -128,8 +128,7 @@ def _filtered(
     def predict() -> tuple[FloatArray, FloatArray]:
         if not seen:
             return np.zeros(len(X)), kernel.diagonal(X) + noise_variance
-        earlier = condition(seen, kernel, noise_variance, X, X)
-        return earlier.mean, earlier.variance + noise_variance
+        return predict_outputs(seen, kernel, noise_variance, X)
 
     for stage in statistics.stages:
         seen.append(observe(statistics, stage, predict))

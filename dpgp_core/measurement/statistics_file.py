@@ -38,17 +38,10 @@ def statistics_to_files(statistics: Statistics) -> tuple[dict[str, Any], bytes]:
         "file": FILE,
         "columns": len(statistics.X),
         "stages": [_stage_card(stage) for stage in statistics.stages],
-        "output": {
-            "name": statistics.y_name,
-            "unit": statistics.y_unit,
-            "bounds": list(statistics.bounds),
-            "scale": statistics.y_scale,
-        },
-        "inputs": {
-            "names": list(statistics.x_names),
-            "units": list(statistics.x_units),
-            "box": [list(interval) for interval in statistics.x_box],
-        },
+        "output": {"name": statistics.y_name, "unit": statistics.y_unit}
+        | {"bounds": list(statistics.bounds), "scale": statistics.y_scale},
+        "inputs": {"names": list(statistics.x_names), "units": list(statistics.x_units)}
+        | {"box": [list(interval) for interval in statistics.x_box]},
         "guarantee": dict(statistics.guarantee),
     }
     stream = io.BytesIO()
@@ -147,10 +140,10 @@ def _pair(values: Sequence[object]) -> tuple[float, float]:
 
 
 def _arrays(statistics: Statistics) -> dict[str, Array]:
-    arrays: dict[str, Array] = {"X": np.asarray(statistics.X, dtype="<f8")}
+    arrays: dict[str, Array] = {"X": np.ascontiguousarray(statistics.X, dtype="<f8")}
     for i, stage in enumerate(statistics.stages):
         measurement = stage.measurement
-        arrays[f"B_{i}"] = (measurement.B * GRID).astype("<i4")  # exact
+        arrays[f"B_{i}"] = np.ascontiguousarray(measurement.B * GRID, dtype=float).astype("<i4")  # exact
         for name, values in {"low": measurement.low, "high": measurement.high, "z": stage.z}.items():
             arrays[f"{name}_{i}"] = np.asarray(values, dtype="<f8")
     return arrays

@@ -1,6 +1,8 @@
 """Private releases of GP predictions: one file each, listed in the catalogue."""
 
 from .base import Mechanism, NotPrivate, Plan, Release, TeachingRelease
+from .bayes_cloaking import BayesCloaking
+from .bayes_release import BayesRelease
 from .catalogue import CATALOGUE, MECHANISMS
 from .cloaking import Cloaking
 from .cloaking_inducing import CloakingInducing
@@ -15,6 +17,8 @@ from .sparse_variational import SparseVariational
 __all__ = [
     "CATALOGUE",
     "MECHANISMS",
+    "BayesCloaking",
+    "BayesRelease",
     "Cloaking",
     "CloakingInducing",
     "GPPrior",

@@ -14,10 +14,10 @@ from ..arrays import FloatArray
 from ..data import Dataset
 from ..gp.inference import Inference
 from ..gp.predictive import Predictive
+from ..gp.uncertainty import Of, Uncertainty
 from ..linalg.blocks import Matrix, column_lengths
 from ..linalg.dense import column_norms
 from ..strategies.noise_design import NoiseDesign
-from .uncertainty import Of, Uncertainty
 
 NotPrivate = NewType("NotPrivate", FloatArray)
 """An array computed from private data without noise. It may be drawn for teaching, never published."""
@@ -163,6 +163,30 @@ class Planned(Mechanism, Protocol):
         draws: int = 1,
     ) -> Release:
         """The only step that depends on y, epsilon, delta or the draw."""
+        ...
+
+
+@runtime_checkable
+class PlannedForBudget(Mechanism, Protocol):
+    """A mechanism whose public part depends on the budget too: computed once a release, before outputs are read."""
+
+    def plan_for(self, dataset: Dataset, X_test: FloatArray) -> Any:
+        """Public plan for the inputs, box and range of a data set and test inputs X_test (P, D)."""
+        ...
+
+    def measure(
+        self,
+        plan: Any,
+        dataset: Dataset,
+        X_test: FloatArray,
+        rng: np.random.Generator | None = None,
+        draws: int = 1,
+    ) -> Release:
+        """The only step that reads the outputs."""
+        ...
+
+    def reread(self, statistics: Any, X_test: FloatArray) -> FloatArray:
+        """Values (P,) that a released statistic gives at X_test (P, D), in the output's unit. Spends nothing."""
         ...
 
 

@@ -9,6 +9,7 @@ from typing import Literal
 from ..gp.variational import grid_in_box
 from ..kernels import KERNELS, Stationary
 from .base import Mechanism
+from .bayes_cloaking import BayesCloaking
 from .cloaking import Cloaking
 from .cloaking_inducing import CloakingInducing
 from .gp_prior import GPPrior
@@ -89,6 +90,7 @@ class Entry:
         private_inputs: it protects inputs too.
         max_rows: most rows it takes in a real release.
         uses_cells: it divides the box.
+        automatic: it makes its models itself, from box and bounds; kernel, lengthscale and noise are not used.
         kernels: names of the kernels it works with.
         simulated: draws in comparisons; fewer where each is a fit of its own.
         look: colour and dash of its line.
@@ -106,10 +108,15 @@ class Entry:
     private_inputs: bool = False
     max_rows: int = EXACT_ROWS
     uses_cells: bool = False
+    automatic: bool = False
     kernels: tuple[str, ...] = tuple(KERNEL_NAMES)
     simulated: int = 60
     look: tuple[Role, Dash] = ("other", "solid")
     banded: bool = False
+
+
+def _bayes(p: Parameters) -> Mechanism:
+    return BayesCloaking(epsilon=p.epsilon, delta=p.delta)
 
 
 def _refined(p: Parameters) -> Mechanism:
@@ -183,15 +190,26 @@ def _paths(p: Parameters) -> Mechanism:
 
 _ROWS = (
     Entry(
+        id="bayes",
+        kind=BayesCloaking,
+        title="Bayes cloaking (ours)",
+        build=_bayes,
+        released=True,
+        automatic=True,
+        look=("private", "solid"),
+        simulated=20,
+        banded=True,
+    ),
+    Entry(
         id="refined",
         kind=RefinedCloaking,
-        title="Refined cloaking (ours)",
+        title="Refined cloaking",
         build=_refined,
         released=True,
         compared=True,
         drawn=True,
         max_rows=FACTORED_ROWS,
-        look=("private", "solid"),
+        look=("private", "longdash"),
         banded=True,
     ),
     Entry(

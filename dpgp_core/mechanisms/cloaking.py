@@ -107,7 +107,7 @@ class Cloaking(InferenceChoice, OptimisedNoise):
     Raises:
         ValueError: a parameter is out of range.
 
-    Source: Smith et al. 2018, section 3 and supplement (log-det); README, "Guarantees", for trace.
+    Source: Smith et al. 2018, section 3 and supplement (log-det); docs/guarantees.md for trace.
     """
 
     shrinkage: bool = False
@@ -137,7 +137,7 @@ class Cloaking(InferenceChoice, OptimisedNoise):
             return plan
         factored = isinstance(plan.strategy, FactoredMatrix)
         K = self.noise_variance if factored else output_covariance(self.kernel, dataset.X, self.noise_variance)
-        return shrink(plan, K, self.noise_multiplier * dataset.d / dataset.y_scale)
+        return shrink(plan, K, self.noise_multiplier * dataset.output_range / dataset.y_scale)
 
 
 def cloaking_plan(C: Matrix, design: NoiseDesign, model: Predictive | None, inference: Inference | None = None) -> Plan:

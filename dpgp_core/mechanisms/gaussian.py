@@ -13,10 +13,10 @@ from ..accounting.guarantee import ONE_OUTPUT, Budget, Guarantee
 from ..accounting.losses import GaussianLoss
 from ..arrays import FloatArray
 from ..data import Dataset
+from ..gp.uncertainty import Uncertainty
 from .base import BEYOND_ONE_RELEASE, FIXED_IN_ADVANCE, Plan, Release, teaching
 from .measuring import Measure, Measured, Place, exact, noiseless, numbered
 from .recorded import Recorded, SimulatedInterval
-from .uncertainty import Uncertainty
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +73,7 @@ class GaussianMechanism:
 
     def reaches(self, dataset: Dataset) -> tuple[float, ...]:
         """How far from the curve so far each stage's intervals reach, in the output's unit; the first: everywhere."""
-        return (dataset.d,)
+        return (dataset.output_range,)
 
     def mapped(self, plan: Plan, dataset: Dataset) -> Plan:
         """The plan whose map is used: post-processing that depends on the budget comes in here."""
@@ -107,7 +107,7 @@ class GaussianMechanism:
             found = Measured(stage, s, place, measure(stage, s, place))
             yield found
             if stage is not plan:
-                curve = np.clip(found.curve(found.z), -dataset.d / 2, dataset.d / 2)
+                curve = np.clip(found.curve(found.z), -dataset.output_range / 2, dataset.output_range / 2)
 
     def release_planned(
         self,
@@ -131,7 +131,7 @@ class GaussianMechanism:
         """
         if len(plan.stages) != len(self.stage_multipliers):
             raise ValueError(f"the plan must have {len(self.stage_multipliers)} stages; make it with this mechanism")
-        guarantee = self.guarantee.for_unit(dataset.unit).repeated(draws)
+        guarantee = self.guarantee.for_unit(dataset.privacy_unit).repeated(draws)
         plan = self.mapped(plan, dataset)
         measure = exact(dataset, draws) if rng is None else numbered(dataset.clipped_y[None], rng, draws)
         stages = list(self.measured(plan, dataset, measure))
@@ -143,7 +143,7 @@ class GaussianMechanism:
             guarantee=guarantee,
             statistics=self.recorded(plan, dataset, tuple(stage.z for stage in stages), guarantee),
             uncertainty=self.uncertainty(plan, dataset, curve),
-            noise_factor=dataset.d * last.noise_multiplier * last.plan.factor if len(stages) == 1 else None,
+            noise_factor=dataset.output_range * last.noise_multiplier * last.plan.factor if len(stages) == 1 else None,
         )
         if rng is None:
             return release

@@ -13,13 +13,13 @@ from ..accounting.guarantee import Guarantee
 from ..arrays import FloatArray
 from ..checks import check_positive
 from ..data import Dataset
+from ..gp.uncertainty import NoInterval, Uncertainty
 from ..kernels import Kernel
 from ..linalg.dense import column_norms
 from .base import Plan, Release
 from .gaussian import GaussianMechanism
 from .gp_prior import prior_axes
 from .posterior_sampling import ONE_RECORD, RECORD_ASSUMPTIONS, RECORD_NOT_COVERED, RECORD_UNIT
-from .uncertainty import NoInterval, Uncertainty
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,10 +14,10 @@ from ..arrays import FloatArray
 from ..data import Dataset
 from ..gp.grid import BinPlan
 from ..gp.integral_kernel import k_FF, k_Ff, volumes
+from ..gp.uncertainty import NormalInterval
 from ..kernels import EQ
 from .base import Release, teaching
 from .laplace_binning import BinMeans
-from .uncertainty import NormalInterval
 
 # Candidates for a fitted noise variance, in units of the kernel's: none, then steps of 12 %.
 _CANDIDATES = np.concatenate([[0.0], np.geomspace(1e-6, 1e3, 184)])
@@ -77,7 +77,7 @@ class IntegralBinning(BinMeans):
         Raises:
             ValueError: draws < 1, an input lies outside the public box, or X_test has other columns than X.
         """
-        guarantee = self.guarantee.for_unit(dataset.unit).repeated(draws)
+        guarantee = self.guarantee.for_unit(dataset.privacy_unit).repeated(draws)
         plan = self.plan(dataset.X, dataset.x_box)
         z = self.measured(plan, dataset, rng, draws)
         released = (self.means(plan, dataset, z) - dataset.midpoint) / dataset.y_scale

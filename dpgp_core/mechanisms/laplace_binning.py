@@ -13,13 +13,13 @@ from ..accounting.losses import PureLoss
 from ..arrays import FloatArray
 from ..data import Dataset
 from ..gp.grid import BinPlan, Grid, check_bins, plan_bins
+from ..gp.uncertainty import NoInterval
 from ..measurement.integers import GRID, place_integers
 from ..measurement.measurement import STEPS, LaplaceMeasurement
 from ..measurement.noise import LaplaceNoise
 from ..measurement.statistics import Stage, Statistics
 from .base import BEYOND_ONE_RELEASE, FIXED_IN_ADVANCE, NotPrivate, Release, teaching
 from .recorded import statistics_of
-from .uncertainty import NoInterval
 
 ASSUMPTIONS = (
     FIXED_IN_ADVANCE[0],
@@ -106,7 +106,7 @@ class BinMeans:
 
     def means(self, plan: BinPlan, dataset: Dataset, z: FloatArray) -> FloatArray:
         """Means of the bins (draws, b) that sums z say, in the output's unit: midpoint + d z_b / n_b."""
-        return dataset.midpoint + dataset.d * z / plan.counts
+        return dataset.midpoint + dataset.output_range * z / plan.counts
 
     def exact_means(self, plan: BinPlan, dataset: Dataset) -> NotPrivate:
         """The same without noise (b,). Not private."""
@@ -114,13 +114,13 @@ class BinMeans:
 
     def noise_sds(self, plan: BinPlan, dataset: Dataset) -> FloatArray:
         """Standard deviation of the noise in each bin's mean (b,), in the output's unit: Var Lap(scale) = 2 scale^2."""
-        return LaplaceNoise(sensitivity=STEPS, epsilon=self.epsilon).sd / STEPS * dataset.d / plan.counts
+        return LaplaceNoise(sensitivity=STEPS, epsilon=self.epsilon).sd / STEPS * dataset.output_range / plan.counts
 
     def recorded(
         self, plan: BinPlan, dataset: Dataset, z: FloatArray, maps: Sequence[FloatArray], guarantee: Guarantee
     ) -> BinSums:
         """The released statistics, one a draw; ``maps`` (P, b) take means of bins to released values."""
-        per_sum = dataset.d / plan.counts
+        per_sum = dataset.output_range / plan.counts
         different = {id(each): each * per_sum for each in maps}
         return BinSums(
             plan=plan,
@@ -214,7 +214,7 @@ class LaplaceBinning(BinMeans):
         Raises:
             ValueError: draws < 1, or an input or test point lies outside the public box.
         """
-        guarantee = self.guarantee.for_unit(dataset.unit).repeated(draws)
+        guarantee = self.guarantee.for_unit(dataset.privacy_unit).repeated(draws)
         plan = self.plan(dataset.X, dataset.x_box)
         rows, occupied = plan.rows(self.grid(dataset.x_box).index(X_test))
         z = self.measured(plan, dataset, rng, draws)

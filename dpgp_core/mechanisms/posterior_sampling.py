@@ -14,9 +14,9 @@ from ..arrays import FloatArray
 from ..checks import check_interval, check_positive
 from ..data import Dataset
 from ..gp.paths import Paths, posterior_process
+from ..gp.uncertainty import NoInterval
 from ..kernels import Matern12, Stationary
 from .base import BEYOND_ONE_RELEASE, TEACHING, NotPrivate, TeachingRelease
-from .uncertainty import NoInterval
 
 ONE_RECORD = "one record (input and output) replaced by any other within the public domain and bounds; n fixed"
 RECORD_UNIT = "one record, its input and its output"
@@ -47,7 +47,7 @@ class PathRelease(TeachingRelease):
 
     def further(self, X: FloatArray) -> FloatArray:
         """Values of the same paths at more points X (P', D), shape (draws, P'): covered by the same guarantee."""
-        return self.dataset.midpoint + self.dataset.d / 2 * self.paths(X)
+        return self.dataset.midpoint + self.dataset.output_range / 2 * self.paths(X)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,10 +149,10 @@ class PosteriorSampling:
                 "posterior paths are drawn in floating point, which their guarantee does not cover, so there is no "
                 "real release of them; give a generator to study them, or use another mechanism"
             )
-        guarantee = self.guarantee.for_unit(dataset.unit).repeated(draws)
+        guarantee = self.guarantee.for_unit(dataset.privacy_unit).repeated(draws)
         self._check_public(dataset)
         low, high = np.array(self.x_box).T
-        half = dataset.d / 2
+        half = dataset.output_range / 2
         inputs, outputs = np.clip(dataset.X, low, high), (dataset.clipped_y - dataset.midpoint) / half
         process = posterior_process(self.kernel, inputs, outputs, self.r, self.sigma, self.eta)
         mean, paths = process.mean(X_test), Paths(process, draws, rng)

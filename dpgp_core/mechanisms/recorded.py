@@ -11,13 +11,13 @@ import numpy as np
 from ..accounting.guarantee import Guarantee
 from ..arrays import FloatArray
 from ..data import Dataset
+from ..gp.uncertainty import Of, mixture_half_width
 from ..linalg.blocks import columns_of
 from ..linalg.dense import column_norms
 from ..measurement.measurement import Measurement
 from ..measurement.statistics import Stage, Statistics
 from .base import Plan
 from .measuring import Measure, Measured, Place, noiseless, numbered
-from .uncertainty import Of, mixture_half_width
 
 _SIMULATED = 400  # made-up outputs; each counts twice, with its mirror image
 _AT_ONCE = 1 << 22  # numbers
@@ -127,11 +127,6 @@ class SimulatedInterval:
         """See ``Uncertainty``."""
         half = self.half_width(level, of)
         return self.curve - half, self.curve + half
-
-    def privacy_sd(self) -> FloatArray:
-        """Root mean square of what privacy adds to the fit C y at each test point (P,), if the model is right."""
-        shifts, noise = self._simulated()
-        return np.asarray(np.sqrt((shifts**2 + noise).mean(axis=0)))
 
     def half_width(self, level: float, of: Of) -> FloatArray:
         """Half of each interval (P,), in the output's unit: the same for every draw."""

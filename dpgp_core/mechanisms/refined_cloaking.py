@@ -66,7 +66,7 @@ class RefinedCloaking(InferenceChoice, OptimisedNoise):
     Raises:
         ValueError: a parameter is out of range, or Hall's calibration is asked for.
 
-    Source: README, "Guarantees"; composition: Dong, Roth & Su 2022, corollary 3.3.
+    Source: docs/guarantees.md; composition: Dong, Roth & Su 2022, corollary 3.3.
     """
 
     shares: Sequence[float] = (0.25, 0.75)
@@ -122,7 +122,7 @@ class RefinedCloaking(InferenceChoice, OptimisedNoise):
     def reaches(self, dataset: Dataset) -> tuple[float, ...]:
         """The whole range first, then B, in the output's unit."""
         B = self.clip * math.sqrt(self.noise_variance) * dataset.y_scale
-        return dataset.d, *[B] * (len(self.shares) - 1)
+        return dataset.output_range, *[B] * (len(self.shares) - 1)
 
     def published(self, curve: FloatArray, dataset: Dataset) -> FloatArray:
         """Clipped to the bounds, if asked to."""

@@ -15,6 +15,7 @@ from ..arrays import FloatArray
 from ..checks import check_positive
 from ..data import Dataset
 from ..gp.grid import check_bins
+from ..gp.uncertainty import NoInterval, NormalInterval, Uncertainty
 from ..gp.variational import Features, grid_in_box, inducing_root, row_blocks, whitened_features
 from ..kernels import Stationary
 from ..sparse.fit import SparseFit
@@ -32,7 +33,6 @@ from ..sparse.statistics import (
     noise_scales,
 )
 from .base import NotPrivate, Release, teaching
-from .uncertainty import NoInterval, NormalInterval, Uncertainty
 
 ONE_RECORD = "one record (input and output) replaced, n public"
 ASSUMPTIONS = (
@@ -139,7 +139,7 @@ class SparseVariational:
         Raises:
             ValueError: draws < 1, or X, X_test and Z differ in their number of columns.
         """
-        guarantee = self.guarantee.for_unit(dataset.unit).repeated(draws)
+        guarantee = self.guarantee.for_unit(dataset.privacy_unit).repeated(draws)
         sums, scales = self.integer_sums(dataset), self.noise(dataset)
         if rng is None:
             released = [measure(sums, scales) for _ in range(draws)]
@@ -189,7 +189,7 @@ class SparseVariational:
             if self.variant == "whitened"
             else paper_posterior(released, self.kernel, Z, root, self.noise_variance, self.covariance)
         )
-        guarantee = self.guarantee.for_unit(dataset.unit)
+        guarantee = self.guarantee.for_unit(dataset.privacy_unit)
         units = (dataset.y_scale, dataset.midpoint)
         return SparseFit(statistics=released, posterior=posterior, dataset_units=units, guarantee=guarantee)
 
@@ -200,7 +200,7 @@ class SparseVariational:
 
     def integer_sums(self, dataset: Dataset) -> IntegerSums:
         """The same in whole steps. Private."""
-        R_y, R_phi = dataset.d / dataset.y_scale / 2, self.feature_bound(dataset)
+        R_y, R_phi = dataset.output_range / dataset.y_scale / 2, self.feature_bound(dataset)
         blocks = row_blocks(dataset.X, dataset.standardised())
         return integer_sums(self.features(dataset), blocks, len(self.inducing_inputs(dataset)), R_y, R_phi)
 
@@ -219,7 +219,7 @@ class SparseVariational:
 
     def noise(self, dataset: Dataset) -> NoiseScales:
         """Scales of the noise for the public bounds of a data set, in model units."""
-        R_y = dataset.d / dataset.y_scale / 2
+        R_y = dataset.output_range / dataset.y_scale / 2
         return noise_scales(self.noise_multiplier, R_y, self.feature_bound(dataset), self.noise_ratio)
 
     def feature_bound(self, dataset: Dataset) -> float:

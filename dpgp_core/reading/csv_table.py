@@ -28,7 +28,7 @@ def read_dataset(
     y: str,
     y_bounds: tuple[float, float],
     x_box: Sequence[tuple[float, float]],
-    unit: str = "one record",
+    privacy_unit: str = "one record",
     name: str = "your data",
     x_units: Sequence[str] | None = None,
     y_unit: str = "",
@@ -44,7 +44,7 @@ def read_dataset(
         y: name of the output column; values outside ``y_bounds`` are kept and counted in ``clipped_count``.
         y_bounds: public (low, high), in ``y_unit``.
         x_box: D public (low, high) pairs, in ``x_units``; every input must lie inside.
-        unit: whom one row is about.
+        privacy_unit: whom one row is about.
         name: short display name.
         x_units: D units, or None for none.
         y_unit: unit of the output.
@@ -80,7 +80,7 @@ def read_dataset(
         y_unit=y_unit,
         y_bounds=bounds,
         x_box=box,
-        unit=unit,
+        privacy_unit=privacy_unit,
         source="your own CSV file",
         licence="yours to state; this project neither keeps nor shares the file",
         bounds_reason="declared by you when the file was read; nothing was computed from its values",

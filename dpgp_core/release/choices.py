@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ..mechanisms.base import Mechanism
 from ..mechanisms.catalogue import CATALOGUE, KERNEL_NAMES, Parameters
 
-if TYPE_CHECKING:
-    from .specification import ReleaseSpec
-
 CHOICES = {name: entry for name, entry in CATALOGUE.items() if entry.released}
 """Rows of the catalogue by name, the recommended one first."""
+DECLARED = ("mechanism", "kernel", "lengthscale", "noise_variance", "epsilon", "delta", "x_box", "cells")
+"""What of a specification decides the mechanism: the arguments of ``build``."""
 
 
-def build(spec: ReleaseSpec) -> Mechanism:
+def build(
+    mechanism: str,
+    kernel: str,
+    lengthscale: tuple[float, ...],
+    noise_variance: float,
+    epsilon: float,
+    delta: float,
+    x_box: tuple[tuple[float, float], ...],
+    cells: int | None,
+) -> Mechanism:
     """The mechanism of a specification; the prior has variance 1 in model units."""
-    return spec.choice.build(
+    return CHOICES[mechanism].build(
         Parameters(
-            kernel=KERNEL_NAMES[spec.kernel](lengthscale=spec.lengthscale),
-            noise_variance=spec.noise_variance,
-            epsilon=spec.epsilon,
-            delta=spec.delta,
-            x_box=spec.x_box,
-            cells=spec.cells,
+            kernel=KERNEL_NAMES[kernel](lengthscale=lengthscale),
+            noise_variance=noise_variance,
+            epsilon=epsilon,
+            delta=delta,
+            x_box=x_box,
+            cells=cells,
         )
     )

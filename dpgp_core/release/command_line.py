@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import NoReturn
 
-from ..accounting.ledger import BudgetExceeded, Ledger
+from ..accounting.ledger import BudgetExceeded, Ledger, MixedProtection
+from ..accounting.rounding import rounded_up
 from .bundle import bundle
 from .files import CannotWrite, check_different, open_file, output_file, read_text_file, spend_in_file
 from .ledger_json import ledger_from_json
@@ -24,9 +27,14 @@ LEDGER_HELP = (
     "count what is spent in this file, and refuse to pass the total; "
     "a missing file starts with the releases that the configuration lists"
 )
+INPUTS_PUBLIC_HELP = (
+    "treat the inputs as public from now on, and record that in the ledger: needed before releases that protect inputs "
+    "and outputs stand beside releases that protect outputs only, whose noise depends on the inputs"
+)
 EPILOG = f"""\
 exit codes: {OK} done; {BAD_CONFIG} the command, the configuration or the ledger is wrong; {BAD_DATA} the table is
-wrong; {REFUSED} the budget would be passed, nothing was released; {NOT_WRITTEN} a file cannot be written.
+wrong; {REFUSED} the budget would be passed, or inputs exposed that are protected: nothing was released;
+{NOT_WRITTEN} a file cannot be written; 128 + n stopped by signal n.
 
 'python -m dpgp_core template' prints a configuration to start from; a release.json is one too.
 """
@@ -36,6 +44,12 @@ class _Failure(Exception):
     def __init__(self, code: int, sentence: str) -> None:
         super().__init__(sentence)
         self.code = code
+
+
+class _Stopped(BaseException):
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
 
 
 class _Parser(argparse.ArgumentParser):
@@ -57,7 +71,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.command == "template":
             _say(spec_to_json(EXAMPLE).rstrip())
         else:
-            _say(_release(options))
+            with _stopping():
+                _say(_release(options))
+    except _Stopped as stopped:
+        name = signal.Signals(stopped.number).name
+        print(f"dpgp_core: stopped by {name}; what a ledger has counted stays spent", file=sys.stderr)
+        return 128 + stopped.number
     except _Failure as failure:
         print(f"dpgp_core: {failure}", file=sys.stderr)
         return failure.code
@@ -92,6 +111,7 @@ def _parser() -> _Parser:
     release.add_argument("--config", required=True, metavar="FILE", help="what to release: JSON, or a release.json")
     release.add_argument("--out", required=True, metavar="FILE", help="the zip to write")
     release.add_argument("--ledger", metavar="FILE", help=LEDGER_HELP)
+    release.add_argument("--inputs-public", action="store_true", help=INPUTS_PUBLIC_HELP)
     release.add_argument("--force", action="store_true", help="overwrite the zip if it exists")
     return parser
 
@@ -109,9 +129,12 @@ def _release(options: argparse.Namespace) -> str:
         plan = plan_release(spec, dataset.X)
     spent = (f"release of {spec.y} by {spec.mechanism}", spec.guarantee)
     with _stage(BAD_CONFIG), output_file(options.out, overwrite=options.force) as write:
-        start = Ledger(limit=spec.limit, entries=[*before.entries])
+        public = options.inputs_public or before.inputs_public
+        start = Ledger(limit=spec.limit, entries=[*before.entries], inputs_public=public)
         if options.ledger is None:
-            ledger = Ledger(limit=spec.limit, entries=[*before.entries, spent])
+            ledger = Ledger(entries=start.entries, inputs_public=public)
+            ledger.spend([spent])  # without a limit: passing it is said loudly, below
+            ledger.limit = spec.limit
         else:
             ledger = spend_in_file(options.ledger, start, spent)
         with _stage(BAD_DATA):
@@ -125,9 +148,12 @@ def _summary(spec: ReleaseSpec, ledger: Ledger, options: argparse.Namespace) -> 
     total = ledger.epsilon(limit.delta)
     said = (
         f"Wrote {options.out}: epsilon = {one.budget.epsilon:g}, delta = {one.budget.delta:g}, protecting the "
-        f"{one.protects} of {spec.unit}. Spent so far: epsilon = {total:.3g} of {limit.epsilon:g} at delta = "
-        f"{limit.delta:g}, {len(ledger.entries)} release{'' if len(ledger.entries) == 1 else 's'}."
+        f"{one.protects} of {spec.unit}. Spent so far: epsilon = {rounded_up(total).normalize():f} of "
+        f"{limit.epsilon:g} at delta = {limit.delta:g}, "
+        f"{len(ledger.entries)} release{'' if len(ledger.entries) == 1 else 's'}."
     )
+    if ledger.inputs_public:
+        said += " Inputs count as public from now on: no release of this ledger protects them."
     if options.ledger is None and total > limit.epsilon * (1 + 1e-9):
         said += (
             " That is ABOVE the declared total if the releases listed in the configuration were of this table; "
@@ -142,12 +168,37 @@ def _listed(config: bytes) -> Ledger:
 
 
 @contextmanager
+def _stopping() -> Iterator[None]:
+    """Have the signals that end a program end it by way of its cleaning up; only the first of them counts."""
+
+    def stop(number: int, _: object) -> None:
+        for each in before:
+            signal.signal(each, signal.SIG_IGN)
+        raise _Stopped(number)
+
+    here = threading.current_thread() is threading.main_thread()
+    names = ("SIGINT", "SIGTERM", "SIGHUP") if here else ()
+    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    before = {number: signal.getsignal(number) for number in numbers}
+    before = {number: handler for number, handler in before.items() if handler is not signal.SIG_IGN}  # nohup
+    for number in before:
+        signal.signal(number, stop)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
 def _stage(code: int) -> Iterator[None]:
     """Turn what goes wrong here into an exit code and a sentence."""
     try:
         yield
     except BudgetExceeded as error:
         raise _Failure(REFUSED, str(error)) from None
+    except MixedProtection as error:
+        raise _Failure(REFUSED, f"{error}: add --inputs-public") from None
     except CannotWrite as error:
         raise _Failure(NOT_WRITTEN, str(error)) from None
     except MemoryError:

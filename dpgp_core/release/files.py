@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import BinaryIO
 
 from ..accounting.guarantee import Guarantee
 from ..accounting.ledger import BudgetExceeded, Ledger
-from .ledger_json import MAX_ENTRIES, ledger_from_json, ledger_to_json
+from .ledger_json import MAX_ENTRIES, MAX_LEDGER_BYTES, ledger_from_json, ledger_to_json
 from .strict_json import MAX_BYTES, read_object
 
 
@@ -38,14 +39,15 @@ def check_different(name: str, path: str, other_name: str, other: str | None) ->
 
 @contextmanager
 def open_file(path: str) -> Iterator[BinaryIO]:
-    """A file opened for reading.
+    """A regular file opened for reading.
 
     Raises:
-        ValueError: it cannot be opened.
+        ValueError: it cannot be opened, or is a pipe, a device, or made up by the system.
     """
     with ExitStack() as stack:
         try:
-            stream = stack.enter_context(open(path, "rb"))
+            stream = stack.enter_context(open(path, "rb", opener=_without_waiting))
+            _check_regular(os.fstat(stream.fileno()))
         except (OSError, ValueError) as error:
             raise ValueError(f"cannot open {path!r}: {_reason(error)}; check the path") from None
         yield stream
@@ -59,12 +61,11 @@ def output_file(path: str, *, overwrite: bool) -> Iterator[Callable[[bytes], Non
     between leaves nothing behind, and an old file as it was.
 
     Raises:
-        CannotWrite: the path is taken and ``overwrite`` is False, or cannot be written.
+        CannotWrite: the path is taken and ``overwrite`` is False, or cannot be written, or is no regular file.
     """
     target, part = Path(path), Path(f"{path}.part{os.getpid()}")
     with _writing(path):
-        if overwrite and target.is_dir():
-            raise IsADirectoryError(21, "it is a folder")
+        _check_replaceable(target)
         if not overwrite:
             open(target, "xb").close()  # exclusive: of two who claim it, one is refused
         try:
@@ -95,7 +96,8 @@ def spend_in_file(path: str, start: Ledger, spent: tuple[str, Guarantee]) -> Led
 
     Args:
         path: of the ledger; made if missing.
-        start: what a missing file starts from; its limit must be that of a file that is there.
+        start: what a missing file starts from; its limit must be that of a file that is there, and its declaration that
+            inputs are public holds for either.
         spent: (what, guarantee).
 
     Returns:
@@ -107,6 +109,8 @@ def spend_in_file(path: str, start: Ledger, spent: tuple[str, Guarantee]) -> Led
         CannotWrite: the file cannot be written, or another release holds it.
     """
     target = Path(path)
+    with _writing(path):
+        _check_replaceable(target)
     with _locked(path):
         ledger = _read_ledger(path) if target.exists() else start
         if ledger.limit != start.limit:
@@ -116,9 +120,13 @@ def spend_in_file(path: str, start: Ledger, spent: tuple[str, Guarantee]) -> Led
             )
         if len(ledger.entries) >= MAX_ENTRIES:
             raise BudgetExceeded(f"the ledger {path!r} is full: it has {MAX_ENTRIES} entries")
+        ledger.inputs_public = ledger.inputs_public or start.inputs_public
         ledger.spend([spent])
+        content = ledger_to_json(ledger).encode()
+        if len(content) > MAX_LEDGER_BYTES:
+            raise BudgetExceeded(f"the ledger {path!r} is full: it would have more than {MAX_LEDGER_BYTES} bytes")
         with _writing(path):
-            _replace(Path(f"{path}.part{os.getpid()}"), target, ledger_to_json(ledger).encode())
+            _replace(Path(f"{path}.part{os.getpid()}"), target, content)
     return ledger
 
 
@@ -182,6 +190,32 @@ def _writing(path: str) -> Iterator[None]:
     else:
         return
     raise CannotWrite(problem)
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    """Open as ``open`` does, but do not wait for somebody to write into a pipe."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def _check_regular(status: os.stat_result) -> None:
+    """Raise OSError unless it is a file of a disk: no pipe, no device, and none that the system makes up."""
+    if stat.S_ISDIR(status.st_mode):
+        raise IsADirectoryError(21, "Is a directory")
+    if not stat.S_ISREG(status.st_mode) or status.st_dev in _made_up():
+        raise OSError(0, "it is a pipe, a device, or made up by the system, and only a regular file is used")
+
+
+def _check_replaceable(target: Path) -> None:
+    """Raise OSError if writing at a path would replace anything but a regular file, or put one where none belongs."""
+    if os.stat(target.parent).st_dev in _made_up():
+        raise OSError(0, "the folder is made up by the system")
+    with suppress(FileNotFoundError):
+        _check_regular(os.stat(target))
+
+
+def _made_up() -> set[int]:
+    """Devices of the file systems that hold no files of anybody's."""
+    return {os.stat(folder).st_dev for folder in ("/proc", "/sys") if os.path.ismount(folder)}
 
 
 def _reason(error: OSError | ValueError) -> str:

@@ -6,12 +6,13 @@ from typing import Any
 
 from ..accounting.guarantee import Budget, Guarantee, Protects
 from ..accounting.ledger import Ledger
-from ..accounting.losses import ApproximateLoss, GaussianLoss, Loss, PureLoss
+from ..accounting.losses import ApproximateLoss, GaussianLoss, PrivacyLoss, PureLoss
 from . import number_checks
 from .strict_json import check_keys, read_object, write_object
 
 SCHEMA = 1
-MAX_ENTRIES = 1_000
+MAX_ENTRIES = 100
+MAX_LEDGER_BYTES = 200_000  # of a file with a ledger; an entry takes 1,500
 _MOST = 1e6  # of an epsilon or mu
 _TOLERANCE = 1 + 1e-6
 
@@ -32,7 +33,7 @@ def ledger_from_json(text: str | bytes) -> Ledger:
     Raises:
         ValueError: it is no such JSON, or an entry claims less than its loss amounts to.
     """
-    found = read_object(text, "the ledger")
+    found = read_object(text, "the ledger", MAX_LEDGER_BYTES)
     if found.get("schema") != SCHEMA or "ledger" not in found:
         raise ValueError(f"the ledger must be a JSON object with schema {SCHEMA} and a key 'ledger'")
     return ledger_from_object(found["ledger"])
@@ -43,7 +44,7 @@ def ledger_to_object(ledger: Ledger) -> dict[str, Any]:
     limit = None if ledger.limit is None else {"epsilon": ledger.limit.epsilon, "delta": ledger.limit.delta}
     spent = None if ledger.limit is None else {"epsilon": ledger.epsilon(ledger.limit.delta)}
     entries = [{"what": what, "guarantee": guarantee_to_object(guarantee)} for what, guarantee in ledger.entries]
-    return {"limit": limit, "spent": spent, "entries": entries}
+    return {"limit": limit, "spent": spent, "inputs_public": ledger.inputs_public, "entries": entries}
 
 
 def ledger_from_object(found: object) -> Ledger:
@@ -52,14 +53,17 @@ def ledger_from_object(found: object) -> Ledger:
     Raises:
         ValueError: see ``ledger_from_json``.
     """
-    keys = _object(found, "the ledger", required=("limit", "entries"), optional=("spent",))
+    keys = _object(found, "the ledger", required=("limit", "entries"), optional=("spent", "inputs_public"))
     limit = None if keys["limit"] is None else _budget(keys["limit"], "the ledger's limit")
     if limit is not None and limit.delta == 0:
         raise ValueError("the ledger's limit must have a delta above 0")
+    inputs_public = keys.get("inputs_public", False)
+    if not isinstance(inputs_public, bool):
+        raise ValueError("the ledger must have inputs_public true or false")
     listed = number_checks.entries("the ledger's entries", keys["entries"])
     if len(listed) > MAX_ENTRIES:
         raise ValueError(f"the ledger has {len(listed)} entries, more than {MAX_ENTRIES}, the limit")
-    return Ledger(limit=limit, entries=[_entry(entry) for entry in listed])
+    return Ledger(limit=limit, entries=[_entry(entry) for entry in listed], inputs_public=inputs_public)
 
 
 def guarantee_to_object(guarantee: Guarantee) -> dict[str, Any]:
@@ -122,7 +126,7 @@ def _loss_to_object(guarantee: Guarantee) -> dict[str, Any]:
     return {"kind": "approximate"} | budget | {"times": 1}
 
 
-def _loss_from_object(found: object) -> Loss:
+def _loss_from_object(found: object) -> PrivacyLoss:
     what = "a loss"
     kind = found.get("kind") if isinstance(found, dict) else None
     number_checks.one_of("the kind of a loss", kind, ("gaussian", "pure", "approximate"))

@@ -12,8 +12,10 @@ from scipy.linalg import LinAlgError
 
 from ..arrays import FloatArray
 from ..data import Dataset
-from ..mechanisms.base import Mechanism, Plan, Planned, Release
-from ..mechanisms.uncertainty import Of
+from ..gp.inference import Inference
+from ..gp.uncertainty import Of
+from ..mechanisms.base import Mechanism, Plan, Planned, PlannedForBudget, Release
+from ..mechanisms.bayes_release import BayesPlan
 from .specification import ReleaseSpec
 
 LEVEL = 0.95
@@ -35,7 +37,7 @@ class ReleasePlan:
         spec: what is to be released.
         X: the inputs it was made for (n, D); None where inputs are private.
         X_test: prediction points (P, D).
-        weights: the mechanism's plan, where it has one.
+        plan: the mechanism's, where it has one.
         half_width: half of the curve's interval at ``LEVEL`` (P,), in ``y_unit``; None if known after the release only.
         half_outputs: the same for one further record's output.
         step: released values are multiples of it, a power of ten in ``y_unit``.
@@ -44,10 +46,15 @@ class ReleasePlan:
     spec: ReleaseSpec
     X: FloatArray | None
     X_test: FloatArray
-    weights: Plan | None
+    plan: Plan | BayesPlan | None
     half_width: FloatArray | None
     half_outputs: FloatArray | None
     step: float
+
+    @property
+    def inference(self) -> Inference | None:
+        """How the model was computed, for mechanisms that have a choice."""
+        return self.plan.inference if isinstance(self.plan, Plan) else None
 
 
 def plan_release(spec: ReleaseSpec, X: FloatArray) -> ReleasePlan:
@@ -61,20 +68,23 @@ def plan_release(spec: ReleaseSpec, X: FloatArray) -> ReleasePlan:
         ValueError: the model cannot be computed on these inputs.
     """
     X_test, mechanism = spec.points(), spec.built
-    weights = half_width = half_outputs = None
+    plan: Plan | BayesPlan | None = None
+    half_width = half_outputs = None
     with solvable():
         if isinstance(mechanism, Planned):
-            weights = mechanism.plan(X, X_test)
-        if not spec.protects_inputs:
-            # how wide intervals are does not depend on the draw
-            numbered = released(mechanism, weights, without_outputs(spec, X), X_test, np.random.default_rng(0))
+            plan = mechanism.plan(X, X_test)
+        elif isinstance(mechanism, PlannedForBudget) and not spec.protects_inputs:
+            plan = mechanism.plan_for(without_outputs(spec, X), X_test)
+        if not spec.protects_inputs and not isinstance(plan, BayesPlan):
+            # how wide these intervals are does not depend on the draw
+            numbered = released(mechanism, plan, without_outputs(spec, X), X_test, np.random.default_rng(0))
             half_width, half_outputs = half_widths(numbered, "function"), half_widths(numbered, "outputs")
     public_X = None if spec.protects_inputs else X
     return ReleasePlan(
         spec=spec,
         X=public_X,
         X_test=X_test,
-        weights=weights,
+        plan=plan,
         half_width=half_width,
         half_outputs=half_outputs,
         step=_step(spec, half_width),
@@ -83,14 +93,16 @@ def plan_release(spec: ReleaseSpec, X: FloatArray) -> ReleasePlan:
 
 def released(
     mechanism: Mechanism,
-    weights: Plan | None,
+    plan: Plan | BayesPlan | None,
     dataset: Dataset,
     X_test: FloatArray,
     rng: np.random.Generator | None = None,
 ) -> Release:
     """One release, for real unless a generator is given, on the plan where there is one."""
-    if weights is not None and isinstance(mechanism, Planned):
-        return mechanism.release_planned(weights, dataset, X_test, rng)
+    if isinstance(plan, Plan) and isinstance(mechanism, Planned):
+        return mechanism.release_planned(plan, dataset, X_test, rng)
+    if plan is not None and isinstance(mechanism, PlannedForBudget):
+        return mechanism.measure(plan, dataset, X_test, rng)
     return mechanism.release(dataset, X_test, rng)
 
 
@@ -120,7 +132,7 @@ def without_outputs(spec: ReleaseSpec, X: FloatArray) -> Dataset:
         y_unit=spec.y_unit,
         y_bounds=spec.y_bounds,
         x_box=spec.x_box,
-        unit=spec.unit,
+        privacy_unit=spec.unit,
         source="",
         licence="",
         bounds_reason="",
@@ -140,6 +152,6 @@ def half_widths(release: Release, of: Of) -> FloatArray:
 
 
 def _step(spec: ReleaseSpec, half_width: FloatArray | None) -> float:
-    narrowest = _UNKNOWN * spec.d if half_width is None else _ROUNDING * float(half_width.min())
-    wanted = max(narrowest, _FINEST * spec.d)
+    narrowest = _UNKNOWN * spec.output_range if half_width is None else _ROUNDING * float(half_width.min())
+    wanted = max(narrowest, _FINEST * spec.output_range)
     return float(10.0 ** math.floor(math.log10(wanted)))

@@ -11,9 +11,9 @@ import numpy as np
 from ..accounting.guarantee import Guarantee
 from ..arrays import FloatArray
 from ..data import Dataset
-from ..mechanisms.base import NotPrivate, TeachingRelease
+from ..mechanisms.base import NotPrivate, Plan, TeachingRelease
 from ..reading.csv_table import read_dataset
-from .plan import ReleasePlan, decimals, half_widths, plan_release, released, solvable, without_outputs
+from .plan import LEVEL, ReleasePlan, decimals, plan_release, released, solvable, without_outputs
 from .specification import ReleaseSpec
 
 Interval = tuple[FloatArray, FloatArray]
@@ -57,7 +57,7 @@ def read_table(stream: BinaryIO, spec: ReleaseSpec) -> Dataset:
         y=spec.y,
         y_bounds=spec.y_bounds,
         x_box=spec.x_box,
-        unit=spec.unit,
+        privacy_unit=spec.unit,
         x_units=spec.x_units,
         y_unit=spec.y_unit,
         y_scale=spec.scale,
@@ -84,13 +84,14 @@ def publish(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None = None
     if plan.spec != spec or (plan.X is not None and not np.array_equal(plan.X, dataset.X)):
         raise ValueError("the plan was made for another specification or other inputs; make it anew")
     with solvable():
-        found = released(spec.built, plan.weights, dataset, plan.X_test)
+        found = released(spec.built, plan.plan, dataset, plan.X_test)
+        value = found.samples[0]
         if plan.half_width is None or plan.half_outputs is None:
-            halves = [half_widths(found, "function"), half_widths(found, "outputs")]
+            both = found.interval(LEVEL, "function"), found.interval(LEVEL, "outputs")
+            ends = [(low[0], high[0]) for low, high in both]
         else:  # they depend on public values alone
-            halves = [plan.half_width, plan.half_outputs]
-    value = found.samples[0]
-    curve, outputs = ((rounded(value - half, plan.step), rounded(value + half, plan.step)) for half in halves)
+            ends = [(value - half, value + half) for half in (plan.half_width, plan.half_outputs)]
+    curve, outputs = ((rounded(low, plan.step), rounded(high, plan.step)) for low, high in ends)
     return Published(
         X_test=plan.X_test,
         values=rounded(value, plan.step),
@@ -121,10 +122,10 @@ def preview(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None = None
     """
     _check_fit(spec, dataset)
     plan = plan_release(spec, dataset.X) if plan is None else plan
-    if plan.weights is not None:
-        return NotPrivate(dataset.in_data_units(plan.weights.weights @ dataset.standardised()))
+    if isinstance(plan.plan, Plan):
+        return NotPrivate(dataset.in_data_units(plan.plan.weights @ dataset.standardised()))
     # its mean does not depend on the generator
-    numbered = spec.built.release(dataset, plan.X_test, np.random.default_rng(0))
+    numbered = released(spec.built, plan.plan, dataset, plan.X_test, np.random.default_rng(0))
     assert isinstance(numbered, TeachingRelease)
     return numbered.mean
 
@@ -132,7 +133,7 @@ def preview(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None = None
 def _check_fit(spec: ReleaseSpec, dataset: Dataset) -> None:
     """Raise ValueError unless everything public about the data set is as the specification declares it."""
     declared = without_outputs(spec, dataset.X)
-    same = ("x_names", "y_name", "y_bounds", "x_box", "unit", "y_scale")
+    same = ("x_names", "y_name", "y_bounds", "x_box", "privacy_unit", "y_scale")
     differ = [name for name in same if getattr(dataset, name) != getattr(declared, name)]
     if differ:
         raise ValueError(f"the data set and the specification differ in {', '.join(differ)}; read it with read_table")

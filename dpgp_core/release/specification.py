@@ -10,11 +10,12 @@ import numpy as np
 from ..accounting.gaussian import check_budget
 from ..accounting.guarantee import Budget, Guarantee
 from ..accounting.ledger import Ledger
+from ..accounting.rounding import rounded_up
 from ..arrays import FloatArray
 from ..mechanisms.base import Mechanism
 from ..mechanisms.catalogue import KERNEL_NAMES, Entry
 from . import number_checks
-from .choices import CHOICES, build
+from .choices import CHOICES, DECLARED, build
 
 MAX_INPUTS = 10
 MAX_GRID = 2_500  # points of the prediction grid in all
@@ -99,14 +100,14 @@ class ReleaseSpec:
         return Budget(epsilon=self.total_epsilon, delta=self.total_delta or self.delta)
 
     @property
-    def d(self) -> float:
+    def output_range(self) -> float:
         """Largest change of one output, in ``y_unit``."""
         return self.y_bounds[1] - self.y_bounds[0]
 
     @property
     def scale(self) -> float:
         """``y_scale``, or its public default."""
-        return self.d / 4 if self.y_scale is None else self.y_scale
+        return self.output_range / 4 if self.y_scale is None else self.y_scale
 
     @property
     def protects_inputs(self) -> bool:
@@ -158,7 +159,10 @@ class ReleaseSpec:
         self._set("lengthscale", lengthscale)
         self._set("noise_variance", number_checks.number("noise_variance", self.noise_variance, 1e-4, 1e4))
         if self.y_scale is not None:
-            self._set("y_scale", number_checks.number("y_scale", self.y_scale, 1e-4 * self.d, 1e4 * self.d))
+            self._set(
+                "y_scale",
+                number_checks.number("y_scale", self.y_scale, 1e-4 * self.output_range, 1e4 * self.output_range),
+            )
 
     def _check_grid(self) -> None:
         counts = number_checks.entries("grid", self.grid, len(self.x))
@@ -190,11 +194,11 @@ class ReleaseSpec:
         check_budget(self.epsilon, self.delta or total_delta)
         check_budget(self.total_epsilon, total_delta)
         self._set("total_delta", total_delta)
-        self._set("built", build(self))
+        self._set("built", build(**{name: getattr(self, name) for name in DECLARED}))
         self._set("guarantee", self.built.guarantee.for_unit(self.unit))
         one = self.guarantee.loss.epsilon(total_delta)
         if one > self.total_epsilon * (1 + 1e-9):
             raise ValueError(
-                f"one release spends epsilon = {one:.3g} at delta = {total_delta:g}, above total_epsilon = "
-                f"{self.total_epsilon:g}; lower epsilon or declare a larger total"
+                f"one release spends epsilon = {rounded_up(one).normalize():f} at delta = {total_delta:g}, "
+                f"above total_epsilon = {self.total_epsilon:g}; lower epsilon or declare a larger total"
             )

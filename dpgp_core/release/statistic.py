@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 
 from ..arrays import FloatArray
 from ..data import Dataset
-from ..measurement.statistics_file import FILE, statistics_to_files
+from ..measurement.statistics import Statistics
+from ..measurement.statistics_file import FILE, statistics_from_files, statistics_to_files
 from ..mechanisms import SparseVariational
+from ..mechanisms.base import PlannedForBudget
 from ..mechanisms.recorded import Mapped
 from ..sparse.statistics import NoiseScales, NoisyStatistics
 
@@ -28,6 +30,9 @@ def statistic_files(statistics: Sequence[Any]) -> tuple[dict[str, Any], dict[str
     ``map.npz`` holds z, offset and map of the released values: offset + map z. ``statistics.npz`` holds what refitting
     needs: strategies, intervals and z of all stages; it is left out where the strategies have over 2^22 numbers.
     """
+    if not isinstance(statistics, Mapped) and isinstance(statistics[0], Statistics):
+        about, npz = statistics_to_files(statistics[0])
+        return about, {FILE: npz}
     if not isinstance(statistics, Mapped):
         sums: NoisyStatistics = statistics[0]
         about = {"file": FILE, "noise": {"sa": sums.noise.sa, "sb": sums.noise.sb}}
@@ -53,6 +58,8 @@ def remapped(
         noise = NoiseScales(**about["noise"])
         released = NoisyStatistics(A=found["A"], B=found["B"], noise=noise)
         return mechanism.fit_statistics(released, public).predict(X_test)[0]
+    if isinstance(mechanism, PlannedForBudget):
+        return mechanism.reread(statistics_from_files(about, files.get(FILE, b"")), X_test)
     found = _arrays(files, MAP, ("offset", "map", "z"))
     return np.asarray(found["offset"] + found["map"] @ found["z"])
 

@@ -12,18 +12,19 @@ MAX_BYTES = 5_000_000
 _LONGEST_WHOLE = 18  # digits; a longer whole number is read as a float, which may be inf
 
 
-def read_object(text: str | bytes, what: str) -> dict[str, Any]:
+def read_object(text: str | bytes, what: str, most: int = MAX_BYTES) -> dict[str, Any]:
     """Read one JSON object.
 
     Args:
         text: UTF-8 bytes, or text.
         what: what it is, to start the message with.
+        most: how long it may be.
 
     Raises:
-        ValueError: it is longer than ``MAX_BYTES``, not UTF-8, not JSON, not an object, or names a key twice.
+        ValueError: it is longer than ``most``, not UTF-8, not JSON, not an object, or names a key twice.
     """
-    if len(text) > MAX_BYTES:
-        raise ValueError(f"{what} is larger than {MAX_BYTES} bytes, the limit; is it the right file?")
+    if len(text) > most:
+        raise ValueError(f"{what} is larger than {most} bytes, the limit; is it the right file?")
     problem = "is not valid JSON"
     try:
         found = json.loads(
@@ -71,9 +72,11 @@ class _Refused(Exception):
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
-        repeated = next(key for number, key in enumerate(keys) if key in keys[:number])
-        raise _Refused(f"has the key {shown(repeated)} twice")
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise _Refused(f"has the key {shown(key)} twice")
+            seen.add(key)
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Literal
 
 import numpy as np
@@ -14,6 +15,7 @@ from ..accounting.guarantee import ONE_OUTPUT, Budget, Guarantee
 from ..accounting.losses import PureLoss
 from ..arrays import FloatArray
 from ..checks import check_positive
+from ..measurement.choice import exponential_mechanism, permute_and_flip
 from .scores import GridScores
 
 MechanismName = Literal["exponential", "permute_and_flip"]
@@ -22,6 +24,9 @@ _THEOREMS = {
     "exponential": "exponential mechanism (McSherry & Talwar 2007; zCDP: Cesar & Rogers 2021)",
     "permute_and_flip": "permute-and-flip (McKenna & Sheldon 2020)",
 }
+
+_STEPS = 2**20
+_SLACK = 2  # steps: 1 for rounding to nearest, 1 for floating-point errors of the scores of up to half a step
 
 
 def selection_probabilities(scores: FloatArray, sensitivity: float, epsilon: float) -> FloatArray:
@@ -40,15 +45,6 @@ def selection_probabilities(scores: FloatArray, sensitivity: float, epsilon: flo
     odds = np.exp(_tilts(scores, sensitivity, epsilon))
     probabilities: FloatArray = odds / odds.sum()
     return probabilities
-
-
-def gumbel_choice(scores: FloatArray, sensitivity: float, epsilon: float, rng: np.random.Generator) -> int:
-    """One draw of the exponential mechanism: the argmax of epsilon u_r / (2 Delta) + standard Gumbel noise.
-
-    Arguments and errors as for ``selection_probabilities``; ``rng`` is the source of the noise.
-    """
-    tilts = _tilts(scores, sensitivity, epsilon)
-    return int(np.argmax(tilts + rng.gumbel(size=len(tilts))))
 
 
 def permute_and_flip_probabilities(scores: FloatArray, sensitivity: float, epsilon: float) -> FloatArray:
@@ -70,15 +66,39 @@ def permute_and_flip_probabilities(scores: FloatArray, sensitivity: float, epsil
     return probabilities
 
 
-def permute_and_flip(scores: FloatArray, sensitivity: float, epsilon: float, rng: np.random.Generator) -> int:
-    """One draw of permute-and-flip: the argmax of epsilon u_r / (2 Delta) + standard exponential noise.
+def choose(
+    scores: FloatArray,
+    sensitivity: float,
+    epsilon: float,
+    mechanism: MechanismName = "exponential",
+    rng: np.random.Generator | None = None,
+) -> int:
+    """One private choice, the index of a candidate.
 
-    Arguments and errors as for ``selection_probabilities``; ``rng`` is the source of the noise.
+    A real choice (``rng`` None) is exact: scores are rounded to whole steps of Delta 2^-20, a public grid, and drawn by
+    rational arithmetic with the operating system's randomness. Rounding four scores moves u_r - u_q between
+    neighbours by at most two steps, and errors of half a step in each score by two more: Delta^ = 2^20 + 2 covers both.
 
-    Source: Ding, Kifer et al. 2021 (equivalence to McKenna & Sheldon 2020).
+    Args:
+        scores: utilities u_r (R,), larger is better.
+        sensitivity: Delta > 0, in the unit of the scores.
+        epsilon: > 0, spent on the choice.
+        mechanism: "exponential" or "permute_and_flip".
+        rng: None for a real choice; a generator for a numbered one, for teaching only.
+
+    Raises:
+        ValueError: as for ``selection_probabilities``, or the mechanism is unknown.
     """
+    _check_mechanism(mechanism)
     tilts = _tilts(scores, sensitivity, epsilon)
-    return int(np.argmax(tilts + rng.exponential(size=len(tilts))))
+    if rng is not None:
+        # the argmax of tilts + noise: Gumbel gives the exponential mechanism, exponential noise permute-and-flip
+        noise = rng.gumbel if mechanism == "exponential" else rng.exponential
+        return int(np.argmax(tilts + noise(size=len(tilts))))
+    # a score 2^80 steps below the best is chosen with a probability below exp(-2^50): no matter how far below it is
+    steps = [round(max(float(u), -(2.0**80))) for u in (scores - scores.max()) / sensitivity * _STEPS]
+    draw = exponential_mechanism if mechanism == "exponential" else permute_and_flip
+    return draw(steps, Fraction(epsilon) / (2 * (_STEPS + _SLACK)))
 
 
 def selection_guarantee(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..accounting.best_of_many import EitherLoss
+from ..accounting.best_of_many import ParallelLoss
 from ..accounting.guarantee import Budget, Guarantee
 from ..accounting.losses import GaussianLoss, PureLoss
 from ..arrays import FloatArray
@@ -20,7 +20,7 @@ from ..mechanisms.sparse_variational import SparseVariational
 from ..sparse.fit import SparseFit
 from ..sparse.posterior import errors_in_variables
 from ..sparse.statistics import NoiseScales, add_noise
-from .exponential import gumbel_choice
+from .exponential import choose
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +35,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Choice:
+class HyperparameterChoice:
     """The outcome of a private choice; all of it may be published.
 
     Attributes:
@@ -55,7 +55,7 @@ class Choice:
 
 def choose_by_evidence(
     mechanism: SparseVariational, candidates: Sequence[Candidate], dataset: Dataset, rng: np.random.Generator
-) -> Choice:
+) -> HyperparameterChoice:
     """Release the statistics once and choose the candidate of highest evidence: post-processing, no further cost.
 
     A and B do not depend on the noise variance. They are whitened with the mechanism's kernel, the reference: under
@@ -86,7 +86,7 @@ def choose_by_evidence(
     ]
     scores = np.array([posterior.log_evidence for posterior in posteriors])
     best = int(scores.argmax())
-    return Choice(
+    return HyperparameterChoice(
         index=best,
         fit=replace(reference, posterior=posteriors[best]),
         scores=scores,
@@ -101,7 +101,7 @@ def choose_jointly(
     dataset: Dataset,
     rng: np.random.Generator,
     log_density_range: float = 10.0,
-) -> Choice:
+) -> HyperparameterChoice:
     """Release the statistics of every distinct kernel on one half, then choose on the other half's log-likelihood.
 
     With K distinct kernels each release has noise multiplier sqrt(K) s' (Gaussian composition: exact where the worst
@@ -137,9 +137,9 @@ def choose_jointly(
             for fit, each in zip(fits, candidates, strict=True)
         ]
     )
-    chosen = gumbel_choice(scores, log_density_range, mechanism.epsilon, rng)
-    guarantee = _joint_guarantee(mechanism, dataset.unit)
-    return Choice(
+    chosen = choose(scores, log_density_range, mechanism.epsilon, rng=rng)
+    guarantee = _joint_guarantee(mechanism, dataset.privacy_unit)
+    return HyperparameterChoice(
         index=chosen,
         fit=replace(fits[chosen], guarantee=guarantee),
         scores=None,
@@ -175,7 +175,7 @@ def log_densities(fit: SparseFit, candidate: Candidate, dataset: Dataset) -> Flo
 
 def _joint_guarantee(mechanism: SparseVariational, unit: str) -> Guarantee:
     epsilon, one = mechanism.epsilon, mechanism.guarantee
-    loss = EitherLoss((GaussianLoss(1 / mechanism.noise_multiplier), PureLoss(epsilon, rho=epsilon**2 / 8)))
+    loss = ParallelLoss((GaussianLoss(1 / mechanism.noise_multiplier), PureLoss(epsilon, rho=epsilon**2 / 8)))
     return replace(
         one,
         budget=Budget(epsilon=epsilon, delta=mechanism.delta),

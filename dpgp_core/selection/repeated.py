@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..accounting.best_of_many import (
-    SelectionLoss,
+    BestOfManyLoss,
     best_of_runs,
     calibrate_runs,
     draw_runs,
@@ -17,13 +17,13 @@ from ..accounting.best_of_many import (
     zcdp_of,
 )
 from ..accounting.guarantee import Budget, Guarantee
-from ..accounting.losses import ApproximateLoss, Loss
+from ..accounting.losses import ApproximateLoss, PrivacyLoss
 from ..data import Dataset
 from ..mechanisms.sparse_variational import SparseVariational
 from ..sparse.fit import SparseFit
 from ..sparse.statistics import NoiseScales, add_noise, noise_scales
 from .coinpress import CoinPress
-from .hyperparameters import Candidate, Choice, halves, log_densities, with_candidate
+from .hyperparameters import Candidate, HyperparameterChoice, halves, log_densities, with_candidate
 
 Run = Callable[[], tuple[float, tuple[int, SparseFit]] | None]
 
@@ -34,7 +34,7 @@ def choose_liu_talwar(
     dataset: Dataset,
     rng: np.random.Generator,
     gamma: float = 0.01,
-) -> Choice:
+) -> HyperparameterChoice:
     """The paper's choice: after each run stop with chance gamma, or after T runs; publish the best run so far.
 
     Each run is (e, d)-DP, the whole (epsilon, delta)-DP, see ``liu_talwar_constants``. Scores outside the public
@@ -58,7 +58,7 @@ def choose_liu_talwar(
     runs = min(int(rng.geometric(gamma)), constants.draws)
     loss = ApproximateLoss(mechanism.epsilon, mechanism.delta)
     theorem = "Liu & Talwar 2019, theorem 3.4, with Honkela & Melkas 2021, theorem 4"
-    guarantee = _guarantee(mechanism, loss, dataset.unit, theorem)
+    guarantee = _guarantee(mechanism, loss, dataset.privacy_unit, theorem)
     return _choice(_runner(mechanism, candidates, dataset, rng, multiplier, rho), runs, guarantee)
 
 
@@ -69,7 +69,7 @@ def choose_repeatedly(
     rng: np.random.Generator,
     eta: float = 1.0,
     gamma: float = 0.01,
-) -> Choice:
+) -> HyperparameterChoice:
     """The same with a truncated negative binomial number of runs, accounted by Renyi divergence: far less noise.
 
     Args:
@@ -77,7 +77,7 @@ def choose_repeatedly(
         candidates: at least one.
         dataset: even rows are fitted, odd rows are scored.
         rng: source of the noise and of the draws.
-        eta: shape of the number of runs, see ``SelectionLoss``; 0 spends less, but most often makes few runs.
+        eta: shape of the number of runs, see ``BestOfManyLoss``; 0 spends less, but most often makes few runs.
         gamma: its other parameter, in (0, 1).
 
     Raises:
@@ -87,7 +87,7 @@ def choose_repeatedly(
     """
     base = calibrate_runs(mechanism.epsilon, mechanism.delta, eta, gamma)
     theorem = "Papernot & Steinke 2022, theorem 2 (truncated negative binomial), with Honkela & Melkas 2021, lemma 3"
-    guarantee = _guarantee(mechanism, SelectionLoss(base, eta, gamma), dataset.unit, theorem)
+    guarantee = _guarantee(mechanism, BestOfManyLoss(base, eta, gamma), dataset.privacy_unit, theorem)
     # CoinPress with rho = mu^2 / 2 has the same Gaussian loss as the fit, and works on the other half
     run = _runner(mechanism, candidates, dataset, rng, 1 / base.mu, base.mu**2 / 2)
     return _choice(run, draw_runs(eta, gamma, rng), guarantee)
@@ -106,7 +106,7 @@ def _runner(
         raise ValueError("there are no candidates to choose from; give at least one")
     train, validate = halves(dataset)
     models = [with_candidate(mechanism, each) for each in candidates]
-    R_y = dataset.d / dataset.y_scale / 2
+    R_y = dataset.output_range / dataset.y_scale / 2
     kernels = {model.kernel: model for model in models}
     exact = {kernel: model.exact_statistics(train) for kernel, model in kernels.items()}
     noise: dict[object, NoiseScales] = {
@@ -129,18 +129,20 @@ def _runner(
     return run
 
 
-def _choice(run: Run, runs: int, guarantee: Guarantee) -> Choice:
+def _choice(run: Run, runs: int, guarantee: Guarantee) -> HyperparameterChoice:
     best = best_of_runs(run, runs)
     if best is None:
         # not how many runs there were: their number is no part of the output that the theorems cover
         message = "nothing was chosen: the score of every run was refused as impossible; raise epsilon"
-        return Choice(index=None, fit=None, scores=None, guarantee=guarantee, message=message)
+        return HyperparameterChoice(index=None, fit=None, scores=None, guarantee=guarantee, message=message)
     _, (index, fit) = best
     message = "the best of a random number of private runs"
-    return Choice(index=index, fit=replace(fit, guarantee=guarantee), scores=None, guarantee=guarantee, message=message)
+    return HyperparameterChoice(
+        index=index, fit=replace(fit, guarantee=guarantee), scores=None, guarantee=guarantee, message=message
+    )
 
 
-def _guarantee(mechanism: SparseVariational, loss: Loss, unit: str, theorem: str) -> Guarantee:
+def _guarantee(mechanism: SparseVariational, loss: PrivacyLoss, unit: str, theorem: str) -> Guarantee:
     one = mechanism.guarantee
     budget = Budget(epsilon=mechanism.epsilon, delta=mechanism.delta)
     return replace(

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
-import datasets
+from datasets import exhibit
 from dpgp_core import kernels
 from dpgp_core.accounting.gaussian import Method
 from dpgp_core.data import Dataset
@@ -15,24 +15,12 @@ from dpgp_core.mechanisms.catalogue import Parameters
 from dpgp_core.strategies.noise_design import ObjectiveName
 
 KERNELS = {kernel.__name__: kernel for kernel in kernels.KERNELS}
-# What refined cloaking clips residuals to, in model units, where 1.5 noise standard deviations is too wide a public
-# guess: prices of one place stay within a factor of 1.45 of its smooth level.
-RESIDUAL_BOUNDS = {"london_hexes": 0.375}
 Focus = Literal["records", "everywhere"]
 
 
-# Lengthscales of the inputs, relative to the first: 25 years of age go with 15 kg among adults, 5 with 20 among girls.
-INPUT_RATIOS = {
-    "kung_2d": (1.0, 0.6),
-    "growth_2d": (1.0, 4.0),
-    "london_hexes": (1.0, 1.0),
-    "london_sales": (1.0, 1.0),
-}
-
-
 def load_dataset(name: str) -> Dataset:
-    """A shipped dataset by the name used on pages; ``kung_2d`` is !Kung with two inputs."""
-    return datasets.load("kung", dims=2) if name == "kung_2d" else datasets.load(name)
+    """The records of ``datasets.EXHIBITS``, by name."""
+    return exhibit(name).load()
 
 
 @dataclass(frozen=True)
@@ -40,7 +28,7 @@ class Model:
     """Stage 1 settings: everything that C depends on.
 
     Attributes:
-        dataset: name in ``datasets.DATASETS``.
+        dataset: name in ``datasets.EXHIBITS``.
         kernel: class name in ``dpgp_core.kernels``.
         lengthscale: in the dataset's input unit.
         noise: noise variance over kernel variance (the kernel variance is 1 in model units).
@@ -53,9 +41,9 @@ class Model:
 
     def build(self) -> kernels.Stationary:
         """The kernel, unit variance; several inputs share the lengthscale in public proportions."""
-        ratios = INPUT_RATIOS.get(self.dataset)
-        scales = self.lengthscale if ratios is None else tuple(self.lengthscale * ratio for ratio in ratios)
-        return KERNELS[self.kernel](lengthscale=scales)
+        ratios = exhibit(self.dataset).ratios
+        scales = tuple(self.lengthscale * ratio for ratio in ratios)
+        return KERNELS[self.kernel](lengthscale=scales if len(scales) > 1 else scales[0])
 
 
 @dataclass(frozen=True)
@@ -83,12 +71,27 @@ class Draw:
     seed: int = 1
 
 
+@dataclass(frozen=True)
+class ReleaseSettings:
+    """The whole sidebar of a page that releases.
+
+    Attributes:
+        model, design, draw: of the three stages.
+        overlay: whether true data and non-private results are shown.
+    """
+
+    model: Model
+    design: Design
+    draw: Draw
+    overlay: bool
+
+
 PAPER_DESIGN = Design(mechanism="cloaking", objective="logdet")
 
 
 def clip_of(model: Model) -> float | None:
     """What refined cloaking clips residuals to, in noise standard deviations; None for its default."""
-    bound = RESIDUAL_BOUNDS.get(model.dataset)
+    bound = exhibit(model.dataset).residual_bound
     return None if bound is None else bound / math.sqrt(model.noise)
 
 
@@ -98,7 +101,7 @@ def mechanism_of(model: Model, design: Design, draw: Draw) -> Any:
     Raises:
         ValueError: the budget is out of range.
     """
-    built = CATALOGUE[design.mechanism].build(
+    built: Any = CATALOGUE[design.mechanism].build(
         Parameters(
             kernel=model.build(),
             noise_variance=model.noise,

@@ -30,16 +30,17 @@ def same_bits(monkeypatch):
     monkeypatch.setattr(secrets, "token_bytes", random.Random(4).randbytes)
 
 
-@pytest.mark.parametrize("mechanism", CHOICES)
+# the best attack on Bayes cloaking is not linear: the contract test has its exact shift
+@pytest.mark.parametrize("mechanism", [name for name in CHOICES if name != "bayes"])
 def test_zips_do_not_contradict_the_claim(mechanism):
     found = audit_zips(neighbours(mechanism), zips=800)  # a true claim fails once in a million runs
     assert found.claimed == 1.0
     assert not found.refuted
 
 
-@pytest.mark.parametrize(("mechanism", "zips"), [("cloaking", 6000), ("integral_bins", 2500)])
-def test_zips_with_half_the_noise_are_found_out(mechanism, zips):
-    found = audit_zips(neighbours(mechanism), zips=zips, factor=0.5, confidence=0.999)
+@pytest.mark.slow
+def test_zips_with_half_the_noise_are_found_out():
+    found = audit_zips(neighbours("cloaking"), zips=6000, factor=0.5, confidence=0.999)
     assert found.epsilon_lower > found.claimed == 1.0
     assert found.refuted
 

@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks import excursion_tables as benchmark
 from datasets import excursion_1d
-from dpgp_core.excursion.grid_search import Setting
+from dpgp_core.excursion.grid_search import PathSetting
 
 TINY = ["--curve-sets", "4", "--curve-grid", "40", "--plume-sets", "3", "--coarse-side", "5", "--side", "6"]
 TINY += ["--london-sets", "3", "--draws", "2"]
@@ -64,7 +64,7 @@ def test_golden_remark_only_where_there_is_one():
 
 def test_halls_probability_depends_on_the_noise_alone_at_threshold_zero():
     batch = excursion_1d.targets(2, n=10, size=15)
-    few = [Setting(lengthscale=0.2, r=r, scale=1.5, bce=0.0, epsilon=1.0) for r in (0.5, 20.0)]
+    few = [PathSetting(lengthscale=0.2, r=r, scale=1.5, bce=0.0, epsilon=1.0) for r in (0.5, 20.0)]
     a, b = (benchmark.probabilities(batch, setting, hall=True) for setting in few)
     np.testing.assert_allclose(a, b, rtol=1e-10)
 
@@ -79,14 +79,14 @@ def test_2d_part_smooths_paths_on_its_own_grid(noise):
     part = benchmark.plumes_part(noise, 3, 5, 6, 1)
     assert (len(part.tuning.grid), len(part.report.grid), part.side) == (25, 36, 6)
     assert part.delta == pytest.approx(400**-1.1)
-    setting = Setting(lengthscale=0.3, r=1.0, scale=0.5, bce=0.0, epsilon=math.inf)
+    setting = PathSetting(lengthscale=0.3, r=1.0, scale=0.5, bce=0.0, epsilon=math.inf)
     scores = benchmark.path_scores(part, setting, 3, np.random.default_rng(1), hall=False)
     assert scores.shape == (1, 3)
 
 
-@pytest.mark.parametrize("noise", [0.1, 0.6])
+@pytest.mark.parametrize("noise", [0.1, pytest.param(0.6, marks=pytest.mark.slow)])
 def test_golden_1d_figures(noise):
-    # 07_targets.md, one target (seed 6 of the published experiment), epsilon < 3 by the published accounting.
+    # docs/targets.md, one target (seed 6 of the published experiment), epsilon < 3 by the published accounting.
     # The search here is finer and C is validated apart, so the path may do better: hence the one-sided band.
     part = benchmark.curve_part(noise, 100, 800, 6, one_curve=True)
     estimate, path = benchmark.GOLDEN["one curve"][noise]

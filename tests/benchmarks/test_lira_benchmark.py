@@ -5,10 +5,10 @@ from dpgp_core.attack.roc import Estimate
 
 
 def test_the_table_has_its_rows(capsys):
-    benchmark.main(["--shadows", "300", "--seed", "4", "--seeds", "2", "--cholesky", "50"])
+    benchmark.main(["--shadows", "100", "--seed", "4", "--seeds", "2", "--cholesky", "50"])
     machine, protocol, *rows, ours, published = capsys.readouterr().out.splitlines()
     assert "cores" in machine
-    assert "inputs halves, 300 shadows" in protocol
+    assert "inputs halves, 100 shadows" in protocol
     assert len(rows) == 4 * 2 * 4
     assert rows[0].startswith("r 0.1  sigma 0.5  L 3    seed 4   AUC")
     assert "given 0.958" in rows[0]

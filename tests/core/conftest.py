@@ -17,7 +17,7 @@ def kung_data():
 
 @pytest.fixture(scope="session")
 def kung_model():
-    # 07_targets.md: EQ of 25 years, noise variance 0.3, in units of the kernel sd 25.742 cm
+    # targets: EQ of 25 years, noise variance 0.3, in units of the kernel sd 25.742 cm
     return {"kernel": EQ(lengthscale=25.0), "noise_variance": 0.3}
 
 
@@ -55,7 +55,7 @@ def make_dataset():
             y_unit="kg",
             y_bounds=(-1.0, 3.0),
             x_box=((0.0, 10.0),),
-            unit="one person's weight",
+            privacy_unit="one person's weight",
             source="made for the tests",
             licence="MIT",
             bounds_reason="made for the tests",

@@ -6,7 +6,7 @@ import pytest
 
 def test_public_constants_come_from_the_declared_bounds(make_dataset):
     data = make_dataset(y_bounds=(10.0, 30.0), y=np.full(12, 11.0))
-    assert (data.n, data.dim, data.midpoint, data.d) == (12, 1, 20.0, 20.0)
+    assert (data.n, data.dim, data.midpoint, data.output_range) == (12, 1, 20.0, 20.0)
 
 
 def test_outputs_are_clipped_centred_then_scaled(make_dataset):

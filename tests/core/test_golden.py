@@ -1,4 +1,4 @@
-"""Numbers of 07_targets.md on the shipped data: each row's provenance stands beside it."""
+"""Numbers of docs/targets.md on the shipped data: each row's provenance stands beside it."""
 
 import math
 
@@ -39,14 +39,14 @@ def errors(kung_data, kung_model, inference):
 
 
 def test_kung_sensitivities(kung_data, kung_model):
-    # 07: 0.49864 and 4.38164, computed on unrounded ages; the shipped file rounds them: 0.498674, 4.381627
+    # targets: 0.49864 and 4.38164, computed on unrounded ages; the shipped file rounds them: 0.498674, 4.381627
     arguments = (kung_model["kernel"], kung_data.X, kung_model["noise_variance"])
     assert exact_sensitivity(*arguments) == pytest.approx(0.49864, rel=1e-4)
     assert paper_bound(*arguments) == pytest.approx(4.38164, rel=1e-4)
 
 
 def test_kung_noise_scale_by_the_papers_formulas(kung_data, kung_model):
-    # 01: 28.53 cm at epsilon = 50, = 4.38164 * 100 cm * sqrt(2 ln 200) / 50
+    # targets: 28.53 cm at epsilon = 50, = 4.38164 * 100 cm * sqrt(2 ln 200) / 50
     paper = GPPrior(epsilon=50, delta=DELTA, calibration="hall", unproven=True, sensitivity="paper", **kung_model)
     released = paper.release(kung_data, np.array([[20.0], [60.0]]), np.random.default_rng(1))
     np.testing.assert_allclose(released.noise_sd, 28.53, atol=0.005)
@@ -57,7 +57,7 @@ def test_kung_noise_scale_by_the_papers_formulas(kung_data, kung_model):
 
 
 def test_kung_fit_without_privacy(kung_data, kung_model, inference):
-    # 07: 6.64-6.68 cm against clipped heights, 6.83 unclipped (ours 6.78 with the clipped fit)
+    # targets: 6.64-6.68 cm against clipped heights, 6.83 unclipped (ours 6.78 with the clipped fit)
     mechanism = Cloaking(epsilon=1, delta=DELTA, **kung_model, inference=inference)
     released = mechanism.release(kung_data, kung_data.X, np.random.default_rng(1))
     assert rmse(released.mean, kung_data.clipped_y) == pytest.approx(6.64, abs=0.01)
@@ -66,24 +66,24 @@ def test_kung_fit_without_privacy(kung_data, kung_model, inference):
 
 @pytest.mark.parametrize(("epsilon", "expected"), [(0.2, 66.6), (0.5, 27.5), (1.0, 15.1), (2.0, 9.6), (5.0, 7.2)])
 def test_kung_published_method(errors, epsilon, expected):
-    # 07's row "66.6, 27.5, 15.0-15.3, 9.6, 7.2" (rank tolerance 1e-10; published code, 1000 steps). The spread of
+    # targets, row "66.6, 27.5, 15.0-15.3, 9.6, 7.2" (rank tolerance 1e-10; published code, 1000 steps). The spread of
     # one draw's RMSE is at most 0.4 of its mean: 5 standard errors are 2.2 %, false alarm 6e-7; 1 % for rounding
     assert errors(epsilon, **PUBLISHED).mean() == pytest.approx(expected, rel=0.032)
 
 
 def test_kung_published_method_spread(errors):
-    # 07: median 13.8, 10-90 % 9.5-23.1; two runs of a gradient descent that had not converged
+    # targets: median 13.8, 10-90 % 9.5-23.1; two runs of a gradient descent that had not converged
     np.testing.assert_allclose(np.percentile(errors(1.0, **PUBLISHED), [10, 50, 90]), [9.5, 13.8, 23.1], rtol=0.04)
 
 
 def test_kung_published_method_depends_on_the_rank_kept(errors):
-    # 02: log-det noise grows with the rank; at tolerance 1e-7 the mean is 14.3 cm (this project)
+    # targets: log-det noise grows with the rank; at tolerance 1e-7 the mean is 14.3 cm (this project)
     assert 14.0 <= errors(1.0, **{**PUBLISHED, "rank_tolerance": 1e-7}).mean() <= 15.5
 
 
 @pytest.mark.parametrize(("epsilon", "expected"), [(0.2, 17.8), (0.5, 11.0), (1.0, 8.55), (2.0, 7.4), (5.0, 6.8)])
 def test_kung_trace_and_analytic(errors, epsilon, expected):
-    # 07's row "17.8, 11.0, 8.5-8.6, 7.4, 6.8"; spread at most 0.4: 5 standard errors are 2.2 %
+    # targets, row "17.8, 11.0, 8.5-8.6, 7.4, 6.8"; spread at most 0.4: 5 standard errors are 2.2 %
     assert errors(epsilon).mean() == pytest.approx(expected, rel=0.022)
 
 
@@ -92,7 +92,7 @@ def test_kung_trace_at_epsilon_one_stays_below(errors):
 
 
 def test_kung_shrinkage_at_a_small_budget(errors):
-    # 07: 14.3 cm instead of 17.8 at epsilon = 0.2; ours 14.3-14.6 by rank kept
+    # targets: 14.3 cm instead of 17.8 at epsilon = 0.2; ours 14.3-14.6 by rank kept
     assert 14.3 <= errors(0.2, shrinkage=True).mean() <= 14.6
 
 
@@ -100,21 +100,24 @@ def test_kung_shrinkage_at_a_small_budget(errors):
 
 
 def test_kung_log_pseudodeterminant_beats_the_gradient_descent(kung_data, kung_model, inference):
-    # 07: -140.119 at max c^T M^-1 c = 1.0065 and rank 14, after 1000 gradient steps; rescaled to exactly 1
+    # targets: -140.119 at max c^T M^-1 c = 1.0065 and rank 14, after 1000 gradient steps; rescaled to exactly 1
     # its log-pseudodeterminant is larger by 14 log 1.0065
     choice, ages = InferenceChoice(inference=inference), np.linspace(-50, 150, 200)[:, None]
     C, _ = choice.cloaking_matrix(X=kung_data.X, X_test=ages, **kung_model)
-    design = design_noise(C, "logdet", gap=1e-6)
+    # singular values 14 and 15 are 5.6e-7 and 6.6e-8 of the largest: a tolerance between them
+    design = design_noise(C, "logdet", gap=1e-6, rank_tolerance=2e-7)
     assert design.rank == 14
     found = 2 * np.log(np.linalg.svd(design.factor, compute_uv=False)).sum()
-    assert found <= -140.119 + 14 * math.log(1.0065)
+    # pivots that leave 1e-12 of the trace out know value 14 to a fifth, and each rounding chooses its own
+    unknown = {"exact": 0.0, "lowrank": 1.0}[inference]
+    assert found <= -140.119 + 14 * math.log(1.0065) + unknown
     # and no better than weak duality allows: the gradient descent's M had the same rank and gap 0.0065
-    assert found >= -140.119 - 14 * math.log(1.0065)
+    assert found >= -140.119 - 14 * math.log(1.0065) - unknown
 
 
 @pytest.mark.parametrize("objective", ["trace", "logdet"])
 def test_kung_noise_peaks_beyond_the_oldest(kung_data, kung_model, objective, inference):
-    # 07: peak about age 103-110, far below it near 20
+    # targets: peak about age 103-110, far below it near 20
     ages = np.linspace(-50, 150, 201)
     mechanism = Cloaking(epsilon=1, delta=DELTA, objective=objective, **kung_model, inference=inference)
     sd = mechanism.release(kung_data, ages[:, None], np.random.default_rng(1)).noise_sd
@@ -153,7 +156,7 @@ def test_london_noise(hexes, lengthscale, objective, calibration, expected, infe
 
 
 def test_london_fit_without_privacy(hexes, inference):
-    # 07: in-sample RMSE of ln price 0.220 at 15 km, 0.190 at 8 km, clipped prices, three digits
+    # targets: in-sample RMSE of ln price 0.220 at 15 km, 0.190 at 8 km, clipped prices, three digits
     for lengthscale, expected in [(15.0, 0.220), (8.0, 0.190)]:
         model = {"kernel": EQ(lengthscale=lengthscale), "noise_variance": 0.3, "inference": inference}
         mechanism = Cloaking(epsilon=1, delta=DELTA, **model)
@@ -163,7 +166,7 @@ def test_london_fit_without_privacy(hexes, inference):
 
 @pytest.mark.parametrize(("lengthscale", "expected"), [(15.0, [0.41, 0.29, 0.25]), (8.0, [0.67, 0.41, 0.29])], ids=str)
 def test_london_errors_of_cloaking(hexes, lengthscale, expected, inference):
-    # 07: 20 draws at epsilon 0.5/1/2, so a few per cent uncertain; ours 2,000 draws, clipped prices
+    # targets: 20 draws at epsilon 0.5/1/2, so a few per cent uncertain; ours 2,000 draws, clipped prices
     for epsilon, target in zip([0.5, 1, 2], expected, strict=True):
         model = {"kernel": EQ(lengthscale=lengthscale), "noise_variance": 0.3, "inference": inference}
         mechanism = Cloaking(epsilon=epsilon, delta=DELTA, **model)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import datasets
-from datasets import citibike, citibike_file
+from datasets import citibike
+from datasets.files import citibike as citibike_file
 
 OLD = """"tripduration","starttime","start station id","start station latitude","start station longitude",\
 "end station latitude","end station longitude","usertype"
@@ -52,7 +53,7 @@ def write_zip(tmp_path):
 
 def test_simulated_journeys():
     data = citibike.load()
-    assert (data.X.shape, data.simulated, data.unit) == ((5000, 4), True, "one journey's duration")
+    assert (data.X.shape, data.simulated, data.privacy_unit) == ((5000, 4), True, "one journey's duration")
     assert "no row is a real journey" in data.source
     assert (data.y_bounds, data.y_scale) == ((0.0, 2000.0), 1581.0)
     assert data.x_box == ((40.6794, 40.7872), (-74.0171, -73.9299)) * 2

@@ -30,7 +30,7 @@ def test_everything_public_is_stated(module):
         module.TITLE,
         data.y_name,
         data.y_unit,
-        data.unit,
+        data.privacy_unit,
         data.source,
         data.licence,
         data.bounds_reason,
@@ -116,3 +116,31 @@ def test_unknown_name_lists_the_known_ones():
 def test_unknown_option_lists_the_known_ones(name, message):
     with pytest.raises(ValueError, match=message):
         datasets.load(name, colour=1)
+
+
+shown = pytest.mark.parametrize("exhibit", datasets.EXHIBITS.values(), ids=list(datasets.EXHIBITS))
+
+
+@shown
+def test_an_exhibit_fits_its_records(exhibit):
+    data = exhibit.load()
+    assert len(exhibit.ratios) == data.dim
+    assert exhibit.simulated == data.simulated
+    assert list(exhibit.lengthscales) == sorted(set(exhibit.lengthscales))
+    assert exhibit.lengthscale in exhibit.lengthscales
+    assert exhibit.scene != "curve" or data.dim == 1
+    assert exhibit.scene != "map" or "cell" in data.labels
+    if exhibit.sparse is not None:
+        assert exhibit.sparse.start in exhibit.sparse.inducing
+        assert (exhibit.sparse.load or exhibit.load)().dim == data.dim
+
+
+def test_exhibits_have_names_and_titles_of_their_own():
+    declared = [exhibit for module in DATASETS for exhibit in module.EXHIBITS]
+    assert len({exhibit.name for exhibit in declared}) == len({exhibit.title for exhibit in declared}) == len(declared)
+    assert [datasets.exhibit(exhibit.name) for exhibit in declared] == declared
+
+
+def test_a_name_that_no_page_shows_lists_those_that_are():
+    with pytest.raises(ValueError, match=r"no page shows a dataset named 'citibike'; the names are kung, kung_2d, "):
+        datasets.exhibit("citibike")

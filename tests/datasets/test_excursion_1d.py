@@ -13,7 +13,7 @@ def test_defaults():
     assert data.X.shape == (100, 1)
     assert data.simulated
     assert data.y_bounds == (-1.0, 1.0)
-    assert data.unit == "one person's position and value"
+    assert data.privacy_unit == "one person's position and value"
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.1, 0.5, 0.6])

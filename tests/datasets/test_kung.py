@@ -9,7 +9,7 @@ def test_one_dimension_is_age_of_the_287_women_and_girls():
     assert data.X.shape == (287, 1)
     assert data.x_names == ("age",)
     assert data.x_units == ("years",)
-    assert data.X.max() == 85.6  # 07_targets: ages 0 to 85.6
+    assert data.X.max() == 85.6  # targets: ages 0 to 85.6
 
 
 def test_two_dimensions_add_weight_and_keep_age():
@@ -25,8 +25,8 @@ def test_published_constants():
     data = kung.load()
     assert data.y_bounds == (58.27, 158.27)
     assert data.y_scale == 25.742
-    assert data.d == pytest.approx(100)
-    assert data.clipped_count == 10  # 07_targets: 10 records clipped
+    assert data.output_range == pytest.approx(100)
+    assert data.clipped_count == 10  # targets: 10 records clipped
 
 
 def test_first_female_of_the_census_file():

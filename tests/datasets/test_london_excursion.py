@@ -30,15 +30,40 @@ def test_scaling_does_not_depend_on_where_the_hexagons_lie(monkeypatch):
     np.testing.assert_allclose(london_excursion.load().X, whole.X[:50])
 
 
-def test_search_targets_lie_at_the_hexagons_and_see_no_price(monkeypatch):
+def test_the_grid_is_the_box_whatever_the_records_are(monkeypatch):
+    whole, cells = london_excursion.grid(), set(london_excursion.cells())
+    assert cells > set(london_hexes.load().labels["cell"])
+    assert whole.min() >= 0
+    assert whole.max() <= 1
+    # hexagons of 5.2 km^2 fill the box of 80 km x 65 km
+    assert len(whole) == pytest.approx(80 * 65 / 4.65, rel=0.15)
+    table = london_hexes._table
+    monkeypatch.setattr(
+        london_hexes, "_table", lambda name: table(name).head(50) if name == "london_hexes" else table(name)
+    )
+    np.testing.assert_array_equal(london_excursion.grid(), whole)
+
+
+def test_truth_stands_where_a_sale_is():
+    data, cells = london_excursion.load(), london_excursion.cells()
+    truth = london_excursion.truth(data)
+    assert np.isfinite(truth).sum() == data.n
+    assert truth[cells.index(data.labels["cell"][7])] == data.y[7]
+
+
+def test_search_targets_lie_on_the_public_grid_and_see_neither_price_nor_place(monkeypatch):
     batch = london_excursion.search_targets(3)
-    np.testing.assert_array_equal(batch.grid, london_excursion.load().X)
+    assert {tuple(row) for row in batch.grid.tolist()} < {tuple(row) for row in london_excursion.grid().tolist()}
     assert batch.y.shape == (3, 300)
     table = london_hexes._table
 
     def tripled(name):
         found = table(name)
-        return found.assign(median_price_gbp=3 * found["median_price_gbp"]) if name == "london_hexes" else found
+        return (
+            found.assign(median_price_gbp=3 * found["median_price_gbp"], easting_km=530.0)
+            if name == "london_hexes"
+            else found
+        )
 
     monkeypatch.setattr(london_hexes, "_table", tripled)
     np.testing.assert_array_equal(london_excursion.search_targets(3).y, batch.y)

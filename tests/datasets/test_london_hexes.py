@@ -11,8 +11,8 @@ def test_golden_figures_of_the_300_medians():
     data = london_hexes.load()
     assert data.X.shape == (300, 2)
     assert data.labels["sales"].sum() == 1888
-    assert data.clipped_y.std() == pytest.approx(0.412, abs=5e-4)  # 07_targets
-    assert data.d == pytest.approx(1.79, abs=5e-3)  # 07_targets
+    assert data.clipped_y.std() == pytest.approx(0.412, abs=5e-4)  # docs/targets.md
+    assert data.output_range == pytest.approx(1.79, abs=5e-3)  # docs/targets.md
 
 
 def test_constants():

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import datasets
-from datasets import london_hexes, london_ppd, ppd_sales
+from datasets import london_hexes, london_ppd
+from datasets.files import price_paid
 
 # made-up addresses and prices; rows as published, in both spellings of a postcode
 SALE = (
@@ -65,6 +66,8 @@ def write(tmp_path):
 @pytest.fixture
 def load(write):
     def load(ppd=PPD, postcodes=ONSPD, **options):
+        if options.get("year") not in london_ppd.DECLARED_YEARS:
+            options = {"price_bounds": (250_000, 1_500_000)} | options
         return datasets.load(
             "london_ppd", ppd=write(ppd, "pp-2018.csv"), postcodes=write(postcodes, "lookup.csv"), **options
         )
@@ -79,16 +82,29 @@ def test_sales_stand_at_their_postcodes_in_every_layout(load, lookup):
     data = load(postcodes=lookup)
     np.testing.assert_array_equal(data.X, [[531.5, 183.5], [532.25, 165.75], [531.5, 183.5]])
     np.testing.assert_allclose(data.y, np.log([500_000, 250_001, 9_000_000]))
-    assert (data.clipped_count, data.simulated, data.unit) == (1, False, "one sale's price")
+    assert (data.clipped_count, data.simulated, data.privacy_unit) == (1, False, "one sale's price")
 
 
 def test_everything_public_is_declared_as_for_the_hexagons(load):
-    data, hexes = load(), london_hexes.load()
+    data, hexes = load(year=2018), london_hexes.load()
     for name in ("y_bounds", "x_box", "y_scale", "y_unit", "x_names", "x_units", "licence", "bounds_reason"):
         assert getattr(data, name) == getattr(hexes, name), name
     assert data.name == london_ppd.NAME
     assert all(owner in data.source for owner in ("HM Land Registry", "OS data", "Royal Mail", "National Statistics"))
-    assert "3 standard sales of all years of the file, property types T; 2 more lack a position" in data.source
+    assert "2 standard sales of 2018, property types T; 2 more lack a position" in data.source
+
+
+def test_bounds_rest_on_a_declaration_never_on_the_files(write):
+    files = {"ppd": write(PPD, "pp-2018.csv"), "postcodes": write(ONSPD, "lookup.csv")}
+    for years in ({}, {"year": 1995}, {"year": 2025}):
+        with pytest.raises(ValueError, match=r"no price range is declared for .*; give price_bounds=\(low, high\)"):
+            london_ppd.load(**files, **years)
+    data = london_ppd.load(**files, price_bounds=(30_000, 400_000))
+    np.testing.assert_allclose(np.exp(data.y_bounds), (30_000, 400_000))
+    assert data.bounds_reason == "declared by you: GBP 30,000 to 400,000"
+    for wrong in ((0, 1), (2, 1), (1, np.inf), (np.nan, 1)):
+        with pytest.raises(ValueError, match="price_bounds must be two prices 0 < low < high"):
+            london_ppd.load(**files, price_bounds=wrong)
 
 
 def test_year_and_property_types(load):
@@ -109,10 +125,10 @@ def test_a_folder_stands_for_its_files(write, tmp_path):
     (tmp_path / "csv").mkdir()
     for name, content in (("n.csv", lines[0]), ("cr.csv", lines[1]), ("m.csv", lines[3]), ("notes.txt", "hello")):
         write(content, f"csv/{name}")
-    assert london_ppd.load(ppd=write(PPD, "pp.csv"), postcodes=tmp_path / "csv").n == 3
+    assert london_ppd.load(ppd=write(PPD, "pp.csv"), postcodes=tmp_path / "csv", price_bounds=(1e5, 1e6)).n == 3
     (tmp_path / "none").mkdir()
     with pytest.raises(ValueError, match=r"the folder '.*none' holds no .csv file; give the folder of the unzipped"):
-        london_ppd.load(ppd=write(PPD, "pp.csv"), postcodes=tmp_path / "none")
+        london_ppd.load(ppd=write(PPD, "pp.csv"), postcodes=tmp_path / "none", year=2018)
 
 
 def test_which_sales_are_kept_does_not_depend_on_prices(load):
@@ -183,9 +199,9 @@ def test_zips_and_missing_files(write, tmp_path, which, kind):
     with zipfile.ZipFile(tmp_path / "download.zip", "w") as archive:
         archive.writestr("inside.csv", PPD)
     with pytest.raises(ValueError, match=f"the {kind} 'download.zip' is a zip file; unzip it and give what is inside"):
-        london_ppd.load(**{**files, which: tmp_path / "download.zip"})
+        london_ppd.load(**{**files, which: tmp_path / "download.zip"}, year=2018)
     with pytest.raises(ValueError, match=f"cannot open the {kind} '.*absent.csv': No such file or directory; check"):
-        london_ppd.load(**{**files, which: tmp_path / "absent.csv"})
+        london_ppd.load(**{**files, which: tmp_path / "absent.csv"}, year=2018)
 
 
 @pytest.mark.parametrize(
@@ -207,7 +223,7 @@ def test_files_have_no_default():
 
 
 def test_too_many_sales_are_refused(load, monkeypatch):
-    monkeypatch.setattr(ppd_sales, "MAX_SALES", 2)
+    monkeypatch.setattr(price_paid, "MAX_SALES", 2)
     with pytest.raises(ValueError, match="it has more than 2 such sales, the limit; choose a year"):
         load()
 
@@ -219,7 +235,7 @@ def test_memory_does_not_grow_with_rows_outside_london(write):
     for rows in (1_000, 100_000):
         ppd = write(PPD + elsewhere * rows, "pp.csv")
         tracemalloc.start()
-        data = london_ppd.load(ppd=ppd, postcodes=postcodes)
+        data = london_ppd.load(ppd=ppd, postcodes=postcodes, price_bounds=(1e5, 1e6))
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
         assert data.n == 3

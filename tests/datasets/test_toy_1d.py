@@ -8,7 +8,7 @@ def test_defaults():
     data = toy_1d.load()
     assert data.X.shape == (100, 1)
     assert data.simulated
-    assert data.unit == "one person's value"
+    assert data.privacy_unit == "one person's value"
     assert data.y_bounds == (-2.0, 2.0)
 
 

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import re
-import time
 import urllib.error
 import urllib.request
 import uuid
@@ -14,6 +13,7 @@ import pytest
 from deploy import local
 from deploy.local import Cluster, Replica
 from tests.e2e import browser as tool
+from tests.waiting import PATIENCE, wait_until
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Gate:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         request = urllib.request.Request(self.address + path, body, named, method=method)
         try:
-            with urllib.request.urlopen(request, timeout=30) as answer:
+            with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
                 return Answer(answer.status, answer.headers, answer.read())
         except urllib.error.HTTPError as error:
             with error:
@@ -47,13 +47,12 @@ class Gate:
 
     def who_answered(self, path: str) -> int:
         """Port of the replica that answered the last request for a path; the log is written after the answer."""
-        deadline = time.monotonic() + 10
-        while time.monotonic() < deadline:
-            lines = [line for line in self.log().splitlines() if f" {path} " in line]
-            if lines:
-                return int(re.search(r"127\.0\.0\.1:(\d+) [\d.]+$", lines[-1])[1])
-            time.sleep(0.02)
-        raise AssertionError(f"no request for {path} in nginx's log")
+
+        def lines() -> list[str]:
+            return [line for line in self.log().splitlines() if f" {path} " in line]
+
+        wait_until(lambda: bool(lines()), f"the request for {path} in nginx's log")
+        return int(re.search(r"127\.0\.0\.1:(\d+) [\d.]+$", lines()[-1])[1])
 
     def replica(self, port: int) -> Replica:
         return next(replica for replica in self.cluster.replicas if replica.port == port)

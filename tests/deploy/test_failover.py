@@ -10,6 +10,7 @@ import urllib.request
 import pytest
 
 from tests.e2e import browser as tool
+from tests.waiting import PATIENCE, wait_until
 
 APP = "document.querySelector('[data-testid=stApp]')"
 WATCH = f"""() => {{
@@ -29,13 +30,13 @@ def text(page):
 
 
 def pictures_counted(page):
-    """How many releases the session has counted; 1 is not said."""
-    said = page.get_by_text("pictures seen in this session").all_text_contents()
-    return int(re.search(r"If all (\d+) pictures", said[0])[1]) if said else 1
+    """How many releases the session has counted: a setting's own and the published one beside it."""
+    said = page.get_by_text("separate real releases of the settings seen").all_text_contents()
+    return int(re.search(r"(\d+) separate real releases", said[0])[1])
 
 
 def test_a_replica_dies_and_the_page_goes_on_at_another(gate_of_three, chromium, record_property):
-    gate, context = gate_of_three, chromium.new_context(viewport={"width": 1440, "height": 900})
+    gate, context = gate_of_three, tool.new_context(chromium, viewport={"width": 1440, "height": 900})
     page = context.new_page()
     page.goto(f"{gate.address}/kung_curves")
     tool.settle(page)
@@ -45,7 +46,7 @@ def test_a_replica_dies_and_the_page_goes_on_at_another(gate_of_three, chromium,
     address, before = page.url, text(page)
     assert address.endswith("/kung_curves?epsilon=0.7&draw=2")
     assert "At ε = 0.7" in before
-    assert pictures_counted(page) == 3  # epsilon 1; 0.7; 0.7 drawn again
+    assert pictures_counted(page) == 6  # two each at epsilon 1; 0.7; 0.7 drawn again
     [cookie] = [cookie["value"] for cookie in context.cookies() if cookie["name"] == "dpgp_session"]
     victim = gate.replica(gate.replica_of(cookie))
 
@@ -70,7 +71,7 @@ def test_a_replica_dies_and_the_page_goes_on_at_another(gate_of_three, chromium,
     assert "draw=2" in page.url
     assert "At ε = 0.5" in text(page)
     assert page.locator("[data-testid=stException]").count() == 0
-    assert pictures_counted(page) == 1  # lost: what only the session knew
+    assert pictures_counted(page) == 2  # lost: what only the session knew
 
     page.goto(address)
     tool.settle(page)
@@ -81,7 +82,7 @@ def test_a_replica_dies_and_the_page_goes_on_at_another(gate_of_three, chromium,
 
 def readiness(port):
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz", timeout=10) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz", timeout=PATIENCE) as answer:
             return answer.status, answer.read()
     except urllib.error.HTTPError as error:
         with error:
@@ -90,16 +91,14 @@ def readiness(port):
 
 @pytest.mark.skipif(not hasattr(signal, "SIGUSR1"), reason="no such signal here")
 def test_a_replica_steps_down_and_only_new_visitors_go_elsewhere(gate_of_three, chromium):
-    gate, context = gate_of_three, chromium.new_context(viewport={"width": 1440, "height": 900})
+    gate, context = gate_of_three, tool.new_context(chromium, viewport={"width": 1440, "height": 900})
     page = context.new_page()
     page.goto(f"{gate.address}/kung_curves")
     tool.settle(page)
     [cookie] = [cookie["value"] for cookie in context.cookies() if cookie["name"] == "dpgp_session"]
     old = gate.replica(gate.replica_of(cookie))
     os.kill(old.process.pid, signal.SIGUSR1)
-    deadline = time.monotonic() + 20
-    while readiness(old.port)[0] == 200 and time.monotonic() < deadline:
-        time.sleep(0.05)
+    wait_until(lambda: readiness(old.port)[0] != 200, "the replica stepping down")
     status, said = readiness(old.port)
     assert status == 503
     assert b"draining" in said
@@ -108,6 +107,6 @@ def test_a_replica_steps_down_and_only_new_visitors_go_elsewhere(gate_of_three, 
     assert gate.who_answered("/while_draining") != old.port
     move(page, "ε")  # who is there stays there
     assert "At ε = 0.7" in text(page)
-    assert pictures_counted(page) == 2
+    assert pictures_counted(page) == 4
     assert old.process.poll() is None
     context.close()

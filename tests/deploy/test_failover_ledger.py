@@ -14,7 +14,7 @@ def press(page, label):
 
 
 def test_what_was_released_stays_and_the_ledger_goes_on_from_its_card(gate, chromium):
-    context = chromium.new_context(viewport={"width": 1440, "height": 900})
+    context = tool.new_context(chromium, viewport={"width": 1440, "height": 900})
     page = context.new_page()
     page.goto(f"{gate.address}/your_data")
     tool.settle(page)

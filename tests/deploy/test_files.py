@@ -14,7 +14,8 @@ import streamlit
 import yaml
 
 from deploy import local
-from pages._ui.serve.visitors import COOKIE
+from pages._ui.visitor import COOKIE, SECURE_COOKIE
+from pages._ui.work import cached
 
 ROOT = Path(__file__).resolve().parents[2]
 DEPLOY = ROOT / "deploy"
@@ -115,6 +116,16 @@ def test_no_container_can_write_or_gain_rights(name):
     assert service["pids_limit"] > 0
 
 
+def test_all_processes_at_their_limit_fit_the_container():
+    settings = dict(pair.split("=", 1) for pair in " ".join(arguments("ENV")).split())
+    processes = int(settings["DPGP_WORKERS"]) + cached._SPARE + cached._PRIVATE
+    server = 2 * 600 + 100  # the cache, and as much for its pages
+    for name in APPS:
+        limit = int(re.fullmatch(r"(\d+)g", COMPOSE["services"][name]["mem_limit"])[1]) * 1024
+        assert processes * int(settings["DPGP_WORKER_MB"]) + server < limit
+        assert COMPOSE["services"][name]["ulimits"] == {"core": 0}
+
+
 def test_there_are_two_replicas_with_one_secret_that_are_reached_through_the_gate_only():
     assert len(APPS) == 2
     secrets = {COMPOSE["services"][name]["environment"]["STREAMLIT_SERVER_COOKIE_SECRET"] for name in APPS}
@@ -142,8 +153,9 @@ def test_nginx_looks_for_the_replicas_where_compose_puts_them():
 
 
 def test_nginx_and_the_app_agree_on_the_cookie():
-    assert f"map $cookie_{COOKIE} $visitor" in NGINX
-    assert '"~^[A-Za-z0-9_-]{22,64}$"' in NGINX  # as in pages/_ui/serve/visitors.py, whose tests pin the two ends
+    token = "[A-Za-z0-9_-]{22,64}"  # as in pages/_ui/visitors.py, whose tests pin the two ends
+    assert f'"~^https (?:.*; ?)?{SECURE_COOKIE}=(?<secure_token>{token})(?:;|$)" $secure_token;' in NGINX
+    assert f'"~^http (?:.*; ?)?{COOKIE}=(?<token>{token})(?:;|$)" $token;' in NGINX
     assert "hash $visitor consistent;" in NGINX
 
 

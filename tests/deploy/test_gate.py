@@ -1,9 +1,13 @@
 """Real nginx before real replicas: what it lets through, what it adds, where it sends whom."""
 
+import contextlib
 import gzip
 import re
+import socket
+import time
 from concurrent.futures import ThreadPoolExecutor
 from http.cookies import SimpleCookie
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -58,6 +62,24 @@ def test_uploads_end_a_little_above_streamlits_own_limit(gate):
     assert gate.ask(path, bytes(5 * MB + 1024), "PUT").status in (400, 403)  # refused by Streamlit: no such session
 
 
+def test_an_address_sends_two_files_at_once_and_no_more(gate):
+    parts = urlsplit(gate.address)
+    head = f"PUT /_stcore/upload_file/s/f HTTP/1.1\r\nHost: {parts.netloc}\r\nContent-Length: 1000\r\n\r\n"
+    with contextlib.ExitStack() as stack:
+        for _ in range(2):  # two that are never whole
+            connection = stack.enter_context(socket.create_connection((parts.hostname, parts.port), timeout=10))
+            connection.sendall(head.encode() + b"x")
+        deadline = time.monotonic() + 10
+        path = "/_stcore/upload_file/s/f"
+        while (status := gate.ask(path, b"x", "PUT").status) != 429 and time.monotonic() < deadline:
+            time.sleep(0.05)  # nginx has not read the two yet
+        assert status == 429
+        assert gate.ask("/_stcore/health").status == 200
+    while (status := gate.ask(path, b"x", "PUT").status) == 429 and time.monotonic() < deadline + 10:
+        time.sleep(0.05)
+    assert status in (400, 403)  # let through again: refused by Streamlit, as there is no such session
+
+
 def test_every_answer_has_the_security_headers_once(gate):
     for path in ("/", "/kung_curves", script(gate), "/_stcore/metrics", "/_stcore/health"):
         headers = gate.ask(path).headers
@@ -76,7 +98,12 @@ def test_every_answer_has_the_security_headers_once(gate):
 
 def test_behind_https_the_cookie_is_secure_and_https_stays(gate):
     answer = gate.ask("/", x_forwarded_proto="https")
-    assert cookie_of(answer)["secure"]
+    cookie = SimpleCookie(answer.headers["Set-Cookie"])["__Host-dpgp_session"]
+    assert cookie["secure"]
+    kept = gate.ask("/", x_forwarded_proto="https", cookie=f"other=1; __Host-dpgp_session={cookie.value}")
+    assert kept.headers["Set-Cookie"] is None
+    tossed = gate.ask("/", x_forwarded_proto="https", cookie=f"dpgp_session={'t' * 32}")
+    assert "t" * 32 not in tossed.headers["Set-Cookie"]
     assert "max-age=" in answer.headers["Strict-Transport-Security"]
 
 
@@ -107,14 +134,17 @@ def test_the_log_holds_no_arguments_and_no_session_numbers(gate):
     log = gate.log()
     assert " GET /kung_curves 200 " in log
     assert " PUT /_stcore/upload_file/ " in log
-    for word in ("0.123", "hush", "some-session", "some-file", "wwww"):
+    gate.ask("/Strange%0Aline/hidden", origin="http://strange.example")
+    log = gate.log()
+    assert " GET /other 403 " in log
+    for word in ("Strange", "strange", "hidden", "0.123", "hush", "some-session", "some-file", "wwww"):
         assert word not in log
     assert "hush" not in (gate.cluster.folder / "nginx.log").read_text()
 
 
 @pytest.mark.parametrize("path", ["kung_curves", "london_noise_map"])
 def test_pages_work_under_the_content_security_policy(gate, chromium, path):
-    context = chromium.new_context(viewport={"width": 1440, "height": 900})
+    context = tool.new_context(chromium, viewport={"width": 1440, "height": 900})
     page, complaints = context.new_page(), []
     known = ("status of 404", "GPU stall", "luma.gl")
     page.on("console", lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None)
@@ -143,7 +173,7 @@ def test_a_first_page_takes_less_than_half_the_bytes(gate, chromium):
 
 def first_page_bytes(chromium, address):
     """What a browser with an empty cache receives by HTTP until the curves are drawn."""
-    context = chromium.new_context()
+    context = tool.new_context(chromium)
     page = context.new_page()
     received = []
     session = context.new_cdp_session(page)

@@ -8,6 +8,7 @@ import urllib.request
 import pytest
 
 from deploy import local
+from tests.waiting import PATIENCE
 
 
 def alive(pid):
@@ -27,14 +28,14 @@ def test_the_command_serves_until_it_is_interrupted_and_leaves_nothing_behind():
             r"(http\S+) is served by nginx; logs are in (\S+)", process.stdout.readline()
         ).groups()
         replica = int(re.search(r"process (\d+)", process.stdout.readline())[1])
-        with urllib.request.urlopen(f"{address}/_stcore/health", timeout=10) as answer:
+        with urllib.request.urlopen(f"{address}/_stcore/health", timeout=PATIENCE) as answer:
             assert answer.status == 200
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=30) == 0
+        assert process.wait(timeout=PATIENCE) == 0
     assert not alive(replica)
     assert not os.path.exists(folder)
     with pytest.raises(OSError, match="refused"):
-        urllib.request.urlopen(f"{address}/_stcore/health", timeout=10)
+        urllib.request.urlopen(f"{address}/_stcore/health", timeout=PATIENCE)
 
 
 @pytest.mark.parametrize("number", ["0", "-1"])

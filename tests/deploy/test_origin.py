@@ -11,8 +11,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from pages._ui import environment
+from pages._ui.hosts import Host
 from pages._ui.serve import http
-from pages._ui.serve.origin import Doorkeeper, Host
+from pages._ui.serve.origin import Doorkeeper
 from tests.e2e import browser as tool
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -184,9 +186,8 @@ def test_two_headers_are_none(monkeypatch):
     assert Doorkeeper(None, None, lambda: False).problem(scope)
 
 
-def test_the_doorkeeper_stands_before_everything(monkeypatch):
+def test_the_doorkeeper_stands_before_everything():
     assert http.MIDDLEWARE[0].cls is Doorkeeper
-    monkeypatch.setenv("DPGP_HOSTS", "example.org, www.example.org:443")
-    assert http._hosts() == [Host("example.org", None), Host("www.example.org", 443)]
-    monkeypatch.setenv("DPGP_HOSTS", " ")
-    assert http._hosts() is None
+    named = {"DPGP_HOSTS": "example.org, www.example.org:443"}
+    assert environment.hosts(named) == (Host("example.org", None), Host("www.example.org", 443))
+    assert environment.hosts({"DPGP_HOSTS": " "}) is None

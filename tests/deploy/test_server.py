@@ -4,6 +4,7 @@ import os
 import re
 import signal
 import threading
+from concurrent.futures import Future
 from http.cookies import SimpleCookie
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from starlette.routing import Route, WebSocketRoute
 
 from dpgp_core import __version__
 from pages._ui.serve import http
-from pages._ui.serve.readiness import CHECKS, Readiness
+from pages._ui.serve.readiness import CHECKS, Probe, Readiness
 from pages._ui.serve.visitors import Visitors
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -92,7 +93,26 @@ def test_a_page_the_browser_has_already_brings_a_missing_cookie_too(app):
 @pytest.mark.parametrize(("scheme", "forwarded"), [("https", "http"), ("http", "https")])
 def test_the_cookie_is_secure_where_the_visitor_came_by_https(app, scheme, forwarded):
     _, headers, _ = ask(app, "/", scheme=scheme, x_forwarded_proto=forwarded)
-    assert "; Secure" in headers["set-cookie"]
+    cookie = SimpleCookie(headers["set-cookie"])["__Host-dpgp_session"]
+    assert (cookie["secure"], cookie["path"], cookie["domain"]) == (True, "/", "")
+    kept = {"scheme": scheme, "x_forwarded_proto": forwarded, "cookie": f"__Host-dpgp_session={cookie.value}"}
+    assert "set-cookie" not in ask(app, "/", **kept)[1]
+
+
+def test_by_https_a_cookie_that_another_host_could_have_set_counts_for_nothing(app):
+    _, headers, _ = ask(app, "/", scheme="https", cookie=f"dpgp_session={TOKEN}")
+    assert TOKEN not in headers["set-cookie"]
+
+
+def test_what_was_downloaded_stays_in_no_cache(app):
+    assert ask(app, "/media/x")[1]["cache-control"] == "no-store"
+    assert "cache-control" not in ask(app, "/static/x.js")[1]
+
+
+def test_nobody_shows_a_page_inside_another(app):
+    _, headers, _ = ask(app, "/")
+    assert headers["content-security-policy"] == "frame-ancestors 'none'"
+    assert headers["x-frame-options"] == "DENY"
 
 
 def test_a_browser_keeps_the_cookie_it_has(app, visitors):
@@ -134,7 +154,8 @@ def test_every_answer_has_the_safe_headers_and_keeps_its_own(app):
     assert ask(app, "/static/x.js")[1]["referrer-policy"] == "no-referrer"
 
 
-def test_readyz_says_ready_and_the_version_of_the_project(app):
+def test_readyz_says_ready_and_the_version_of_the_project(app, monkeypatch):
+    monkeypatch.setattr(http, "READINESS", Readiness())
     status, headers, body = ask(app, "/readyz")
     assert status == 200
     assert json.loads(body) == {"ready": True, "version": __version__}
@@ -164,10 +185,48 @@ def test_checks_run_until_they_pass_and_then_no_more():
     assert [readiness.problem() for _ in range(4)] == ["broken (OSError)", "broken (OSError)", None, None]
 
 
+def test_without_processes_it_is_not_ready(app):
+    status, _, body = ask(app, "/readyz")
+    assert status == 503
+    assert json.loads(body)["reason"] == "a process cannot compute (RuntimeError)"
+
+
+class Pool:
+    """Answers as it is told: with a future that the test holds."""
+
+    def __init__(self):
+        self.futures = []
+
+    def __call__(self, function):
+        self.futures.append(Future())
+        return self.futures[-1]
+
+
+def test_the_probe_believes_answers_only_for_a_while_and_queues_only_as_long_as_a_task_may_take(monkeypatch):
+    monkeypatch.setattr(Probe, "ANSWER_SECONDS", 0.0)
+    pool, now = Pool(), [0.0]
+    probe = Probe(pool, lambda: now[0])
+    assert probe.problem() == "no process has computed anything yet"
+    assert len(pool.futures) == 1
+    pool.futures[0].set_result(None)
+    assert probe.problem() is None
+    now[0] = 20.0
+    assert probe.problem() is None  # the next question waits behind the work of others
+    assert len(pool.futures) == 2
+    now[0] = 400.0
+    assert probe.problem() == "the processes compute nothing"
+    assert len(pool.futures) == 2  # questions do not pile up
+    pool.futures[1].set_exception(MemoryError())
+    assert probe.problem() == "a process cannot compute (MemoryError)"
+    assert probe.problem() is None  # asked again, and within its time
+    pool.futures[2].set_result(None)
+    assert probe.problem() is None
+
+
 def test_the_checks_notice_a_wrong_calibration(monkeypatch):
     release = dict(CHECKS)["the numeric core computes a wrong release"]
     release()
-    monkeypatch.setattr("dpgp_core.mechanisms.base.noise_multiplier", lambda *_, **__: 1.0)
+    monkeypatch.setattr("dpgp_core.mechanisms.gaussian.noise_multiplier", lambda *_, **__: 1.0)
     with pytest.raises(ArithmeticError):
         release()
 
@@ -186,6 +245,14 @@ def test_the_checks_notice_a_broken_page(monkeypatch, tmp_path):
     monkeypatch.setattr("pages._ui.serve.readiness.PAGES", tmp_path)
     with pytest.raises(SyntaxError):
         dict(CHECKS)["the pages cannot be imported"]()
+
+
+def test_a_server_that_takes_no_files_refuses_them(app, monkeypatch):
+    path = "/_stcore/upload_file/session/file"
+    assert ask(app, path, method="PUT")[0] == 404  # let through: there is no such session
+    monkeypatch.setenv("DPGP_UPLOADS", "0")
+    status, _, body = ask(app, path, method="PUT")
+    assert (status, body) == (403, b"This server takes no files.")
 
 
 @pytest.mark.usefixtures("draining")
@@ -223,6 +290,6 @@ def test_the_signal_starts_draining_and_does_not_stop_the_process():
 
 def test_the_app_uses_all_this():
     source = (ROOT / "app.py").read_text()
-    assert re.search(r"routes=server\.ROUTES", source)
-    assert re.search(r"middleware=server\.MIDDLEWARE", source)
-    assert "server.drain_on_signal()" in source
+    assert re.search(r"routes=http\.ROUTES", source)
+    assert re.search(r"middleware=http\.MIDDLEWARE", source)
+    assert "http.drain_on_signal()" in source

@@ -6,7 +6,8 @@ import pytest
 from dpgp_core.accounting.guarantee import ONE_OUTPUT, Budget, Guarantee
 from dpgp_core.accounting.ledger import BudgetExceeded, Ledger
 from dpgp_core.accounting.losses import GaussianLoss
-from pages._ui.serve.visitors import Visitors, well_formed
+from pages._ui.serve.visitors import Visitors
+from pages._ui.visitor import well_formed
 
 A, B, C = ("a" * 22, "b" * 32, "c" * 64)
 GUARANTEE = Guarantee(

@@ -12,9 +12,11 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Error, Page, sync_playwright
+
+from tests.waiting import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -34,6 +36,9 @@ ARGUMENTS = [
 ]
 READY = "[data-testid=stApp][data-test-connection-state=CONNECTED][data-test-script-state=notRunning]"
 BUSY = "[data-testid=stSkeleton], [data-testid=stSpinner], [data-stale=true]"
+# By the time the server has answered this, it has heard all that the page sent before; then the page draws.
+ROUND_TRIP = """() => fetch("/_stcore/health").catch(() => null).then(
+    () => new Promise(drawn => requestAnimationFrame(() => setTimeout(drawn, 50))))"""
 
 
 @contextlib.contextmanager
@@ -53,19 +58,19 @@ def serve(log: IO[bytes] | None = None, **settings: str) -> Iterator[str]:
         yield address
     finally:
         process.terminate()
-        process.wait(timeout=20)
+        process.wait(timeout=PATIENCE)
 
 
 def _wait_for(url: str, process: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         if process.poll() is not None:
             raise RuntimeError(f"the server stopped with exit code {process.returncode}")
-        with contextlib.suppress(OSError), urllib.request.urlopen(url, timeout=2) as answer:
+        with contextlib.suppress(OSError), urllib.request.urlopen(url, timeout=PATIENCE) as answer:
             if answer.status == 200:
                 return
         time.sleep(0.2)
-    raise RuntimeError("the server did not answer within 60 s")
+    raise RuntimeError(f"the server did not answer within {PATIENCE:g} s")
 
 
 @contextlib.contextmanager
@@ -79,9 +84,19 @@ def launch() -> Iterator[Browser]:
             browser.close()
 
 
+def new_context(browser: Browser, **options: Any) -> BrowserContext:
+    """A context of fresh cookies whose waiting is as patient as everything else."""
+    context = browser.new_context(**options)
+    context.set_default_timeout(1000 * PATIENCE)
+    return context
+
+
 def settle(page: Page) -> None:
     """Wait until the script has run, nothing is stale, and charts and maps have been drawn."""
-    page.wait_for_timeout(300)
-    page.wait_for_selector(READY, timeout=60_000)
-    page.wait_for_function("selector => !document.querySelector(selector)", arg=BUSY, timeout=60_000)
+    page.wait_for_timeout(300)  # a slider tells the server after a pause
+    for _ in range(2):  # the script starts a little after the server has heard; the slower the machine, the longer
+        with contextlib.suppress(Error):  # the page is being left
+            page.evaluate(ROUND_TRIP)
+    page.wait_for_selector(READY, timeout=1000 * PATIENCE)
+    page.wait_for_function("selector => !document.querySelector(selector)", arg=BUSY, timeout=1000 * PATIENCE)
     page.wait_for_timeout(300)

@@ -65,6 +65,6 @@ def server() -> Iterator[str]:
 def visit(request: pytest.FixtureRequest, chromium: Browser, server: str) -> Iterator[Visit]:
     """A visitor; parametrise indirectly with "narrow" for a telephone."""
     size = {"wide": (1440, 900), "narrow": (400, 800)}[request.param]
-    context = chromium.new_context(viewport={"width": size[0], "height": size[1]})
+    context = tool.new_context(chromium, viewport={"width": size[0], "height": size[1]})
     yield Visit(context.new_page(), server)
     context.close()

@@ -17,6 +17,7 @@ PAGES = {
     "lengthscale_choice": "Which lengthscale should a private analysis use?",
     "compare": "Which mechanism costs least here?",
     "your_data": "What may be published from your own table?",
+    "explore_release": "What else does one release say, for free?",
     "how_cloaking_works": "Why does one person need so little noise to hide?",
 }
 
@@ -87,7 +88,7 @@ def test_draw_again_is_another_draw_and_adds_to_what_is_spent(visit):
     tool.settle(page)
     assert curve(page) != before
     assert "draw=2" in page.url
-    assert page.get_by_text("If all 2 pictures seen in this session were published").is_visible()
+    assert page.get_by_text("separate real releases of the settings seen in this session").is_visible()
 
 
 def test_changing_epsilon_keeps_the_axes(visit):
@@ -100,7 +101,7 @@ def test_changing_epsilon_keeps_the_axes(visit):
 
 def test_deep_link_on_a_fresh_server(chromium: Browser):
     with tool.serve() as address:
-        page = chromium.new_page()
+        page = tool.new_context(chromium).new_page()
         page.goto(f"{address}/london_noise_map?epsilon=2&lengthscale_km=8&map=private")
         tool.settle(page)
         assert page.locator("h1").first.inner_text() == PAGES["london_noise_map"]
@@ -136,7 +137,7 @@ def test_finding_private_settings_sets_the_sliders(visit):
     page = visit.open("excursion_sets?r=1&sigma=1")
     page.get_by_role("button", name="Find").click()
     tool.settle(page)
-    page.get_by_text("Found for epsilon at most 3").wait_for(timeout=60_000)
+    page.get_by_text("Found for epsilon at most 3").wait_for()
     tool.settle(page)
     promised = page.locator("[data-testid=stMetricValue]").nth(3).inner_text()
     assert float(promised) <= 3.0

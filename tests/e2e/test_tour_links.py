@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 from urllib.parse import parse_qsl, urlsplit
 
-from pages._ui.settings import CHOICES
+from pages._ui import menu
 from pages._ui.tour import walk
 from tests.e2e import browser as tool
 
@@ -28,7 +28,7 @@ def test_the_tour_leads_through_its_states_whatever_was_moved_on_the_way(visit):
         assert shown["tour"] == str(number)
         left_out = ("map",)  # a default
         for key, value in step.state.items():
-            assert key in left_out or shown[key] == CHOICES.get(key, {}).get(value, value)
+            assert key in left_out or shown[key] == menu.TITLES.get(key, {}).get(value, value)
         assert shown.keys() - step.state.keys() <= {"tour", "prior"}
         assert epsilon(page) == float(step.state.get("epsilon", 1))
         assert page.locator("[data-testid=stException]").count() == 0

@@ -21,6 +21,7 @@ from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
 from datasets import kung
 from tests.e2e import browser as tool
+from tests.waiting import PATIENCE
 
 MARK = "7316042"  # in every private number, and nowhere else
 PRIVATE = "years,secretheight\n" + "\n".join(f"{age},{90 + age}.{MARK}{age}" for age in range(5, 65))
@@ -43,7 +44,7 @@ def fill(page: Page, key: str, value: str) -> None:
 
 def choose(page: Page, key: str, option: str) -> None:
     wanted = page.get_by_role("option", name=option, exact=True)
-    for _ in range(5):
+    for _ in range(30):
         page.locator(f".st-key-own_f_{key} input").first.click()
         with contextlib.suppress(PlaywrightTimeout):  # a rerun of the page closes the menu
             wanted.click(timeout=3000)
@@ -60,7 +61,7 @@ def declare(page: Page, x: str, y: str) -> None:
     choose(page, "x", x)
     for key, value in (
         ("unit", "one person's height"), ("low", "50"), ("high", "200"), (f"box_low_{x}", "0"),
-        (f"box_high_{x}", "90"), (f"length_{x}", "20"), ("delta", "0.0001"), ("total", "1.5"),
+        (f"box_high_{x}", "90"), ("delta", "0.0001"), ("total", "1.5"),
     ):  # fmt: skip
         fill(page, key, value)
 
@@ -114,7 +115,7 @@ class Watched:
 
     def __init__(self, browser: Browser, address: str) -> None:
         self.address, self.urls, self.received = address, [], []
-        self.context = browser.new_context()
+        self.context = tool.new_context(browser)
         self.page = self.context.new_page()
         self.page.on("request", lambda request: self.urls.append(request.url))
         self.page.on("framenavigated", lambda frame: self.urls.append(frame.url))
@@ -131,7 +132,7 @@ class Watched:
 
 def fetched(url: str) -> bytes:
     try:
-        with urllib.request.urlopen(url, timeout=10) as answer:
+        with urllib.request.urlopen(url, timeout=PATIENCE) as answer:
             return answer.read()
     except urllib.error.HTTPError as refused:
         return refused.read()

@@ -11,7 +11,7 @@ from tests.pages.reading import page_text, traces
 
 def test_golden_area_of_the_published_setting(open_page):
     app = open_page("attack", r="0.1", sigma="0.5", paths="3")
-    # 07_targets: AUC .958 with 10,000 shadows; its standard error and ours are about .0014 each
+    # targets: AUC .958 with 10,000 shadows; its standard error and ours are about .0014 each
     assert float(app.metric[0].value) == pytest.approx(0.958, abs=0.008)
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pages._ui.look import text
+from pages._ui.look import address, text
 from tests import fuzz_links
 
 
@@ -38,6 +38,34 @@ def test_every_kind_of_control_says_what_it_could_not_use(page, key, value, sent
     [warning] = app.warning
     assert f"The link asks for {key} = `{value}`" in warning.value
     assert sentence in warning.value
+
+
+@pytest.mark.parametrize(
+    "spelt", ["1e-5", "1E-5", "1e-05", "0.00001", ".00001", "+1e-5", "01e-5", "10e-6", " 1e-5", "1.e-5"]
+)
+def test_a_number_is_what_python_writes_before_a_control_sees_it(spelt):
+    assert address.usable({"delta": spelt}, {}) == {"delta": "1e-05"}
+    app = fuzz_links.open_at("start", {"delta": spelt})
+    assert not app.exception
+    assert not app.warning
+    assert float(app.session_state["delta"]) == 1e-5
+
+
+@pytest.mark.parametrize(
+    ("spelt", "written"),
+    [
+        ("+2", "2"),
+        ("007", "7"),
+        ("-0", "0"),
+        ("2.0", "2"),
+        ("-0.0", "0"),
+        ("9" * 30, "9" * 30),
+        ("two", "two"),
+        ("2x", "2x"),
+    ],
+)
+def test_whole_numbers_and_words(spelt, written):
+    assert address.usable({"draw": spelt}, {}) == {"draw": written}
 
 
 @pytest.mark.parametrize(

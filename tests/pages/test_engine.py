@@ -141,14 +141,14 @@ def test_without_dask_there_is_a_sentence(monkeypatch):
 
 
 def test_the_engine_loads_neither_streamlit_nor_numpy():
-    code = "import sys, pages._ui.engine as e; print(e.cap_threads(), {'streamlit', 'numpy'} & set(sys.modules))"
+    code = "import sys, pages._ui.work.engine as e; print(e.cap_threads(), {'streamlit', 'numpy'} & set(sys.modules))"
     clean = {"PYTHONPATH": str(ROOT), "PATH": ""}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=clean)
     assert done.stdout.strip() == "True set()"
 
 
 def test_numpy_loaded_before_the_cap_is_noticed():
-    code = "import os, numpy, pages._ui.engine as e; print(e.cap_threads())"
+    code = "import os, numpy, pages._ui.work.engine as e; print(e.cap_threads())"
     clean = {"PYTHONPATH": str(ROOT), "PATH": ""}
     for caps, expected in (({}, "False"), ({"OPENBLAS_NUM_THREADS": "1"}, "True")):
         done = subprocess.run(

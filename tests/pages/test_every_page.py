@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from pages._ui import menu, session
+from pages._ui.look import offers
 from tests.pages.reading import ROOT, page_text
 
-PAGES = sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
+PAGES = [page.file for page in menu.PAGES]
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -28,8 +30,7 @@ def test_page_shows_question_answer_picture_table_and_guarantee(open_page, page)
 
 
 def test_every_page_file_is_in_the_menu():
-    menu = (ROOT / "pages/_ui/main.py").read_text()
-    assert [page for page in PAGES if f"../{page}.py" not in menu] == []
+    assert sorted(PAGES) == sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -98,3 +99,22 @@ def test_only_one_module_caches():
         )
     ]
     assert cached == ["pages/_ui/work/cached.py"]
+
+
+def test_the_session_is_kept_in_one_place():
+    users = [path for path in (ROOT / "pages").rglob("*.py") if "st.session_state" in path.read_text()]
+    assert [str(path.relative_to(ROOT)) for path in users] == ["pages/_ui/session.py"]
+
+
+def test_no_two_kept_values_share_a_key():
+    slots = [value for value in vars(session).values() if isinstance(value, session.Slot)]
+    assert len({slot.key for slot in slots}) == len(slots) >= 16
+
+
+def test_no_two_drop_downs_share_a_key():
+    offered = [drop_down for page in menu.PAGES for drop_down in page.drop_downs]
+    for drop_down in offered:
+        assert menu.TITLES[drop_down.key] == drop_down.titles
+        assert [drop_down.value(title) for title in drop_down.titles.values()] == list(drop_down.titles)
+    with pytest.raises(ValueError, match="kernel offers no 'Linear'; it offers EQ, Matern12"):
+        offers.KERNEL.value("Linear")

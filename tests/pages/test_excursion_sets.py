@@ -3,10 +3,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from datasets import london_excursion
 from dpgp_core.accounting.posterior_epsilon import posterior_sampling_epsilon
 from pages._ui.excursion import exploration
+from pages._ui.excursion.controls import PATH_LENGTHS
 from pages._ui.excursion.exploration import View
-from pages._ui.settings import PATH_LENGTHS, RIDGES, SIGMAS
+from pages._ui.look.offers import RIDGES, SIGMAS
 from tests.pages.reading import deck, page_text, traces
 
 CURVE = View("curve", 0.3, 8.0, 0.05, 3, 0.0, 0.0, 0.3, 0.005, 1)
@@ -20,7 +22,7 @@ def test_every_kind_of_data_draws_and_states_its_price(open_page, kind):
     assert float(app.metric[3].value) > 0
     assert "<b>Protects.</b> inputs and outputs" in page_text(app)
     if kind == "london":
-        assert len(deck(app)["layers"][0]["data"]) == 300
+        assert len(deck(app)["layers"][0]["data"]) == len(london_excursion.cells())
         assert "The unit is a hexagon's median, not one sale" in app.info[0].value
 
 
@@ -46,6 +48,19 @@ def test_london_truth_needs_the_overlay(open_page):
     app = open_page("excursion_sets", excursion="london", overlay="false")
     assert list(app.selectbox(key="excursion_layer").options) == ["Released paths above the threshold"]
     assert not [column for column in app.dataframe[0].value if "not private" in column]
+
+
+def test_london_table_and_map_do_not_tell_where_the_records_are(open_page):
+    app = open_page("excursion_sets", excursion="london", overlay="false")
+    table = app.dataframe[0].value
+    np.testing.assert_allclose(table[["x1", "x2"]].to_numpy(), london_excursion.grid().round(4))
+    records = london_excursion.load().X.round(4)
+    assert not set(map(tuple, records.tolist())) & set(map(tuple, table[["x1", "x2"]].to_numpy().tolist()))
+    shown = deck(app)["layers"][0]["data"]
+    assert [row["cell"] for row in shown] == london_excursion.cells()
+    assert not {"borough", "sales"} & set(shown[0])
+    assert all(not layer["data"] for layer in deck(app)["layers"][1:])  # outlines are unions of occupied hexagons
+    assert [metric.label for metric in app.metric] == ["Protects", "ε for the paths shown"]
 
 
 def test_overlap_of_a_view_by_brute_force():

@@ -62,10 +62,10 @@ def test_every_page_has_a_card_whose_every_row_is_read_off_its_guarantee(open_pa
         assert card["Neighbours"] == guarantee.neighbours
         assert card["Unit"] == guarantee.unit
         assert card["Rests on"] == guarantee.theorem
-        assert card["Assumes"].split("; ") == list(guarantee.assumptions)
-        assert card["Does not cover"].split("; ") == list(guarantee.not_covered)
+        assert card["Assumes"] == "; ".join(guarantee.assumptions)
+        assert card["Does not cover"] == "; ".join(guarantee.not_covered)
         epsilon = float(re.match(r"ε = ([\d,.]+)", card["Promise"])[1].replace(",", ""))
-        assert epsilon == pytest.approx(guarantee.budget.epsilon, rel=5e-3)
+        assert guarantee.budget.epsilon * (1 - 1e-8) <= epsilon <= guarantee.budget.epsilon * 1.01  # never rounded down
         assert f"δ = {guarantee.budget.delta:g}" in card["Promise"]
         assert (card["How sure"] == "proven for this setting") == guarantee.established
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from pages._ui.cloaking import two_points
+from pages._ui.cloaking.two_points import TwoPointSettings
 from tests.pages.reading import traces
 
 
@@ -25,7 +26,7 @@ def test_lambda_is_public_and_few_records_carry_it(open_page):
 @pytest.mark.parametrize("lengthscale", [0.5, 1.5, 5.0])
 @pytest.mark.parametrize("positions", [(1.0, 9.0), (2.5, 5.0), (4.0, 4.0)], ids=str)
 def test_both_ellipses_enclose_what_one_record_can_do(positions, lengthscale):
-    points = two_points.build(*positions, lengthscale, 0.1, 2.0)
+    points = two_points.build(TwoPointSettings(*positions, lengthscale, 0.1, 2.0))
     for covariance in (points.prior, points.d**2 * points.design.covariance()):
         for j in range(2):
             move = points.d * points.C[:, j]

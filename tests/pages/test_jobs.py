@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +14,8 @@ import pytest
 from pages._ui.work.jobs import Jobs, WorkStopped
 from pages._ui.work.store import Lattice
 from pages._ui.work.workers import Workers
-from tests.pages.work import beat, die, fill, refuse, scaled, tell
+from tests.pages.work import beat, die, fill, number_of_process, refuse, scaled, tell, until_told
+from tests.waiting import PATIENCE, wait_until
 
 V1 = "1" * 16  # a version of the code
 
@@ -21,6 +25,14 @@ def workers():
     pool = Workers(2)
     yield pool
     pool.stop()
+
+
+def ended(process):
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return True
+    return False
 
 
 class MovedOn(BaseException):
@@ -72,15 +84,13 @@ def test_work_that_nobody_waits_for_is_stopped(workers, tmp_path):
 
     def move_on(fraction, expected):
         seen.append(fraction)
-        if fraction > 0.02:
+        if fraction > 0:
             raise MovedOn
 
     with pytest.raises(MovedOn):
-        jobs.get(beat, str(tmp_path), 20.0, reports=True, waiting=move_on)
-    time.sleep(1.0)
-    last = (tmp_path / "beat").read_text()
-    time.sleep(0.5)
-    assert (tmp_path / "beat").read_text() == last
+        jobs.get(beat, str(tmp_path), 10 * PATIENCE, reports=True, waiting=move_on)
+    process = int((tmp_path / "process").read_text())
+    wait_until(lambda: ended(process), "the worker's end")
     assert seen == sorted(seen)  # real fractions, from the worker
     assert jobs.get(scaled, 2.0, given=(np.ones(2),)).value.tolist() == [2, 2]  # the pool goes on
 
@@ -89,24 +99,72 @@ def test_one_of_two_moving_on_does_not_disturb_the_other(workers, tmp_path):
     jobs, joined = Jobs(room=10**6, workers=workers), threading.Event()
 
     def move_on(fraction, expected):
-        if joined.wait(5):
+        if joined.wait(PATIENCE):
             raise MovedOn
 
     with ThreadPoolExecutor(2) as visitors:
-        leaving = visitors.submit(jobs.get, beat, str(tmp_path), 1.5, waiting=move_on)
-        staying = visitors.submit(jobs.get, beat, str(tmp_path), 1.5, waiting=lambda *_: joined.set())
+        leaving = visitors.submit(jobs.get, until_told, str(tmp_path), waiting=move_on)
+        staying = visitors.submit(jobs.get, until_told, str(tmp_path), waiting=lambda *_: joined.set())
         with pytest.raises(MovedOn):
-            leaving.result(timeout=30)
-        assert staying.result(timeout=30).value == "done"
+            leaving.result(timeout=PATIENCE)
+        (tmp_path / "go").touch()
+        assert staying.result(timeout=PATIENCE).value == "done"
 
 
 def test_errors_come_back_as_they_are_and_a_dead_worker_as_a_sentence(workers):
     jobs = Jobs(room=10**6, workers=workers)
     with pytest.raises(ValueError, match=r"value must be positive, got -1"):
         jobs.get(refuse, -1)
-    for function, *settings in ((die,), (fill, 64.0)):
-        with pytest.raises(WorkStopped, match="choose a coarser one"):
-            jobs.get(function, *settings)
+    with pytest.raises(WorkStopped, match=r"took too much memory and was stopped; choose a coarser one"):
+        jobs.get(fill, 64.0)
+    with pytest.raises(WorkStopped, match=r"the process that worked on it ended unexpectedly \(code 3\)"):
+        jobs.get(die)
+
+
+def test_a_killed_worker_is_called_that_and_leaves_no_zombie(workers, tmp_path):
+    jobs = Jobs(room=10**6, workers=workers)
+
+    def kill(fraction, _):
+        if fraction > 0:
+            with contextlib.suppress(ProcessLookupError):  # by now it is dead
+                os.kill(int((tmp_path / "process").read_text()), signal.SIGKILL)
+
+    with pytest.raises(WorkStopped, match=r"was killed \(signal 9\), perhaps because .* try again"):
+        jobs.get(beat, str(tmp_path), 60.0, reports=True, waiting=kill)
+    assert jobs.get(scaled, 2.0, given=(np.ones(2),)).value.tolist() == [2, 2]
+    killed, deadline = Path("/proc") / (tmp_path / "process").read_text(), time.monotonic() + 20
+    while killed.exists() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not killed.exists()
+
+
+def test_a_task_ends_after_its_time_and_a_clock_that_jumps_ends_none(workers, tmp_path, monkeypatch):
+    jobs, jump = Jobs(room=10**6, workers=workers), iter(range(10**6))
+    with monkeypatch.context() as clock:
+        clock.setattr("time.time", lambda: 1e9 + 1e6 * next(jump))  # an hour and more at every look
+        assert jobs.get(beat, str(tmp_path), 1.0).value == "done"
+    monkeypatch.setattr("pages._ui.work.jobs.LONGEST_SECONDS", 0.5)
+    with pytest.raises(WorkStopped, match=r"and was stopped; choose a coarser one"):
+        jobs.get(beat, str(tmp_path), 60.0)
+
+
+def test_nothing_of_a_private_task_stays_in_a_process_or_in_what_was_handed_on(tmp_path):
+    pool = Workers(1, tasks_each=1)
+    jobs = Jobs(room=10**6, private=pool)
+    numbers = {jobs.once(number_of_process) for _ in range(3)}
+    assert len(numbers) == 3
+    assert os.getpid() not in numbers
+    handed = []
+    submit = pool.submit
+
+    def watched(*args, **named):
+        handed.append(args[-1])
+        return submit(*args, **named)
+
+    pool.submit = watched
+    assert (jobs.once(scaled, np.ones(2), 2.0) == 2).all()
+    assert handed[0].args == ()
+    pool.stop()
 
 
 def test_a_pool_that_broke_is_a_sentence_and_the_next_one_works(monkeypatch):

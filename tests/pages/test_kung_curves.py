@@ -71,15 +71,15 @@ def test_twenty_sessions_on_a_new_setting_make_one_computation(open_page, stages
 def test_the_band_narrows_with_epsilon_and_the_fit_does_not_move(open_page):
     private, loose = (traces(open_page("kung_curves", epsilon=value)) for value in ("0.1", "10"))
     assert private["non-private fit"] == loose["non-private fit"]
-    assert private["GP uncertainty, 95 %"] == loose["GP uncertainty, 95 %"]
-    assert private["privacy noise, 95 %"] != loose["privacy noise, 95 %"]
+    assert private["± 1.96 posterior sd, no privacy noise"] == loose["± 1.96 posterior sd, no privacy noise"]
+    assert private["± 1.96 sd of the privacy noise"] != loose["± 1.96 sd of the privacy noise"]
 
 
 def test_without_the_overlay_nothing_that_is_not_private_is_drawn_or_tabulated(open_page):
     app = open_page("kung_curves", overlay="false")
     assert len(app.get("plotly_chart")) == 2
     for chart in (0, 1):
-        assert set(traces(app, chart)) == {"privacy noise, 95 %", "private draw"}
+        assert set(traces(app, chart)) == {"± 1.96 sd of the privacy noise", "private draw"}
     assert not [metric.label for metric in app.metric if "Error" in metric.label]
     assert "is off by" not in page_text(app)
     assert not [column for column in app.dataframe[0].value if "not private" in column]
@@ -92,7 +92,10 @@ def test_draws_compose_on_screen_and_over_the_session(open_page):
     assert spent == pytest.approx(epsilon_of(1.8779 / np.sqrt(5), 0.01), abs=0.01)
     assert "for all 5 draws together" in page_text(app)
     app.select_slider(key="epsilon").set_value(0.5).run()
-    assert "If all 2 pictures seen in this session were published" in "".join(c.value for c in app.sidebar.caption)
+    captions = "".join(c.value for c in app.sidebar.caption)
+    # ours and the published curve beside it, at two budgets
+    assert "4 separate real releases of the settings seen in this session" in captions
+    assert "hide nothing from someone who sees two" in captions
 
 
 def test_halls_formula_above_epsilon_one_is_marked_as_no_promise(open_page):

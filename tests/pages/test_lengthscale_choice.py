@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from dpgp_core.accounting.compose import total_epsilon
+from dpgp_core.accounting.compose import compose
 from dpgp_core.accounting.losses import GaussianLoss, PureLoss
 from tests.pages.reading import page_text, traces
 
@@ -39,7 +39,7 @@ def test_choice_and_release_compose(open_page):
     app = open_page("lengthscale_choice", epsilon="0.5", selection_epsilon="0.5")
     shown = float(app.metric[3].value.replace("ε = ", ""))
     # 3.14692 is the analytic noise multiplier at (0.5, 0.01), spec 01
-    expected = total_epsilon([PureLoss(0.5, rho=0.5**2 / 8), GaussianLoss(1 / 3.14692)], 0.01)
+    expected = compose([PureLoss(0.5, rho=0.5**2 / 8), GaussianLoss(1 / 3.14692)], 0.01)
     assert shown == pytest.approx(expected, abs=0.005)
     assert shown < 1.0
 

@@ -9,6 +9,7 @@ import pytest
 
 from datasets import london_sales
 from pages._ui.cloaking import pipeline
+from pages._ui.cloaking.cells import LAYERS, cell_table
 from pages._ui.look import maps
 from pages._ui.model import Design, Draw, Model
 from tests.pages.reading import deck, page_text
@@ -62,7 +63,7 @@ def test_two_maps_share_one_scale(open_page):
 
 def test_error_without_privacy_is_the_golden_one(open_page):
     app = open_page("london_noise_map")
-    # 07_targets: in-sample RMSE of ln price 0.220 at 15 km, that is 25 % of a price
+    # targets: in-sample RMSE of ln price 0.220 at 15 km, that is 25 % of a price
     assert app.metric[1].value == f"{100 * np.expm1(0.2203):.0f} %"
 
 
@@ -92,7 +93,7 @@ def test_dataset_of_another_page_is_explained(open_page):
 def sales_result():
     """Everything the page needs for a few simulated sales, with noise from one stage."""
     few = london_sales.load(n=200)
-    scene = pipeline.make_scene(few)
+    scene = pipeline.make_scene(few, "map")
     model = Model("london_sales", "EQ", 15.0, 0.3)
     design, draw = Design(mechanism="cloaking"), Draw(1.0, 0.01)
     fit = pipeline.stage_matrix(few, scene, model)
@@ -103,7 +104,7 @@ def sales_result():
 
 def test_true_prices_of_sales_are_the_means_in_their_cells(sales_result):
     data, label = sales_result.dataset, sales_result.dataset.labels["cell"]
-    table = maps.cell_table(sales_result, overlay=True).set_index("cell")
+    table = cell_table(sales_result, overlay=True).set_index("cell")
     for cell in set(label):
         inside = label == cell
         assert table.loc[cell, "true price [GBP] (not private)"] == np.exp(data.clipped_y[inside].mean()).round()
@@ -116,8 +117,8 @@ def test_true_prices_of_sales_are_the_means_in_their_cells(sales_result):
 def test_the_map_holds_no_more_for_200_000_sales_than_for_200(sales_result, kind):
     sizes = []
     for data in (sales_result.dataset, london_sales.load(n=200_000)):
-        cells = maps.cell_table(replace(sales_result, dataset=data), overlay=True)
-        spec = maps.deck(cells, maps.LAYERS[kind], kind).to_json()
+        cells = cell_table(replace(sales_result, dataset=data), overlay=True)
+        spec = maps.deck(cells, LAYERS[kind], kind).to_json()
         [rows] = [layer["data"] for layer in json.loads(spec)["layers"] if layer["id"] == f"hex-{kind}"]
         assert len(rows) == len({row["cell"] for row in rows}) == 685
         sizes.append(len(spec))

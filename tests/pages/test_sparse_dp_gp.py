@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from pages._ui.sparse import fitting
-from pages._ui.sparse.fitting import Setting
+from pages._ui.sparse.fitting import SparseSetting
 from tests.pages.reading import page_text, traces
 
-TOY = Setting("toy_1d", 1.0, 0.03, 13, 1.0, 0.01, 1)
+TOY = SparseSetting("toy_1d", 1.0, 0.03, 13, 1.0, 0.01, 1)
 
 
 @pytest.mark.parametrize("data", ["toy_1d", "growth_2d", "kung", "kung_2d"])
@@ -25,6 +25,12 @@ def test_every_view_draws_two_charts_and_a_table(open_page, view):
     assert not app.exception
     assert len(app.get("plotly_chart")) == 2
     assert any("not private" in column for column in app.dataframe[0].value)
+
+
+def test_bands_are_called_what_they_are(open_page):
+    # how often they hold the curve is shown beside them, not promised: posterior sd of the model, no level
+    bands = [name for name, trace in traces(open_page("sparse_dp_gp")).items() if trace.get("fill") == "toself"]
+    assert bands == ["the paper's: ± 1.96 sd", "ours: whitened: ± 1.96 sd"]
 
 
 def test_without_the_overlay_no_error_is_shown(open_page):

@@ -20,6 +20,9 @@ def quiet(monkeypatch):
         def __init__(self, command, **_):
             started.append(command[-1])
 
+        def wait(self):
+            pass
+
         def terminate(self):
             started.append("no warming")
 

@@ -39,7 +39,7 @@ def test_a_users_folder_is_refused_with_a_sentence_and_left_as_it_was(home, monk
         lattice.claim()
     assert everything(home) == before
     monkeypatch.setattr(warm.os, "nice", lambda _: 0)
-    monkeypatch.setattr(warm, "states", lambda: [])
+    monkeypatch.setattr(warm, "warm_states", lambda: [])
     assert warm.main() == 1
     assert "set DPGP_LATTICE to an empty folder" in capsys.readouterr().err
     assert everything(home) == before

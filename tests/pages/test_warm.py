@@ -1,16 +1,14 @@
 from __future__ import annotations
 
-import re
-
 import pytest
 
+import datasets
+from pages._ui import menu
+from pages._ui.cloaking import pipeline
+from pages._ui.look import offers
 from pages._ui.serve import warm
-from pages._ui.settings import CHOICES, LENGTHSCALES
 from pages._ui.work import cached
 from pages._ui.work.store import Lattice
-from tests.pages.reading import ROOT
-
-PAGES = set(re.findall(r'st\.Page\("\.\./(\w+)\.py"', (ROOT / "pages/_ui/main.py").read_text()))
 
 
 @pytest.fixture
@@ -21,15 +19,16 @@ def lattice(tmp_path, monkeypatch):
 
 
 def test_every_page_is_warmed_at_its_default():
-    unshared = {"your_data"}  # what it computes belongs to one session
-    assert {page for page, address in warm.states() if not address} == PAGES - unshared
+    default = [page for page, address in menu.warm_states() if not address]
+    assert default == [page.file for page in menu.PAGES if page.file != "your_data"]  # which belongs to one session
 
 
 def test_every_address_is_one_that_its_page_offers():
-    lengths = {f"lengthscale_{LENGTHSCALES[name][0]}": LENGTHSCALES[name][1] for name in ("kung", "london_hexes")}
-    for page, address in warm.states():
+    shown = [datasets.exhibit(name) for name in ("kung", "london_hexes")]
+    lengths = {offers.lengthscale_key(each): offers.whole(each.lengthscales) for each in shown}
+    for page, address in menu.warm_states():
         for key, value in address.items():
-            assert value in CHOICES.get(key, map(str, lengths.get(key, ()))), (page, key, value)
+            assert value in menu.TITLES.get(key, map(str, lengths.get(key, ()))), (page, key, value)
 
 
 @pytest.mark.parametrize("page", ["kung_curves", "attack"])
@@ -46,7 +45,7 @@ def test_a_warmed_page_computes_nothing(lattice, monkeypatch, page):
 
 
 def test_a_page_that_fails_is_not_called_warm(lattice, monkeypatch):
-    monkeypatch.setattr(warm, "states", lambda: [("kung_curves", {})])
+    monkeypatch.setattr(warm, "warm_states", lambda: [("kung_curves", {})])
     monkeypatch.setattr(warm.Lattice, "of_this_code", lambda writable: lattice)
     monkeypatch.setattr(warm.os, "nice", lambda _: 0)
 
@@ -54,7 +53,7 @@ def test_a_page_that_fails_is_not_called_warm(lattice, monkeypatch):
         raise ValueError("no")
 
     with monkeypatch.context() as broken:
-        broken.setattr(cached.pipeline, "stage_matrix", fail)
+        broken.setattr(pipeline, "stage_matrix", fail)
         with pytest.raises(RuntimeError, match="kung_curves"):
             warm.main()
     assert not lattice.complete

@@ -3,11 +3,13 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from dataclasses import replace
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpgp_core.release import ledger_from_json, spec_from_json
+from dpgp_core.release import CHOICES, ledger_from_json, spec_from_json
+from dpgp_core.release.specification_json import EXAMPLE
 from pages._ui.look.text import plain
 from pages._ui.own import upload
 from pages._ui.serve.visitors import Visitors
@@ -56,6 +58,7 @@ def declare(app: AppTest, **values) -> AppTest:
 
 def declared(open_page, content: bytes = ROWS.encode()) -> AppTest:
     app = declare(uploaded(open_page, content), y="height", x=["age"], unit="one girl's height", total=1.5)
+    app = declare(app, mechanism=CHOICES["refined"].title)
     return declare(
         app, y_unit="cm", low=50.0, high=200.0, box_low_age=0.0, box_high_age=80.0, length_age=20.0, delta=1e-4
     )
@@ -95,7 +98,7 @@ def test_two_releases_spend_the_budget_and_the_third_is_refused(open_page):
     assert "Refused: this would bring the total" in said(app).replace("\\", "")
     assert "Use epsilon = " in said(app).replace("\\", "")
     assert last_zip(app).read("values.csv") == second.read("values.csv")
-    assert "Spent **ε = 1.48** of 1.5" in app.sidebar.markdown[0].value
+    assert "Spent **ε = 1.49** of 1.5" in app.sidebar.markdown[0].value
     app = declare(app, epsilon=0.1)
     app = press(app, "Make release 3")
     assert len(ledger_from_json(last_zip(app).read("release.json")).entries) == 3
@@ -214,6 +217,7 @@ def test_a_bad_file_gets_a_sentence_that_quotes_no_cell(open_page, content, sent
 
 def test_a_column_named_like_a_formula_is_only_a_name(open_page):
     app = declare(uploaded(open_page, ROWS.replace("age", "=1+1", 1).encode()), y="height", x=["=1+1"], total=2.0)
+    app = declare(app, mechanism=CHOICES["refined"].title)
     declared_values = {"low": 50.0, "high": 200.0, "box_low_=1+1": 0.0, "box_high_=1+1": 80.0, "length_=1+1": 20.0}
     app = press(declare(app, unit="one girl's height", delta=1e-4, **declared_values), "Make release 1")
     assert not app.exception
@@ -231,3 +235,92 @@ def test_nothing_of_the_table_is_in_an_address_or_a_shared_cache(open_page):
     app = press(press(declared(open_page), "I may see the table"), "Make release 1")
     assert dict(app.query_params) == {}
     assert not cached.jobs._kept
+
+
+def test_a_server_that_takes_no_files_offers_practice_and_the_command_line(open_page, monkeypatch):
+    monkeypatch.setenv("DPGP_UPLOADS", "0")
+    app = open_page("your_data")
+    assert not app.exception
+    assert not app.file_uploader
+    assert "python -m dpgp_core release" in app.info[0].value
+    app = press(app, "Practise with the !Kung census")
+    assert not app.exception
+    assert any(button.label.startswith("Make release 1") for button in app.button)
+
+
+def test_a_table_and_a_grid_that_are_too_much_together_are_a_sentence(monkeypatch):
+    spec = replace(EXAMPLE, x=("age",), y="height", grid=(50,))
+    monkeypatch.setattr(upload, "MAX_WORK", 99)
+    for use in (upload.prepared, upload.previewed, upload.released):
+        with pytest.raises(
+            ValueError, match=r"2 rows by 50 points of the grid are more than 99 together, the limit here"
+        ):
+            use(b"age,height\n10,120\n20,150\n", spec)
+
+
+def with_mechanism(app: AppTest, name: str) -> AppTest:
+    return declare(app, mechanism=CHOICES[name].title, epsilon=0.3)
+
+
+def test_inputs_are_made_public_by_an_explicit_choice_only(open_page, own_visitors):
+    app = press(with_mechanism(declared(open_page), "sparse"), "Make release 1")
+    assert "which is all that was used of inputs and outputs" in captions(app)
+    assert not app.exception
+    app = with_mechanism(app, "cloaking")
+    assert "no release protects inputs, whatever its own card says" in said(app)
+    app = press(app, "Make release 2")
+    assert "ends the protection of inputs" in said(app).replace("\\", "")
+    assert "**1 released**" in page_text(app)
+    app = press(press(app, "Treat inputs as public from now on"), "Make release 2")
+    assert ledger_from_json(last_zip(app).read("release.json")).inputs_public
+    assert "and from what is public here: the settings and the inputs" in captions(app)
+    assert "Inputs count as public in this ledger" in page_text(app)  # on the card too
+    assert "**2 released**" in page_text(app)
+
+
+def captions(app: AppTest) -> str:
+    return "\n".join(each.value for each in app.caption)
+
+
+def test_the_same_file_in_a_new_ledger_is_recognised(open_page):
+    app = press(declared(open_page), "Make release 1")
+    assert "same file as one that an earlier ledger" not in said(app)
+    app = press(app, "Begin a new ledger")
+    assert "same file as one that an earlier ledger of this browser was about" in said(app)
+    other = app.file_uploader[0].upload("other.csv", ROWS.replace("\n64", "\n63").encode(), "text/csv").run()
+    assert "same file as one that an earlier ledger" not in said(other)
+
+
+def test_with_private_inputs_nothing_is_said_of_rows_outside_the_domain(open_page):
+    inside, outside = (ROWS.encode(), ROWS.replace("\n7,", "\n7000,").encode())
+    for content in (inside, outside):
+        app = with_mechanism(declared(open_page, content), "sparse")
+        assert not app.error
+        assert not app.exception
+        assert "60 rows read." in page_text(app)
+    assert "outside" in said(declared(open_page, outside))  # public inputs may be spoken of
+
+
+def test_bayes_cloaking_is_the_default_and_asks_for_no_model(open_page):
+    app = practised(open_page)
+    [mechanism] = [each for each in app.selectbox if each.key == "own_f_mechanism"]
+    assert mechanism.value == CHOICES["bayes"].title == mechanism.options[0]
+    keys = {each.key for kind in (app.selectbox, app.number_input) for each in kind}
+    assert not keys & {"own_f_kernel", "own_f_noise", "own_f_cells", "own_f_length_age_years"}
+    assert [each.value for each in app.text_input if each.label == "Model"] == ["automatic"]
+    assert "known only with the release" in page_text(app)
+    assert "protects the inputs" not in page_text(app)
+    app = declare(app, mechanism=CHOICES["refined"].title)
+    keys = {each.key for kind in (app.selectbox, app.number_input) for each in kind}
+    assert {"own_f_kernel", "own_f_noise", "own_f_length_age_years"} <= keys
+
+
+def test_a_release_is_explored_on_its_own_page_at_no_budget(open_page):
+    app = press(press(practised(open_page), "Make release 1"), "Explore this release, free")
+    assert not app.exception
+    assert app.title[0].value == "What else does one release say, for free?"
+    assert "Shown: release 1" in "\n".join(each.value for each in app.sidebar.caption).replace("\\", "")
+    assert [each.value for each in app.metric[:2]] == ["ε = 1.00", "ε = 0"]
+    assert "one person's height" in page_text(app).replace("&#x27;", "'")
+    app.switch_page("../your_data.py").run()
+    assert "**1 released**, ε = 1.00 of 2 spent" in page_text(app)

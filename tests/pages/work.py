@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
+from tests.waiting import wait_until
+
 
 def tell(folder: str, name: str) -> np.ndarray:
     """Leave a mark that this ran, then return something with an array in it."""
@@ -17,13 +19,19 @@ def tell(folder: str, name: str) -> np.ndarray:
 
 
 def beat(folder: str, seconds: float, progress=None) -> str:
-    """Write the time again and again, and how much is done."""
+    """Write down which process this is, and again and again how much is done."""
+    (Path(folder) / "process").write_text(str(os.getpid()))
     start = time.monotonic()
     while (gone := time.monotonic() - start) < seconds:
-        (Path(folder) / "beat").write_text(str(time.monotonic()))
         if progress is not None:
             progress(gone / seconds)
         time.sleep(0.02)
+    return "done"
+
+
+def until_told(folder: str) -> str:
+    """Wait for a file called "go"."""
+    wait_until((Path(folder) / "go").exists, "the test's word")
     return "done"
 
 
@@ -41,3 +49,7 @@ def scaled(array: np.ndarray, factor: float) -> np.ndarray:
 
 def fill(gigabytes: float) -> int:
     return len(np.zeros(int(gigabytes * 2**27)))
+
+
+def number_of_process() -> int:
+    return os.getpid()

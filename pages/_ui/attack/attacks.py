@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+import datasets
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.accounting.tradeoff import budget_tradeoff
 from dpgp_core.arrays import FloatArray
@@ -17,9 +18,12 @@ from dpgp_core.attack.lira import Inputs, Shadows, attack_posterior_sampling
 from dpgp_core.attack.roc import Roc
 from dpgp_core.data import Dataset
 from dpgp_core.kernels import Matern12
+from dpgp_core.linalg.blocks import dense_of
 from dpgp_core.mechanisms import PosteriorSampling
+from dpgp_core.mechanisms.base import TeachingRelease
 from pages._ui.model import Design, Draw, Model, mechanism_of
 
+Target = Literal["paths", "cloaking", "gp_prior"]
 RATES = (0.01, 0.05, 0.10)
 CONFIDENCE = 0.95
 _N = 10
@@ -61,6 +65,12 @@ class OutputAttack:
     draw: Draw
     trials: int
 
+    @property
+    def guarantee(self) -> Guarantee:
+        """The promise of the release that is attacked."""
+        promise: Guarantee = mechanism_of(self.model, Design(self.mechanism), self.draw).guarantee
+        return promise.for_unit(datasets.exhibit(self.model.dataset).load().privacy_unit)
+
 
 @dataclass(frozen=True, eq=False)
 class Attacked:
@@ -93,20 +103,21 @@ def attack_outputs(dataset: Dataset, attack: OutputAttack) -> Attacked:
     start = time.perf_counter()
     mechanism = mechanism_of(attack.model, Design(attack.mechanism), attack.draw)
     plan = mechanism.plan(dataset.X, dataset.X)
-    shifts = np.linalg.lstsq(plan.factor, plan.weights, rcond=1e-13)[0]
+    shifts = np.linalg.lstsq(plan.factor, dense_of(plan.weights), rcond=1e-13)[0]
     record = int((shifts**2).sum(axis=0).argmax())
     pair = output_neighbours(dataset, record)
     rng = np.random.default_rng(attack.draw.seed)
-    known = [mechanism.release_planned(plan, data, dataset.X, rng) for data in pair]
-    linear = linear_attack(*known)
+    inside, outside = (mechanism.release_planned(plan, data, dataset.X, rng) for data in pair)
+    assert isinstance(inside, TeachingRelease)  # numbered draws
+    assert isinstance(outside, TeachingRelease)
+    linear = linear_attack(inside, outside)
     scores = [
         np.concatenate([linear.score(s) for s in draw_releases(mechanism, data, dataset.X, rng, attack.trials)])
         for data in pair
     ]
-    guarantee = mechanism.guarantee.for_unit(dataset.unit)
     roc = Roc.of(*scores)
     bound = epsilon_lower_bound(scores[0], scores[1], attack.draw.delta, CONFIDENCE)
-    return Attacked(roc, guarantee, bound, time.perf_counter() - start)
+    return Attacked(roc, attack.guarantee, bound, time.perf_counter() - start)
 
 
 def _lower_bound(roc: Roc, delta: float, seed: int) -> float:

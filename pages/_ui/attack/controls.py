@@ -2,39 +2,40 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import streamlit as st
 
 from dpgp_core.accounting.gaussian import check_delta
-from pages._ui.attack.attacks import OutputAttack, PathAttack
-from pages._ui.look.sidebar import (
-    as_number,
-    choice,
-    path_controls,
-    pick,
-    privacy,
-)
+from dpgp_core.attack.lira import Inputs
+from pages._ui.attack.attacks import OutputAttack, PathAttack, Target
+from pages._ui.look.offers import PATH_DELTAS, DropDown
+from pages._ui.look.sidebar import as_number, choice, path_controls, pick, privacy
 from pages._ui.model import Model
-from pages._ui.settings import (
-    PATH_DELTAS,
-    SHADOWS,
+
+SHADOWS = (1000, 3000, 10000)
+TARGET: DropDown[Target] = DropDown(
+    "attack_on",
+    {
+        "paths": "Posterior paths (LiRA)",
+        "cloaking": "Cloaked !Kung curve",
+        "gp_prior": "!Kung curve with GP-prior noise",
+    },
 )
+INPUTS: DropDown[Inputs] = DropDown("inputs", {"halves": "Balanced around the target", "uniform": "Anywhere"})
 
 
-def attack_setting() -> tuple[str, Any]:
-    """The sidebar of the attack page: what is attacked ("paths" or outputs), and the attack's settings."""
+def attack_setting() -> PathAttack | OutputAttack:
+    """The sidebar of the attack page: what is attacked, and the attack's settings."""
     with st.sidebar:
         st.subheader("Attack on")
-        kind = pick("Attack on", "attack_on", label_visibility="collapsed")
-    if kind != "paths":
+        target = pick("Attack on", TARGET, label_visibility="collapsed")
+    if target != "paths":
         draw = privacy(draws=False)
         trials = choice("Simulated releases", "shadows", SHADOWS, 10000)
-        return kind, OutputAttack(Model("kung", "EQ", 25.0, 0.3), kind, draw, int(trials))
+        return OutputAttack(Model("kung", "EQ", 25.0, 0.3), target, draw, int(trials))
     st.sidebar.subheader("Posterior paths")
-    r, sigma, L = path_controls(0.5, 1)
+    released = path_controls(0.5, 1)
     delta = choice("δ", "path_delta", PATH_DELTAS, 0.05, lambda raw: check_delta(as_number(raw)))
     trials = choice("Shadow data sets", "shadows", SHADOWS, 10000, help="Data sets like the real one, of each kind.")
     with st.sidebar:
-        inputs = pick("Other records", "inputs", help="Where the other nine records lie.")
-    return kind, PathAttack(float(r), float(sigma), int(L), float(delta), inputs, int(trials), 1)
+        inputs = pick("Other records", INPUTS, help="Where the other nine records lie.")
+    return PathAttack(released.r, released.sigma, released.L, float(delta), inputs, int(trials), 1)

@@ -22,9 +22,9 @@ def metrics(attacked: Attacked) -> list[Metric]:
             f"{text.percent(power.low)} to {text.percent(power.high)}",
         ),
         Metric(
-            "ε promised", text.number(attacked.guarantee.budget.epsilon, 3), f"δ = {attacked.guarantee.budget.delta:g}"
+            "ε promised", text.at_most(attacked.guarantee.budget.epsilon), f"δ = {attacked.guarantee.budget.delta:g}"
         ),
-        Metric("ε proven by this attack", f"≥ {text.number(attacked.epsilon_lower, 3)}", "95 % confidence"),
+        Metric("ε proven by this attack", f"≥ {text.at_least(attacked.epsilon_lower)}", "95 % confidence"),
     ]
 
 
@@ -39,7 +39,7 @@ def answer(attacked: Attacked) -> str:
     )
     return (
         f"At 5 % false alarms this attack finds **{text.percent(power.value)}** of those who are there; "
-        f"ε = {text.number(attacked.guarantee.budget.epsilon, 3)} would allow "
+        f"ε = {text.at_most(attacked.guarantee.budget.epsilon)} would allow "
         f"{text.percent(limit)}, guessing 5.0 %. {verdict}"
     )
 

@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import streamlit as st
 
-from pages._ui.look.maps import LAYERS
+from pages._ui.cloaking.cells import LAYERS
+from pages._ui.cloaking.two_points import TwoPointSettings
+from pages._ui.look.offers import DropDown
 from pages._ui.look.sidebar import pick
 
+LAYER = DropDown("map", {kind: layer.title for kind, layer in LAYERS.items()})
 
-def map_view(show_overlay: bool) -> tuple[str, bool]:
+
+class MapView(NamedTuple):
     """Which layer of the map, and whether the published method stands beside it."""
+
+    layer: str
+    beside: bool
+
+
+def map_view(show_overlay: bool) -> MapView:
+    """Above the map."""
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     with left:
-        kind = pick("The map shows", "map", [kind for kind, layer in LAYERS.items() if layer.private or show_overlay])
+        kind = pick("The map shows", LAYER, [kind for kind, layer in LAYERS.items() if layer.private or show_overlay])
     beside = right.toggle("Published method beside it", key="beside", bind="query-params")
-    return kind, beside
+    return MapView(kind, beside)
 
 
-def two_point_sliders() -> tuple[float, float, float, float, float, int]:
-    """Inputs of two records, lengthscale, noise variance, d and which record moves, in the page's body."""
+def two_point_sliders() -> TwoPointSettings:
+    """In the page's body."""
 
     def slider(label: str, key: str, low: float, high: float, value: float, step: float) -> float:
         return st.slider(label, low, high, value, step, key=key, bind="query-params")
@@ -32,5 +45,5 @@ def two_point_sliders() -> tuple[float, float, float, float, float, int]:
         noise = slider("Noise variance", "two_noise", 0.05, 2.0, 0.1, 0.05)
     with right:
         d = slider("Largest change d", "two_d", 0.5, 3.0, 2.0, 0.5)
-        moved = slider("Which record changes", "moved", 1, 2, 1, 1)
-    return x1, x2, lengthscale, noise, d, int(moved)
+        moved = st.slider("Which record changes", 1, 2, 1, 1, key="moved", bind="query-params")
+    return TwoPointSettings(x1, x2, lengthscale, noise, d, int(moved))

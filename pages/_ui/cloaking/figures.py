@@ -6,6 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpgp_core.arrays import FloatArray
+from dpgp_core.linalg.blocks import dense_of
 from pages._ui.cloaking.pipeline import Result
 from pages._ui.look.palette import GUARANTEE, NON_PRIVATE, OTHER, PRIVATE, TRUTH, faded
 from pages._ui.look.plots import HEIGHT, axis, band, finish
@@ -22,7 +23,7 @@ def curves(result: Result, overlay: bool, other: bool = False) -> go.Figure:
     mean, noise = result.outcome.nonprivate[grid], result.outcome.noise_sd[grid]
     figure = go.Figure()
     centre = mean if overlay else release.samples[0, grid]
-    band(figure, x, centre, _TWO_SD * noise, colour, 0.22, "privacy noise, 95 %")
+    band(figure, x, centre, _TWO_SD * noise, colour, 0.22, "± 1.96 sd of the privacy noise")
     if overlay:
         band(
             figure,
@@ -31,7 +32,7 @@ def curves(result: Result, overlay: bool, other: bool = False) -> go.Figure:
             _TWO_SD * result.fit.posterior_sd[grid],
             NON_PRIVATE,
             0.18,
-            "GP uncertainty, 95 %",
+            "± 1.96 posterior sd, no privacy noise",
         )
         figure.add_scatter(x=x, y=mean, name="non-private fit", line={"color": NON_PRIVATE, "width": 2})
         figure.add_scatter(
@@ -52,7 +53,9 @@ def curves(result: Result, overlay: bool, other: bool = False) -> go.Figure:
         )
     low, high = data.y_bounds
     figure.update_xaxes(title=axis(data.x_names[0], data.x_units[0]), range=[x[0], x[-1]])
-    figure.update_yaxes(title=axis(data.y_name, data.y_unit), range=[low - 0.35 * data.d, high + 0.35 * data.d])
+    figure.update_yaxes(
+        title=axis(data.y_name, data.y_unit), range=[low - 0.35 * data.output_range, high + 0.35 * data.output_range]
+    )
     return finish(figure, HEIGHT)
 
 
@@ -85,9 +88,9 @@ def cloaking_heat(result: Result) -> go.Figure:
     """C on the grid, records in order of their first input."""
     data, records = result.dataset, result.outcome.scene.records
     order = np.argsort(data.X[:, 0], kind="stable")
-    C = result.fit.C[records::3][:, order]
+    C = dense_of(result.fit.C)[records::3][:, order]
     return _heat(
-        C, np.arange(1, data.n + 1), result.outcome.scene.X_test[records::3, 0],
+        C, np.arange(1.0, data.n + 1), result.outcome.scene.X_test[records::3, 0],
         f"records, in order of {data.x_names[0]}", f"test point: {axis(data.x_names[0], data.x_units[0])}",
     )  # fmt: skip
 

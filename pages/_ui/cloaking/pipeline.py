@@ -6,12 +6,14 @@ C (data, model, test points) -> plan (objective, focus) -> outcome (budget, cali
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
 from datasets import london_hexes
+from datasets.exhibit import Scene as SceneKind
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
 from dpgp_core.evaluation.errors import draw_errors, rmse
@@ -21,7 +23,6 @@ from dpgp_core.gp.predictive import declared
 from dpgp_core.linalg.blocks import Matrix
 from dpgp_core.mechanisms import Cloaking, Plan, RefinedCloaking, Release, TeachingRelease
 from dpgp_core.mechanisms.cloaking import cloaking_plan
-from dpgp_core.mechanisms.recorded import SimulatedInterval
 from dpgp_core.strategies.noise_design import design_noise
 from pages._ui.model import Design, Draw, Model, mechanism_of
 from pages._ui.work.engine import engine
@@ -69,7 +70,7 @@ class Outcome:
         draw_rmse: RMSE of simulated draws (200,), in the output's unit.
         nonprivate: the GP's posterior mean at every row (P,), in the output's unit.
         noise_sd: standard deviation of the privacy noise at every row (P,), in the output's unit; for refined cloaking
-            that of both stages and of clipping about the fit without privacy, if the model is right. Public.
+            that of both stages, simulated about outputs in the middle of the bounds. Public.
         nonprivate_rmse: error of ``nonprivate``.
     """
 
@@ -106,9 +107,9 @@ class Result:
     computed: frozenset[str]
 
 
-def make_scene(dataset: Dataset) -> Scene:
-    """Test points of a dataset: its own inputs, then a grid beyond them; for London the cells of the map."""
-    if dataset.name.startswith("london"):
+def make_scene(dataset: Dataset, kind: SceneKind | None) -> Scene:
+    """Test points of a dataset: its own inputs, then a grid along the first beyond them; the cells of a map."""
+    if kind == "map":
         medians, cells = london_hexes.load(), london_hexes.map_cells()
         empty = cells[cells["sales"] == 0]
         X_test = np.vstack([medians.X, empty[["easting_km", "northing_km"]].to_numpy(float)])
@@ -116,7 +117,9 @@ def make_scene(dataset: Dataset) -> Scene:
         return Scene(X_test, medians.clipped_y, labels.fillna({"borough": "no sale here"}))
     low, high = dataset.x_box[0]
     # 30 % beyond the domain: the noise peaks where nobody lives, and a map of it should show that.
-    grid = np.linspace(low, high + 0.3 * (high - low), GRID_POINTS)[:, None]
+    along = np.linspace(low, high + 0.3 * (high - low), GRID_POINTS)
+    grid = np.tile(np.mean(dataset.x_box, axis=1), (GRID_POINTS, 1))  # other inputs in the middle of their box
+    grid[:, 0] = along
     return Scene(np.vstack([dataset.X, grid]), dataset.clipped_y)
 
 
@@ -125,12 +128,12 @@ def stage_matrix(dataset: Dataset, scene: Scene, model: Model) -> Fit:
     kernel, X_test = model.build(), scene.X_test
     low = InferenceChoice().low_rank(kernel, dataset.X)
     if low is None:
-        C: Matrix = cloaking_matrix(kernel, dataset.X, X_test, model.noise)
+        C = cloaking_matrix(kernel, dataset.X, X_test, model.noise)
         # diag(K_** - C K_f*), without the off-diagonal
         variance = kernel.diagonal(X_test) - np.einsum("ij,ij->i", C, kernel(X_test, dataset.X))
-    else:
-        C, variance = low.matrix(X_test, model.noise), low.variance(X_test, model.noise)
-    return Fit(C, dataset.y_scale * np.sqrt(np.maximum(variance, 0)), describe(low))
+        return Fit(C, dataset.y_scale * np.sqrt(np.maximum(variance, 0)), describe(low))
+    variance = low.variance(X_test, model.noise)
+    return Fit(low.matrix(X_test, model.noise), dataset.y_scale * np.sqrt(np.maximum(variance, 0)), describe(low))
 
 
 def stage_plan(dataset: Dataset, scene: Scene, model: Model, fit: Fit, design: Design) -> Plan:
@@ -146,10 +149,10 @@ def stage_plan(dataset: Dataset, scene: Scene, model: Model, fit: Fit, design: D
         return cloaking_plan(fit.C, noise, model_of, fit.inference)
     if isinstance(mechanism, RefinedCloaking):
         mechanism = replace(mechanism, weights=None if weights is None else tuple(weights))
-    if dataset.n <= EXACT_ALWAYS:
-        return mechanism.plan(dataset.X, scene.X_test)
-    with engine() as executor:  # many records: the passes over them run on the cluster, if there is one
-        return mechanism.plan(dataset.X, scene.X_test, executor)
+    many = dataset.n > EXACT_ALWAYS  # then the passes over the records run on the cluster, if there is one
+    with engine() if many else nullcontext() as executor:
+        plan: Plan = mechanism.plan(dataset.X, scene.X_test, executor)
+    return plan
 
 
 def stage_outcome(
@@ -163,8 +166,10 @@ def stage_outcome(
     simulation = np.random.default_rng([draw.seed, 1])
     if isinstance(mechanism, RefinedCloaking):
         simulated = mechanism.release_planned(plan, dataset, scene.X_test, simulation, SIMULATED_DRAWS).samples
-        assert isinstance(release.uncertainty, SimulatedInterval)
-        noise_sd, errors = release.uncertainty.privacy_sd(), rmse(simulated[:, at], scene.truth)
+        # its noise depends on what is clipped: shown is that about outputs in the middle of the bounds, which is public
+        silent = replace(dataset, y=np.full(dataset.n, dataset.midpoint))
+        noise = mechanism.release_planned(plan, silent, scene.X_test, simulation, SIMULATED_DRAWS).samples
+        noise_sd, errors = noise.std(axis=0), rmse(simulated[:, at], scene.truth)
     else:
         assert isinstance(release, TeachingRelease)
         assert release.noise_factor is not None

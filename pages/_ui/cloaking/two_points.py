@@ -19,6 +19,18 @@ OUTPUTS = np.array([1.0, -0.5])
 _GRID = np.linspace(0, 10, 101)[:, None]
 
 
+@dataclass(frozen=True)
+class TwoPointSettings:
+    """Inputs of the two records, lengthscale, noise variance, largest change d, and which record changes (1 or 2)."""
+
+    x1: float
+    x2: float
+    lengthscale: float
+    noise: float
+    d: float
+    moved: int = 1
+
+
 @dataclass(frozen=True, eq=False)
 class TwoPoints:
     """Two records, two test points.
@@ -40,9 +52,10 @@ class TwoPoints:
     design: NoiseDesign
 
 
-def build(x1: float, x2: float, lengthscale: float, noise: float, d: float) -> TwoPoints:
+def build(settings: TwoPointSettings) -> TwoPoints:
     """The picture's numbers; microseconds, so nothing is cached."""
-    kernel, X = EQ(lengthscale=lengthscale), np.array([[x1], [x2]])
+    kernel, X = EQ(lengthscale=settings.lengthscale), np.array([[settings.x1], [settings.x2]])
+    noise, d = settings.noise, settings.d
     C = cloaking_matrix(kernel, X, TEST_POINTS, noise)
     sensitivity = d * exact_sensitivity(kernel, X, noise)
     return TwoPoints(
@@ -60,7 +73,8 @@ def ellipse(covariance: FloatArray) -> FloatArray:
     values, vectors = np.linalg.eigh(covariance)
     angle = np.linspace(0, 2 * np.pi, 121)
     circle = np.stack([np.cos(angle), np.sin(angle)])
-    return vectors @ (np.sqrt(np.maximum(values, 0))[:, None] * circle)
+    points: FloatArray = vectors @ (np.sqrt(np.maximum(values, 0))[:, None] * circle)
+    return points
 
 
 def area_ratio(points: TwoPoints) -> float:

@@ -9,6 +9,7 @@ import pandas as pd
 
 from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.gp.inference import Inference
+from dpgp_core.linalg.blocks import dense_of
 from dpgp_core.strategies.noise_design import NoiseDesign
 from pages._ui.cloaking.pipeline import SIMULATED_DRAWS, Result
 from pages._ui.look import text
@@ -54,13 +55,13 @@ def release_metrics(ours: Result, paper: Result, overlay: bool, shown: Shown) ->
     return [
         *(errors if overlay else directions),
         Metric(
-            "Noise, typical record",
-            f"± {shown(noise_at_records(ours))}",
-            f"published ± {shown(noise_at_records(paper))}",
+            "Noise sd, typical record",
+            f"{shown(noise_at_records(ours))}",
+            f"published {shown(noise_at_records(paper))}",
         ),
         Metric(
             "Spent on screen",
-            f"ε = {text.number(guarantee.proven_epsilon, 3)}",
+            f"ε = {text.at_most(guarantee.proven_epsilon)}",
             f"{draws}, δ = {guarantee.budget.delta:g}",
         ),
     ]
@@ -100,9 +101,9 @@ def curves_alt(result: Result, colour: str) -> str:
     x, sd = release.X_test[grid, 0], result.outcome.noise_sd[grid]
     least, most = int(sd.argmin()), int(sd.argmax())
     return (
-        f"{data.y_name.capitalize()} against {data.x_names[0]}. Privacy noise ({colour}) is smallest, "
-        f"± {text.number(sd[least])} {data.y_unit}, at {text.number(x[least])} {data.x_units[0]} and largest, "
-        f"± {text.number(sd[most])} {data.y_unit}, at {text.number(x[most], 3)} {data.x_units[0]}."
+        f"{data.y_name.capitalize()} against {data.x_names[0]}. The standard deviation of the privacy noise ({colour}) "
+        f"is smallest, {text.number(sd[least])} {data.y_unit}, at {text.number(x[least])} {data.x_units[0]} and "
+        f"largest, {text.number(sd[most])} {data.y_unit}, at {text.number(x[most], 3)} {data.x_units[0]}."
     )
 
 
@@ -120,7 +121,7 @@ def certificate(result: Result) -> list[Metric]:
     """What proves the design: largest shift, gap, rank."""
     noise = _design(result)
     # |L^+ a_j|^2 over every record j, evaluated here and now on the values that are released
-    shifts = np.linalg.lstsq(result.plan.factor, result.plan.weights, rcond=1e-14)[0]
+    shifts = np.linalg.lstsq(result.plan.factor, dense_of(result.plan.weights), rcond=1e-14)[0]
     largest = float((shifts**2).sum(axis=0).max())
     return [
         Metric("Largest shift of any record", f"{largest:.6f}", "must not exceed 1"),
@@ -137,7 +138,7 @@ def record_table(result: Result) -> pd.DataFrame:
         axis(name, unit): data.X[:, i] for i, (name, unit) in enumerate(zip(data.x_names, data.x_units, strict=True))
     }
     columns["λ, share of the total"] = (noise.lambdas / noise.lambdas.sum()).round(6)
-    columns["|c|, pull on all test points"] = np.linalg.norm(result.fit.C, axis=0).round(6)
+    columns["|c|, pull on all test points"] = np.linalg.norm(dense_of(result.fit.C), axis=0).round(6)
     return pd.DataFrame(columns).sort_values("λ, share of the total", ascending=False)
 
 
@@ -176,7 +177,7 @@ def explain(result: Result, model: Model, design: Design, draw: Draw) -> list[tu
         ),
         (
             "Largest change of one record",
-            f"d = {text.number(data.d, 4)} {data.y_unit}, from the declared bounds {low:.4g} to {high:.4g} "
+            f"d = {text.number(data.output_range, 4)} {data.y_unit}, from the declared bounds {low:.4g} to {high:.4g} "
             f"{data.y_unit} ({data.bounds_reason})",
         ),
         (

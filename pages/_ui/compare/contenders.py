@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from datasets import exhibit
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
 from dpgp_core.evaluation.comparison import Held, epsilon_for_error, held_out_errors, hold_out, sweep, with_epsilon
@@ -15,14 +16,15 @@ from dpgp_core.evaluation.errors import rmse
 from dpgp_core.mechanisms import CATALOGUE
 from dpgp_core.mechanisms.base import Mechanism
 from dpgp_core.mechanisms.catalogue import Parameters
-from pages._ui.model import INPUT_RATIOS, Model, clip_of
+from pages._ui.model import Model, clip_of
 from pages._ui.work.engine import engine, run_on
 
 FOLDS = 5
 FOLD_SEED = 0  # public
 SEED = 1
 CURVE_EPSILONS = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 7.0, 10.0, 20.0, 50.0, 100.0)
-_ANY_EPSILON = 1.0  # plans do not depend on it
+_ANY_EPSILON = 1.0  # of a mechanism before it is given one
+_ANY_NOISE, _ANY_COUNT = 0.3, 1  # of a contender that does not use them
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ CONTENDERS = {name: entry for name, entry in CATALOGUE.items() if entry.compared
 
 def contender(contest: Contest, name: str, epsilon: float) -> Mechanism:
     """The mechanism of a contender at an epsilon."""
-    ratios = INPUT_RATIOS.get(contest.model.dataset, (1.0,))
+    ratios = exhibit(contest.model.dataset).ratios
     return CONTENDERS[name].build(
         Parameters(
             kernel=contest.model.build(),
@@ -55,6 +57,14 @@ def contender(contest: Contest, name: str, epsilon: float) -> Mechanism:
             fit_noise=True,
         )
     )
+
+
+def concerning(contest: Contest, name: str) -> Contest:
+    """The contest as far as it concerns a contender: one that makes its models itself is computed once for all."""
+    if not CONTENDERS[name].automatic:
+        return contest
+    shown = exhibit(contest.model.dataset)
+    return Contest(Model(shown.name, "EQ", shown.lengthscale, _ANY_NOISE), contest.delta, _ANY_COUNT, _ANY_COUNT)
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import streamlit as st
 
+from datasets import EXHIBITS
 from pages._ui.compare.contenders import Contest
 from pages._ui.compare.words import Scale
+from pages._ui.look.offers import of_datasets
 from pages._ui.look.sidebar import choice, dataset, model, privacy
-from pages._ui.settings import (
-    BINS,
-    INDUCING,
-)
+
+BINS = (3, 4, 6, 10, 20, 30)
+INDUCING = (4, 6, 10, 20, 30, 50)
+DATASET = of_datasets("compare_dataset", (exhibit for exhibit in EXHIBITS.values() if exhibit.cross_validated))
 
 
-def compare_setting() -> tuple[Contest, float]:
-    """The sidebar of the comparison: settings shared by all mechanisms, and epsilon."""
-    name = dataset("compare_dataset")
+class CompareSettings(NamedTuple):
+    """Settings shared by all mechanisms, and the epsilon at which they are ranked."""
+
+    contest: Contest
+    epsilon: float
+
+
+def compare_settings() -> CompareSettings:
+    """The sidebar of the comparison."""
+    name = dataset(DATASET)
     draw = privacy(draws=False)
     chosen = model(name)
     bins = choice("Bins along each input", "bins", BINS, 10, help="For both binning mechanisms; public.")
     inducing = choice("Inducing inputs", "inducing", INDUCING, 6, help="For cloaking with inducing inputs; public.")
-    return Contest(chosen, draw.delta, int(bins), int(inducing)), draw.epsilon
+    return CompareSettings(Contest(chosen, draw.delta, int(bins), int(inducing)), draw.epsilon)
 
 
 def target(nonprivate: float, scale: Scale) -> float:

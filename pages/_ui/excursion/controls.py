@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 import bisect
+from typing import NamedTuple
 
 import streamlit as st
 
 from dpgp_core.accounting.gaussian import check_delta
 from dpgp_core.checks import check_positive
-from pages._ui.excursion import exploration
+from pages._ui import session
+from pages._ui.excursion import computed, exploration
 from pages._ui.excursion.exploration import Kind, View
-from pages._ui.look.sidebar import as_number, choice, overlay, path_controls, pick
-from pages._ui.settings import (
-    CHOICES,
-    DATA_NOISES,
-    ETAS,
-    LEVELS,
-    LN_PRICES,
-    PATH_DELTAS,
-    PATH_LENGTHS,
-    RIDGES,
-    SEARCH_BUDGETS,
-    SIGMAS,
-)
-from pages._ui.work import cached
+from pages._ui.excursion.figures import LAYERS
+from pages._ui.look.offers import PATH_DELTAS, RIDGES, SIGMAS, DropDown
+from pages._ui.look.sidebar import as_number, choice, draw_number, overlay, path_controls, pick
 
-_DEFAULTS: dict[str, tuple[float, float, float]] = {  # kind -> lengthscale, r, s: epsilon of 2 to 4
+PATH_LENGTHS = (0.05, 0.08, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2)
+ETAS = (0, 0.05, 0.1, 0.2, 0.5, 1)
+DATA_NOISES = (0.1, 0.3, 0.5, 0.6)
+LEVELS = (-0.4, -0.2, 0, 0.2, 0.4)
+LN_PRICES = (12.6, 12.8, 13, 13.2, 13.4, 13.6)
+SEARCH_BUDGETS = (1, 2, 3, 5, 10, 20)
+KIND: DropDown[Kind] = DropDown("excursion", {"curve": "1-D", "plumes": "2-D plumes", "london": "London hexagons"})
+LAYER = DropDown("excursion_layer", {kind: layer.title for kind, layer in LAYERS.items()})
+_DEFAULTS: dict[Kind, tuple[float, float, float]] = {  # kind -> lengthscale, r, s: epsilon of 2 to 4
     "curve": (0.3, 8, 0.05),
     "plumes": (0.1, 8, 0.05),
     "london": (0.08, 8, 0.05),
@@ -34,26 +33,33 @@ _DEFAULTS: dict[str, tuple[float, float, float]] = {  # kind -> lengthscale, r, 
 
 def excursion_kind() -> Kind:
     """Which data: three tabs, bound to the address."""
-    titles = {title: kind for kind, title in CHOICES["excursion"].items()}
+    titles = list(KIND.titles.values())
     chosen = st.segmented_control(
-        "Data", list(titles), default=next(iter(titles)), key="excursion", bind="query-params", required=True,
+        "Data", titles, default=titles[0], key=KIND.key, bind="query-params", required=True,
         label_visibility="collapsed",
     )  # fmt: skip
-    return titles[chosen]
+    return KIND.value(chosen)
 
 
 def excursion_layer(show_overlay: bool) -> str:
     """What the London map shows."""
-    return pick("The map shows", "excursion_layer", None if show_overlay else ["votes"])
+    return pick("The map shows", LAYER, None if show_overlay else ["votes"])
 
 
-def excursion_setting(kind: Kind) -> tuple[View, bool]:
-    """The whole sidebar: what is released, of which data, and whether the overlay is on."""
+class ExcursionSettings(NamedTuple):
+    """What is released, of which data, and whether the overlay is on."""
+
+    view: View
+    overlay: bool
+
+
+def excursion_settings(kind: Kind) -> ExcursionSettings:
+    """The whole sidebar."""
     lengthscale, r, s = _DEFAULTS[kind]
     with st.sidebar:
         show = overlay()
     st.sidebar.subheader("Release")
-    ridge, scale, paths = path_controls(s, r)
+    released = path_controls(s, r)
     eta = choice("η: added prior noise", "eta", ETAS, 0, help="Further noise from the GP prior; buys a smaller ε.")
     length = choice(
         "Lengthscale [share of the domain]",
@@ -63,10 +69,10 @@ def excursion_setting(kind: Kind) -> tuple[View, bool]:
         lambda raw: check_positive("lengthscale", as_number(raw)),
     )
     delta = choice("δ", "path_delta", PATH_DELTAS, 0.005, lambda raw: check_delta(as_number(raw)))
-    seed = st.sidebar.number_input("Draw number", 1, 99999, 1, key="draw", bind="query-params")
+    seed = draw_number()
     st.sidebar.subheader("Data")
     if kind == "london":
-        threshold = choice("Threshold [ln GBP]", "ln_price", LN_PRICES, 13, help="13.0 is about GBP 442,000.")
+        threshold: float = choice("Threshold [ln GBP]", "ln_price", LN_PRICES, 13, help="13.0 is about GBP 442,000.")
         noise = exploration.LONDON_NOISE
     else:
         threshold = choice("Threshold", "level", LEVELS, 0)
@@ -77,32 +83,32 @@ def excursion_setting(kind: Kind) -> tuple[View, bool]:
     view = View(
         kind=kind,
         lengthscale=float(length),
-        r=ridge,
-        sigma=scale,
-        L=paths,
+        r=released.r,
+        sigma=released.sigma,
+        L=released.L,
         eta=float(eta),
         threshold=float(threshold),
         noise=float(noise),
         delta=float(delta),
-        seed=int(seed),
+        seed=seed,
     )
-    return view, show
+    return ExcursionSettings(view, show)
 
 
 def _ask() -> None:
-    st.session_state["search_asked"] = True
+    session.SEARCH_ASKED.put(True)
 
 
 def search_if_asked() -> None:
     """Run the search before the controls are drawn, show its progress, and set them to what it found."""
-    if not st.session_state.pop("search_asked", False):
+    if not session.SEARCH_ASKED.pop():
         return
-    state = st.session_state
-    kind = next(kind for kind, title in CHOICES["excursion"].items() if title == state["excursion"])
-    noise, delta = state.get("data_noise", exploration.LONDON_NOISE), float(state["path_delta"])
-    budget, paths = float(state["search_budget"]), int(state["paths"])
+    at = session.controls()
+    kind = KIND.value(at[KIND.key])
+    noise, delta = at.get("data_noise", exploration.LONDON_NOISE), float(at["path_delta"])
+    budget, paths = float(at["search_budget"]), int(at["paths"])
     try:
-        found = cached.found_settings(kind, float(noise), delta, paths, budget)
+        found = computed.found_settings(kind, float(noise), delta, paths, budget)
     except ValueError as error:
         st.warning(f"No setting keeps within epsilon = {budget:g}: {error}.")
         return
@@ -117,5 +123,5 @@ def _set_controls(kind: Kind, lengthscale: float, r: float, delta: float, paths:
     if not fitting:
         st.warning(f"No setting on the sliders keeps within epsilon = {budget:g}; try fewer paths or a larger budget.")
         return
-    st.session_state.update({"length": length, "r": ridge, "sigma": fitting[0], "eta": 0})
+    session.move({"length": length, "r": ridge, "sigma": fitting[0], "eta": 0})
     st.success(f"Found for epsilon at most {budget:g}: lengthscale {length:g}, r = {ridge:g}, s = {fitting[0]:g}.")

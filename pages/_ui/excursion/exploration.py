@@ -15,7 +15,7 @@ from dpgp_core.accounting.posterior_curves import Sensitivity
 from dpgp_core.accounting.posterior_epsilon import posterior_sampling_epsilon
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
-from dpgp_core.excursion.grid_search import SearchSpace, Setting
+from dpgp_core.excursion.grid_search import PathSetting, SearchSpace
 from dpgp_core.excursion.marginals import posterior_marginals
 from dpgp_core.excursion.search import search
 from dpgp_core.excursion.sets import (
@@ -86,7 +86,7 @@ class Explored:
     Attributes:
         dataset: the data.
         grid: test points (P, D).
-        truth: true function (P,), in model units.
+        truth: true function (P,), in model units; NaN where nobody knows it (London: no sale).
         mean: posterior mean (P,).
         probability: excursion probability at every test point (P,).
         cutoff: chosen on separate validation data.
@@ -114,8 +114,14 @@ class Explored:
     level: float
 
     @property
+    def known(self) -> BoolArray:
+        """Points whose truth is known (P,)."""
+        known: BoolArray = np.isfinite(self.truth)
+        return known
+
+    @property
     def true_set(self) -> BoolArray:
-        """{f >= t} (P,)."""
+        """{f >= t} (P,), False where it is not known."""
         inside: BoolArray = self.truth >= self.level
         return inside
 
@@ -133,12 +139,12 @@ class Explored:
     @property
     def estimate_iou(self) -> float:
         """IoU of the non-private estimate."""
-        return float(iou(self.estimate, self.true_set))
+        return float(iou(self.estimate[self.known], self.true_set[self.known]))
 
     @property
     def everything_iou(self) -> float:
         """IoU of declaring the whole domain: what a set must beat to say anything."""
-        return float(self.true_set.mean())
+        return float(self.true_set[self.known].mean())
 
 
 def data_of(view: View) -> tuple[Dataset, FloatArray, FloatArray]:
@@ -148,7 +154,7 @@ def data_of(view: View) -> tuple[Dataset, FloatArray, FloatArray]:
     if view.kind == "plumes":
         return plumes_2d.load(noise=view.noise), plumes_2d.grid(SIDE), plumes_2d.truth(noise=view.noise, side=SIDE)
     medians = london_excursion.load(threshold=view.threshold)
-    return medians, medians.X, medians.y
+    return medians, london_excursion.grid(), london_excursion.truth(medians)
 
 
 def simulated_targets(kind: Kind, count: int, noise: float, seed: int) -> Targets:
@@ -173,7 +179,7 @@ def cutoff_of(view: View) -> float:
 def explore(view: View, cutoff: float) -> Explored:
     """Fit, release and compare."""
     dataset, grid, truth = data_of(view)
-    y = (dataset.clipped_y - dataset.midpoint) / (dataset.d / 2)
+    y = (dataset.clipped_y - dataset.midpoint) / (dataset.output_range / 2)
     mean, variance = posterior_marginals(view.kernel, dataset.X, y, grid, np.array([view.r**2]))
     probability = excursion_probability(mean[0], view.sigma**2 * variance[0], view.level)
     sampling = PosteriorSampling.for_dataset(
@@ -181,8 +187,9 @@ def explore(view: View, cutoff: float) -> Explored:
     )
     rng = np.random.default_rng(view.seed)
     paths = _smooth(view, sampling.release(dataset, grid, rng, draws=view.L + SIMULATED).samples)
-    guarantee = sampling.guarantee.repeated(view.L).for_unit(dataset.unit)
-    inside = truth >= view.level
+    guarantee = sampling.guarantee.repeated(view.L).for_unit(dataset.privacy_unit)
+    known = np.isfinite(truth)
+    inside = truth[known] >= view.level
     return Explored(
         dataset=dataset,
         grid=grid,
@@ -191,22 +198,24 @@ def explore(view: View, cutoff: float) -> Explored:
         probability=probability,
         cutoff=cutoff,
         paths=paths[: view.L],
-        path_iou=iou(paths >= view.level, inside),
-        hall_iou=_hall_iou(view, dataset, grid, inside, sampling.guarantee.budget.epsilon),
-        bce=float(binary_cross_entropy(probability, inside)),
+        path_iou=iou(paths[:, known] >= view.level, inside),
+        hall_iou=_hall_iou(view, dataset, grid, (known, inside), sampling.guarantee.budget.epsilon),
+        bce=float(binary_cross_entropy(probability[known], inside)),
         d_eff=effective_dimension(view.kernel(dataset.X, dataset.X), view.r**2),
         guarantee=guarantee,
         level=view.level,
     )
 
 
-def _hall_iou(view: View, dataset: Dataset, grid: FloatArray, inside: BoolArray, epsilon: float) -> FloatArray:
-    """IoU of Hall's release, which protects the same, at the epsilon of one path."""
+def _hall_iou(
+    view: View, dataset: Dataset, grid: FloatArray, truth: tuple[BoolArray, BoolArray], epsilon: float
+) -> FloatArray:
+    """IoU of Hall's release, which protects the same, at the epsilon of one path; ``truth``: where known, inside."""
     if epsilon > MOST_EPSILON:
         return np.zeros(0)
     hall = HallPosterior(kernel=view.kernel, r=view.r, epsilon=epsilon, delta=view.delta)
     samples = hall.release(dataset, grid, np.random.default_rng([view.seed, 3]), draws=SIMULATED).samples
-    return iou(_smooth(view, samples) >= view.level, inside)
+    return iou(_smooth(view, samples)[:, truth[0]] >= view.level, truth[1])
 
 
 def _smooth(view: View, paths: FloatArray) -> FloatArray:
@@ -216,7 +225,7 @@ def _smooth(view: View, paths: FloatArray) -> FloatArray:
 
 def find_settings(
     kind: Kind, noise: float, delta: float, L: int, budget: float, progress: Callable[[float], None]
-) -> Setting:
+) -> PathSetting:
     """Best lengthscale, r and s for L paths within epsilon <= budget, searched on simulated data.
 
     Lengthscales are evaluated on the cluster if one is configured (``engine``).

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from datasets import london_excursion
 from pages._ui.excursion.exploration import SIDE, SIMULATED, Explored, View
 from pages._ui.look import text
 from pages._ui.look.maps import Layer
@@ -14,11 +17,11 @@ from pages._ui.look.palette import NON_PRIVATE, OTHER, PREDICTION_SCALE, PRIVATE
 from pages._ui.look.plots import finish
 
 _SHOWN = 5  # paths drawn at most
-_PERCENT = {"unit": "%", "low": 0, "high": 100, "scale": PREDICTION_SCALE}
+_percent = partial(Layer, unit="%", low=0, high=100, scale=PREDICTION_SCALE)
 LAYERS = {
-    "votes": Layer("Released paths above the threshold", "paths above [%]", **_PERCENT, private=True),
-    "estimate": Layer("Non-private probability", "probability [%] (not private)", **_PERCENT, private=False),
-    "truth": Layer("Truly above", "truly above [%] (not private)", **_PERCENT, private=False),
+    "votes": _percent("Released paths above the threshold", "paths above [%]", private=True),
+    "estimate": _percent("Non-private probability", "probability [%] (not private)", private=False),
+    "truth": _percent("Truly above", "truly above [%] (not private)", private=False),
 }
 
 
@@ -110,13 +113,12 @@ def overlap(found: Explored) -> go.Figure:
 
 
 def cell_table(found: Explored, overlay: bool) -> pd.DataFrame:
-    """London: one row a hexagon."""
-    labels = found.dataset.labels
-    frame = pd.DataFrame({name: labels[name] for name in ("cell", "borough", "sales")})
+    """London: one row a hexagon of the public grid; where sales are is private, so only the overlay tells."""
+    frame = pd.DataFrame({"cell": london_excursion.cells()})
     frame[LAYERS["votes"].column] = (100 * found.votes).round(1)
     if overlay:
         frame[LAYERS["estimate"].column] = (100 * found.probability).round(1)
-        frame[LAYERS["truth"].column] = 100.0 * found.true_set
+        frame[LAYERS["truth"].column] = np.where(found.known, 100.0 * found.true_set, np.nan)
     return frame
 
 
@@ -130,8 +132,15 @@ def path_table(found: Explored, overlay: bool) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def metrics(found: Explored) -> list[Metric]:
-    """Overlap of one path, of the estimate, of Hall's release; epsilon."""
+def metrics(found: Explored, overlay: bool) -> list[Metric]:
+    """Overlap of one path, of the estimate, of Hall's release, all under the overlay only; epsilon."""
+    spent = Metric(
+        "ε for the paths shown",
+        text.at_most(found.guarantee.budget.epsilon),
+        f"{len(found.paths)} released, δ = {text.at_most(found.guarantee.budget.delta, 2)}",
+    )
+    if not overlay:
+        return [Metric("Protects", "inputs, outputs", "one record replaced"), spent]
     quartiles = np.percentile(found.path_iou, [25, 75])
     hall = f"Hall {text.number(float(np.median(found.hall_iou)))}" if len(found.hall_iou) else "no promise to match"
     return [
@@ -142,17 +151,13 @@ def metrics(found: Explored) -> list[Metric]:
         ),
         Metric("IoU without privacy", f"{found.estimate_iou:.2f}", f"everything {found.everything_iou:.2f}"),
         Metric("d_eff, cross-entropy", f"{text.number(found.d_eff)}, {text.number(found.bce)}", "nats; not private"),
-        Metric(
-            "ε for the paths shown",
-            text.number(found.guarantee.budget.epsilon, 3),
-            f"{len(found.paths)} released, δ = {found.guarantee.budget.delta:.2g}",
-        ),
+        spent,
     ]
 
 
 def answer(found: Explored, overlay: bool) -> str:
     """The plain sentence under the question."""
-    epsilon = f"ε = {text.number(found.guarantee.budget.epsilon, 3)}"
+    epsilon = f"ε = {text.at_most(found.guarantee.budget.epsilon)}"
     if not overlay:
         return f"{len(found.paths)} released paths cost **{epsilon}**; inputs and outputs are both protected."
     return (

@@ -40,7 +40,7 @@ class Scored:
     Attributes:
         scores: of the grid. Not private.
         ours: exact sensitivity of differences of the plain score.
-        clipped: of the score clipped at +-d (the spec's corrected bound).
+        clipped: of the score clipped at +-d (the corrected bound, ``sse_sensitivity``).
         published: of Smith et al. 2018; invalid, shown for comparison.
     """
 
@@ -59,7 +59,7 @@ def score(dataset: Dataset, grid: Grid) -> Scored:
         )
         for candidate in grid.lengthscales
     ]
-    d = dataset.d / dataset.y_scale
+    d = dataset.output_range / dataset.y_scale
     scores = grid_scores(plans, dataset)
     return Scored(
         scores=scores,

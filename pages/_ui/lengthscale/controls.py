@@ -2,26 +2,50 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
+from typing import NamedTuple
 
 import streamlit as st
 
+from datasets import EXHIBITS, exhibit
 from dpgp_core.accounting.gaussian import check_budget
 from dpgp_core.accounting.guarantee import Guarantee
+from dpgp_core.selection.exponential import MechanismName
+from pages._ui import session
 from pages._ui.lengthscale.choice import Budgets, Grid
+from pages._ui.look import offers
+from pages._ui.look.offers import EPSILONS, DropDown, lengthscale_key, of_datasets
 from pages._ui.look.sidebar import as_number, choice, dataset, noise_control, pick, privacy
 from pages._ui.model import Design, Model, mechanism_of
-from pages._ui.settings import (
-    CHOICES,
-    EPSILONS,
-    LENGTHSCALES,
-    SELECTION_EPSILONS,
+
+SELECTION_EPSILONS = (0.1, 0.2, 0.5, 1, 2, 5, 10)
+DATASET = of_datasets(
+    "choice_dataset",
+    (
+        exhibit
+        for scene in ("curve", "map")
+        for exhibit in EXHIBITS.values()
+        if exhibit.scene == scene and exhibit.cross_validated
+    ),
+)
+CHOICE_BY: DropDown[MechanismName] = DropDown(
+    "choice_by", {"exponential": "Exponential mechanism", "permute_and_flip": "Permute-and-flip"}
 )
 
 
-def choice_setting() -> tuple[Grid, Budgets, str, Guarantee]:
-    """The sidebar of the lengthscale page: grid, budgets, unit of the lengthscale, the release's guarantee."""
-    name = dataset("choice_dataset")
+class ChoiceSettings(NamedTuple):
+    """Candidates, budgets, unit of the lengthscale, and the guarantee of the release that follows."""
+
+    grid: Grid
+    budgets: Budgets
+    unit: str
+    release: Guarantee
+
+
+def choice_settings() -> ChoiceSettings:
+    """The sidebar of the lengthscale page."""
+    name = dataset(DATASET)
     draw = privacy(draws=False)
     selection = choice(
         "ε of the choice: more private ⟷ more accurate",
@@ -34,29 +58,40 @@ def choice_setting() -> tuple[Grid, Budgets, str, Guarantee]:
     st.sidebar.subheader("Model")
     noise = noise_control()
     with st.sidebar:
-        kernel = pick("Kernel", "kernel")
+        kernel = pick("Kernel", offers.KERNEL)
     with st.sidebar.expander("Expert"):
-        mechanism = pick("Choice by", "choice_by")
-        objective = pick("Noise objective", "objective")
-        calibration = pick("Calibration", "calibration")
-    unit, lengthscales, default = LENGTHSCALES[name]
-    grid = Grid(Model(name, kernel, float(default), noise), tuple(map(float, lengthscales)), objective)
+        mechanism = pick("Choice by", CHOICE_BY)
+        objective = pick("Noise objective", offers.OBJECTIVE)
+        calibration = pick("Calibration", offers.CALIBRATION)
+    shown = exhibit(name)
+    grid = Grid(Model(name, kernel, shown.lengthscale, noise), shown.lengthscales, objective)
     budgets = Budgets(float(selection), draw.epsilon, draw.delta, calibration, mechanism)
     release = mechanism_of(grid.model, Design("cloaking", objective), replace(draw, calibration=calibration))
-    return grid, budgets, unit, release.guarantee
+    return ChoiceSettings(grid, budgets, shown.unit, release.guarantee)
 
 
 def carry_tile() -> None:
     """Callback: the clicked tile's lengthscale and epsilon become the state of the other pages."""
-    points = st.session_state["tiles"]["selection"]["points"]
+    points = session.control("tiles")["selection"]["points"]
     if not points or "customdata" not in points[0]:
         return
     lengthscale, epsilon = points[0]["customdata"]
-    name = next(
-        name for name, title in CHOICES["choice_dataset"].items() if title == st.session_state["choice_dataset"]
-    )
-    taken = {f"lengthscale_{LENGTHSCALES[name][0]}": f"{lengthscale:g}"}
+    name = DATASET.value(session.control(DATASET.key))
+    taken = {lengthscale_key(exhibit(name)): f"{lengthscale:g}"}
     if epsilon in EPSILONS:
-        st.session_state["epsilon"] = next(option for option in EPSILONS if option == epsilon)
-    st.session_state["carried"] = st.session_state.get("carried", {}) | taken
-    st.session_state["tile"] = (lengthscale, epsilon)
+        session.move({"epsilon": next(option for option in EPSILONS if option == epsilon)})
+    session.CARRIED.put(session.CARRIED.get({}) | taken)
+    session.TILE.put((lengthscale, epsilon))
+
+
+def carried_tile(unit: str) -> None:
+    """What was clicked, and where it can be taken."""
+    tile = session.TILE.find()
+    if tile is None:
+        return
+    lengthscale, epsilon = tile
+    release = f" at ε = {epsilon:g}" if math.isfinite(epsilon) else ""
+    st.success(f"Taken along: lengthscale {lengthscale:g} {unit}{release}. The other pages open with it.")
+    with st.container(horizontal=True):
+        for page in ("kung_curves", "london_noise_map"):
+            st.page_link(f"../{page}.py", icon=":material/arrow_forward:")  # by the page's title

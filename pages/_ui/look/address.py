@@ -5,17 +5,17 @@ from __future__ import annotations
 import contextlib
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import streamlit as st
 
+from pages._ui import session
 from pages._ui.look import text
-from pages._ui.settings import CHOICES
 
-_NUMBER = re.compile(r"[+-]?\d+\.?\d*([eE][+-]?\d+)?", re.ASCII)
-_OURS = ("page",)  # kept in the session by main.py under a name of its own: no control. Nor is anything "own_...":
-# what a visitor declares about a table is bound to no address
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_LONGEST_WHOLE = 4000  # digits; python turns no longer ones into numbers
+Titles = Mapping[str, Mapping[str, str]]  # of drop-downs: parameter -> value -> title
 
 
 def asked() -> dict[str, str]:
@@ -28,24 +28,28 @@ def repeated() -> bool:
     return any(len(st.query_params.get_all(key)) > 1 for key in st.query_params)
 
 
-def usable(address: dict[str, str]) -> dict[str, str]:
+def usable(address: dict[str, str], titles: Titles) -> dict[str, str]:
     """The parameters as controls read them: short values (``map=truth``) spelled out, numbers as on the sliders.
 
     Values that no control can read, and on which some of streamlit's stop with an error, are left out: empty ones and
     infinite numbers.
     """
     return {
-        key: CHOICES.get(key, {}).get(value, _as_written(value))
+        key: titles.get(key, {}).get(value, _as_written(value))
         for key, value in address.items()
         if key == "tour" or (value.strip() and not _is_infinite(value))
     }
 
 
 def _as_written(value: str) -> str:
-    """1e-5 as 1e-05 and 2.0 as 2: how python, and so a slider, writes that number. Anything else stays."""
-    if not _NUMBER.fullmatch(value) or not any(mark in value for mark in ".eE"):
+    """1e-5 as 1e-05, 2.0, +2 and 02 as 2: how python, and so a slider, writes that number. Anything else stays."""
+    plain = value.strip()
+    if not _NUMBER.fullmatch(plain):
         return value
-    return str(float(value)).removesuffix(".0")
+    if len(plain) <= _LONGEST_WHOLE and not any(mark in plain for mark in ".eE"):
+        return str(int(plain))
+    number = float(plain)
+    return str(number).removesuffix(".0") if number else "0"
 
 
 def _is_infinite(value: str) -> bool:
@@ -57,41 +61,42 @@ def _is_infinite(value: str) -> bool:
 
 def remember() -> None:
     """Keep what was asked for over the rerun at the usable address."""
-    st.session_state["asked"] = asked()
+    session.ASKED.put(asked())
 
 
 def note_explained(key: str) -> None:
     """A control has already said in its own words why it does not use its value."""
-    st.session_state["explained"] = {*st.session_state.get("explained", ()), key}
+    session.EXPLAINED.put(session.EXPLAINED.get(frozenset()) | {key})
 
 
 @contextlib.contextmanager
-def explained() -> Iterator[None]:
+def explained(titles: Titles) -> Iterator[None]:
     """Run a page, then say above it which values of a new address its controls did not use, and what they show."""
-    state, notes = st.session_state, st.container()
-    wanted = state.pop("asked", asked())
-    state["explained"] = set()
-    new = wanted != state.get("last_address")
+    notes = st.container()
+    wanted = session.ASKED.pop()
+    wanted = asked() if wanted is None else wanted
+    session.EXPLAINED.put(frozenset())
+    new = wanted != session.LAST_ADDRESS.find()
     yield
     if new:  # else the controls were moved since, and the address may lag behind them
         for key, raw in wanted.items():
-            if _is_unused(key, raw):
-                notes.warning(text.bad_link_value(key, raw, _reason(raw, state[key]), state[key]))
-    state["last_address"] = asked()
+            if _is_unused(key, raw, titles.get(key, {})):
+                used = session.control(key)
+                notes.warning(text.bad_link_value(key, raw, _reason(raw, used), used))
+    session.LAST_ADDRESS.put(asked())
 
 
-def _is_unused(key: str, raw: str) -> bool:
+def _is_unused(key: str, raw: str, titles: Mapping[str, str]) -> bool:
     """Whether a control of this page stands at another value than its parameter asked for."""
-    state = st.session_state
-    if key in _OURS or key.startswith("own_") or key not in state or key in state["explained"]:
+    if not session.is_control(key) or key in session.EXPLAINED.get(frozenset()):
         return False
-    used, after = state[key], st.query_params.get(key)
+    used, after = session.control(key), st.query_params.get(key)
     if not isinstance(used, (bool, int, float, str)) or after == raw:
         return False
-    return not _same(used, CHOICES.get(key, {}).get(raw, raw))
+    return not _same(used, titles.get(raw, raw))
 
 
-def _same(used: Any, raw: str) -> bool:
+def _same(used: bool | int | float | str, raw: str) -> bool:
     if isinstance(used, bool):
         return raw.lower() == str(used).lower()
     if isinstance(used, str):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 from urllib.parse import urlencode
@@ -14,7 +13,6 @@ import pydeck as pdk
 import streamlit as st
 
 from dpgp_core.accounting.guarantee import Guarantee
-from dpgp_core.accounting.ledger import Ledger
 from pages._ui.look import glossary, palette, text
 from pages._ui.look.maps import HEIGHT, Layer, legend
 from pages._ui.look.metric import Metric
@@ -54,6 +52,12 @@ def overlay_banner(more: str = "Switch them off in the sidebar.") -> None:
     )
 
 
+def needs_overlay(question: str) -> None:
+    """In place of a page that compares with the true data throughout, while the overlay is off."""
+    heading(question, "Everything this page answers with is computed from the true data, so it is not shown.")
+    st.info("Switch the educational overlay on in the sidebar to see it.", icon=":material/visibility_off:")
+
+
 def chart(figure: go.Figure, key: str, alt: str) -> None:
     """A plotly figure in the page's theme, with a caption that says what it shows."""
     st.plotly_chart(figure, key=key, config={"displaylogo": False}, alt=alt)
@@ -83,18 +87,6 @@ def clickable(figure: go.Figure, key: str, alt: str, on_click: Callable[[], None
         figure, key=key, on_select=on_click, selection_mode="points", config={"displaylogo": False}, alt=alt
     )
     st.caption(alt)
-
-
-def carried_tile(unit: str) -> None:
-    """What was clicked on the lengthscale page, and where it can be taken."""
-    if "tile" not in st.session_state:
-        return
-    lengthscale, epsilon = st.session_state["tile"]
-    release = f" at ε = {epsilon:g}" if math.isfinite(epsilon) else ""
-    st.success(f"Taken along: lengthscale {lengthscale:g} {unit}{release}. The other pages open with it.")
-    with st.container(horizontal=True):
-        for page, title in (("kung_curves", "!Kung curves"), ("london_noise_map", "London noise map")):
-            st.page_link(f"../{page}.py", label=title, icon=":material/arrow_forward:")
 
 
 def table(frame: pd.DataFrame, key: str, note: str = "") -> None:
@@ -133,12 +125,12 @@ def lessons(page: str, rows: Sequence[tuple[str, dict[str, Any]]]) -> None:
 def guarantee_rows(guarantee: Guarantee) -> tuple[tuple[str, str], ...]:
     """The card's rows, every one read off the guarantee."""
     draws = f" for all {guarantee.releases} draws together" if guarantee.releases > 1 else ""
-    claim, sure = f"{text.budget(guarantee)}{draws}", "proven for this setting"
+    claim, sure = text.budget(guarantee) + (f". That is{draws}" if draws else ""), "proven for this setting"
     if not guarantee.established:
         claim = f"claimed: ε = {guarantee.budget.epsilon:g} at δ = {guarantee.budget.delta:g}{draws}"
         sure = (
             f"not established: the formula is not proven at ε = {guarantee.budget.epsilon:g}. "
-            f"What this noise does guarantee is ε = {text.number(guarantee.proven_epsilon, 3)} "
+            f"What this noise does guarantee is ε = {text.at_most(guarantee.proven_epsilon)} "
             f"at δ = {guarantee.budget.delta:g}"
         )
     return (
@@ -167,27 +159,6 @@ def guarantee_card(guarantee: Guarantee, note: str = "") -> None:
         "<style>.guarantee p{margin:.35rem 0;font-size:.92rem;line-height:1.45;max-width:62rem}"
         ".guarantee small{opacity:.65}</style>"
     )
-
-
-def spent(dataset_name: str, guarantee: Guarantee, identity: object) -> None:
-    """Sidebar: what is spent on screen, and by everything this session has looked at on this dataset."""
-    seen: dict[str, dict[str, Guarantee]] = st.session_state.setdefault("seen_releases", {})
-    releases = seen.setdefault(dataset_name, {})
-    releases[repr(identity)] = guarantee
-    delta = guarantee.budget.delta
-    total = Ledger(entries=list(releases.items())).epsilon(delta)
-    with st.sidebar:
-        st.subheader("Budget spent")
-        st.markdown(
-            f":material/verified_user: On screen: **ε = {text.number(guarantee.proven_epsilon, 3)}** at δ = {delta:g}"
-            f" ({guarantee.releases} draw{'s' if guarantee.releases > 1 else ''})"
-        )
-        st.caption("What a comparison draws beside it would cost extra.")
-        if len(releases) > 1:
-            st.caption(
-                f"If all {len(releases)} pictures seen in this session were published: "
-                f"ε = {text.number(total, 3)} at δ = {delta:g}. Looking twice costs twice."
-            )
 
 
 def state_link() -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 TERMS = {
-    "ε (epsilon)": "The privacy budget: one person can change the odds of anything released by a factor of at most "
-    "exp(ε). 0 would be perfect privacy; smaller is more private and less accurate.",
-    "δ (delta)": "The probability mass exempted from the ε promise; well below 1 / number of people to mean much.",
+    "ε (epsilon)": "The privacy budget: because of one person no event's probability can grow by more than a "
+    "factor exp(ε), plus δ. 0 would be perfect privacy; smaller is more private and less accurate.",
+    "δ (delta)": "What a probability may grow by beyond that factor; well below 1 / number of people to mean much.",
     "Unit": "Whom one record is about: one woman's height, one hexagon's median price. Only this much is protected; "
     "someone with three records has a promise at three times the ε only.",
     "Neighbours": "Two tables that differ in one unit. The promise is that a release cannot tell them apart by more "
@@ -24,7 +24,7 @@ ROWS = {  # of the guarantee card
     "Protects": "what of a record is hidden; the rest is public.",
     "Neighbours": "tables that a release must not tell apart.",
     "Unit": "whom one record is about.",
-    "Promise": "how much one person can change the odds of what is seen.",
+    "Promise": "how much more probable one person can make anything that is seen.",
     "How sure": "whether a proof covers this setting.",
     "Rests on": "the theorem behind it.",
     "Assumes": "what must be true for it to hold.",

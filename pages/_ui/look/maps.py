@@ -1,4 +1,4 @@
-"""Results to pydeck maps of London hexagons, with legends. No streamlit here."""
+"""Pydeck maps of London hexagons, with legends. No streamlit here."""
 
 from __future__ import annotations
 
@@ -9,15 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pydeck as pdk
-from numpy.typing import NDArray
 from plotly.colors import sample_colorscale, unlabel_rgb
 from pydeck.bindings.json_tools import default_serialize
 
-from datasets import hexagons, london_hexes
+from datasets import london_hexes
 from dpgp_core.arrays import FloatArray
-from dpgp_core.data import Dataset
-from pages._ui.cloaking.pipeline import Result
-from pages._ui.look.palette import NOISE_SCALE, PREDICTION_SCALE
 
 HEIGHT = 520
 _VIEW = {"latitude": 51.49, "longitude": -0.10, "zoom": 8.55}
@@ -30,7 +26,7 @@ class Layer:
 
     Attributes:
         title: for the control.
-        column: column of ``cell_table`` with the values.
+        column: of the table of cells, with the values.
         unit: for the legend.
         low, high: fixed colour range; values outside take the end colours.
         scale: plotly colour scale.
@@ -57,44 +53,6 @@ class Layer:
         return [[*palette[i], 0 if missing else 205] for i, missing in zip(known, np.isnan(share), strict=True)]
 
 
-_PRICES = {"unit": "GBP", "low": 250_000, "high": 1_500_000, "scale": PREDICTION_SCALE, "log": True}
-LAYERS = {
-    "noise": Layer("Privacy noise", "privacy noise [%]", "% of the price", 0, 100, NOISE_SCALE, private=True),
-    "private": Layer("Private prediction", "private draw [GBP]", **_PRICES, private=True),
-    "fit": Layer("Non-private prediction", "fit without noise [GBP] (not private)", **_PRICES, private=False),
-    "truth": Layer("True prices", "true price [GBP] (not private)", **_PRICES, private=False),
-}
-
-
-def cell_table(result: Result, overlay: bool) -> pd.DataFrame:
-    """One row a cell of the map: public labels, one private draw, its noise; truth only under the overlay.
-
-    True prices are the medians of ``london_hexes``, and for data of single sales the mean (of ln prices) in each cell.
-    """
-    outcome, data = result.outcome, result.dataset
-    release, labels = outcome.release, outcome.scene.labels
-    assert labels is not None
-    frame = labels[["cell", "borough", "sales"]].copy()
-    truth = np.full(len(frame), np.nan)
-    if data.name == london_hexes.NAME:
-        truth[: outcome.scene.records] = outcome.scene.truth
-    else:
-        frame["sales"], truth = _of_sales(data, frame["cell"])
-    # Values are released on the log scale; clipping to the public bounds is post-processing.
-    frame[LAYERS["private"].column] = np.exp(np.clip(release.samples[0], *data.y_bounds)).round(-3)
-    frame[LAYERS["noise"].column] = (100 * np.expm1(outcome.noise_sd)).round(1)
-    if overlay:
-        frame[LAYERS["fit"].column] = np.exp(outcome.nonprivate).round(-3)
-        frame[LAYERS["truth"].column] = np.exp(truth).round()
-    return frame
-
-
-def _of_sales(data: Dataset, cells: pd.Series[str]) -> tuple[NDArray[np.int64], FloatArray]:
-    """Number of sales and mean of their clipped ln prices in each cell; NaN where there is none."""
-    by_cell = hexagons.aggregate(data.X, data.clipped_y).set_index("cell").reindex(cells)
-    return by_cell["count"].fillna(0).to_numpy(np.int64), by_cell["mean"].to_numpy(np.float64)
-
-
 class CompactDeck(pdk.Deck):
     """A deck whose JSON is not indented: half the bytes, and no second of pure Python for twenty visitors."""
 
@@ -103,13 +61,17 @@ class CompactDeck(pdk.Deck):
         return json.dumps(self, sort_keys=True, default=default_serialize)
 
 
-def deck(cells: pd.DataFrame, layer: Layer, kind: str) -> pdk.Deck:
-    """The hexagons coloured by one column, with borough outlines; no background map, no external request."""
+def deck(cells: pd.DataFrame, layer: Layer, kind: str, boroughs: bool = True) -> pdk.Deck:
+    """The hexagons coloured by one column; no background map, no external request.
+
+    Outlines of boroughs are unions of the hexagons with sales: none where it is private which those are.
+    """
     values = cells[layer.column].to_numpy(float)
-    rows: list[dict[str, Any]] = [
-        {"cell": cell, "borough": borough, "sales": int(sales), "value": _shown(value, layer), "fill": fill}
-        for cell, borough, sales, value, fill in zip(
-            cells["cell"], cells["borough"], cells["sales"], values, layer.colours(values), strict=True
+    named = [name for name in ("borough", "sales") if name in cells]
+    rows: list[dict[Any, Any]] = [
+        labels | {"value": _shown(value, layer), "fill": fill}
+        for labels, value, fill in zip(
+            cells[["cell", *named]].to_dict("records"), values, layer.colours(values), strict=True
         )
     ]
     hexagons = pdk.Layer(
@@ -123,7 +85,7 @@ def deck(cells: pd.DataFrame, layer: Layer, kind: str) -> pdk.Deck:
         pickable=True,
         auto_highlight=True,
     )
-    paths = [{"path": ring} for _, rings in london_hexes.borough_outlines() for ring in rings]
+    paths = [{"path": ring} for _, rings in london_hexes.borough_outlines() for ring in rings] if boroughs else []
     # a light line on a dark one shows on every colour of the scales
     lines = ((f"casing-{kind}", [25, 25, 25, 220], 3.0), (f"outline-{kind}", [240, 240, 240, 230], 1.2))
     outlines = [
@@ -134,7 +96,7 @@ def deck(cells: pd.DataFrame, layer: Layer, kind: str) -> pdk.Deck:
         layers=[hexagons, *outlines],
         initial_view_state=pdk.ViewState(**_VIEW),
         map_provider=None,
-        tooltip={"text": "{borough}\n{sales} sales\n" + layer.title + ": {value}"},
+        tooltip={"text": ("{borough}\n{sales} sales\n" if named else "") + layer.title + ": {value}"},
     )
 
 

@@ -2,44 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 import streamlit as st
 
+from datasets import exhibit
 from dpgp_core.accounting.gaussian import check_budget, check_delta
 from dpgp_core.checks import check_positive
-from pages._ui.look import address, text
-from pages._ui.model import Design, Draw, Model
-from pages._ui.settings import (
-    CHOICES,
-    DELTAS,
-    EPSILONS,
-    LENGTHSCALES,
-    NOISES,
-    PATHS,
-    RIDGES,
-    SIGMAS,
-    SMOOTH_ONLY,
-)
+from pages._ui import session
+from pages._ui.look import address, offers, text
+from pages._ui.look.offers import DropDown
+from pages._ui.model import Design, Draw, Model, ReleaseSettings
 
+T = TypeVar("T")
+Value = TypeVar("Value", bound=str)
+LAST_DRAW = 99999
 Check = Callable[[str], None]
 
 
-def choice(
-    label: str, key: str, options: Sequence[Any], default: Any, check: Check | None = None, **kwargs: Any
-) -> Any:
+def choice(label: str, key: str, options: Sequence[T], default: T, check: Check | None = None, **kwargs: Any) -> T:
     """A discrete slider in the sidebar, bound to ``?key=``; a bad value in the address is explained."""
     explain_bad_link(key, options, default, check)
     return st.sidebar.select_slider(label, options, default, key=key, bind="query-params", **kwargs)
 
 
-def pick(label: str, key: str, values: Sequence[str] | None = None, **kwargs: Any) -> str:
-    """A drop-down of ``CHOICES[key]`` (or some of its values) in the current container; returns the value."""
-    titles = {title: value for value, title in CHOICES[key].items() if values is None or value in values}
-    explain_bad_link(key, list(titles), next(iter(titles)), None)
-    return titles[st.selectbox(label, list(titles), key=key, bind="query-params", **kwargs)]
+def pick(label: str, offered: DropDown[Value], values: Collection[Value] | None = None, **kwargs: Any) -> Value:
+    """A drop-down (of some of its values) in the current container; returns the value."""
+    titles = [title for value, title in offered.titles.items() if values is None or value in values]
+    explain_bad_link(offered.key, titles, titles[0], None)
+    return offered.value(st.selectbox(label, titles, key=offered.key, bind="query-params", **kwargs))
 
 
 def explain_bad_link(key: str, options: Sequence[Any], default: Any, check: Check | None) -> None:
@@ -65,11 +58,11 @@ def as_number(raw: str) -> float:
         raise ValueError("it must be a number") from None
 
 
-def dataset(key: str = "dataset") -> str:
-    """Which dataset, among ``CHOICES[key]``."""
+def dataset(offered: DropDown[str] = offers.CURVE) -> str:
+    """Which dataset."""
     with st.sidebar:
         st.subheader("Dataset")
-        return pick("Dataset", key, label_visibility="collapsed")
+        return pick("Dataset", offered, label_visibility="collapsed")
 
 
 def privacy(draws: bool = True) -> Draw:
@@ -78,59 +71,73 @@ def privacy(draws: bool = True) -> Draw:
     epsilon = choice(
         "ε: more private ⟷ more accurate",
         "epsilon",
-        EPSILONS,
+        offers.EPSILONS,
         1,
         lambda raw: check_budget(as_number(raw), 0.5),
-        help="One person can change the odds of any outcome by a factor of at most exp(ε). Smaller is more private.",
+        help=f"{text.GROWTH.capitalize()}. Smaller is more private.",
     )
     delta = choice(
         "δ: more private ⟷ more accurate",
         "delta",
-        DELTAS,
+        offers.DELTAS,
         0.01,
         lambda raw: check_delta(as_number(raw)),
-        help="Probability mass exempted from the ε promise. Should be well below 1 / number of people.",
+        help=text.DELTA_HELP,
     )
     if not draws:
         return Draw(epsilon=float(epsilon), delta=float(delta))
     count = choice("Draws shown", "draws", (1, 2, 3, 5, 10), 1, help="Each draw is a release; they add up.")
     st.sidebar.button("Draw again", on_click=_next_draw, width="stretch", icon=":material/casino:")
-    seed = st.sidebar.number_input(
-        "Draw number", 1, 99999, 1, key="draw", bind="query-params", help="Seed of the noise, for teaching."
-    )
-    return Draw(epsilon=float(epsilon), delta=float(delta), draws=int(count), seed=int(seed))
+    seed = draw_number(help="Seed of the noise, for teaching.")
+    return Draw(epsilon=float(epsilon), delta=float(delta), draws=int(count), seed=seed)
+
+
+def draw_number(**kwargs: Any) -> int:
+    """Which draw of the noise."""
+    return int(st.sidebar.number_input("Draw number", 1, LAST_DRAW, 1, key="draw", bind="query-params", **kwargs))
 
 
 def _next_draw() -> None:
-    st.session_state["draw"] = min(int(st.session_state.get("draw", 1)) + 1, 99999)
+    session.move({"draw": min(int(session.control("draw") or 1) + 1, LAST_DRAW)})
+
+
+def lengthscale(name: str, label: str = "Lengthscale [{}]: more detail ⟷ less noise", **kwargs: Any) -> float:
+    """Lengthscale of a dataset's first input."""
+    shown = exhibit(name)
+    [default] = offers.whole([shown.lengthscale])
+    return float(
+        choice(
+            label.format(shown.unit),
+            offers.lengthscale_key(shown),
+            offers.whole(shown.lengthscales),
+            default,
+            lambda raw: check_positive("lengthscale", as_number(raw)),
+            **kwargs,
+        )
+    )
 
 
 def model(dataset_name: str) -> Model:
     """Kernel, lengthscale and noise variance for a dataset."""
     st.sidebar.subheader("Model")
-    unit, grid, default = LENGTHSCALES[dataset_name]
-    lengthscale = choice(
-        f"Lengthscale [{unit}]: more detail ⟷ less noise",
-        f"lengthscale_{unit}",
-        grid,
-        default,
-        lambda raw: check_positive("lengthscale", as_number(raw)),
+    length = lengthscale(
+        dataset_name,
         help="Distance over which the curve can change. Longer averages over more people, so it needs less noise.",
     )
     noise = noise_control()
     with st.sidebar:
-        kernel = pick("Kernel", "kernel", ("EQ",) if dataset_name in SMOOTH_ONLY else None)
-    return Model(dataset=dataset_name, kernel=kernel, lengthscale=float(lengthscale), noise=noise)
+        kernel = pick("Kernel", offers.KERNEL, ("EQ",) if exhibit(dataset_name).smooth_only else None)
+    return Model(dataset=dataset_name, kernel=kernel, lengthscale=length, noise=noise)
 
 
-def expert(draw: Draw, mechanisms: Sequence[str] | None = None) -> tuple[Design, Draw]:
+def expert(draw: Draw, mechanisms: tuple[str, ...] | None = None) -> tuple[Design, Draw]:
     """Mechanism (among ``mechanisms``), objective, calibration and post-processing, folded away."""
     with st.sidebar.expander("Expert"):
-        mechanism = pick("Mechanism", "mechanism", mechanisms)
+        mechanism = pick("Mechanism", offers.MECHANISM, mechanisms)
         cloaks = mechanism != "gp_prior"
-        objective = pick("Noise objective", "objective", disabled=not cloaks)
-        calibration = pick("Calibration", "calibration", disabled=mechanism == "refined")
-        focus = pick("Accuracy matters", "focus", disabled=not cloaks or objective != "trace")
+        objective = pick("Noise objective", offers.OBJECTIVE, disabled=not cloaks)
+        calibration = pick("Calibration", offers.CALIBRATION, disabled=mechanism == "refined")
+        focus = pick("Accuracy matters", offers.FOCUS, disabled=not cloaks or objective != "trace")
         shrinkage = st.toggle(
             "Shrink towards the prior",
             key="shrinkage",
@@ -146,26 +153,29 @@ def expert(draw: Draw, mechanisms: Sequence[str] | None = None) -> tuple[Design,
     )
 
 
-def setting(dataset_key: str, mechanisms: Sequence[str] | None = None) -> tuple[Model, Design, Draw, bool]:
+def release_settings(offered: DropDown[str]) -> ReleaseSettings:
     """The whole sidebar of a page that releases: model (with its dataset), design, draw, overlay or not."""
-    name = dataset(dataset_key)
+    name = dataset(offered)
     show = overlay()
     draw = privacy()
     chosen = model(name)
-    design, draw = expert(draw, mechanisms)
-    return chosen, design, draw, show
+    design, draw = expert(draw)
+    return ReleaseSettings(chosen, design, draw, show)
 
 
-def noise_control() -> float:
+NOISE_HELP = "How much of one person's value is taken to be chance. More makes each person matter less."
+
+
+def noise_control(default: float = 0.3, help: str | None = NOISE_HELP) -> float:
     """Noise variance over signal variance."""
     return float(
         choice(
             "Noise variance (share of signal variance)",
             "noise",
-            NOISES,
-            0.3,
+            offers.NOISES,
+            default,
             lambda raw: check_positive("noise", as_number(raw)),
-            help="How much of one person's value is taken to be chance. More makes each person matter less.",
+            help=help,
         )
     )
 
@@ -181,12 +191,20 @@ def overlay() -> bool:
     )
 
 
-def path_controls(sigma: float, r: float) -> tuple[float, float, int]:
+class PathSettings(NamedTuple):
+    """Square root of the ridge, scale of the paths, and how many are released."""
+
+    r: float
+    sigma: float
+    L: int
+
+
+def path_controls(sigma: float, r: float) -> PathSettings:
     """Ridge, scale and number of released posterior paths."""
     ridge = choice(
         "r: more accurate ⟷ more private",
         "r",
-        RIDGES,
+        offers.RIDGES,
         r,
         lambda raw: check_positive("r", as_number(raw)),
         help="Square root of the ridge. Larger listens less to each record.",
@@ -194,10 +212,10 @@ def path_controls(sigma: float, r: float) -> tuple[float, float, int]:
     scale = choice(
         "s: more accurate ⟷ more private",
         "sigma",
-        SIGMAS,
+        offers.SIGMAS,
         sigma,
         lambda raw: check_positive("s", as_number(raw)),
         help="Scale of the paths' own randomness.",
     )
-    paths = choice("Paths released", "paths", PATHS, 1, help="Each path is a release; they add up.")
-    return float(ridge), float(scale), int(paths)
+    paths = choice("Paths released", "paths", offers.PATHS, 1, help="Each path is a release; they add up.")
+    return PathSettings(float(ridge), float(scale), int(paths))

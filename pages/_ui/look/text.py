@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import math
 import re
+from decimal import Decimal
+
+import numpy as np
 
 from dpgp_core.accounting.guarantee import Guarantee
+from dpgp_core.accounting.losses import GaussianLoss
+from dpgp_core.accounting.rounding import rounded_down, rounded_up
+from dpgp_core.accounting.tradeoff import gaussian_tradeoff
 
 
 def number(value: float, digits: int = 2) -> str:
@@ -26,18 +32,50 @@ def factor_of(log_change: float) -> str:
     return percent(math.expm1(min(log_change, 20.0)))
 
 
+def at_most(value: float, digits: int = 3) -> str:
+    """An upper bound (an epsilon spent, a factor) in significant digits, rounded up: never too small."""
+    return _written(rounded_up(value, digits), digits)
+
+
+def at_least(value: float, digits: int = 3) -> str:
+    """A lower bound (an epsilon that is left) in significant digits, rounded down."""
+    return _written(rounded_down(value, digits), digits)
+
+
+def _written(value: Decimal, digits: int) -> str:
+    if value == 0 or not value.is_finite():
+        return "0" if value == 0 else "unbounded"
+    return f"{value:,.{max(0, digits - 1 - value.adjusted())}f}"
+
+
+GROWTH = "no event's probability can grow by more than a factor exp(ε), plus δ, because of one person"
+DELTA_HELP = (
+    "What any event's probability may grow by beyond the factor exp(ε). It must be well below 1 / number of people: "
+    "a mechanism that hands out one record whole with probability δ keeps this promise."
+)
+_MANY = 13  # of an epsilon: exp(13) is 442,413, and its digits tell nothing more
+_BLAMED = 0.05  # false alarms at which the trade-off of Gaussian noise is quoted
+
+
 def budget(guarantee: Guarantee) -> str:
-    """(epsilon, delta) with the meaning of each next to it."""
+    """(epsilon, delta) with what they say; for Gaussian noise also a point of its trade-off, which says all."""
     epsilon, delta = guarantee.budget.epsilon, guarantee.budget.delta
-    return (
-        f"ε = {number(epsilon, 3)} (one person can change the odds of any outcome by a factor of at most "
-        f"{odds(epsilon)[2:]}), " + (f"except with probability δ = {delta:g}" if delta else "without exception (δ = 0)")
+    said = (
+        f"ε = {at_most(epsilon)}, δ = {delta:g}: {GROWTH}; here a factor {growth(epsilon)}, plus "
+        f"{f'{delta:g}' if delta else 'nothing'}"
     )
+    if isinstance(guarantee.loss, GaussianLoss):
+        found = 1 - float(gaussian_tradeoff(np.array([_BLAMED]), guarantee.loss.mu)[0])
+        said += (
+            f". Gaussian noise promises more: whoever accuses {100 * _BLAMED:g} % of the innocent finds at most "
+            f"{at_most(min(100.0, 100 * found))} % of those who are there"
+        )
+    return said
 
 
-def odds(epsilon: float) -> str:
-    """exp(epsilon) in words: the largest factor by which one person can change the odds of an outcome."""
-    return f"× {number(math.exp(epsilon))}" if epsilon < 13 else "× over 400,000"
+def growth(epsilon: float) -> str:
+    """exp(epsilon), the largest factor by which one person can make any event more probable, rounded up."""
+    return at_most(math.exp(epsilon)) if epsilon < _MANY else "over 400,000"
 
 
 def bad_link_value(key: str, raw: str, reason: str, used: object) -> str:

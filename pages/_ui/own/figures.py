@@ -14,14 +14,14 @@ from dpgp_core.release.publishing import Interval
 from pages._ui.look.metric import Metric
 from pages._ui.look.palette import NON_PRIVATE, PREDICTION_SCALE, PRIVATE, faded
 from pages._ui.look.plots import HEIGHT, axis, finish
-from pages._ui.look.text import number
+from pages._ui.look.text import at_least, at_most, number
 
 
 def so_far(releases: int, limit: float | None, spent: float) -> str:
     """The ledger in a sentence."""
     if limit is None:
         return "Nothing has been released yet."
-    return f"So far **{releases} released**, ε = {number(spent, 3)} of {limit:g} spent."
+    return f"So far **{releases} released**, ε = {at_most(spent)} of {limit:g} spent."
 
 
 def metrics(releases: int, limit: float | None, spent: float, left: float) -> list[Metric]:
@@ -29,13 +29,18 @@ def metrics(releases: int, limit: float | None, spent: float, left: float) -> li
     total = "no total declared yet" if limit is None else f"of {limit:g} declared"
     return [
         Metric("Released from your table", str(releases), "each counts"),
-        Metric("Spent", f"ε = {number(spent, 3)}", total),
-        Metric("Left", "–" if limit is None else f"ε = {number(left, 3)}", "for one Gaussian release"),
+        Metric("Spent", f"ε = {at_most(spent)}", total),
+        Metric("Left", "–" if limit is None else f"ε = {at_least(left)}", "for one Gaussian release"),
     ]
 
 
 def interval_sentence(spec: ReleaseSpec, half_width: FloatArray | None, step: float) -> str:
     """How wide the intervals will be, before anything is released; it depends on public values only."""
+    if half_width is None and not spec.protects_inputs:
+        return (
+            "It measures in stages, each around the curve that those before it released, so how wide its intervals "
+            "come out is known only with the release, and is part of it."
+        )
     if half_width is None:
         return (
             "This mechanism protects the inputs too, so how wide its intervals come out is known only with the "
@@ -54,6 +59,17 @@ def released(published: Published, spec: ReleaseSpec) -> go.Figure:
     if len(spec.x) == 1:
         return _curve(spec, published.X_test[:, 0], published.values, PRIVATE, published.curve)
     return _map(spec, published.values, PREDICTION_SCALE)
+
+
+def released_caption(spec: ReleaseSpec) -> str:
+    """What the band is and what all was computed from; private inputs are among what was measured with noise."""
+    measured = (
+        "Released values; the band holds the curve with 95 % probability if the model is right, privacy noise "
+        "included. All of it was computed from the numbers measured with noise"
+    )
+    if spec.protects_inputs:
+        return f"{measured}, which is all that was used of inputs and outputs, and from the public settings."
+    return f"{measured} and from what is public here: the settings and the inputs."
 
 
 def previewed(spec: ReleaseSpec, values: FloatArray) -> go.Figure:

@@ -6,13 +6,17 @@ from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dpgp_core.release import CHOICES, KERNEL_NAMES, ReleaseSpec
-from pages._ui.look.text import plain
+from pages._ui import session
+from pages._ui.look.text import DELTA_HELP, GROWTH, plain
 from pages._ui.own.upload import PRACTICE
 
 MOST_INPUTS = 3  # offered in the form; the command line takes ten
 _GRIDS = (51, 20, 9)  # points along each input, for one, two or three inputs
+_PREFIX = "own_f_"  # of the keys of the form's controls
+_UNUSED_NOISE = 0.3
 _MISSING = "Still to declare: {}."
 
 
@@ -38,30 +42,27 @@ def declared(columns: Sequence[str], total: float | None) -> ReleaseSpec | None:
 
 def keep() -> None:
     """Remember what was declared: streamlit forgets controls that are off screen."""
-    form = st.session_state.setdefault("own_form", {})
-    form.update({key: value for key, value in st.session_state.items() if str(key).startswith("own_f_")})
+    session.OWN_FORM.put(session.OWN_FORM.get({}) | session.controls(_PREFIX))
 
 
 def practise() -> None:
     """Fill in the form for the practice table."""
     forget()
-    for key, value in PRACTICE.items():
-        st.session_state[f"own_f_{key}"] = value
+    session.move({f"{_PREFIX}{key}": value for key, value in PRACTICE.items()})
     keep()
 
 
 def forget() -> None:
     """Empty the form."""
-    for key in [key for key in st.session_state if str(key).startswith("own_f_")]:
-        del st.session_state[key]
-    st.session_state.pop("own_form", None)
+    session.forget(session.controls(_PREFIX))
+    session.OWN_FORM.pop()
 
 
 def _key(name: str, default: Any = None) -> str:
     """The control's key, with what was declared before put back if streamlit forgot it."""
-    key = f"own_f_{name}"
-    if key not in st.session_state:
-        st.session_state[key] = st.session_state.get("own_form", {}).get(key, default)
+    key = f"{_PREFIX}{name}"
+    if key not in session.controls(_PREFIX):
+        session.move({key: session.OWN_FORM.get({}).get(key, default)})
     return key
 
 
@@ -115,17 +116,13 @@ def _inputs(x: Sequence[str]) -> dict[str, Any]:
             f"{shown} from", value=None, key=_key(f"box_low_{name}"), help="Public: the domain, not the data's range."
         )
         high = row[2].number_input(
-            f"{shown} to", value=None, key=_key(f"box_high_{name}"), help="Rows outside the domain are refused."
+            f"{shown} to",
+            value=None,
+            key=_key(f"box_high_{name}"),
+            help="Rows outside are refused, or moved to its edge where inputs are private too.",
         )
         found["box"].append((low, high))
-        length = row[3].number_input(
-            "Lengthscale",
-            value=None,
-            key=_key(f"length_{name}"),
-            help=f"Over what distance in {shown} the curve can change. Longer needs less noise. Choosing it by looking "
-            "at results is not covered by the guarantee.",
-        )
-        found["length"].append(length)
+        found["length"].append(_unused_length(low, high) if _is_automatic() else _length(row[3], name))
         default = _GRIDS[min(len(x), len(_GRIDS)) - 1]
         grid = row[4].number_input(
             "Points",
@@ -138,14 +135,46 @@ def _inputs(x: Sequence[str]) -> dict[str, Any]:
     return found
 
 
+def _length(column: DeltaGenerator, name: str) -> float | None:
+    value: float | None = column.number_input(
+        "Lengthscale",
+        value=None,
+        key=_key(f"length_{name}"),
+        help=f"Over what distance in {plain(name)} the curve can change. Longer needs less noise. Choosing it by "
+        "looking at results is not covered by the guarantee.",
+    )
+    return value
+
+
+def _is_automatic() -> bool:
+    """Whether the mechanism, which is chosen further down, makes its models itself."""
+    standing = session.control(f"{_PREFIX}mechanism") or session.OWN_FORM.get({}).get(f"{_PREFIX}mechanism")
+    first = next(iter(CHOICES.values()))
+    return next((choice for choice in CHOICES.values() if choice.title == standing), first).automatic
+
+
+def _unused_length(low: float | None, high: float | None) -> float | None:
+    """A specification has a lengthscale also where the mechanism does not read it."""
+    return (high - low) / 4 if low is not None and high is not None and high > low else 1.0
+
+
 def _model(x: Sequence[str]) -> dict[str, Any]:
     left, middle, right = st.columns([2, 1, 1])
     titles = {choice.title: name for name, choice in CHOICES.items()}  # the recommended one first
     mechanism = titles[left.selectbox("Mechanism", list(titles), key=_key("mechanism", next(iter(titles))))]
     choice = CHOICES[mechanism]
+    if choice.automatic:
+        middle.text_input(
+            "Model",
+            "automatic",
+            disabled=True,
+            help="Several lengthscales and noises, made from domain and bounds, are averaged by how well they explain "
+            "the released numbers. Any other model can be tried after the release, at no budget.",
+        )
+        return {"mechanism": mechanism, "kernel": choice.kernels[0], "noise": _UNUSED_NOISE, "cells": None}
     kernels = [name for name in KERNEL_NAMES if name in choice.kernels]
-    if st.session_state.get("own_f_kernel") not in kernels:
-        st.session_state["own_f_kernel"] = kernels[0]
+    if session.control(f"{_PREFIX}kernel") not in kernels:
+        session.move({f"{_PREFIX}kernel": kernels[0]})
     kernel = middle.selectbox("Kernel", kernels, key=_key("kernel", kernels[0]))
     noise = right.number_input(
         "Noise variance",
@@ -175,7 +204,7 @@ def _budget(total: float | None) -> dict[str, Any]:
         min_value=0.001,
         max_value=100.0,
         key=_key("epsilon", 1.0),
-        help="One person can change the odds of any outcome by a factor of at most exp(ε).",
+        help=f"{GROWTH.capitalize()}.",
     )
     delta = row[1].number_input(
         "δ",
@@ -183,7 +212,7 @@ def _budget(total: float | None) -> dict[str, Any]:
         max_value=0.1,
         format="%.1e",
         key=_key("delta", 1e-5),
-        help="Probability mass exempted from the promise; well below 1 / number of rows.",
+        help=DELTA_HELP,
     )
     if total is not None:
         row[2].metric("Total ε, declared", f"{total:g}")

@@ -10,7 +10,9 @@ import streamlit as st
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.accounting.ledger import Ledger
 from dpgp_core.release import ReleaseSpec, ledger_from_json
-from pages._ui.serve.visitors import COOKIE, VISITORS, Issued, Record, well_formed
+from pages._ui.serve.visitors import VISITORS, Issued, Record
+from pages._ui.session import OWN_TOKEN
+from pages._ui.visitor import token_in
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,9 @@ class Account:
         limit: declared total epsilon; None before the first release.
         delta: at which everything is added up; None before the first release.
         spent, left: epsilon.
+        inputs_public: the visitor declared the inputs public.
+        protects: what releases so far protect, each kind once.
+        past: digests of tables that ledgers before this one were about.
         interrupted: this server does not know what this browser released before.
         digest: of the table that the ledger belongs to; None before the first release.
         last: the latest release, to download again.
@@ -32,6 +37,9 @@ class Account:
     delta: float | None
     spent: float
     left: float
+    inputs_public: bool
+    protects: frozenset[str]
+    past: frozenset[str]
     interrupted: bool
     digest: str | None
     last: Issued | None
@@ -48,6 +56,9 @@ def account() -> Account:
             delta=None if limit is None else limit.delta,
             spent=0.0 if limit is None else ledger.epsilon(limit.delta),
             left=0.0 if limit is None else ledger.epsilon_left(),
+            inputs_public=ledger.inputs_public,
+            protects=frozenset(guarantee.protects for _, guarantee in ledger.entries),
+            past=frozenset(record.past),
             interrupted=record.interrupted,
             digest=record.digest,
             last=record.last,
@@ -59,6 +70,7 @@ def spend(token: str, spec: ReleaseSpec, digest: str) -> tuple[str, Ledger]:
 
     Raises:
         BudgetExceeded: it would pass the declared total; nothing was spent.
+        MixedProtection: it would void the protection of inputs; nothing was spent.
         ValueError: the ledger has another total.
     """
     with VISITORS.open(token) as record:
@@ -91,9 +103,17 @@ def carry_on(card: bytes) -> None:
         record.ledger, record.interrupted, record.digest = earlier, False, None
 
 
-def begin_anew() -> None:
-    """An empty ledger, for a table about other people."""
+def make_inputs_public() -> None:
+    """Record that inputs are public from now on; there is no way back."""
     with VISITORS.open(token()) as record:
+        record.ledger.inputs_public = True
+
+
+def begin_anew() -> None:
+    """An empty ledger, for a table about other people. What the old one was about is remembered by its digest."""
+    with VISITORS.open(token()) as record:
+        if record.digest is not None:
+            record.past.add(record.digest)
         record.ledger, record.interrupted, record.digest, record.last = Ledger(), False, None, None
 
 
@@ -108,10 +128,11 @@ def _declare(record: Record, spec: ReleaseSpec) -> None:
 
 def token() -> str:
     """Which browser this is: its cookie, or the session where there are no cookies."""
-    cookie = st.context.cookies.get(COOKIE)
-    if isinstance(cookie, str) and well_formed(cookie):
+    cookies = st.context.cookies.to_dict()
+    cookie = token_in(cookies, secure=True) or token_in(cookies, secure=False)  # the first one comes by https only
+    if cookie is not None:
         return cookie
     # Without cookies the ledger lasts as long as the session
-    if "own_token" not in st.session_state:
-        st.session_state["own_token"] = VISITORS.issue(secrets.token_urlsafe(24))
-    return str(st.session_state["own_token"])
+    found = OWN_TOKEN.find() or VISITORS.issue(secrets.token_urlsafe(24))
+    OWN_TOKEN.put(found)
+    return found

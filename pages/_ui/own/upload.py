@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +12,7 @@ import pandas as pd
 
 from datasets import kung
 from dpgp_core.arrays import FloatArray
+from dpgp_core.data import Dataset
 from dpgp_core.gp.inference import Inference
 from dpgp_core.mechanisms import NotPrivate
 from dpgp_core.release import Published, ReleaseSpec, column_names, plan_release, preview, publish, read_table
@@ -18,6 +20,7 @@ from dpgp_core.release.cells import safe_text
 from pages._ui.look.plots import axis
 
 MAX_BYTES = 5 * 2**20
+MAX_WORK = 20_000_000  # rows times points of the grid
 MAX_COLUMNS = 1000  # in the menu of columns
 PRACTICE: dict[str, Any] = {  # declared for people in general, not read off the table
     "y": "height_cm",
@@ -99,19 +102,31 @@ def prepared(content: bytes, spec: ReleaseSpec) -> Prepared:
     Raises:
         ValueError: the file does not fit the declaration.
     """
-    data = read_table(io.BytesIO(content), spec)
+    data = _read(content, spec)
     plan = plan_release(spec, data.X)
-    return Prepared(data.n, plan.half_width, plan.step, plan.weights.inference if plan.weights else None)
+    return Prepared(data.n, plan.half_width, plan.step, plan.inference)
+
+
+def _read(content: bytes, spec: ReleaseSpec) -> Dataset:
+    """The table, unless it is more than a server that others wait for should take."""
+    data = read_table(io.BytesIO(content), spec)
+    points = math.prod(spec.grid)
+    if data.n * points > MAX_WORK:
+        raise ValueError(
+            f"{data.n:,} rows by {points:,} points of the grid are more than {MAX_WORK:,} together, the limit here; "
+            "use fewer points, or the command line"
+        )
+    return data
 
 
 def previewed(content: bytes, spec: ReleaseSpec) -> NotPrivate:
     """The fit without noise (P,). Not private. Raises ValueError as ``prepared`` does."""
-    return preview(spec, read_table(io.BytesIO(content), spec))
+    return preview(spec, _read(content, spec))
 
 
 def released(content: bytes, spec: ReleaseSpec) -> Published:
     """One real release, with noise from the operating system. Raises ValueError as ``prepared`` does."""
-    return publish(spec, read_table(io.BytesIO(content), spec))
+    return publish(spec, _read(content, spec))
 
 
 def values(published: Published, spec: ReleaseSpec) -> pd.DataFrame:

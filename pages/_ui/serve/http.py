@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import threading
 
@@ -10,22 +9,30 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
 from starlette.requests import HTTPConnection, Request
-from starlette.responses import JSONResponse, PlainTextResponse
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
 from dpgp_core import __version__
-from pages._ui.serve.origin import Doorkeeper, Host, listens_here
-from pages._ui.serve.readiness import Readiness
-from pages._ui.serve.visitors import COOKIE, VISITORS, Visitors, well_formed
+from pages._ui import environment
+from pages._ui.serve.origin import Doorkeeper, listens_here
+from pages._ui.serve.readiness import Probe, Readiness
+from pages._ui.serve.visitors import VISITORS, Visitors
+from pages._ui.visitor import COOKIE, SECURE_COOKIE, token_in
+from pages._ui.work import cached
 
 PROPOSED = "x-visitor"  # header in which a proxy proposes a token, so that the first request already goes to
 # the replica that the cookie will lead to
-HEADERS = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin"}
+HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Content-Security-Policy": "frame-ancestors 'none'",  # nobody shows a page inside another; nginx adds the rest
+    "X-Frame-Options": "DENY",
+}
 _NOT_PAGES = ("/_stcore/", "/static/", "/media/", "/component/", "/readyz")
 
-READINESS = Readiness()
+READINESS = Readiness(probe=Probe(cached.send))
 DRAINING = threading.Event()
 
 
@@ -60,6 +67,9 @@ class Reception:
         if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
             return
+        if scope["path"].startswith("/_stcore/upload_file/") and not environment.switched_on("DPGP_UPLOADS"):
+            await _answer(PlainTextResponse("This server takes no files.", 403), scope, receive, send)
+            return
         page = _is_page(scope)
         if DRAINING.is_set() and (page or scope["type"] == "websocket"):
             await _refuse(scope, receive, send)
@@ -70,6 +80,8 @@ class Reception:
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     headers.setdefault(name, value)
+                if scope["path"].startswith("/media/"):
+                    headers["Cache-Control"] = "no-store"  # what was downloaded stays in no cache on the way
                 if page and message["status"] in (200, 304) and (cookie := self._cookie(scope)):
                     headers.append("Set-Cookie", cookie)
             await send(message)
@@ -79,11 +91,12 @@ class Reception:
     def _cookie(self, scope: Scope) -> str | None:
         """The cookie to set; None if the browser has one."""
         request = HTTPConnection(scope)
-        if well_formed(request.cookies.get(COOKIE)):
+        secure = "https" in (scope.get("scheme"), request.headers.get("x-forwarded-proto"))
+        if token_in(request.cookies, secure) is not None:
             return None
         token = self.visitors.issue(request.headers.get(PROPOSED))
-        https = "https" in (scope.get("scheme"), request.headers.get("x-forwarded-proto"))
-        return f"{COOKIE}={token}; Path=/; HttpOnly; SameSite=Strict" + ("; Secure" if https else "")
+        name, more = (SECURE_COOKIE, "; Secure") if secure else (COOKIE, "")
+        return f"{name}={token}; Path=/; HttpOnly; SameSite=Strict{more}"
 
 
 def _is_page(scope: Scope) -> bool:
@@ -94,18 +107,16 @@ def _is_page(scope: Scope) -> bool:
 
 
 async def _refuse(scope: Scope, receive: Receive, send: Send) -> None:
-    answer = PlainTextResponse("This server is being replaced. Reload the page in a moment.", 503, {"Retry-After": "5"})
+    said = "This server is being replaced. Reload the page in a moment."
+    await _answer(PlainTextResponse(said, 503, {"Retry-After": "5"}), scope, receive, send)
+
+
+async def _answer(answer: Response, scope: Scope, receive: Receive, send: Send) -> None:
     if scope["type"] == "http":
         await answer(scope, receive, send)
     else:
         await WebSocket(scope, receive, send).send_denial_response(answer)
 
 
-def _hosts() -> list[Host] | None:
-    """The names in DPGP_HOSTS; None if it is not set."""
-    named = os.environ.get("DPGP_HOSTS", "")
-    return [Host.read(name.strip()) for name in named.split(",")] if named.strip() else None
-
-
 ROUTES = [Route("/readyz", readyz)]
-MIDDLEWARE = [Middleware(Doorkeeper, hosts=_hosts(), listens_here=listens_here), Middleware(Reception)]
+MIDDLEWARE = [Middleware(Doorkeeper, hosts=environment.hosts(), listens_here=listens_here), Middleware(Reception)]

@@ -8,9 +8,7 @@ address, in the event loop, and take a page on another port of this machine for 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from starlette.responses import PlainTextResponse
@@ -18,30 +16,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket
 from streamlit import config, net_util
 
-_LOOPBACK = re.compile(r"localhost|127(\.\d{1,3}){3}|::1", re.ASCII)
+from pages._ui.hosts import Host
+
 _PORTS = {"http": 80, "https": 443}
-_NAME = re.compile(r"\[([0-9a-f:]+)\](?::(\d{1,5}))?|([a-z0-9_.-]+)(?::(\d{1,5}))?", re.ASCII)
-
-
-class Host(NamedTuple):
-    """A host as an address names it; the port is None where none is named."""
-
-    name: str
-    port: int | None
-
-    @classmethod
-    def read(cls, text: str) -> Host:
-        """Read ``name``, ``name:port`` or ``[IPv6]:port``. Raises ValueError for anything else."""
-        found = _NAME.fullmatch(text.lower())
-        if found is None:
-            raise ValueError(f"a host is a name or a name and a port, as in example.org:8501, got {text!r}")
-        name, port = found[1] or found[3].removesuffix("."), found[2] or found[4]
-        return cls(name, int(port) if port else None)
-
-    @property
-    def is_this_machine(self) -> bool:
-        """Whether it is a name that leads nowhere but to the browser's own machine."""
-        return _LOOPBACK.fullmatch(self.name) is not None
 
 
 class Doorkeeper:
@@ -110,7 +87,7 @@ def _same(origin: str, host: Host) -> bool:
 def listens_here() -> bool:
     """Whether streamlit was told to listen on this machine's own addresses only."""
     address = config.get_option("server.address")
-    return isinstance(address, str) and _LOOPBACK.fullmatch(address.lower()) is not None
+    return isinstance(address, str) and Host(address.lower(), None).is_this_machine
 
 
 def never_ask_outside() -> None:

@@ -6,7 +6,9 @@ import importlib
 import logging
 import math
 import threading
+import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from pathlib import Path
 
 import numpy as np
@@ -57,7 +59,7 @@ def release_is_right() -> None:
         y_unit="",
         y_bounds=(-1.0, 1.0),
         x_box=((-1.0, 1.0),),
-        unit="nobody",
+        privacy_unit="nobody",
         source="made up",
         licence="none",
         bounds_reason="made up",
@@ -79,26 +81,74 @@ CHECKS: Checks = (
 )
 
 
+class Probe:
+    """Whether the processes that compute still do: sends one a task whose answer is known, at most one at a time.
+
+    A task that waits behind others is no sign of anything: they may take long, and are stopped if they take too long.
+
+    Args:
+        submit: sends a function to a process; may raise.
+        clock: seconds that only move forward.
+    """
+
+    FRESH_SECONDS = 10.0  # an answer counts for so long
+    ANSWER_SECONDS = 3.0  # so long this waits for one
+    PATIENCE_SECONDS = 330.0  # longer than any task may take
+
+    def __init__(
+        self, submit: Callable[[Callable[[], None]], Future[None]], clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._submit, self._clock = submit, clock
+        self._asked: Future[None] | None = None
+        self._since, self._answered = 0.0, False
+
+    def problem(self) -> str | None:
+        """What is wrong, in words fit for strangers; None if nothing is."""
+        now = self._clock()
+        old = now - self._since > self.FRESH_SECONDS
+        if self._asked is not None and self._asked.done() and self._asked.exception() is None and old:
+            self._asked = None
+        try:
+            if self._asked is None:
+                self._since, self._asked = now, self._submit(release_is_right)
+            self._asked.result(self.ANSWER_SECONDS)
+        except TimeoutError:
+            if self._answered and now - self._since < self.PATIENCE_SECONDS:
+                return None
+            return "no process has computed anything yet" if not self._answered else "the processes compute nothing"
+        except Exception as error:  # whatever it is, nothing can be computed
+            _LOG.warning("not ready: a process does not compute (%s)", type(error).__name__)
+            self._asked = None
+            return f"a process cannot compute ({type(error).__name__})"
+        self._answered = True
+        return None
+
+
 class Readiness:
-    """Runs its checks until they pass once; after that it answers at once.
+    """Runs its checks until they pass once; after that it only asks the probe.
 
     Args:
         checks: (what is wrong if it fails, check that raises) pairs.
+        probe: what is asked every time; None: nothing is.
     """
 
-    def __init__(self, checks: Checks = CHECKS) -> None:
+    def __init__(self, checks: Checks = CHECKS, probe: Probe | None = None) -> None:
         self._checks, self._passed, self._lock = checks, False, threading.Lock()
+        self._probe = probe
 
     def problem(self) -> str | None:
         """What is wrong, in words fit for strangers (no paths, no values); None if nothing is."""
         with self._lock:
-            if self._passed:
-                return None
-            for wrong, check in self._checks:
-                try:
-                    check()
-                except Exception as error:  # whatever it is, the server is not ready
-                    _LOG.exception("not ready: %s", wrong)
-                    return f"{wrong} ({type(error).__name__})"
-            self._passed = True
+            return self._check() or (self._probe.problem() if self._probe is not None else None)
+
+    def _check(self) -> str | None:
+        if self._passed:
             return None
+        for wrong, check in self._checks:
+            try:
+                check()
+            except Exception as error:  # whatever it is, the server is not ready
+                _LOG.exception("not ready: %s", wrong)
+                return f"{wrong} ({type(error).__name__})"
+        self._passed = True
+        return None

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import importlib
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import plotly.graph_objects as go
 from streamlit import App
 
+from pages._ui import environment
+from pages._ui.serve import forgetting
 from pages._ui.serve.readiness import shared_modules
 from pages._ui.work import cached
 from pages._ui.work.store import ROOT
@@ -24,13 +28,16 @@ async def lifespan(_: App) -> AsyncIterator[None]:
     cached.start()
     _spare_the_collector()
     warming = None
-    if os.environ.get("DPGP_WARM", "1") != "0":
+    if environment.switched_on("DPGP_WARM"):
         path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
         command = [sys.executable, "-m", "pages._ui.serve.warm"]
         warming = subprocess.Popen(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": path})
+        threading.Thread(target=warming.wait, daemon=True).start()  # or it would stay as a zombie when it has ended
+    forgetter = asyncio.create_task(forgetting.forget_ended_sessions())
     try:
         yield
     finally:
+        forgetter.cancel()
         if warming is not None:
             warming.terminate()
         cached.stop()

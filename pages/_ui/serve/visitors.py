@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import secrets
 import threading
 import time
@@ -13,14 +12,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from dpgp_core.accounting.ledger import Ledger
-
-COOKIE = "dpgp_session"
-_TOKEN = re.compile(r"[A-Za-z0-9_-]{22,64}")  # 22 characters of 6 bits hold 128 random bits
-
-
-def well_formed(token: str | None) -> bool:
-    """Whether a cookie's value could be a token: 22 to 64 letters, digits, ``-`` or ``_``."""
-    return token is not None and _TOKEN.fullmatch(token) is not None
+from pages._ui.visitor import well_formed
 
 
 @dataclass(frozen=True)
@@ -40,6 +32,7 @@ class Record:
         interrupted: the browser came with a token of which this server knows nothing (it was restarted, or another
             replica served it): what was released before is not in ``ledger``.
         digest: SHA-256 of the table that the ledger is about; None before the first release.
+        past: digests of the tables that earlier ledgers of this browser were about.
         last: the latest release.
         since: when this server first heard of it (UTC).
     """
@@ -47,6 +40,7 @@ class Record:
     ledger: Ledger = field(default_factory=Ledger)
     interrupted: bool = False
     digest: str | None = None
+    past: set[str] = field(default_factory=set)
     last: Issued | None = None
     since: datetime = field(default_factory=lambda: datetime.now(UTC))
     last_used: float = 0.0

@@ -13,40 +13,12 @@ import time
 
 from streamlit.testing.v1 import AppTest
 
-from pages._ui.settings import CHOICES, LENGTHSCALES
+from pages._ui.menu import warm_states
 from pages._ui.work import cached
 from pages._ui.work.store import ROOT, Lattice
 
 _NICENESS = 15
 _ALLOWED_SECONDS = 600
-
-
-def states() -> list[tuple[str, dict[str, str]]]:
-    """Pages and addresses whose results are kept: the defaults first, then every data set and lengthscale."""
-    default: list[tuple[str, dict[str, str]]] = [
-        (page, {})
-        for page in (
-            "start", "kung_curves", "london_noise_map", "how_cloaking_works", "attack", "excursion_sets",
-            "sparse_dp_gp", "lengthscale_choice", "compare",
-        )
-    ]  # fmt: skip
-    choices = [
-        ("excursion_sets", "excursion"),
-        ("attack", "attack_on"),
-        ("kung_curves", "dataset"),
-        ("london_noise_map", "map_dataset"),
-        ("lengthscale_choice", "choice_dataset"),
-        ("sparse_dp_gp", "sparse_data"),
-        ("sparse_dp_gp", "sparse_view"),
-        ("compare", "compare_dataset"),
-    ]
-    others = [(page, {key: value}) for page, key in choices for value in list(CHOICES[key])[1:]]
-    lengths = [
-        (page, {f"lengthscale_{LENGTHSCALES[name][0]}": str(length)})
-        for page, name in (("kung_curves", "kung"), ("london_noise_map", "london_hexes"))
-        for length in LENGTHSCALES[name][1]
-    ]
-    return default + lengths + others
 
 
 def visit(page: str, address: dict[str, str]) -> None:
@@ -82,10 +54,11 @@ def main() -> int:
 def _fill(lattice: Lattice) -> None:
     cached.jobs.lattice = lattice
     start = time.perf_counter()
-    for page, address in states():
+    states = warm_states()
+    for page, address in states:
         visit(page, address)
     lattice.finish()
-    print(f"warmed {len(states())} states in {time.perf_counter() - start:.0f} s", file=sys.stderr)
+    print(f"warmed {len(states)} states in {time.perf_counter() - start:.0f} s", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -2,46 +2,52 @@
 
 from __future__ import annotations
 
+from typing import Literal, NamedTuple
+
 import streamlit as st
 
-from dpgp_core.checks import check_positive
-from pages._ui.look.sidebar import as_number, choice, dataset, overlay, pick, privacy
-from pages._ui.settings import (
-    LENGTHSCALES,
-    NOISES,
-    SPARSE_DEFAULTS,
-    SPARSE_INDUCING,
+from datasets import EXHIBITS, exhibit
+from pages._ui.look.offers import DropDown, of_datasets
+from pages._ui.look.sidebar import choice, dataset, draw_number, lengthscale, noise_control, overlay, pick, privacy
+from pages._ui.sparse.fitting import SparseSetting
+
+SparseView = Literal["fits", "errors", "choice"]
+DATASET = of_datasets(
+    "sparse_data",
+    (
+        exhibit
+        for simulated in (True, False)
+        for exhibit in EXHIBITS.values()
+        if exhibit.sparse is not None and exhibit.simulated == simulated
+    ),
 )
-from pages._ui.sparse.fitting import Setting
+VIEW: DropDown[SparseView] = DropDown(
+    "sparse_view",
+    {"fits": "Fits and calibration", "errors": "Errors against ε", "choice": "Choosing hyperparameters"},
+)
 
 
-def sparse_setting() -> tuple[Setting, str, bool]:
-    """The sidebar of the sparse DP-GP page: settings, which view, and whether the overlay is on."""
-    name = dataset("sparse_data")
+class SparseSettings(NamedTuple):
+    """What is released, which of its figures are shown, and whether the overlay is on."""
+
+    setting: SparseSetting
+    view: SparseView
+    overlay: bool
+
+
+def sparse_settings() -> SparseSettings:
+    """The sidebar of the sparse DP-GP page."""
+    name = dataset(DATASET)
     show = overlay()
     with st.sidebar:
-        view = pick("Show", "sparse_view")
+        view = pick("Show", VIEW)
     draw = privacy(draws=False)
-    seed = st.sidebar.number_input("Draw number", 1, 99999, 1, key="draw", bind="query-params")
+    seed = draw_number()
     st.sidebar.subheader("Model")
-    unit, grid, length = LENGTHSCALES[name]
-    inducing, noise = SPARSE_DEFAULTS[name]
-    lengthscale = choice(
-        f"Lengthscale [{unit}]",
-        f"lengthscale_{unit}",
-        grid,
-        length,
-        lambda raw: check_positive("lengthscale", as_number(raw)),
-    )
-    noise = choice(
-        "Noise variance (share of signal variance)",
-        "noise",
-        NOISES,
-        noise,
-        lambda raw: check_positive("noise", as_number(raw)),
-    )
-    count = choice(
-        "Inducing inputs along each input", "sparse_inducing", SPARSE_INDUCING[name], inducing, help="Public."
-    )
-    setting = Setting(name, float(lengthscale), float(noise), int(count), draw.epsilon, draw.delta, int(seed))
-    return setting, view, show
+    start = exhibit(name).sparse
+    assert start is not None
+    length = lengthscale(name, "Lengthscale [{}]")
+    noise = noise_control(start.noise, help=None)
+    count = choice("Inducing inputs along each input", "sparse_inducing", start.inducing, start.start, help="Public.")
+    setting = SparseSetting(name, length, noise, int(count), draw.epsilon, draw.delta, seed)
+    return SparseSettings(setting, view, show)

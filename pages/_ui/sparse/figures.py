@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from dpgp_core.accounting.guarantee import Guarantee
+from dpgp_core.accounting.ledger import Ledger
 from dpgp_core.arrays import FloatArray
 from pages._ui.look import text
 from pages._ui.look.metric import Metric
@@ -20,7 +24,7 @@ from pages._ui.sparse.fitting import (
     Curves,
     Fits,
     Method,
-    Setting,
+    SparseSetting,
 )
 
 _LOOKS: dict[Method, tuple[str, str, str]] = {
@@ -33,14 +37,14 @@ _MOST_POINTS = 600  # of the data that are drawn
 
 
 def fit(found: Fits, overlay: bool) -> go.Figure:
-    """Private fits with bands of two standard deviations of f, and the inducing inputs."""
+    """Private fits with bands of 1.96 posterior standard deviations of f, and the inducing inputs."""
     data, figure = found.dataset, go.Figure()
     for method in ("paper", "ours"):
         name, colour, dash = _LOOKS[method]
         mean, sd = found.means[method], found.sds[method]
         figure.add_scatter(
             x=[*found.x, *found.x[::-1]], y=[*(mean + 1.96 * sd), *(mean - 1.96 * sd)[::-1]], fill="toself",
-            fillcolor=faded(colour, 0.22), line={"width": 0}, name=f"{name}, 95 %", hoverinfo="skip",
+            fillcolor=faded(colour, 0.22), line={"width": 0}, name=f"{name}: ± 1.96 sd", hoverinfo="skip",
         )  # fmt: skip
         figure.add_scatter(x=found.x, y=mean, name=name, line={"color": colour, "dash": dash})
     if overlay:
@@ -52,11 +56,13 @@ def fit(found: Fits, overlay: bool) -> go.Figure:
         figure.add_scatter(x=found.x, y=found.plain[0], name="non-private fit", line={"color": NON_PRIVATE})
     low, high = data.y_bounds
     figure.add_scatter(
-        x=found.inducing, y=np.full(len(found.inducing), low - 0.3 * data.d), mode="markers", name="inducing inputs",
-        marker={"symbol": "triangle-up", "size": 9, "color": TRUTH},
+        x=found.inducing, y=np.full_like(found.inducing, low - 0.3 * data.output_range), mode="markers",
+        name="inducing inputs", marker={"symbol": "triangle-up", "size": 9, "color": TRUTH},
     )  # fmt: skip
     figure.update_xaxes(title=axis(data.x_names[0], data.x_units[0]), range=[found.x[0], found.x[-1]])
-    figure.update_yaxes(title=axis(data.y_name, data.y_unit), range=[low - 0.35 * data.d, high + 0.35 * data.d])
+    figure.update_yaxes(
+        title=axis(data.y_name, data.y_unit), range=[low - 0.35 * data.output_range, high + 0.35 * data.output_range]
+    )
     return finish(figure, 470)
 
 
@@ -121,7 +127,7 @@ def choice_shares(found: Choices) -> go.Figure:
 
 
 def fit_table(found: Fits) -> pd.DataFrame:
-    """One row a grid point: what a private release says there. All of it may be published."""
+    """One row a grid point: what two private releases say there. Publishing both spends both."""
     columns = {axis(found.dataset.x_names[0], found.dataset.x_units[0]): found.x}
     for method in ("ours", "paper"):
         name = _LOOKS[method][0]
@@ -130,9 +136,21 @@ def fit_table(found: Fits) -> pd.DataFrame:
     return pd.DataFrame(columns).round(4)
 
 
+def table_note(view: str, released: Sequence[Guarantee]) -> str:
+    """What the table holds: on the first view two releases, which cost what they cost together."""
+    if view != "fits":
+        return "Errors are computed with held-out true data: not private."
+    delta = released[0].budget.delta
+    together = Ledger(entries=[("", each) for each in released]).epsilon(delta)
+    return (
+        f"Two private releases of the same records, ours and the paper's: publishing both costs ε = "
+        f"{text.at_most(together)} at δ = {delta:g}."
+    )
+
+
 def curve_table(found: Curves) -> pd.DataFrame:
     """One row an epsilon. Not private."""
-    columns = {"ε": CURVE_EPSILONS}
+    columns: dict[str, Sequence[float] | FloatArray] = {"ε": CURVE_EPSILONS}
     for method, line in found.rmse.items():
         columns[f"{_LOOKS[method][0]}: error [{found.dataset.y_unit}] (not private)"] = line.round(4)
         columns[f"{_LOOKS[method][0]}: log-likelihood (not private)"] = found.likelihood[method].round(4)
@@ -141,13 +159,13 @@ def curve_table(found: Curves) -> pd.DataFrame:
 
 def choice_table(found: Choices) -> pd.DataFrame:
     """One row an epsilon. Not private."""
-    columns = {"ε": CHOICE_EPSILONS}
+    columns: dict[str, Sequence[float] | FloatArray] = {"ε": CHOICE_EPSILONS}
     for name, line in found.rmse.items():
         columns[f"{name}: error [{found.dataset.y_unit}] (not private)"] = line.round(4)
     return pd.DataFrame(columns)
 
 
-def answer(found: Fits, setting: Setting, overlay: bool) -> str:
+def answer(found: Fits, setting: SparseSetting, overlay: bool) -> str:
     """The plain sentence under the question."""
     unit, start = found.dataset.y_unit, f"At ε = {setting.epsilon:g} and δ = {setting.delta:g}"
     if not overlay:
@@ -159,7 +177,7 @@ def answer(found: Fits, setting: Setting, overlay: bool) -> str:
     )
 
 
-def metrics(found: Fits, setting: Setting, overlay: bool) -> list[Metric]:
+def metrics(found: Fits, setting: SparseSetting, overlay: bool) -> list[Metric]:
     """Errors, coverage of the 95 % interval, epsilon."""
     unit, last = found.dataset.y_unit, len(LEVELS) - 1
     promise = [
@@ -181,7 +199,7 @@ def metrics(found: Fits, setting: Setting, overlay: bool) -> list[Metric]:
     ]
 
 
-def steps(setting: Setting, found: Fits) -> list[tuple[str, str]]:
+def steps(setting: SparseSetting, found: Fits) -> list[tuple[str, str]]:
     """The computation with the current numbers put in."""
     mechanism = setting.mechanism()
     noise = mechanism.noise(found.dataset)

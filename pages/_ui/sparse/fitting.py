@@ -8,17 +8,17 @@ from typing import Literal
 
 import numpy as np
 
-import datasets
+from datasets import exhibit
+from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
 from dpgp_core.evaluation.errors import coverage, nlpd, rmse
 from dpgp_core.gp.variational import posterior
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import SparseVariational
-from dpgp_core.selection.hyperparameters import Candidate, Choice, choose_by_evidence, choose_jointly
+from dpgp_core.selection.hyperparameters import Candidate, HyperparameterChoice, choose_by_evidence, choose_jointly
 from dpgp_core.selection.repeated import choose_liu_talwar
 from dpgp_core.sparse.statistics import add_noise
-from pages._ui.model import INPUT_RATIOS, load_dataset
 
 SPLIT_SEED = 0  # public
 REPEATS = 20
@@ -33,11 +33,11 @@ METHODS: tuple[Method, ...] = ("ours", "paper", "naive")
 
 
 @dataclass(frozen=True)
-class Setting:
+class SparseSetting:
     """Public settings: data, model, inducing inputs along each dimension, budget and seed.
 
     Attributes:
-        dataset: name on pages; ``toy_1d`` is drawn with 1,024 records, every other as shipped.
+        dataset: name in ``datasets.EXHIBITS``.
         lengthscale: of the EQ kernel, of the first input; others in public proportion.
         noise: noise variance over kernel variance.
         inducing: inducing inputs along each dimension of the public box.
@@ -56,8 +56,7 @@ class Setting:
     @property
     def kernel(self) -> EQ:
         """EQ kernel, unit variance in model units."""
-        ratios = INPUT_RATIOS.get(self.dataset, (1.0,))
-        return EQ(lengthscale=tuple(self.lengthscale * ratio for ratio in ratios))
+        return EQ(lengthscale=tuple(self.lengthscale * ratio for ratio in exhibit(self.dataset).ratios))
 
     def mechanism(self, method: Method = "ours", epsilon: float | None = None) -> SparseVariational:
         """The release of a method at this or another epsilon."""
@@ -72,10 +71,16 @@ class Setting:
             return ours
         return replace(ours, variant="paper", covariance="paper" if method == "paper" else "naive")
 
+    def released(self, unit: str) -> list[tuple[object, Guarantee]]:
+        """What the page's picture and table publish: a release of ours and one of the paper's."""
+        shown: tuple[Method, ...] = ("ours", "paper")
+        return [((method, self), self.mechanism(method).guarantee.for_unit(unit)) for method in shown]
+
 
 def load(name: str) -> Dataset:
-    """The page's data: more records for the toy, because one pass over them is all that a fit costs."""
-    return datasets.load("toy_1d", n=1024) if name == "toy_1d" else load_dataset(name)
+    """The page's data: those of other pages, unless the dataset says otherwise."""
+    shown = exhibit(name)
+    return ((shown.sparse and shown.sparse.load) or shown.load)()
 
 
 def split(dataset: Dataset) -> tuple[Dataset, Dataset]:
@@ -116,7 +121,7 @@ def grid_of(dataset: Dataset) -> FloatArray:
     return points
 
 
-def fits(setting: Setting) -> Fits:
+def fits(setting: SparseSetting) -> Fits:
     """One release of every method on all records; calibration on held-out halves, averaged over releases."""
     data = load(setting.dataset)
     points, scale = grid_of(data), data.y_scale
@@ -147,7 +152,7 @@ def fits(setting: Setting) -> Fits:
 
 
 def held_out(
-    setting: Setting, method: Method, epsilon: float, train: Dataset, test: Dataset
+    setting: SparseSetting, method: Method, epsilon: float, train: Dataset, test: Dataset
 ) -> tuple[float, float, FloatArray]:
     """Mean held-out RMSE, log-likelihood per record, and coverage (19,) over ``REPEATS`` simulated releases."""
     mechanism = setting.mechanism(method, epsilon)
@@ -174,7 +179,7 @@ class Curves:
     plain: float
 
 
-def curves(setting: Setting, progress: Callable[[float], None] = lambda _: None) -> Curves:
+def curves(setting: SparseSetting, progress: Callable[[float], None] = lambda _: None) -> Curves:
     """Errors at every epsilon, our variant and the paper's."""
     data = load(setting.dataset)
     train, test = split(data)
@@ -209,7 +214,9 @@ class Choices:
     candidates: tuple[float, ...]
 
 
-CHOOSERS: dict[str, Callable[[SparseVariational, list[Candidate], Dataset, np.random.Generator], Choice]] = {
+CHOOSERS: dict[
+    str, Callable[[SparseVariational, list[Candidate], Dataset, np.random.Generator], HyperparameterChoice]
+] = {
     "Evidence: free (ours)": choose_by_evidence,
     "All kernels together, exponential mechanism": choose_jointly,
     "Liu-Talwar (the paper)": lambda mechanism, candidates, data, rng: choose_liu_talwar(
@@ -218,11 +225,11 @@ CHOOSERS: dict[str, Callable[[SparseVariational, list[Candidate], Dataset, np.ra
 }
 
 
-def choices(setting: Setting, progress: Callable[[float], None] = lambda _: None) -> Choices:
+def choices(setting: SparseSetting, progress: Callable[[float], None] = lambda _: None) -> Choices:
     """Choose lengthscale and noise variance privately, several times at every epsilon."""
     data = load(setting.dataset)
     train, test = split(data)
-    ratios = INPUT_RATIOS.get(setting.dataset, (1.0,))
+    ratios = exhibit(setting.dataset).ratios
     lengthscales = tuple(setting.lengthscale * factor for factor in FACTORS)
     grid = [
         Candidate(

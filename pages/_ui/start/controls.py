@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 import streamlit as st
 
+from pages._ui.look.offers import DropDown
 from pages._ui.look.sidebar import choice, pick
 from pages._ui.start.meaning import Family
+
+FAMILY: DropDown[Family] = DropDown(
+    "family",
+    {
+        "gaussian": "Gaussian: cloaking, GP prior, sparse DP-GP",
+        "laplace": "Laplace: binning (δ = 0)",
+        "any": "Any: nothing known but (ε, δ)",
+    },
+)
 
 
 def prior() -> float:
@@ -27,4 +35,4 @@ def prior() -> float:
 def family() -> Family:
     """Which kind of noise the start page's attacker faces."""
     with st.sidebar:
-        return cast(Family, pick("Kind of noise", "family"))
+        return pick("Kind of noise", FAMILY)

@@ -38,8 +38,9 @@ part is not hidden, what they answered is. **Excursion sets** and **Sparse DP-GP
 """
 
 WHAT = """
-**ε** bounds how much one person's answer can change the odds of anything that is released: by a factor of at most
-exp(ε). **δ** is the probability mass exempted from that bound. Smaller is more private for both, and costs accuracy.
+Whatever may be read off a release, one person's answer cannot make it more probable by more than a factor exp(**ε**),
+plus **δ**. For Gaussian noise δ is not the chance that the factor fails: that chance is larger. All that Gaussian noise
+promises is the red curve. Smaller is more private for both, and costs accuracy.
 """
 
 TRADEOFF_ALT = (
@@ -52,18 +53,6 @@ FAMILY_NOTES = {
     "laplace": "Laplace noise on bins: exact, with δ = 0. The curve touches its limit, so ε is used up in full.",
     "any": "Posterior paths and private choices: only (ε, δ) is proven, so the limit itself must be assumed.",
 }
-
-PAGES = (
-    ("kung_curves", "How much noise hides one woman's height, on a growth curve?"),
-    ("london_noise_map", "Where on a map of London is privacy cheap, and where is it dear?"),
-    ("excursion_sets", "Where is it too high, seen through private posterior paths?"),
-    ("sparse_dp_gp", "What if the inputs are private too?"),
-    ("attack", "Can an attacker tell who is in the data?"),
-    ("lengthscale_choice", "Which lengthscale should a private analysis use, and what does choosing it cost?"),
-    ("compare", "Which mechanism costs least, and which ε does a target error need?"),
-    ("your_data", "What may be published from your own table?"),
-    ("how_cloaking_works", "Why does one person need so little noise to hide?"),
-)
 
 LESSONS = (
     ("ε = 0.1: the attacker learns almost nothing.", {"epsilon": 0.1}),
@@ -89,7 +78,7 @@ class Attack(NamedTuple):
     guarantee: Guarantee
 
 
-def odds_of_attack(draw: Draw, prior: float, family: Family = "gaussian") -> Attack:
+def best_attack(draw: Draw, prior: float, family: Family = "gaussian") -> Attack:
     """For one release of this family at this budget and an attacker of this prior belief in (0, 1)."""
     before = max(prior, 1 - prior)
     if family == "laplace":
@@ -141,7 +130,7 @@ def table(draw: Draw, prior: float, family: Family) -> pd.DataFrame:
     """The same at common values of epsilon, at this delta."""
     rows = []
     for epsilon in COMMON_EPSILONS:
-        attack = odds_of_attack(Draw(epsilon=epsilon, delta=draw.delta), prior, family)
+        attack = best_attack(Draw(epsilon=epsilon, delta=draw.delta), prior, family)
         row = {
             "epsilon": epsilon,
             "delta": attack.guarantee.budget.delta,

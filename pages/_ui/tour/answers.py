@@ -6,17 +6,21 @@ import math
 
 import numpy as np
 
+from datasets import exhibit
 from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.accounting.tradeoff import attacker_success
 from pages._ui.attack import attacks
+from pages._ui.attack import computed as attack_room
 from pages._ui.cloaking import two_points
+from pages._ui.cloaking.computed import run, run_published
 from pages._ui.cloaking.pipeline import Result
+from pages._ui.cloaking.two_points import TwoPointSettings
+from pages._ui.compare import computed as compare
 from pages._ui.compare import contenders
 from pages._ui.lengthscale import choice
+from pages._ui.lengthscale import computed as lengthscale
 from pages._ui.look import text
 from pages._ui.model import Design, Draw, Model
-from pages._ui.settings import LENGTHSCALES
-from pages._ui.work import cached
 
 DELTA = 0.01
 KUNG = Model("kung", "EQ", 25.0, 0.3)
@@ -24,7 +28,7 @@ _DENSE = 15  # sales in a hexagon
 
 
 def success(epsilon: float) -> float:
-    """The best attacker's chance to be right at even odds, against Gaussian noise at the tour's delta."""
+    """The best attacker's chance to be right about a fair coin, against Gaussian noise at the tour's delta."""
     return attacker_success(0.5, 1 / noise_multiplier(epsilon, DELTA))
 
 
@@ -40,7 +44,7 @@ def promise() -> str:
 
 def two_point_noise(x2: float) -> float:
     """Cloaking noise per unit budget at the more exposed test point: record 1 at 4.5, record 2 at x2, d = 2."""
-    points = two_points.build(4.5, x2, 1.5, 0.1, 2.0)
+    points = two_points.build(TwoPointSettings(4.5, x2, 1.5, 0.1, 2.0))
     return points.d * float(np.sqrt(points.design.covariance().diagonal().max()))
 
 
@@ -58,7 +62,7 @@ def neighbours() -> str:
 def kung_noise(epsilon: float, published: bool) -> float:
     """Typical privacy noise at the records, in cm."""
     draw = Draw(epsilon=epsilon, delta=DELTA)
-    result = cached.run_published(KUNG, draw) if published else cached.run(KUNG, Design(mechanism="cloaking"), draw)
+    result = run_published(KUNG, draw) if published else run(KUNG, Design(mechanism="cloaking"), draw)
     return _typical_noise(result)
 
 
@@ -80,7 +84,7 @@ def twice_the_budget() -> str:
 def london_noise(lengthscale: float) -> tuple[float, float]:
     """Median noise in log price where many sales are and where none is."""
     model = Model("london_hexes", "EQ", lengthscale, 0.3)
-    result = cached.run(model, Design(), Draw(epsilon=1.0, delta=DELTA))
+    result = run(model, Design(), Draw(epsilon=1.0, delta=DELTA))
     assert result.outcome.scene.labels is not None
     sales = result.outcome.scene.labels["sales"].to_numpy()
     noise = result.outcome.noise_sd
@@ -100,8 +104,8 @@ def dear_places() -> str:
 
 def best_lengthscales() -> tuple[float, float]:
     """Lengthscales [years] of least expected private error at epsilon 0.1 and 10."""
-    unit_grid = choice.Grid(KUNG, tuple(map(float, LENGTHSCALES["kung"][1])), "trace")
-    scored = cached.scored(unit_grid)
+    unit_grid = choice.Grid(KUNG, exhibit(KUNG.dataset).lengthscales, "trace")
+    scored = lengthscale.scored(unit_grid)
     best = []
     for epsilon in (0.1, 10.0):
         budgets = choice.Budgets(1.0, epsilon, DELTA, "analytic", "exponential")
@@ -122,10 +126,10 @@ def best_lengthscale() -> str:
 def attack_limit() -> str:
     """Step 6."""
     attack = attacks.OutputAttack(KUNG, "cloaking", Draw(epsilon=1.0, delta=DELTA), 10000)
-    attacked = cached.output_attack(attack)
+    attacked = attack_room.attacked(attack)
     return (
         "**No.** But for chance, red stays below the green limit. This attack is the best there is against Gaussian "
-        f"noise, and all it proves is ε ≥ {text.number(attacked.epsilon_lower, 2)} where "
+        f"noise, and all it proves is ε ≥ {text.at_least(attacked.epsilon_lower, 2)} where "
         f"{attacked.guarantee.budget.epsilon:g} is promised. Against posterior paths red stays far below "
         "green: there the promise is a bound, and no known attack comes near it."
     )
@@ -134,7 +138,7 @@ def attack_limit() -> str:
 def needed(target: float) -> float:
     """Epsilon that refined cloaking needs for a held-out error of ``target`` cm; inf if none is enough."""
     contest = contenders.Contest(KUNG, DELTA, 10, 6)
-    found = cached.needed(contest, "refined", target)
+    found = compare.needed(contest, "refined", target)
     return math.inf if found is None else found
 
 
@@ -142,7 +146,7 @@ def price_of_accuracy() -> str:
     """Step 7."""
     nine, eight = needed(9.0), needed(8.0)
     return (
-        f"Refined cloaking needs ε = {text.number(nine)} for 9 cm and **ε = {text.number(eight)}** for 8 cm: the last "
-        f"centimetre costs {text.number(eight / nine)} times the privacy loss. Asking for the accuracy you need, and "
-        "no more, is the cheapest privacy there is."
+        f"Refined cloaking needs ε = {text.at_most(nine, 2)} for 9 cm and **ε = {text.at_most(eight, 2)}** for 8 cm: "
+        f"the last centimetre costs {text.number(eight / nine)} times the privacy loss. Asking for the "
+        "accuracy you need, and no more, is the cheapest privacy there is."
     )

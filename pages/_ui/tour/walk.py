@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
+from pages._ui import menu, session
 from pages._ui.look import text
 from pages._ui.tour import answers
 
@@ -19,17 +20,21 @@ class Step(NamedTuple):
     """One stop: the page, the state it opens in, what is asked, what to try, and the answer with its numbers."""
 
     page: str
-    title: str
     state: dict[str, str]
     question: str
     attempt: str
     answer: Callable[[], str]
+    from_true_data: bool = False  # the answer quotes errors: not private
+
+    @property
+    def title(self) -> str:
+        """The page's title."""
+        return next(page.title for page in menu.PAGES if page.file == self.page)
 
 
 STEPS = (
     Step(
         "start",
-        "Start",
         {"epsilon": "0.5"},
         "What does ε mean for one person?",
         "Read the attacker's success, then move ε to 0.1 and to 10.",
@@ -37,7 +42,6 @@ STEPS = (
     ),
     Step(
         "how_cloaking_works",
-        "How cloaking works",
         {"x1": "4.5", "x2": "5.5"},
         "Why do two people who are alike hide each other?",
         "With the sliders of the two records, move record 2 from 5.5 onto record 1, at 4.5.",
@@ -45,7 +49,6 @@ STEPS = (
     ),
     Step(
         "kung_curves",
-        "!Kung curves",
         {"epsilon": "0.5", "mechanism": "cloaking"},
         "What does twice the ε buy?",
         "Note the privacy noise, then move ε from 0.5 to 1. Compare with the published method beside it.",
@@ -53,7 +56,6 @@ STEPS = (
     ),
     Step(
         "london_noise_map",
-        "London noise map",
         {"map": "noise"},
         "Where on the map is privacy dear?",
         "Find the dark and the bright hexagons, then shorten the lengthscale from 15 to 8 km.",
@@ -61,27 +63,27 @@ STEPS = (
     ),
     Step(
         "lengthscale_choice",
-        "Lengthscale choice",
         {"epsilon": "0.1"},
         "Does the best lengthscale depend on how private the release is?",
         "Look along the columns from left to right, then move ε to 10.",
         answers.best_lengthscale,
+        from_true_data=True,
     ),
     Step(
         "attack",
-        "Attack",
         {"attack_on": "cloaking"},
         "Could a clever attacker do more than ε allows?",
         "Compare red with green, then attack posterior paths instead.",
         answers.attack_limit,
+        from_true_data=True,
     ),
     Step(
         "compare",
-        "Compare",
         {"target_cm": "9"},
         "Which ε does the accuracy you need cost?",
         "Ask for an error of at most 8 cm instead of 9.",
         answers.price_of_accuracy,
+        from_true_data=True,
     ),
 )
 
@@ -109,7 +111,11 @@ def banner(page: str) -> Iterator[None]:
         _ways_on(number, away=False)
     yield
     with reveal:
-        st.markdown(step.answer() + (_ending() if number == len(STEPS) else ""))
+        hidden = step.from_true_data and session.control("overlay") is False
+        answer = (
+            "The answer quotes true data: switch the educational overlay on to see it." if hidden else step.answer()
+        )
+        st.markdown(answer + (_ending() if number == len(STEPS) else ""))
 
 
 def invitation() -> None:
@@ -122,7 +128,7 @@ def invitation() -> None:
 def _begin() -> None:
     """The first step's state, set in place: a link to the page one is on would change nothing."""
     st.query_params["tour"] = "1"
-    st.session_state.update({key: float(value) for key, value in STEPS[0].state.items()})
+    session.move({key: float(value) for key, value in STEPS[0].state.items()})
 
 
 def arrive(page: str, address: dict[str, str]) -> dict[str, str]:
@@ -134,11 +140,10 @@ def arrive(page: str, address: dict[str, str]) -> dict[str, str]:
     number = address.get("tour", "")
     if number not in _NUMBERS or STEPS[int(number) - 1].page != (page or "start"):
         return address
-    state, whole = st.session_state, STEPS[int(number) - 1].state | address
-    for key in {*state.get("carried", {}), *whole}:
-        if isinstance(state.get(key), (bool, int, float, str)):
-            del state[key]
-    state["carried"] = {}
+    whole = STEPS[int(number) - 1].state | address
+    keys = {*session.CARRIED.get({}), *whole}
+    session.forget(key for key in keys if isinstance(session.control(key), (bool, int, float, str)))
+    session.CARRIED.put({})
     return whole
 
 
@@ -183,8 +188,7 @@ def _forget() -> None:
     """Take the tour out of the address and of what is carried to other pages."""
     if "tour" in st.query_params:
         del st.query_params["tour"]
-    carried = st.session_state.get("carried", {})
-    st.session_state["carried"] = {key: value for key, value in carried.items() if key != "tour"}
+    session.CARRIED.put({key: value for key, value in session.CARRIED.get({}).items() if key != "tour"})
 
 
 def _ending() -> str:

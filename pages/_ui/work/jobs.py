@@ -11,16 +11,26 @@ from concurrent.futures import FIRST_COMPLETED, CancelledError, Future
 from concurrent.futures import wait as wait_for
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar, cast
+
+from pebble import ProcessExpired
 
 from pages._ui.work.store import Lattice
-from pages._ui.work.workers import STOPPED, Workers
+from pages._ui.work.workers import Workers
 
 POLL_SECONDS = 0.1  # how often a waiting page is told how far its work is, and may move on instead
 
-Frames = list[bytes]
+LONGEST_SECONDS = 300.0  # of one task; nothing on a page takes a tenth of it
 
-_TOO_MUCH = "this setting took too long or too much memory and was stopped; choose a coarser one"
+Frames = list[bytes]
+T = TypeVar("T")
+
+_TOO_LONG = f"this setting took longer than {LONGEST_SECONDS:.0f} s and was stopped; choose a coarser one"
+_TOO_MUCH = "this setting took too much memory and was stopped; choose a coarser one"
+_KILLED = (
+    "the process that worked on it {how}, perhaps because the machine ran out of memory; try again, and if that does "
+    "not help, choose a coarser setting"
+)
 _NO_PROCESS = (
     "the server could not start a process for it; try again, and if that does not help, tell whoever runs this server"
 )
@@ -30,10 +40,10 @@ class WorkStopped(RuntimeError):
     """A computation took too long or too much memory, and was ended."""
 
 
-class Answer(NamedTuple):
+class Answer(NamedTuple, Generic[T]):
     """A result, whether this call had to wait for its computation, and for how long."""
 
-    value: Any
+    value: T
     computed: bool
     seconds: float
 
@@ -50,6 +60,13 @@ class _Task:
     future: Future[Frames]
     slot: int
     waiting: int = 1
+    started: float | None = None
+
+    def took_too_long(self) -> bool:
+        """Whether it has run for longer than a task may, by a clock that nobody sets."""
+        if self.started is None and self.future.running():
+            self.started = time.monotonic()
+        return self.started is not None and time.monotonic() - self.started > LONGEST_SECONDS
 
 
 @dataclass(eq=False)
@@ -62,12 +79,16 @@ class Jobs:
     Attributes:
         room: bytes kept at most; the least recently used results go first.
         workers: where work runs; None: in the caller's thread.
+        private: where work runs of which nothing may be left; None: where the other work does.
         lattice: results of earlier starts, on disk; None: there are none.
+        owner: who asks in this thread; see ``Workers.submit``.
     """
 
     room: int
     workers: Workers | None = None
+    private: Workers | None = None
     lattice: Lattice | None = None
+    owner: Callable[[], Hashable | None] = lambda: None
     _kept: OrderedDict[Hashable, tuple[Any, int]] = field(default_factory=OrderedDict, init=False)
     _tasks: dict[Hashable, _Task] = field(default_factory=dict, init=False)
     _seconds: dict[str, float] = field(default_factory=dict, init=False)
@@ -75,13 +96,13 @@ class Jobs:
 
     def get(
         self,
-        function: Callable[..., Any],
+        function: Callable[..., T],
         *settings: Hashable,
         given: tuple[Any, ...] = (),
         reports: bool = False,
         waiting: Waiting | None = None,
         here: bool = False,
-    ) -> Answer:
+    ) -> Answer[T]:
         """``function(*given, *settings)``, from the cache if these settings were asked for before.
 
         Args:
@@ -105,11 +126,13 @@ class Jobs:
             self.lattice.save(key, value)
         return Answer(value, True, time.perf_counter() - start)
 
-    def once(
-        self, function: Callable[..., Any], *args: Any, reports: bool = False, waiting: Waiting | None = None
-    ) -> Any:
+    def once(self, function: Callable[..., T], *args: Any, reports: bool = False, waiting: Waiting | None = None) -> T:
         """``function(*args)`` off the page's thread, kept nowhere: for what belongs to one session."""
-        return unpack(self._compute(object(), function, args, reports, waiting))
+        handed = _Handed(args)
+        try:
+            return cast(T, unpack(self._compute(object(), function, handed, reports, waiting, pool=self.private)))
+        finally:
+            handed.args = ()  # whoever passed it on and still holds it, holds nothing
 
     @property
     def held(self) -> int:
@@ -126,21 +149,25 @@ class Jobs:
         self,
         key: Hashable,
         function: Callable[..., Any],
-        args: tuple[Any, ...],
+        args: tuple[Any, ...] | _Handed,
         reports: bool,
         waiting: Waiting | None,
         here: bool = False,
+        pool: Workers | None = None,
     ) -> Frames:
-        if here or self.workers is None:
+        pool = pool or self.workers
+        if here or pool is None:
             return _packed(function, args, **({"progress": lambda fraction: None} if reports else {}))
         name, start = function.__qualname__, time.perf_counter()
         while True:
             try:
-                frames = self._shared(self.workers, key, function, args, reports, waiting)
+                frames = self._shared(pool, key, function, args, reports, waiting, self.owner())
             except CancelledError:
                 continue  # another session gave this task up just as we joined it
-            except STOPPED:
+            except MemoryError:
                 raise WorkStopped(_TOO_MUCH) from None
+            except ProcessExpired as error:
+                raise WorkStopped(_KILLED.format(how=_end(error.exitcode))) from None
             except BrokenProcessPool:
                 raise WorkStopped(_NO_PROCESS) from None
             self._seconds[name] = time.perf_counter() - start
@@ -151,19 +178,23 @@ class Jobs:
         workers: Workers,
         key: Hashable,
         function: Callable[..., Any],
-        args: tuple[Any, ...],
+        args: tuple[Any, ...] | _Handed,
         reports: bool,
         waiting: Waiting | None,
+        owner: Hashable | None,
     ) -> Frames:
         """Join the task of this key, or begin it; wait for its result, and leave it."""
         with self._lock:
             task = self._tasks.get(key)
             if task is None:
-                task = self._tasks[key] = _Task(*workers.submit(_packed, function, args, reports=reports))
+                task = self._tasks[key] = _Task(*workers.submit(_packed, function, args, reports=reports, owner=owner))
             else:
                 task.waiting += 1
         try:
             while not wait_for([task.future], POLL_SECONDS, FIRST_COMPLETED).done:
+                workers.look()
+                if task.took_too_long():
+                    raise WorkStopped(_TOO_LONG)
                 if waiting is not None:
                     waiting(workers.fraction(task.slot), self._seconds.get(function.__qualname__))
             return task.future.result()
@@ -191,11 +222,25 @@ class Jobs:
         return value
 
 
-def _packed(function: Callable[..., Any], args: tuple[Any, ...], **options: Any) -> Frames:
+@dataclass(eq=False)
+class _Handed:
+    """Arguments of one call, that can be taken back from everybody who still holds them."""
+
+    args: tuple[Any, ...] = field(repr=False)
+
+
+def _packed(function: Callable[..., Any], args: tuple[Any, ...] | _Handed, **options: Any) -> Frames:
     """The result in bytes, arrays apart from the rest, so that they can be shared without a copy."""
+    if isinstance(args, _Handed):
+        args = args.args
     arrays: list[pickle.PickleBuffer] = []
     rest = pickle.dumps(function(*args, **options), protocol=5, buffer_callback=arrays.append)
     return [rest, *(bytes(array.raw()) for array in arrays)]
+
+
+def _end(exitcode: int | None) -> str:
+    """How a process ended, to follow its name in a sentence."""
+    return f"was killed (signal {-exitcode})" if exitcode and exitcode < 0 else f"ended unexpectedly (code {exitcode})"
 
 
 def unpack(frames: Frames) -> Any:

@@ -22,6 +22,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pages._ui import environment
 from pages._ui.work.encoding import Unreadable, from_bytes, intact, to_bytes
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -54,7 +55,7 @@ class Lattice:
     @classmethod
     def of_this_code(cls, writable: bool = False) -> Lattice:
         """The lattice of the code as it is now, in DPGP_LATTICE or the project's ``.lattice`` folder."""
-        home = Path(os.environ.get("DPGP_LATTICE") or ROOT / ".lattice")
+        home = Path(environment.lattice() or ROOT / ".lattice")
         return cls(home / _digest_of_code(), writable)
 
     @property

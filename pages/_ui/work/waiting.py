@@ -7,6 +7,8 @@ import time
 
 import streamlit as st
 
+from pages._ui import session
+
 _QUIET_SECONDS = 0.3  # below it, showing anything would only flicker
 _ESTIMATE_SECONDS = 3.0  # above it, say how long the rest will take
 _RUN = threading.local()
@@ -33,7 +35,7 @@ class Bar:
         """Update it; streamlit stops the run here if the visitor has moved on."""
         elapsed = time.perf_counter() - self.start
         if self.place is None or elapsed < _QUIET_SECONDS:
-            _ = st.session_state.get("carried")  # a yield point, as every look at the session is
+            session.CARRIED.find()  # a yield point, as every look at the session is
             return
         if fraction <= 0 and expected:
             fraction = min(elapsed / expected, 0.95)

@@ -5,19 +5,21 @@ from __future__ import annotations
 import multiprocessing
 import multiprocessing.spawn
 import os
+import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.context import ForkServerContext
 from typing import Any
 
-try:
-    import resource
-except ImportError:  # not a Unix: no limit on memory there
-    resource = None
+from pebble import ProcessPool
 
-from pebble import ProcessExpired, ProcessPool
+from pages._ui import environment
+from pages._ui.work.turns import Turn, Turns
+
+if sys.platform != "win32":  # where there is no limit on memory
+    import resource
 
 # Loaded once, in the process that workers are forked from: a new worker is then ready at once and shares the memory.
 _PRELOADED = [
@@ -28,8 +30,7 @@ _PRELOADED = [
 ]
 _PRELOADED += ["pages._ui.attack.attacks", "pages._ui.lengthscale.choice", "pages._ui.sparse.fitting"]
 _TASKS_A_WORKER = 200  # then a fresh process takes over, so that no leak grows for ever
-_LONGEST_SECONDS = 300.0  # of one task; nothing on a page takes a tenth of it
-_MOST_MEGABYTES = int(os.environ.get("DPGP_WORKER_MB", "4096"))  # of one worker's address space
+_MOST_MEGABYTES = environment.whole("DPGP_WORKER_MB")  # of one worker's address space
 _NICENESS = 5  # drawing pages comes first
 SLOTS = 64  # tasks whose progress can be told apart
 
@@ -37,44 +38,68 @@ _preparation = multiprocessing.spawn.get_preparation_data
 _reports: Any = None  # in a worker: fractions done, shared with the server
 
 
-STOPPED = (ProcessExpired, TimeoutError, MemoryError)  # of a task that died, or took too long or too much memory
-
-
 class Workers:
     """Processes that run picklable functions of small settings; cancelling a future stops its work at once.
 
     Args:
         count: number of processes.
+        tasks_each: after so many a fresh process takes over; 1 leaves nothing of a task in any memory.
+        spare: processes more, for newcomers while others are slow.
     """
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, tasks_each: int = _TASKS_A_WORKER, spare: int = 0) -> None:
         multiprocessing.spawn.get_preparation_data = _without_main
-        self._count = count
+        self._count, self._tasks_each = count + spare, tasks_each
+        self._turns = Turns(places=count, most=count + spare)
         self._fractions = multiprocessing.RawArray("d", SLOTS)
         self._free = list(range(SLOTS))
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a task that ends while it is started starts the next one
         self._pool = self._fresh_pool()
 
-    def submit(self, function: Callable[..., Any], *args: Any, reports: bool = False) -> tuple[Future[Any], int]:
-        """Start ``function(*args)``, with ``progress=`` a callback if it reports; return its future and slot.
+    def submit(
+        self, function: Callable[..., Any], *args: Any, reports: bool = False, owner: Hashable | None = None
+    ) -> tuple[Future[Any], int]:
+        """Have ``function(*args)`` run, with ``progress=`` a callback if it reports; return its future and slot.
 
-        Raises:
-            BrokenProcessPool: no process can be started.
+        Args:
+            function: importable by name.
+            args: what it takes.
+            reports: whether it takes ``progress``.
+            owner: who asked: of one owner one task runs at a time; None: of nobody's.
         """
         with self._lock:
             slot = self._free.pop() if self._free else -1
-            if not self._pool.active:  # it broke
-                self._pool = self._fresh_pool()
         if slot >= 0:
             self._fractions[slot] = 0.0
-        future: Future[Any]
+        turn = Turn(owner, lambda: self._pool.schedule(_call, (slot, reports, function, args)))
+        turn.add_done_callback(lambda _: self._give_back(slot))
+        with self._lock:
+            self._turns.waiting.append(turn)
+        self.look()
+        return turn, slot
+
+    def look(self) -> None:
+        """Start whatever may start now; to be called now and then, as tasks become slow without a word."""
+        with self._lock:
+            while (turn := self._turns.next()) is not None:
+                self._start(turn)
+
+    def _start(self, turn: Turn) -> None:
         try:
-            future = self._pool.schedule(_call, (slot, reports, function, args), timeout=_LONGEST_SECONDS)
-        except OSError as error:
-            self._give_back(slot)
-            raise BrokenProcessPool(str(error)) from error
-        future.add_done_callback(lambda _: self._give_back(slot))
-        return future, slot
+            if not self._pool.active:  # it broke
+                self._pool = self._fresh_pool()
+            turn.work = turn.start()
+        except (OSError, BrokenProcessPool) as error:
+            self._turns.end(turn)
+            turn.set_exception(BrokenProcessPool(str(error)))
+            return
+        turn.work.add_done_callback(lambda work: self._end(turn, work))
+
+    def _end(self, turn: Turn, work: Future[Any]) -> None:
+        with self._lock:
+            self._turns.end(turn)
+        turn.take_over(work)
+        self.look()
 
     def fraction(self, slot: int) -> float:
         """How much of the task in ``slot`` is done, in [0, 1]; 0 if it does not say."""
@@ -88,7 +113,7 @@ class Workers:
     def _fresh_pool(self) -> ProcessPool:
         context = ForkServerContext()
         context.set_forkserver_preload(_PRELOADED)
-        return ProcessPool(self._count, _TASKS_A_WORKER, _begin, (self._fractions,), context)
+        return ProcessPool(self._count, self._tasks_each, _begin, (self._fractions,), context)
 
     def _give_back(self, slot: int) -> None:
         if slot >= 0:
@@ -105,7 +130,8 @@ def _begin(fractions: Any) -> None:
     global _reports
     _reports = fractions
     os.nice(_NICENESS)
-    if resource is not None:
+    if sys.platform != "win32":
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         resource.setrlimit(resource.RLIMIT_AS, (_MOST_MEGABYTES * 2**20,) * 2)
     threading.Thread(target=_end_with_the_server, daemon=True).start()
 

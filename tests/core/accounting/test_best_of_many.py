@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from dpgp_core.accounting.best_of_many import (
-    EitherLoss,
-    SelectionLoss,
+    BestOfManyLoss,
+    ParallelLoss,
     best_of_runs,
     calibrate_runs,
     draw_runs,
@@ -34,7 +34,7 @@ ACCOUNTANT = {  # (mu, eta, gamma): curve
 @pytest.mark.parametrize(("case", "curve"), ACCOUNTANT.items(), ids=map(str, ACCOUNTANT))
 def test_curve_agrees_with_dp_accounting_to_five_digits(case, curve):
     mu, eta, gamma = case
-    found = SelectionLoss(GaussianLoss(mu), eta, gamma).rdp(ACCOUNTANT_ORDERS)
+    found = BestOfManyLoss(GaussianLoss(mu), eta, gamma).rdp(ACCOUNTANT_ORDERS)
     np.testing.assert_allclose(found, curve, rtol=5e-6)
 
 
@@ -52,7 +52,7 @@ def test_an_exact_selection_diverges_no_more_than_the_curve(eta, gamma, odds):
     p = 0.05
     q = p * odds
     base = max(abs(math.log(odds)), abs(math.log((1 - p) / (1 - q))))
-    loss = SelectionLoss(PureLoss(base), eta, gamma)
+    loss = BestOfManyLoss(PureLoss(base), eta, gamma)
     one, other = chance_of_0(p), chance_of_0(q)
     orders = ORDERS[(ORDERS > 1.01) & (ORDERS < 500)]
     logs = np.array([a * np.log([one, 1 - one]) + (1 - a) * np.log([other, 1 - other]) for a in orders])
@@ -96,8 +96,8 @@ def test_zcdp_of():
 @pytest.mark.parametrize("epsilon", [0.5, 3.0])
 def test_calibration_spends_the_budget(eta, gamma, epsilon):
     base = calibrate_runs(epsilon, 1e-4, eta, gamma)
-    assert SelectionLoss(base, eta, gamma).epsilon(1e-4) == pytest.approx(epsilon, rel=1e-6)
-    assert SelectionLoss(base, eta, gamma).epsilon(1e-4) <= epsilon
+    assert BestOfManyLoss(base, eta, gamma).epsilon(1e-4) == pytest.approx(epsilon, rel=1e-6)
+    assert BestOfManyLoss(base, eta, gamma).epsilon(1e-4) <= epsilon
 
 
 def test_budget_out_of_reach_is_refused():
@@ -106,16 +106,16 @@ def test_budget_out_of_reach_is_refused():
 
 
 def test_the_worst_part_counts():
-    either = EitherLoss((GaussianLoss(1.0), PureLoss(0.1)))
+    either = ParallelLoss((GaussianLoss(1.0), PureLoss(0.1)))
     orders = np.array([1.01, 2.0, 50.0])
     np.testing.assert_array_equal(either.rdp(orders), GaussianLoss(1.0).rdp(orders))
     assert either.epsilon(1e-5) == GaussianLoss(1.0).epsilon(1e-5)
-    assert EitherLoss((GaussianLoss(1e-3), PureLoss(0.7))).epsilon(1e-5) == PureLoss(0.7).epsilon(1e-5)
+    assert ParallelLoss((GaussianLoss(1e-3), PureLoss(0.7))).epsilon(1e-5) == PureLoss(0.7).epsilon(1e-5)
     np.testing.assert_allclose(either.repeated(4).rdp(orders), 4 * either.rdp(orders))
 
 
 def test_repeated_selections_add_up():
-    loss = SelectionLoss(GaussianLoss(0.3))
+    loss = BestOfManyLoss(GaussianLoss(0.3))
     np.testing.assert_allclose(loss.repeated(3).rdp(ORDERS), 3 * loss.rdp(ORDERS))
 
 
@@ -131,4 +131,4 @@ def test_best_of_runs():
 )
 def test_bad_shapes_are_refused(eta, gamma, sentence):
     with pytest.raises(ValueError, match=sentence):
-        SelectionLoss(GaussianLoss(1.0), eta, gamma)
+        BestOfManyLoss(GaussianLoss(1.0), eta, gamma)

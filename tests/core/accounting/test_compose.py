@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from dpgp_core.accounting.compose import total_epsilon
+from dpgp_core.accounting.compose import compose
 from dpgp_core.accounting.gaussian import epsilon_of
 from dpgp_core.accounting.losses import ApproximateLoss, GaussianLoss, PureLoss
 
@@ -26,24 +26,24 @@ def hockey_stick(epsilon: float, mu: float, pure: float) -> float:
 @pytest.mark.parametrize("pure", [0.05, 0.5, 2.0])
 @pytest.mark.parametrize("delta", [1e-6, 0.01])
 def test_total_of_mixed_losses_is_valid_against_the_exact_pair(mu, pure, delta):
-    epsilon = total_epsilon([GaussianLoss(mu), PureLoss(pure)], delta)
+    epsilon = compose([GaussianLoss(mu), PureLoss(pure)], delta)
     assert hockey_stick(epsilon, mu, pure) <= delta
     assert epsilon <= epsilon_of(1 / mu, delta) + pure + 1e-12
 
 
 def test_gaussian_losses_compose_exactly():
-    assert total_epsilon([GaussianLoss(0.3), GaussianLoss(0.4)], 0.01) == pytest.approx(epsilon_of(2.0, 0.01))
+    assert compose([GaussianLoss(0.3), GaussianLoss(0.4)], 0.01) == pytest.approx(epsilon_of(2.0, 0.01))
     assert GaussianLoss(0.3).repeated(4) == GaussianLoss(0.6)
 
 
 def test_many_small_pure_losses_beat_the_plain_sum():
     many = [PureLoss(0.01)] * 500
-    assert total_epsilon(many, 1e-5) < 2.0 < 500 * 0.01
-    assert total_epsilon(many, 1e-5) == pytest.approx(PureLoss(0.01).repeated(500).epsilon(1e-5))
+    assert compose(many, 1e-5) < 2.0 < 500 * 0.01
+    assert compose(many, 1e-5) == pytest.approx(PureLoss(0.01).repeated(500).epsilon(1e-5))
 
 
 def test_nothing_spent_is_zero():
-    assert total_epsilon([], 0.01) == 0
+    assert compose([], 0.01) == 0
 
 
 def test_approximate_losses_take_their_epsilons_and_deltas_off_the_top():
@@ -51,10 +51,10 @@ def test_approximate_losses_take_their_epsilons_and_deltas_off_the_top():
     assert loss.epsilon(1e-5) == 0.5
     assert loss.epsilon(0.9e-5) == math.inf
     assert np.isinf(loss.rdp(np.array([2.0]))).all()
-    assert total_epsilon([loss.repeated(3)], 3e-5) == pytest.approx(1.5)
-    assert total_epsilon([loss, gaussian], 4e-5) == pytest.approx(0.5 + gaussian.epsilon(3e-5))
-    assert total_epsilon([loss, loss], 2e-5) == pytest.approx(1.0)
-    assert total_epsilon([loss, gaussian], 1e-5) == math.inf
-    assert total_epsilon([loss, loss], 1e-5) == math.inf
+    assert compose([loss.repeated(3)], 3e-5) == pytest.approx(1.5)
+    assert compose([loss, gaussian], 4e-5) == pytest.approx(0.5 + gaussian.epsilon(3e-5))
+    assert compose([loss, loss], 2e-5) == pytest.approx(1.0)
+    assert compose([loss, gaussian], 1e-5) == math.inf
+    assert compose([loss, loss], 1e-5) == math.inf
     with pytest.raises(ValueError, match="delta must lie strictly between 0 and 1, got 0"):
         ApproximateLoss(0.5, 0.0)

@@ -19,7 +19,7 @@ def exact_delta(multiplier, epsilon):
 
 @pytest.mark.parametrize(
     ("epsilon", "delta", "method", "expected"),
-    [  # the table and the list of 01_gp_and_calibration.md, as printed there
+    [  # the table and the list of docs/targets.md, as printed there
         (0.2, 0.01, "hall", "16.276"),
         (0.5, 0.01, "hall", "6.511"),
         (1, 0.01, "hall", "3.2552"),

@@ -5,8 +5,9 @@ import pytest
 
 from dpgp_core.accounting.gaussian import epsilon_of, noise_multiplier
 from dpgp_core.accounting.guarantee import ONE_OUTPUT, Budget, Guarantee
-from dpgp_core.accounting.ledger import BudgetExceeded, Ledger
+from dpgp_core.accounting.ledger import BudgetExceeded, Ledger, MixedProtection
 from dpgp_core.accounting.losses import GaussianLoss
+from dpgp_core.accounting.rounding import rounded_down, rounded_up
 
 
 def promise(mu, delta=0.01, **changes):
@@ -60,9 +61,9 @@ def test_limit_refuses_and_records_nothing():
     assert [what for what, _ in ledger.entries] == ["first"]
     sentence = str(refusal.value)
     assert "above the declared 1; 0.8 is spent" in sentence
-    assert f"Use epsilon = {ledger.epsilon_left():.3g} or less" in sentence
+    assert f"Use epsilon = {rounded_down(ledger.epsilon_left()).normalize():f} or less" in sentence
     total = epsilon_of(noise_multiplier(0.8, 0.01) / math.sqrt(2), 0.01)
-    assert f"would bring the total to epsilon = {total:.3g} at delta = 0.01" in sentence
+    assert f"would bring the total to epsilon = {rounded_up(total).normalize():f} at delta = 0.01" in sentence
 
 
 def test_what_is_left_can_be_spent_and_no_more():
@@ -84,3 +85,18 @@ def test_generators_of_guarantees_are_counted_once():
     ledger = Ledger(limit=Budget(epsilon=5, delta=0.01))
     ledger.spend((str(i), promise(0.1)) for i in range(3))
     assert len(ledger.entries) == 3
+
+
+def test_releases_that_protect_inputs_and_those_that_do_not_never_mix_by_accident():
+    both = promise(0.3, protects="inputs and outputs")
+    for first, second in ((both, promise(0.3)), (promise(0.3), both)):
+        ledger = Ledger()
+        ledger.spend([("first", first)])
+        with pytest.raises(
+            MixedProtection, match=r"ends the protection of inputs\. Nothing was released\. Use a mechanism"
+        ):
+            ledger.spend([("second", second)])
+        assert [what for what, _ in ledger.entries] == ["first"]
+        ledger.inputs_public = True
+        ledger.spend([("second", second)])
+        assert len(ledger.entries) == 2

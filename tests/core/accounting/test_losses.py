@@ -5,14 +5,14 @@ import math
 import numpy as np
 import pytest
 
-from dpgp_core.accounting.compose import total_epsilon
+from dpgp_core.accounting.compose import compose
 from dpgp_core.accounting.losses import GaussianLoss, PureLoss
 from dpgp_core.accounting.renyi import ORDERS
 
 
 def test_one_pure_loss_is_its_epsilon_even_without_delta():
     assert PureLoss(0.7).epsilon(0.0) == 0.7
-    assert total_epsilon([PureLoss(0.7)], 1e-9) == pytest.approx(0.7)
+    assert compose([PureLoss(0.7)], 1e-9) == pytest.approx(0.7)
 
 
 def test_randomised_response_curve_lies_below_the_bound():

@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 
 from dpgp_core.accounting import posterior_sensitivity as sensitivities
-from dpgp_core.accounting.posterior_curves import Curve, Settings, path_curves, published_covariance, signed_covariance
+from dpgp_core.accounting.posterior_curves import (
+    Curve,
+    CurveSettings,
+    path_curves,
+    published_covariance,
+    signed_covariance,
+)
 from dpgp_core.gp.paths import posterior_process
 from dpgp_core.kernels import EQ, Matern12, Matern32, Matern52
 from tests.core.accounting import posterior_adversary as adversary
@@ -129,7 +135,7 @@ def batch_ratios(kernel, pairs, curves_of):
         terms = adversary.exact_divergences(kernel, pairs, 1 + x)
         for i, s in enumerate(SCALES):
             r, n, kappa = np.sqrt(pairs.q), pairs.n * full, pairs.kappa * full
-            settings = Settings(n=n, r=r, sigma=s * full, kappa=kappa, M=full, eta=0 * full)
+            settings = CurveSettings(n=n, r=r, sigma=s * full, kappa=kappa, M=full, eta=0 * full)
             bound = np.min([curve(x) for curve in curves_of(settings)], axis=0)
             for covariance, mean in terms:
                 # the exact covariance term is a difference of logarithms, rounded at 1e-15 alpha / (alpha - 1)
@@ -238,7 +244,7 @@ def test_no_neighbour_exceeds_the_curve_with_additional_noise(eta, dim):
         kappa = np.exp(-side * np.sqrt(dim))
         values = (n, r, s, kappa, 1.0, eta)
         names = ("n", "r", "sigma", "kappa", "M", "eta")
-        settings = Settings(**{k: np.array(float(v)) for k, v in zip(names, values, strict=True)})
+        settings = CurveSettings(**{k: np.array(float(v)) for k, v in zip(names, values, strict=True)})
         curves = path_curves(settings, "exponential_1d_min" if dim == 1 else "generic")
         x = rng.choice([0.05, 0.3, 0.8]) / curves[0].tau
         test = np.vstack([X, rng.uniform(0, side, (3, dim))])

@@ -5,13 +5,13 @@ import math
 import numpy as np
 import pytest
 
-from dpgp_core.accounting.posterior_curves import Settings, path_curves
+from dpgp_core.accounting.posterior_curves import CurveSettings, path_curves
 from dpgp_core.accounting.posterior_epsilon import posterior_sampling_epsilon
 from dpgp_core.accounting.posterior_loss import PosteriorLoss
 from dpgp_core.accounting.renyi import conversion_penalty
 
 ONE = "exponential_1d"
-GOLDEN = [  # 07_targets.md: n, r, sigma, kappa, delta, L, sensitivity, published, ours; decimals as given there
+GOLDEN = [  # targets: n, r, sigma, kappa, delta, L, sensitivity, published, ours; decimals as given there
     (10, 1, 0.5, math.exp(-1), 0.1, 1, ONE, "21.27", "18.80"),
     (10, 1, 2, math.exp(-1), 0.1, 1, ONE, "6.01", "4.07"),
     (10, 2, 0.5, math.exp(-1), 0.1, 1, ONE, "4.21", "2.87"),
@@ -53,7 +53,7 @@ def test_minimum_over_orders_is_that_of_a_fine_grid(sensitivity, bound, eta):
     n, r, sigma, kappa, delta, L = random_settings(300)
     found = posterior_sampling_epsilon(n, r, sigma, kappa, delta, 2.0, L, eta, sensitivity, bound)
     beta = 1 / (1 + np.exp(-np.linspace(-22, 10, 20_001)))[:, None]
-    settings = Settings(n=n, r=r, sigma=sigma, kappa=kappa, M=np.full(300, 2.0), eta=np.full(300, eta))
+    settings = CurveSettings(n=n, r=r, sigma=sigma, kappa=kappa, M=np.full(300, 2.0), eta=np.full(300, eta))
     conversion = "tight" if bound == "proven" else "classic"
     fine = []
     for curve in path_curves(settings, sensitivity, bound):
@@ -76,7 +76,7 @@ def test_a_hundred_thousand_settings_equal_one_by_one():
 def test_arguments_broadcast():
     grid = posterior_sampling_epsilon(10, np.array([[1.0], [2.0]]), np.array([0.5, 1.0, 2.0]), 0.3, 0.1)
     assert grid.shape == (2, 3)
-    assert grid[1, 2] == posterior_sampling_epsilon(10, 2.0, 2.0, 0.3, 0.1)
+    assert grid[1, 2] == pytest.approx(posterior_sampling_epsilon(10, 2.0, 2.0, 0.3, 0.1), rel=1e-9)
 
 
 def test_epsilon_falls_with_ridge_scale_noise_and_rises_with_paths():

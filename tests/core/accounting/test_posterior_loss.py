@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpgp_core.accounting import posterior_sensitivity as sensitivities
-from dpgp_core.accounting.compose import total_epsilon
+from dpgp_core.accounting.compose import compose
 from dpgp_core.accounting.losses import GaussianLoss
 from dpgp_core.accounting.posterior_loss import PosteriorLoss
 
@@ -31,8 +31,8 @@ def test_curve_is_infinite_from_the_last_order_on():
 
 def test_ledger_adds_posterior_paths_to_gaussian_releases():
     loss = PosteriorLoss(n=50, r=3.0, sigma=1.0, kappa=0.2, eta=0.1)
-    together = total_epsilon([loss, GaussianLoss(0.5)], 1e-4)
+    together = compose([loss, GaussianLoss(0.5)], 1e-4)
     assert max(loss.epsilon(1e-4), GaussianLoss(0.5).epsilon(1e-4)) < together
     assert together < loss.epsilon(5e-5) + GaussianLoss(0.5).epsilon(5e-5) + 0.05
-    assert total_epsilon([loss], 1e-4) == loss.epsilon(1e-4)
-    assert total_epsilon([loss, loss], 1e-4) == pytest.approx(loss.repeated(2).epsilon(1e-4), rel=1e-3)
+    assert compose([loss], 1e-4) == loss.epsilon(1e-4)
+    assert compose([loss, loss], 1e-4) == pytest.approx(loss.repeated(2).epsilon(1e-4), rel=1e-3)

@@ -10,14 +10,22 @@ from dpgp_core.attack.linear import draw_releases, fitted_attack, linear_attack,
 from dpgp_core.attack.roc import Roc
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import Cloaking, GPPrior
-from dpgp_core.mechanisms.base import Release
+from dpgp_core.mechanisms.base import TeachingRelease
 
 MODEL = {"epsilon": 2.0, "delta": 0.01, "kernel": EQ(lengthscale=2.0), "noise_variance": 0.3}
 X_TEST = np.linspace(-2, 12, 9)[:, None]
 
 
 def made(mean, factor):
-    return Release(X_test=np.zeros((3, 1)), mean=mean, noise_factor=factor, samples=mean[None, :], guarantee=None)
+    return TeachingRelease(
+        X_test=np.zeros((3, 1)),
+        mean=mean,
+        noise_factor=factor,
+        samples=mean[None, :],
+        guarantee=None,
+        statistics=(),
+        uncertainty=None,
+    )
 
 
 @pytest.fixture

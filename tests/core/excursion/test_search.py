@@ -102,8 +102,8 @@ def test_hall_noise_spends_exactly_epsilon(epsilon, M, L):
     assert epsilon_of(c / (2 * M * math.sqrt(L)), DELTA) == pytest.approx(epsilon, rel=1e-6)
 
 
-def test_spec_example_of_the_gap_between_the_two_accountings():
-    # 04_posterior_sampling.md, with rounded r and s: there the path is nearly Hall's release with c = s r^2
+def test_golden_example_of_the_gap_between_the_two_accountings():
+    # docs/targets.md, with rounded r and s: there the path is nearly Hall's release with c = s r^2
     c = 0.049 * 8.64**2
     assert epsilon_of(c / 2, DELTA) == pytest.approx(1.18, abs=0.02)
 

@@ -3,9 +3,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from dpgp_core.audit import epsilon_lower_bound
-from dpgp_core.calibration import noise_multiplier
 
+from dpgp_core.accounting.gaussian import noise_multiplier
+from dpgp_core.attack.audit import epsilon_lower_bound
 from dpgp_core.measurement.discrete import discrete_gaussian, discrete_laplace
 from dpgp_core.measurement.measurement import STEPS, LaplaceMeasurement, Measurement
 
@@ -49,6 +49,14 @@ def exact(measurement, y):
 def test_noiseless_is_exact(measurement):
     y = outputs()
     assert [Fraction(x) for x in measurement.noiseless(y)] == [x / STEPS for x in exact(measurement, y)]
+
+
+def test_the_noise_is_for_a_change_of_two_to_the_forty():
+    sigma_1 = gaussian(s=2.5).noise.variance - 9
+    assert (2.5 * 2**40) ** 2 * (1 + 2e-9) <= sigma_1 <= (2.5 * 2**40) ** 2 * (1 + 2.1e-9)
+    assert laplace(epsilon=0.5).noise.scale == 2**41
+    assert gaussian(s=2.5).noise_sd == pytest.approx(2.5, rel=1e-8)
+    assert laplace(epsilon=0.5).noise_sd == pytest.approx(2 * 2**0.5, rel=1e-8)
 
 
 def test_a_measurement_is_the_integers_plus_the_sampler():

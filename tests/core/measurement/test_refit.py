@@ -151,9 +151,12 @@ def test_a_reading_sees_what_earlier_stages_predict():
     np.testing.assert_allclose(seen[0][1], 1 + NOISE)
     reads = [linear_observation(released, stage, unused) for stage in stages]
     wide = [Observation(A=r.A, Z=r.Z, N=4 * r.N) for r in reads]
-    first = condition(wide[:1], KERNEL, NOISE, X, X)
-    np.testing.assert_allclose(seen[1][0], first.mean)
-    np.testing.assert_allclose(seen[1][1], first.variance + NOISE)
+    # the very outputs that were measured, by the inverse of their covariance: (K^-1 + A^T N^-1 A)^-1
+    K = KERNEL(X, X) + NOISE * np.eye(len(X))
+    information = wide[0].A.T @ np.linalg.inv(wide[0].N)
+    covariance = np.linalg.inv(np.linalg.inv(K) + information @ wide[0].A)
+    np.testing.assert_allclose(seen[1][0], covariance @ information @ wide[0].Z, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(seen[1][1], np.diag(covariance), rtol=1e-6)
     np.testing.assert_allclose(found.posteriors[0].mean, condition(wide, KERNEL, NOISE, X, X_TEST).mean)
 
 

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from dpgp_core.gp.uncertainty import NoInterval
 from dpgp_core.mechanisms.base import Release, within_unit
-from dpgp_core.mechanisms.uncertainty import NoInterval
 
 
 def release(factor):

@@ -100,7 +100,7 @@ def unshrunk(make_dataset):
 def test_shrinkage_is_the_gp_estimate_given_the_release(unshrunk):
     plan, K, K_sf = unshrunk
     C, N = plan.weights, 7.0**2 * plan.factor @ plan.factor.T
-    W = K_sf @ C.T @ np.linalg.pinv(C @ K @ C.T + N)  # 02_cloaking.md, "Always", last item
+    W = K_sf @ C.T @ np.linalg.pinv(C @ K @ C.T + N)  # the GP estimate given the release
     shrunk = shrink(plan, K, scale=7.0)
     np.testing.assert_allclose(shrunk.weights, W @ C, rtol=1e-7, atol=1e-10)
     np.testing.assert_allclose(shrunk.factor @ shrunk.factor.T, W @ plan.factor @ plan.factor.T @ W.T, rtol=1e-7)

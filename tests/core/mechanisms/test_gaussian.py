@@ -62,7 +62,7 @@ def test_hall_below_one_is_established_and_conservative():
 def test_hall_above_one_is_marked_as_no_promise():
     guarantee = Plain(epsilon=10, delta=0.01, calibration="hall", unproven=True).guarantee
     assert not guarantee.established
-    assert guarantee.proven_epsilon > 10  # too little noise: 01_gp_and_calibration.md
+    assert guarantee.proven_epsilon > 10  # too little noise: docs/targets.md
     assert guarantee.loss.mu == pytest.approx(10 / math.sqrt(2 * math.log(200)))
 
 

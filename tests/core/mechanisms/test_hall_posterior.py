@@ -57,7 +57,7 @@ def test_guarantee_covers_inputs():
 
 
 def test_golden_corner_of_the_private_optimum():
-    # 04_posterior_sampling.md: epsilon 1.18 where the RDP bound says 2.88 (its published form)
+    # targets: epsilon 1.18 where the RDP bound says 2.88 (its published form)
     # r and s are rounded there: s in 0.0485 ... 0.0495 gives 1.20 ... 1.17
     assert hall_epsilon(0.049 * 8.64**2, 0.005) == pytest.approx(1.18, abs=0.02)
     published = posterior_sampling_epsilon(

@@ -24,7 +24,7 @@ def test_prediction_from_means_times_volumes_as_in_the_paper(make_dataset, white
     same_noise = LaplaceBinning(epsilon=1.0, bins=5).release(data, bins.boxes.mean(axis=2), np.random.default_rng(1))
     size = volumes(bins.boxes)
     integrals = (same_noise.samples[0] - data.midpoint) / data.y_scale * size
-    noise = size**2 * (2 * (data.d / data.y_scale / bins.counts) ** 2 + white_noise / bins.counts)
+    noise = size**2 * (2 * (data.output_range / data.y_scale / bins.counts) ** 2 + white_noise / bins.counts)
     K = k_FF(mechanism.kernel, bins.boxes, bins.boxes) + np.diag(noise)
     expected = k_Ff(mechanism.kernel, bins.boxes, X_TEST).T @ np.linalg.solve(K, integrals)
     np.testing.assert_allclose(released.samples[0], data.in_data_units(expected), rtol=1e-9)
@@ -154,7 +154,7 @@ def test_inputs_outside_the_box_and_other_columns_are_refused(make_dataset):
         IntegralBinning(**MODEL).release(make_dataset(), np.zeros((9, 2)), np.random.default_rng(1))
 
 
-# ---- 07_targets.md: !Kung, epsilon 1, 10 shuffled folds, bins 3/5/10/20/30
+# ---- docs/targets.md: !Kung, epsilon 1, 10 shuffled folds, bins 3/5/10/20/30
 
 
 @pytest.fixture(scope="module")

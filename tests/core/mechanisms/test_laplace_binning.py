@@ -32,7 +32,7 @@ def test_measured_on_releases(make_dataset):
             for v in data.y_bounds
         )
         moved = np.abs(high.samples - low.samples)[0]
-        assert (moved / (data.d * plan.scales)).sum() == pytest.approx(0.7, rel=1e-12)
+        assert (moved / (data.output_range * plan.scales)).sum() == pytest.approx(0.7, rel=1e-12)
 
 
 def test_guarantee():
@@ -58,8 +58,10 @@ def test_value_of_the_bin_and_equal_noise_within_it(make_dataset):
     released = LaplaceBinning(epsilon=1.0, bins=5).release(data, X_TEST, np.random.default_rng(1))
     for x, mean, sd in zip(X_TEST[:, 0], released.mean, released.noise_sd, strict=True):
         member = np.minimum(data.X[:, 0] // 2, 4) == min(x // 2, 4)
-        assert mean == pytest.approx(data.clipped_y[member].mean() if member.any() else 1.0, abs=data.d * 2.0**-20)
-        assert sd == pytest.approx(np.sqrt(2) * data.d / member.sum() if member.any() else 0.0)
+        assert mean == pytest.approx(
+            data.clipped_y[member].mean() if member.any() else 1.0, abs=data.output_range * 2.0**-20
+        )
+        assert sd == pytest.approx(np.sqrt(2) * data.output_range / member.sum() if member.any() else 0.0)
     same = (X_TEST[:, 0] >= 2) & (X_TEST[:, 0] < 4)
     assert len(set(released.samples[0, same])) == 1
 
@@ -68,7 +70,7 @@ def test_noise_is_laplace_of_the_stated_scale(make_dataset):
     data, mechanism = make_dataset(), LaplaceBinning(epsilon=0.5, bins=3)
     plan = mechanism.plan(data.X, data.x_box)
     released = mechanism.release(data, plan.boxes.mean(axis=2), np.random.default_rng(1), draws=20_000)
-    noise = (released.samples - released.mean) / (data.d * plan.scales)
+    noise = (released.samples - released.mean) / (data.output_range * plan.scales)
     for column in noise.T:
         assert kstest(column, laplace.cdf).pvalue > 1e-6
     # and independent between bins: 6 standard errors
@@ -89,7 +91,7 @@ def test_four_dimensions_and_bins_of_each(make_dataset):
     public = {"x_names": ("a",) * 4, "x_units": ("m",) * 4, "x_box": ((0.0, 1.0),) * 4}
     data = make_dataset(X=X, **public)
     released = LaplaceBinning(epsilon=1e3, bins=[30, 20, 20, 10]).release(data, X, np.random.default_rng(1))
-    np.testing.assert_allclose(released.mean, data.clipped_y, atol=data.d * 2.0**-20)  # everyone alone in a bin
+    np.testing.assert_allclose(released.mean, data.clipped_y, atol=data.output_range * 2.0**-20)
     assert (released.noise_sd > 0).all()
 
 

@@ -76,7 +76,7 @@ def test_the_score_breaks_float_noise_about_a_float_mean(epsilon, objective, kun
     pair = [replace(kung_data, y=np.where(oldest, value, kung_data.y)) for value in kung_data.y_bounds]
     C = cloaking_matrix(X=kung_data.X, X_test=X_test, **kung_model)
     design = mechanism.plan(kung_data.X, X_test).design
-    A, factor = design.project(C), mechanism.noise_multiplier * kung_data.d * design.factor
+    A, factor = design.project(C), mechanism.noise_multiplier * kung_data.output_range * design.factor
 
     def draw(data, count):
         mean = data.in_data_units(A @ data.standardised())

@@ -60,7 +60,7 @@ def test_guarantee_does_not_depend_on_the_data(make_dataset):
     mechanism, data = PosteriorSampling(**MODEL, **PUBLIC), make_dataset()
     for other in (data, make_dataset(y=-data.y), make_dataset(X=data.X / 7)):
         released = mechanism.release(other, X_TEST, np.random.default_rng(1))
-        expected = mechanism.guarantee.for_unit(data.unit)
+        expected = mechanism.guarantee.for_unit(data.privacy_unit)
         assert replace(released.guarantee, not_covered=expected.not_covered) == expected
 
 

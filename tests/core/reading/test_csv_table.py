@@ -1,4 +1,4 @@
-"""What ``tests/datasets/test_csv_file.py`` does not ask through ``datasets.from_csv``."""
+"""What ``test_csv_file.py`` does not ask through ``read_csv``."""
 
 import io
 
@@ -12,10 +12,10 @@ DECLARED = {"x": ["age"], "y": "height", "y_bounds": (50, 200), "x_box": [(0, 10
 
 
 def test_reads_a_stream():
-    data = read_dataset(io.BytesIO(GOOD), **DECLARED, unit="one child", y_scale=10.0)
+    data = read_dataset(io.BytesIO(GOOD), **DECLARED, privacy_unit="one child", y_scale=10.0)
     np.testing.assert_array_equal(data.X, [[1], [2], [3]])
     np.testing.assert_array_equal(data.y, [150, 160, 170])
-    assert (data.unit, data.y_scale, data.d) == ("one child", 10.0, 150)
+    assert (data.privacy_unit, data.y_scale, data.output_range) == ("one child", 10.0, 150)
 
 
 def test_max_rows_can_be_lower_than_the_general_limit():

@@ -25,7 +25,7 @@ def cells(files):
 def test_what_is_in_the_zip(make_spec, make_zip, mechanism):
     spec = make_spec(mechanism=mechanism)
     files = make_zip(spec)
-    measured = ["statistics.npz"] if mechanism == "sparse" else ["map.npz", "statistics.npz"]
+    measured = ["statistics.npz"] if mechanism in ("bayes", "sparse") else ["map.npz", "statistics.npz"]
     assert list(files) == ["values.csv", *measured, "release.json", "reproduce.py"]
     columns, card = cells(files), json.loads(files["release.json"])
     ends = ["curve_low_95", "curve_high_95", "output_low_95", "output_high_95"]
@@ -124,7 +124,7 @@ def test_headers_from_the_file_are_no_formulas(make_spec, make_zip, make_table, 
 
 
 def test_negative_values_stay_numbers(make_spec, make_zip):
-    spec = make_spec(y_bounds=(-2000.0, 200.0))
+    spec = make_spec(y_bounds=(-2000.0, -1990.0))  # the noise of a real release is a few times the range
     values = cells(make_zip(spec))["value"]
     assert min(map(float, values)) < 0
     assert any(cell.startswith("-") for cell in values)
@@ -132,7 +132,7 @@ def test_negative_values_stay_numbers(make_spec, make_zip):
 
 def test_the_card_lists_what_was_spent_before(make_spec, make_table):
     spec = make_spec(epsilon=0.5, total_epsilon=5.0)
-    other = replace(spec, mechanism="sparse", cells=None)
+    other = replace(spec, mechanism="cloaking", cells=None)
     ledger = spec.new_ledger()
     ledger.spend([("first", other.guarantee), ("second", spec.guarantee)])
     published = publish(spec, read_table(io.BytesIO(make_table()), spec))
@@ -150,9 +150,9 @@ def test_the_statistics_in_the_zip_are_those_measured(make_spec, make_zip, mecha
         assert set(card["statistics"]) == {"file", "noise"}
         return
     found = statistics_from_files(card["statistics"], files["statistics.npz"])
-    last = np.load(io.BytesIO(files["map.npz"]))["z"]
-    np.testing.assert_array_equal(found.stages[-1].z, last)
-    assert len(found.stages) == (2 if mechanism == "refined" else 1)
+    assert len(found.stages) == {"bayes": 5, "refined": 2}.get(mechanism, 1)
+    if mechanism != "bayes":  # its values are no linear map of the last numbers
+        np.testing.assert_array_equal(found.stages[-1].z, np.load(io.BytesIO(files["map.npz"]))["z"])
 
 
 def test_very_large_strategies_are_left_out(make_spec, make_zip, monkeypatch):

@@ -1,12 +1,20 @@
 import io
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 import zipfile
+from pathlib import Path
 
 import pytest
 
 from dpgp_core.release import command_line, ledger_from_json, spec_from_json, spec_to_json
 from dpgp_core.release.command_line import main
 from dpgp_core.release.specification_json import EXAMPLE
+
+ROOT = str(Path(__file__).resolve().parents[3])
 
 
 @pytest.fixture
@@ -174,3 +182,93 @@ def test_help_documents_every_exit_code(arguments, capsys):
         assert (f"{code} " in text.split("exit codes:")[1].split("\n\n")[0]) == (code != 1)
     if "release" in arguments:
         assert spec_from_json(io.StringIO(text.split("a configuration:")[1]).read()) == EXAMPLE
+
+
+@pytest.mark.parametrize("option", ["--csv", "--config", "--ledger", "--out"])
+def test_a_pipe_is_refused_at_once(run, tmp_path, option):
+    os.mkfifo(tmp_path / "pipe")
+    named = {"--csv": "table.csv", "--config": "config.json", "--ledger": "l.json", "--out": "out.zip"} | {
+        option: "pipe"
+    }
+    arguments = [
+        sys.executable,
+        "-m",
+        "dpgp_core",
+        "release",
+        "--force",
+        *(part for pair in named.items() for part in pair),
+    ]
+    before = sorted(path.name for path in tmp_path.iterdir())
+    done = subprocess.run(
+        arguments,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": ROOT},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode in (2, 3, 5)
+    assert "only a regular file is used" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_signal_leaves_no_half_of_a_file_and_no_lock(run, tmp_path, number):
+    """Stopped while it holds the ledger and has claimed the zip."""
+    code = (
+        "import os, sys, time\nfrom dpgp_core.release import command_line, files\n"
+        "def slow(*_):\n    open('reached', 'w').close()\n    time.sleep(600)\n"
+        "files.ledger_to_json = slow\n"
+        "sys.exit(command_line.main(sys.argv[1:]))\n"
+    )
+    before = sorted(path.name for path in tmp_path.iterdir())
+    named = ["--csv", "table.csv", "--config", "config.json", "--ledger", "l.json", "--out", "out.zip"]
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, "release", *named],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": ROOT},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "reached").exists() and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert (tmp_path / "l.json.lock").exists()
+    process.send_signal(number)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 128 + number
+    assert said == f"dpgp_core: stopped by {number.name}; what a ledger has counted stays spent\n"
+    (tmp_path / "reached").unlink()
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+
+
+def test_inputs_are_made_public_by_an_explicit_choice_only(run, tmp_path, make_spec):
+    for name, mechanism in (("outputs", "cloaking"), ("both", "sparse")):
+        (tmp_path / f"{name}.json").write_text(spec_to_json(make_spec(mechanism=mechanism, epsilon=0.5)))
+    ledger = ("--ledger", "l.json")
+    assert run(*ledger, config="both.json", out="a.zip")[0] == 0
+    code, _, err = run(*ledger, config="outputs.json", out="b.zip")
+    assert code == 4
+    assert "ends the protection of inputs" in err
+    assert "add --inputs-public" in err
+    assert len(ledger_from_json((tmp_path / "l.json").read_bytes()).entries) == 1
+    assert not (tmp_path / "b.zip").exists()
+    code, out, _ = run(*ledger, "--inputs-public", config="outputs.json", out="b.zip")
+    assert code == 0
+    assert "Inputs count as public from now on" in out
+    assert ledger_from_json(card(tmp_path, "b.zip")).inputs_public
+    assert run(*ledger, config="both.json", out="c.zip")[0] == 0  # recorded: it need not be said again
+    assert ledger_from_json((tmp_path / "l.json").read_bytes()).inputs_public
+
+
+def test_without_a_ledger_file_kinds_of_protection_do_not_mix_either(run, tmp_path, make_spec):
+    for name, mechanism in (("outputs", "cloaking"), ("both", "sparse")):
+        (tmp_path / f"{name}.json").write_text(spec_to_json(make_spec(mechanism=mechanism, epsilon=0.5)))
+        assert run(config=f"{name}.json", out=f"{name}.zip")[0] == 0
+    earlier = json.loads(card(tmp_path, "outputs.zip")) | {"ledger": json.loads(card(tmp_path, "both.zip"))["ledger"]}
+    (tmp_path / "release.json").write_text(json.dumps(earlier))
+    assert run(config="release.json", out="again.zip")[0] == 4
+    assert run("--inputs-public", config="release.json", out="again.zip")[0] == 0
+    assert ledger_from_json(card(tmp_path, "again.zip")).inputs_public

@@ -1,4 +1,5 @@
 import os
+import socket
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -7,7 +8,7 @@ import pytest
 
 from dpgp_core.accounting.ledger import BudgetExceeded
 from dpgp_core.release import files, ledger_from_json, ledger_to_json
-from dpgp_core.release.files import CannotWrite, check_different, open_file, output_file, spend_in_file
+from dpgp_core.release.files import CannotWrite, check_different, open_file, output_file, read_text_file, spend_in_file
 from dpgp_core.release.ledger_json import MAX_ENTRIES
 from dpgp_core.release.specification_json import EXAMPLE
 
@@ -74,7 +75,7 @@ def test_the_total_is_enforced_and_the_file_stays(tmp_path):
     for _ in range(7):
         spend_in_file(str(path), EXAMPLE.new_ledger(), ONE)
     before = path.read_bytes()
-    with pytest.raises(BudgetExceeded, match=r"above the declared 3; 2.95 is spent and nothing was released"):
+    with pytest.raises(BudgetExceeded, match=r"above the declared 3; 2.96 is spent and nothing was released"):
         spend_in_file(str(path), EXAMPLE.new_ledger(), ONE)
     assert path.read_bytes() == before
     assert names(tmp_path) == ["l.json"]
@@ -85,8 +86,18 @@ def test_a_full_ledger_is_refused(tmp_path):
     ledger = EXAMPLE.new_ledger()
     ledger.entries = [ONE] * MAX_ENTRIES
     path.write_text(ledger_to_json(ledger))
-    with pytest.raises(BudgetExceeded, match=r"is full: it has 1000 entries"):
+    with pytest.raises(BudgetExceeded, match=r"is full: it has 100 entries"):
         spend_in_file(str(path), EXAMPLE.new_ledger(), ONE)
+
+
+def test_a_ledger_never_grows_beyond_what_is_read(tmp_path, monkeypatch):
+    path = tmp_path / "l.json"
+    spend_in_file(str(path), EXAMPLE.new_ledger(), ONE)
+    before = path.read_bytes()
+    monkeypatch.setattr(files, "MAX_LEDGER_BYTES", len(before) + 100)
+    with pytest.raises(BudgetExceeded, match=r"is full: it would have more than"):
+        spend_in_file(str(path), EXAMPLE.new_ledger(), ONE)
+    assert path.read_bytes() == before
 
 
 def test_another_total_is_refused(tmp_path):
@@ -170,3 +181,44 @@ def test_what_goes_wrong_inside_is_not_called_a_wrong_path(tmp_path):
         raise OSError("mine")
     with pytest.raises(ValueError, match=r"cannot open .*: Is a directory; check the path"), open_file(str(tmp_path)):
         pytest.fail("must not be reached")
+
+
+@pytest.fixture(params=["fifo", "device", "proc", "socket", "link to a fifo"])
+def odd(request, tmp_path):
+    """A path that is no regular file; nobody writes into it, and reading it would never end or mean nothing."""
+    path = tmp_path / "odd"
+    if request.param == "device":
+        return "/dev/zero"
+    if request.param == "proc":
+        return "/proc/self/status"
+    if request.param == "socket":
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(str(path))
+    else:
+        os.mkfifo(path)
+    if request.param.startswith("link"):
+        (tmp_path / "link").symlink_to(path)
+        return str(tmp_path / "link")
+    return str(path)
+
+
+def claim(path, overwrite):
+    with output_file(path, overwrite=overwrite):
+        pytest.fail("must not be reached")
+
+
+USES = {
+    "read": read_text_file,
+    "write": lambda path: claim(path, False),
+    "replace": lambda path: claim(path, True),
+    "spend": lambda path: spend_in_file(path, EXAMPLE.new_ledger(), ONE),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+def test_only_regular_files_are_read_or_replaced(odd, use):
+    kind = os.lstat(odd).st_mode
+    with pytest.raises(ValueError, match=r"cannot (open|write) .*; (check the path|name another file)"):
+        USES[use](odd)
+    assert os.lstat(odd).st_mode == kind
+    assert not os.path.exists(f"{odd}.lock")

@@ -11,9 +11,8 @@ from dpgp_core.accounting.losses import ApproximateLoss, GaussianLoss, PureLoss
 from dpgp_core.kernels import Matern12
 from dpgp_core.mechanisms import PosteriorSampling
 from dpgp_core.release import ledger_from_json, ledger_to_json
-from dpgp_core.release.ledger_json import MAX_ENTRIES, guarantee_from_object, guarantee_to_object
+from dpgp_core.release.ledger_json import MAX_ENTRIES, MAX_LEDGER_BYTES, guarantee_from_object, guarantee_to_object
 from dpgp_core.release.specification_json import EXAMPLE
-from dpgp_core.release.strict_json import MAX_BYTES
 
 LOSSES = [GaussianLoss(0.25), PureLoss(0.5), PureLoss(0.5, 0.03, 3), ApproximateLoss(0.4, 1e-6, 2)]
 
@@ -75,10 +74,10 @@ def test_what_is_not_established_keeps_its_mark(promise):
 def test_the_largest_ledger_that_is_written_can_be_read(promise):
     ledger = Ledger(limit=Budget(epsilon=1e5, delta=1e-5), entries=[("x" * 200, promise(LOSSES[0]))] * MAX_ENTRIES)
     text = ledger_to_json(ledger)
-    assert len(text.encode()) < MAX_BYTES
+    assert len(text.encode()) < MAX_LEDGER_BYTES
     assert len(ledger_from_json(text).entries) == MAX_ENTRIES
     ledger.entries.append(ledger.entries[0])
-    with pytest.raises(ValueError, match="has 1001 entries, more than 1000, the limit"):
+    with pytest.raises(ValueError, match="has 101 entries, more than 100, the limit"):
         ledger_from_json(ledger_to_json(ledger))
 
 

@@ -30,8 +30,7 @@ def clean_python(tmp_path_factory):
     folder = tmp_path_factory.mktemp("clean")
     source = folder / "source"  # building leaves files beside the sources
     source.mkdir()
-    for name in ("dpgp_core", "datasets"):
-        shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / "dpgp_core", source / "dpgp_core", ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source)
     assert call(sys.executable, "-m", "venv", "venv", cwd=folder).returncode == 0

@@ -1,11 +1,11 @@
 from dataclasses import replace
 
-import dpgp_core.repeated_selection as repeated
 import numpy as np
 import pytest
 
+import dpgp_core.selection.repeated as repeated
 from datasets import toy_1d
-from dpgp_core.accounting.best_of_many import SelectionLoss
+from dpgp_core.accounting.best_of_many import BestOfManyLoss
 from dpgp_core.accounting.ledger import Ledger
 from dpgp_core.accounting.losses import ApproximateLoss
 from dpgp_core.kernels import EQ
@@ -35,12 +35,12 @@ def test_with_much_budget_and_many_runs_the_right_setting_is_chosen(choose, monk
     assert np.sqrt(np.mean((mean - np.sin(x) - 0.3 * np.cos(2 * x)) ** 2)) < 0.1
 
 
-@pytest.mark.parametrize(("choose", "kind"), list(zip(CHOICES, [ApproximateLoss, SelectionLoss], strict=True)))
+@pytest.mark.parametrize(("choose", "kind"), list(zip(CHOICES, [ApproximateLoss, BestOfManyLoss], strict=True)))
 def test_the_ledger_counts_the_whole_budget(choose, kind):
     found = choose(sparse(1.5), CANDIDATES, TOY, np.random.default_rng(1))
     assert isinstance(found.guarantee.loss, kind)
     assert found.guarantee.protects == "inputs and outputs"
-    assert found.guarantee.unit == TOY.unit
+    assert found.guarantee.unit == TOY.privacy_unit
     ledger = Ledger()
     ledger.spend([("choice and fit", found.guarantee)])
     assert ledger.epsilon(1e-4) == pytest.approx(1.5)

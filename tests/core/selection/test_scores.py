@@ -38,7 +38,7 @@ def counterexample(n):
 
 @pytest.mark.parametrize(("n", "change", "published"), [(80, 20.98, 19.0), (200, 50.99, 34.0), (800, 201.0, 109.0)])
 def test_the_published_sensitivity_is_exceeded(n, change, published):
-    # 03: "n = 80: true change 20.98 d^2 against a bound of 19 d^2; n = 200: 50.99 against 34"; d = 1
+    # targets: "n = 80: true change 20.98 d^2 against a bound of 19 d^2; n = 200: 50.99 against 34"; d = 1
     plan = counterexample(n)
     low = np.full(n, -0.5)
     high = np.where(np.arange(n) == 0, 0.5, low)
@@ -188,7 +188,7 @@ def kung_plans(kung_data):
 
 
 def test_kung_sensitivities(kung_plans):
-    # 03: "B = d gives a Delta_u 4-5 times below B = 4 d". In units of d^2: 5.28, 24.3; exact 2.35; published 13.9
+    # targets: "B = d gives a Delta_u 4-5 times below B = 4 d". In units of d^2: 5.28, 24.3; exact 2.35; published 13.9
     ours, four = sse_sensitivity(kung_plans, 1.0), sse_sensitivity(kung_plans, 1.0, 4.0)
     assert ours == pytest.approx(5.28, abs=0.01)
     assert 4 <= four / ours <= 5
@@ -197,7 +197,7 @@ def test_kung_sensitivities(kung_plans):
 
 
 def test_grid_scores(kung_plans, kung_data):
-    d, y = kung_data.d / kung_data.y_scale, kung_data.standardised()
+    d, y = kung_data.output_range / kung_data.y_scale, kung_data.standardised()
     plain, clipped = grid_scores(kung_plans, kung_data), grid_scores(kung_plans, kung_data, clip=0.1 * d)
     np.testing.assert_allclose(plain.sse, [sse(plan, y) for plan in kung_plans])
     assert plain.compared is plain.sse

@@ -491,7 +491,7 @@ def deep(hexes_matrix):
 
 def test_deep_rank_meets_its_dual_bound(deep):
     C, design = deep
-    assert 90 <= design.rank <= 100  # 02_cloaking.md: 95 at 1e-10
+    assert 90 <= design.rank <= 100  # targets: 95 at 1e-10
     bound = np.linalg.norm(design.project(C) * np.sqrt(design.lambdas), "nuc") ** 2
     assert bound * (1 - 1e-9) <= design.variance().sum() <= 1.01 * bound
 

@@ -1,0 +1,37 @@
+from .accounting.gaussian import epsilon_of as epsilon_of
+from .accounting.gaussian import noise_multiplier as noise_multiplier
+from .accounting.guarantee import Budget as Budget
+from .accounting.guarantee import Guarantee as Guarantee
+from .accounting.ledger import Ledger as Ledger
+from .accounting.posterior_epsilon import posterior_sampling_epsilon as posterior_sampling_epsilon
+from .bayes.refit import refit as refit
+from .data import Dataset as Dataset
+from .estimator import DPGaussianProcessRegressor as DPGaussianProcessRegressor
+from .excursion.sets import excursion_probability as excursion_probability
+from .excursion.sets import iou as iou
+from .gp.exact import posterior as posterior
+from .gp.inference import cloaking_matrix as cloaking_matrix
+from .kernels import EQ as EQ
+from .kernels import RBF as RBF
+from .kernels import Matern12 as Matern12
+from .kernels import Matern32 as Matern32
+from .kernels import Matern52 as Matern52
+from .kernels import RationalQuadratic as RationalQuadratic
+from .mechanisms import MECHANISMS as MECHANISMS
+from .mechanisms import Cloaking as Cloaking
+from .mechanisms import CloakingInducing as CloakingInducing
+from .mechanisms import GPPrior as GPPrior
+from .mechanisms import HallPosterior as HallPosterior
+from .mechanisms import IntegralBinning as IntegralBinning
+from .mechanisms import LaplaceBinning as LaplaceBinning
+from .mechanisms import PosteriorSampling as PosteriorSampling
+from .mechanisms import RefinedCloaking as RefinedCloaking
+from .mechanisms import Release as Release
+from .mechanisms import SparseVariational as SparseVariational
+from .mechanisms.bayes_cloaking import BayesCloaking as BayesCloaking
+from .reading.csv_file import read_csv as read_csv
+from .selection.exponential import selection_probabilities as selection_probabilities
+from .strategies.noise_design import NoiseDesign as NoiseDesign
+from .strategies.noise_design import design_noise as design_noise
+
+__version__: str

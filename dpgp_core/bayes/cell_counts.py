@@ -1,0 +1,81 @@
+"""How many records lie in each public cell, roughly: enough to know how much a cell's sum says about the curve."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..arrays import FloatArray
+from ..gp.pivoted import factorise
+from ..kernels import EQ
+from ..measurement.integers import GRID, strategy_integers
+from ..strategies.bayes import RiskModel, bayes
+from .cell_grid import CellGrid, sides
+
+_LENGTHSCALE = 0.15  # of the box's sides: how fast the density of records may vary
+_VARIANCE = 2.0  # of that density over its mean squared
+_SENSITIVITY = 1.6  # expected of a strategy; what it is, is found in integers when it is measured
+_RANK, _STEPS = 64, 200  # of the strategy, and of its solver
+
+
+class Counts(NamedTuple):
+    """Gaussian posterior of the numbers N of records in M cells, all public.
+
+    Attributes:
+        mean: n^, >= 0, of sum n (M,).
+        covariance: (M, M).
+    """
+
+    mean: FloatArray
+    covariance: FloatArray
+
+
+def plan_counts(grid: CellGrid, n: int, noise_multiplier: float, gap: float) -> FloatArray:
+    """Strategy B (r, M) for counts, columns of norm <= 1: the smooth part of the density should be known best.
+
+    Prior: mean n / M, covariance (n / M)^2 2 EQ(.15 of the box) + (n / M) I, the last for counts of chance.
+
+    Args:
+        grid: M public cells.
+        n: number of records, public.
+        noise_multiplier: s of the counts.
+        gap: relative gap to stop at.
+    """
+    root, mean = _root(grid, n), n / grid.size
+    smooth = root @ root.T
+    model = RiskModel(
+        noise=np.full(grid.size, mean),
+        root=root,
+        targets=smooth / np.sqrt(grid.size),
+        prior_risk=float(np.trace(smooth)) / grid.size,
+    )
+    B = bayes([model], (_SENSITIVITY * noise_multiplier) ** 2, rank=_RANK, gap=gap, max_iterations=_STEPS).B
+    return np.asarray(strategy_integers(B) / GRID)
+
+
+def counts_given(grid: CellGrid, n: int, B: FloatArray, noise_sd: float, z: FloatArray) -> Counts:
+    """What noisy counts z = B N + noise say, given that all N add up to n.
+
+    Args:
+        grid: M public cells.
+        n: number of records, public.
+        B: strategy (r, M).
+        noise_sd: standard deviation of the noise on each entry of z.
+        z: released (r,).
+    """
+    root, mean = _root(grid, n), n / grid.size
+    K = root @ root.T + mean * np.eye(grid.size)
+    H = np.vstack([B, np.full(grid.size, 1 / np.sqrt(grid.size))])
+    known = 1e-8 * mean  # variance of the sum's row: none to speak of, and S stays well conditioned
+    S = H @ K @ H.T + np.diag([*np.full(len(B), noise_sd**2), known])
+    gain = np.linalg.solve(S, H @ K).T
+    surprise = np.concatenate([z, [n / np.sqrt(grid.size)]]) - H @ np.full(grid.size, mean)
+    found = np.maximum(mean + gain @ surprise, 0.0)
+    covariance = K - gain @ H @ K
+    return Counts(found * (n / found.sum()), (covariance + covariance.T) / 2)
+
+
+def _root(grid: CellGrid, n: int) -> FloatArray:
+    kernel = EQ(variance=_VARIANCE * (n / grid.size) ** 2, lengthscale=sides(grid.box, _LENGTHSCALE))
+    return factorise(kernel, grid.centres, 1e-6).features.values()

@@ -1,0 +1,178 @@
+"""What noisy sums of residuals over public cells say about a Gaussian process, stage after stage.
+
+Under a model, y_j = f(x_j) + e_j with f = phi(x)^T a, a ~ N(0, I). A stage released z = B x + s w with x_c the sum over
+the N_c records of cell c of (clip(r_j, low_c, high_c) - o_c) / u_c, r_j = y_j - g(x_j), g public. The filter's state
+is a and eta_c, the sum of the cell's own noises e_j, which all stages share: eta ~ N(0, diag(n^ noise variance)). With
+Phi the means of phi over the cells and ``clipping.clipped`` of one residual,
+
+    x = n^ (k - o) / u + T ((a, eta) - E) + rest,    T = diag(alpha / u) [diag(n^) Phi, I],
+
+and the rest holds what clipping adds (of each record, and of f, common to a cell's records), how inputs vary within a
+cell, and how N differs from n^. Everything here is post-processing of what was released.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import cho_solve, cholesky, solve_triangular
+
+from ..arrays import FloatArray
+from ..gp.pivoted import Features, factorise
+from ..kernels import Kernel
+from .cell_counts import Counts
+from .cell_grid import CellGrid
+from .clipping import Clipped, clipped
+from .models import Model
+
+_TOLERANCE = 1e-10  # of the prior variance at the cells' centres, left out of the features
+_HERMITE = np.polynomial.hermite_e.hermegauss(15)
+_TINY = 1e-14
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CellModel:
+    """One model on the grid.
+
+    Attributes:
+        features: phi, of pivots among the cells' centres.
+        nodes: phi at the grid's nodes (F, k).
+        cells: its means over the cells (M, k).
+        noise_variance: of an output about f.
+        weight: prior weight.
+    """
+
+    features: Features
+    nodes: FloatArray
+    cells: FloatArray
+    noise_variance: float
+    weight: float
+
+
+class CellState(NamedTuple):
+    """Posterior of (a, eta): mean (k + M,), covariance (k + M, k + M), and log p(z of all stages | model)."""
+
+    mean: FloatArray
+    covariance: FloatArray
+    log_evidence: float
+
+
+class CellObserved(NamedTuple):
+    """One stage of one release, in model units. Public.
+
+    Attributes:
+        B: strategy (r, M).
+        low, high: interval of each cell's residuals (M,).
+        g: public function that residuals are taken about, at the grid's nodes (F,).
+        s: standard deviation of the noise on each entry of z.
+        z: released (r,).
+    """
+
+    B: FloatArray
+    low: FloatArray
+    high: FloatArray
+    g: FloatArray
+    s: float
+    z: FloatArray
+
+
+class Linear(NamedTuple):
+    """x = mean + T ((a, eta) - E) + rest: the means (M,), T (M, k + M), covariance of the rest (M, M)."""
+
+    mean: FloatArray
+    T: FloatArray
+    rest: FloatArray
+
+
+def cell_models(models: Sequence[Model], grid: CellGrid) -> tuple[CellModel, ...]:
+    """Every model on the grid; models of one kernel share their features."""
+    known: dict[Kernel, tuple[Features, FloatArray, FloatArray]] = {}
+    for kernel in dict.fromkeys(model.kernel for model in models):
+        features = factorise(kernel, grid.centres, _TOLERANCE).features
+        nodes = features.at(grid.nodes).values()
+        known[kernel] = features.at(grid.centres), nodes, grid.averages(nodes)
+    return tuple(_cell_model(model, *known[model.kernel]) for model in models)
+
+
+def _cell_model(model: Model, features: Features, nodes: FloatArray, cells: FloatArray) -> CellModel:
+    return CellModel(
+        features=features, nodes=nodes, cells=cells, noise_variance=model.noise_variance, weight=model.weight
+    )
+
+
+def cell_prior(model: CellModel, counts: Counts) -> CellState:
+    """The state before any residual is measured."""
+    variance = np.concatenate([np.ones(model.cells.shape[1]), counts.mean * model.noise_variance])
+    return CellState(np.zeros(len(variance)), np.diag(variance), 0.0)
+
+
+def linearise(
+    model: CellModel, grid: CellGrid, counts: Counts, state: CellState, seen: tuple[FloatArray, FloatArray, FloatArray]
+) -> Linear:
+    """The sums x over residuals about g, clipped to [low, high], as a linear observation of the state.
+
+    Args:
+        model: on the grid.
+        grid: public cells.
+        counts: n^ and its covariance.
+        state: after the stages before.
+        seen: low (M,), high (M,), g (F,).
+    """
+    low, high, g = seen
+    k = model.cells.shape[1]
+    mean, C = state.mean[:k], state.covariance[:k, :k]
+    shift = model.cells @ mean - grid.averages(g)
+    V = model.cells @ C @ model.cells.T
+    v = np.maximum(V.diagonal(), _TINY * model.noise_variance)
+    within = _within(model, grid, mean, C, g, shift, v)
+    one = clipped(shift, v + within + model.noise_variance, low, high)
+    common = _common(one, shift, v, within + model.noise_variance, low, high)
+    # each record adds its own rest, f's curvature adds one that cells share as their f do, and N - n^ what is left
+    sd = np.sqrt(v)
+    alike = (V / np.outer(sd, sd)) ** 2
+    off, n = one.mean - (low + high) / 2, counts.mean
+    rest = np.diag(n * (one.extra - common + one.gain**2 * within))
+    rest += (np.outer(n, n) + counts.covariance) * alike * np.outer(np.sqrt(common), np.sqrt(common))
+    rest += counts.covariance * (np.outer(off, off) + np.outer(one.gain, one.gain) * V)
+    u = high - low
+    T = (one.gain / u)[:, None] * np.hstack([n[:, None] * model.cells, np.eye(grid.size)])
+    return Linear(n * off / u, T, rest / np.outer(u, u))
+
+
+def cell_update(state: CellState, linear: Linear, B: FloatArray, s: float, z: FloatArray) -> CellState:
+    """Posterior after z = B x + s w.
+
+    S = B (T C T^T + rest) B^T + s^2 I = L L^T,    mean += C T^T B^T S^-1 (z - B E x),    C -= Q^T Q, Q = L^-1 B T C.
+    """
+    cross = B @ linear.T @ state.covariance
+    S = cross @ linear.T.T @ B.T + B @ linear.rest @ B.T + s**2 * np.eye(len(B))
+    L = cholesky((S + S.T) / 2, lower=True, check_finite=False)
+    surprise = z - B @ linear.mean
+    Q = solve_triangular(L, cross, lower=True, check_finite=False)
+    half_square = 0.5 * surprise @ cho_solve((L, True), surprise, check_finite=False)
+    log_density = -half_square - np.log(L.diagonal()).sum() - 0.5 * len(B) * math.log(2 * math.pi)
+    white = solve_triangular(L, surprise, lower=True, check_finite=False)
+    return CellState(state.mean + white @ Q, state.covariance - Q.T @ Q, state.log_evidence + float(log_density))
+
+
+def _within(
+    model: CellModel, grid: CellGrid, mean: FloatArray, C: FloatArray, g: FloatArray, shift: FloatArray, v: FloatArray
+) -> FloatArray:
+    """Variance over a cell of f - g, were the inputs spread evenly in it (M,)."""
+    square = np.einsum("ij,ij->i", model.nodes @ C, model.nodes) + (model.nodes @ mean - g) ** 2
+    return np.maximum(grid.averages(square) - v - shift**2, 0.0)
+
+
+def _common(
+    one: Clipped, shift: FloatArray, v: FloatArray, spread: FloatArray, low: FloatArray, high: FloatArray
+) -> FloatArray:
+    """Variance of E(clip(r) | f) about its linear part, by Gauss-Hermite quadrature over f (M,)."""
+    points, weights = _HERMITE
+    given = clipped(shift + np.sqrt(v) * points[:, None], spread, low, high).mean - one.mean
+    square = (weights / weights.sum()) @ (given * given)
+    common: FloatArray = np.clip(square - one.gain**2 * v, 0.0, one.extra)
+    return common

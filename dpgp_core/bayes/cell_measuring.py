@@ -1,0 +1,133 @@
+"""Two ways to measure over public cells: for real, in integers with exact noise, or as numbered draws for teaching.
+
+One pass over the records a measurement, O(n) in all. Each record's numbers are computed from that record alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..arrays import FloatArray
+from ..data import Dataset
+from ..measurement.cell_statistics import CellStage, CellStatistics
+from ..measurement.cells import CellCounts, CellResiduals
+from .cell_filter import CellObserved
+from .cell_grid import CellGrid
+from .cell_stages import CellReleased
+
+
+class _Records:
+    """Cells and residuals of the records. Private."""
+
+    def __init__(self, dataset: Dataset, grid: CellGrid) -> None:
+        self._X, self._y, self._grid = dataset.X, dataset.standardised(), grid
+        self._cells = grid.place(dataset.X)
+
+    def _residuals(self, g: FloatArray) -> FloatArray:
+        return self._y - self._grid.at(self._X, g)
+
+
+class CellsForTeaching(_Records):
+    """Reads records, adds numbered float noise. Not for release.
+
+    Args:
+        dataset: the records.
+        grid: public cells.
+        rng: source of the noise.
+    """
+
+    def __init__(self, dataset: Dataset, grid: CellGrid, rng: np.random.Generator) -> None:
+        super().__init__(dataset, grid)
+        self._rng = rng
+
+    def counts(self, measurement: CellCounts) -> FloatArray:
+        """See ``cell_stages.Reader``."""
+        z: FloatArray = measurement.teaching(self._cells, self._rng)[0]
+        return z
+
+    def residuals(self, measurement: CellResiduals, g: FloatArray) -> FloatArray:
+        """See ``cell_stages.Reader``."""
+        z: FloatArray = measurement.teaching(self._cells, self._residuals(g), self._rng)[0]
+        return z
+
+
+class CellsSilently(_Records):
+    """Reads records and adds no noise: what teaching draws are drawn around. Not private."""
+
+    def counts(self, measurement: CellCounts) -> FloatArray:
+        """See ``cell_stages.Reader``."""
+        return self._sums(measurement.B, np.ones(len(self._cells)))
+
+    def residuals(self, measurement: CellResiduals, g: FloatArray) -> FloatArray:
+        """See ``cell_stages.Reader``."""
+        low, high = measurement.low[self._cells], measurement.high[self._cells]
+        return self._sums(measurement.B, (np.clip(self._residuals(g), low, high) - low) / (high - low) - 0.5)
+
+    def _sums(self, B: FloatArray, values: FloatArray) -> FloatArray:
+        z: FloatArray = B @ np.bincount(self._cells, weights=values, minlength=B.shape[1])
+        return z
+
+
+class CellsExactly(_Records):
+    """Reads records, measures once for real, and keeps what may be published. Each call spends."""
+
+    def __init__(self, dataset: Dataset, grid: CellGrid) -> None:
+        super().__init__(dataset, grid)
+        self._stages: list[CellStage] = []
+
+    def counts(self, measurement: CellCounts) -> FloatArray:
+        """See ``cell_stages.Reader``."""
+        return measurement.measure(self._cells)
+
+    def residuals(self, measurement: CellResiduals, g: FloatArray) -> FloatArray:
+        """See ``cell_stages.Reader``."""
+        z = measurement.measure(self._cells, self._residuals(g))
+        self._stages.append(CellStage(measurement=measurement, g=g, z=z))
+        return z
+
+    @property
+    def stages(self) -> tuple[CellStage, ...]:
+        """What was measured of residuals."""
+        return tuple(self._stages)
+
+
+def cell_statistics(
+    dataset: Dataset, grid: CellGrid, released: CellReleased, stages: Sequence[CellStage], promise: Mapping[str, Any]
+) -> CellStatistics:
+    """What may be kept in a file: nothing of the data set but what is public.
+
+    Args:
+        dataset: for names, units, box, bounds and the number of records.
+        grid: public cells.
+        released: counts and their noisy numbers.
+        stages: residual sums.
+        promise: the guarantee as plain JSON values.
+    """
+    return CellStatistics(
+        counts=released.counts,
+        z=released.z,
+        stages=tuple(stages),
+        n=dataset.n,
+        per_side=grid.per_side,
+        x_names=dataset.x_names,
+        x_units=dataset.x_units,
+        x_box=dataset.x_box,
+        y_name=dataset.y_name,
+        y_unit=dataset.y_unit,
+        y_bounds=dataset.y_bounds,
+        y_scale=dataset.y_scale,
+        guarantee=promise,
+    )
+
+
+def released_of(statistics: CellStatistics) -> CellReleased:
+    """The release as ``cell_stages.cell_posterior`` takes it."""
+    return CellReleased(statistics.counts, statistics.z, tuple(map(_observed, statistics.stages)))
+
+
+def _observed(stage: CellStage) -> CellObserved:
+    m = stage.measurement
+    return CellObserved(m.B, m.low, m.high, stage.g, m.noise_sd, stage.z)

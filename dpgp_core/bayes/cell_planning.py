@@ -1,0 +1,69 @@
+"""What a stage over public cells should measure: the strategy of least Bayes risk for the covariance that is left."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..arrays import FloatArray
+from ..measurement.integers import GRID, strategy_integers
+from ..strategies.bayes import RiskModel, bayes
+from .cell_filter import CellModel, CellState, Linear
+
+_LEAST_WEIGHT = 0.02  # of a kernel that is planned for
+_STEPS = 200  # of the solver: where it needs more, with very many records, the strategy is good and not the best
+_FLOOR = 1e-3  # of the mean variance of the sums, taken for noise of their own
+
+
+def plan_stage(
+    models: Sequence[CellModel],
+    states: Sequence[CellState],
+    weights: FloatArray,
+    linear: Sequence[Linear],
+    counts: FloatArray,
+    noise_multiplier: float,
+    gap: float,
+) -> FloatArray:
+    """B (r, M), columns of norm <= 1, multiples of 2^-20: f at the cells should be known best where records are.
+
+    Each kernel is planned for with the likeliest of its noises and all its weight. Public: counts and states are
+    functions of what was released.
+
+    Args:
+        models: the mixture (m).
+        states: of each, so far.
+        weights: (m,), sum 1.
+        linear: the sums, as each model sees them.
+        counts: n^ (M,).
+        noise_multiplier: s of the stage.
+        gap: relative gap to stop at.
+    """
+    families: dict[int, list[int]] = {}
+    for index, model in enumerate(models):
+        families.setdefault(id(model.nodes), []).append(index)
+    importance = counts / counts.sum()
+    risks = []
+    for family in families.values():
+        share, likeliest = float(weights[family].sum()), max(family, key=lambda index: weights[index])
+        if share >= _LEAST_WEIGHT:
+            risks.append(_risk_model(models[likeliest], states[likeliest], linear[likeliest], importance, share))
+    return np.asarray(strategy_integers(bayes(risks, noise_multiplier**2, gap=gap, max_iterations=_STEPS).B) / GRID)
+
+
+def _risk_model(model: CellModel, state: CellState, linear: Linear, importance: FloatArray, weight: float) -> RiskModel:
+    """Covariance of the sums, K = T C T^T + rest, and with f at the cells, F = T C Phi^T W^(1/2)."""
+    k = model.cells.shape[1]
+    TC = linear.T @ state.covariance
+    K = TC @ linear.T.T + linear.rest
+    noise = _FLOOR * float(K.diagonal().mean())
+    values, vectors = np.linalg.eigh((K + K.T) / 2)
+    targets = TC[:, :k] @ model.cells.T
+    variance = np.einsum("ij,ij->i", model.cells @ state.covariance[:k, :k], model.cells)
+    return RiskModel(
+        noise=np.full(len(K), noise),
+        root=vectors * np.sqrt(np.maximum(values - noise, 0.0)),
+        targets=targets * np.sqrt(importance),
+        prior_risk=float(importance @ variance),
+        weight=weight,
+    )

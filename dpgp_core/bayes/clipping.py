@@ -1,0 +1,55 @@
+"""What a clipped Gaussian output looks like to a linear filter: closed-form moments of the truncated normal."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import ndtr
+
+from ..arrays import FloatArray
+
+_ROOT_TWO_PI = math.sqrt(2 * math.pi)
+
+
+class Clipped(NamedTuple):
+    """clip(y, low, high) = mean + gain (y - m) + rest, for y ~ N(m, v).
+
+    The rest has mean 0 and variance ``extra`` and is uncorrelated with y and with everything that is jointly Gaussian
+    with y: Cov(clip(y), x) = gain Cov(y, x) (Stein's identity).
+
+    Attributes:
+        mean: k = E clip(y).
+        gain: alpha = P(low < y < high), in [0, 1].
+        extra: Var clip(y) - alpha^2 v >= 0.
+    """
+
+    mean: FloatArray
+    gain: FloatArray
+    extra: FloatArray
+
+
+def clipped(mean: FloatArray, variance: FloatArray, low: FloatArray, high: FloatArray) -> Clipped:
+    """Moments of clip(y, low, high) for y ~ N(mean, variance).
+
+    With a = (low - m) / sd, b = (high - m) / sd, alpha = Phi(b) - Phi(a), phi and Phi the standard normal's:
+    E (clip - m) / sd = a Phi(a) + b Phi(-b) + phi(a) - phi(b), and
+    E ((clip - m) / sd)^2 = a^2 Phi(a) + b^2 Phi(-b) + alpha + a phi(a) - b phi(b).
+
+    Args:
+        mean: of y; all four may have any shapes that broadcast.
+        variance: of y, > 0.
+        low: lower end of the interval, in the unit of the mean.
+        high: upper end, above it.
+
+    Source: Johnson, Kotz & Balakrishnan 1994, section 13.10; Stein 1981, lemma 1.
+    """
+    sd = np.sqrt(variance)
+    a, b = (low - mean) / sd, (high - mean) / sd
+    below, above = ndtr(a), ndtr(-b)
+    at_a, at_b = np.exp(-0.5 * a * a) / _ROOT_TWO_PI, np.exp(-0.5 * b * b) / _ROOT_TWO_PI
+    gain = np.where(a > 0, ndtr(-a) - above, ndtr(b) - below)  # the difference of the smaller tails
+    first = a * below + b * above + at_a - at_b
+    second = a * a * below + b * b * above + gain + a * at_a - b * at_b
+    return Clipped(mean + sd * first, gain, variance * np.maximum(second - first * first - gain * gain, 0.0))

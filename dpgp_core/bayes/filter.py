@@ -1,0 +1,94 @@
+"""What noisy sums of clipped outputs say about a Gaussian process: mean, variance and evidence, stage after stage.
+
+Under a model, y = f(X) + e. A stage released z = B ((clip(y, low, high) - o) / u) + s w, with public B (r, n), o and u
+the middle and the width of each record's public interval, w standard normal. With ``clipping.clipped``,
+z ~ B ((k + alpha (y - m) + rest - o) / u) + s w: a linear observation of y, A = B diag(alpha / u), of noise covariance
+B diag(extra / u^2) B^T + s^2 I, whose moments k, alpha, extra come from the posterior m, v that earlier stages leave.
+No matrix of n x n is formed: K = Phi Phi^T + diag(noise). Everything here is post-processing of z.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import softmax
+
+from ..arrays import FloatArray
+from .clipping import clipped
+from .models import Places
+
+_LOG_TWO_PI = math.log(2 * math.pi)
+
+
+class State(NamedTuple):
+    """Posterior of y at the n records and of f at the P test inputs, for D draws, in model units.
+
+    Attributes:
+        mean: (D, n + P).
+        variance: (D, n + P).
+        shared: Q (D, R, n + P), covariance of y and f with the R whitened measurements so far:
+            posterior covariance = prior - Q^T Q.
+        log_evidence: log p(z of all stages | model), (D,).
+    """
+
+    mean: FloatArray
+    variance: FloatArray
+    shared: FloatArray
+    log_evidence: FloatArray
+
+
+def prior(places: Places, draws: int) -> State:
+    """The state before anything is measured, the same for every draw."""
+    size = len(places.variance)
+    variance = np.broadcast_to(places.variance, (draws, size))
+    return State(np.zeros((draws, size)), variance, np.zeros((draws, 0, size)), np.zeros(draws))
+
+
+def update(
+    places: Places, state: State, B: FloatArray, low: FloatArray, high: FloatArray, s: float, z: FloatArray
+) -> State:
+    """Posterior after one more stage.
+
+    S = A K_post A^T + B diag(extra / u^2) B^T + s^2 I = L L^T,    z - E z = z - B ((k - o) / u),
+    Q' = L^-1 A K_post,    mean += Q'^T L^-1 (z - E z),    variance -= column norms of Q'.
+
+    Args:
+        places: the model at records and test inputs.
+        state: after the stages before.
+        B: strategy (r, n).
+        low: lower ends of the intervals that outputs were clipped to (D, n), in model units.
+        high: upper ends (D, n).
+        s: noise multiplier of the stage.
+        z: what was released (D, r).
+    """
+    n, width, middle = places.n, high - low, (high + low) / 2
+    k, gain, extra = clipped(state.mean[:, :n], state.variance[:, :n], low, high)
+    A = B * (gain / width)[:, None]
+    # Cov(A y, everything | stages before), everything being y at the records and f at the test inputs
+    cross = (A @ places.phi[:n]) @ places.phi.T
+    cross[..., :n] += A * places.noise
+    cross -= (A @ state.shared[..., :n].swapaxes(1, 2)) @ state.shared
+    scaled = B * (np.sqrt(extra) / width)[:, None]
+    S = cross[..., :n] @ A.swapaxes(1, 2) + scaled @ scaled.swapaxes(1, 2) + s**2 * np.eye(len(B))
+    L = np.linalg.cholesky(S)
+    surprise = z - ((k - middle) / width) @ B.T
+    whitened = np.linalg.solve(L, np.concatenate([surprise[..., None], cross], axis=-1))
+    w, Q = whitened[..., 0], whitened[..., 1:]
+    half_log_det = np.log(np.diagonal(L, axis1=1, axis2=2)).sum(axis=1)
+    log_density = -0.5 * (w * w).sum(axis=1) - half_log_det - 0.5 * len(B) * _LOG_TWO_PI
+    return State(
+        state.mean + (w[:, None] @ Q)[:, 0],
+        state.variance - np.einsum("dri,dri->di", Q, Q),
+        np.concatenate([state.shared, Q], axis=1),
+        state.log_evidence + log_density,
+    )
+
+
+def mixture_weights(states: Sequence[State], prior_weights: FloatArray) -> FloatArray:
+    """Posterior probabilities of the models (D, M), prior weights (M,) times evidence."""
+    logs = np.log(prior_weights) + np.stack([state.log_evidence for state in states], axis=1)
+    weights: FloatArray = softmax(logs, axis=1)
+    return weights

@@ -1,0 +1,121 @@
+"""Mean and intervals of a mixture of Gaussian predictions, for the latent curve and for one more output."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from ..arrays import FloatArray
+from .filter import State
+from .models import Places
+
+Of = Literal["outputs", "function"]
+_HALVINGS = 50
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Mixture:
+    """sum_m w_m N(mean_m, variance_m) at each of P test inputs, for D draws, in model units.
+
+    Attributes:
+        means: of f (D, M, P).
+        variances: of f (D, M, P).
+        noise_variances: of an output given f (M,).
+        weights: (D, M), each row of sum 1.
+    """
+
+    means: FloatArray
+    variances: FloatArray
+    noise_variances: FloatArray
+    weights: FloatArray
+
+    @property
+    def mean(self) -> FloatArray:
+        """Posterior mean of f, and of an output (D, P)."""
+        mean: FloatArray = np.einsum("dm,dmp->dp", self.weights, self.means)
+        return mean
+
+    def interval(self, level: float, of: Of = "outputs") -> tuple[FloatArray, FloatArray]:
+        """Central intervals, (1 -+ level) / 2 quantiles of the mixture, (D, P) each.
+
+        Args:
+            level: in (0, 1).
+            of: "outputs", one more record's output; "function", f.
+
+        Raises:
+            ValueError: level is outside (0, 1), or ``of`` unknown.
+        """
+        if not 0 < level < 1:
+            raise ValueError(f"level must lie between 0 and 1, got {level}; for example 0.95")
+        return self.quantile((1 - level) / 2, of), self.quantile((1 + level) / 2, of)
+
+    def quantile(self, probability: float, of: Of = "outputs") -> FloatArray:
+        """The mixture's quantiles (D, P), by bisection between the models' own, which enclose it.
+
+        Args:
+            probability: in (0, 1).
+            of: as for ``interval``.
+
+        Raises:
+            ValueError: ``of`` is unknown.
+        """
+        sds, reach = self._sds(of), float(ndtri(probability))
+        each = self.means + reach * sds
+        low, high = each.min(axis=1), each.max(axis=1)
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            below = np.einsum("dm,dmp->dp", self.weights, ndtr((middle[:, None] - self.means) / sds)) < probability
+            low, high = np.where(below, middle, low), np.where(below, high, middle)
+        quantile: FloatArray = (low + high) / 2
+        return quantile
+
+    def probability_below(self, values: FloatArray, of: Of = "outputs") -> FloatArray:
+        """P(output, or f, <= values), values (P,) or (D, P): uniform on average where the prediction is right."""
+        standard = (np.broadcast_to(values, self.means[:, 0].shape)[:, None] - self.means) / self._sds(of)
+        below: FloatArray = np.einsum("dm,dmp->dp", self.weights, ndtr(standard))
+        return below
+
+    def _sds(self, of: Of) -> FloatArray:
+        if of not in ("outputs", "function"):
+            raise ValueError(f"of must be 'outputs' or 'function', got {of!r}")
+        more = self.noise_variances[:, None] if of == "outputs" else 0.0
+        sds: FloatArray = np.sqrt(self.variances + more)
+        return sds
+
+
+def mixture_of(places: Sequence[Places], states: Sequence[State], weights: FloatArray) -> Mixture:
+    """The models' predictions at the test inputs.
+
+    Args:
+        places: each model (M).
+        states: posterior under each (M).
+        weights: (D, M).
+    """
+    n = places[0].n
+    return Mixture(
+        means=np.stack([state.mean[:, n:] for state in states], axis=1),
+        variances=np.stack(
+            [np.maximum(state.variance[:, n:], _floor(p)) for p, state in zip(places, states, strict=True)], axis=1
+        ),
+        noise_variances=np.array([place.noise_variance for place in places]),
+        weights=weights,
+    )
+
+
+def side_by_side(parts: Sequence[Mixture]) -> Mixture:
+    """The draws of several mixtures of the same models at the same test inputs."""
+    return replace(
+        parts[0],
+        means=np.concatenate([part.means for part in parts]),
+        variances=np.concatenate([part.variances for part in parts]),
+        weights=np.concatenate([part.weights for part in parts]),
+    )
+
+
+def _floor(place: Places) -> float:
+    """A variance is a difference of prior and what was learnt, rounded."""
+    return 1e-14 * float(place.variance.max())

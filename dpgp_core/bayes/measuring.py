@@ -1,0 +1,169 @@
+"""Two ways to measure: for real, in integers with exact noise, or as numbered float draws for teaching."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..accounting.guarantee import Guarantee
+from ..arrays import FloatArray
+from ..data import Dataset
+from ..measurement import Measurement
+from ..measurement.statistics import Stage, Statistics
+from .intervals import Mixture, mixture_of, side_by_side
+from .models import Places
+from .released import observed_of, stacked
+from .stages import Measure, Observed, PlannedStage, posterior, run_stages
+
+_LARGEST = 2 * 10**7  # numbers kept at a time by teaching draws, 160 MB
+
+
+class Setting(NamedTuple):
+    """What stages are run with; all of it is public.
+
+    Attributes:
+        planned: the stages.
+        places: each model at the records and at the test inputs.
+        prior_weights: of the models (M,), sum 1.
+        half_range: half the public range of the outputs, in model units.
+        clip: half-width of an interval over the predictive standard deviation.
+    """
+
+    planned: tuple[PlannedStage, ...]
+    places: tuple[Places, ...]
+    prior_weights: FloatArray
+    half_range: float
+    clip: float
+
+
+class Predicted(NamedTuple):
+    """What was observed, what it predicts, and for real releases what may be kept in a file."""
+
+    observed: tuple[Observed, ...]
+    prediction: Mixture
+    statistics: tuple[Statistics, ...] = ()
+
+
+def measure_exactly(setting: Setting, dataset: Dataset, guarantee: Guarantee, draws: int) -> Predicted:
+    """Real releases, one after another; the predictions are a function of their statistics alone.
+
+    Args:
+        setting: planned for these records.
+        dataset: supplies outputs, bounds and unit.
+        guarantee: of one release.
+        draws: how many releases.
+    """
+    statistics = tuple(_measured(setting, dataset, guarantee) for _ in range(draws))
+    observed = stacked([observed_of(each) for each in statistics])
+    outcome = posterior(observed, setting.places, setting.prior_weights)
+    return Predicted(observed, mixture_of(setting.places, outcome.states, outcome.weights), statistics)
+
+
+def measure_for_teaching(setting: Setting, dataset: Dataset, rng: np.random.Generator, draws: int) -> Predicted:
+    """Numbered draws, as many side by side as fit into memory.
+
+    Args:
+        setting: planned for these records.
+        dataset: supplies outputs, bounds and unit.
+        rng: source of the noise.
+        draws: how many.
+    """
+    rows = sum(stage.strategy.rank for stage in setting.planned)
+    at_once = max(1, _LARGEST // (len(setting.places) * rows * len(setting.places[0].variance)))
+    parts = [_taught(setting, dataset, rng, min(at_once, draws - done)) for done in range(0, draws, at_once)]
+    observed, mixtures = zip(*parts, strict=True)
+    return Predicted(stacked(observed), side_by_side(mixtures))
+
+
+def measure_silently(setting: Setting, dataset: Dataset) -> Predicted:
+    """The same stages without any noise. Not private."""
+    outcome = run_stages(*setting[:4], _floats(dataset, lambda rows: np.zeros((1, rows))), clip=setting.clip)
+    return Predicted(outcome.observed, mixture_of(setting.places, outcome.states, outcome.weights))
+
+
+def _measured(setting: Setting, dataset: Dataset, guarantee: Guarantee) -> Statistics:
+    exact = ExactMeasure(dataset)
+    run_stages(*setting[:4], exact, clip=setting.clip)
+    return exact.statistics(guarantee)
+
+
+def _taught(
+    setting: Setting, dataset: Dataset, rng: np.random.Generator, draws: int
+) -> tuple[tuple[Observed, ...], Mixture]:
+    outcome = run_stages(*setting[:4], teaching(dataset, rng, draws), draws=draws, clip=setting.clip)
+    return outcome.observed, mixture_of(setting.places, outcome.states, outcome.weights)
+
+
+def promise_of(guarantee: Guarantee) -> dict[str, Any]:
+    """What a file says is promised, as plain JSON values."""
+    return {
+        "epsilon": guarantee.budget.epsilon,
+        "delta": guarantee.budget.delta,
+        "protects": guarantee.protects,
+        "neighbours": guarantee.neighbours,
+        "unit": guarantee.unit,
+        "theorem": guarantee.theorem,
+    }
+
+
+class ExactMeasure:
+    """Measures the outputs of a data set for real, one draw, and keeps what may be published.
+
+    Args:
+        dataset: supplies outputs, bounds and unit. Each stage that is measured is spent.
+    """
+
+    def __init__(self, dataset: Dataset) -> None:
+        self._dataset = dataset
+        self._stages: list[Stage] = []
+
+    def __call__(self, stage: PlannedStage, low: FloatArray, high: FloatArray) -> FloatArray:
+        """Noisy numbers z (1, r) of one stage, given its intervals (1, n) in model units."""
+        bounds = self._dataset.y_bounds
+        # changing units rounds: cut again, so that no end leaves the bounds
+        ends = [np.clip(self._dataset.in_data_units(end[0]), *bounds) for end in (low, high)]
+        measurement = Measurement(
+            B=stage.strategy.B, low=ends[0], high=ends[1], bounds=bounds, noise_multiplier=stage.noise_multiplier
+        )
+        self._stages.append(Stage(measurement=measurement, z=measurement.measure(self._dataset.y)))
+        return self._stages[-1].z[None]
+
+    def statistics(self, guarantee: Guarantee) -> Statistics:
+        """All that was measured, with the promise for it."""
+        data = self._dataset
+        return Statistics(
+            stages=tuple(self._stages),
+            X=data.X,
+            x_names=data.x_names,
+            x_units=data.x_units,
+            x_box=data.x_box,
+            y_name=data.y_name,
+            y_unit=data.y_unit,
+            y_scale=data.y_scale,
+            guarantee=promise_of(guarantee),
+        )
+
+
+def teaching(dataset: Dataset, rng: np.random.Generator, draws: int) -> Measure:
+    """Measure D draws side by side in floats: of the same distribution to the eye, and not for release.
+
+    Args:
+        dataset: supplies outputs, bounds and unit.
+        rng: source of the noise.
+        draws: D.
+    """
+    return _floats(dataset, lambda rows: rng.standard_normal((draws, rows)))
+
+
+def _floats(dataset: Dataset, noise: Callable[[int], FloatArray]) -> Measure:
+    y = dataset.standardised()
+
+    def measure(stage: PlannedStage, low: FloatArray, high: FloatArray) -> FloatArray:
+        q = (np.clip(y, low, high) - (low + high) / 2) / (high - low)
+        B = stage.strategy.B
+        z: FloatArray = q @ B.T + stage.noise_multiplier * noise(len(B))
+        return z
+
+    return measure

@@ -1,0 +1,187 @@
+"""Gaussian process models that need no declaration but bounds and box, and what a filter needs of each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..arrays import FloatArray
+from ..checks import check_positive
+from ..gp.pivoted import factorise
+from ..kernels import EQ, Kernel, Stationary
+
+AUTO_LENGTHSCALES = (1 / 16, 1 / 8, 1 / 4, 1 / 2)  # of each side of the box
+AUTO_NOISE_SDS = (0.1, 0.2, 0.4)  # of half the public range
+AUTO_VARIANCE = 1 / 3  # of half the public range squared: that of values spread evenly over it
+AROUND = (0.5, 1.0, 2.0)  # factors of a declared lengthscale, and of a declared noise's standard deviation
+_EXACT, _LOOSE = 1e-12, 1e-6  # of the prior variance at the inputs, left out of the features of few and of many inputs
+_MANY = 1000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Model:
+    """y = f(x) + e, f ~ GP(0, kernel), e ~ N(0, noise_variance), in model units (0 is the middle of the bounds).
+
+    Args:
+        kernel: covariance of f.
+        noise_variance: > 0.
+        weight: prior weight > 0 among the models of a mixture; only proportions matter.
+
+    Raises:
+        ValueError: noise_variance or weight is not a positive number.
+    """
+
+    kernel: Kernel
+    noise_variance: float
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_positive("noise_variance", self.noise_variance)
+        check_positive("weight", self.weight)
+
+
+def auto_models(box: Sequence[tuple[float, float]], half_range: float) -> tuple[Model, ...]:
+    """Twelve models from the public box and bounds alone: four lengthscales times three noises, of equal weight.
+
+    Args:
+        box: D public (low, high) pairs.
+        half_range: half the public range of the output, in model units.
+    """
+    sides = [high - low for low, high in box]
+    return tuple(
+        Model(
+            kernel=EQ(variance=AUTO_VARIANCE * half_range**2, lengthscale=[share * side for side in sides]),
+            noise_variance=(noise * half_range) ** 2,
+        )
+        for share in AUTO_LENGTHSCALES
+        for noise in AUTO_NOISE_SDS
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Places:
+    """One model at the n records and at P test inputs: the covariance of a = (y, f_*) is phi phi^T + a diagonal.
+
+    Attributes:
+        phi: features (n + P, k), records first.
+        noise: variance of y that the features leave, (n,): noise_variance and the kernel's residual.
+        variance: prior variance of y at the records and of f at the test inputs (n + P,).
+        noise_variance: of one output given f.
+    """
+
+    phi: FloatArray
+    noise: FloatArray
+    variance: FloatArray
+    noise_variance: float
+
+    @property
+    def n(self) -> int:
+        """Number of records."""
+        return len(self.noise)
+
+
+def places_of(models: Sequence[Model], X: FloatArray, X_test: FloatArray) -> tuple[Places, ...]:
+    """Every model at records X (n, D) and test inputs X_test (P, D); models of one kernel share their features.
+
+    Pivots are chosen among the records only: given f there, the rest of f at a test input is independent of y.
+    """
+    features: dict[Kernel, tuple[FloatArray, FloatArray]] = {}
+    for model in models:
+        if model.kernel not in features:
+            features[model.kernel] = _features(model.kernel, X, X_test)
+    return tuple(_places(model, len(X), *features[model.kernel]) for model in models)
+
+
+def _features(kernel: Kernel, X: FloatArray, X_test: FloatArray) -> tuple[FloatArray, FloatArray]:
+    low_rank = factorise(kernel, X, _EXACT if len(X) <= _MANY else _LOOSE)
+    phi = np.vstack([low_rank.features.values(), low_rank.features.at(X_test).values()])
+    return phi, np.concatenate([kernel.diagonal(X), kernel.diagonal(X_test)])
+
+
+def _places(model: Model, n: int, phi: FloatArray, prior: FloatArray) -> Places:
+    residual = np.maximum(prior - np.einsum("ij,ij->i", phi, phi), 0.0)
+    variance = prior.copy()
+    variance[:n] += model.noise_variance
+    return Places(
+        phi=phi, noise=model.noise_variance + residual[:n], variance=variance, noise_variance=model.noise_variance
+    )
+
+
+def models_around(
+    kernel: Stationary, noise_variance: float | None, box: Sequence[tuple[float, float]], half_range: float
+) -> tuple[Model, ...]:
+    """A declared kernel with half and twice its lengthscale, three noises each, and ``auto_models`` of equal weight.
+
+    A declared lengthscale that is wrong costs accuracy and makes intervals too narrow; its neighbours and the automatic
+    models take over by their evidence.
+
+    Args:
+        kernel: declared covariance of f, in squared model units.
+        noise_variance: declared; half and twice its standard deviation are added. None: the noises of ``auto_models``.
+        box: D public (low, high) pairs.
+        half_range: half the public range of the output, in model units.
+    """
+    automatic = auto_models(box, half_range)
+    if noise_variance is None:
+        noises = [(share * half_range) ** 2 for share in AUTO_NOISE_SDS]
+    else:
+        noises = [noise_variance * factor**2 for factor in AROUND]
+    kernels = [replace(kernel, lengthscale=_scaled(kernel.lengthscale, factor)) for factor in AROUND]
+    weight = len(automatic) / (len(kernels) * len(noises))
+    declared = tuple(Model(kernel=k, noise_variance=noise, weight=weight) for k in kernels for noise in noises)
+    return declared + automatic
+
+
+def models_of(
+    kernels: Sequence[Stationary],
+    noise_variances: Sequence[float] | None,
+    box: Sequence[tuple[float, float]],
+    half_range: float,
+) -> tuple[Model, ...]:
+    """``models_around`` each declared kernel; ``auto_models`` alone where none is declared.
+
+    Args:
+        kernels: declared covariances of f, in squared model units.
+        noise_variances: one per kernel, or None.
+        box: D public (low, high) pairs.
+        half_range: half the public range of the output, in model units.
+    """
+    if not kernels:
+        return auto_models(box, half_range)
+    noises: Sequence[float | None] = noise_variances or [None] * len(kernels)
+    around = (models_around(*each, box, half_range) for each in zip(kernels, noises, strict=True))
+    return tuple(model for family in around for model in family)
+
+
+def typical_models(models: Sequence[Model]) -> tuple[Model, ...]:
+    """One model for each kernel, of the middle one of its noises and of all their weight: enough to plan with.
+
+    Strategies hardly depend on the noise variance, and planning for a third of the models takes a third of the time.
+
+    Args:
+        models: the mixture.
+    """
+    families: dict[Kernel, list[Model]] = {}
+    for model in models:
+        families.setdefault(model.kernel, []).append(model)
+    return tuple(_typical(family) for family in families.values())
+
+
+def _typical(family: Sequence[Model]) -> Model:
+    ordered = sorted(family, key=lambda model: model.noise_variance)
+    return replace(ordered[len(ordered) // 2], weight=sum(model.weight for model in family))
+
+
+def weights_of(models: Sequence[Model]) -> FloatArray:
+    """Prior weights, sum 1 (M,)."""
+    weights = np.array([model.weight for model in models])
+    normalised: FloatArray = weights / weights.sum()
+    return normalised
+
+
+def _scaled(lengthscale: float | Sequence[float], factor: float) -> float | list[float]:
+    if isinstance(lengthscale, Sequence):
+        return [factor * scale for scale in lengthscale]
+    return factor * lengthscale

@@ -1,0 +1,6 @@
+"""Private Gaussian process regression with the methods that users of scikit-learn know."""
+
+from .regressor import DPGaussianProcessRegressor
+from .spending import SpentAgain
+
+__all__ = ["DPGaussianProcessRegressor", "SpentAgain"]

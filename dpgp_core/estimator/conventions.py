@@ -1,0 +1,116 @@
+"""Conventions of scikit-learn, which need not be installed: parameters, tags, and what arrays are refused."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from importlib import import_module
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..arrays import FloatArray
+
+
+class NotFitted(ValueError, AttributeError):
+    """A method was called that needs ``fit`` first, where scikit-learn, which has a class for it, is not loaded."""
+
+
+class Regressor:
+    """Parameters by name, as ``clone``, ``Pipeline`` and searches ask for them. ``__init__`` only stores them."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters by name. None of them is an estimator, so ``deep`` changes nothing."""
+        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+
+    def set_params(self, **params: Any) -> Self:
+        """Change parameters by name, for the next ``fit``; what was fitted stays as it is.
+
+        Raises:
+            ValueError: a name is unknown; nothing is changed.
+        """
+        known = self.get_params()
+        for name in params:
+            if name not in known:
+                raise ValueError(f"{type(self).__name__} has no parameter {name!r}; it has {', '.join(known)}")
+        for name, value in params.items():
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        defaults = inspect.signature(type(self)).parameters
+        given = {k: v for k, v in self.get_params().items() if repr(v) != repr(defaults[k].default)}
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in given.items())})"
+
+    def __sklearn_tags__(self) -> Any:
+        """Asked for by scikit-learn alone."""
+        utils = import_module("sklearn.utils")
+        return utils.Tags(
+            estimator_type="regressor",
+            target_tags=utils.TargetTags(required=True),
+            transformer_tags=None,
+            classifier_tags=None,
+            regressor_tags=utils.RegressorTags(poor_score=True),  # at a small budget
+            non_deterministic=getattr(self, "random_state", None) is None,
+        )
+
+
+def not_fitted(estimator: object) -> Exception:
+    """The error of an estimator that was not fitted, of scikit-learn's own class where that is loaded."""
+    kind = getattr(sys.modules.get("sklearn.exceptions"), "NotFittedError", NotFitted)
+    error: Exception = kind(f"this {type(estimator).__name__} has measured nothing yet; call fit(X, y) first")
+    return error
+
+
+def matrix_of(X: ArrayLike) -> FloatArray:
+    """X as finite floats (n, D), n and D at least 1.
+
+    Raises:
+        ValueError: it is not.
+        TypeError: it is sparse, or a cell is no number.
+    """
+    found = _floats("X", X)
+    if found.ndim != 2:
+        raise ValueError(
+            f"X must have two dimensions, rows and columns, got shape {found.shape}. Reshape your data: X[:, None] "
+            "makes a column of a vector"
+        )
+    if len(found) < 1:
+        raise ValueError(f"Found array with 0 sample(s) (shape={found.shape}) while a minimum of 1 is required.")
+    if found.shape[1] < 1:
+        raise ValueError(f"Found array with 0 feature(s) (shape={found.shape}) while a minimum of 1 is required.")
+    return found
+
+
+def column_of(y: ArrayLike | None, n: int) -> FloatArray:
+    """Y as finite floats (n,). No message repeats a value.
+
+    Raises:
+        ValueError: it is not.
+        TypeError: it is sparse, or a cell is no number.
+    """
+    if y is None:
+        raise ValueError("the estimator requires y to be passed, but the target y is None")
+    found = _floats("y", y)
+    if found.shape != (n,):
+        raise ValueError(f"y must have one number for each of the {n} rows of X, shape ({n},), got {found.shape}")
+    return found
+
+
+def names_of(X: object) -> tuple[str, ...] | None:
+    """Column names of a table, if all are strings."""
+    names = tuple(getattr(X, "columns", ()))
+    return names if names and all(isinstance(name, str) for name in names) else None
+
+
+def _floats(name: str, values: ArrayLike) -> FloatArray:
+    if hasattr(values, "toarray"):
+        raise TypeError(f"{name} is sparse, and sparse data are not supported; pass {name}.toarray()")
+    found = np.asarray(values)
+    if np.iscomplexobj(found):
+        raise ValueError(f"Complex data not supported: {name} must be of real numbers")
+    floats = found.astype(float)
+    if not np.isfinite(floats).all():
+        raise ValueError(f"{name} must be finite, and holds NaN or infinity (inf); fill or remove such rows first")
+    return floats

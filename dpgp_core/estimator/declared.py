@@ -1,0 +1,106 @@
+"""What is declared to an estimator and never inferred: bounds, box, and a public grid over the box."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..arrays import FloatArray
+from ..checks import check_interval
+from ..data import Dataset
+
+Pair = tuple[float, float]
+_CURVE, _MAP, _MORE = 65, 17, 512  # places along a line, along each side of a map, and in a box of more dimensions
+
+
+def declared_box(x_box: Sequence[float] | Sequence[Pair], dim: int) -> tuple[Pair, ...]:
+    """A (low, high) pair for each of D columns.
+
+    Args:
+        x_box: one pair for all columns, or D pairs.
+        dim: D.
+
+    Raises:
+        ValueError: it is neither, or an end is not finite or not above the other.
+    """
+    pairs = np.asarray(x_box, dtype=float)
+    if pairs.shape not in ((2,), (dim, 2)):
+        raise ValueError(
+            f"x_box must be one (low, high) pair for all columns of X, or {dim} of them, one for each; "
+            f"got shape {pairs.shape}"
+        )
+    box = tuple((float(low), float(high)) for low, high in np.broadcast_to(pairs, (dim, 2)))
+    for number, pair in enumerate(box):
+        check_interval(pair, f"x_box of column {number}")
+    return box
+
+
+def declared_dataset(
+    X: FloatArray,
+    y: FloatArray,
+    *,
+    names: tuple[str, ...] | None,
+    y_bounds: Pair,
+    x_box: Sequence[float] | Sequence[Pair],
+    y_scale: float,
+) -> Dataset:
+    """Records with what is declared about them.
+
+    Args:
+        X: inputs (n, D), public.
+        y: outputs (n,), private.
+        names: of the columns, if known.
+        y_bounds: public (low, high) of the output.
+        x_box: see ``declared_box``.
+        y_scale: public constant that outputs are divided by before modelling.
+
+    Raises:
+        ValueError: bounds, box or scale is out of range, or a row of X lies outside the box.
+    """
+    low, high = y_bounds
+    box = declared_box(x_box, X.shape[1])
+    lows, highs = np.array(box).T
+    outside = int(((lows > X) | (highs < X)).any(axis=1).sum())
+    if outside:
+        raise ValueError(
+            f"{outside} of {len(X)} rows of X lie outside x_box, {box}; declare the whole domain, or leave them out"
+        )
+    return Dataset(
+        name="fit",
+        X=X,
+        y=y,
+        x_names=names or tuple(f"x{number}" for number in range(X.shape[1])),
+        x_units=("",) * X.shape[1],
+        y_name="y",
+        y_unit="",
+        y_bounds=(float(low), float(high)),
+        x_box=box,
+        privacy_unit="one record's output",
+        source="",
+        licence="",
+        bounds_reason="declared by the caller",
+        y_scale=y_scale,
+    )
+
+
+def grid_of(box: Sequence[Pair]) -> FloatArray:
+    """Public places all over a box (P, D): evenly spaced in one or two dimensions, else an additive recurrence.
+
+    Args:
+        box: D (low, high) pairs.
+
+    Source: in more dimensions x_k = frac(1/2 + k (g^-1, ..., g^-D)), g^(D+1) = g + 1 (Roberts 2018, R-sequence).
+    """
+    lows, highs = np.array(box).T
+    dim = len(lows)
+    if dim <= 2:
+        sides = [np.linspace(0.0, 1.0, _CURVE if dim == 1 else _MAP)] * dim
+        unit = np.stack(np.meshgrid(*sides, indexing="ij"), axis=-1).reshape(-1, dim)
+    else:
+        g = 1.0
+        for _ in range(60):  # a contraction: to rounding
+            g = (1 + g) ** (1 / (dim + 1))
+        unit = (0.5 + np.arange(1, _MORE + 1)[:, None] * g ** -np.arange(1.0, dim + 1)) % 1.0
+    grid: FloatArray = lows + unit * (highs - lows)
+    return grid

@@ -1,0 +1,140 @@
+"""Private Gaussian process regression in the way of scikit-learn: fit measures once, predicting is free for ever."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..accounting.guarantee import Guarantee
+from ..kernels import Stationary
+from ..measurement.statistics import Statistics
+from ..mechanisms.bayes_cloaking import BayesCloaking
+from .conventions import column_of, matrix_of, names_of
+from .declared import Pair, declared_dataset, grid_of
+from .predicting import Predicting
+from .reading import Reading
+from .spending import composed, marked, warn
+
+
+class DPGaussianProcessRegressor(Predicting):
+    """Gaussian process regression with differentially private outputs; see ``mechanisms.BayesCloaking``.
+
+    ``fit`` measures the outputs once, with noise, and keeps nothing else of them. All other methods but ``score``
+    compute from those measurements, so they spend nothing, wherever and however often they are called. Inputs X are
+    public. ``clone`` and everything that copies an estimator, like cross-validation, makes one that knows nothing of
+    what this one spent: each copy's fit spends again, and a ``Ledger`` adds up what their ``guarantee_`` say.
+
+    Args:
+        epsilon, delta: the budget of one fit.
+        y_bounds: public (low, high) that outputs are clipped to, declared without looking at them.
+        x_box: public domain of the inputs: a (low, high) pair for all columns, or one for each.
+        kernels: declared covariances in squared model units, (y - midpoint) / y_scale, each mixed with its neighbours
+            and with automatic models. None: automatic models alone, made from box and bounds.
+        noise_variances: one per kernel, in squared model units.
+        y_scale: public unit of the model, > 0, in the output's unit.
+        stages: number of stages, from 1 to 10.
+        gap: of each stage's strategy, as a share of what privacy costs.
+        random_state: None for a real measurement, in integers with exact noise from the operating system. A whole
+            number or a Generator gives a numbered draw for teaching, which is no release, and ``guarantee_`` says so.
+
+    Attributes:
+        guarantee_: the promise for all fits of this estimator together.
+        statistics_: what the last fit measured, for files and ``refit``; None after a teaching draw.
+        reading_: what predictions are computed from; public.
+        n_features_in_, feature_names_in_: columns of X, and their names if it was a table.
+    """
+
+    guarantee_: Guarantee
+    statistics_: Statistics | None
+
+    def __init__(
+        self,
+        epsilon: float | None = None,
+        delta: float | None = None,
+        y_bounds: Pair | None = None,
+        x_box: Sequence[float] | Sequence[Pair] | None = None,
+        *,
+        kernels: Sequence[Stationary] | None = None,
+        noise_variances: Sequence[float] | None = None,
+        y_scale: float = 1.0,
+        stages: int = 5,
+        gap: float = 1e-3,
+        random_state: int | np.random.Generator | None = None,
+    ) -> None:
+        self.epsilon, self.delta, self.y_bounds, self.x_box = epsilon, delta, y_bounds, x_box
+        self.kernels, self.noise_variances, self.y_scale = kernels, noise_variances, y_scale
+        self.stages, self.gap, self.random_state = stages, gap, random_state
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Measure the outputs: the only method that spends. The strategy is planned for a public grid over the box.
+
+        A further fit spends again and warns first, so that a warning turned into an error stops it; predictions then
+        rest on the last fit alone, and ``guarantee_`` covers all of them.
+
+        Args:
+            X: inputs (n, D), public, within ``x_box``.
+            y: outputs (n,), private.
+
+        Raises:
+            ValueError: epsilon, delta, y_bounds or x_box is not declared, a parameter is out of range, or shapes
+                disagree. Nothing was spent then.
+            TypeError: an array holds something else than numbers.
+        """
+        inputs, names = matrix_of(X), names_of(X)
+        outputs, rng, mechanism = column_of(y, len(inputs)), self._noise(), self._mechanism()
+        assert self.y_bounds is not None  # as _mechanism has seen
+        assert self.x_box is not None
+        dataset = declared_dataset(
+            inputs, outputs, names=names, y_bounds=self.y_bounds, x_box=self.x_box, y_scale=self.y_scale
+        )
+        guarantee = marked(mechanism.guarantee, taught=rng is not None)
+        if self.__sklearn_is_fitted__():
+            guarantee = composed(self.guarantee_, guarantee)
+            warn(guarantee)
+        grid = grid_of(dataset.x_box)
+        plan = mechanism.plan_for(dataset, grid)
+        release = mechanism.measure(plan, dataset, grid, rng)
+        self.guarantee_, self.n_features_in_ = guarantee, dataset.dim
+        self.statistics_ = release.statistics[0] if release.statistics else None
+        self.reading_ = Reading(
+            X=inputs.copy(),
+            observed=release.observed,
+            models=plan.models,
+            bounds=dataset.y_bounds,
+            y_scale=dataset.y_scale,
+        )
+        vars(self).pop("feature_names_in_", None)
+        if names is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
+        return self
+
+    def _mechanism(self) -> BayesCloaking:
+        needed = ("epsilon", "delta", "y_bounds", "x_box")
+        missing = [name for name in needed if getattr(self, name) is None]
+        if missing or self.epsilon is None or self.delta is None:
+            raise ValueError(
+                f"declare {' and '.join(missing)}: budget, bounds and box are never inferred from the data, because "
+                "what is computed from them is not private"
+            )
+        return BayesCloaking(
+            epsilon=self.epsilon,
+            delta=self.delta,
+            kernels=self.kernels,
+            noise_variances=self.noise_variances,
+            stages=self.stages,
+            gap=self.gap,
+        )
+
+    def _noise(self) -> np.random.Generator | None:
+        given = self.random_state
+        if given is None or isinstance(given, np.random.Generator):
+            return given
+        if isinstance(given, int | np.integer) and not isinstance(given, bool) and given >= 0:
+            return np.random.default_rng(int(given))
+        raise ValueError(
+            f"random_state must be None for a real measurement, or a whole number or numpy.random.Generator for a "
+            f"numbered teaching draw, got {given!r}"
+        )

@@ -1,0 +1,106 @@
+"""The released statistic where inputs are private too: noisy counts and residual sums over public cells."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..arrays import FloatArray
+from .cells import CellCounts, CellResiduals
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CellStage:
+    """One measurement of residuals and what came of it. Public.
+
+    Args:
+        measurement: strategy, intervals (model units) and noise, a function of earlier stages' z.
+        g: what residuals were taken about (F,), in model units: values at nodes that divide each cell's sides in
+            three, linear between them.
+        z: the noisy numbers (r,).
+
+    Raises:
+        ValueError: z does not fit the strategy, or a number is not finite.
+    """
+
+    measurement: CellResiduals
+    g: FloatArray
+    z: FloatArray
+
+    def __post_init__(self) -> None:
+        _check("z", self.z, len(self.measurement.B))
+        _check("g", self.g, len(self.g))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CellStatistics:
+    """All of one release. It holds no record's input or output, no number computed from them without noise, no seed.
+
+    Args:
+        counts: strategy and noise of the counts.
+        z: the noisy counts (r,).
+        stages: residual sums, in the order measured; at least one.
+        n: number of records, public.
+        per_side: cells along each side of the box; M = per_side^D.
+        x_names, x_units: D names and D units.
+        x_box: D declared public (low, high) pairs.
+        y_name, y_unit: name and unit of the output.
+        y_bounds: declared (low, high) of the output.
+        y_scale: public constant, > 0: models speak of (y - midpoint) / y_scale.
+        guarantee: the promise for all stages together, as plain JSON values.
+
+    Raises:
+        ValueError: shapes disagree, or a value cannot be written to a file.
+    """
+
+    counts: CellCounts
+    z: FloatArray
+    stages: tuple[CellStage, ...]
+    n: int
+    per_side: int
+    x_names: tuple[str, ...]
+    x_units: tuple[str, ...]
+    x_box: tuple[tuple[float, float], ...]
+    y_name: str
+    y_unit: str
+    y_bounds: tuple[float, float]
+    y_scale: float
+    guarantee: Mapping[str, Any]
+
+    def __post_init__(self) -> None:
+        if not self.stages:
+            raise ValueError("statistics must have at least one stage")
+        if self.n < 1:
+            raise ValueError(f"n must be at least 1, got {self.n}")
+        _check("z", self.z, len(self.counts.B))
+        M = self.per_side ** len(self.x_box)
+        if any(B.shape[1] != M for B in (self.counts.B, *(stage.measurement.B for stage in self.stages))):
+            raise ValueError(f"every strategy must have {M} columns, one per cell of the box")
+        if not len(self.x_names) == len(self.x_units) == len(self.x_box):
+            raise ValueError(f"x_names and x_units must each have {len(self.x_box)} entries, one per side of the box")
+        if not (math.isfinite(self.y_scale) and self.y_scale > 0):
+            raise ValueError(f"y_scale must be a positive number, got {self.y_scale}")
+        try:
+            json.dumps(dict(self.guarantee), allow_nan=False)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"the guarantee must be of plain JSON values: {error}") from None
+
+    @property
+    def midpoint(self) -> float:
+        """Public centre of the output, in its unit."""
+        return (self.y_bounds[0] + self.y_bounds[1]) / 2
+
+    @property
+    def half_range(self) -> float:
+        """Half the public range of the outputs, in model units."""
+        return (self.y_bounds[1] - self.y_bounds[0]) / self.y_scale / 2
+
+
+def _check(name: str, values: FloatArray, length: int) -> None:
+    if values.shape != (length,) or not np.isfinite(values).all():
+        raise ValueError(f"{name} must be {length} finite numbers, got shape {values.shape}")

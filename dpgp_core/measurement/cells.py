@@ -1,0 +1,152 @@
+"""Counts and sums over public cells, where inputs are private too: neighbours replace a record, input and output.
+
+Each class releases exact integer sums over records plus discrete Gaussian noise, which is (1/s)-GDP up to delta 1e-40,
+see ``noise``. A record's integers depend on that record only, and their size is checked in integers. Nothing is refused
+for what a private value is: it is moved into range.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arrays import FloatArray
+from .discrete import Bits
+from .integers import EXACT, GRID, IntArray, check_intervals, place_integers, strategy_integers
+from .measurement import STEPS
+from .noise import GaussianNoise, add_noise, add_teaching_noise
+
+_ROWS = 1024  # cells compared with all others at a time
+
+Cells = NDArray[np.intp]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CellCounts:
+    """z = B N + s Delta w, N the numbers of records in M public cells.
+
+    A record that moves from cell a to cell b moves B N by b_b - b_a. Delta, the largest distance of two columns, is
+    found in integers; it can reach 2 where columns have norm 1.
+
+    Args:
+        B: strategy (r, M), columns of L2 norm <= 1; afterwards the multiple of 2^-20 that is used.
+        noise_multiplier: s, in [1e-6, 1e20].
+
+    Raises:
+        ValueError: a column is longer than 1, all columns are equal, or s is out of range.
+    """
+
+    B: FloatArray
+    noise_multiplier: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "B", strategy_integers(np.asarray(self.B, dtype=float)) / GRID)
+        _ = self.noise
+
+    @cached_property
+    def noise(self) -> GaussianNoise:
+        """Discrete Gaussian for a change of 2^20 Delta, rounded up."""
+        B = self.B * GRID
+        squares = (B * B).sum(axis=0)
+        # Integers below 2^43 throughout: columns have norm <= 2^20, so every partial sum is exact in floats too.
+        largest = max(
+            int((squares[i : i + _ROWS, None] + squares - 2 * (B[:, i : i + _ROWS].T @ B)).max())
+            for i in range(0, B.shape[1], _ROWS)
+        )
+        return GaussianNoise(sensitivity=_root_up(largest), noise_multiplier=self.noise_multiplier)
+
+    @property
+    def noise_sd(self) -> float:
+        """Standard deviation of each entry's noise, in units of z: s Delta, rounded up."""
+        return self.noise.sd / GRID
+
+    def measure(self, cells: Cells, bits: Bits | None = None) -> FloatArray:
+        """Measure once, for real: z (r,), which may be published; see ``Measurement.measure``.
+
+        Args:
+            cells: cell of each record (n,); numbers outside 0 ... M - 1 are moved to the nearest of them.
+            bits: source of randomness; default: the operating system's.
+        """
+        return add_noise(self._exact(cells), self.noise, GRID, bits)
+
+    def teaching(self, cells: Cells, rng: np.random.Generator, draws: int = 1) -> FloatArray:
+        """Numbered float draws for teaching (draws, r). Not for release."""
+        return add_teaching_noise(self._exact(cells), self.noise, GRID, rng, draws)
+
+    def _exact(self, cells: Cells) -> list[int]:
+        M = self.B.shape[1]
+        return _product(self.B, np.bincount(np.clip(cells, 0, M - 1), minlength=M), len(cells))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CellResiduals:
+    """z = B Q + s w, Q_a the sum over the records of cell a of q_j = (clip(r_j, low_a, high_a) - centre_a) / width_a.
+
+    |q_j| <= 1/2, so replacing a record moves B Q by at most (|b_a| + |b_b|) / 2 <= 1: in integers by 2^40.
+
+    Args:
+        B: strategy (r, M), columns of L2 norm <= 1; afterwards the multiple of 2^-20 that is used.
+        low: lower end of the interval of each cell's residuals (M,), public.
+        high: upper end (M,).
+        bounds: declared (low, high) that all intervals lie in.
+        noise_multiplier: s, in [1e-6, 1e20].
+
+    Raises:
+        ValueError: as for ``Measurement``.
+    """
+
+    B: FloatArray
+    low: FloatArray
+    high: FloatArray
+    bounds: tuple[float, float]
+    noise_multiplier: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "B", strategy_integers(np.asarray(self.B, dtype=float)) / GRID)
+        check_intervals(self.low, self.high, self.bounds, self.B.shape[1])
+        _ = self.noise
+
+    @property
+    def noise(self) -> GaussianNoise:
+        """Discrete Gaussian for a change of 2^40."""
+        return GaussianNoise(sensitivity=STEPS, noise_multiplier=self.noise_multiplier)
+
+    @property
+    def noise_sd(self) -> float:
+        """Standard deviation of each entry's noise, in units of z."""
+        return self.noise.sd / STEPS
+
+    def measure(self, cells: Cells, residuals: FloatArray, bits: Bits | None = None) -> FloatArray:
+        """Measure once, for real: z (r,), which may be published; see ``Measurement.measure``.
+
+        Args:
+            cells: cell of each record (n,); numbers outside 0 ... M - 1 are moved to the nearest of them.
+            residuals: output minus a public function at the record's own input (n,), not NaN.
+            bits: source of randomness; default: the operating system's.
+        """
+        return add_noise(self._exact(cells, residuals), self.noise, STEPS, bits)
+
+    def teaching(self, cells: Cells, residuals: FloatArray, rng: np.random.Generator, draws: int = 1) -> FloatArray:
+        """Numbered float draws for teaching (draws, r). Not for release."""
+        return add_teaching_noise(self._exact(cells, residuals), self.noise, STEPS, rng, draws)
+
+    def _exact(self, cells: Cells, residuals: FloatArray) -> list[int]:
+        inside = np.clip(cells, 0, self.B.shape[1] - 1)
+        sums = np.zeros(self.B.shape[1], dtype=np.int64)  # |sum| <= n 2^19
+        np.add.at(sums, inside, place_integers(residuals, self.low[inside], self.high[inside]))
+        return _product(self.B, sums, len(cells))
+
+
+def _root_up(square: int) -> int:
+    """Smallest whole number whose square is at least ``square``."""
+    return math.isqrt(square - 1) + 1 if square > 0 else 0
+
+
+def _product(B: FloatArray, sums: IntArray, n: int) -> list[int]:
+    """2^20 B sums (r,), exactly, for sums over n records of at most 2^19 each: 2^61 for n = 2^22, see ``integers``."""
+    whole = np.int64 if n <= EXACT else object
+    return [int(x) for x in np.asarray(B * GRID, dtype=np.int64).astype(whole) @ sums.astype(whole)]

@@ -1,0 +1,103 @@
+"""Bayes cloaking where inputs are private too: what is planned, promised and measured over public cells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..arrays import FloatArray
+from ..bayes.cell_counts import plan_counts
+from ..bayes.cell_filter import cell_models
+from ..bayes.cell_grid import cells_of
+from ..bayes.cell_measuring import CellsExactly, CellsForTeaching, CellsSilently, cell_statistics
+from ..bayes.cell_stages import CellReleased, CellSetting, Reader, cell_mixture, cell_multipliers, run_cells
+from ..bayes.intervals import Mixture, side_by_side
+from ..bayes.measuring import promise_of
+from ..data import Dataset
+from ..gp.exact import check_columns
+from ..measurement.cell_statistics import CellStatistics
+from ..measurement.cells import CellCounts
+from .base import TEACHING, NotPrivate
+from .bayes_release import BayesRelease, MixtureUncertainty, TeachingBayesRelease
+from .bayes_settings import BayesSettings
+
+LOOSER = 100  # gap of strategies over cells against the one asked for: they are planned anew for each draw
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CellPlan:
+    """What can be planned before any record is read. Public: later stages are planned from what earlier ones release.
+
+    Attributes:
+        setting: models on the cells, number of records, range.
+        B: strategy of the counts (r, M).
+    """
+
+    setting: CellSetting
+    B: FloatArray
+
+
+def plan_cells(settings: BayesSettings, n: int, x_box: Sequence[tuple[float, float]], half_range: float) -> CellPlan:
+    """Public plan for n records; see ``BayesCloaking.plan_cells``."""
+    if n < 1:
+        raise ValueError(f"n must be at least 1, got {n}")
+    grid = cells_of(x_box)
+    models = cell_models(settings.models(x_box, half_range), grid)
+    gap = LOOSER * settings.gap
+    counts, _ = cell_multipliers(settings.noise_multiplier, settings.stages)
+    return CellPlan(
+        setting=CellSetting(grid=grid, models=models, n=n, half_range=half_range, clip=settings.clip, gap=gap),
+        B=plan_counts(grid, n, counts, gap),
+    )
+
+
+def measure_cells(
+    settings: BayesSettings,
+    plan: CellPlan,
+    dataset: Dataset,
+    X_test: FloatArray,
+    rng: np.random.Generator | None,
+    draws: int,
+) -> BayesRelease:
+    """Measure and predict; see ``BayesCloaking.measure_cells``."""
+    grid = plan.setting.grid
+    check_columns(grid.centres, X_test)
+    if dataset.n != plan.setting.n or dataset.x_box != grid.box:
+        raise ValueError("the plan is for another number of records or another box; call plan_cells() for these")
+    card = settings.guarantee.for_unit(dataset.privacy_unit)
+    together = card.repeated(draws)
+    predictions, kept = list[Mixture](), list[CellStatistics]()
+    for _ in range(draws):
+        reader = CellsExactly(dataset, grid) if rng is None else CellsForTeaching(dataset, grid, rng)
+        prediction, released = _draw(settings, plan, X_test, reader)
+        predictions.append(prediction)
+        if isinstance(reader, CellsExactly):
+            kept.append(cell_statistics(dataset, grid, released, reader.stages, promise_of(card)))
+    uncertainty = MixtureUncertainty(
+        prediction=side_by_side(predictions),
+        bounds=dataset.y_bounds,
+        midpoint=dataset.midpoint,
+        y_scale=dataset.y_scale,
+    )
+    release = BayesRelease(
+        X_test=X_test,
+        samples=uncertainty.values,
+        guarantee=together,
+        statistics=tuple(kept),
+        uncertainty=uncertainty,
+        observed=(),
+    )
+    if rng is None:
+        return release
+    silent, _ = _draw(settings, plan, X_test, CellsSilently(dataset, grid))
+    mean = NotPrivate(replace(uncertainty, prediction=silent).values[0])
+    taught = replace(together, not_covered=(TEACHING, *together.not_covered))
+    return TeachingBayesRelease(**{**vars(release), "guarantee": taught, "mean": mean})
+
+
+def _draw(settings: BayesSettings, plan: CellPlan, X_test: FloatArray, reader: Reader) -> tuple[Mixture, CellReleased]:
+    s, multipliers = cell_multipliers(settings.noise_multiplier, settings.stages)
+    released, found = run_cells(plan.setting, CellCounts(B=plan.B, noise_multiplier=s), multipliers, reader)
+    return cell_mixture(plan.setting.models, found, X_test), released

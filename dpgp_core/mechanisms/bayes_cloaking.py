@@ -1,0 +1,206 @@
+"""Bayes cloaking: measure what the prior cannot know, in stages, and predict from the noisy numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from ..arrays import FloatArray
+from ..bayes.intervals import mixture_of
+from ..bayes.measuring import Setting, measure_exactly, measure_for_teaching, measure_silently
+from ..bayes.models import places_of, typical_models, weights_of
+from ..bayes.planning import importance_of, plan_stages, rescaled, stage_multipliers
+from ..bayes.released import observed_of
+from ..bayes.stages import posterior
+from ..data import Dataset
+from ..gp.exact import check_columns
+from ..measurement.statistics import Statistics
+from .base import TEACHING, NotPrivate
+from .bayes_cells import CellPlan, measure_cells, plan_cells
+from .bayes_release import BayesPlan, BayesRelease, MixtureUncertainty, TeachingBayesRelease
+from .bayes_settings import BayesSettings
+
+
+@dataclass(frozen=True, kw_only=True)
+class BayesCloaking(BayesSettings):
+    """Release r noisy sums of clipped outputs, chosen so that the curve predicted from them is best.
+
+    Stage i measures B_i q + s_i w, q_j in [-1/2, 1/2] the place of y_j in a public interval: the whole range at first,
+    later one around the curve that earlier stages predict. Columns of B_i have norm <= 1, so with sum 1 / s_i^2 =
+    1 / s^2 all stages together are (1 / s)-GDP (see ``bayes.stages``). Predictions average Gaussian process models by
+    their evidence; anything computed from the measurements is free.
+
+    Where inputs are private too (``protects="inputs and outputs"``), a share of 1 / s^2 goes to noisy counts of the
+    records in public cells, and the stages measure sums over the records of each cell (see ``bayes.cell_stages``).
+
+    Args and errors: see ``BayesSettings``.
+    """
+
+    label: ClassVar[str] = "Bayes cloaking"
+    reference: ClassVar[str] = "this project; composition by Dong, Roth & Su 2022"
+
+    def plan(
+        self, X: FloatArray, X_test: FloatArray, *, x_box: Sequence[tuple[float, float]], half_range: float
+    ) -> BayesPlan:
+        """Public plan: what each stage measures. Seconds; everything else is milliseconds.
+
+        Args:
+            X: inputs (n, D).
+            X_test: test inputs (P, D).
+            x_box: D public (low, high) pairs.
+            half_range: half the public range of the outputs, in model units.
+
+        Raises:
+            ValueError: shapes disagree, ``weights`` does not fit X_test, or inputs are private.
+        """
+        if self._inputs_too:
+            raise ValueError("plan() reads inputs, which are private here; use plan_cells(), which needs their number")
+        check_columns(X, X_test)
+        models = self.models(x_box, half_range)
+        planned_for = typical_models(models)
+        stages = plan_stages(
+            places_of(planned_for, X, X_test if self.targets == "test" else np.vstack([X_test, X])),
+            weights_of(planned_for),
+            half_range,
+            stage_multipliers(self.noise_multiplier, self.stages),
+            clip=self.clip,
+            importance=importance_of(self.weights, len(X_test), len(X) if self.targets == "both" else 0),
+            gap=self.gap,
+        )
+        return BayesPlan(models=models, stages=stages, half_range=half_range)
+
+    def release(
+        self, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator | None = None, draws: int = 1
+    ) -> BayesRelease:
+        """Plan, measure and predict at X_test (P, D).
+
+        Args:
+            dataset: the records.
+            X_test: test inputs (P, D).
+            rng: None for a real release, measured in integers with noise from the operating system; a generator for
+                numbered teaching draws.
+            draws: independent draws; more than one composes.
+
+        Raises:
+            ValueError: draws < 1, or shapes disagree.
+        """
+        if self._inputs_too:
+            half_range = dataset.output_range / dataset.y_scale / 2
+            cells = self.plan_cells(dataset.n, x_box=dataset.x_box, half_range=half_range)
+            return self.measure_cells(cells, dataset, X_test, rng, draws)
+        return self.measure(self.plan_for(dataset, X_test), dataset, X_test, rng, draws)
+
+    def plan_cells(self, n: int, *, x_box: Sequence[tuple[float, float]], half_range: float) -> CellPlan:
+        """Public plan where inputs are private: models over the cells, and the strategy of the counts.
+
+        Args:
+            n: number of records.
+            x_box: D public (low, high) pairs, D from 1 to 3.
+            half_range: half the public range of the outputs, in model units.
+
+        Raises:
+            ValueError: n or x_box is out of range.
+        """
+        return plan_cells(self, n, x_box, half_range)
+
+    def measure_cells(
+        self,
+        plan: CellPlan,
+        dataset: Dataset,
+        X_test: FloatArray,
+        rng: np.random.Generator | None = None,
+        draws: int = 1,
+    ) -> BayesRelease:
+        """Measure over public cells: the only step that reads records. Later stages are planned on the way.
+
+        Args:
+            plan: for this number of records, box and range, and about this budget.
+            dataset: the records.
+            X_test: test inputs (P, D), public. Nothing that is measured depends on them.
+            rng: as for ``release``.
+            draws: as for ``release``.
+
+        Raises:
+            ValueError: draws < 1, the plan is for other data, or shapes disagree.
+        """
+        return measure_cells(self, plan, dataset, X_test, rng, draws)
+
+    def plan_for(self, dataset: Dataset, X_test: FloatArray) -> BayesPlan:
+        """``plan`` with box and range of a data set; its outputs are not read."""
+        half_range = dataset.output_range / dataset.y_scale / 2
+        return self.plan(dataset.X, X_test, x_box=dataset.x_box, half_range=half_range)
+
+    def measure(
+        self,
+        plan: BayesPlan,
+        dataset: Dataset,
+        X_test: FloatArray,
+        rng: np.random.Generator | None = None,
+        draws: int = 1,
+    ) -> BayesRelease:
+        """Measure as planned: the only step that reads the outputs. At another budget than planned, s_i are rescaled.
+
+        Args:
+            plan: for these records, range and about this budget.
+            dataset: the records.
+            X_test: test inputs (P, D), not necessarily as planned.
+            rng: as for ``release``.
+            draws: as for ``release``.
+
+        Raises:
+            ValueError: draws < 1, or shapes disagree.
+        """
+        guarantee = self.guarantee.for_unit(dataset.privacy_unit)
+        together = guarantee.repeated(draws)
+        setting = self._setting(plan, dataset.X, X_test)
+        if rng is None:
+            found = measure_exactly(setting, dataset, guarantee, draws)
+        else:
+            found = measure_for_teaching(setting, dataset, rng, draws)
+        uncertainty = MixtureUncertainty(
+            prediction=found.prediction,
+            bounds=dataset.y_bounds,
+            midpoint=dataset.midpoint,
+            y_scale=dataset.y_scale,
+        )
+        release = BayesRelease(
+            X_test=X_test,
+            samples=uncertainty.values,
+            guarantee=together,
+            statistics=found.statistics,
+            uncertainty=uncertainty,
+            observed=found.observed,
+        )
+        if rng is None:
+            return release
+        silent = replace(uncertainty, prediction=measure_silently(setting, dataset).prediction)
+        card = replace(release.guarantee, not_covered=(TEACHING, *release.guarantee.not_covered))
+        mean = NotPrivate(silent.values[0])
+        return TeachingBayesRelease(**{**vars(release), "guarantee": card, "mean": mean})
+
+    def reread(self, statistics: Statistics, X_test: FloatArray) -> FloatArray:
+        """Values (P,) that a released statistic gives at X_test (P, D), in the output's unit. Spends nothing.
+
+        Args:
+            statistics: of a release with these models.
+            X_test: test inputs (P, D).
+        """
+        low, high = statistics.bounds
+        models = self.models(statistics.x_box, (high - low) / statistics.y_scale / 2)
+        places = places_of(models, statistics.X, X_test)
+        outcome = posterior(observed_of(statistics), places, weights_of(models))
+        mean = mixture_of(places, outcome.states, outcome.weights).mean[0]
+        values: FloatArray = np.clip(statistics.midpoint + statistics.y_scale * mean, low, high)
+        return values
+
+    def _setting(self, plan: BayesPlan, X: FloatArray, X_test: FloatArray) -> Setting:
+        return Setting(
+            planned=rescaled(plan.stages, self.noise_multiplier),
+            places=places_of(plan.models, X, X_test),
+            prior_weights=plan.prior_weights,
+            half_range=plan.half_range,
+            clip=self.clip,
+        )

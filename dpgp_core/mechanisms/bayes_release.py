@@ -1,0 +1,93 @@
+"""The public plan of Bayes cloaking, and what it releases."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import FloatArray
+from ..bayes.intervals import Mixture
+from ..bayes.models import Model, weights_of
+from ..bayes.stages import Observed, PlannedStage
+from ..gp.uncertainty import Of
+from .base import Release, TeachingRelease
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BayesPlan:
+    """What will be measured. Public: it depends on inputs, models, budget and range, not on any output.
+
+    Attributes:
+        models: the mixture, in model units.
+        stages: strategy and noise multiplier of each stage.
+        half_range: half the public range of the outputs, in model units.
+    """
+
+    models: tuple[Model, ...]
+    stages: tuple[PlannedStage, ...]
+    half_range: float
+
+    @property
+    def prior_weights(self) -> FloatArray:
+        """Of the models, sum 1 (M,)."""
+        return weights_of(self.models)
+
+    @property
+    def gap(self) -> float:
+        """Largest certified gap of any stage's strategy, as a share of what privacy costs it."""
+        return max(stage.strategy.gap for stage in self.stages)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MixtureUncertainty:
+    """Quantiles of the mixture of models, privacy noise and clipping included.
+
+    Attributes:
+        prediction: the mixture's, of D draws, in model units.
+        bounds: public (low, high) of the output.
+        midpoint: public centre of the output.
+        y_scale: unit of the model, in the output's unit.
+    """
+
+    prediction: Mixture
+    bounds: tuple[float, float]
+    midpoint: float
+    y_scale: float
+
+    @property
+    def values(self) -> FloatArray:
+        """Posterior mean of each draw (draws, P), clipped to the bounds, in the output's unit."""
+        return np.clip(self._in_unit(self.prediction.mean), *self.bounds)
+
+    def interval(self, level: float, of: Of) -> tuple[FloatArray, FloatArray]:
+        """See ``Uncertainty``; those of outputs are cut to the bounds."""
+        low, high = (self._in_unit(end) for end in self.prediction.interval(level, of))
+        return (np.clip(low, *self.bounds), np.clip(high, *self.bounds)) if of == "outputs" else (low, high)
+
+    def _in_unit(self, values: FloatArray) -> FloatArray:
+        return self.midpoint + self.y_scale * values
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BayesRelease(Release):
+    """What was measured, and the mixture's predictions at P test inputs. All of it may be published.
+
+    Attributes:
+        uncertainty: the mixture.
+        observed: the stages of every draw, in model units; none where inputs are private too.
+        statistics: of each draw, for files and refits; empty for teaching draws.
+    """
+
+    uncertainty: MixtureUncertainty
+    observed: tuple[Observed, ...]
+
+    @property
+    def model_weights(self) -> FloatArray:
+        """Probability of each model given what was measured (draws, models)."""
+        return self.uncertainty.prediction.weights
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TeachingBayesRelease(BayesRelease, TeachingRelease):
+    """Numbered draws; ``mean`` is what the same stages predict when they measure without noise. Not private."""

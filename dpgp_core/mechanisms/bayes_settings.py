@@ -1,0 +1,114 @@
+"""What Bayes cloaking can be set to, and what it promises."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from ..accounting.gaussian import noise_multiplier
+from ..accounting.guarantee import ONE_OUTPUT, Budget, Guarantee, Protects
+from ..accounting.losses import GaussianLoss
+from ..bayes.models import Model, models_of
+from ..bayes.stages import CLIP
+from ..checks import check_positive
+from ..kernels import Stationary
+from .base import BEYOND_ONE_RELEASE, FIXED_IN_ADVANCE
+
+MOST_STAGES = 10
+ONE_RECORD = "one record, input and output, replaced by any other; n fixed"
+FIXED_WITHOUT_RECORDS = (
+    "models, cells and every setting are fixed in advance or chosen without the private records",
+    "the number of records and the test points are public",
+    "inputs are clipped to a box, and outputs to bounds, declared without looking at them",
+)
+BEYOND_PRIVATE_INPUTS = (
+    "whether somebody is in the data: the number of records is public",
+    "settings chosen after looking at results",
+    "further draws or other releases, unless the ledger adds them up",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BayesSettings:
+    """Settings of ``BayesCloaking``, and the guarantee that follows from them.
+
+    Args:
+        epsilon, delta: the budget of one draw.
+        protects: "outputs", where inputs are public; "inputs and outputs", where they are not: then sums over public
+            cells of the box are measured (1 to 3 input columns), aimed at where the records are.
+        kernels: declared covariances, in squared model units; each is mixed with its neighbours and with the automatic
+            models. None: the automatic models alone, made from box and bounds.
+        noise_variances: one per kernel, in squared model units; None: those of the automatic models.
+        weights: public importance of each target (P,), >= 0, not all zero; default uniform.
+        stages: number of stages, from 1 to 10.
+        clip: half-width of an interval over the predictive standard deviation, > 0.
+        targets: where the curve should be good: "test", at the test inputs; "both", there and at the records.
+        gap: of each strategy, as a share of what privacy costs; a loose one costs accuracy, never privacy. Over cells,
+            where each draw plans its stages, ten times as loose.
+
+    Raises:
+        ValueError: a parameter is out of range.
+    """
+
+    epsilon: float
+    delta: float
+    protects: Protects = "outputs"
+    kernels: Sequence[Stationary] | None = None
+    noise_variances: Sequence[float] | None = None
+    weights: Sequence[float] | None = None
+    stages: int = 5
+    clip: float = CLIP
+    targets: Literal["test", "both"] = "test"
+    gap: float = 1e-3
+
+    def __post_init__(self) -> None:
+        _ = self.noise_multiplier
+        check_positive("clip", self.clip)
+        check_positive("gap", self.gap)
+        if self.protects not in ("outputs", "inputs and outputs"):
+            raise ValueError(f"protects must be 'outputs' or 'inputs and outputs', got {self.protects!r}")
+        if self._inputs_too and (self.weights is not None or self.targets != "test"):
+            raise ValueError("weights and targets have no meaning for protects='inputs and outputs'; leave them out")
+        if self.targets not in ("test", "both"):
+            raise ValueError(f"targets must be 'test' or 'both', got {self.targets!r}")
+        if not 1 <= self.stages <= MOST_STAGES:
+            raise ValueError(f"stages must be a whole number from 1 to {MOST_STAGES}, got {self.stages}")
+        given, kernels = self.noise_variances, self.kernels
+        if given is not None and len(given) != len(kernels or ()):
+            raise ValueError(f"noise_variances must have one entry per kernel, {len(kernels or ())}, got {len(given)}")
+
+    @property
+    def noise_multiplier(self) -> float:
+        """Noise scale s of all stages together: they are (1 / s)-GDP."""
+        return noise_multiplier(self.epsilon, self.delta)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The promise for one draw of all stages together, known before any output is read."""
+        inputs_too = self._inputs_too
+        counts = "noisy counts of records in public cells and " if inputs_too else ""
+        return Guarantee(
+            budget=Budget(epsilon=self.epsilon, delta=self.delta),
+            loss=GaussianLoss(1 / self.noise_multiplier),
+            protects=self.protects,
+            neighbours=ONE_RECORD if inputs_too else ONE_OUTPUT,
+            unit="one record" if inputs_too else "one record's output",
+            theorem=f"{counts}{self.stages} adaptive Gaussian measurements of sensitivity 1, composed exactly (Dong, "
+            "Roth & Su 2022, corollary 3.3); analytic Gaussian mechanism (Balle & Wang 2018, theorem 8)",
+            assumptions=FIXED_WITHOUT_RECORDS if inputs_too else FIXED_IN_ADVANCE,
+            not_covered=BEYOND_PRIVATE_INPUTS if inputs_too else BEYOND_ONE_RELEASE,
+        )
+
+    @property
+    def _inputs_too(self) -> bool:
+        return self.protects == "inputs and outputs"
+
+    def models(self, x_box: Sequence[tuple[float, float]], half_range: float) -> tuple[Model, ...]:
+        """The mixture, in model units.
+
+        Args:
+            x_box: D public (low, high) pairs.
+            half_range: half the public range of the outputs, in model units.
+        """
+        return models_of(self.kernels or (), self.noise_variances, x_box, half_range)

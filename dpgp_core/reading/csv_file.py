@@ -1,0 +1,69 @@
+"""Your own CSV file as a Dataset: streamed, checked, and never guessed from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import BinaryIO
+
+from ..data import Dataset
+from .csv_table import read_dataset
+
+
+def read_csv(
+    path: str | Path | BinaryIO,
+    *,
+    x: Sequence[str],
+    y: str,
+    y_bounds: tuple[float, float],
+    x_box: Sequence[tuple[float, float]],
+    privacy_unit: str = "one record",
+    name: str = "your data",
+    x_units: Sequence[str] | None = None,
+    y_unit: str = "",
+    y_scale: float = 1.0,
+) -> Dataset:
+    """Read numeric columns of a comma-separated UTF-8 file with a header line.
+
+    Args:
+        path: of the file, or a file object opened in binary mode (read from where it stands, not closed).
+        x: names of the D input columns.
+        y: name of the output column; values outside ``y_bounds`` are kept and counted in ``clipped_count``.
+        y_bounds: public (low, high), in ``y_unit``.
+        x_box: D public (low, high) pairs, in ``x_units``; every input must lie inside.
+        privacy_unit: whom one row is about.
+        name: short display name.
+        x_units: D units, or None for none.
+        y_unit: unit of the output.
+        y_scale: public constant in ``y_unit`` that outputs are divided by before modelling.
+
+    Returns:
+        Dataset with X (n, D) and y (n,), 2 <= n <= MAX_ROWS.
+
+    Raises:
+        ValueError: a declaration does not fit, or the file cannot be read as such a table. The
+            message names the column and the line of the file, never the content of a cell.
+    """
+    with _opened(path) as stream:
+        return read_dataset(
+            stream,
+            x=x,
+            y=y,
+            y_bounds=y_bounds,
+            x_box=x_box,
+            privacy_unit=privacy_unit,
+            name=name,
+            x_units=x_units,
+            y_unit=y_unit,
+            y_scale=y_scale,
+        )
+
+
+def _opened(path: str | Path | BinaryIO) -> AbstractContextManager[BinaryIO]:
+    if not isinstance(path, (str, Path)):
+        return nullcontext(path)
+    try:
+        return open(path, "rb")
+    except OSError as error:
+        raise ValueError(f"cannot open {str(path)!r}: {error.strerror}; check the path") from None

@@ -1,0 +1,184 @@
+"""The strategy of least Bayes risk: which r noisy combinations predict best, given public Gaussian priors.
+
+Model m says that the outputs y (n,) have covariance K and cross-covariance K_f* with the targets f_* of weights W.
+With F = K_f* W^(1/2) and z = B y + N(0, t I),
+
+    risk(B) = tr W K_** - tr F^T B^T S^-1 B F,    S = B K B^T + t I,
+
+and over a mixture sum_m pi_m risk_m(B). In X = B^T B it is tr F^T (K + t X^-1)^-1 F that is subtracted, a parallel
+sum, which is operator concave (Anderson and Duffin 1969): the risk is convex on {X >= 0, diag X <= 1}.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..arrays import FloatArray
+from ..checks import check_positive
+from .bayes_solver import minimise_risk
+from .grouping import Labels, nearest_of_spread, sums
+from .mixture_risk import MixtureRisk
+from .strategy import Strategy
+
+LARGEST_RANK = 256
+_UNGROUPED, _GROUPS = 1000, 600  # records up to which none share a column at first; groups above
+_RANK_TOLERANCE = 1e-6  # singular values of the targets below this share of the largest are not asked for
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RiskModel:
+    """One model of a mixture; K = diag(noise) + root diag(signs) root^T must be positive definite.
+
+    Args:
+        noise: (n,) > 0, in squared model units.
+        root: (n, k).
+        targets: F (n, m) = K_f* W^(1/2), or any matrix with the same F F^T.
+        prior_risk: tr W K_**, the risk when nothing is measured.
+        weight: pi_m > 0 of this model in the mixture.
+        signs: (k,) of +-1; None: all +1. A covariance that is left after earlier measurements has negative parts.
+
+    Raises:
+        ValueError: a value above is out of range or of the wrong shape.
+    """
+
+    noise: FloatArray
+    root: FloatArray
+    targets: FloatArray
+    prior_risk: float
+    weight: float = 1.0
+    signs: FloatArray | None = None
+
+    def __post_init__(self) -> None:
+        n = len(self.noise)
+        if self.noise.shape != (n,) or n == 0 or not (np.isfinite(self.noise).all() and (self.noise > 0).all()):
+            raise ValueError("noise must be n >= 1 finite variances above 0; add a small one where there is none")
+        for name, matrix in (("root", self.root), ("targets", self.targets)):
+            if matrix.ndim != 2 or len(matrix) != n or not np.isfinite(matrix).all():
+                raise ValueError(f"{name} must be a finite matrix with {n} rows like noise, got shape {matrix.shape}")
+        if self.targets.shape[1] == 0:
+            raise ValueError("targets must have at least one column")
+        if self.signs is not None and (self.signs.shape != self.root.shape[1:] or not (np.abs(self.signs) == 1).all()):
+            raise ValueError(f"signs must be {self.root.shape[1]} numbers +1 or -1, one per column of root")
+        check_positive("weight", self.weight)
+        check_positive("prior_risk", self.prior_risk)
+
+
+def risk(models: Sequence[RiskModel], B: FloatArray, t: float) -> float:
+    """Bayes risk of measuring B y with noise variance t, averaged over the models.
+
+    Args:
+        models: the mixture.
+        B: (r, n).
+        t: noise variance of each row of z, in squared model units.
+    """
+    return _mixture(models, t).at(B).risk
+
+
+def risk_without_privacy(models: Sequence[RiskModel]) -> float:
+    """Risk when y itself is known: sum_m pi_m (tr W K_** - tr F^T K^-1 F)."""
+    return _mixture(models, 1.0).least
+
+
+def certificate(models: Sequence[RiskModel], B: FloatArray, t: float) -> float:
+    """A risk that no strategy with columns of norm <= 1 can fall below, computed at B (r, n).
+
+    For every Y (n, m): tr F^T (K + t X^-1)^-1 F <= tr (F - Y)^T K^-1 (F - Y) + tr Y^T X Y / t, with equality at
+    Y = F - K B^T S^-1 B F. Every feasible X has tr Y^T X Y <= sum nu wherever diag(nu) >= Y Y^T. Both hold for
+    any B, good or bad: the bound is tight only where B is optimal.
+    """
+    mixture = _mixture(models, t)
+    return mixture.bound(mixture.at(B))
+
+
+def bayes(
+    models: Sequence[RiskModel],
+    t: float,
+    *,
+    rank: int | None = None,
+    gap: float = 1e-2,
+    start: FloatArray | None = None,
+    max_iterations: int = 1000,
+    groups: Labels | None = None,
+) -> Strategy:
+    """The B that minimises the risk among matrices with columns of norm <= 1.
+
+    As few rows are returned as the gap allows. The result is valid whatever the gap is, which is always stated.
+
+    Args:
+        models: the mixture; all with the same number n of outputs.
+        t: noise variance of each row of z, in squared model units.
+        rank: largest number of rows of B; default: rank of the targets + 2, at most 256.
+        gap: stop when at most this share of the excess over the risk without privacy may be avoidable.
+        start: a B (any number of rows, n) to start from, for example that of another t.
+        max_iterations: evaluations of the risk at most, about. A strategy is returned in any case.
+        groups: labels (n,) of 0, 1, ... for records that share a column at first, so that most steps cost as much
+            as there are groups; above 1,000 records they are made from the roots by default. The columns then
+            part as far as the gap asks for it.
+
+    Raises:
+        ValueError: a value above is out of range or of the wrong shape.
+    """
+    mixture = _mixture(models, t)
+    check_positive("gap", gap)
+    n = mixture.n
+    if start is not None and (start.ndim != 2 or start.shape[1] != n or not np.isfinite(start).all()):
+        raise ValueError(f"start must be a finite matrix with {n} columns, one per record, got shape {start.shape}")
+    if rank is not None and rank < 1:
+        raise ValueError(f"rank must be at least 1, got {rank}; leave it out for the default")
+    if groups is not None and (groups.shape != (n,) or not np.array_equal(np.unique(groups), range(groups.max() + 1))):
+        raise ValueError(f"groups must be {n} labels 0, 1, ... without a hole, one per record")
+    r = min(n, LARGEST_RANK if rank is None else rank, _rank(mixture.targets) + 2 if rank is None else n)
+    used = 0
+    if start is None and groups is None and n > _UNGROUPED:
+        groups = nearest_of_spread(_features(models), _GROUPS)
+    if start is None and groups is not None and groups.max() + 1 < n:
+        coarse = minimise_risk(_mixture(_of_sums(models, groups), t), r, gap / 2, None, max_iterations)
+        start, used = coarse.B[:, groups], coarse.used
+    found = minimise_risk(mixture, r, gap, start, max(max_iterations - used, 1))
+    excess = found.risk - mixture.least
+    return Strategy(
+        B=found.B,
+        risk=found.risk,
+        bound=found.bound,
+        gap=max(found.risk - found.bound, 0.0) / excess if excess > 0 else 0.0,
+        iterations=used + found.used,
+    )
+
+
+def _features(models: Sequence[RiskModel]) -> FloatArray:
+    """Roots in units of the noise, side by side; records with near rows want near columns."""
+    distinct = {id(model.root): np.sqrt(model.weight / model.noise.mean()) * model.root for model in models}
+    return np.hstack(list(distinct.values()))
+
+
+def _of_sums(models: Sequence[RiskModel], groups: Labels) -> list[RiskModel]:
+    """Models of the groups' sums; arrays that are one stay one."""
+    known: dict[int, FloatArray] = {}
+
+    def summed(values: FloatArray) -> FloatArray:
+        if id(values) not in known:
+            known[id(values)] = sums(values, groups)
+        return known[id(values)]
+
+    return [
+        replace(model, noise=summed(model.noise), root=summed(model.root), targets=summed(model.targets))
+        for model in models
+    ]
+
+
+def _rank(targets: FloatArray) -> int:
+    s = np.linalg.svd(np.linalg.qr(targets, mode="r"), compute_uv=False)
+    return int((s > _RANK_TOLERANCE * s[0]).sum())
+
+
+def _mixture(models: Sequence[RiskModel], t: float) -> MixtureRisk:
+    check_positive("t", t)
+    if not models:
+        raise ValueError("models is empty; give at least one RiskModel")
+    sizes = sorted({len(model.noise) for model in models})
+    if len(sizes) > 1:
+        raise ValueError(f"all models must have the same number of outputs, got {sizes}")
+    return MixtureRisk(models, t)

@@ -1,0 +1,196 @@
+"""Quasi-Newton minimisation of the Bayes risk over matrices with columns of norm 1.
+
+The gradient of column j is divided by nu_j = |(B G)_j|, which at the optimum is the multiplier of |b_j| <= 1 and so
+the curvature along its sphere: records that matter little move as fast as others.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import LinAlgError, svd
+
+from ..arrays import FloatArray
+from .limited_memory import LimitedMemory
+from .mixture_risk import MixtureRisk, Point
+
+_TINY = 1e-12
+_FIRST_ROWS = 64
+_WOBBLE, _SMALL_WOBBLE = 0.03, 1e-3  # size of random directions in the start, without and with a B to start from
+_FIRST_LOOK, _NEXT_LOOK = 0.05, 0.3  # of the gap, or of the last slack: the slack at which to look for a certificate
+_STATIONARY = 0.02  # of the gap: the slack below which more rows are needed, not more steps
+_RISING, _STEEP = 1.0001, 2.0  # eigenvalues above 1 promise a descent along a new row: some, and much
+_PATIENCE = 20  # evaluations after which rows with much to promise are added without waiting for a stationary B
+_ADDED = (0.7, 0.3, 0.1, 0.03, 0.01)  # sizes tried of the largest column of new rows
+_FLATTEST = 1e-3  # of the mean multiplier: a smaller one counts as that
+_SUFFICIENT = 1e-4  # share of the decrease that the slope promises
+_SHORTEST = 1e-6  # step at which the line search gives up
+_RESERVE = 0.9  # of the gap asked for; the rest may be spent on fewer rows
+
+
+class Minimum(NamedTuple):
+    """B (r, n), its risk, a lower bound of the least risk, evaluations used."""
+
+    B: FloatArray
+    risk: float
+    bound: float
+    used: int
+
+
+class _Place(NamedTuple):
+    point: Point
+    slope: FloatArray  # gradient on the spheres (r, n)
+    nu: FloatArray  # (n,)
+    slack: float  # sum nu - tr B G B^T: 0 only at a stationary B
+
+
+def minimise_risk(risk: MixtureRisk, most_rows: int, gap: float, start: FloatArray | None, most: int) -> Minimum:
+    """Descend until the gap is certified, or ``most`` evaluations are used, or rounding ends the descent.
+
+    Args:
+        risk: what to minimise.
+        most_rows: rows of B at most. Few are used at first: more where B is all but stationary and not optimal.
+        gap: relative to the excess over the risk without privacy.
+        start: rows to start from (any number, n); None: singular vectors of the targets.
+        most: evaluations at most.
+    """
+    place: _Place | None = _place(risk, _start(risk, most_rows, start))
+    used, memory, threshold, bound = 1, LimitedMemory(), _FIRST_LOOK * gap, -np.inf
+    goal, patience, wider = _RESERVE * gap, _PATIENCE, None
+    while place is not None:
+        best, excess = place.point, place.point.risk - risk.least
+        if place.slack <= threshold * excess or excess <= 0:
+            bound = max(bound, risk.bound(best, goal / (1 - goal) * excess))
+            if best.risk - bound <= goal * excess:
+                break
+            threshold = _NEXT_LOOK * place.slack / excess
+            if place.slack <= _STATIONARY * gap * excess:
+                wider = _with_rows_added(risk, place, most_rows, _RISING)
+        elif used >= patience and len(best.B) < most_rows:
+            wider, patience = _with_rows_added(risk, place, most_rows, _STEEP), 2 * used
+        if wider is not None:
+            place, wider, memory, used = wider, None, LimitedMemory(), used + len(_ADDED)
+        if used >= most:
+            break
+        place, tried = _step(risk, place, memory)
+        used += tried
+    if bound == -np.inf:
+        bound = risk.bound(best)
+    return _fewer_rows(risk, best, bound, gap, used)
+
+
+def _step(risk: MixtureRisk, place: _Place, memory: LimitedMemory) -> tuple[_Place | None, int]:
+    """One quasi-Newton step with backtracking; None where no step descends."""
+    B, scale = place.point.B, 1 / np.maximum(place.nu, max(_FLATTEST * float(place.nu.mean()), 1e-300))
+    while True:
+        d = -_tangent(B, memory.applied(place.slope, scale))
+        slope = float(np.vdot(d, place.slope))
+        if slope < 0 or not len(memory):
+            break
+        memory.clear()
+    length, used = 1.0, 0
+    while slope < 0 and length > _SHORTEST:
+        new, used = _place(risk, unit(B + length * d)), used + 1
+        rise = new.point.risk - place.point.risk
+        if rise <= _SUFFICIENT * length * slope:
+            memory.add(new.point.B - B, new.slope - place.slope)
+            return new, used
+        length *= min(0.5, max(0.1, -length * slope / (2 * (rise - length * slope))))
+    if len(memory):
+        memory.clear()
+        again, more = _step(risk, place, memory)
+        return again, used + more
+    return None, used
+
+
+def _with_rows_added(risk: MixtureRisk, place: _Place, most_rows: int, least: float) -> _Place | None:
+    """Leave a saddle: rows along which the risk falls at second order.
+
+    At a stationary B, adding a small row x changes the risk by x^T (diag(nu) - G) x / ... < 0 exactly where
+    diag(nu)^-1/2 G diag(nu)^-1/2 has an eigenvalue above 1. The eigenvectors give the rows. None where no eigenvalue
+    is above ``least`` or nothing is gained.
+    """
+    nu = np.maximum(place.nu, max(_FLATTEST * float(place.nu.mean()), 1e-300))
+    A = risk.residuals(place.point) / np.sqrt(nu * risk.t)[:, None]
+    values, vectors = np.linalg.eigh(A.T @ A)
+    count = min(int((values > least).sum()), max(most_rows // 4, 1))
+    if count == 0:
+        return None
+    rows = ((A @ vectors[:, -count:]) / np.sqrt(nu)[:, None]).T
+    rows /= np.maximum(np.sqrt(np.einsum("ij,ij->j", rows, rows)).max(), _TINY)
+    _, s, old = _svd(place.point.B)
+    old = (s[:, None] * old)[: most_rows - count]
+    best = min((risk.at(unit(np.vstack([old, size * rows]))) for size in _ADDED), key=lambda point: point.risk)
+    return _place(risk, best.B) if best.risk < place.point.risk else None
+
+
+def _place(risk: MixtureRisk, B: FloatArray) -> _Place:
+    point = risk.at(B)
+    gradient = risk.gradient(point)
+    inner = np.einsum("ij,ij->j", B, gradient)
+    nu = np.sqrt(np.einsum("ij,ij->j", gradient, gradient)) / 2
+    return _Place(point, gradient - B * inner, nu, float(nu.sum() + inner.sum() / 2))
+
+
+def _tangent(B: FloatArray, D: FloatArray) -> FloatArray:
+    tangent: FloatArray = D - B * np.einsum("ij,ij->j", B, D)
+    return tangent
+
+
+def _start(risk: MixtureRisk, most_rows: int, start: FloatArray | None) -> FloatArray:
+    """Given rows, or singular vectors of the targets by the square roots of their singular values."""
+    if start is not None:
+        return _padded(start[:most_rows], min(most_rows, len(start) + 2), _SMALL_WOBBLE)
+    left, s, _ = _svd(risk.targets)
+    rows = (left * np.sqrt(s / max(s[0], _TINY))).T
+    return _padded(rows[: min(_FIRST_ROWS, most_rows)], min(_FIRST_ROWS, most_rows), _WOBBLE)
+
+
+def _padded(rows: FloatArray, r: int, wobble: float) -> FloatArray:
+    """Unit columns near those of ``rows``, in r rows: a row at zero would stay there."""
+    V = wobble * np.random.default_rng(0).standard_normal((r, rows.shape[1]))
+    V *= max(float(np.sqrt((rows**2).mean())), _TINY)
+    V[: len(rows)] += rows
+    return unit(V)
+
+
+def unit(V: FloatArray) -> FloatArray:
+    """Columns divided by their norms."""
+    shrunk: FloatArray = V / np.maximum(np.sqrt(np.einsum("ij,ij->j", V, V)), 1e-300)
+    return shrunk
+
+
+def _fewer_rows(risk: MixtureRisk, point: Point, bound: float, gap: float, used: int) -> Minimum:
+    """Rotate B to rows of falling norm, and leave out as many as the gap allows."""
+    _, s, rows = _svd(point.B)
+    rows = s[:, None] * rows
+    now = (point.risk - bound) / max(point.risk - risk.least, 1e-300)
+    allowed = max(gap, now + 0.02 * (1 - now) * gap)
+    low, high = 0, len(rows)
+    best = risk.at(safe(rows))
+    while high - low > 1:
+        middle = (low + high) // 2
+        tried = risk.at(safe(unit(rows[:middle])))
+        used += 1
+        if tried.risk - bound <= allowed * (tried.risk - risk.least):
+            high, best = middle, tried
+        else:
+            low = middle
+    return Minimum(best.B, best.risk, bound, used)
+
+
+def safe(B: FloatArray) -> FloatArray:
+    """Column norms <= 1 also after rounding."""
+    norms = np.sqrt(np.einsum("ij,ij->j", B, B)) * (1 + 4 * np.finfo(float).eps)
+    shrunk: FloatArray = B / np.maximum(norms, 1.0)
+    return shrunk
+
+
+def _svd(A: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Thin singular value decomposition; the faster way sometimes fails on matrices with very small entries."""
+    try:
+        left, s, right = svd(A, full_matrices=False, check_finite=False)
+    except LinAlgError:
+        left, s, right = svd(A, full_matrices=False, check_finite=False, lapack_driver="gesvd")
+    return left, s, right

@@ -1,0 +1,192 @@
+"""The Bayes risk of noisy linear measurements under a mixture of Gaussian models: value, gradient, certificate.
+
+With S = B K B^T + t I, J = S^-1 B F and R = F - K B^T J:  d risk / dB = -2 J R^T,  and for X = B^T B
+-d risk / dX = G = R R^T / t.  Nothing of size n x n is formed: models with the same root and targets share an
+orthonormal basis Q (n, p) in which root = Q T and targets = Q E, so that B enters by B Q and B diag(shape) B^T only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from ..arrays import FloatArray
+from .dual_norm import dual_norm, narrow
+from .strategy import Model
+
+_IN_SPAN = 1e-12  # relative part of the targets outside the root's span that counts as rounding
+
+
+@dataclass(frozen=True, eq=False)
+class _Family:
+    """Models that differ in noise only: root = Q T, targets = Q E, with Q the columns ``columns`` of the basis."""
+
+    columns: slice
+    T: FloatArray  # (p, k)
+    E: FloatArray  # (p, m)
+    signs: FloatArray  # (k,)
+    members: list[_Member]
+
+
+@dataclass(frozen=True, eq=False)
+class _Member:
+    shape: int  # noise = level * shapes[shape]
+    level: float
+    weight: float
+    prior_risk: float
+
+
+class Point(NamedTuple):
+    """At one B (r, n): the risk, and for every model J (r, m)."""
+
+    risk: float
+    B: FloatArray
+    BQ: FloatArray  # B times the basis (r, p)
+    J: list[FloatArray]
+
+
+class MixtureRisk:
+    """The risk of B (r, n) for noise variance t, in O(n r p) operations.
+
+    Attributes:
+        n: number of outputs.
+        t: noise variance of each measurement.
+        least: risk when the outputs themselves are known, sum_m pi_m (tr W K_** - tr F^T K^-1 F).
+    """
+
+    def __init__(self, models: Sequence[Model], t: float) -> None:
+        self.n, self.t = len(models[0].noise), t
+        self._shapes: list[FloatArray] = []
+        kinds: list[list[Model]] = []
+        for model in models:
+            same = next((kind for kind in kinds if _same(kind[0], model)), None)
+            if same is None:
+                kinds.append([model])
+            else:
+                same.append(model)
+        bases: list[FloatArray] = []
+        self._families = [self._family(kind, bases) for kind in kinds]
+        self._basis = np.hstack(bases)
+
+    def _family(self, models: list[Model], bases: list[FloatArray]) -> _Family:
+        root, targets, signs = models[0].root, models[0].targets, models[0].signs
+        Q = _orthonormal(root)
+        if np.linalg.norm(targets - Q @ (Q.T @ targets)) > _IN_SPAN * np.linalg.norm(targets):
+            Q = _orthonormal(np.hstack([root, targets]))
+        start = sum(basis.shape[1] for basis in bases)
+        bases.append(Q)
+        members = [_Member(*self._shape(m.noise), m.weight, m.prior_risk) for m in models]
+        E = narrow(Q.T @ targets)  # fewer columns, the same F F^T
+        signs = np.ones(root.shape[1]) if signs is None else signs
+        return _Family(slice(start, start + Q.shape[1]), Q.T @ root, E, signs, members)
+
+    def _shape(self, noise: FloatArray) -> tuple[int, float]:
+        """Number of this noise's shape and its level; noises in proportion share a shape."""
+        level = float(noise.mean())
+        for i, shape in enumerate(self._shapes):
+            if np.allclose(noise / level, shape, rtol=_IN_SPAN, atol=0):
+                return i, level
+        self._shapes.append(noise / level)
+        return len(self._shapes) - 1, level
+
+    @cached_property
+    def targets(self) -> FloatArray:
+        """The targets of all models side by side, times sqrt(pi_m): the same sum of F F^T, (n, m)."""
+        parts = []
+        for family in self._families:
+            weight = sum(member.weight for member in family.members)
+            parts.append(np.sqrt(weight) * self._basis[:, family.columns] @ family.E)
+        return np.hstack(parts)
+
+    @cached_property
+    def least(self) -> float:
+        """K^-1 = N^-1 - N^-1 U (diag(signs) + U^T N^-1 U)^-1 U^T N^-1, U the root and N the noise."""
+        total = 0.0
+        for family in self._families:
+            Q, T, E = self._basis[:, family.columns], family.T, family.E
+            for member in family.members:
+                P = Q.T @ (Q / (member.level * self._shapes[member.shape])[:, None])
+                cross = T.T @ P @ E
+                inner = np.diag(family.signs) + T.T @ P @ T
+                known = (E * (P @ E)).sum() - (cross * np.linalg.solve(inner, cross)).sum()
+                total += member.weight * (member.prior_risk - float(known))
+        return total
+
+    def at(self, B: FloatArray) -> Point:
+        """The risk at B (r, n)."""
+        BQ, risk, J = B @ self._basis, 0.0, []
+        grams = [(B * shape) @ B.T for shape in self._shapes]
+        for family in self._families:
+            BU, BF = BQ[:, family.columns] @ family.T, BQ[:, family.columns] @ family.E
+            signal = (BU * family.signs) @ BU.T
+            for member in family.members:
+                S = member.level * grams[member.shape] + signal
+                S.flat[:: len(S) + 1] += self.t
+                J.append(cho_solve(cho_factor(S, lower=True, check_finite=False), BF, check_finite=False))
+                risk += member.weight * (member.prior_risk - float(np.vdot(BF, J[-1])))
+        return Point(risk, B, BQ, J)
+
+    def gradient(self, point: Point) -> FloatArray:
+        """D risk / dB = -2 sum_m pi_m J_m R_m^T, (r, n)."""
+        r = len(point.B)
+        signal, grams, Js = np.zeros((r, self._basis.shape[1])), np.zeros((len(self._shapes), r, r)), iter(point.J)
+        for family in self._families:
+            JE, JJ = np.zeros((r, family.E.shape[1])), np.zeros((r, r))
+            for member in family.members:
+                J = next(Js)
+                gram = member.weight * (J @ J.T)
+                JE, JJ = JE + member.weight * J, JJ + gram
+                grams[member.shape] += member.level * gram
+            BU = point.BQ[:, family.columns] @ family.T
+            signal[:, family.columns] = JE @ family.E.T - ((JJ @ BU) * family.signs) @ family.T.T
+        total = signal @ self._basis.T
+        for gram, shape in zip(grams, self._shapes, strict=True):
+            total -= gram @ (point.B * shape)
+        return -2 * total
+
+    def residuals(self, point: Point) -> FloatArray:
+        """H (n, m) with H H^T = sum_m pi_m R_m R_m^T."""
+        r, p = point.BQ.shape
+        blocks, Js = [], iter(point.J)
+        for family in self._families:
+            BU = point.BQ[:, family.columns] @ family.T
+            for member in family.members:
+                J, block = next(Js), np.zeros((p + len(self._shapes) * r, family.E.shape[1]))
+                block[family.columns] = family.E - family.T @ (family.signs[:, None] * (BU.T @ J))
+                block[p + member.shape * r : p + (member.shape + 1) * r] = -member.level * J
+                blocks.append(np.sqrt(member.weight) * block)
+        C = narrow(np.hstack(blocks))
+        H: FloatArray = self._basis @ C[:p]
+        for i, shape in enumerate(self._shapes):
+            H += (shape[:, None] * point.B.T) @ C[p + i * r : p + (i + 1) * r]
+        return narrow(H)
+
+    def bound(self, point: Point, goal: float = np.inf) -> float:
+        """Largest lower bound of the least risk found at this B; see ``bayes.certificate``.
+
+        Y = a R gives least + 2 a e - a^2 (e + c), with e = risk - least and c = (sum nu) / t - t sum pi |J|^2 >= 0,
+        and the best a = e / (e + c): least + e^2 / (e + c). Where c turns out larger than ``goal``, no time is
+        lost on it: minus infinity.
+        """
+        weights = [member.weight for family in self._families for member in family.members]
+        kept = self.t * sum(w * float(np.vdot(J, J)) for w, J in zip(weights, point.J, strict=True))
+        excess = point.risk - self.least
+        if not excess > 0:
+            return self.least
+        slack = max(dual_norm(self.residuals(point), point.B, self.t * (goal + kept)) / self.t - kept, 0.0)
+        return -np.inf if slack > goal else self.least + excess / (1 + slack / excess)
+
+
+def _same(a: Model, b: Model) -> bool:
+    pairs = ((a.root, b.root), (a.targets, b.targets), (a.signs, b.signs))
+    return all(x is y or (x is not None and y is not None and np.array_equal(x, y)) for x, y in pairs)
+
+
+def _orthonormal(rows: FloatArray) -> FloatArray:
+    Q: FloatArray = np.linalg.qr(rows)[0]
+    return Q

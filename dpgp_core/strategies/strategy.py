@@ -1,0 +1,50 @@
+"""A strategy: what is measured, and how far that is from the best that could be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from ..arrays import FloatArray
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Strategy:
+    """The rows of B are measured: z = B y + noise. Public, made before any output is read.
+
+    Attributes:
+        B: strategy matrix (r, n); every column norm <= 1, so changing one record moves B y by at most its own change.
+        risk: expected weighted squared error of the prediction from z, in squared model units.
+        bound: no strategy has a smaller risk than this (certified), in the same units.
+        gap: (risk - bound) / (risk - risk without privacy): how much of what privacy costs might be avoidable. 0 where
+            privacy costs nothing.
+        iterations: evaluations of the risk that were used.
+    """
+
+    B: FloatArray
+    risk: float
+    bound: float
+    gap: float
+    iterations: int
+
+    @property
+    def rank(self) -> int:
+        """Number r of combinations measured."""
+        return int(self.B.shape[0])
+
+
+class Model(Protocol):
+    """What is read of a model; see ``bayes.RiskModel``."""
+
+    @property
+    def noise(self) -> FloatArray: ...  # noqa: D102
+    @property
+    def root(self) -> FloatArray: ...  # noqa: D102
+    @property
+    def targets(self) -> FloatArray: ...  # noqa: D102
+    @property
+    def prior_risk(self) -> float: ...  # noqa: D102
+    @property
+    def weight(self) -> float: ...  # noqa: D102
+    @property
+    def signs(self) -> FloatArray | None: ...  # noqa: D102

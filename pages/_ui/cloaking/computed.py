@@ -1,0 +1,62 @@
+"""The three stages from the cache. Only the third, which takes milliseconds, depends on epsilon, delta or the draw."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from datasets import exhibit
+from dpgp_core.data import Dataset
+from dpgp_core.mechanisms import Plan
+from pages._ui.cloaking import pipeline
+from pages._ui.cloaking.pipeline import Fit, Outcome, Result, Scene
+from pages._ui.model import PAPER_DESIGN, Design, Draw, Model
+from pages._ui.work import cached
+
+
+def scene(name: str) -> Scene:
+    """Where the pages predict for a shipped dataset, by name."""
+    return cached.value("Loading the data", _scene, name, given=(cached.dataset(name),))
+
+
+def run(model: Model, design: Design, draw: Draw) -> Result:
+    """All three stages."""
+    data, place = cached.dataset(model.dataset), scene(model.dataset)
+    fit = cached.answer("Computing the cloaking matrix C", _fit, model, given=(data, place))
+    plan = cached.answer("Designing the noise: λ and M", _plan, model, design, given=(data, place, fit.value))
+    stages = (data, place, fit.value, plan.value)
+    outcome = cached.answer("Drawing the noise", _outcome, model, design, draw, given=stages, here=True)
+    return Result(
+        settings=(model, design, draw),
+        dataset=data,
+        fit=fit.value,
+        plan=plan.value,
+        outcome=outcome.value,
+        seconds={"C": fit.seconds, "λ, M": plan.seconds, "scale, draw": outcome.seconds},
+        computed=frozenset(
+            name
+            for name, computed in (("C", fit.computed), ("λ, M", plan.computed), ("scale, draw", outcome.computed))
+            if computed
+        ),
+    )
+
+
+def run_published(model: Model, draw: Draw) -> Result:
+    """The published method at the same budget and draw: log-det objective, Hall's calibration."""
+    hall = replace(draw, calibration="hall", shrinkage=False)
+    return run(model, PAPER_DESIGN, hall)
+
+
+def _scene(data: Dataset, name: str) -> Scene:
+    return pipeline.make_scene(data, exhibit(name).scene)
+
+
+def _fit(data: Dataset, place: Scene, model: Model) -> Fit:
+    return pipeline.stage_matrix(data, place, model)
+
+
+def _plan(data: Dataset, place: Scene, fit: Fit, model: Model, design: Design) -> Plan:
+    return pipeline.stage_plan(data, place, model, fit, design)
+
+
+def _outcome(data: Dataset, place: Scene, fit: Fit, plan: Plan, model: Model, design: Design, draw: Draw) -> Outcome:
+    return pipeline.stage_outcome(data, place, model, fit, plan, design, draw)

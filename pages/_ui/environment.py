@@ -1,0 +1,90 @@
+"""What whoever runs the server sets by ``DPGP_...`` variables: read in one place, and refused with a sentence each."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from pages._ui.hosts import Host
+
+_FOOTPRINT_MB = 1024  # a worker has 0.52 GB of addresses before its first task
+
+
+@dataclass(frozen=True, kw_only=True)
+class Whole:
+    """A whole number within limits.
+
+    Attributes:
+        least, most: the limits.
+        default: used where the variable is not set or empty.
+        why: what is wrong with less.
+    """
+
+    least: int
+    most: int
+    default: int
+    why: str
+
+
+WHOLE = {
+    "DPGP_WORKERS": Whole(least=1, most=64, default=os.cpu_count() or 1, why="without a process nothing is computed"),
+    "DPGP_CACHE_MB": Whole(least=16, most=1_000_000, default=600, why="a single result takes a few"),
+    "DPGP_WORKER_MB": Whole(
+        least=_FOOTPRINT_MB, most=1_000_000, default=4096, why="a process takes half of that before its first task"
+    ),
+}
+_SWITCHES = ("DPGP_WARM", "DPGP_UPLOADS")  # on unless set to 0
+
+
+def whole(name: str, environment: Mapping[str, str] = os.environ) -> int:
+    """A number of ``WHOLE``, or its default. Raises ValueError, with a sentence, unless it is within its limits."""
+    rule, text = WHOLE[name], environment.get(name, "").strip()
+    if not text:
+        return rule.default
+    if text.isascii() and text.isdigit() and len(text) < 10 and rule.least <= int(text) <= rule.most:
+        return int(text)
+    raise ValueError(
+        f"{name} must be a whole number from {rule.least} to {rule.most}, got {text!r}: {rule.why}; "
+        f"leave it unset for {rule.default}"
+    )
+
+
+def switched_on(name: str, environment: Mapping[str, str] = os.environ) -> bool:
+    """Whether a switch is on: 1 or not set. Raises ValueError unless it is 0, 1 or not set."""
+    text = environment.get(name, "").strip()
+    if text not in ("", "0", "1"):
+        raise ValueError(f"{name} must be 0 (off) or 1 (on), got {text!r}; leave it unset for 1")
+    return text != "0"
+
+
+def hosts(environment: Mapping[str, str] = os.environ) -> tuple[Host, ...] | None:
+    """The names in DPGP_HOSTS; None if it is not set. Raises ValueError if one of them is no host."""
+    named = environment.get("DPGP_HOSTS", "")
+    try:
+        return tuple(Host.read(name.strip()) for name in named.split(",")) if named.strip() else None
+    except ValueError as error:
+        raise ValueError(f"DPGP_HOSTS must be hosts with commas between them: {error}") from None
+
+
+def lattice(environment: Mapping[str, str] = os.environ) -> str | None:
+    """The folder of warmed results; None if it is not set. Raises ValueError if it is there and no folder."""
+    text = environment.get("DPGP_LATTICE", "")
+    if "\0" in text or (os.path.exists(text) and not os.path.isdir(text)):
+        raise ValueError(f"DPGP_LATTICE must name a folder, and {text!r} is none; leave it unset for .lattice")
+    return text or None
+
+
+def problems(environment: Mapping[str, str] = os.environ) -> list[str]:
+    """One sentence for each variable that cannot be used."""
+    found = []
+    checks: list[Callable[[], object]] = [partial(whole, name, environment) for name in WHOLE]
+    checks += [partial(switched_on, name, environment) for name in _SWITCHES]
+    checks += [partial(hosts, environment), partial(lattice, environment)]
+    for check in checks:
+        try:
+            check()
+        except ValueError as error:
+            found.append(f"{error}.")
+    return found

@@ -1,0 +1,40 @@
+"""What a release says of the lengthscale at no budget, beside a choice that costs some."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from datasets import exhibit
+from pages._ui.explore import computed, figures
+from pages._ui.explore.statistic import Teaching
+from pages._ui.look import frame
+from pages._ui.look.text import percent
+from pages._ui.model import Model
+
+
+def lengthscales(model: Model, candidates: Sequence[float], epsilon: float, delta: float) -> None:
+    """A section: probabilities of these lengthscales given one Bayes cloaking release, and where to explore it."""
+    st.subheader("Or do not choose: release first")
+    shown = exhibit(model.dataset)
+    if shown.scene == "curve":
+        _one_draw(Teaching(shown.name, epsilon, delta), model.kernel, candidates, shown.unit)
+    st.markdown(
+        "Bayes cloaking needs no lengthscale. It averages many of them, and its released numbers say afterwards which "
+        "are probable, without spending anything."
+    )
+    st.page_link("../explore_release.py", icon=":material/arrow_forward:")  # by the page's title
+
+
+def _one_draw(taught: Teaching, kernel: str, candidates: Sequence[float], unit: str) -> None:
+    read = computed.lengthscales(taught, kernel, tuple((length,) for length in candidates))
+    probabilities = read.lengthscale_probabilities
+    best = int(probabilities.argmax())
+    frame.chart(
+        figures.lengthscales([f"{length:g} {unit}" for length in candidates], read),
+        "choice_free",
+        f"What one release at ε = {taught.epsilon:g} alone says of the lengthscale (draw {taught.draw}): "
+        f"{candidates[best]:g} {unit} with {percent(float(probabilities[best]))}, from equal probabilities before. "
+        "It costs nothing beside the release, where the choice above costs its own ε.",
+    )

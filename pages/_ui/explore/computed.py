@@ -1,0 +1,80 @@
+"""The explored release and its refits: the shipped one from the cache, a visitor's own in the session alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from dpgp_core.data import Dataset
+from dpgp_core.mechanisms.bayes_release import BayesPlan
+from pages._ui.explore import posterior, statistic
+from pages._ui.explore.posterior import Filtered, Lengthscales
+from pages._ui.explore.statistic import Explored, Teaching
+from pages._ui.session import EXPLORED, EXPLORED_REFIT, Taken
+from pages._ui.work import cached
+
+
+class Refit(NamedTuple):
+    """Settings of a refit, which displays of it share: a kernel, and how fine the grid is."""
+
+    kernel: str
+    points: int
+
+
+def teaching(taught: Teaching) -> Explored:
+    """A numbered draw; plans do not depend on its number."""
+    data = cached.dataset(taught.dataset)
+    plan = cached.value(
+        "Planning what to measure", _planned, taught.dataset, taught.epsilon, taught.delta, given=(data,)
+    )
+    return cached.value("Measuring", statistic.measured, taught, given=(data, plan))
+
+
+def refitted(taught: Teaching, refit: Refit) -> Filtered:
+    """The draw read under all models."""
+    return cached.value("Reading the release again", refit_over_box, refit, taught, given=(teaching(taught),))
+
+
+def lengthscales(taught: Teaching, kernel: str, candidates: Lengthscales) -> Filtered:
+    """The draw read under all models of these lengthscales, at one input only: for their probabilities."""
+    given = (teaching(taught),)
+    return cached.value("Reading the release again", _read, kernel, candidates, taught, given=given)
+
+
+def own(taken: Taken, refit: Refit) -> tuple[Explored, Filtered]:
+    """A visitor's release, read under all models; kept in this session, nowhere else.
+
+    Raises:
+        ValueError: it cannot be read.
+    """
+    key, kept = (taken.digest, refit), EXPLORED_REFIT.find()
+    if kept is None or kept[0] != key:
+        kept = (key, cached.of_one_session("Reading the release again", _own, taken.files, refit))
+        EXPLORED_REFIT.put(kept)
+    return kept[1]
+
+
+def drop() -> None:
+    """Forget a visitor's release."""
+    EXPLORED.pop()
+    EXPLORED_REFIT.pop()
+
+
+def refit_over_box(found: Explored, refit: Refit, _taught: Teaching | None = None) -> Filtered:
+    """A release read under all models on a grid over its box."""
+    box = found.statistics.x_box
+    X_test = posterior.grid_over(box, refit.points)
+    return posterior.filtered(found.statistics, refit.kernel, posterior.shares_of(box), X_test)
+
+
+def _own(files: Mapping[str, bytes], refit: Refit) -> tuple[Explored, Filtered]:
+    found = statistic.opened(files)
+    return found, refit_over_box(found, refit)
+
+
+def _planned(data: Dataset, dataset: str, epsilon: float, delta: float) -> BayesPlan:
+    return statistic.planned(data, Teaching(dataset, epsilon, delta))
+
+
+def _read(found: Explored, kernel: str, candidates: Lengthscales, _taught: Teaching) -> Filtered:
+    return posterior.filtered(found.statistics, kernel, candidates, found.statistics.X[:1])

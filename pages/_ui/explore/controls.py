@@ -1,0 +1,188 @@
+"""Sidebar of the page that explores a release, and where the release comes from."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import streamlit as st
+
+from dpgp_core.bayes.intervals import Of
+from pages._ui import environment
+from pages._ui.explore import computed, statistic
+from pages._ui.explore.computed import Refit
+from pages._ui.explore.posterior import NOISES, SHARES, Filtered, shares_of
+from pages._ui.explore.statistic import Explored, Teaching
+from pages._ui.look import offers
+from pages._ui.look.offers import DropDown
+from pages._ui.look.sidebar import choice, draw_number, pick, privacy
+from pages._ui.look.text import number, plain
+from pages._ui.session import EXPLORED, EXPLORED_FILES, EXPLORED_SETTINGS, Taken
+from pages._ui.work import cached
+
+POINTS = (50, 100, 200, 400)
+LEVELS = (50, 80, 90, 95, 99)
+THRESHOLDS = tuple(range(5, 100, 5))
+SHOWN = DropDown("explore_shown", {"curve": "The curve", "threshold": "Where it exceeds a threshold"})
+AVERAGED = DropDown("explore_model", {"average": "Average of all", "one": "One that I choose"})
+OF: DropDown[Of] = DropDown("explore_of", {"function": "The curve", "outputs": "One more record"})
+NOISE: DropDown[str] = DropDown(
+    "explore_noise", {"average": "Average of all"} | {f"n{each}": f"{each} % of half the range" for each in NOISES}
+)
+_DEFAULT = "kung"
+
+
+@dataclass(frozen=True)
+class View:
+    """How a refit is shown.
+
+    Attributes:
+        lengthscale, noise: indices of those that the curve is drawn with; None for the average of all.
+        level: of the interval, in (0, 1).
+        of: what the interval is for.
+        threshold: share of the public range; None for none.
+    """
+
+    lengthscale: int | None
+    noise: int | None
+    level: float
+    of: Of
+    threshold: float | None
+
+
+class Chosen(NamedTuple):
+    """A release and how it is read: what the page shows.
+
+    Attributes:
+        taught: the shipped draw; None for a visitor's release.
+        name: of the release.
+        settings: how many settings this session has looked at.
+    """
+
+    found: Explored
+    read: Filtered
+    view: View
+    taught: Teaching | None
+    name: str
+    refit: Refit
+    settings: int
+
+
+def chosen() -> Chosen:
+    """The whole sidebar, with the release that is explored."""
+    taken = _source()
+    taught = None if taken else _taught()
+    st.sidebar.subheader("Model, for free")
+    with st.sidebar:
+        kernel = pick("Kernel", offers.KERNEL)
+        averaged = pick("Lengthscale", AVERAGED)
+    share = choice(
+        "Lengthscale [% of the domain]", "explore_share", SHARES, 25, disabled=averaged == "average",
+        help="Change it as often as you like: it is applied to the released numbers, not to the data.",
+    )  # fmt: skip
+    with st.sidebar:
+        noise = pick("Noise of one record", NOISE)
+    refit = Refit(kernel, int(_display()))
+    found, read, name = _read(taken, taught, refit)
+    view = View(
+        lengthscale=SHARES.index(share) if averaged == "one" else None,
+        noise=None if noise == "average" else NOISES.index(int(noise[1:])),
+        **_shown(found),
+    )
+    seen = EXPLORED_SETTINGS.get(frozenset()) | {repr((refit, view))}
+    EXPLORED_SETTINGS.put(seen)
+    return Chosen(found, read, view, taught, name, refit, len(seen))
+
+
+def length_at(found: Explored, index: int) -> str:
+    """A lengthscale in the units of the inputs."""
+    lengths = shares_of(found.statistics.x_box)[index]
+    units = found.statistics.x_units
+    return " by ".join(
+        f"{number(length, 3)} {plain(unit)}".strip() for length, unit in zip(lengths, units, strict=True)
+    )
+
+
+def _display() -> float:
+    return choice("Points of the grid", "explore_points", POINTS, 200, help="New points cost nothing either.")
+
+
+def _shown(found: Explored) -> dict[str, Any]:
+    """Interval and threshold."""
+    st.sidebar.subheader("Shown")
+    with st.sidebar:
+        shown = pick("Picture", SHOWN)
+        of = pick("Interval for", OF, disabled=shown == "threshold")
+    level = choice("Level of the interval [%]", "explore_level", LEVELS, 95, disabled=shown == "threshold")
+    low, high = found.statistics.bounds
+    share = choice(
+        "Threshold [% of the range]", "explore_threshold", THRESHOLDS, 50, disabled=shown == "curve",
+        help=f"The public range is {number(low, 4)} to {number(high, 4)} {plain(found.statistics.y_unit)}.",
+    )  # fmt: skip
+    return {"of": of, "level": level / 100, "threshold": share / 100 if shown == "threshold" else None}
+
+
+def _taught() -> Teaching:
+    draw = privacy(draws=False)
+    return Teaching(_DEFAULT, draw.epsilon, draw.delta, draw_number(help="Which shipped release, for teaching."))
+
+
+def _read(taken: Taken | None, taught: Teaching | None, refit: Refit) -> tuple[Explored, Filtered, str]:
+    if taken is not None:
+        found, read = computed.own(taken, refit)
+        return found, read, taken.name
+    assert taught is not None
+    return computed.teaching(taught), computed.refitted(taught, refit), f"teaching release {taught.draw}"
+
+
+def _source() -> Taken | None:
+    """A visitor's release; None for the shipped one."""
+    with st.sidebar:
+        st.subheader("Release")
+        if environment.switched_on("DPGP_UPLOADS"):
+            _upload()
+        taken = EXPLORED.find()
+        if taken is None:
+            st.caption(":material/school: Shown: a shipped, numbered release of the !Kung heights.")
+            return None
+        st.caption(f":material/folder_zip: Shown: {plain(taken.name)}. It is kept in this session only.")
+        st.button("Back to the shipped release", on_click=_back, width="stretch")
+    return taken
+
+
+def _upload() -> None:
+    uploaded = st.file_uploader(
+        "A published release: its zip, or release.json and statistics.npz",
+        type=["zip", "json", "npz"],
+        accept_multiple_files=True,
+        key=f"own_explored_file_{EXPLORED_FILES.get(0)}",
+        help="Up to 5 MB. It stays in this session's memory: not in a file, not shared, not in an address.",
+    )
+    if not uploaded:
+        return
+    files = {each.name: each.getvalue() for each in uploaded}
+    fresh = taken_from(" and ".join(files), files)
+    held = EXPLORED.find()
+    if held is not None and held.digest == fresh.digest:
+        return
+    computed.drop()
+    try:
+        cached.of_one_session("Reading the release", statistic.opened, files)
+    except ValueError as error:
+        st.error(plain(f"{error}."))
+        return
+    EXPLORED.put(fresh)
+
+
+def taken_from(name: str, files: dict[str, bytes]) -> Taken:
+    """Files with what tells them apart."""
+    digest = hashlib.sha256()
+    for each, content in sorted(files.items()):
+        digest.update(f"{each} {len(content)} ".encode() + content)
+    return Taken(name, files, digest.hexdigest())
+
+
+def _back() -> None:
+    computed.drop()
+    EXPLORED_FILES.put(EXPLORED_FILES.get(0) + 1)

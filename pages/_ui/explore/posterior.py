@@ -1,0 +1,132 @@
+"""What released numbers say under other models and at other points: post-processing, at no budget. No streamlit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import softmax
+
+from dpgp_core.arrays import FloatArray
+from dpgp_core.bayes.intervals import Mixture, Of, mixture_of
+from dpgp_core.bayes.models import AUTO_VARIANCE, Model, places_of, weights_of
+from dpgp_core.bayes.released import observed_of
+from dpgp_core.bayes.stages import posterior
+from dpgp_core.measurement import Statistics
+from pages._ui.model import KERNELS
+
+SHARES = (2, 3, 4.5, 6.25, 9, 12.5, 18, 25, 35, 50, 70, 100)  # lengthscales, per cent of the sides of the box
+NOISES = (5, 10, 20, 40)  # standard deviations of one record, per cent of half the range
+
+Lengthscales = tuple[tuple[float, ...], ...]
+"""Candidates: one length for each input."""
+
+
+@dataclass(frozen=True, eq=False)
+class Filtered:
+    """Every model's reading of the released numbers; models of a lengthscale stand together, one for each noise.
+
+    Attributes:
+        X_test: where (P, D).
+        mixture: the models' predictions, in model units.
+        log_evidence: of each model (M,).
+        lengthscales: the candidates.
+        midpoint, scale: y = midpoint + scale y'.
+        bounds: public (low, high) of the output.
+    """
+
+    X_test: FloatArray
+    mixture: Mixture
+    log_evidence: FloatArray
+    lengthscales: Lengthscales
+    midpoint: float
+    scale: float
+    bounds: tuple[float, float]
+
+    @property
+    def lengthscale_probabilities(self) -> FloatArray:
+        """Posterior probability of each candidate, from equal ones before (L,)."""
+        return np.asarray(self.mixture.weights[0].reshape(len(self.lengthscales), len(NOISES)).sum(axis=1))
+
+    def curve(self, lengthscale: int | None = None, noise: int | None = None) -> FloatArray:
+        """Posterior mean (P,) of models with these indices, averaged by evidence; None for all, in the output's unit.
+
+        It is cut to the bounds.
+        """
+        evidence = self.log_evidence.reshape(len(self.lengthscales), len(NOISES)).copy()
+        chosen = np.full_like(evidence, -np.inf)
+        rows, columns = (slice(None) if at is None else slice(at, at + 1) for at in (lengthscale, noise))
+        chosen[rows, columns] = evidence[rows, columns]
+        mean = self.midpoint + self.scale * (softmax(chosen.ravel()) @ self.mixture.means[0])
+        return np.asarray(np.clip(mean, *self.bounds))
+
+    def interval(self, level: float, of: Of) -> tuple[FloatArray, FloatArray]:
+        """Central interval (P,), (P,) of the average of all models, in the output's unit.
+
+        There is none of one lengthscale alone: where that is wrong, it would be too narrow.
+        """
+        low, high = (self.midpoint + self.scale * end[0] for end in self.mixture.interval(level, of))
+        return (np.clip(low, *self.bounds), np.clip(high, *self.bounds)) if of == "outputs" else (low, high)
+
+    def above(self, threshold: float) -> FloatArray:
+        """P(f > threshold) at every point (P,), of the average of all models; the threshold in the output's unit."""
+        at = np.full(len(self.X_test), (threshold - self.midpoint) / self.scale)
+        return np.asarray(1 - self.mixture.probability_below(at, "function")[0])
+
+
+def filtered(statistics: Statistics, kernel: str, lengthscales: Lengthscales, X_test: FloatArray) -> Filtered:
+    """Read released numbers under every pair of a lengthscale and a noise, of equal weight beforehand.
+
+    Variance of f and noise are shares of the public range, as the automatic models of Bayes cloaking have them.
+
+    Args:
+        statistics: what was released.
+        kernel: class name in ``dpgp_core.kernels``.
+        lengthscales: candidates, one length for each input.
+        X_test: where to predict (P, D).
+    """
+    low, high = statistics.bounds
+    half = (high - low) / statistics.y_scale / 2
+    models = models_of(kernel, lengthscales, half)
+    places = places_of(models, statistics.X, X_test)
+    outcome = posterior(observed_of(statistics), places, weights_of(models))
+    return Filtered(
+        X_test=X_test,
+        mixture=mixture_of(places, outcome.states, outcome.weights),
+        log_evidence=np.array([float(state.log_evidence[0]) for state in outcome.states]),
+        lengthscales=lengthscales,
+        midpoint=statistics.midpoint,
+        scale=statistics.y_scale,
+        bounds=statistics.bounds,
+    )
+
+
+def models_of(kernel: str, lengthscales: Lengthscales, half_range: float) -> tuple[Model, ...]:
+    """One model for each lengthscale and noise, in model units."""
+    return tuple(
+        Model(
+            kernel=KERNELS[kernel](variance=AUTO_VARIANCE * half_range**2, lengthscale=list(lengths)),
+            noise_variance=(noise / 100 * half_range) ** 2,
+        )
+        for lengths in lengthscales
+        for noise in NOISES
+    )
+
+
+def shares_of(box: Sequence[tuple[float, float]]) -> Lengthscales:
+    """``SHARES`` of each side of the box."""
+    return tuple(tuple(share / 100 * (high - low) for low, high in box) for share in SHARES)
+
+
+def sides_of(points: int, dims: int) -> tuple[int, ...]:
+    """Points along the inputs that are drawn, at most two."""
+    return (points,) if dims == 1 else (round(2 * points**0.5),) * 2
+
+
+def grid_over(box: Sequence[tuple[float, float]], points: int) -> FloatArray:
+    """A regular public grid over the box (P, D), the second input running fastest; a third stands at its middle."""
+    sides = sides_of(points, len(box))
+    axes = [np.linspace(low, high, side) for (low, high), side in zip(box, sides, strict=False)]
+    axes += [np.array([(low + high) / 2]) for low, high in box[len(sides) :]]
+    return np.stack([axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")], axis=1)

@@ -1,0 +1,152 @@
+"""The released numbers that are explored: a numbered teaching draw, or a file that somebody published. No streamlit."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpgp_core.accounting.guarantee import Guarantee
+from dpgp_core.data import Dataset
+from dpgp_core.measurement import Measurement, Stage, Statistics, statistics_from_files
+from dpgp_core.measurement.statistics_file import FILE
+from dpgp_core.mechanisms import BayesCloaking
+from dpgp_core.mechanisms.bayes_release import BayesPlan
+from dpgp_core.release.ledger_json import guarantee_from_object
+from dpgp_core.release.strict_json import read_object
+
+CARD = "release.json"
+MAX_BYTES = 5 * 2**20  # of a file
+MAX_UNPACKED = 100 * 2**20  # of what is read of it
+MAX_RECORDS = 2_000
+MAX_INPUTS = 3
+_GAP = 0.02
+_AGAIN = "fetch it again from whoever released it"
+
+
+@dataclass(frozen=True, eq=False)
+class Explored:
+    """A release to explore. Public.
+
+    Attributes:
+        statistics: what was measured.
+        guarantee: the promise for it.
+    """
+
+    statistics: Statistics
+    guarantee: Guarantee
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers were released."""
+        return sum(len(stage.z) for stage in self.statistics.stages)
+
+
+@dataclass(frozen=True)
+class Teaching:
+    """A numbered draw of Bayes cloaking: dataset, budget and number."""
+
+    dataset: str
+    epsilon: float
+    delta: float
+    draw: int = 1
+
+    @property
+    def mechanism(self) -> BayesCloaking:
+        """With automatic models, planned loosely: a visitor waits for it."""
+        return BayesCloaking(epsilon=self.epsilon, delta=self.delta, gap=_GAP)
+
+
+def planned(data: Dataset, taught: Teaching) -> BayesPlan:
+    """What is measured, for a good curve at the public inputs; no draw enters."""
+    return taught.mechanism.plan_for(data, data.X)
+
+
+def measured(data: Dataset, plan: BayesPlan, taught: Teaching) -> Explored:
+    """The draw. For teaching: whoever knows its number knows the noise."""
+    rng = np.random.default_rng(taught.draw)
+    found = taught.mechanism.measure(plan, data, data.X, rng)
+    stages = tuple(
+        Stage(
+            measurement=Measurement(
+                B=seen.B,
+                low=np.clip(data.in_data_units(seen.low[0]), *data.y_bounds),  # changing units rounds
+                high=np.clip(data.in_data_units(seen.high[0]), *data.y_bounds),
+                bounds=data.y_bounds,
+                noise_multiplier=seen.noise_multiplier,
+            ),
+            z=seen.z[0],
+        )
+        for seen in found.observed
+    )
+    statistics = Statistics(
+        stages=stages, X=data.X, x_names=data.x_names, x_units=data.x_units, x_box=data.x_box, y_name=data.y_name,
+        y_unit=data.y_unit, y_scale=data.y_scale, guarantee={},
+    )  # fmt: skip
+    return Explored(statistics, taught.mechanism.guarantee.for_unit(data.privacy_unit))
+
+
+def opened(files: Mapping[str, bytes]) -> Explored:
+    """Read a published release: the zip, or ``release.json`` and ``statistics.npz`` out of it.
+
+    Args:
+        files: content by name, as uploaded.
+
+    Raises:
+        ValueError: a file is missing, too large, damaged, or of a release that keeps nothing to refit.
+    """
+    content = _contents(files)
+    card = read_object(content[CARD], CARD)
+    about = card.get("statistics")
+    if not isinstance(about, dict) or "stages" not in about or FILE not in content:
+        raise ValueError(
+            f"this release keeps no {FILE} with what was measured of each record's output, so it cannot be explored; "
+            "releases by Bayes cloaking do"
+        )
+    found = Explored(statistics_from_files(about, content[FILE]), guarantee_from_object(card.get("guarantee")))
+    _check_size(found.statistics)
+    budget = found.guarantee.budget
+    if any(found.statistics.guarantee.get(name) != getattr(budget, name) for name in ("epsilon", "delta")):
+        raise ValueError(f"{CARD} and {FILE} speak of different budgets; take both from the same release")
+    return found
+
+
+def _check_size(statistics: Statistics) -> None:
+    n, dims = statistics.X.shape
+    if n > MAX_RECORDS or dims > MAX_INPUTS:
+        raise ValueError(
+            f"the release is about {n:,} records with {dims} inputs, more than {MAX_RECORDS:,} or {MAX_INPUTS}, the "
+            "limits here; refit it with the library"
+        )
+
+
+def _contents(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The two files that are needed, out of a zip if there is one."""
+    for name, content in files.items():
+        if len(content) > MAX_BYTES:
+            raise ValueError(f"a file has {len(content) / 2**20:.1f} MB, more than {MAX_BYTES // 2**20} MB, the limit")
+        if zipfile.is_zipfile(io.BytesIO(content)) and not name.endswith(".npz"):
+            return _unzipped(content)
+    cards = [content for name, content in files.items() if name.endswith(".json")]
+    arrays = [content for name, content in files.items() if name.endswith(".npz")]
+    if len(cards) != 1 or len(arrays) != 1:
+        raise ValueError(f"that is no release; give the zip as it was published, or its {CARD} and {FILE} together")
+    return {CARD: cards[0], FILE: arrays[0]}
+
+
+def _unzipped(content: bytes) -> dict[str, bytes]:
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            wanted = [each for each in archive.infolist() if each.filename in (CARD, FILE)]
+            if sum(each.file_size for each in wanted) > MAX_UNPACKED:
+                raise ValueError(f"the zip unpacks to more than {MAX_UNPACKED // 2**20} MB, the limit")
+            found = {each.filename: archive.read(each) for each in wanted}
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError):
+        raise ValueError(f"the zip is damaged; {_AGAIN}") from None
+    if CARD not in found:
+        raise ValueError(f"the zip holds no {CARD}, so it is no release of this project; {_AGAIN}")
+    return found

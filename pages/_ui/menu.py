@@ -1,0 +1,153 @@
+"""The pages, one row each. Navigation, start cards, warm-up, screenshots and the tests' lists come from here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from datasets import exhibit
+from pages._ui.attack import controls as attack
+from pages._ui.cloaking import controls as cloaking
+from pages._ui.compare import controls as compare
+from pages._ui.excursion import controls as excursion
+from pages._ui.explore import controls as explore
+from pages._ui.lengthscale import controls as lengthscale
+from pages._ui.look import offers
+from pages._ui.look.offers import DropDown
+from pages._ui.sparse import controls as sparse
+from pages._ui.start import controls as start
+
+Address = dict[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """A page of the dashboard.
+
+    Attributes:
+        file: of the folder ``pages``, without its ending; its address, but for the first page, which is at the root.
+        title: in the navigation.
+        icon: name of a Material symbol.
+        question: what it answers, on the start page's card; none for the start page itself.
+        drop_downs: of its controls: an address may give a value or its title.
+        warm: addresses whose results are computed before the first visitor asks, besides the page's default.
+        of_one_session: nothing of it is shared, so nothing is computed beforehand.
+    """
+
+    file: str
+    title: str
+    icon: str
+    question: str = ""
+    drop_downs: Sequence[DropDown[Any]] = ()
+    warm: Sequence[Address] = ()
+    of_one_session: bool = False
+
+    @property
+    def path(self) -> str:
+        """Relative to the entry script, as streamlit wants it."""
+        return f"../{self.file}.py"
+
+
+def every_length(name: str) -> list[Address]:
+    """Addresses of every lengthscale that is offered for a dataset."""
+    shown = exhibit(name)
+    return [{offers.lengthscale_key(shown): str(length)} for length in offers.whole(shown.lengthscales)]
+
+
+PAGES = (
+    Page(file="start", title="Start", icon="home", drop_downs=(start.FAMILY,)),
+    Page(
+        file="kung_curves",
+        title="!Kung curves",
+        icon="show_chart",
+        question="How much noise hides one woman's height, on a growth curve?",
+        drop_downs=(offers.CURVE, *offers.RELEASE),
+        warm=(*every_length("kung"), *offers.CURVE.others()),
+    ),
+    Page(
+        file="london_noise_map",
+        title="London noise map",
+        icon="map",
+        question="Where on a map of London is privacy cheap, and where is it dear?",
+        drop_downs=(offers.MAP, cloaking.LAYER, *offers.RELEASE),
+        warm=(*every_length("london_hexes"), *offers.MAP.others()),
+    ),
+    Page(
+        file="excursion_sets",
+        title="Excursion sets",
+        icon="landscape",
+        question="Where is it too high, seen through private posterior paths?",
+        drop_downs=(excursion.KIND, excursion.LAYER),
+        warm=excursion.KIND.others(),
+    ),
+    Page(
+        file="lengthscale_choice",
+        title="Lengthscale choice",
+        icon="straighten",
+        question="Which lengthscale should a private analysis use, and what does choosing it cost?",
+        drop_downs=(lengthscale.DATASET, lengthscale.CHOICE_BY, offers.KERNEL, offers.OBJECTIVE, offers.CALIBRATION),
+        warm=lengthscale.DATASET.others(),
+    ),
+    Page(
+        file="compare",
+        title="Compare",
+        icon="balance",
+        question="Which mechanism costs least, and which ε does a target error need?",
+        drop_downs=(compare.DATASET, offers.KERNEL),
+        warm=compare.DATASET.others(),
+    ),
+    Page(
+        file="sparse_dp_gp",
+        title="Sparse DP-GP",
+        icon="scatter_plot",
+        question="What if the inputs are private too?",
+        drop_downs=(sparse.DATASET, sparse.VIEW),
+        warm=(*sparse.DATASET.others(), *sparse.VIEW.others()),
+    ),
+    Page(
+        file="attack",
+        title="Attack",
+        icon="visibility",
+        question="Can an attacker tell who is in the data?",
+        drop_downs=(attack.TARGET, attack.INPUTS),
+        warm=attack.TARGET.others(),
+    ),
+    Page(
+        file="your_data",
+        title="Your data & release",
+        icon="upload_file",
+        question="What may be published from your own table?",
+        of_one_session=True,
+    ),
+    Page(
+        file="explore_release",
+        title="Explore a release, free",
+        icon="travel_explore",
+        question="What else does one release say, for free?",
+        drop_downs=(explore.SHOWN, explore.AVERAGED, explore.OF, explore.NOISE, offers.KERNEL),
+        warm=offers.KERNEL.others(),
+    ),
+    Page(
+        file="how_cloaking_works",
+        title="How cloaking works",
+        icon="visibility_off",
+        question="Why does one person need so little noise to hide?",
+        drop_downs=(offers.CURVE, *offers.RELEASE),
+    ),
+)
+TITLES: Mapping[str, Mapping[str, str]] = {  # of every drop-down: parameter -> value -> title
+    drop_down.key: drop_down.titles for page in PAGES for drop_down in page.drop_downs
+}
+
+
+def cards() -> list[tuple[str, str]]:
+    """File and question of every page that the start page leads to."""
+    return [(page.file, page.question) for page in PAGES if page.question]
+
+
+def warm_states() -> list[tuple[str, Address]]:
+    """Pages and addresses whose results are kept: the defaults first."""
+    shared = [page for page in PAGES if not page.of_one_session]
+    default: list[tuple[str, Address]] = [(page.file, {}) for page in shared]
+    return default + [(page.file, address) for page in shared for address in page.warm]

@@ -1,0 +1,26 @@
+"""By what a browser is known again: a token in a cookie."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+COOKIE = "dpgp_session"
+SECURE_COOKIE = f"__Host-{COOKIE}"  # by https: a browser takes it from this host only, and from no page sent by http
+_TOKEN = re.compile(r"[A-Za-z0-9_-]{22,64}")  # 22 characters of 6 bits hold 128 random bits
+
+
+def well_formed(token: str | None) -> bool:
+    """Whether a cookie's value could be a token: 22 to 64 letters, digits, ``-`` or ``_``."""
+    return token is not None and _TOKEN.fullmatch(token) is not None
+
+
+def token_in(cookies: Mapping[str, str], secure: bool) -> str | None:
+    """The token that a browser sent; None if it sent none.
+
+    Args:
+        cookies: by name.
+        secure: it came by https: a cookie that another host could have set counts for nothing then.
+    """
+    token = cookies.get(SECURE_COOKIE if secure else COOKIE)
+    return token if well_formed(token) else None

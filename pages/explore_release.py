@@ -1,0 +1,46 @@
+import streamlit as st
+
+from pages._ui.explore import controls, figures, words
+from pages._ui.look import frame, spending
+from pages._ui.look.text import at_most
+
+chosen = controls.chosen()
+statistics, guarantee = chosen.found.statistics, chosen.found.guarantee
+
+frame.heading("What else does one release say, for free?", words.answer(chosen))
+frame.metrics(words.metrics(chosen))
+st.progress(1.0, f"Budget meter: ε = {at_most(guarantee.budget.epsilon)} spent by the release, 0 by exploring it")
+st.caption(words.STANDS_STILL)
+left, right = st.columns([3, 2])
+with left:
+    st.subheader("The curve" if chosen.view.threshold is None else f"Above {words.threshold(chosen)}?")
+    frame.chart(figures.picture(statistics, chosen.read, chosen.view), "explored", words.caption(chosen))
+with right:
+    st.subheader("Which lengthscale?")
+    labels = figures.share_labels(statistics)
+    picture = figures.lengthscales(labels, chosen.read, chosen.view.lengthscale)
+    frame.chart(picture, "explored_lengthscales", words.LENGTHSCALE_CAPTION)
+values, likely, how, lesson = st.tabs(["Table", "Lengthscales", "How it is computed", "Try this"])
+with values:
+    frame.table(words.table(chosen), "explored_curve", "Computed from released numbers: all of it may be published.")
+with likely:
+    frame.table(words.likely(chosen), "explored_likely")
+with how:
+    frame.steps(words.explain(chosen))
+with lesson:
+    frame.lessons(
+        "explore_release",
+        [
+            (
+                "A short lengthscale after the fact: the meter does not move.",
+                {"explore_model": "one", "explore_share": 3},
+            ),
+            ("Where is a woman or girl above 130 cm?", {"explore_shown": "threshold", "explore_threshold": 70}),
+            ("More privacy: is the lengthscale still known?", {"epsilon": 0.2}),
+            ("A rough kernel.", {"kernel": "Matern12"}),
+        ],
+    )
+frame.guarantee_card(guarantee, frame.TEACHING_NOTE if chosen.taught else words.FILE_NOTE)
+if chosen.taught:
+    spending.spent(chosen.taught.dataset, (chosen.taught, guarantee))
+    frame.state_link()

@@ -1,0 +1,53 @@
+import numpy as np
+import pytest
+
+from dpgp_core.bayes.cell_grid import CellGrid, cells_of
+
+BOX = ((-2.0, 4.0), (10.0, 11.0))
+
+
+def test_every_centre_lies_in_its_own_cell():
+    grid = CellGrid(box=BOX, per_side=5)
+    np.testing.assert_array_equal(grid.place(grid.centres), np.arange(25))
+    assert grid.size == 25
+    assert len(grid.nodes) == 225
+
+
+def test_inputs_outside_the_box_count_at_its_edge():
+    grid = CellGrid(box=BOX, per_side=5)
+    far = np.array([[-1e300, 9.0], [1e300, 1e300], [4.0, 11.0], [-2.0, 10.0]])
+    np.testing.assert_array_equal(grid.place(far), [0, 24, 24, 0])
+
+
+def test_a_function_is_linear_between_nodes_and_constant_beyond_the_last():
+    grid = CellGrid(box=((0.0, 1.0),), per_side=4)
+    values = 3 - 2 * grid.nodes[:, 0]
+    inside = np.linspace(grid.nodes[0, 0], grid.nodes[-1, 0], 50)[:, None]
+    np.testing.assert_allclose(grid.at(inside, values), 3 - 2 * inside[:, 0], atol=1e-12)
+    np.testing.assert_allclose(grid.at(np.array([[-5.0], [7.0]]), values), values[[0, -1]], atol=1e-12)
+
+
+def test_two_inputs_are_interpolated_in_their_own_order():
+    grid = CellGrid(box=BOX, per_side=4)
+    X = np.array([[0.3, 10.4], [1.7, 10.7]])
+    np.testing.assert_allclose(grid.at(X, grid.nodes @ [2.0, -5.0]), X @ [2.0, -5.0], atol=1e-9)
+
+
+def test_averages_are_means_over_the_nodes_of_a_cell():
+    grid = CellGrid(box=BOX, per_side=3)
+    owner = grid.place(grid.nodes)
+    values = np.random.default_rng(0).standard_normal((len(grid.nodes), 2))
+    for cell in range(grid.size):
+        np.testing.assert_allclose(grid.averages(values)[cell], values[owner == cell].mean(axis=0), atol=1e-12)
+
+
+@pytest.mark.parametrize(("dim", "cells"), [(1, 45), (2, 144), (3, 512)])
+def test_the_number_of_cells_is_known_from_the_box(dim, cells):
+    assert cells_of([(0.0, 1.0)] * dim).size == cells
+
+
+def test_too_many_inputs_and_too_few_cells_are_refused():
+    with pytest.raises(ValueError, match="1 to 3 input columns, got 4"):
+        cells_of([(0.0, 1.0)] * 4)
+    with pytest.raises(ValueError, match="per_side"):
+        CellGrid(box=BOX, per_side=1)

@@ -1,0 +1,49 @@
+"""Intervals hold what they say on data drawn from the models, each world of another model."""
+
+import numpy as np
+import pytest
+
+from dpgp_core.accounting.gaussian import noise_multiplier
+from dpgp_core.bayes.intervals import mixture_of
+from dpgp_core.bayes.models import auto_models, places_of
+from dpgp_core.bayes.planning import plan_stages, stage_multipliers
+from dpgp_core.bayes.stages import run_stages
+
+HALF, N, TESTS, WORLDS = 1.0, 80, 25, 300
+LEVELS = (0.5, 0.9, 0.95, 0.99)
+MODELS = auto_models([(0.0, 1.0)], HALF)
+WEIGHTS = np.full(len(MODELS), 1 / len(MODELS))
+
+
+def _worlds(X, rng):
+    """Latent curves f and unclipped outputs y (WORLDS, N + TESTS), each of a model drawn from the prior."""
+    f = np.empty((WORLDS, len(X)))
+    noise_sd = np.empty((WORLDS, 1))
+    for world, index in enumerate(rng.integers(len(MODELS), size=WORLDS)):
+        L = np.linalg.cholesky(MODELS[index].kernel(X, X) + 1e-8 * np.eye(len(X)))
+        f[world], noise_sd[world] = L @ rng.standard_normal(len(X)), MODELS[index].noise_variance ** 0.5
+    return f, f + noise_sd * rng.standard_normal(f.shape)
+
+
+@pytest.mark.parametrize("epsilon", [0.2, 1.0, 5.0])
+def test_intervals_hold_on_data_from_the_models(epsilon):
+    rng = np.random.default_rng(11)
+    X = rng.uniform(0, 1, (N + TESTS, 1))
+    f, y = _worlds(X, rng)
+    places = places_of(MODELS, X[:N], X[N:])
+    planned = plan_stages(places, WEIGHTS, HALF, stage_multipliers(noise_multiplier(epsilon, 0.01), 5), gap=0.05)
+
+    def measure(stage, low, high):
+        q = (np.clip(y[:, :N], low, high) - (low + high) / 2) / (high - low)
+        z = q @ stage.strategy.B.T
+        return z + stage.noise_multiplier * rng.standard_normal(z.shape)
+
+    outcome = run_stages(planned, places, WEIGHTS, HALF, measure, draws=WORLDS)
+    prediction = mixture_of(places, outcome.states, outcome.weights)
+    for of, truth in (("function", f[:, N:]), ("outputs", y[:, N:])):
+        probability = prediction.probability_below(truth, of)
+        for level in LEVELS:
+            inside = (np.abs(probability - 0.5) <= level / 2).mean(axis=1)
+            error = inside.std() / np.sqrt(WORLDS)
+            assert abs(inside.mean() - level) < 0.03 + 3 * error, (of, level, inside.mean())
+            assert error < 0.02

@@ -1,0 +1,67 @@
+import numpy as np
+import pytest
+
+from dpgp_core.bayes.models import Model, auto_models, models_around, places_of, typical_models, weights_of
+from dpgp_core.kernels import EQ, Matern52, Stationary
+
+
+def test_automatic_models_come_from_box_and_range_alone():
+    models = auto_models([(0.0, 16.0), (-8.0, 24.0)], half_range=3.0)
+    assert len(models) == 12
+    assert {model.kernel.lengthscale for model in models} == {(1, 2), (2, 4), (4, 8), (8, 16)}
+    assert {model.kernel.variance for model in models} == {3.0}
+    np.testing.assert_allclose(sorted({model.noise_variance for model in models}), [0.09, 0.36, 1.44])
+    assert len({model.weight for model in models}) == 1
+
+
+def test_a_declared_kernel_is_surrounded_and_mixed_with_the_automatic_models():
+    models = models_around(Matern52(variance=2.0, lengthscale=[4.0, 1.0]), 0.1, [(0.0, 1.0), (0.0, 1.0)], 1.0)
+    declared, automatic = models[:9], models[9:]
+    assert {model.kernel.lengthscale for model in declared} == {(2, 0.5), (4, 1), (8, 2)}
+    np.testing.assert_allclose(sorted({model.noise_variance for model in declared}), [0.025, 0.1, 0.4])
+    assert automatic == auto_models([(0.0, 1.0), (0.0, 1.0)], 1.0)
+    assert sum(model.weight for model in declared) == pytest.approx(sum(model.weight for model in automatic))
+
+
+def test_a_declared_kernel_without_a_noise_takes_the_automatic_noises():
+    models = models_around(EQ(lengthscale=4.0), None, [(0.0, 1.0)], 2.0)
+    assert {model.noise_variance for model in models[:9]} == {model.noise_variance for model in models[9:]}
+    assert {model.kernel.lengthscale for model in models[:9]} == {2.0, 4.0, 8.0}
+
+
+def test_places_hold_the_models_covariance():
+    rng = np.random.default_rng(0)
+    X, X_test = rng.uniform(0, 5, (12, 2)), rng.uniform(0, 5, (3, 2))
+    model = Model(kernel=EQ(variance=2.0, lengthscale=1.5), noise_variance=0.4)
+    (place,) = places_of([model], X, X_test)
+    everywhere = np.vstack([X, X_test])
+    K = model.kernel(everywhere, everywhere)
+    gram = place.phi @ place.phi.T
+    np.testing.assert_allclose(gram[:12, :12] + np.diag(place.noise), K[:12, :12] + 0.4 * np.eye(12), atol=1e-9)
+    np.testing.assert_allclose(gram[:12, 12:], K[:12, 12:], atol=1e-9)
+    np.testing.assert_allclose(place.variance, np.diag(K) + np.repeat([0.4, 0.0], [12, 3]), atol=1e-12)
+
+
+def test_models_of_one_kernel_share_their_features():
+    X = np.linspace(0, 1, 30)[:, None]
+    places = places_of(auto_models([(0.0, 1.0)], 1.0), X, X)
+    assert len({id(place.phi) for place in places}) == 4
+
+
+@pytest.mark.parametrize("changes", [{"noise_variance": 0.0}, {"noise_variance": np.nan}, {"weight": -1.0}])
+def test_model_refuses_what_is_not_positive(changes):
+    with pytest.raises(ValueError, match=next(iter(changes))):
+        Model(**{"kernel": EQ(), "noise_variance": 1.0} | changes)
+
+
+def test_surrounding_keeps_the_kernels_class():
+    assert all(isinstance(m.kernel, Stationary) for m in models_around(Matern52(), 1.0, [(0.0, 1.0)], 1.0))
+
+
+def test_typical_models_have_each_kernel_once_with_all_its_weight():
+    models = models_around(EQ(lengthscale=0.3), 0.1, [(0.0, 1.0)], 1.0)
+    typical = typical_models(models)
+    assert [model.kernel for model in typical] == list(dict.fromkeys(model.kernel for model in models))
+    assert sum(model.weight for model in typical) == pytest.approx(sum(model.weight for model in models))
+    assert [model.noise_variance for model in typical] == pytest.approx([0.1] * 3 + [0.04] * 4)
+    np.testing.assert_allclose(weights_of(typical), np.repeat([1 / 6, 1 / 8], [3, 4]))

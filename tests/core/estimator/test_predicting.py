@@ -1,0 +1,79 @@
+import numpy as np
+import pytest
+from scipy.special import logsumexp
+
+from dpgp_core.bayes.models import places_of, weights_of
+from dpgp_core.bayes.stages import posterior
+
+X_TEST = np.linspace(-2, 12, 5)[:, None]
+
+
+def test_standard_deviations_are_the_roots_of_the_variances(fitted):
+    mean, sd = fitted.predict(X_TEST, return_std=True)
+    again, covariance = fitted.predict(X_TEST, return_cov=True)
+    np.testing.assert_allclose(mean, again, rtol=1e-9)
+    np.testing.assert_allclose(np.sqrt(np.diag(covariance)), sd, rtol=1e-7)
+    assert np.linalg.eigvalsh(covariance).min() > -1e-9
+
+
+def test_both_are_not_given_at_once(fitted):
+    with pytest.raises(ValueError, match="cannot both be True"):
+        fitted.predict(X_TEST, return_std=True, return_cov=True)
+
+
+def test_intervals_hold_one_another_and_the_bounds(fitted):
+    low, high = fitted.interval(X_TEST, 0.9)
+    inner, outer = fitted.interval(X_TEST, 0.5), fitted.interval(X_TEST, 0.9, of="function")
+    assert low.shape == high.shape == (5,)
+    assert (low >= -1).all()
+    assert (high <= 3).all()
+    assert (low <= inner[0]).all()
+    assert (inner[1] <= high).all()
+    assert (outer[0] < outer[1]).all()
+
+
+def test_curves_are_of_the_posterior(fitted):
+    """20,000 curves: within six standard errors of mean and standard deviation (mixtures: a quarter more)."""
+    curves = fitted.sample_y(X_TEST, 20_000, random_state=1)
+    assert curves.shape == (5, 20_000)
+    _, sd = fitted.predict(X_TEST, return_std=True)
+    reading = fitted.reading_
+    centre = reading.midpoint + reading.y_scale * next(iter(reading.parts(X_TEST))).prediction.mean[0]
+    assert (np.abs(curves.mean(axis=1) - centre) < 6 * sd / np.sqrt(20_000)).all()
+    np.testing.assert_allclose(curves.std(axis=1), sd, rtol=0.08)
+    again = fitted.sample_y(X_TEST, 20_000, random_state=np.random.default_rng(1))
+    np.testing.assert_allclose(curves, again, atol=1e-9)
+
+
+def test_the_evidence_is_that_of_the_mixture(fitted):
+    reading = fitted.reading_
+    states = posterior(
+        reading.observed, places_of(reading.models, reading.X, X_TEST), weights_of(reading.models)
+    ).states
+    logs = [state.log_evidence[0] for state in states]
+    assert fitted.log_evidence() == pytest.approx(logsumexp(logs) - np.log(12), abs=1e-9)
+
+
+def test_the_score_is_one_minus_the_share_left(fitted, records):
+    X, y = records
+    left = ((y - fitted.predict(X)) ** 2).mean() / y.var()
+    assert fitted.score(X, y) == pytest.approx(1 - left, rel=1e-12)
+    assert fitted.score(X_TEST, np.ones(5)) == 0.0
+    assert fitted.score(X_TEST[:1], fitted.predict(X_TEST[:1])) == 1.0
+
+
+def test_many_places_are_predicted_some_at_a_time(fitted):
+    many = np.linspace(0, 10, 4100)[:, None]
+    ends = many[[0, 4095, 4096, 4099]]
+    np.testing.assert_allclose(fitted.predict(many)[[0, 4095, 4096, 4099]], fitted.predict(ends), atol=1e-9)
+    np.testing.assert_allclose(fitted.interval(many)[1][[0, 4099]], fitted.interval(ends)[1][[0, 3]], atol=1e-9)
+
+
+def test_other_columns_than_fitted_are_refused(fitted):
+    with pytest.raises(ValueError, match="X has 2 features, but DPGaussianProcessRegressor is expecting 1 features"):
+        fitted.predict(np.zeros((3, 2)))
+
+
+def test_predicting_before_fitting_is_refused(make):
+    with pytest.raises(ValueError, match=r"call fit\(X, y\) first"):
+        make().predict(X_TEST)

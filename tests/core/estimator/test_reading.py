@@ -1,0 +1,38 @@
+import numpy as np
+import pytest
+
+from dpgp_core import BayesCloaking
+from dpgp_core.estimator.reading import Reading
+
+X_TEST = np.linspace(-2, 12, 9)[:, None]
+
+
+@pytest.fixture
+def release(make_dataset):
+    data = make_dataset(x_box=((-2.0, 12.0),))
+    mechanism = BayesCloaking(epsilon=2.0, delta=0.01, stages=2)
+    found = mechanism.release(data, X_TEST, np.random.default_rng(1))
+    models = mechanism.models(data.x_box, data.output_range / data.y_scale / 2)
+    reading = Reading(X=data.X, observed=found.observed, models=models, bounds=data.y_bounds, y_scale=data.y_scale)
+    return found, reading
+
+
+def test_what_is_read_is_what_was_released(release):
+    found, reading = release
+    mean, sd = reading.mean_and_sd(X_TEST)
+    np.testing.assert_allclose(mean, found.samples[0], rtol=1e-9)
+    low, high = found.interval(0.5, "function")
+    assert ((low[0] < mean) & (mean < high[0])).all()
+    assert (sd > 0).all()
+
+
+def test_rows_at_a_time_change_nothing(release, monkeypatch):
+    _, reading = release
+    whole = reading.mean_and_sd(X_TEST)
+    monkeypatch.setattr("dpgp_core.estimator.reading._ROWS", 2)
+    np.testing.assert_allclose(reading.mean_and_sd(X_TEST), whole, rtol=1e-7, atol=1e-9)
+
+
+def test_the_evidence_is_a_number_that_the_test_inputs_do_not_change(release):
+    _, reading = release
+    assert np.isfinite(reading.log_evidence())

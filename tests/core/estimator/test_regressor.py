@@ -1,0 +1,128 @@
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+
+from dpgp_core import refit
+from dpgp_core.estimator import SpentAgain
+from dpgp_core.kernels import EQ
+from dpgp_core.mechanisms.base import TEACHING
+from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
+
+X_TEST = np.linspace(-2, 12, 5)[:, None]
+
+
+def test_fit_promises_and_measures_what_the_mechanism_does(fitted):
+    mechanism = BayesCloaking(epsilon=1.0, delta=0.01, stages=2)
+    assert fitted.guarantee_ == mechanism.guarantee
+    spent = sum(1 / stage.measurement.noise_multiplier**2 for stage in fitted.statistics_.stages)
+    assert spent == pytest.approx(mechanism.guarantee.loss.mu**2, rel=1e-12)
+
+
+def test_predictions_are_those_of_the_mechanism(fitted):
+    """The file that may be published says the same."""
+    mechanism = BayesCloaking(epsilon=1.0, delta=0.01, stages=2)
+    np.testing.assert_allclose(fitted.predict(X_TEST), mechanism.reread(fitted.statistics_, X_TEST), atol=1e-12)
+
+
+def test_the_strategy_does_not_depend_on_outputs(make, records):
+    X, y = records
+    first, second = (make().fit(X, values).statistics_ for values in (y, -3 * y[::-1]))
+    for a, b in zip(first.stages, second.stages, strict=True):
+        np.testing.assert_array_equal(a.measurement.B, b.measurement.B)
+
+
+def test_predicting_needs_no_output_and_spends_nothing(make, records):
+    """Outputs are gone, the estimator has been through a file, and nothing of it changes."""
+    X, y = records[0].copy(), records[1].copy()
+    model = make(random_state=3).fit(X, y)
+    expected = model.predict(X_TEST)
+    y[:], X[:] = np.nan, np.nan
+    before = pickle.dumps(model)
+    again = pickle.loads(before)
+    np.testing.assert_allclose(again.predict(X_TEST), expected, rtol=1e-9)
+    again.predict(X_TEST, return_std=True)
+    again.predict(X_TEST, return_cov=True)
+    again.interval(X_TEST)
+    again.sample_y(X_TEST, 3)
+    again.log_evidence()
+    assert again.guarantee_ == model.guarantee_
+    assert pickle.dumps(model) == before
+
+
+def test_no_output_is_kept(make, records):
+    X, _ = records
+    y = np.random.default_rng(8).uniform(-1, 3, 30)
+    kept = pickle.dumps(make().fit(X, y))
+    assert [value for value in y if np.float64(value).tobytes() in kept] == []
+    assert np.float64(X[3, 0]).tobytes() in kept  # they would be found
+
+
+def test_a_further_fit_composes_and_says_so(make, records):
+    model = make().fit(*records)
+    with pytest.warns(SpentAgain, match=r"2 fits together spend epsilon = 1\.\d+ at delta = 0\.01"):
+        model.fit(*records)
+    twice = BayesCloaking(epsilon=1.0, delta=0.01).guarantee.repeated(2)
+    assert model.guarantee_.releases == 2
+    assert model.guarantee_.loss.mu == pytest.approx(twice.loss.mu, rel=1e-12)
+    assert model.guarantee_.budget.epsilon == pytest.approx(twice.budget.epsilon, rel=1e-9)
+    assert any("each fit" in words for words in model.guarantee_.assumptions)
+    with pytest.warns(SpentAgain, match="3 fits"):
+        model.set_params(epsilon=0.5).fit(*records)
+    mu = np.hypot(twice.loss.mu, BayesCloaking(epsilon=0.5, delta=0.01).guarantee.loss.mu)
+    assert model.guarantee_.loss.mu == pytest.approx(mu, rel=1e-12)
+
+
+def test_a_warning_that_is_an_error_stops_the_spending(make, records):
+    model = make().fit(*records)
+    before = pickle.dumps(model)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(SpentAgain):
+            model.fit(*records)
+    assert pickle.dumps(model) == before
+
+
+def test_real_fits_differ_and_numbered_ones_are_marked(make, records):
+    assert (make().fit(*records).predict(X_TEST) != make().fit(*records).predict(X_TEST)).any()
+    numbered = [make(random_state=seed).fit(*records) for seed in (4, 4, np.random.default_rng(4))]
+    for model in numbered:
+        np.testing.assert_allclose(model.predict(X_TEST), numbered[0].predict(X_TEST), rtol=1e-6)
+        assert model.guarantee_.not_covered[0] == TEACHING
+        assert model.statistics_ is None
+
+
+def test_a_teaching_draw_marks_all_that_follows(make, records):
+    model = make(random_state=0).fit(*records)
+    with pytest.warns(SpentAgain):
+        model.set_params(random_state=None).fit(*records)
+    assert TEACHING in model.guarantee_.not_covered
+
+
+def test_statistics_go_into_a_refit(fitted):
+    again = refit(fitted.statistics_, kernels=[EQ(lengthscale=2.0)], noise_variances=[0.1], X_test=X_TEST)
+    assert again.mean.shape == (5,)
+
+
+@pytest.mark.parametrize("missing", ["epsilon", "delta", "y_bounds", "x_box"])
+def test_nothing_is_inferred(make, records, missing):
+    with pytest.raises(ValueError, match=f"declare {missing}: .* never inferred from the data"):
+        make(**{missing: None}).fit(*records)
+
+
+def test_what_is_refused_is_refused_before_it_spends(make, records):
+    X, y = records
+    for changes, words in (
+        ({"x_box": (0, 5)}, "rows of X lie outside x_box"),
+        ({"x_box": [(0, 1), (0, 1)]}, r"x_box must be one \(low, high\) pair"),
+        ({"y_bounds": (3, -1)}, "swap or widen"),
+        ({"random_state": "now"}, "random_state must be None"),
+        ({"random_state": True}, "random_state must be None"),
+        ({"epsilon": -1.0}, "epsilon"),
+        ({"stages": 99}, "stages must be"),
+    ):
+        model = make(**changes)
+        with pytest.raises(ValueError, match=words):
+            model.fit(X, y)
+        assert not hasattr(model, "guarantee_")

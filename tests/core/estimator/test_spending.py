@@ -1,0 +1,34 @@
+import math
+import warnings
+
+import pytest
+
+from dpgp_core import BayesCloaking
+from dpgp_core.estimator import spending
+from dpgp_core.mechanisms.base import TEACHING
+
+ONE = BayesCloaking(epsilon=1.0, delta=0.01).guarantee
+OTHER = BayesCloaking(epsilon=0.5, delta=1e-3).guarantee
+
+
+def test_two_fits_compose_exactly():
+    both = spending.composed(ONE, OTHER)
+    assert both.loss.mu == pytest.approx(math.hypot(ONE.loss.mu, OTHER.loss.mu))
+    assert both.budget.delta == 1e-3
+    assert both.budget.epsilon == pytest.approx(both.loss.epsilon(1e-3))
+    assert both.releases == 2
+    assert spending.ACROSS_FITS in both.assumptions
+
+
+def test_a_numbered_draw_is_marked_and_a_real_one_is_not():
+    assert spending.marked(ONE, taught=True).not_covered[0] == TEACHING
+    assert spending.marked(ONE, taught=False) == ONE
+
+
+def test_the_warning_names_what_all_fits_spend():
+    with pytest.warns(spending.SpentAgain, match=r"its 2 fits together spend epsilon = [\d.]+ at delta = 0.001"):
+        spending.warn(spending.composed(ONE, OTHER))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(spending.SpentAgain):
+            spending.warn(ONE)

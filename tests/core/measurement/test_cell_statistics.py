@@ -1,0 +1,54 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dpgp_core.measurement.cell_statistics import CellStage, CellStatistics
+from dpgp_core.measurement.cells import CellCounts, CellResiduals
+
+WHOLE = np.full(4, 2.0)
+
+
+@pytest.fixture
+def stage():
+    measurement = CellResiduals(B=np.eye(2, 4), low=-WHOLE, high=WHOLE, bounds=(-2.0, 2.0), noise_multiplier=1.0)
+    return CellStage(measurement=measurement, g=np.zeros(13), z=np.array([0.1, -0.3]))
+
+
+@pytest.fixture
+def statistics(stage):
+    return CellStatistics(
+        counts=CellCounts(B=np.eye(3, 4), noise_multiplier=2.0), z=np.array([3.0, 1.0, 7.0]), stages=(stage,), n=12,
+        per_side=4, x_names=("age",), x_units=("years",), x_box=((0.0, 90.0),), y_name="height", y_unit="cm",
+        y_bounds=(40.0, 180.0), y_scale=20.0, guarantee={"epsilon": 1.0},
+    )  # fmt: skip
+
+
+def test_units_follow_from_the_declared_bounds(statistics):
+    assert statistics.midpoint == 110.0
+    assert statistics.half_range == 3.5
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"stages": ()}, "statistics must have at least one stage"),
+        ({"n": 0}, "n must be at least 1, got 0"),
+        ({"z": np.zeros(2)}, r"z must be 3 finite numbers, got shape \(2,\)"),
+        ({"z": np.array([0.0, np.nan, 1.0])}, "z must be 3 finite numbers"),
+        ({"per_side": 5}, "every strategy must have 5 columns, one per cell of the box"),
+        ({"x_names": ("age", "weight")}, "must each have 1 entries"),
+        ({"y_scale": 0.0}, "y_scale must be a positive number, got 0.0"),
+        ({"guarantee": {"epsilon": float("nan")}}, "the guarantee must be of plain JSON values"),
+    ],
+)
+def test_what_does_not_fit_is_named(statistics, changes, message):
+    with pytest.raises(ValueError, match=message):
+        replace(statistics, **changes)
+
+
+def test_a_stage_of_another_length_is_named(stage):
+    with pytest.raises(ValueError, match=r"z must be 2 finite numbers, got shape \(3,\)"):
+        replace(stage, z=np.zeros(3))
+    with pytest.raises(ValueError, match="g must be 13 finite numbers"):
+        replace(stage, g=np.full(13, np.inf))

@@ -1,0 +1,125 @@
+import random
+from itertools import product
+
+import numpy as np
+import pytest
+
+from dpgp_core.measurement.cells import CellCounts, CellResiduals
+from dpgp_core.measurement.discrete import discrete_gaussian
+from dpgp_core.measurement.integers import GRID, place_integers
+
+M = 5
+
+
+def strategy(r=3, m=M, seed=0):
+    B = np.random.default_rng(seed).standard_normal((r, m))
+    return B / np.linalg.norm(B, axis=0)
+
+
+def residuals(**changes):
+    given = {"B": strategy(), "low": np.full(M, -2.0), "high": np.linspace(1.0, 3.0, M), "bounds": (-2.0, 3.0)}
+    return CellResiduals(**given | {"noise_multiplier": 1.5} | changes)
+
+
+def squared_gap(one, other):
+    return sum((a - b) ** 2 for a, b in zip(one, other, strict=True))
+
+
+def test_a_record_moves_the_counts_by_at_most_the_sensitivity():
+    """All pairs of cells, in integers: the sensitivity is the smallest whole number that no pair passes."""
+    measurement = CellCounts(B=strategy(), noise_multiplier=1.0)
+    others = np.array([0, 0, 3, 4, 1])
+    largest = max(
+        squared_gap(*(measurement._exact(np.append(others, cell)) for cell in pair))
+        for pair in product(range(M), repeat=2)
+    )
+    assert (measurement.noise.sensitivity - 1) ** 2 < largest <= measurement.noise.sensitivity**2
+
+
+@pytest.mark.parametrize(
+    ("B", "sensitivity"),
+    [
+        (np.array([[1.0, -1.0]]), 2 * GRID),  # opposite columns: 2, not sqrt(2)
+        (np.array([[0.6, 0.0], [0.0, 0.8]]), GRID),  # 0.6^2 + 0.8^2 = 1 but for the rounding of both
+    ],
+)
+def test_known_sensitivities(B, sensitivity):
+    found = CellCounts(B=B, noise_multiplier=1.0).noise.sensitivity
+    assert abs(found - sensitivity) <= 1
+
+
+def test_sensitivity_of_many_cells_is_found_block_by_block():
+    B = 0.5 * strategy(4, 2500)
+    B[:, 3], B[:, 2400] = [1.0, 0, 0, 0], [-1.0, 0, 0, 0]
+    assert CellCounts(B=B, noise_multiplier=1.0).noise.sensitivity == 2 * GRID
+
+
+def test_counts_are_counted_exactly():
+    measurement = CellCounts(B=strategy(), noise_multiplier=2.0)
+    cells = np.array([0, 4, 4, 2, 4, 0])
+    exact = (measurement.B @ [2, 0, 1, 0, 3] * GRID).tolist()
+    assert measurement._exact(cells) == exact
+    noise = discrete_gaussian(measurement.noise.variance, 3, random.Random(2).getrandbits)
+    expected = [(x + e) / GRID for x, e in zip(exact, noise, strict=True)]
+    assert measurement.measure(cells, random.Random(2).getrandbits).tolist() == expected
+
+
+def test_a_record_moves_the_residuals_by_at_most_two_to_the_forty():
+    """Every pair of records among cells and extremes; reached where two opposite columns have norm 1."""
+    B = strategy()
+    B[:, 0], B[:, 1] = [1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]
+    measurement = residuals(B=B)
+    cells, values = np.array([0, 3, 2, 4]), np.array([0.3, -1.0, 9.0, 0.0])
+    records = list(product(range(-1, M + 1), [-np.inf, -2.0, 0.1, 3.0, np.inf]))
+    exact = [measurement._exact(np.append(cells, cell), np.append(values, value)) for cell, value in records]
+    gaps = [squared_gap(one, other) for one, other in product(exact, repeat=2)]
+    assert max(gaps) == GRID**4
+    assert measurement.noise.sensitivity == GRID**2
+
+
+def test_residuals_are_summed_exactly():
+    measurement = residuals()
+    rng = np.random.default_rng(4)
+    cells, values = rng.integers(0, M, 40), rng.normal(0, 2, 40)
+    places = place_integers(values, measurement.low[cells], measurement.high[cells])
+    sums = [sum(int(p) for p, cell in zip(places, cells, strict=True) if cell == a) for a in range(M)]
+    exact = [sum(int(b * GRID) * q for b, q in zip(row, sums, strict=True)) for row in measurement.B]
+    assert measurement._exact(cells, values) == exact
+    noise = discrete_gaussian(measurement.noise.variance, 3, random.Random(2).getrandbits)
+    expected = [(x + e) / GRID**2 for x, e in zip(exact, noise, strict=True)]
+    assert measurement.measure(cells, values, random.Random(2).getrandbits).tolist() == expected
+
+
+def test_more_records_than_64_bits_hold_are_summed_exactly():
+    """2^23 records at the top of one cell, as sums: 2^20 2^42, told that they are 2^25."""
+    from dpgp_core.measurement.cells import _product
+
+    assert _product(np.array([[1.0], [-0.5]]), np.array([1 << 44]), 1 << 25) == [1 << 64, -1 << 63]
+
+
+@pytest.mark.parametrize("kind", ["counts", "residuals"])
+def test_real_measurements_are_fresh_and_teaching_is_numbered(kind):
+    cells = np.array([0, 1, 1, 4])
+    if kind == "counts":
+        measurement, data = CellCounts(B=strategy(), noise_multiplier=1.0), (cells,)
+    else:
+        measurement, data = residuals(), (cells, np.array([0.1, 0.2, -0.3, 5.0]))
+    assert (measurement.measure(*data) != measurement.measure(*data)).any()  # the same with probability below 2^-60
+    draws = measurement.teaching(*data, np.random.default_rng(1), 4000)
+    assert (draws == measurement.teaching(*data, np.random.default_rng(1), 4000)).all()
+    assert draws.std(axis=0) == pytest.approx(np.full(3, measurement.noise_sd), rel=0.06)  # five standard errors
+    exact = np.array(measurement._exact(*data)) / (GRID if kind == "counts" else GRID**2)
+    assert draws.mean(axis=0) == pytest.approx(exact, abs=5 * measurement.noise_sd / 4000**0.5)
+
+
+def test_bad_arguments_are_refused():
+    with pytest.raises(ValueError, match="sensitivity must be a whole number"):
+        CellCounts(B=np.ones((1, 3)), noise_multiplier=1.0)
+    with pytest.raises(ValueError, match="norm"):
+        CellCounts(B=2 * strategy(), noise_multiplier=1.0)
+    with pytest.raises(ValueError, match="noise_multiplier"):
+        residuals(noise_multiplier=0.0)
+    with pytest.raises(ValueError, match="width above zero"):
+        residuals(high=np.full(M, -2.0))
+    with pytest.raises(ValueError, match="inside the declared bounds"):
+        residuals(bounds=(-1.0, 3.0))

@@ -1,0 +1,34 @@
+import io
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dpgp_core.release import publish, read_table
+from dpgp_core.release.plan import without_outputs
+from dpgp_core.release.statistic import digest, remapped, statistic_files
+
+
+@pytest.mark.parametrize(("name", "cells"), [("bayes", None), ("refined", None), ("sparse", 4), ("cloaking", None)])
+def test_values_follow_from_the_files_alone(make_spec, make_table, name, cells):
+    spec = replace(make_spec(), mechanism=name, cells=cells)
+    published = publish(spec, read_table(io.BytesIO(make_table()), spec))
+    about, files = statistic_files(published.statistics)
+    data = read_table(io.BytesIO(make_table()), spec)
+    values = remapped(spec.built, about, files, spec.points(), without_outputs(spec, data.X))
+    assert (np.abs(values - published.values) <= published.step).all()
+
+
+def test_a_missing_or_damaged_file_is_a_sentence(make_spec, make_table):
+    spec = replace(make_spec(), mechanism="cloaking", cells=None)
+    published = publish(spec, read_table(io.BytesIO(make_table()), spec))
+    about, files = statistic_files(published.statistics)
+    public = without_outputs(spec, spec.points())
+    with pytest.raises(ValueError, match=r"map\.npz is missing; fetch the zip again"):
+        remapped(spec.built, about, {}, spec.points(), public)
+    with pytest.raises(ValueError, match=r"map\.npz is damaged"):
+        remapped(spec.built, about, {"map.npz": files["map.npz"][:40]}, spec.points(), public)
+
+
+def test_the_digest_is_sha_256():
+    assert digest(b"abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"

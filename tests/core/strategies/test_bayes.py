@@ -1,0 +1,162 @@
+import numpy as np
+import pytest
+
+import datasets
+from dpgp_core.accounting.gaussian import noise_multiplier
+from dpgp_core.gp.pivoted import factorise
+from dpgp_core.kernels import EQ
+from dpgp_core.strategies.bayes import RiskModel, bayes, certificate, risk, risk_without_privacy
+from dpgp_core.strategies.noise_design import design_noise
+
+from .conftest import dense, random_model
+
+
+def solve_semidefinite_program(models, t):
+    """Least excess risk: min sum_m pi_m tr C (K^-1 + X / t)^-1 C^T over X >= 0, diag X <= 1; C = F^T K^-1."""
+    cp = pytest.importorskip("cvxpy")
+    n = len(models[0].noise)
+    X, excess = cp.Variable((n, n), PSD=True), 0
+    for model in models:
+        P = np.linalg.inv(dense(model))
+        excess += model.weight * cp.matrix_frac(P @ model.targets, (P + P.T) / 2 + X / t)
+    return cp.Problem(cp.Minimize(excess), [cp.diag(X) <= 1]).solve(solver="CLARABEL")
+
+
+@pytest.mark.parametrize("t", [0.1, 3.0, 50.0])
+@pytest.mark.parametrize("single", [True, False])
+def test_it_is_the_solution_of_the_semidefinite_program(mixture, single, t):
+    models = mixture[:1] if single else mixture
+    best, least = solve_semidefinite_program(models, t), risk_without_privacy(models)
+    found = bayes(models, t, gap=1e-6, max_iterations=5000)
+    assert found.risk - least == pytest.approx(best, rel=2e-5)
+    assert found.gap <= 1e-4
+    assert found.bound - least <= best * (1 + 1e-6)
+    assert risk(models, found.B, t) == pytest.approx(found.risk, rel=1e-12)
+    assert certificate(models, found.B, t) - least == pytest.approx(best, rel=1e-3)
+    assert (np.linalg.norm(found.B, axis=0) <= 1).all()
+
+
+def test_with_little_noise_it_is_the_design_of_smallest_trace():
+    """Excess / t -> tr C X^-1 C^T = tr M with c_j^T M^-1 c_j <= 1."""
+    model = random_model(np.random.default_rng(2), 12, 3)
+    C = np.linalg.solve(dense(model), model.targets).T
+    t = 1e-4
+    found = bayes([model], t, gap=1e-4, max_iterations=5000)
+    smallest = design_noise(C, "trace", gap=1e-6).variance().sum()
+    assert (found.risk - risk_without_privacy([model])) / t == pytest.approx(smallest, rel=5e-3)
+
+
+def test_with_much_noise_one_number_is_measured():
+    model = random_model(np.random.default_rng(2), 12, 3)
+    assert bayes([model], 1e6).rank == 1
+
+
+def test_groups_are_a_way_not_a_limit(mixture):
+    groups = np.array([0, 1, 2, 0, 1, 2, 0, 1, 2])
+    free, grouped = bayes(mixture, 1.0, gap=1e-3), bayes(mixture, 1.0, gap=1e-3, groups=groups)
+    assert grouped.gap <= 1e-3
+    assert grouped.bound <= free.risk
+    assert free.bound <= grouped.risk
+
+
+def test_equal_records_lose_nothing_by_sharing():
+    half = random_model(np.random.default_rng(4), 5, 3)
+    twice = RiskModel(
+        noise=np.tile(half.noise, 2), root=np.tile(half.root, (2, 1)), targets=np.tile(half.targets, (2, 1)),
+        prior_risk=1e3,
+    )  # fmt: skip
+    groups = np.tile(np.arange(5), 2)
+    sums = RiskModel(noise=2 * half.noise, root=2 * half.root, targets=2 * half.targets, prior_risk=1e3)
+    shared = bayes([sums], 1.0, gap=1e-4)
+    assert risk([twice], shared.B[:, groups], 1.0) == pytest.approx(shared.risk, rel=1e-12)
+    assert certificate([twice], shared.B[:, groups], 1.0) == pytest.approx(shared.bound, rel=1e-3)
+    assert bayes([twice], 1.0, gap=1e-4).risk == pytest.approx(shared.risk, rel=1e-4)
+
+
+def models_on(X, box, lengthscales, noises):
+    """EQ models for outputs within +-1, predicted on 40 inputs over the box."""
+    rng = np.random.default_rng(0)
+    side = box[:, 1] - box[:, 0]
+    X_test = box[:, 0] + side * (np.linspace(0, 1, 40)[:, None] if len(box) == 1 else rng.uniform(size=(40, len(box))))
+    models = []
+    for share in lengthscales:
+        kernel = EQ(variance=1 / 3, lengthscale=tuple(share * side))
+        V = factorise(kernel, np.vstack([X, X_test]), 1e-6).features.values()
+        root, targets = V[: len(X)], V[: len(X)] @ V[len(X) :].T / np.sqrt(40)
+        models += [
+            RiskModel(noise=np.full(len(X), s**2), root=root, targets=targets, prior_risk=1 / 3, weight=1 / len(noises))
+            for s in noises
+        ]
+    return models
+
+
+@pytest.mark.parametrize("epsilon", [0.2, 1.0, 20.0])
+@pytest.mark.parametrize("name", ["kung", "london_hexes"])
+def test_the_gap_is_reached_on_real_inputs(name, epsilon):
+    data = datasets.load(name)
+    models = models_on(data.X, np.array(data.x_box), (1 / 8, 1 / 2), (0.1, 0.4))
+    t = (2 * noise_multiplier(epsilon, 1e-2)) ** 2 * 31 / 16
+    found = bayes(models, t)
+    assert found.gap <= 1e-2
+    assert found.bound <= found.risk
+    assert (np.linalg.norm(found.B, axis=0) <= 1).all()
+
+
+def test_the_gap_is_reached_with_many_records():
+    data = datasets.load("london_sales")
+    rows = np.random.default_rng(0).permutation(data.n)[:1500]
+    models = models_on(data.X[rows], np.array(data.x_box), (1 / 4,), (0.2,))
+    found = bayes(models, (2 * noise_multiplier(1.0, 1e-2)) ** 2)
+    assert found.gap <= 1e-2
+    assert found.B.shape == (found.rank, 1500)
+
+
+def test_too_few_iterations_end_with_an_honest_gap(mixture):
+    found, best = bayes(mixture, 0.01, max_iterations=1), bayes(mixture, 0.01, gap=1e-4)
+    assert found.gap > 1e-2
+    assert found.bound <= best.risk < found.risk
+
+
+def test_targets_that_ask_for_nothing_cost_nothing():
+    model = RiskModel(noise=np.ones(3), root=np.ones((3, 1)), targets=np.zeros((3, 1)), prior_risk=1.0)
+    found = bayes([model], 1.0)
+    assert (found.risk, found.bound, found.gap) == (1.0, 1.0, 0.0)
+
+
+GOOD = {"noise": np.ones(3), "root": np.ones((3, 2)), "targets": np.ones((3, 1)), "prior_risk": 9.0}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"noise": np.array([1.0, 0.0, 1.0])}, "above 0"),
+        ({"noise": np.ones((3, 1))}, "above 0"),
+        ({"root": np.ones((2, 2))}, "root must be a finite matrix with 3 rows"),
+        ({"targets": np.full((3, 1), np.nan)}, "targets must be a finite matrix"),
+        ({"targets": np.ones((3, 0))}, "at least one column"),
+        ({"signs": np.ones(3)}, "signs must be 2 numbers"),
+        ({"signs": np.array([1.0, 0.5])}, "signs must be 2 numbers"),
+        ({"weight": 0.0}, "weight must be"),
+        ({"prior_risk": np.inf}, "prior_risk must be"),
+    ],
+)
+def test_a_bad_model_is_named(change, message):
+    with pytest.raises(ValueError, match=message):
+        RiskModel(**{**GOOD, **change})
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"t": 0.0}, "t must be"),
+        ({"gap": -1.0}, "gap must be"),
+        ({"rank": 0}, "rank must be at least 1"),
+        ({"start": np.ones((2, 4))}, "start must be a finite matrix with 3 columns"),
+        ({"groups": np.array([0, 2, 2])}, "groups must be 3 labels"),
+        ({"models": []}, "models is empty"),
+        ({"models": [RiskModel(**GOOD), random_model(np.random.default_rng(0), 4, 1)]}, "same number of outputs"),
+    ],
+)
+def test_a_bad_question_is_named(options, message):
+    with pytest.raises(ValueError, match=message):
+        bayes(**{"models": [RiskModel(**GOOD)], "t": 1.0, **options})

@@ -1,0 +1,51 @@
+import numpy as np
+import pytest
+
+from dpgp_core.strategies.bayes_solver import minimise_risk, safe, unit
+from dpgp_core.strategies.mixture_risk import MixtureRisk
+
+
+@pytest.mark.parametrize("t", [0.01, 1.0, 100.0])
+def test_it_ends_with_a_certified_gap(mixture, t):
+    risk = MixtureRisk(mixture, t)
+    found = minimise_risk(risk, 9, 1e-4, None, 2000)
+    assert found.risk - found.bound <= 1e-4 * (found.risk - risk.least)
+    assert found.risk == risk.at(found.B).risk
+    assert (np.linalg.norm(found.B, axis=0) <= 1).all()
+
+
+def test_a_loose_gap_needs_fewer_rows(mixture):
+    risk = MixtureRisk(mixture, 30.0)
+    assert len(minimise_risk(risk, 9, 0.1, None, 2000).B) < len(minimise_risk(risk, 9, 1e-4, None, 2000).B) < 9
+
+
+def test_without_evaluations_the_gap_is_honest(mixture):
+    risk = MixtureRisk(mixture, 0.01)
+    best = minimise_risk(risk, 9, 1e-4, None, 2000)
+    found = minimise_risk(risk, 9, 1e-4, None, 1)
+    assert found.bound <= best.risk < found.risk
+    assert found.risk - found.bound > 1e-4 * (found.risk - risk.least)
+
+
+def test_an_optimal_start_is_kept(mixture):
+    risk = MixtureRisk(mixture, 1.0)
+    best = minimise_risk(risk, 9, 1e-5, None, 2000)
+    again = minimise_risk(risk, 9, 1e-3, best.B, 2000)
+    assert again.used < best.used / 2
+    assert again.risk - again.bound <= 1e-3 * (again.risk - risk.least)
+
+
+def test_too_few_rows_end_with_the_gap_they_have(mixture):
+    risk = MixtureRisk(mixture, 0.01)
+    found = minimise_risk(risk, 1, 1e-3, None, 500)
+    assert found.B.shape == (1, 9)
+    assert found.risk - found.bound > 1e-2 * (found.risk - risk.least)
+    assert found.bound <= minimise_risk(risk, 9, 1e-4, None, 2000).risk
+
+
+def test_column_norms():
+    V = np.random.default_rng(0).standard_normal((3, 50))
+    np.testing.assert_allclose(np.linalg.norm(unit(V), axis=0), 1, rtol=1e-14)
+    assert (np.linalg.norm(safe(V), axis=0) <= 1).all()
+    assert (safe(unit(V)) ** 2).sum(axis=0).max() <= 1
+    np.testing.assert_array_equal(safe(V / 100), V / 100)

@@ -1,0 +1,83 @@
+import numpy as np
+import pytest
+
+from dpgp_core.strategies.mixture_risk import MixtureRisk
+
+from .conftest import dense
+
+
+@pytest.fixture
+def B():
+    B = np.random.default_rng(3).standard_normal((4, 9))
+    return B / np.linalg.norm(B, axis=0)
+
+
+def dense_risk(models, B, t):
+    total = 0.0
+    for model in models:
+        BF, S = B @ model.targets, B @ dense(model) @ B.T + t * np.eye(len(B))
+        total += model.weight * (model.prior_risk - np.trace(BF.T @ np.linalg.solve(S, BF)))
+    return total
+
+
+def dense_residuals(model, B, t):
+    K = dense(model)
+    return model.targets - K @ B.T @ np.linalg.solve(B @ K @ B.T + t * np.eye(len(B)), B @ model.targets)
+
+
+@pytest.mark.parametrize("t", [1e-3, 0.3, 30.0])
+def test_the_risk_is_the_dense_one(mixture, B, t):
+    assert MixtureRisk(mixture, t).at(B).risk == pytest.approx(dense_risk(mixture, B, t), rel=1e-10)
+
+
+def test_the_least_risk_is_that_of_known_outputs(mixture):
+    known = [m.weight * (m.prior_risk - np.trace(m.targets.T @ np.linalg.solve(dense(m), m.targets))) for m in mixture]
+    assert MixtureRisk(mixture, 1.0).least == pytest.approx(sum(known), rel=1e-10)
+    assert MixtureRisk(mixture, 1e-9).at(np.eye(9)).risk == pytest.approx(sum(known), rel=1e-6)
+
+
+@pytest.mark.parametrize("t", [0.01, 3.0])
+def test_the_gradient_is_that_of_finite_differences(mixture, B, t):
+    risk, h = MixtureRisk(mixture, t), 1e-5
+    gradient, found = risk.gradient(risk.at(B)), np.zeros(B.shape)
+    for index in np.ndindex(B.shape):
+        step = np.zeros(B.shape)
+        step[index] = h
+        found[index] = (risk.at(B + step).risk - risk.at(B - step).risk) / (2 * h)
+    np.testing.assert_allclose(gradient, found, rtol=1e-5, atol=1e-6 * np.abs(gradient).max())
+
+
+def test_the_residuals_have_the_gradient_in_X(mixture, B):
+    """-t d risk / dX = sum_m pi_m R_m R_m^T."""
+    t = 0.5
+    risk = MixtureRisk(mixture, t)
+    H = risk.residuals(risk.at(B))
+    R = [dense_residuals(model, B, t) for model in mixture]
+    expected = sum(model.weight * r @ r.T for model, r in zip(mixture, R, strict=True))
+    assert H.shape[1] <= 9
+    np.testing.assert_allclose(H @ H.T, expected, atol=1e-10 * np.abs(expected).max())
+
+
+def test_targets_of_the_mixture_keep_their_second_moments(mixture):
+    F = MixtureRisk(mixture, 1.0).targets
+    expected = sum(model.weight * model.targets @ model.targets.T for model in mixture)
+    np.testing.assert_allclose(F @ F.T, expected, atol=1e-10 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("t", [1e-3, 0.1, 10.0, 1e4])
+def test_no_feasible_strategy_falls_below_the_bound_computed_at_another(mixture, t):
+    rng, risk = np.random.default_rng(5), MixtureRisk(mixture, t)
+    strategies = [np.eye(9), np.zeros((2, 9)), np.ones((1, 9))]
+    for r in (1, 2, 3, 5, 9, 9):
+        B = rng.standard_normal((r, 9))
+        strategies.append(B / np.linalg.norm(B, axis=0))
+        strategies.append(B / np.linalg.norm(B, axis=0).max())
+    risks = np.array([risk.at(B).risk for B in strategies])
+    bounds = np.array([risk.bound(risk.at(B)) for B in strategies])
+    assert bounds.max() <= risks.min() * (1 + 1e-12)
+    assert (bounds >= risk.least * (1 - 1e-12)).all()
+
+
+def test_a_bound_that_cannot_reach_its_goal_is_not_computed(mixture, B):
+    risk = MixtureRisk(mixture, 1.0)
+    assert risk.bound(risk.at(B), goal=1e-9) == -np.inf

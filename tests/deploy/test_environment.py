@@ -1,0 +1,75 @@
+"""Wrong settings: each is one sentence at the start, and no server."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pages._ui import environment
+from pages._ui.environment import problems
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.parametrize("name", environment.WHOLE)
+@pytest.mark.parametrize("text", ["0", "-3", "ten", "1.5", "1e3", "٣", "9" * 40, "0x10", "nan", "+4_0"])
+def test_a_number_that_cannot_be_meant_is_one_sentence_with_name_value_and_remedy(name, text):
+    [sentence] = problems({name: text})
+    assert sentence.startswith(f"{name} must be a whole number from ")
+    assert f"got {text!r}" in sentence
+    assert sentence.endswith(f"leave it unset for {environment.WHOLE[name].default}.")
+    assert "\n" not in sentence
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("DPGP_WORKER_MB", "500", "a process takes half of that before its first task"),
+        ("DPGP_WARM", "yes", "must be 0 (off) or 1 (on), got 'yes'"),
+        ("DPGP_UPLOADS", "off", "must be 0 (off) or 1 (on), got 'off'"),
+        ("DPGP_HOSTS", "https://example.org", "got 'https://example.org'"),
+        ("DPGP_HOSTS", "a.example,,b.example", "got ''"),
+        ("DPGP_LATTICE", str(Path(__file__)), "must name a folder"),
+    ],
+)
+def test_so_are_the_others(name, text, said):
+    [sentence] = problems({name: text})
+    assert sentence.startswith(name)
+    assert said in sentence
+
+
+def test_what_can_be_used_is_said_nothing_about():
+    assert problems({}) == []
+    good = {
+        "DPGP_WORKERS": "3",
+        "DPGP_CACHE_MB": "16",
+        "DPGP_WORKER_MB": " 1024 ",
+        "DPGP_WARM": "0",
+        "DPGP_LATTICE": "",
+    }
+    assert problems(good | {"DPGP_UPLOADS": "1", "DPGP_HOSTS": "example.org:8501, [::1]", "DPGP_OTHER": "x"}) == []
+    assert environment.whole("DPGP_WORKER_MB", good) == 1024
+    assert environment.whole("DPGP_CACHE_MB", {"DPGP_CACHE_MB": " "}) == 600
+    assert not environment.switched_on("DPGP_WARM", good)
+    assert environment.switched_on("DPGP_UPLOADS", good)
+
+
+def test_a_server_with_wrong_settings_says_all_of_them_and_does_not_start():
+    wrong = {"DPGP_WORKERS": "0", "DPGP_CACHE_MB": "ten", "DPGP_HOSTS": "a b"}
+    started = subprocess.run(
+        [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", "0"],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "STREAMLIT_SERVER_ADDRESS": "127.0.0.1", **wrong},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert started.returncode != 0
+    for name in wrong:
+        assert f"\n{name} must be " in f"\n{started.stderr}"
+    assert "Traceback" not in started.stderr

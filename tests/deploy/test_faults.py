@@ -1,0 +1,100 @@
+"""A real server to which things happen: its programs end, its processes are killed, strangers write to it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from tests.e2e import browser as tool
+from tests.e2e.test_forgetting import command, processes
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="NO /proc: processes cannot be looked at")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    """(address, process, log) of a server that may not warm: its folder holds something else."""
+    folder = tmp_path_factory.mktemp("faults")
+    (folder / "lattice" / "thesis").mkdir(parents=True)
+    before = processes(os.getpid())
+    with (folder / "log").open("wb") as log:
+        settings = {"DPGP_WARM": "1", "DPGP_LATTICE": str(folder / "lattice"), "DPGP_WORKERS": "1"}
+        with tool.serve(log, **settings) as address:
+            number = min(pid for pid in processes(os.getpid()) - before if "streamlit" in command(pid))
+            yield address, number, folder / "log"
+
+
+def wait_for(condition, seconds=60.0):
+    deadline = time.monotonic() + seconds
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert condition()
+
+
+def states(of):
+    """The state of every process below one, by its number: Z is a zombie."""
+    found = {}
+    for pid in processes(of) - {of}:
+        try:
+            found[pid] = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            continue
+    return found
+
+
+def workers(of):
+    """Processes that a server's process has forked for work."""
+    found = []
+    for pid in processes(of) - {of}:
+        try:
+            parent = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+        except OSError:
+            continue
+        if parent != of:
+            found.append(pid)
+    assert found
+    return found
+
+
+def ready(address):
+    try:
+        with urllib.request.urlopen(f"{address}/readyz", timeout=30) as answer:
+            return answer.status == 200
+    except urllib.error.HTTPError as error:
+        error.close()
+        return False
+
+
+def test_a_program_that_ended_is_no_zombie_and_said_why(server):
+    _, number, log = server
+    wait_for(lambda: "which is no warmed result; set DPGP_LATTICE to" in log.read_text())
+    wait_for(lambda: "Z" not in states(number).values())
+
+
+def test_after_its_processes_were_killed_it_is_ready_again_and_has_no_zombies(server):
+    address, number, _ = server
+    wait_for(lambda: ready(address))
+    for pid in workers(number):
+        os.kill(pid, signal.SIGKILL)
+    time.sleep(11)  # an answer of before counts for 10 s
+    wait_for(lambda: ready(address))
+    wait_for(lambda: "Z" not in states(number).values())
+
+
+def test_what_a_stranger_writes_is_not_in_the_log(server):
+    address, _, log = server
+    request = urllib.request.Request(
+        f"{address}/strangepath%0Aline?strangequery", headers={"Origin": "http://strange.example"}
+    )
+    with pytest.raises(urllib.error.HTTPError, match="403") as refusal:
+        urllib.request.urlopen(request, timeout=30)
+    refusal.value.close()
+    with urllib.request.urlopen(f"{address}/strangepath", timeout=30) as answer:
+        assert answer.status == 200
+    assert "strange" not in log.read_text()

@@ -1,0 +1,221 @@
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+import zipfile
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpgp_core.accounting.gaussian import noise_multiplier
+from dpgp_core.bayes.intervals import mixture_of
+from dpgp_core.bayes.models import auto_models, places_of, weights_of
+from dpgp_core.bayes.planning import plan_stages, stage_multipliers
+from dpgp_core.bayes.stages import posterior, run_stages
+from dpgp_core.measurement import statistics_to_files
+from dpgp_core.release.ledger_json import guarantee_to_object
+from pages._ui.explore import computed, statistic
+from pages._ui.explore import posterior as reading
+from pages._ui.explore.computed import Refit
+from pages._ui.explore.statistic import CARD, FILE, Explored, Teaching
+from pages._ui.model import load_dataset
+from pages._ui.work import cached
+from tests.pages.reading import page_text, traces
+
+TAUGHT = Teaching("toy_1d", 1.0, 0.01)
+
+
+@pytest.fixture(scope="module")
+def found() -> Explored:
+    data = load_dataset(TAUGHT.dataset)
+    return statistic.measured(data, statistic.planned(data, TAUGHT), TAUGHT)
+
+
+@pytest.fixture(scope="module")
+def files(found) -> dict[str, bytes]:
+    """The release as it would be published."""
+    promise = {"epsilon": TAUGHT.epsilon, "delta": TAUGHT.delta}
+    about, npz = statistics_to_files(dataclasses.replace(found.statistics, guarantee=promise))
+    card = {"statistics": about, "guarantee": guarantee_to_object(found.guarantee)}
+    return {CARD: json.dumps(card).encode(), FILE: npz}
+
+
+def zipped(files: dict[str, bytes]) -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return stream.getvalue()
+
+
+def uploaded(open_page, content: bytes, name: str = "release.zip") -> AppTest:
+    return open_page("explore_release").file_uploader[0].upload(name, content, "application/zip").run()
+
+
+def spent(app: AppTest) -> list[str]:
+    return [each.value for each in app.metric[:2]]
+
+
+def y_of(app: AppTest, name: str) -> object:
+    return traces(app)[name]["y"]
+
+
+def test_free_refits_change_the_curve_and_not_epsilon(open_page):
+    app = open_page("explore_release")
+    assert not app.exception
+    assert spent(app) == ["ε = 1.00", "ε = 0"]
+    assert "post-processing" in "\n".join(each.value for each in app.caption)
+    first = y_of(app, "average of all models")
+    assert "with the chosen model" not in traces(app)
+    app = open_page("explore_release", explore_model="one", explore_share="3")
+    assert spent(app) == ["ε = 1.00", "ε = 0"]
+    assert y_of(app, "average of all models") == first
+    assert y_of(app, "with the chosen model") != first
+    app = open_page("explore_release", kernel="Matern12")
+    assert spent(app) == ["ε = 1.00", "ε = 0"]
+    assert y_of(app, "average of all models") != first
+
+
+def test_the_meter_counts_settings_and_stands_still(open_page):
+    app = open_page("explore_release")
+    app.select_slider(key="explore_level").set_value(50).run()
+    assert spent(app) == ["ε = 1.00", "ε = 0"]
+    assert app.metric[1].delta == "2 settings looked at"
+    assert "On screen: **ε = 1.00** at δ = 0.01" in "\n".join(each.value for each in app.sidebar.markdown)
+
+
+def test_a_threshold_is_answered_with_probabilities(open_page):
+    app = open_page("explore_release", explore_shown="threshold", explore_threshold="70")
+    assert "probability above" in traces(app)
+    shares = app.dataframe[0].value["probability above [%]"]
+    assert shares.between(0, 100).all()
+    assert shares.min() < 5  # infants are not as tall
+    assert not app.exception
+
+
+def test_an_uploaded_release_stays_in_its_session(open_page, files):
+    app = uploaded(open_page, zipped(files))
+    assert not app.exception
+    assert not app.error
+    assert "release.zip" in "\n".join(each.value for each in app.sidebar.caption).replace("\\", "")
+    assert spent(app) == ["ε = 1.00", "ε = 0"]
+    assert "epsilon" not in {each.key for each in app.select_slider}  # its budget is what it is
+    assert "As the file says" in page_text(app)
+    cached.jobs.clear()
+    app.select_slider(key="explore_level").set_value(50).run()
+    assert not cached.jobs._kept
+    assert "release.zip" not in str(dict(app.query_params))
+    assert "release.zip" not in page_text(open_page("explore_release"))
+    [back] = [each for each in app.button if each.label.startswith("Back")]
+    app = back.click().run()
+    assert "epsilon" in {each.key for each in app.select_slider}
+
+
+def test_a_server_that_takes_no_files_shows_its_own(open_page, monkeypatch):
+    monkeypatch.setenv("DPGP_UPLOADS", "0")
+    app = open_page("explore_release")
+    assert not app.file_uploader
+    assert not app.exception
+
+
+def test_two_files_are_as_good_as_their_zip(files, found):
+    one, two = statistic.opened({"r.zip": zipped(files)}), statistic.opened(files)
+    for opened in (one, two):
+        assert opened.numbers == found.numbers
+        assert opened.guarantee == found.guarantee
+        assert np.array_equal(opened.statistics.stages[-1].z, found.statistics.stages[-1].z)
+
+
+def altered(files, **changes):
+    return files | {CARD: json.dumps(json.loads(files[CARD]) | changes).encode()}
+
+
+BAD = {
+    "empty": (lambda files: b"", "that is no release"),
+    "not a zip": (lambda files: b"age,height\n", "that is no release"),
+    "no card": (lambda files: zipped({FILE: files[FILE]}), "holds no release.json"),
+    "no numbers": (lambda files: zipped({CARD: files[CARD]}), "cannot be explored"),
+    "cut": (lambda files: zipped(files)[:-30], "that is no release"),
+    "other kind": (lambda files: zipped(altered(files, statistics={"file": None})), "cannot be explored"),
+    "no JSON": (lambda files: zipped(files | {CARD: b"{"}), "is not valid JSON"),
+    "changed": (lambda files: zipped(files | {FILE: files[FILE][:-40]}), "is not a readable .npz file"),
+    "no promise": (lambda files: zipped(altered(files, guarantee=None)), "a guarantee must be a JSON object"),
+    "large": (lambda files: b"x" * (statistic.MAX_BYTES + 1), "more than 5 MB, the limit"),
+}
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_a_bad_file_is_a_sentence(files, kind):
+    make, sentence = BAD[kind]
+    with pytest.raises(ValueError, match=sentence):
+        statistic.opened({"release.zip": make(files)})
+
+
+def test_a_bad_file_is_said_on_the_page_which_goes_on(open_page):
+    app = uploaded(open_page, b"PK\x03\x04 <b>no</b>")
+    assert not app.exception
+    assert "that is no release" in app.error[0].value
+    assert spent(app) == ["ε = 1.00", "ε = 0"]
+
+
+def test_a_card_that_promises_more_than_was_measured_is_refused(files):
+    card = json.loads(files[CARD])
+    promise = card["guarantee"] | {"epsilon": 2.0}
+    with pytest.raises(ValueError, match="different budgets"):
+        statistic.opened(altered(files, guarantee=promise))
+
+
+def test_too_many_records_are_a_sentence(files, monkeypatch):
+    monkeypatch.setattr(statistic, "MAX_RECORDS", 3)
+    with pytest.raises(ValueError, match="more than 3 or 3, the limits here; refit it with the library"):
+        statistic.opened(files)
+
+
+def test_probabilities_and_averages_are_those_of_the_evidence(found):
+    read = computed.refit_over_box(found, Refit("EQ", 50))
+    shares = read.lengthscale_probabilities
+    assert shares.sum() == pytest.approx(1)
+    each = np.array([read.curve(at) for at in range(len(shares))])
+    assert read.curve() == pytest.approx(shares @ each, abs=1e-9 * np.ptp(read.bounds))
+    low, high = read.interval(0.9, "function")
+    wide_low, wide_high = read.interval(0.9, "outputs")
+    assert (wide_high - wide_low > 0.9 * (high - low)).all()
+    middle = (read.bounds[0] + read.bounds[1]) / 2
+    assert ((read.above(middle) > 0.5) == (read.interval(1e-9, "function")[0] > middle)).all()
+
+
+def test_two_inputs_are_drawn_on_a_grid_over_their_box():
+    box = ((0.0, 1.0), (0.0, 10.0), (4.0, 6.0))
+    assert reading.grid_over(box[:1], 50).shape == (50, 1)
+    assert reading.grid_over(box[:2], 50).shape == (14 * 14, 2)
+    grid = reading.grid_over(box, 50)
+    assert np.ptp(grid, axis=0) == pytest.approx([1, 10, 0])
+    assert (grid[:, 2] == 5).all()
+
+
+def test_intervals_of_the_average_hold_on_data_from_its_models():
+    rng, worlds, half = np.random.default_rng(5), 150, 1.0
+    X = rng.uniform(0, 1, (70, 1))
+    models = reading.models_of("EQ", reading.shares_of(((0.0, 1.0),)), half)
+    y, f = np.empty((worlds, 50)), np.empty((worlds, 20))
+    for world, index in enumerate(rng.integers(len(models), size=worlds)):
+        drawn = np.linalg.cholesky(models[index].kernel(X, X) + 1e-8 * np.eye(70)) @ rng.standard_normal(70)
+        f[world] = drawn[50:]
+        y[world] = drawn[:50] + models[index].noise_variance ** 0.5 * rng.standard_normal(50)
+    auto = auto_models([(0.0, 1.0)], half)
+    places = places_of(auto, X[:50], X[50:])
+    planned = plan_stages(places, weights_of(auto), half, stage_multipliers(noise_multiplier(2.0, 0.01), 5), gap=0.1)
+
+    def measure(stage, low, high):
+        z = ((np.clip(y, low, high) - (low + high) / 2) / (high - low)) @ stage.strategy.B.T
+        return z + stage.noise_multiplier * rng.standard_normal(z.shape)
+
+    observed = run_stages(planned, places, weights_of(auto), half, measure, draws=worlds).observed
+    places = places_of(models, X[:50], X[50:])
+    outcome = posterior(observed, places, weights_of(models))
+    below = mixture_of(places, outcome.states, outcome.weights).probability_below(f, "function")
+    for level in (0.5, 0.9, 0.95):
+        inside = (np.abs(below - 0.5) <= level / 2).mean(axis=1)
+        assert abs(inside.mean() - level) < 0.04 + 3 * inside.std() / np.sqrt(worlds), level

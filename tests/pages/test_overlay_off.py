@@ -1,0 +1,132 @@
+"""With the educational overlay off nothing that was computed from true data without noise is on any page."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+
+import numpy as np
+import pytest
+
+from pages._ui.cloaking import computed as cloaking
+from pages._ui.excursion import computed as excursion
+from pages._ui.excursion.exploration import View
+from pages._ui.model import Design, Draw, Model
+from pages._ui.sparse import computed as sparse
+from pages._ui.sparse import fitting
+from pages._ui.tour import walk
+from tests.pages.reading import ROOT
+from tests.pages.test_every_page import PAGES
+
+
+def sequences(value):
+    """Every list of at least 20 numbers in a JSON value, those that plotly has packed included."""
+    if isinstance(value, dict):
+        if "bdata" in value:
+            return [np.frombuffer(base64.b64decode(value["bdata"]), dtype=value["dtype"]).astype(float)]
+        return [found for each in value.values() for found in sequences(each)]
+    if not isinstance(value, list):
+        return []
+    if len(value) >= 20 and all(isinstance(each, (int, float)) or each is None for each in value):
+        return [np.array(value, dtype=float)]
+    return [found for each in value for found in sequences(each)]
+
+
+def same(one, other):
+    """Whether two lists hold the same numbers, as tables round them."""
+    if len(one) != len(other):
+        return False
+    return bool(np.mean(np.isclose(np.sort(one), np.sort(other), rtol=0, atol=6e-5)) > 0.95)
+
+
+def words(app):
+    kinds = (app.title, app.markdown, app.caption, app.info, app.warning, app.success, app.error, app.get("html"))
+    said = [getattr(each, "value", None) or str(each.proto.body) for kind in kinds for each in kind]
+    return "\n".join([*said, *(f"{each.label} {each.value} {each.delta}" for each in app.metric)])
+
+
+def everything(app):
+    """Text of a page, and the curves and columns of its figures and tables."""
+    charts = [json.loads(each.proto.spec) for each in app.get("plotly_chart")]
+    columns = [
+        table.value[name].to_numpy(float)
+        for table in app.dataframe
+        for name in table.value.select_dtypes("number").columns
+    ]
+    return words(app), sequences(charts) + columns
+
+
+def kung():
+    result = cloaking.run(Model("kung", "EQ", 25.0, 0.3), Design(), Draw(1.0, 0.01))
+    return [result.outcome.nonprivate[result.outcome.scene.records :]], [result.outcome.nonprivate_rmse]
+
+
+def london():
+    result = cloaking.run(Model("london_hexes", "EQ", 15.0, 0.3), Design(), Draw(1.0, 0.01))
+    return [np.exp(result.outcome.nonprivate).round(-3)], [np.expm1(result.outcome.nonprivate_rmse) * 100]
+
+
+def excursion_sets():
+    found = excursion.explored(View("curve", 0.3, 8.0, 0.05, 1, 0.0, 0.0, 0.3, 0.005, 1))
+    secret = [float(np.median(found.path_iou)), found.estimate_iou, found.everything_iou, found.d_eff, found.bce]
+    return [found.mean, found.truth], secret
+
+
+def sparse_dp_gp():
+    found = sparse.fits(fitting.SparseSetting("toy_1d", 1.0, 0.03, 13, 1.0, 0.01, 1))
+    return [found.plain[0]], list(found.rmse.values())
+
+
+SECRETS = {
+    "kung_curves": kung,
+    "london_noise_map": london,
+    "excursion_sets": excursion_sets,
+    "sparse_dp_gp": sparse_dp_gp,
+}
+
+
+@pytest.mark.parametrize("page", SECRETS)
+def test_known_non_private_numbers_are_there_with_the_overlay_and_gone_without(open_page, page):
+    arrays, scalars = SECRETS[page]()
+    (said_on, shown_on), (said_off, shown_off) = (everything(open_page(page, overlay=o)) for o in ("true", "false"))
+    for secret in arrays:
+        assert any(same(secret, shown) for shown in shown_on)
+        assert not any(same(secret, shown) for shown in shown_off)
+    told_on, told_off = (re.findall(r"(?<![\d.])\d+\.\d+|(?<![\d.])\d+(?= %)", said) for said in (said_on, said_off))
+    written = {f"{value:.2f}" for value in scalars} | {f"{value:.2g}" for value in scalars}
+    assert written & set(told_on)
+    for word in ("IoU", "Error of one", "without privacy", "Without privacy", "d_eff", "Held-out", "overlaps"):
+        assert word not in said_off, word
+    gone = set(told_on) & written
+    assert len(gone & set(told_off)) < len(gone)
+
+
+@pytest.mark.parametrize("page", ["compare", "lengthscale_choice", "attack"])
+def test_pages_that_compare_with_true_data_throughout_show_only_the_promise(open_page, page):
+    app = open_page(page, overlay="false")
+    assert not app.exception
+    assert len(app.title) == 1
+    assert not app.metric
+    assert not app.dataframe
+    # what released numbers alone say is no true data
+    assert {chart.key for chart in app.get("plotly_chart")} <= {"choice_free"}
+    assert "Switch the educational overlay on" in app.info[0].value
+    assert "What this guarantee says" in words(app)
+    assert not [each for each in app.number_input if each.key.startswith("target")]  # its default is an error
+
+
+@pytest.mark.parametrize("step", [step for step in walk.STEPS if step.from_true_data], ids=lambda step: step.page)
+def test_the_tour_keeps_its_answer_to_itself_without_the_overlay(open_page, step):
+    number = walk.STEPS.index(step) + 1
+    app = open_page(step.page, tour=str(number), overlay="false", **step.state)
+    assert "The answer quotes true data" in words(app)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_page_with_true_data_has_the_overlay_switch(page):
+    source = (ROOT / "pages" / f"{page}.py").read_text()
+    # start is about the promise, how_cloaking_works about public inputs, explore_release about released numbers;
+    # your_data asks before it previews
+    needs_none = ("start", "how_cloaking_works", "your_data", "explore_release")
+    assert (page in needs_none) != bool(re.search(r"\bshow\b", source))

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import datasets
+from dpgp_core.accounting.gaussian import epsilon_of, noise_multiplier
+from dpgp_core.accounting.ledger import Ledger
+from pages._ui.look import spending, text
+from pages._ui.sparse import figures
+from tests.pages.test_sparse_dp_gp import TOY
+
+
+def said_in_sidebar(app):
+    return "\n".join(each.value for kind in (app.sidebar.markdown, app.sidebar.caption) for each in kind)
+
+
+@pytest.mark.parametrize(
+    ("name", "family"),
+    [
+        ("kung", "kung"),
+        ("kung_2d", "kung"),
+        ("london_hexes", "london"),
+        ("london_sales", "london"),
+        ("london_excursion", "london"),
+        ("london_ppd", "london"),
+        ("excursion_1d", "excursion_1d"),
+    ],
+)
+def test_data_sets_about_the_same_people_have_one_ledger(name, family):
+    assert datasets.family(name) == family
+
+
+def test_every_data_set_has_a_family_and_an_unknown_name_none():
+    for module in (*datasets.DATASETS, *datasets.FROM_FILES):
+        assert datasets.family(module.NAME) == module.FAMILY
+    with pytest.raises(ValueError, match="there is no dataset named 'atlantis'"):
+        datasets.family("atlantis")
+
+
+def test_numbered_draws_are_called_what_they_are(open_page):
+    app = open_page("kung_curves")
+    app.select_slider(key="epsilon").set_value("2" if "2" in app.select_slider(key="epsilon").options else 2)
+    said = said_in_sidebar(app.run())
+    assert "pictures seen" not in said
+    assert "hide nothing from someone who sees two" in said
+    # two settings at epsilon 1 and 2, and the published method at both (Hall's formula, mu = 1 / its multiplier)
+    found = float(re.search(r"would cost ε = ([\d.]+) at", said)[1])
+    hall = sum(noise_multiplier(epsilon, 0.01, "hall", unproven=True) ** -2 for epsilon in (1, 2))
+    ours = sum(noise_multiplier(epsilon, 0.01) ** -2 for epsilon in (1, 2))
+    expected = epsilon_of((hall + ours) ** -0.5, 0.01)
+    assert expected <= found <= 1.01 * expected
+
+
+def test_what_one_page_shows_counts_on_another_about_the_same_people(open_page):
+    app = open_page("sparse_dp_gp", sparse_data="kung")
+    assert "2 separate real releases of the settings seen" in said_in_sidebar(app)  # ours and the paper's
+    said = said_in_sidebar(app.switch_page("../kung_curves.py").run())
+    assert "4 separate real releases of the settings seen" in said
+    assert "Some of these settings protect outputs only: beside them inputs are public." in said
+
+
+def test_a_table_of_two_private_releases_costs_both():
+    released = [guarantee for _, guarantee in TOY.released("one record")]
+    both = Ledger(entries=[(str(i), each) for i, each in enumerate(released)]).epsilon(TOY.delta)
+    assert len(released) == 2
+    assert both > 1.2 * max(each.proven_epsilon for each in released)
+    assert f"publishing both costs ε = {text.at_most(both)} at δ = 0.01" in figures.table_note("fits", released)
+    assert spending._together(released, TOY.delta) == text.at_most(both)

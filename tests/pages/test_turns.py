@@ -1,0 +1,119 @@
+"""Visitors who ask for much: nobody else waits behind them."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from pages._ui.work.jobs import Jobs
+from pages._ui.work.turns import SLOW_SECONDS, Turn, Turns
+from pages._ui.work.workers import Workers
+from tests.pages.work import beat, scaled
+
+
+@pytest.fixture
+def line():
+    """Two places, four processes, and a clock that the test sets."""
+    now = [0.0]
+    turns = Turns(places=2, most=4, clock=lambda: now[0])
+    turns.now = now
+    return turns
+
+
+def ask(line, *owners):
+    line.waiting += [Turn(owner, Future) for owner in owners]
+
+
+def started(line):
+    found = []
+    while (turn := line.next()) is not None:
+        found.append(turn.owner)
+    return found
+
+
+def test_of_one_owner_one_task_runs_and_owners_take_turns(line):
+    ask(line, "greedy", "greedy", "greedy", "a", "b")
+    assert started(line) == ["greedy", "a"]
+    line.end(line.running[0])
+    assert started(line) == ["b"]  # who was never served comes before who asked first
+    line.end(line.running[0])
+    assert started(line) == ["greedy"]
+    ask(line, "a")
+    line.end(line.running[0])
+    assert started(line) == ["a"]
+    line.running.clear()
+    assert started(line) == ["greedy"]
+
+
+def test_slow_tasks_make_room_for_newcomers_as_far_as_there_are_processes(line):
+    ask(line, "slow 1", "slow 2", "new", "newer", "too many")
+    assert started(line) == ["slow 1", "slow 2"]
+    line.now[0] = SLOW_SECONDS + 1
+    assert started(line) == ["new", "newer"]
+    line.now[0] *= 3
+    assert started(line) == []
+    line.end(line.running[0])
+    assert started(line) == ["too many"]
+
+
+def test_who_has_left_is_not_started_and_what_is_nobodys_is_not_held_up(line):
+    ask(line, "left", None, None)
+    line.waiting[0].cancel()
+    assert started(line) == [None, None]
+
+
+def test_a_turn_ends_as_its_work_does():
+    for end in (
+        lambda work: work.set_result(3),
+        lambda work: work.set_exception(MemoryError()),
+        lambda work: work.cancel(),
+    ):
+        turn, work = Turn("a", Future), Future()
+        end(work)
+        turn.take_over(work)
+        assert turn.done()
+        if work.cancelled():
+            with pytest.raises(CancelledError):
+                turn.result()
+        else:
+            assert turn.exception() is work.exception()
+
+
+def test_a_visitor_with_many_tabs_and_another_with_one_do_not_keep_a_third_waiting(tmp_path):
+    """Two visitors ask for a minute of work, one of them twelve times; a third gets his answer all the same."""
+    pool = Workers(1, spare=2)
+    jobs = Jobs(room=10**6, workers=pool)
+
+    class MovedOn(BaseException):
+        pass
+
+    over = []
+
+    def wait(*_):
+        if over:
+            raise MovedOn
+
+    def hog(owner, number):
+        folder = tmp_path / f"{owner}{number}"
+        folder.mkdir()
+        mine = Jobs(room=10**6, workers=pool, owner=lambda: owner)
+        with pytest.raises(MovedOn):
+            mine.get(beat, str(folder), 600.0, waiting=wait)
+
+    with ThreadPoolExecutor(20) as visitors:
+        hogs = [visitors.submit(hog, "many", number) for number in range(12)] + [visitors.submit(hog, "one", 0)]
+        try:
+            deadline = time.monotonic() + 180  # processes start slowly on a busy machine
+            while len(list(tmp_path.glob("*/process"))) < 2 and time.monotonic() < deadline:
+                time.sleep(0.1)
+            answer = visitors.submit(jobs.get, scaled, 2.0, given=(np.ones(2),))
+            assert answer.result(timeout=180).value.tolist() == [2, 2]
+            assert len(list(tmp_path.glob("*/process"))) == 2  # one of each
+        finally:
+            over.append(True)
+        for each in hogs:
+            each.result(timeout=60)
+    pool.stop()

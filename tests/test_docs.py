@@ -1,0 +1,154 @@
+"""The documents are true: links lead somewhere, code runs, the picture is that of the imports, figures are small."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import dpgp_core
+from tests import architecture
+
+ROOT = Path(__file__).resolve().parents[1]
+HIDDEN = {".venv", ".git", ".ruff_cache", ".mypy_cache", ".pytest_cache", ".hypothesis", ".lattice", "__pycache__"}
+DOCUMENTS = sorted(
+    path for path in ROOT.rglob("*.md") if not {*HIDDEN, "build"} & set(path.relative_to(ROOT).parts[:-1])
+)
+LEVELS = (  # a room of the core imports rooms of its own or of a lower level
+    {"arrays", "checks", "linalg"},
+    {"data", "kernels"},
+    {"gp", "accounting", "reading"},
+    {"strategies", "measurement", "sparse"},
+    {"bayes"},
+    {"mechanisms"},
+    {"attack", "estimator", "evaluation", "excursion", "selection"},
+    {"release"},
+)
+
+
+def name(path):
+    return str(path.relative_to(ROOT))
+
+
+def code_of(path):
+    return re.findall(r"```python\n(.*?)```", path.read_text(encoding="utf-8"), re.S)
+
+
+def anchors(path):
+    """What a link to a heading of the document may say."""
+    headings = re.findall(r"^#+ (.*)$", path.read_text(encoding="utf-8"), re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name)
+def test_every_link_leads_somewhere(document):
+    for target, anchor in re.findall(r"\]\((?!https?:)([^)#\s]*)#?([^)\s]*)\)", document.read_text(encoding="utf-8")):
+        path = (document.parent / target).resolve() if target else document
+        assert path.exists(), target
+        assert path.is_relative_to(ROOT), target
+        assert not anchor or anchor in anchors(path), anchor
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name)
+def test_every_path_named_in_a_document_exists(document):
+    text = document.read_text(encoding="utf-8")
+    named = re.findall(r"`((?:pages|datasets|dpgp_core|benchmarks|tests|docs|deploy)/[\w./-]*)`", text)
+    assert [path for path in named if not (ROOT / path).exists()] == []
+
+
+def test_no_file_cites_a_document_that_is_not_here():
+    cited = re.compile(r"(?<![\w./-])((?:[\w-]+/)*[\w-]+\.md)\b")
+    for path in [*ROOT.rglob("*.py"), *DOCUMENTS]:
+        if not HIDDEN & set(path.relative_to(ROOT).parts):
+            for target in cited.findall(path.read_text(encoding="utf-8")):
+                assert (ROOT / target).exists() or (path.parent / target).exists(), f"{name(path)} cites {target}"
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name)
+def test_every_module_that_a_command_runs_exists(document):
+    for module in re.findall(r"python3? -m ([\w.]+)", document.read_text(encoding="utf-8")):
+        if module.split(".")[0] in {"benchmarks", "tests", "pages", "dpgp_core"}:
+            path = ROOT / module.replace(".", "/")
+            assert path.with_suffix(".py").exists() or (path / "__main__.py").exists(), module
+
+
+@pytest.mark.parametrize("code", code_of(ROOT / "docs/examples.md"), ids=["first-release", "ask-again", "compare"])
+def test_examples_run(code, capsys, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    exec(compile(code, "docs/examples.md", "exec"), {})
+    assert capsys.readouterr().out.count("\n") >= 1
+
+
+@pytest.mark.parametrize("code", code_of(ROOT / "docs/library.md"), ids=["private-curve"])
+def test_programs_of_the_library_run(code, capsys, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    exec(compile(code, "docs/library.md", "exec"), {})
+    assert capsys.readouterr().out.count("\n") >= 1
+
+
+def test_the_picture_is_that_of_the_imports():
+    text = architecture.DOCUMENT.read_text(encoding="utf-8")
+    assert architecture.renewed(text) == text, "run: python -m tests.architecture"
+
+
+def test_rooms_import_in_one_direction():
+    graph = architecture.arrows(ROOT / "dpgp_core")
+    level = {room: i for i, rooms in enumerate(LEVELS) for room in rooms}
+    assert set(graph) == set(level)
+    assert [room for room in graph if room in architecture.reachable(graph, room)] == []
+    assert [(a, b) for a in graph for b in graph[a] if level[b] > level[a]] == []
+
+
+def test_the_picture_sees_every_kind_of_import(tmp_path):
+    package = tmp_path / "house"
+    for room in ("attic", "hall"):
+        (package / room).mkdir(parents=True)
+        (package / room / "__init__.py").write_text("")
+    (package / "cellar.py").write_text("import os\n")
+    (package / "__main__.py").write_text("from .attic import roof\n")
+    (package / "hall" / "door.py").write_text("from .. import cellar\nfrom . import floor\n")
+    (package / "hall" / "floor.py").write_text("from os import path\n")
+    (package / "attic" / "roof.py").write_text(
+        "from house.cellar import wine\ndef f():\n    from ..hall.door import key\n"
+    )
+    graph = architecture.arrows(package)
+    assert graph == {"attic": {"cellar", "hall"}, "hall": {"cellar"}, "cellar": set()}
+    assert architecture.picture(graph) == "flowchart TD\n    attic --> hall\n    hall --> cellar\n"
+
+
+def test_the_map_names_every_room():
+    text = architecture.DOCUMENT.read_text(encoding="utf-8")
+    core = [f"dpgp_core/{room}" for room in architecture.rooms(ROOT / "dpgp_core")]
+    shared = [f"pages/_ui/{path.name}/" for path in (ROOT / "pages/_ui").iterdir() if any(path.glob("*.py"))]
+    assert [room for room in core + shared if f"`{room}" not in text] == []
+
+
+def test_every_public_name_is_in_the_list():
+    text = (ROOT / "docs/library.md").read_text(encoding="utf-8")
+    assert [key for key in dpgp_core.__all__ if not key.startswith("_") and not re.search(rf"`{key}\b", text)] == [
+        "Release"
+    ] * ("`Release`" not in text)
+
+
+def test_every_setting_of_the_server_is_in_the_list():
+    text = (ROOT / "docs/deploy.md").read_text(encoding="utf-8")
+    files = [ROOT / "app.py", *(ROOT / "pages").rglob("*.py"), *(ROOT / "deploy").glob("*")]
+    read = set().union(*(re.findall(r"\bDPGP_[A-Z_]+\b", path.read_text(encoding="utf-8")) for path in files))
+    assert len(read) > 5
+    assert [setting for setting in sorted(read) if setting not in text] == []
+
+
+def test_the_version_is_said_once_and_the_same():
+    project = (ROOT / "pyproject.toml").read_text()
+    assert 'version = { attr = "dpgp_core.__version__" }' in project
+    assert not re.search(r'^version = "', project, re.M)
+    assert f"version: {dpgp_core.__version__}\n" in (ROOT / "CITATION.cff").read_text()
+    assert re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), re.M)[0] == dpgp_core.__version__
+
+
+def test_pictures_are_small_and_all_shown():
+    pictures = [path for path in (ROOT / "docs").rglob("*") if path.suffix in {".png", ".webp", ".jpg", ".gif"}]
+    assert sum(path.stat().st_size for path in pictures) <= 3_000_000
+    shown = "".join(path.read_text(encoding="utf-8") for path in DOCUMENTS)
+    assert [path.name for path in pictures if path.name not in shown] == []
