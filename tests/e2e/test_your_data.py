@@ -85,11 +85,11 @@ def test_a_real_table_two_releases_a_refusal_a_zip_and_a_reload(visit):
     release(page, 1)
     release(page, 2)
     archive = zipfile.ZipFile(io.BytesIO(download(page)))
-    assert sorted(archive.namelist()) == ["release.json", "reproduce.py", "values.csv"]
+    assert sorted(archive.namelist()) == ["map.npz", "release.json", "reproduce.py", "statistics.npz", "values.csv"]
     card = json.loads(archive.read("release.json"))
     assert card["guarantee"]["unit"] == "one person's height"
     values = list(csv.reader(io.StringIO(archive.read("values.csv").decode())))
-    assert values[0] == ["age_years", "value", "noise_sd", "model_sd"]
+    assert values[0] == ["age_years", "value", "curve_low_95", "curve_high_95", "output_low_95", "output_high_95"]
     assert len(values) == 52
     release(page, 3, said="Refused: this would bring the total")
     page.reload()  # the session is new, the table gone, the ledger and what was paid for are not
