@@ -155,7 +155,7 @@ def bad_names(rng):
 
 
 def other_names(rng):
-    name = pick(rng, ["value", "noise_sd", "model_sd", "total_sd"])
+    name = pick(rng, ["value", "curve_low_95", "curve_high_95", "output_low_95", "output_high_95"])
     return pick(rng, [changed(x=[name]), changed(x=["height"]), changed(x=["weight"]), changed(y="note")])
 
 
