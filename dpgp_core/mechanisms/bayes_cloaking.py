@@ -35,6 +35,7 @@ class BayesCloaking(BayesSettings):
 
     Where inputs are private too (``protects="inputs and outputs"``), a share of 1 / s^2 goes to noisy counts of the
     records in public cells, and the stages measure sums over the records of each cell (see ``bayes.cell_stages``).
+    Intervals are then held to their level by no test on data from the model yet: no page shows them.
 
     Args and errors: see ``BayesSettings``.
     """
