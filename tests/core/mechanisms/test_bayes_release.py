@@ -3,7 +3,7 @@ import pytest
 
 from dpgp_core.bayes.intervals import Mixture
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
-from dpgp_core.mechanisms.bayes_release import BayesRelease
+from dpgp_core.mechanisms.bayes_release import BayesRelease, MixtureUncertainty
 
 
 @pytest.fixture
@@ -15,13 +15,13 @@ def release():
         noise_variances=np.array([3.0]),
         weights=np.ones((1, 1)),
     )
+    uncertainty = MixtureUncertainty(prediction=prediction, bounds=(0.0, 10.0), midpoint=5.0, y_scale=0.5)
     return BayesRelease(
         X_test=np.zeros((2, 1)),
-        prediction=prediction,
-        bounds=(0.0, 10.0),
-        midpoint=5.0,
-        y_scale=0.5,
+        samples=uncertainty.values,
         guarantee=BayesCloaking(epsilon=1.0, delta=0.01).guarantee,
+        statistics=(),
+        uncertainty=uncertainty,
         observed=(),
     )
 
