@@ -50,7 +50,7 @@ lock:
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 		--extra app pyproject.toml -o requirements.lock
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
-		--extra app --extra cluster --extra test --extra check pyproject.toml -o requirements-dev.lock
+		--extra app --extra cluster --extra postgres --extra test --extra check pyproject.toml -o requirements-dev.lock
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .lattice
