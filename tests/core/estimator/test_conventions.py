@@ -98,7 +98,7 @@ def test_it_works_in_a_pipeline(make, records):
 
     X, y = records
     inner = make(x_box=(0, 1), random_state=2)
-    tenths = FunctionTransformer(np.divide, kw_args={"x2": 10.0})
+    tenths = FunctionTransformer(lambda X: X / 10)
     pipeline = make_pipeline(tenths, inner).fit(X, y)
     np.testing.assert_allclose(pipeline.predict(X), clone(inner).fit(X / 10, y).predict(X / 10), rtol=1e-6)
     assert is_regressor(pipeline)
