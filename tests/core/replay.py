@@ -9,8 +9,9 @@ there on formulas are written out anew, so that they share nothing with the ones
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 
 import numpy as np
 import pytest
@@ -90,6 +91,25 @@ def taped(earlier=None):
                 lambda scores, rate, bits=None, kind=kind, draw=draw: tape.chosen(kind, draw, scores, rate, bits),
             )
         yield tape
+
+
+def assert_same(one, other, where="release"):
+    """All that two objects hold is equal to the last bit, down to the last array."""
+    if is_dataclass(one):
+        for each in fields(one):
+            assert_same(getattr(one, each.name), getattr(other, each.name), f"{where}.{each.name}")
+    elif isinstance(one, np.ndarray):
+        np.testing.assert_array_equal(one, other, err_msg=where)
+    elif isinstance(one, Mapping):
+        assert one.keys() == other.keys(), where
+        for key in one:
+            assert_same(one[key], other[key], f"{where}[{key!r}]")
+    elif isinstance(one, Sequence) and not isinstance(one, str | bytes):
+        assert len(one) == len(other), where
+        for i, (mine, yours) in enumerate(zip(one, other, strict=True)):
+            assert_same(mine, yours, f"{where}[{i}]")
+    else:
+        assert one == other, where
 
 
 def pairs_of(tape):

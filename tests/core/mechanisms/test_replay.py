@@ -12,7 +12,7 @@ from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import CATALOGUE, BayesCloaking, RefinedCloaking
 from dpgp_core.mechanisms.base import Planned, PlannedForBudget
 from dpgp_core.mechanisms.catalogue import Parameters
-from tests.core.replay import gaussian_epsilon, gaussian_mu, pure_epsilon, taped
+from tests.core.replay import assert_same, gaussian_epsilon, gaussian_mu, pure_epsilon, taped
 
 PARAMETERS = Parameters(
     kernel=EQ(lengthscale=2.0),
@@ -37,33 +37,34 @@ CLOSE = {"sparse": 0.9, "cells": 0.5}
 
 
 def planned(mechanism, data):
-    """Plan once: data -> its release at the same plan."""
+    """Plan once: (data, number of draws) -> the release at the same plan."""
     if isinstance(mechanism, BayesCloaking) and mechanism.protects != "outputs":
         half_range = data.output_range / data.y_scale / 2
         cells = mechanism.plan_cells(data.n, x_box=data.x_box, half_range=half_range)
-        return lambda each: mechanism.measure_cells(cells, each, X_TEST)
+        return lambda each, draws=1: mechanism.measure_cells(cells, each, X_TEST, draws=draws)
     if isinstance(mechanism, PlannedForBudget):
         plan = mechanism.plan_for(data, X_TEST)
-        return lambda each: mechanism.measure(plan, each, X_TEST)
+        return lambda each, draws=1: mechanism.measure(plan, each, X_TEST, draws=draws)
     if isinstance(mechanism, Planned) and mechanism.guarantee.protects == "outputs":
         plan = mechanism.plan(data.X, X_TEST)
-        return lambda each: mechanism.release_planned(plan, each, X_TEST)
-    return lambda each: mechanism.release(each, X_TEST)
+        return lambda each, draws=1: mechanism.release_planned(plan, each, X_TEST, draws=draws)
+    return lambda each, draws=1: mechanism.release(each, X_TEST, draws=draws)
 
 
-def replayed(release, one, other):
+def replayed(release, one, other, draws=1):
     """The tape of the neighbour, whose outcomes are those of the first; the two releases are the same."""
     with taped() as first:
         before = release(one)
     with taped(first) as second:
         after = release(other)
-    np.testing.assert_array_equal(before.samples, after.samples)
-    for statistics in (before, after):
-        assert len(statistics.statistics) == 1
+    assert len(before.statistics) == draws
+    assert_same(list(before.statistics), list(after.statistics))
+    assert_same(before, after)
     return second
 
 
 def given_away(mechanism, tape):
+    """Epsilon at the mechanism's delta, from the tape alone."""
     delta = mechanism.guarantee.budget.delta
     return gaussian_epsilon(gaussian_mu(tape), delta) if delta else pure_epsilon(tape)
 
@@ -87,6 +88,17 @@ def test_every_number_released_adds_up_to_the_claim(name, data):
     ]
     assert max(found) <= claim * (1 + 1e-6)
     assert max(found) >= CLOSE.get(name, 0.97) * claim
+
+
+@pytest.mark.parametrize("name", BUILT)
+def test_two_draws_give_away_what_they_are_said_to(name, data):
+    mechanism = BUILT[name]
+    release = planned(mechanism, data)
+    tape = replayed(lambda each: release(each, 2), *(with_output(data, 11, end) for end in (-1.0, 3.0)), draws=2)
+    one = replayed(release, *(with_output(data, 11, end) for end in (-1.0, 3.0)))
+    assert len(tape.calls) == 2 * len(one.calls)  # fresh noise for each
+    both = release(data, 2).guarantee.budget.epsilon
+    assert 1.3 * given_away(mechanism, one) < given_away(mechanism, tape) <= both * (1 + 1e-6)
 
 
 @pytest.mark.parametrize("name", ["sparse", "kernel_sum"])

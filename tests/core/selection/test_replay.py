@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from dpgp_core.selection.exponential import choose
 from dpgp_core.selection.hyperparameters import Candidate, choose_by_evidence, choose_jointly
 from dpgp_core.selection.repeated import choose_liu_talwar, choose_repeatedly
 from dpgp_core.selection.scores import grid_scores
-from tests.core.replay import gaussian_epsilon, gaussian_mu, pairs_of, pure_epsilon, taped
+from tests.core.replay import assert_same, gaussian_epsilon, gaussian_mu, pairs_of, pure_epsilon, taped
 
 CANDIDATES = [
     Candidate(kernel=EQ(lengthscale=length), noise_variance=s**2) for length in (0.5, 1.0, 3.0) for s in (0.1, 1.0)
@@ -64,10 +65,8 @@ def replayed(choice, pair):
         before = choice(pair[0])
     with taped(first) as second:
         after = choice(pair[1])
-    assert before.index == after.index
-    if before.fit is not None:
-        np.testing.assert_array_equal(before.fit.statistics.A, after.fit.statistics.A)
-        np.testing.assert_array_equal(before.fit.predict(pair[0].X), after.fit.predict(pair[0].X))
+    assert before.fit is not None
+    assert_same(before, after)
     return second
 
 
@@ -123,6 +122,21 @@ def test_a_choice_by_held_out_errors_gives_away_its_epsilon(mechanism, epsilon):
         found.append(largest_tilt(tapes[-1]))
     assert max(found) <= epsilon
     assert max(found) >= 0.99 * epsilon
+
+
+@pytest.mark.parametrize("mechanism", ["exponential", "permute_and_flip"])
+def test_rounding_of_scores_cannot_push_a_choice_beyond_its_epsilon(mechanism):
+    """Scores are rounded to steps of Delta / 2^20: differences that move by 2 Delta can move by a step more."""
+    epsilon, step = 1.0, 2.0**-20
+    with taped() as one:
+        choose(np.array([0.0, (2**20 - 0.5) * step + 1e-12]), 1.0, epsilon, mechanism)
+    with taped(one) as other:
+        choose(np.array([(2**20 - 0.5) * step + 1e-12, 0.0]), 1.0, epsilon, mechanism)
+    ((before, after),) = pairs_of(other)
+    moved = (after.exact[0] - after.exact[1]) - (before.exact[0] - before.exact[1])
+    assert moved == 2**21  # rounded away from each other
+    # real differences may move by 2^21 steps where these moved by 2^21 - 1: what is rounded by 2^21 + 1
+    assert before.parameter * (moved + 1) <= Fraction(epsilon)
 
 
 # ---------------------------------------------------------------------- one release, chosen from by evidence
