@@ -14,9 +14,10 @@ from ..arrays import FloatArray
 from ..data import Dataset
 from ..gp.grid import BinPlan
 from ..gp.integral_kernel import k_FF, k_Ff, volumes
-from ..gp.uncertainty import NormalInterval
+from ..gp.uncertainty import NoInterval, Uncertainty
 from ..kernels import EQ
 from .base import Release, teaching
+from .clipped import BinInterval
 from .laplace_binning import BinMeans
 
 # Candidates for a fitted noise variance, in units of the kernel's: none, then steps of 12 %.
@@ -87,8 +88,6 @@ class IntegralBinning(BinMeans):
         if self.fit_noise:
             fitted = fit_white_noise(K, plan, released, self.kernel_variance)
         smoothers = {white: _smoother(K, plan, K_Ff, white) for white in set(fitted)}
-        prior = self.kernel.diagonal(X_test)
-        left = {white: np.maximum(prior - np.einsum("ij,ji->i", W, K_Ff), 0) for white, W in smoothers.items()}
         first = smoothers[fitted[0]]
         samples = np.array([smoothers[white] @ value for white, value in zip(fitted, released, strict=True)])
         release = Release(
@@ -96,17 +95,31 @@ class IntegralBinning(BinMeans):
             samples=dataset.in_data_units(samples),
             guarantee=guarantee,
             statistics=self.recorded(plan, dataset, z, [smoothers[white] for white in fitted], guarantee),
-            uncertainty=NormalInterval(
-                centre=dataset.in_data_units(samples),
-                sd=dataset.y_scale * np.sqrt([left[white] for white in fitted]),
-                output_sd=dataset.y_scale * np.sqrt(np.array(fitted))[:, None],
-            ),
+            uncertainty=self._uncertainty(plan, dataset, X_test, first, samples),
             noise_factor=first * self.noise_sds(plan, dataset),
         )
         if rng is None:
             return release
         silent = (self.exact_means(plan, dataset) - dataset.midpoint) / dataset.y_scale
         return teaching(release, dataset.in_data_units(first @ silent))
+
+    def _uncertainty(
+        self, plan: BinPlan, dataset: Dataset, X_test: FloatArray, smoother: FloatArray, samples: FloatArray
+    ) -> Uncertainty:
+        if self.fit_noise:
+            return NoInterval(reason="the noise of the model was fitted to the same means, which no interval counts in")
+        return BinInterval(
+            kernel=self.kernel,
+            noise_variance=self.white_noise,
+            half_range=dataset.output_range / dataset.y_scale / 2,
+            plan=plan,
+            X=dataset.X,
+            X_test=X_test,
+            smoother=smoother,
+            noise_sds=self.noise_sds(plan, dataset) / dataset.y_scale,
+            centre=dataset.in_data_units(samples),
+            y_scale=dataset.y_scale,
+        )
 
 
 def bin_covariance(kernel: EQ, plan: BinPlan, noise_sds: FloatArray) -> FloatArray:
