@@ -6,8 +6,8 @@
 A strategy B (r, n) with columns of length at most 1 measures n outputs. Exact: outputs and B to integers, column norms
 checked, the product in integers, discrete Gaussian noise from the operating system. Float: B q + s w from a Generator,
 which is not private to the last bit. Strategies of more than 5 10^7 numbers are products of rank 100, as plans of very
-many records are. Seconds are the processor's, the least of a few runs of both in turn. The last columns: by how much more the discrete
-noise varies than s w, and how far the integers' sums lie from B q, over s.
+many records are. Seconds are the processor's, the least of a few runs of both in turn. The last columns: by how much
+more the discrete noise varies than s w, and how far the integers' sums lie from B q, over s.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr
 
 from ..arrays import FloatArray
 
@@ -40,26 +40,6 @@ class NoInterval:
             ValueError: always, with the reason.
         """
         raise ValueError(f"there is no interval: {self.reason}")
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class NormalInterval:
-    """Truth ~ N(centre, sd^2) for f, and with ``output_sd`` about f for an output.
-
-    Attributes:
-        centre: (draws, P).
-        sd: of f (draws, P).
-        output_sd: of one output about f (draws, 1).
-    """
-
-    centre: FloatArray
-    sd: FloatArray
-    output_sd: FloatArray
-
-    def interval(self, level: float, of: Of) -> tuple[FloatArray, FloatArray]:
-        """See ``Uncertainty``."""
-        half = ndtri((1 + level) / 2) * np.hypot(self.sd, self.output_sd if of == "outputs" else 0.0)
-        return self.centre - half, self.centre + half
 
 
 def mixture_half_width(shifts: FloatArray, variances: FloatArray, level: float) -> FloatArray:

@@ -19,6 +19,7 @@ from ..gp.uncertainty import NoInterval, Uncertainty
 from ..gp.variational import Features, grid_in_box, inducing_root, row_blocks, whitened_features
 from ..kernels import Stationary
 from ..sparse.fit import SparseFit
+from ..sparse.interval import SparseInterval
 from ..sparse.kernel_norms import KernelNorm, kernel_norm_bound
 from ..sparse.posterior import errors_in_variables
 from ..sparse.published_posterior import Covariance, paper_posterior
@@ -33,7 +34,6 @@ from ..sparse.statistics import (
     noise_scales,
 )
 from .base import NotPrivate, Release, teaching
-from .clipped import SparseInterval
 
 ONE_RECORD = "one record (input and output) replaced, n public"
 ASSUMPTIONS = (

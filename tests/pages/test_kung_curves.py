@@ -16,7 +16,7 @@ from tests.pages.reading import page_text, traces
 
 
 def shown(value: str) -> float:
-    return float(value.replace("±", "").replace("ε =", "").split()[0])
+    return float(value.replace("≤", "").replace("ε =", "").split()[0])
 
 
 BANDS = ("95 % interval: one more height", "95 % interval: the curve")

@@ -56,8 +56,8 @@ def release_metrics(ours: Result, paper: Result, overlay: bool, shown: Shown) ->
         *(errors if overlay else directions),
         Metric(
             f"Noise, typical record, {100 * LEVEL:g} %",
-            f"± {shown(noise_at_records(ours))}",
-            f"published ± {shown(noise_at_records(paper))}",
+            f"≤ {shown(noise_at_records(ours))}",
+            f"published ≤ {shown(noise_at_records(paper))}",
         ),
         Metric(
             "Spent on screen",

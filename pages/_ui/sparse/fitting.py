@@ -17,9 +17,9 @@ from dpgp_core.gp.uncertainty import Of
 from dpgp_core.gp.variational import posterior
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import SparseVariational
-from dpgp_core.mechanisms.clipped import SparseInterval
 from dpgp_core.selection.hyperparameters import Candidate, HyperparameterChoice, choose_by_evidence, choose_jointly
 from dpgp_core.selection.repeated import choose_liu_talwar
+from dpgp_core.sparse.interval import SparseInterval
 from dpgp_core.sparse.statistics import add_noise
 
 SPLIT_SEED = 0  # public

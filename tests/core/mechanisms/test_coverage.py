@@ -11,7 +11,7 @@ from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import CATALOGUE, RefinedCloaking
 from dpgp_core.mechanisms.base import Planned
 from dpgp_core.mechanisms.catalogue import Parameters
-from dpgp_core.mechanisms.clipped import SparseInterval
+from dpgp_core.sparse.interval import SparseInterval
 
 KERNEL, NOISE_VARIANCE = EQ(lengthscale=2.0), 0.3
 PARAMETERS = Parameters(

@@ -1,9 +1,4 @@
-"""Intervals about what bins and sparse sums predict; what clipping does to them is simulated from the declared model.
-
-Given f at its input, an output y = f + e clipped to +-R has mean h(f) and variance v(f), in closed form
-(``bayes.clipping.seen``). Released curves are linear in the clipped outputs, so that f* minus a released curve is,
-for each f that the model makes up, Gaussian about a shift: a mixture of Gaussians, whose quantiles are the intervals.
-"""
+"""Intervals about what sparse sums predict; what clipping at the bounds does to them is simulated from the model."""
 
 from __future__ import annotations
 
@@ -17,72 +12,15 @@ from scipy.linalg import cho_factor, cho_solve
 
 from ..arrays import FloatArray
 from ..bayes.clipping import seen
-from ..gp.grid import BinPlan, IndexArray
-from ..gp.predictive import Predictive
+from ..gp.predictive import of_curves
 from ..gp.uncertainty import Of, mixture_half_width, mixture_level
 from ..gp.variational import whitened_features
-from ..kernels import Kernel
-from ..sparse.posterior import SparsePosterior
-from ..sparse.statistics import NoisyStatistics
+from .posterior import SparsePosterior
+from .statistics import NoisyStatistics
 
 _SIMULATED = 400  # made-up curves f; each counts twice, with its mirror image
-_RECORDS = 1024  # at which they are drawn, unless there are fewer records or more bins
 _POINTS = 256  # of the box, or four to a feature
-_NUGGET = 1e-6  # of the kernel's variance: keeps the covariance of many points positive definite
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class BinInterval:
-    """About W m, m the noisy means of bins: f* - W m = (f* - C f) + (C f - W h) - W noise, C f = E[f* | f].
-
-    The first is N(0, variance) and independent of the rest. h is the bins' mean of h(f); their noise is Gaussian of
-    variance v / n_b, v the bins' mean of v(f), and Laplace noise of scale b, which is N(0, 2 b^2 E) for E exponential.
-    In large tables f is drawn at some of the records of every bin.
-
-    Attributes:
-        kernel: of f, in model units.
-        noise_variance: of one record about f, in squared model units.
-        half_range: R, half the width of the bounds, in model units.
-        plan: the occupied bins.
-        X: public inputs (n, D).
-        X_test: (P, D).
-        smoother: W (P, b).
-        noise_sds: of the privacy noise in each mean (b,), in model units.
-        centre: W m (draws, P), in the output's unit.
-        y_scale: model unit, in the output's unit.
-    """
-
-    kernel: Kernel
-    noise_variance: float
-    half_range: float
-    plan: BinPlan
-    X: FloatArray
-    X_test: FloatArray
-    smoother: FloatArray
-    noise_sds: FloatArray
-    centre: FloatArray
-    y_scale: float
-
-    def interval(self, level: float, of: Of) -> tuple[FloatArray, FloatArray]:
-        """See ``Uncertainty``; as wide for every draw."""
-        shifts, variances = self._simulated
-        more = self.noise_variance if of == "outputs" else 0.0
-        half = self.y_scale * mixture_half_width(shifts, variances + more, level)
-        return self.centre - half, self.centre + half
-
-    @cached_property
-    def _simulated(self) -> tuple[FloatArray, FloatArray]:
-        """C f - W h, and the variance about it, (S, P) in model units."""
-        rng, W, counts = np.random.default_rng(0), self.smoother, self.plan.counts  # of curves that are made up
-        rows = _some_of_each(self.plan, rng)
-        model = _model(self.kernel, self.X[rows], self.X_test)
-        f = model.outputs(rng, _SIMULATED)
-        h, v = (
-            _bin_means(each, self.plan.members[rows], len(counts))
-            for each in seen(f, self.noise_variance, self.half_range)
-        )
-        noise = v / counts + self.noise_sds**2 * rng.standard_exponential(v.shape)
-        return (model.C @ f.T).T - h @ W.T, model.variance + noise @ (W**2).T
+_RIDGE = 1e-6
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -149,7 +87,7 @@ class SparseInterval:
         first = self.posteriors[0]  # all have its kernel and inducing inputs
         rng, (low, high) = np.random.default_rng(0), np.array(self.x_box).T
         points = rng.uniform(low, high, (max(_POINTS, 4 * len(first.Z)), len(low)))
-        model = _model(first.kernel, points, self.X_test)
+        model = of_curves(first.kernel, points, self.X_test)
         f = model.outputs(rng, _SIMULATED)
         h, v = seen(f, self.noise_variance, self.half_range)
         phi, psi = (whitened_features(first.kernel, first.Z, first.root, x) for x in (points, self.X_test))
@@ -169,28 +107,7 @@ class _MadeUp(NamedTuple):
     psi: FloatArray
 
 
-def _model(kernel: Kernel, X: FloatArray, X_test: FloatArray) -> Predictive:
-    """Of f itself at points X and X_test."""
-    nugget = _NUGGET * float(kernel.diagonal(X[:1])[0])
-    return Predictive(kernel=kernel, X=X, X_test=X_test, noise_variance=nugget, inference="exact")
-
-
-def _some_of_each(plan: BinPlan, rng: np.random.Generator) -> IndexArray:
-    """Rows of at most about ``_RECORDS`` records, the same number of each bin where it has as many."""
-    most = max(1, _RECORDS // len(plan.counts))
-    order = rng.permutation(len(plan.members))
-    order = order[np.argsort(plan.members[order], kind="stable")]
-    place = np.arange(len(order)) - (np.cumsum(plan.counts) - plan.counts)[plan.members[order]]
-    return np.asarray(order[place < most], dtype=np.intp)
-
-
-def _bin_means(values: FloatArray, members: IndexArray, bins: int) -> FloatArray:
-    """Means (S, b) of values (S, k) over the bins that records are members of (k,)."""
-    indicator = np.equal.outer(members, np.arange(bins)).astype(float)
-    return np.asarray(values @ indicator / indicator.sum(axis=0))
-
-
 def _weights(phi: FloatArray, h: FloatArray) -> FloatArray:
     """Gamma (S, m) of least |h - phi gamma|^2, h (S, k), with a ridge where features hardly reach."""
-    gram = phi.T @ phi + _NUGGET * len(phi) * np.eye(phi.shape[1])
+    gram = phi.T @ phi + _RIDGE * len(phi) * np.eye(phi.shape[1])
     return np.asarray(cho_solve(cho_factor(gram, lower=True), phi.T @ h.T).T)
