@@ -88,6 +88,6 @@ def declared(
 
 
 def of_curves(kernel: Kernel, X: FloatArray, X_test: FloatArray) -> Predictive:
-    """The model whose outputs are f itself at X (n, D), but for a nugget that keeps its covariance positive definite."""
+    """The model whose outputs are f itself at X (n, D), but for a nugget that keeps the covariance regular."""
     nugget = _NUGGET * float(kernel.diagonal(X[:1])[0])
     return Predictive(kernel=kernel, X=X, X_test=X_test, noise_variance=nugget, inference="exact")
