@@ -415,8 +415,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         MECHANISM,
         "the interval is simulated from the outputs",
-        "plan=plan, public=dataset.public_part(), curve=curve)",
-        "plan=plan, public=dataset, curve=curve)",
+        "plan=plan, public=dataset.public_part(), centre=curve)",
+        "plan=plan, public=dataset, centre=curve)",
         _replay("cloaking"),
     ),
     Mutant(
@@ -555,7 +555,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         CELLS,
         "the distance of two columns is taken to be sqrt 2",
-        "sensitivity=_root_up(largest)",
+        "sensitivity=max(1, _root_up(largest))",
         "sensitivity=_root_up(2 * GRID**2)",
         _in("measurement", "cells", "a_record_moves_the_counts_by_at_most_the_sensitivity", "known_sensitivities"),
     ),
@@ -731,10 +731,10 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         BEST,
-        "the number of runs costs nothing at order one",
+        "the number of runs costs nothing",
         "math.log(self.gamma) / orders).min()",
         "0 * math.log(self.gamma) / orders).min()",
-        _in("accounting", "best_of_many", "an_exact_selection_diverges_no_more_than_the_curve"),
+        CHOICES,
     ),
     Mutant(
         BEST,
@@ -817,16 +817,16 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "dpgp_core/mechanisms/recorded.py",
         "an interval leaves out the noise",
-        "mixture_half_width(shifts, unknown + noise, level)",
-        "mixture_half_width(shifts, unknown, level)",
-        _in("mechanisms", "recorded"),
+        "made.variance + self.public.y_scale**2 * unknown, level)",
+        "0 * made.variance + self.public.y_scale**2 * unknown, level)",
+        _in("mechanisms", "coverage", "intervals_hold_on_data_from_the_model"),
     ),
     Mutant(
         "dpgp_core/mechanisms/recorded.py",
         "an interval leaves out what clipping does",
-        "mixture_half_width(shifts, unknown + noise, level)",
-        "mixture_half_width(0 * shifts, unknown + noise, level)",
-        _in("mechanisms", "recorded"),
+        "mixture_half_width(made.bias,",
+        "mixture_half_width(0 * made.bias,",
+        _in("mechanisms", "coverage", "intervals_know_what_clipping_does"),
     ),
     Mutant(
         "dpgp_core/bayes/intervals.py",

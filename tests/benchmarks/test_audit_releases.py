@@ -71,21 +71,22 @@ def proven(pair, count):
 USUAL, FAR = EXAMPLE.y_bounds, (1e9, 1e9 + 2)
 
 
+SMALL = [(name, FAR, 0.01, 50) for name in CHOICES if name != "bayes_cells"]  # it plans anew for every zip
+FULL = [(*case, 500) for case in product(CHOICES, (USUAL, FAR), (0.01, 1.0, 10.0))]
+
+
 @pytest.mark.parametrize(
-    ("y_bounds", "epsilon", "count"),
-    [(FAR, 0.01, 50)]
-    + [pytest.param(*case, 500, marks=pytest.mark.slow) for case in product((USUAL, FAR), (0.01, 1.0, 10.0))],
+    ("mechanism", "y_bounds", "epsilon", "count"),
+    [*SMALL, *(pytest.param(*case, marks=pytest.mark.slow) for case in FULL)],
 )
-@pytest.mark.parametrize("mechanism", CHOICES)
 def test_no_linear_score_of_zips_passes_the_claim(mechanism, y_bounds, epsilon, count):
     pair = neighbours(mechanism, epsilon, y_bounds=y_bounds, points=5 if mechanism == "gp_prior" else 40)
     assert proven(pair, count) <= epsilon  # a true claim fails once in a million runs
 
 
-@pytest.mark.parametrize("mechanism", ["cloaking", "sparse"])
-def test_so_few_zips_would_show_numbers_without_noise(mechanism):
-    pair = neighbours(mechanism, 0.01, points=40)
-    with scaled_noise(0.0):
+def test_so_few_zips_would_show_hardly_any_noise():
+    pair = neighbours("cloaking", 0.01, points=40)
+    with scaled_noise(1e-3):
         assert proven(pair, 50) > 0.01
 
 
@@ -111,4 +112,4 @@ def test_zips_of_neighbours_with_the_same_noisy_numbers_are_the_same(mechanism):
     claim = pair.spec.guarantee.budget
     mu = gaussian_mu(second)
     found = gaussian_epsilon(mu, claim.delta) if claim.delta else pure_epsilon(second)
-    assert (0.7 if mechanism == "sparse" else 0.9) <= found <= claim.epsilon * (1 + 1e-6)
+    assert (0.7 if mechanism in ("sparse", "bayes_cells") else 0.9) <= found <= claim.epsilon * (1 + 1e-6)

@@ -296,6 +296,9 @@ def test_data_sets_must_be_neighbours(make_dataset):
     far = replace(data, y=data.y + 0.1)
     with pytest.raises(ValueError, match="neighbours must differ in exactly 1 record after clipping, these differ in"):
         audit(mechanism, data, far, data.X, rng, 100)
+    two = replace(data, y=np.where(np.arange(data.n) < 2, data.y_bounds[0], data.y))
+    with pytest.raises(ValueError, match="these differ in 2"):
+        audit(mechanism, data, two, data.X, rng, 100)
     with pytest.raises(ValueError, match="these differ in 0"):
         audit(mechanism, data, data, data.X, rng, 100)
     moved = data.X.copy()

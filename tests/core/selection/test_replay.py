@@ -13,7 +13,7 @@ from dpgp_core.data import Dataset
 from dpgp_core.evaluation.cross_validation import k_folds, plan_folds
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import SparseVariational
-from dpgp_core.selection import repeated
+from dpgp_core.selection import hyperparameters, repeated
 from dpgp_core.selection.coinpress import CoinPress
 from dpgp_core.selection.exponential import choose
 from dpgp_core.selection.hyperparameters import Candidate, choose_by_evidence, choose_jointly
@@ -159,13 +159,42 @@ def test_releasing_all_kernels_together_adds_up_to_the_claim():
     assert 0.9 <= gaussian_epsilon(gaussian_mu(tape), DELTA) <= 1 + 1e-6
 
 
-def test_scoring_the_other_half_adds_up_to_the_claim():
-    pair = neighbours(SCORED)
-    tape = replayed(lambda data: choose_jointly(SPARSE, CANDIDATES, data), pair)
+def test_scoring_the_other_half_adds_up_to_the_claim(monkeypatch):
+    """A record lies where one kernel predicts it, then where another does: one score falls by the range, one rises."""
+    mechanism = replace(SPARSE, epsilon=100.0, n_inducing=8)
+    candidates = [Candidate(kernel=EQ(lengthscale=length), noise_variance=0.01) for length in (0.5, 3.0)]
+    fits, densities = [], hyperparameters.log_densities
+
+    def seen(fit, *arguments):
+        fits.append(fit)
+        return densities(fit, *arguments)
+
+    monkeypatch.setattr(hyperparameters, "log_densities", seen)
+    data = wave(400)
+    with taped():
+        choose_jointly(mechanism, candidates, data, log_density_range=2.0)
+    predicted = np.array([fit.predict(data.X)[0] for fit in fits])
+    apart = np.where(np.arange(data.n) % 2, np.abs(predicted[0] - predicted[1]), 0.0)  # odd rows are scored
+    assert apart.max() > 0.5  # five standard deviations of the noise
+    pair = [replace(data, y=np.where(np.arange(data.n) == apart.argmax(), y, data.y)) for y in predicted]
+    tape = replayed(lambda each: choose_jointly(mechanism, candidates, each, log_density_range=2.0), pair)
     assert gaussian_mu(tape) == 0
-    assert 0 < pure_epsilon(tape) <= 1
-    # the rate is epsilon / (2 Delta), Delta one record's range, in steps of the grid
-    assert float(tape.calls[-1].parameter) * 2 * 2**20 == pytest.approx(1.0, rel=1e-5)
+    before, after = list(pairs_of(tape))[-1]
+    assert before.kind == "exponential_mechanism"
+    moved = (after.exact[1] - after.exact[0]) - (before.exact[1] - before.exact[0])
+    assert 52 < float(before.parameter * moved) <= 100  # with half the sensitivity above 100
+    assert pure_epsilon(tape) <= 100
+
+
+def test_a_record_that_no_candidate_expects_moves_no_score_further():
+    data = wave()
+    pair = [replace(data, y=np.where(np.arange(data.n) == SCORED, y, data.y)) for y in (0.0, 3.0)]
+    mechanism = replace(SPARSE, epsilon=8.0)
+    tape = replayed(lambda each: choose_jointly(mechanism, CANDIDATES, each), pair)
+    before, after = list(pairs_of(tape))[-1]
+    moved = np.array([u - v for u, v in zip(after.exact, before.exact, strict=True)], dtype=float)
+    assert 0 < float(before.parameter) * (moved.max() - moved.min()) <= 8
+    assert 0 < pure_epsilon(tape) <= 8
 
 
 # ---------------------------------------------------------------------- repeated runs
