@@ -7,14 +7,14 @@ from pages._ui.start import controls, deployments, meaning
 from pages._ui.tour import walk
 from pages._ui.work import cached
 
-draw = sidebar.privacy(draws=False)
+draw = sidebar.privacy()
 prior, family = controls.prior(), controls.family()
 attack = meaning.best_attack(draw, prior, family)
 delta = attack.guarantee.budget.delta
 
 frame.heading(
     "What does a privacy budget promise one person?",
-    f"At ε = {draw.epsilon:g} and δ = {delta:g}, the best possible attacker, who gives one fact about you a "
+    f"At ε = {draw.epsilon:g} and δ = {text.small(delta)}, the best possible attacker, who gives one fact about you a "
     f"{text.percent(prior)} chance beforehand, judges it right **{text.percent(attack.after)}** of the time after "
     f"seeing the release, and {text.percent(attack.before)} without it.",
 )
@@ -23,7 +23,7 @@ frame.metrics(
     [
         Metric("Attacker right, after", text.percent(attack.after), f"before {text.percent(attack.before)}"),
         Metric("A probability may grow by", f"× {text.growth(draw.epsilon)}", f"exp(ε), ε = {draw.epsilon:g}"),
-        Metric("and beyond that by", text.at_most(delta) if delta else "nothing", f"δ = {delta:g}"),
+        Metric("and beyond that by", text.at_most(delta) if delta else "nothing", f"δ = {text.small(delta)}"),
         Metric(
             "Noise ÷ one person's reach",
             "any" if attack.noise is None else f"{text.number(attack.noise)} ×",
@@ -36,9 +36,9 @@ with left:
     caption = f"{meaning.TRADEOFF_ALT} {meaning.FAMILY_NOTES[family]}"
     frame.chart(cached.drawn(meaning.tradeoff_figure, draw, family), "tradeoff", caption)
 with right:
-    st.subheader("What is protected, and from whom")
+    st.header("What is protected, and from whom")
     st.markdown(meaning.WHO)
-    st.subheader("Epsilon and delta")
+    st.header("Epsilon and delta")
     st.markdown(meaning.WHAT)
     with st.expander("Words used on these pages", icon=":material/menu_book:"):
         st.markdown(glossary.listed())

@@ -17,7 +17,7 @@ held = steps.table()
 spec = form.declared(held.columns, account.limit) if held else None
 found = steps.ready(held, spec) if held and spec else None
 if held and spec and found:
-    st.subheader("4. Release")
+    st.header("4. Release")
     st.markdown(
         f"{found.n:,} rows read. {figures.interval_sentence(spec, found.half_width, found.step)} "
         f"{figures.inference_sentence(found.inference)}"

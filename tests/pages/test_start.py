@@ -13,7 +13,7 @@ from tests.pages.reading import page_text, traces
 
 @pytest.mark.parametrize("epsilon", ["0.1", "1", "10"])
 def test_attackers_success_is_that_of_the_gaussian_test(open_page, epsilon):
-    app = open_page("start", epsilon=epsilon)
+    app = open_page("start", epsilon=epsilon, delta="0.01")
     # at even prior odds the best test of N(0,1) against N(mu,1) is right with probability Phi(mu/2)
     expected = 100 * ndtr(0.5 / noise_multiplier(float(epsilon), 0.01))
     assert float(app.metric[0].value.split()[0]) == pytest.approx(expected, rel=0.05)
@@ -49,7 +49,7 @@ def test_laplace_noise_has_its_own_curve_success_and_guarantee(open_page, epsilo
 
 
 def test_without_a_known_kind_of_noise_the_limit_itself_is_assumed(open_page):
-    app = open_page("start", epsilon="1", family="any")
+    app = open_page("start", epsilon="1", delta="0.01", family="any")
     # 1 - (1 - delta) / (1 + e) at even odds
     assert app.metric[0].value == f"{100 * (1 - 0.99 / (1 + np.e)):.0f} %"
     assert app.metric[3].value == "any"

@@ -151,7 +151,7 @@ def test_the_ledger_and_the_table_survive_page_changes(open_page):
     app = press(declared(open_page), "Make release 1")
     app.switch_page("../start.py").run()
     app.switch_page("../your_data.py").run()
-    assert "**1 released**, ε = 1.00 of 1.5 spent" in page_text(app)
+    assert "**1 released**, ε = 1 of 1.5 spent" in page_text(app)
     assert next(each for each in app.number_input if each.key == "own_f_high").value == 200.0
     assert [button.label for button in app.button if button.label.startswith("Make release")] == [
         "Make release 2: spends ε = 1"
@@ -175,7 +175,7 @@ def test_an_earlier_ledger_is_continued_from_its_card(open_page, own_visitors):
     elsewhere = declared(open_page)
     uploader = next(each for each in elsewhere.file_uploader if each.key == "own_card")
     elsewhere = press(uploader.upload("release.json", card, "application/json").run(), "Continue its ledger")
-    assert "**1 released**, ε = 1.00 of 1.5 spent" in page_text(elsewhere)
+    assert "**1 released**, ε = 1 of 1.5 spent" in page_text(elsewhere)
     app = press(app, "Make release 2")
     uploader = next(each for each in app.file_uploader if each.key == "own_card")
     app = press(uploader.upload("release.json", card, "application/json").run(), "Continue its ledger")
@@ -320,7 +320,7 @@ def test_a_release_is_explored_on_its_own_page_at_no_budget(open_page):
     assert not app.exception
     assert app.title[0].value == "What else does one release say, for free?"
     assert "Shown: release 1" in "\n".join(each.value for each in app.sidebar.caption).replace("\\", "")
-    assert [each.value for each in app.metric[:2]] == ["ε = 1.00", "ε = 0"]
+    assert [each.value for each in app.metric[:2]] == ["ε = 1", "ε = 0"]
     assert "one person's height" in page_text(app).replace("&#x27;", "'")
     app.switch_page("../your_data.py").run()
-    assert "**1 released**, ε = 1.00 of 2 spent" in page_text(app)
+    assert "**1 released**, ε = 1 of 2 spent" in page_text(app)

@@ -13,8 +13,9 @@ from pages._ui import session
 from pages._ui.excursion import computed, exploration
 from pages._ui.excursion.exploration import Kind, View
 from pages._ui.excursion.figures import LAYERS
+from pages._ui.look import state
 from pages._ui.look.offers import PATH_DELTAS, RIDGES, SIGMAS, DropDown
-from pages._ui.look.sidebar import as_number, choice, draw_number, overlay, path_controls, pick
+from pages._ui.look.sidebar import as_number, choice, draw_number, folded, overlay, path_controls, pick
 
 PATH_LENGTHS = (0.05, 0.08, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2)
 ETAS = (0, 0.05, 0.1, 0.2, 0.5, 1)
@@ -24,7 +25,7 @@ LN_PRICES = (12.6, 12.8, 13, 13.2, 13.4, 13.6)
 SEARCH_BUDGETS = (1, 2, 3, 5, 10, 20)
 KIND: DropDown[Kind] = DropDown("excursion", {"curve": "1-D", "plumes": "2-D plumes", "london": "London hexagons"})
 LAYER = DropDown("excursion_layer", {kind: layer.title for kind, layer in LAYERS.items()})
-_DEFAULTS: dict[Kind, tuple[float, float, float]] = {  # kind -> lengthscale, r, s: epsilon of 2 to 4
+_DEFAULTS: dict[Kind, tuple[float, float, float]] = {  # kind -> lengthscale, r, s: epsilon of 3 to 5
     "curve": (0.3, 8, 0.05),
     "plumes": (0.1, 8, 0.05),
     "london": (0.08, 8, 0.05),
@@ -38,7 +39,9 @@ def excursion_kind() -> Kind:
         "Data", titles, default=titles[0], key=KIND.key, bind="query-params", required=True,
         label_visibility="collapsed",
     )  # fmt: skip
-    return KIND.value(chosen)
+    kind = KIND.value(chosen)
+    state.note(KIND.key, chosen, titles[0], kind)
+    return kind
 
 
 def excursion_layer(show_overlay: bool) -> str:
@@ -56,21 +59,19 @@ class ExcursionSettings(NamedTuple):
 def excursion_settings(kind: Kind) -> ExcursionSettings:
     """The whole sidebar."""
     lengthscale, r, s = _DEFAULTS[kind]
-    with st.sidebar:
-        show = overlay()
-    st.sidebar.subheader("Release")
     released = path_controls(s, r)
-    eta = choice("η: added prior noise", "eta", ETAS, 0, help="Further noise from the GP prior; buys a smaller ε.")
-    length = choice(
-        "Lengthscale [share of the domain]",
-        "length",
-        PATH_LENGTHS,
-        lengthscale,
-        lambda raw: check_positive("lengthscale", as_number(raw)),
-    )
-    delta = choice("δ", "path_delta", PATH_DELTAS, 0.005, lambda raw: check_delta(as_number(raw)))
-    seed = draw_number()
-    st.sidebar.subheader("Data")
+    delta = choice("δ", "path_delta", PATH_DELTAS, 1e-4, lambda raw: check_delta(as_number(raw)))
+    show = overlay()
+    with folded("Model"):
+        eta = choice("η: added prior noise", "eta", ETAS, 0, help="Further noise from the GP prior; buys a smaller ε.")
+        length = choice(
+            "Lengthscale [share of the domain]",
+            f"length_{kind}",
+            PATH_LENGTHS,
+            lengthscale,
+            lambda raw: check_positive("lengthscale", as_number(raw)),
+        )
+        seed = draw_number()
     if kind == "london":
         threshold: float = choice("Threshold [ln GBP]", "ln_price", LN_PRICES, 13, help="13.0 is about GBP 442,000.")
         noise = exploration.LONDON_NOISE
@@ -123,5 +124,5 @@ def _set_controls(kind: Kind, lengthscale: float, r: float, delta: float, paths:
     if not fitting:
         st.warning(f"No setting on the sliders keeps within epsilon = {budget:g}; try fewer paths or a larger budget.")
         return
-    session.move({"length": length, "r": ridge, "sigma": fitting[0], "eta": 0})
+    session.move({f"length_{kind}": length, "r": ridge, "sigma": fitting[0], "eta": 0})
     st.success(f"Found for epsilon at most {budget:g}: lengthscale {length:g}, r = {ridge:g}, s = {fitting[0]:g}.")

@@ -9,7 +9,7 @@ import streamlit as st
 from dpgp_core.release import Published, ReleaseSpec, bundle
 from pages._ui import environment
 from pages._ui.look import frame
-from pages._ui.look.text import at_least, at_most, plain
+from pages._ui.look.text import at_least, at_most, plain, small
 from pages._ui.own import figures, form, protection, session, upload
 from pages._ui.own.session import Account
 from pages._ui.own.upload import Prepared, Table
@@ -41,7 +41,7 @@ _NO_UPLOADS = (
 
 def table() -> Table | None:
     """Upload, or practise; the table stays in this session's memory until it is forgotten or the session ends."""
-    st.subheader("1. Your table")
+    st.header("1. Your table")
     if environment.switched_on("DPGP_UPLOADS"):
         _upload()
     else:
@@ -189,7 +189,7 @@ def _show(issued: Issued, published: Published, spec: ReleaseSpec) -> None:
 
 def _explore(issued: Issued) -> None:
     """Other models, points and thresholds for the released numbers: the page where they cost nothing."""
-    st.subheader("Explore this release, free")
+    st.header("Explore this release, free")
     st.markdown(
         "Other lengthscales, kernels, grids, levels and thresholds can be tried on the released numbers as often as "
         "you like: whatever is computed from them is covered by the guarantee already."
@@ -221,7 +221,7 @@ def ledger(account: Account) -> None:
         else:
             st.markdown(
                 f":material/verified_user: Spent **ε = {at_most(account.spent)}** of {account.limit:g} "
-                f"at δ = {account.delta:g}; left for a Gaussian release: **ε = {at_least(account.left)}**"
+                f"at δ = {small(account.delta or 0)}; left for a Gaussian release: **ε = {at_least(account.left)}**"
             )
             st.caption("  \n".join(f"{plain(name)}: ε = {item.budget.epsilon:g}" for name, item in account.entries))
         with st.popover("Continue or begin a ledger", icon=":material/receipt_long:", width="stretch"):
