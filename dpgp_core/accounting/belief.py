@@ -78,7 +78,7 @@ def telling_beliefs(prior: float, share: float, tradeoff: Tradeoff) -> Beliefs:
 
 
 def _found(prior: float, accused: float, tradeoff: Tradeoff) -> float:
-    """p (1 - f(a)) at the a where a share ``accused`` of all cases is accused."""
+    """P (1 - f(a)) at the a where a share ``accused`` of all cases is accused."""
 
     def hit(a: float) -> float:
         return prior * (1 - float(tradeoff(np.array([a]))[0]))
@@ -90,11 +90,12 @@ def _found(prior: float, accused: float, tradeoff: Tradeoff) -> float:
 
 
 def chance_beyond(epsilon: float, mu: float) -> float:
-    """Chance that Gaussian noise moves the odds of a true fact by more than a factor e^epsilon towards it.
+    """Chance that Gaussian noise moves the odds by more than a factor e^epsilon, either way, true or not.
 
-    Phi(mu / 2 - epsilon / mu): the log-likelihood ratio is N(mu^2 / 2, mu^2) under "in"
+    Phi(mu / 2 - epsilon / mu) + Phi(-mu / 2 - epsilon / mu)
 
-    It is larger than the delta of (epsilon, delta): delta is that chance less e^epsilon times the same under "out".
+    The log-likelihood ratio is N(mu^2 / 2, mu^2) under "in" and N(-mu^2 / 2, mu^2) under "out". The chance is larger
+    than the delta of (epsilon, delta), which is the first term less e^epsilon times the second.
 
     Args:
         epsilon: logarithm of the factor, >= 0.
@@ -108,4 +109,4 @@ def chance_beyond(epsilon: float, mu: float) -> float:
     if not (math.isfinite(epsilon) and epsilon >= 0):
         raise ValueError(f"epsilon must be finite and not negative, got {epsilon}")
     check_positive("mu", mu)
-    return float(ndtr(mu / 2 - epsilon / mu))
+    return float(ndtr(mu / 2 - epsilon / mu) + ndtr(-mu / 2 - epsilon / mu))

@@ -59,7 +59,13 @@ def every_length(name: str) -> list[Address]:
 
 
 PAGES = (
-    Page(file="start", title="Start", icon="home", section="Learn", drop_downs=(start.FAMILY,)),
+    Page(
+        file="start",
+        title="Start",
+        icon="home",
+        section="Learn",
+        drop_downs=(start.FAMILY, compare.DATASET, start.MECHANISM),
+    ),
     Page(
         file="kung_curves",
         title="!Kung curves",

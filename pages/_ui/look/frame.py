@@ -107,6 +107,15 @@ def table(frame: pd.DataFrame, key: str, note: str = "") -> None:
     )
 
 
+def colours() -> None:
+    """What the colours mean, on every page the same."""
+    marks = "".join(
+        f'<span><span aria-hidden="true" class="swatch" style="background:{colour}"></span>{meaning}</span> '
+        for colour, meaning in palette.MEANINGS
+    )
+    st.html(f'<p class="colours">Colours: {marks}</p>')
+
+
 def page_cards(rows: Sequence[tuple[str, str]]) -> None:
     """Links to the other pages, each with the question it answers. They keep the state in the address."""
     for page, question in rows:
@@ -165,11 +174,15 @@ def guarantee_card(guarantee: Guarantee, note: str = "") -> None:
     )
 
 
+def here() -> str:
+    """The address of this state, once all controls have been drawn."""
+    return f"{st.context.url or ''}?{urlencode(state.address())}"
+
+
 def state_link() -> None:
     """Sidebar: the address of this state, ready to copy; undo, and reset. The last call of a page."""
     state.remember()
-    query = urlencode(state.address())
-    address = (st.context.url or "") + (f"?{query}" if query else "")
+    address = here()
     with st.sidebar.container(horizontal=True):
         with st.popover("Copy this state", icon=":material/link:"):
             st.code(address, language=None, wrap_lines=True)

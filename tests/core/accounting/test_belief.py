@@ -88,9 +88,9 @@ def test_beliefs_average_to_the_prior_and_close_in_as_the_share_grows():
 
 @pytest.mark.parametrize(("epsilon", "mu"), [(0.5, 0.3), (1.0, 0.5), (3.0, 2.0)])
 def test_the_chance_beyond_epsilon_is_more_than_delta(epsilon, mu):
-    under_out = norm.cdf(-mu / 2 - epsilon / mu)
+    away = norm.cdf(-mu / 2 - epsilon / mu)
     delta = math.exp(log_delta_of(1 / mu, epsilon))
-    assert chance_beyond(epsilon, mu) - math.exp(epsilon) * under_out == pytest.approx(delta, rel=1e-6)
+    assert chance_beyond(epsilon, mu) - (1 + math.exp(epsilon)) * away == pytest.approx(delta, rel=1e-6)
     assert chance_beyond(epsilon, mu) > delta
 
 
