@@ -36,6 +36,10 @@ if show:
             "attack",
             [
                 (
+                    "As in Maciazek et al.: the attack on three paths, δ = 0.05.",
+                    {"attack_r": 0.1, "attack_paths": 3, "attack_delta": 0.05},
+                ),
+                (
                     "Little noise and three paths: the attack finds almost everyone.",
                     {"attack_r": 0.1, "attack_paths": 3},
                 ),

@@ -61,6 +61,7 @@ if show:
         frame.lessons(
             "compare",
             [
+                ("As in Smith et al. 2018: δ = 0.01.", {"delta": 0.01}),
                 ("Strong privacy: do the bins catch up?", {"epsilon": 0.2}),
                 ("The number of bins decides how good they are, and choosing it is not free.", {"bins": 30}),
                 ("Two inputs: age and weight.", {"compare_dataset": "kung_2d"}),

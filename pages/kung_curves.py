@@ -42,6 +42,10 @@ with lesson:
     frame.lessons(
         "kung_curves",
         [
+            (
+                "As in Smith et al. 2018: log-det objective, Hall's calibration, δ = 0.01.",
+                {"delta": 0.01, "mechanism": "cloaking", "objective": "logdet", "calibration": "hall"},
+            ),
             ("Ten times more privacy: does the curve still show growth?", {"epsilon": 0.1}),
             ("The same noise, designed by the published objective.", {"mechanism": "cloaking", "objective": "logdet"}),
             ("A short lengthscale follows every bump, and each person shows.", {"lengthscale_years": 5}),

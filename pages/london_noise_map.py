@@ -44,6 +44,10 @@ with lesson:
     frame.lessons(
         "london_noise_map",
         [
+            (
+                "The method of Smith et al. 2018 on a map: log-det objective, Hall's calibration, δ = 0.01.",
+                {"delta": 0.01, "mechanism": "cloaking", "objective": "logdet", "calibration": "hall"},
+            ),
             ("Short lengthscale: every hexagon must hide by itself.", {"lengthscale_km": 4}),
             ("Sixteen times as many records, the same privacy each.", {"map_dataset": "london_sales"}),
             ("Strong privacy: which parts of the map survive?", {"epsilon": 0.2, "map": "private"}),

@@ -26,6 +26,8 @@ page = st.navigation(
     position="top",
 )
 st.html(Path(__file__).parent / "look" / "page.css")
+if st.query_params.get("lesson") == "1":
+    st.html(Path(__file__).parent / "look" / "lesson.css")
 # Streamlit's menu drops the address's parameters; put them back, so that the state goes along from page to page.
 carried = session.CARRIED.get({})
 moved = session.PAGE.get(page.url_path) != page.url_path

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import io
 from collections.abc import Callable, Sequence
 from typing import Any
 from urllib.parse import urlencode
@@ -10,6 +11,7 @@ from urllib.parse import urlencode
 import pandas as pd
 import plotly.graph_objects as go
 import pydeck as pdk
+import segno
 import streamlit as st
 
 from dpgp_core.accounting.guarantee import Guarantee
@@ -179,6 +181,13 @@ def here() -> str:
     return f"{st.context.url or ''}?{urlencode(state.address())}"
 
 
+def qr(link: str) -> bytes:
+    """A link as a QR code, black on white in both colour schemes, as a PNG."""
+    out = io.BytesIO()
+    segno.make(link, error="l", micro=False).save(out, kind="png", scale=4)
+    return out.getvalue()
+
+
 def state_link() -> None:
     """Sidebar: the address of this state, ready to copy; undo, and reset. The last call of a page."""
     state.remember()
@@ -186,5 +195,6 @@ def state_link() -> None:
     with st.sidebar.container(horizontal=True):
         with st.popover("Copy this state", icon=":material/link:"):
             st.code(address, language=None, wrap_lines=True)
+            st.image(qr(address), width=180, output_format="PNG")
         st.button("Undo", key="state_undo", icon=":material/undo:", on_click=state.undo, disabled=not state.can_undo())
         st.button("Reset", key="state_reset", icon=":material/restart_alt:", on_click=state.reset)

@@ -38,7 +38,7 @@ def promise() -> str:
     return (
         f"Someone tossing a coin is right 50 % of the time. At ε = 0.5 the best attacker is right **{start}**, "
         f"{strong} at ε = 0.1, {weak} at ε = 10: a small ε leaves almost nothing to learn about you, "
-        "a large one almost everything. The red curve moves from the diagonal into the corner."
+        "a large one most of it. The red curve moves from the diagonal into the corner."
     )
 
 
