@@ -48,10 +48,12 @@ def at_line(number: int, action: Callable[[Path], Any], folder: Path, modules: S
 
     child = os.fork()
     if child == 0:
+        code = 1
         try:
             _traced(action, folder, modules, kill)
+            code = 0
         finally:
-            os._exit(0)
+            os._exit(code)
     _, status = os.waitpid(child, 0)
     assert os.WIFSIGNALED(status) or os.WEXITSTATUS(status) == 0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import io
 import math
@@ -48,7 +49,7 @@ class Table:
         name: as uploaded; shown to its owner only.
         content: its bytes.
         columns: names in its header line.
-        digest: SHA-256 of the bytes, to tell whether another file is looked at now.
+        digest: SHA-256 of the bytes, line ends aside: whether this is the same table as before.
     """
 
     name: str
@@ -71,7 +72,13 @@ def opened(name: str, content: bytes) -> Table:
     columns = tuple(column_names(io.BytesIO(content)))
     if len(columns) > MAX_COLUMNS:
         raise ValueError(f"the file has {len(columns)} columns, more than {MAX_COLUMNS}, the limit; keep those needed")
-    return Table(name, content, columns, hashlib.sha256(content).hexdigest())
+    return Table(name, content, columns, _digest(content))
+
+
+def _digest(content: bytes) -> str:
+    """What saving the same rows again in another program does not change."""
+    plain = content.removeprefix(codecs.BOM_UTF8).replace(b"\r\n", b"\n").rstrip(b"\n")
+    return hashlib.sha256(plain).hexdigest()
 
 
 def practice() -> Table:

@@ -127,8 +127,8 @@ def test_a_ledger_that_was_written_as_one_object_goes_on(tmp_path):
     path = tmp_path / "l.json"
     ledger = EXAMPLE.new_ledger()
     ledger.spend([ONE])
-    text = ledger_to_json(ledger)
-    for text in (text, text.rstrip(), json.dumps(json.loads(text))):
+    whole = ledger_to_json(ledger)
+    for text in (whole, whole.rstrip(), json.dumps(json.loads(whole))):
         path.write_text(text)
         spend_in_file(str(path), EXAMPLE.new_ledger(), ONE)
         assert counted(path) == 2
