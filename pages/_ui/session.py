@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from dpgp_core.accounting.guarantee import Guarantee
     from dpgp_core.arrays import FloatArray
     from dpgp_core.release import Published, ReleaseSpec
+    from pages._ui.ledgers.deliveries import Issued
     from pages._ui.own.upload import Prepared, Table
-    from pages._ui.serve.visitors import Issued
 
 T = TypeVar("T")
 
@@ -85,6 +85,7 @@ EXPLORED_REFIT: Slot[tuple[tuple[str, Any], Any]] = Slot("own_explored_refit")
 EXPLORED_FILES: Slot[int] = Slot("own_explored_files")  # a new number empties the uploader
 EXPLORED_SETTINGS: Slot[frozenset[str]] = Slot("own_explored_settings")  # all that were looked at
 OWN_TOKEN: Slot[str] = Slot("own_token")  # who this is, where there are no cookies
+OWN_LEDGER_TOKEN: Slot[str] = Slot("own_ledger_token")  # just made; shown until its owner has kept it
 
 _OURS = frozenset(slot.key for slot in (PAGE, CARRIED, ASKED, LAST_ADDRESS, EXPLAINED, SEEN, TILE, SEARCH_ASKED))
 
