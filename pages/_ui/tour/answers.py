@@ -19,10 +19,10 @@ from pages._ui.compare import computed as compare
 from pages._ui.compare import contenders
 from pages._ui.lengthscale import choice
 from pages._ui.lengthscale import computed as lengthscale
-from pages._ui.look import text
+from pages._ui.look import offers, text
 from pages._ui.model import Design, Draw, Model
 
-DELTA = 0.01
+DELTA = offers.DELTA
 KUNG = Model("kung", "EQ", 25.0, 0.3)
 _DENSE = 15  # sales in a hexagon
 
