@@ -21,7 +21,7 @@ left, right = st.columns(2)
 table = figures.fit_table(found)
 if view == "fits":
     with left:
-        caption = "Private fits: ours orange, the paper's purple and dashed; bands ± 1.96 posterior sd of the curve."
+        caption = figures.fit_alt(found)
         frame.chart(picture(figures.fit, found, show), "sparse_fit", caption)
     if show:
         with right:

@@ -90,8 +90,8 @@ PAGES = (
         icon="landscape",
         section="Explore",
         question="Where is it too high, seen through private posterior paths?",
-        drop_downs=(excursion.KIND, excursion.LAYER),
-        warm=excursion.KIND.others(),
+        drop_downs=(excursion.STUDY, excursion.LAYER),
+        warm=excursion.STUDY.others(),
     ),
     Page(
         file="lengthscale_choice",
