@@ -2,7 +2,7 @@ import streamlit as st
 
 from pages._ui.look import frame
 from pages._ui.own import account as sidebar
-from pages._ui.own import figures, form, protection, session, steps
+from pages._ui.own import figures, form, outlook, protection, session, steps
 
 account = session.account()
 frame.heading(
@@ -19,11 +19,12 @@ found = steps.ready(held, spec) if held and spec else None
 if held and spec and found:
     st.subheader("4. Release")
     st.markdown(
-        f"{found.n:,} rows read. {figures.interval_sentence(spec, found.half_width, found.step)} "
-        f"{figures.inference_sentence(found.inference)}"
+        f"{found.n:,} rows read. {figures.interval_sentence(spec, found.plan.half_width, found.plan.step)} "
+        f"{figures.inference_sentence(found.plan.inference)}"
     )
-    steps.preview(held, spec)
-    steps.release(held, spec, account)
+    outlook.shown(spec, found)
+    steps.preview(held, spec, found)
+    steps.release(held, spec, found, account)
     frame.guarantee_card(
         spec.guarantee,
         "The noise of a real release comes from the operating system and is not kept: nobody can draw it again."

@@ -12,6 +12,7 @@ from typing import NoReturn
 
 from ..accounting.ledger import BudgetExceeded, Ledger, MixedProtection
 from ..accounting.rounding import rounded_up
+from ..reading.dialect import DIALECTS
 from .bundle import bundle
 from .files import CannotWrite, check_different, open_file, output_file, read_text_file
 from .ledger_file import spend_in_file
@@ -28,6 +29,7 @@ LEDGER_HELP = "count what is spent in this file, and refuse to pass the total"
 NEW_LEDGER_HELP = (
     "make the file of --ledger, which must not be there yet; it starts with the releases that the configuration lists"
 )
+DIALECT_HELP = "how the table is written; semicolons go with decimal commas; default: %(default)s"
 INPUTS_PUBLIC_HELP = (
     "treat the inputs as public from now on, and record that in the ledger: needed before releases that protect inputs "
     "and outputs stand beside releases that protect outputs only, whose noise depends on the inputs"
@@ -108,7 +110,8 @@ def _parser() -> _Parser:
         epilog=EPILOG + "\na configuration:\n" + spec_to_json(EXAMPLE),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    release.add_argument("--csv", required=True, metavar="FILE", help="the table: comma-separated UTF-8 with a header")
+    release.add_argument("--csv", required=True, metavar="FILE", help="the table: UTF-8 with a header line")
+    release.add_argument("--dialect", choices=list(DIALECTS), default="comma", help=DIALECT_HELP)
     release.add_argument("--config", required=True, metavar="FILE", help="what to release: JSON, or a release.json")
     release.add_argument("--out", required=True, metavar="FILE", help="the zip to write")
     release.add_argument("--ledger", metavar="FILE", help=LEDGER_HELP)
@@ -129,7 +132,7 @@ def _release(options: argparse.Namespace) -> str:
             check_different("--out", options.out, f"--{name}", getattr(options, name))
     with _stage(BAD_DATA):
         with open_file(options.csv) as stream:
-            dataset = read_table(stream, spec)
+            dataset = read_table(stream, spec, options.dialect)
         plan = plan_release(spec, dataset.X)
     spent = (f"release of {spec.y} by {spec.mechanism}", spec.guarantee)
     with _stage(BAD_CONFIG), output_file(options.out, overwrite=options.force) as write:

@@ -78,8 +78,8 @@ PAGES = (
         title="Excursion sets",
         icon="landscape",
         question="Where is it too high, seen through private posterior paths?",
-        drop_downs=(excursion.KIND, excursion.LAYER),
-        warm=excursion.KIND.others(),
+        drop_downs=(excursion.STUDY, excursion.LAYER),
+        warm=excursion.STUDY.others(),
     ),
     Page(
         file="lengthscale_choice",

@@ -71,9 +71,11 @@ TILE: Slot[tuple[float, float]] = Slot("tile")  # lengthscale and epsilon that w
 SEARCH_ASKED: Slot[bool] = Slot("search_asked")
 # A visitor's own table: in this session's memory and nowhere else
 OWN_TABLE: Slot[Table] = Slot("own_table")
+OWN_TAKEN: Slot[tuple[str, str]] = Slot("own_taken")  # digest and dialect of what the uploader holds
 OWN_FORM: Slot[dict[str, Any]] = Slot("own_form")  # what was declared: streamlit forgets controls that are off screen
 OWN_READY: Slot[tuple[tuple[str, ReleaseSpec], Prepared]] = Slot("own_ready")
 OWN_PREVIEW: Slot[tuple[ReleaseSpec, FloatArray]] = Slot("own_preview")
+OWN_OUTLOOK: Slot[tuple[ReleaseSpec, FloatArray]] = Slot("own_outlook")  # of other budgets
 OWN_RELEASED: Slot[tuple[Issued, Published, ReleaseSpec]] = Slot("own_released")
 OWN_REFUSED: Slot[str] = Slot("own_refused")
 OWN_FILES: Slot[int] = Slot("own_files")  # files forgotten so far: a new number empties the uploader

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from datasets import london_excursion
+from datasets import STUDIES, london_excursion
 from dpgp_core.accounting.posterior_epsilon import posterior_sampling_epsilon
 from pages._ui.excursion import exploration
 from pages._ui.excursion.controls import PATH_LENGTHS
@@ -73,7 +73,7 @@ def test_overlap_of_a_view_by_brute_force():
 
 def test_the_cutoff_does_not_look_at_the_data():
     # validation data come from another seed than the data shown
-    targets = exploration.simulated_targets("curve", 3, 0.3, exploration.VALIDATION_SEED)
+    targets = STUDIES["curve"].simulated(3, noise=0.3, seed=exploration.VALIDATION_SEED)
     dataset, _, _ = exploration.data_of(CURVE)
     assert not any(np.array_equal(X, dataset.X) for X in targets.X)
 

@@ -11,7 +11,7 @@ from pages._ui import environment
 from pages._ui.ledgers.deliveries import Issued
 from pages._ui.look import frame
 from pages._ui.look.text import plain
-from pages._ui.own import figures, form, protection, session, upload
+from pages._ui.own import excel, figures, form, protection, session, upload
 from pages._ui.own.session import Account
 from pages._ui.own.upload import Prepared, Table
 from pages._ui.serve import forgetting
@@ -19,16 +19,19 @@ from pages._ui.session import (
     EXPLORED,
     OWN_FILES,
     OWN_LEDGER_TOKEN,
+    OWN_OUTLOOK,
     OWN_PREVIEW,
     OWN_READY,
     OWN_REFUSED,
     OWN_RELEASED,
     OWN_TABLE,
+    OWN_TAKEN,
     Taken,
 )
 from pages._ui.work import cached
 from pages._ui.work.jobs import WorkStopped
 
+_DIALECTS = {"commas": "comma", "semicolons (decimal commas)": "semicolon", "tabs": "tab"}
 _PREVIEW_WARNING = (
     "A preview draws the fit **without noise**. Whoever sees this screen, or a picture of it, sees values computed "
     "from your table with no protection at all. It is for the eyes of someone who may see the table itself."
@@ -62,9 +65,18 @@ def table() -> Table | None:
 
 
 def _upload() -> None:
+    written = st.segmented_control(
+        "Its values are separated by",
+        list(_DIALECTS),
+        default="commas",
+        required=True,
+        key="own_dialect",
+        help="Declared, never guessed: 1,234 is a thousand to some and little more than one to others. Semicolons go "
+        "with decimal commas. An Excel workbook needs no such choice.",
+    )
     uploaded = st.file_uploader(
-        "A CSV file with a header line, UTF-8, up to 5 MB",
-        type=["csv", "txt"],
+        "A table with a header line: CSV in UTF-8, or an Excel workbook (.xlsx) of one sheet; up to 5 MB",
+        type=["csv", "tsv", "txt", "xlsx"],
         key=f"own_file_{OWN_FILES.get(0)}",
         help="It is held in this session's memory and in that of processes that end with each task: not in a file, not "
         "in a log, not in an address, not shared with other visitors. Forget the table, and it is removed; close the "
@@ -72,15 +84,16 @@ def _upload() -> None:
         "its swap space.",
     )
     if uploaded is not None:
-        _take(uploaded.name, uploaded.getvalue())
+        _take(uploaded.name, uploaded.getvalue(), _DIALECTS[written])
 
 
-def _take(name: str, content: bytes) -> None:
-    held = OWN_TABLE.find()
-    if held is not None and held.content == content:
+def _take(name: str, content: bytes, dialect: str) -> None:
+    held, taken = OWN_TABLE.find(), OWN_TAKEN.find()
+    if held is not None and taken == (hashlib.sha256(content).hexdigest(), dialect):
         return
+    OWN_TAKEN.put((hashlib.sha256(content).hexdigest(), dialect))
     try:
-        fresh = upload.opened(name, content)
+        fresh = _opened(name, content, dialect)
     except ValueError as error:
         OWN_TABLE.pop()
         st.error(plain(f"{error}."))
@@ -91,6 +104,13 @@ def _take(name: str, content: bytes) -> None:
     _drop_results()
 
 
+def _opened(name: str, content: bytes, dialect: str) -> Table:
+    if excel.is_workbook(content):
+        upload.check_size(content)
+        return upload.opened(name, cached.of_one_session("Reading the workbook", excel.as_csv, content))
+    return upload.opened(name, content, dialect)
+
+
 def _practise() -> None:
     OWN_TABLE.put(upload.practice())
     form.practise()
@@ -99,6 +119,7 @@ def _practise() -> None:
 
 def _forget() -> None:
     OWN_TABLE.pop()
+    OWN_TAKEN.pop()
     OWN_FILES.put(OWN_FILES.get(0) + 1)  # empties the uploader
     form.forget()
     _drop_results()
@@ -107,6 +128,7 @@ def _forget() -> None:
 
 def _drop_results() -> None:
     OWN_READY.pop()
+    OWN_OUTLOOK.pop()
     OWN_PREVIEW.pop()
     OWN_RELEASED.pop()
 
@@ -118,7 +140,7 @@ def ready(held: Table, spec: ReleaseSpec) -> Prepared | None:
     if known is None or known[0] != key:
         what = "Reading the table and designing the noise"
         try:
-            found = cached.of_one_session(what, upload.prepared, held.content, spec)
+            found = cached.of_one_session(what, upload.prepared, held, spec)
         except ValueError as error:
             st.error(plain(f"{error}."))
             return None
@@ -127,24 +149,24 @@ def ready(held: Table, spec: ReleaseSpec) -> Prepared | None:
     return known[1]
 
 
-def preview(held: Table, spec: ReleaseSpec) -> None:
+def preview(held: Table, spec: ReleaseSpec, found: Prepared) -> None:
     """The fit without noise, after a click that says what it reveals."""
     with st.expander("Preview without privacy"):
         st.warning(_PREVIEW_WARNING, icon=":material/visibility:")
         if st.button("I may see the table: show the fit without noise"):
-            values = cached.of_one_session("Fitting without noise", upload.previewed, held.content, spec)
+            values = cached.of_one_session("Fitting without noise", upload.previewed, held, spec, found.plan)
             OWN_PREVIEW.put((spec, values))
         known = OWN_PREVIEW.find()
         if known is not None and known[0] == spec:
             frame.chart(figures.previewed(*known), "own_preview_chart", "NOT PRIVATE: the fit without noise.")
 
 
-def release(held: Table, spec: ReleaseSpec, account: Account) -> None:
+def release(held: Table, spec: ReleaseSpec, found: Prepared, account: Account) -> None:
     """The button that spends, and what came of it."""
     because = protection.said(spec, account)
     label = f"Make release {len(account.entries) + 1}: spends ε = {spec.epsilon:g}"
     if st.button(label, type="primary", key="own_release"):
-        OWN_REFUSED.put(_make(held, spec, because))
+        OWN_REFUSED.put(_make(held, spec, found, because))
         st.rerun()  # the ledger stands in several places
     if refusal := OWN_REFUSED.pop():
         st.error(plain(refusal), icon=":material/block:")
@@ -163,7 +185,7 @@ def fetch_again(account: Account) -> None:
         st.caption(_ZIP_GONE)
 
 
-def _make(held: Table, spec: ReleaseSpec, because: str) -> str:
+def _make(held: Table, spec: ReleaseSpec, found: Prepared, because: str) -> str:
     """Spend, then release; what was refused and why, or nothing.
 
     From the spending until the release is kept nothing looks at the session, where streamlit would end this run if
@@ -178,7 +200,7 @@ def _make(held: Table, spec: ReleaseSpec, because: str) -> str:
         if spent.token is not None:
             OWN_LEDGER_TOKEN.put(spent.token)
         try:
-            published = cached.unstoppable(upload.released, held.content, spec)
+            published = cached.unstoppable(upload.released, held, spec, found.plan)
         except (ValueError, WorkStopped) as error:
             return f"{error}. The budget of this release is spent all the same: it may have been computed."
         issued = session.issued(spent, published, spec)
