@@ -384,7 +384,7 @@ def test_the_same_table_in_a_new_ledger_is_refused_unless_its_owner_says_why(ope
     field(again, "own_because").set_value("the first one was a rehearsal on made-up rows").run()
     app = press(again, "Make release 1")
     assert ledger_from_json(last_zip(app).read("release.json")).begun_again.endswith("rehearsal on made-up rows")
-    assert "a rehearsal on made\\-up rows" in captions(app)
+    assert "a rehearsal on made-up rows" in captions(app).replace("\\", "")
     app = press(declare(app, epsilon=0.3), "Make release 2")  # it was said
     assert "**2 released**" in page_text(app)
 
