@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import io
 import math
@@ -60,7 +61,7 @@ class Table:
         content: its bytes.
         columns: names in its header line.
         dialect: how it is written, as declared.
-        digest: SHA-256 of the bytes, to tell whether another file is looked at now.
+        digest: SHA-256 of the bytes, line ends aside: whether this is the same table as before.
     """
 
     name: str
@@ -80,7 +81,7 @@ def opened(name: str, content: bytes, dialect: str = "comma") -> Table:
     columns = tuple(column_names(io.BytesIO(content), dialect_of(dialect)))
     if len(columns) > MAX_COLUMNS:
         raise ValueError(f"the file has {len(columns)} columns, more than {MAX_COLUMNS}, the limit; keep those needed")
-    return Table(name, content, columns, dialect, hashlib.sha256(content).hexdigest())
+    return Table(name, content, columns, dialect, _digest(content))
 
 
 def check_size(content: bytes) -> None:
@@ -90,6 +91,12 @@ def check_size(content: bytes) -> None:
             f"the file has {len(content) / 2**20:.1f} MB, more than {MAX_BYTES // 2**20} MB, the limit here; "
             "keep only the columns that are needed, or use the command line"
         )
+
+
+def _digest(content: bytes) -> str:
+    """What saving the same rows again in another program does not change."""
+    plain = content.removeprefix(codecs.BOM_UTF8).replace(b"\r\n", b"\n").rstrip(b"\n")
+    return hashlib.sha256(plain).hexdigest()
 
 
 def practice() -> Table:

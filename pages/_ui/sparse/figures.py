@@ -153,7 +153,7 @@ def table_note(view: str, released: Sequence[Guarantee]) -> str:
     together = Ledger(entries=[("", each) for each in released]).epsilon(delta)
     return (
         f"Two private releases of the same records, ours and the paper's: publishing both costs ε = "
-        f"{text.at_most(together)} at δ = {delta:g}."
+        f"{text.at_most(together)} at δ = {text.small(delta)}."
     )
 
 
@@ -176,7 +176,7 @@ def choice_table(found: Choices) -> pd.DataFrame:
 
 def answer(found: Fits, setting: SparseSetting, overlay: bool) -> str:
     """The plain sentence under the question."""
-    unit, start = found.dataset.y_unit, f"At ε = {setting.epsilon:g} and δ = {setting.delta:g}"
+    unit, start = found.dataset.y_unit, f"At ε = {setting.epsilon:g} and δ = {text.small(setting.delta)}"
     if not overlay:
         return f"{start} one release of two sums predicts everywhere, and protects inputs as well as outputs."
     return (
@@ -191,7 +191,7 @@ def metrics(found: Fits, setting: SparseSetting, overlay: bool) -> list[Metric]:
     unit, last = found.dataset.y_unit, len(LEVELS) - 1
     promise = [
         Metric("Protects", "inputs, outputs", "one record replaced"),
-        Metric("ε of one release", f"{setting.epsilon:g}", f"δ = {setting.delta:g}"),
+        Metric("ε of one release", f"{setting.epsilon:g}", f"δ = {text.small(setting.delta)}"),
     ]
     if not overlay:
         return promise
