@@ -61,9 +61,9 @@ class MixtureUncertainty:
         return np.clip(self._in_unit(self.prediction.mean), *self.bounds)
 
     def interval(self, level: float, of: Of) -> tuple[FloatArray, FloatArray]:
-        """See ``Uncertainty``; those of outputs are cut to the bounds."""
-        low, high = (self._in_unit(end) for end in self.prediction.interval(level, of))
-        return (np.clip(low, *self.bounds), np.clip(high, *self.bounds)) if of == "outputs" else (low, high)
+        """See ``Uncertainty``; an output may lie beyond the bounds, and so may its interval."""
+        low, high = self.prediction.interval(level, of)
+        return self._in_unit(low), self._in_unit(high)
 
     def _in_unit(self, values: FloatArray) -> FloatArray:
         return self.midpoint + self.y_scale * values
