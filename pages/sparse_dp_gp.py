@@ -22,7 +22,10 @@ left, right = st.columns(2)
 table = figures.fit_table(found)
 if view == "fits":
     with left:
-        caption = "Private fits: ours orange, the paper's purple and dashed; bands ± 1.96 posterior sd of the curve."
+        caption = (
+            "Private fits: ours orange, the paper's purple and dashed, bands ± 1.96 posterior sd of the curve; Bayes "
+            "cloaking with its 95 % interval."
+        )
         frame.chart(picture(figures.fit, found, show), "sparse_fit", caption)
     if show:
         with right:
