@@ -21,17 +21,17 @@ frame.heading(
 )
 if show:
     frame.overlay_banner()
-frame.metrics(words.release_metrics(ours, paper, show, shown))
 left, right = st.columns(2)
 with left:
-    st.subheader("This setting")
+    st.header("This setting")
     frame.chart(cached.drawn(figures.curves, ours, show), "curves", words.curves_alt(ours, "orange"))
 with right:
-    st.subheader(words.published_title(paper))
+    st.header(words.published_title(paper))
     picture = cached.drawn(figures.curves, paper, show, True)
     frame.chart(picture, "curves_paper", words.curves_alt(paper, "purple, dashed"))
+frame.metrics(words.release_metrics(ours, paper, show, shown))
 if show:
-    st.subheader("How lucky can a draw be?")
+    st.header("How lucky can a draw be?")
     frame.chart(cached.drawn(figures.error_distribution, ours, paper, unit), "errors", words.ERRORS_ALT)
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
 with values:

@@ -18,20 +18,20 @@ if data.simulated:
     st.info(f"These sales are {data.source}", icon=":material/science:")
 if show:
     frame.overlay_banner()
-frame.metrics(words.release_metrics(ours, paper, show, text.factor_of))
 kind, beside = controls.map_view(show)
 layer, table = cells.LAYERS[kind], cells.cell_table(ours, show)
 if beside:
     left, right = st.columns(2)
     with left:
-        st.subheader("This setting")
+        st.header("This setting")
         picked = frame.hexagon_map(maps.deck(table, layer, kind), "hexagons", layer)
     with right:
-        st.subheader(words.published_title(paper))
+        st.header(words.published_title(paper))
         frame.hexagon_map(maps.deck(cells.cell_table(paper, show), layer, f"{kind}-paper"), "hexagons_paper", layer)
 else:
     picked = frame.hexagon_map(maps.deck(table, layer, kind), "hexagons", layer)
 frame.picked_row(table, picked)
+frame.metrics(words.release_metrics(ours, paper, show, text.factor_of))
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
 with values:
     frame.table(table, data.name, words.OVERLAY_NOTE)

@@ -24,6 +24,8 @@ from .bayes_cells import CellPlan, measure_cells, plan_cells, reread_cells
 from .bayes_release import BayesPlan, BayesRelease, MixtureUncertainty, TeachingBayesRelease
 from .bayes_settings import BayesSettings
 
+PLANNED_WITHOUT = 1e-4  # of the prior variance, left out of what strategies are planned with: far below every noise
+
 
 @dataclass(frozen=True, kw_only=True)
 class BayesCloaking(BayesSettings):
@@ -64,7 +66,9 @@ class BayesCloaking(BayesSettings):
         models = self.models(x_box, half_range)
         planned_for = typical_models(models)
         stages = plan_stages(
-            places_of(planned_for, X, X_test if self.targets == "test" else np.vstack([X_test, X])),
+            places_of(
+                planned_for, X, X_test if self.targets == "test" else np.vstack([X_test, X]), tolerance=PLANNED_WITHOUT
+            ),
             weights_of(planned_for),
             half_range,
             stage_multipliers(self.noise_multiplier, self.stages),

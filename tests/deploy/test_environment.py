@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -34,12 +35,17 @@ def test_a_number_that_cannot_be_meant_is_one_sentence_with_name_value_and_remed
         ("DPGP_HOSTS", "https://example.org", "got 'https://example.org'"),
         ("DPGP_HOSTS", "a.example,,b.example", "got ''"),
         ("DPGP_LATTICE", str(Path(__file__)), "must name a folder"),
+        ("DPGP_STATE", str(Path(__file__)), "must name a folder"),
+        ("DPGP_LEDGER_KEY", "ab" * 31, "64 to 256 hexadecimal digits, got 62 characters; make it with 'openssl rand"),
+        ("DPGP_LEDGER_KEY", "secret" * 20, "got 120 characters"),
+        ("DPGP_LEDGER_DSN", "mysql://somebody:hidden@host/x", "must be the address of a PostgreSQL database"),
     ],
 )
 def test_so_are_the_others(name, text, said):
     [sentence] = problems({name: text})
     assert sentence.startswith(name)
     assert said in sentence
+    assert not {"hidden", "secretsecret"} & set(re.findall(r"\w+", sentence))  # keys and passwords are not repeated
 
 
 def test_what_can_be_used_is_said_nothing_about():
@@ -50,6 +56,11 @@ def test_what_can_be_used_is_said_nothing_about():
         "DPGP_WORKER_MB": " 1024 ",
         "DPGP_WARM": "0",
         "DPGP_LATTICE": "",
+    }
+    good |= {
+        "DPGP_STATE": "/nowhere/yet",
+        "DPGP_LEDGER_KEY": "AB" * 32,
+        "DPGP_LEDGER_DSN": "postgresql://u:p@host/name",
     }
     assert problems(good | {"DPGP_UPLOADS": "1", "DPGP_HOSTS": "example.org:8501, [::1]", "DPGP_OTHER": "x"}) == []
     assert environment.whole("DPGP_WORKER_MB", good) == 1024

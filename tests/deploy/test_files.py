@@ -50,7 +50,7 @@ def nginx_says(folder, *command):
 
 
 def test_packages_are_installed_from_the_lock_with_hashes_and_nothing_else():
-    installs = [argument for name, argument in instructions() if name == "RUN" and "install" in argument]
+    installs = [argument for name, argument in instructions() if name == "RUN" and "pip install" in argument]
     assert len(installs) == 1
     assert "--require-hashes -r /requirements.lock" in installs[0]
     assert "COPY requirements.lock" in DOCKERFILE
@@ -108,12 +108,21 @@ def test_no_container_can_write_or_gain_rights(name):
     assert service["cap_drop"] == ["ALL"]
     assert service["security_opt"] == ["no-new-privileges:true"]
     assert not {"privileged", "cap_add", "network_mode", "pid", "devices"} & set(service)
-    assert all(volume.endswith(":ro") for volume in service.get("volumes", []))
+    lasting = ["state:/state"] if name in APPS else []  # one volume for the ledgers, shared by the replicas
+    assert [volume for volume in service.get("volumes", []) if not volume.endswith(":ro")] == lasting
     [tmpfs] = service["tmpfs"]
     assert re.match(r"/tmp:size=\d+m,.*noexec", tmpfs)
     assert re.fullmatch(r"\d+[mg]", service["mem_limit"])
     assert service["cpus"] > 0
     assert service["pids_limit"] > 0
+
+
+def test_ledgers_last_in_a_folder_that_only_the_server_can_read():
+    assert set(COMPOSE["volumes"]) == {"state"}
+    settings = dict(pair.split("=", 1) for pair in " ".join(arguments("ENV")).split())
+    assert settings["DPGP_STATE"] == "/state"
+    assert "install -d -o 10001 -g 10001 -m 700 /state" in DOCKERFILE
+    assert arguments("USER") == ["10001:10001"]
 
 
 def test_all_processes_at_their_limit_fit_the_container():

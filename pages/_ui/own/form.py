@@ -33,14 +33,14 @@ def declared(columns: Sequence[str], total: float | None, inputs_public: bool) -
         total: total epsilon of the ledger once it is fixed; None while it may still be declared.
         inputs_public: whether the ledger treats inputs as public; unless it does, what protects them is recommended.
     """
-    st.subheader("2. Declare what is public")
+    st.header("2. Declare what is public")
     st.markdown(
         "Nothing below is read off your table: a bound or a scale computed from private values would itself be a "
         "release. Declare what you would know **without** having seen the data."
     )
     values = _columns(columns)
     values |= _outputs() | _inputs(values["x"] or [])
-    st.subheader("3. Choose a mechanism and a budget")
+    st.header("3. Choose a mechanism and a budget")
     values |= _model(inputs_public) | _budget(total)
     keep()
     return _spec(values)
