@@ -80,7 +80,8 @@ def fit_alt(found: Fits) -> str:
     """Text alternative of the fits."""
     return (
         f"Private fits: ours orange, the paper's purple and dashed. About ours, {100 * LEVEL:g} % intervals for "
-        f"one more {found.dataset.y_name} and for the curve, privacy noise included; the paper's do not hold."
+        f"one more {found.dataset.y_name} and for the curve, privacy noise included; the paper's do not hold. "
+        "Bayes cloaking green, with that for the curve."
     )
 
 
