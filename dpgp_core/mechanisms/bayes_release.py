@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import FloatArray
+from ..bayes.cell_stages import CellReleased
 from ..bayes.intervals import Mixture
 from ..bayes.models import Model, weights_of
 from ..bayes.stages import Observed, PlannedStage
@@ -79,11 +80,13 @@ class BayesRelease(Release):
     Attributes:
         uncertainty: the mixture.
         observed: the stages of every draw, in model units; none where inputs are private too.
+        cells: counts and sums of each draw, where inputs are private too.
         statistics: of each draw, for files and refits; empty for teaching draws.
     """
 
     uncertainty: MixtureUncertainty
     observed: tuple[Observed, ...]
+    cells: tuple[CellReleased, ...] = ()
 
     @property
     def model_weights(self) -> FloatArray:
