@@ -43,7 +43,7 @@ def held_out(epsilon: float, dataset: Dataset, draws: int, gap: float) -> tuple[
         train = dataset.subset(np.delete(np.arange(dataset.n), test))
         plan = mechanism.plan_cells(train.n, x_box=dataset.x_box, half_range=half_range)
         rng = np.random.default_rng([SEED, index])
-        release = mechanism.measure_cells(plan, train, dataset.X[test], rng, draws)
+        release = mechanism.measure(plan, train, dataset.X[test], rng, draws)
         truth = dataset.clipped_y[test]
         residuals[:, test] = release.samples - truth
         ends = [release.interval(level) for level in LEVELS]
@@ -83,7 +83,7 @@ def seconds_table() -> None:
             mechanism = BayesCloaking(epsilon=1.0, delta=DELTA, protects="inputs and outputs")
             plan = mechanism.plan_cells(n, x_box=data.x_box, half_range=1.5)
             planned = time.process_time()
-            mechanism.measure_cells(plan, data, np.full((1, dim), 0.5))
+            mechanism.measure(plan, data, np.full((1, dim), 0.5))
             drawn = time.process_time() - planned
             print(f"  {dim} inputs, n = {n:>8}: plan {planned - started:5.2f} s, draw {drawn:5.2f} s", flush=True)
 

@@ -5,7 +5,8 @@
 
 Times of pages are the best of a few runs of the functions that pages call, without their caches: "lengthscale" is C,
 the noise of the default mechanism (refined cloaking) and of the published one, and a draw of each; "epsilon" is a new
-budget and draw of each. The slowest lengthscale of the page's slider counts. Other rows run other benchmarks' code.
+budget and draw of each, with its intervals. The slowest lengthscale of the page's slider counts. Other rows run other
+benchmarks' code.
 """
 
 from __future__ import annotations
@@ -89,16 +90,15 @@ class Page:
         self.scene = pipeline.make_scene(self.dataset, exhibit(name).scene)
 
     def prepare(self, lengthscale: float) -> Callable[[], object]:
-        """Stages 1 and 2; returns stage 3, which is all that a new budget or draw needs."""
+        """Stages 1 and 2; returns stage 3 and the intervals, which are all that a new budget needs."""
         model = Model(self.name, "EQ", lengthscale, 0.3)
         fit = pipeline.stage_matrix(self.dataset, self.scene, model)
         plans = [pipeline.stage_plan(self.dataset, self.scene, model, fit, design) for design in self.designs]
 
-        def outcomes() -> list[pipeline.Outcome]:
-            return [
+        def outcomes() -> None:
+            for plan, design, draw in zip(plans, self.designs, self.draws, strict=True):
                 pipeline.stage_outcome(self.dataset, self.scene, model, fit, plan, design, draw)
-                for plan, design, draw in zip(plans, self.designs, self.draws, strict=True)
-            ]
+                pipeline.stage_halves(self.dataset, self.scene, plan, model, design, draw)
 
         return outcomes
 

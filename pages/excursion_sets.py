@@ -17,7 +17,6 @@ with top:
     frame.heading("Where is it too high?", figures.answer(found, show))
     if show:
         frame.overlay_banner()
-    frame.metrics(figures.metrics(found, show))
 if study.scene == "curve":
     left, right = st.columns([3, 2])
     with left:
@@ -42,8 +41,9 @@ else:
     frame.picked_row(
         cells, frame.hexagon_map(maps.deck(cells, layer, "excursion", boroughs=show), "excursion_map", layer)
     )
+frame.metrics(figures.metrics(found, show))
 if show:
-    st.subheader("How well do the sets overlap?")
+    st.header("How well do the sets overlap?")
     caption = "Overlap of released paths with the true set (orange), of Hall's release at the same ε (purple)."
     frame.chart(picture(figures.overlap, found), "overlap", f"{caption} Not private.")
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])

@@ -17,7 +17,7 @@ account = session.account(held)
 spec = form.declared(held.columns, account.limit) if held else None
 found = steps.ready(held, spec) if held and spec else None
 if held and spec and found:
-    st.subheader("4. Release")
+    st.header("4. Release")
     st.markdown(
         f"{found.n:,} rows read. {figures.interval_sentence(spec, found.plan.half_width, found.plan.step)} "
         f"{figures.inference_sentence(found.plan.inference)}"

@@ -95,7 +95,8 @@ class DPGaussianProcessRegressor(Predicting):
             guarantee = composed(self.guarantee_, guarantee)
             warn(guarantee)
         grid = grid_of(dataset.x_box)
-        plan = mechanism.plan_for(dataset, grid)
+        half_range = dataset.output_range / dataset.y_scale / 2
+        plan = mechanism.plan(dataset.X, grid, x_box=dataset.x_box, half_range=half_range)
         release = mechanism.measure(plan, dataset, grid, rng)
         self.guarantee_, self.n_features_in_ = guarantee, dataset.dim
         self.statistics_ = release.statistics[0] if release.statistics else None

@@ -48,12 +48,15 @@ class MixtureUncertainty:
         bounds: public (low, high) of the output.
         midpoint: public centre of the output.
         y_scale: unit of the model, in the output's unit.
+        cut: the kinds of interval that are cut to the bounds. Where a curve leaves them, outputs stand at the bound and
+            say nothing of how far it is beyond; a cut interval holds the curve cut to the bounds.
     """
 
     prediction: Mixture
     bounds: tuple[float, float]
     midpoint: float
     y_scale: float
+    cut: tuple[Of, ...] = ()
 
     @property
     def values(self) -> FloatArray:
@@ -61,9 +64,9 @@ class MixtureUncertainty:
         return np.clip(self._in_unit(self.prediction.mean), *self.bounds)
 
     def interval(self, level: float, of: Of) -> tuple[FloatArray, FloatArray]:
-        """See ``Uncertainty``; those of outputs are cut to the bounds."""
+        """See ``Uncertainty``; those of the kinds in ``cut`` are cut to the bounds, others may pass them as outputs may."""
         low, high = (self._in_unit(end) for end in self.prediction.interval(level, of))
-        return (np.clip(low, *self.bounds), np.clip(high, *self.bounds)) if of == "outputs" else (low, high)
+        return (np.clip(low, *self.bounds), np.clip(high, *self.bounds)) if of in self.cut else (low, high)
 
     def _in_unit(self, values: FloatArray) -> FloatArray:
         return self.midpoint + self.y_scale * values

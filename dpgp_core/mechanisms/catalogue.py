@@ -119,6 +119,10 @@ def _bayes(p: Parameters) -> Mechanism:
     return BayesCloaking(epsilon=p.epsilon, delta=p.delta)
 
 
+def _bayes_cells(p: Parameters) -> Mechanism:
+    return BayesCloaking(epsilon=p.epsilon, delta=p.delta, protects="inputs and outputs")
+
+
 def _refined(p: Parameters) -> Mechanism:
     mechanism = RefinedCloaking(kernel=p.kernel, noise_variance=p.noise_variance, epsilon=p.epsilon, delta=p.delta)
     return mechanism if p.clip is None else replace(mechanism, clip=p.clip)
@@ -198,6 +202,20 @@ _ROWS = (
         automatic=True,
         look=("private", "solid"),
         simulated=20,
+        banded=True,
+    ),
+    Entry(
+        id="bayes_cells",
+        kind=BayesCloaking,
+        title="Bayes cloaking (inputs too)",
+        build=_bayes_cells,
+        released=True,
+        compared=True,
+        private_inputs=True,
+        max_rows=ANY_ROWS,
+        automatic=True,
+        simulated=8,
+        look=("guarantee", "solid"),
         banded=True,
     ),
     Entry(

@@ -157,4 +157,4 @@ class GaussianMechanism:
 
     def uncertainty(self, plan: Plan, dataset: Dataset, curve: FloatArray) -> Uncertainty:
         """What ``Release.interval`` rests on, for released curves (draws, P)."""
-        return SimulatedInterval(mechanism=self, plan=plan, public=dataset.public_part(), curve=curve)
+        return SimulatedInterval(mechanism=self, plan=plan, public=dataset.public_part(), centre=curve)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from dpgp_core.arrays import FloatArray
     from dpgp_core.release import Published, ReleaseSpec
     from pages._ui.ledgers.deliveries import Issued
+    from pages._ui.look.state import Stand, Steps
     from pages._ui.own.upload import Prepared, Table
 
 T = TypeVar("T")
@@ -65,6 +66,8 @@ CARRIED: Slot[dict[str, str]] = Slot("carried")  # parameters that go along from
 ASKED: Slot[dict[str, str]] = Slot("asked")  # what an address asked for before it was made usable
 LAST_ADDRESS: Slot[dict[str, str]] = Slot("last_address")
 EXPLAINED: Slot[frozenset[str]] = Slot("explained")  # parameters that a control has explained already
+STANDS: Slot[dict[str, Stand]] = Slot("stands")  # where the controls of this page stand
+STEPS: Slot[Steps] = Slot("steps")  # what can be undone
 # Pages
 SEEN: Slot[dict[str, dict[str, Guarantee]]] = Slot("seen_releases")  # dataset -> settings -> promise
 TILE: Slot[tuple[float, float]] = Slot("tile")  # lengthscale and epsilon that were clicked
@@ -87,7 +90,9 @@ EXPLORED_SETTINGS: Slot[frozenset[str]] = Slot("own_explored_settings")  # all t
 OWN_TOKEN: Slot[str] = Slot("own_token")  # who this is, where there are no cookies
 OWN_LEDGER_TOKEN: Slot[str] = Slot("own_ledger_token")  # just made; shown until its owner has kept it
 
-_OURS = frozenset(slot.key for slot in (PAGE, CARRIED, ASKED, LAST_ADDRESS, EXPLAINED, SEEN, TILE, SEARCH_ASKED))
+_OURS = frozenset(
+    slot.key for slot in (PAGE, CARRIED, ASKED, LAST_ADDRESS, EXPLAINED, STANDS, STEPS, SEEN, TILE, SEARCH_ASKED)
+)
 
 
 def control(key: str) -> Any:

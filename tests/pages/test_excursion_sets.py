@@ -92,7 +92,7 @@ def test_finding_settings_moves_the_sliders_within_the_budget(open_page):
     app.button[[button.label for button in app.button].index("Find")].click().run()
     assert not app.exception
     assert "Found for epsilon at most 3" in app.success[0].value
-    length, r, s = (float(app.select_slider(key=key).value) for key in ("length", "r", "sigma"))
+    length, r, s = (float(app.select_slider(key=key).value) for key in ("length_curve", "r", "sigma"))
     assert (length in PATH_LENGTHS, r in RIDGES, s in SIGMAS) == (True, True, True)
-    assert exploration.epsilon_of("curve", length, r, s, 0.005, 1) <= 3.0
+    assert exploration.epsilon_of("curve", length, r, s, 1e-4, 1) <= 3.0
     assert float(app.metric[3].value) <= 3.0

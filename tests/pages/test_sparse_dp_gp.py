@@ -28,9 +28,9 @@ def test_every_view_draws_two_charts_and_a_table(open_page, view):
 
 
 def test_bands_are_called_what_they_are(open_page):
-    # how often they hold the curve is shown beside them, not promised: posterior sd of the model, no level
     bands = [name for name, trace in traces(open_page("sparse_dp_gp")).items() if trace.get("fill") == "toself"]
-    assert bands == ["the paper's: ± 1.96 sd", "ours: whitened: ± 1.96 sd"]
+    # the paper's posterior does not hold at its level: it has none
+    assert bands == ["ours, 95 % interval: one more y", "ours, 95 % interval: the curve"]
 
 
 def test_without_the_overlay_no_error_is_shown(open_page):

@@ -158,7 +158,7 @@ def test_the_ledger_and_the_table_survive_page_changes(open_page):
     app = press(declared(open_page), "Make release 1")
     app.switch_page("../start.py").run()
     app.switch_page("../your_data.py").run()
-    assert "**1 released**, ε = 1.00 of 1.5 spent" in page_text(app)
+    assert "**1 released**, ε = 1 of 1.5 spent" in page_text(app)
     assert next(each for each in app.number_input if each.key == "own_f_high").value == 200.0
     assert [button.label for button in app.button if button.label.startswith("Make release")] == [
         "Make release 2: spends ε = 1"
@@ -194,7 +194,7 @@ def test_the_ledger_goes_on_in_another_browser_by_its_token(open_page):
     app = press(declared(open_page), "Make release 1")
     token = token_shown(app)
     other = go_on(declared(open_page), token)  # another session without cookies is another browser
-    assert "**1 released**, ε = 1.00 of 1.5 spent" in page_text(other)
+    assert "**1 released**, ε = 1 of 1.5 spent" in page_text(other)
     other = press(other, "Make release 2")
     assert not other.sidebar.code  # the token was shown before
     app = press(app.run(), "Make release 3")
@@ -230,7 +230,7 @@ def test_a_lost_ledger_goes_on_from_its_card_and_from_no_other(open_page, ledger
     ledgers.prepare()
     assert "is not believed" in said(continued(card.replace(b'"epsilon": 1.0', b'"epsilon": 0.9'))).replace("\\", "")
     found = continued(card)
-    assert "**1 released**, ε = 1.00 of 1.5 spent" in page_text(found)
+    assert "**1 released**, ε = 1 of 1.5 spent" in page_text(found)
     assert token_shown(found)
 
 
@@ -433,7 +433,7 @@ def test_a_release_is_explored_on_its_own_page_at_no_budget(open_page):
     assert not app.exception
     assert app.title[0].value == "What else does one release say, for free?"
     assert "Shown: release 1" in "\n".join(each.value for each in app.sidebar.caption).replace("\\", "")
-    assert [each.value for each in app.metric[:2]] == ["ε = 1.00", "ε = 0"]
+    assert [each.value for each in app.metric[:2]] == ["ε = 1", "ε = 0"]
     assert "one person's height" in page_text(app).replace("&#x27;", "'")
     app.switch_page("../your_data.py").run()
-    assert "**1 released**, ε = 1.00 of 2 spent" in page_text(app)
+    assert "**1 released**, ε = 1 of 2 spent" in page_text(app)

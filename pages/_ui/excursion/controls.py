@@ -15,8 +15,9 @@ from pages._ui import session
 from pages._ui.excursion import computed, exploration
 from pages._ui.excursion.exploration import View
 from pages._ui.excursion.figures import LAYERS
+from pages._ui.look import state
 from pages._ui.look.offers import PATH_DELTAS, RIDGES, SIGMAS, DropDown
-from pages._ui.look.sidebar import as_number, choice, draw_number, overlay, path_controls, pick
+from pages._ui.look.sidebar import as_number, choice, draw_number, folded, overlay, path_controls, pick
 
 PATH_LENGTHS = (0.05, 0.08, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2)
 ETAS = (0, 0.05, 0.1, 0.2, 0.5, 1)
@@ -32,7 +33,9 @@ def chosen_study() -> Study:
         "Data", titles, default=titles[0], key=STUDY.key, bind="query-params", required=True,
         label_visibility="collapsed",
     )  # fmt: skip
-    return STUDIES[STUDY.value(chosen)]
+    study = STUDIES[STUDY.value(chosen)]
+    state.note(STUDY.key, chosen, titles[0], study.name)
+    return study
 
 
 def excursion_layer(show_overlay: bool) -> str:
@@ -51,21 +54,19 @@ def excursion_settings(study: Study) -> ExcursionSettings:
     """The whole sidebar."""
     lengthscale, r, s = study.start
     thresholds = study.thresholds
-    with st.sidebar:
-        show = overlay()
-    st.sidebar.subheader("Release")
     released = path_controls(s, r)
-    eta = choice("η: added prior noise", "eta", ETAS, 0, help="Further noise from the GP prior; buys a smaller ε.")
-    length = choice(
-        "Lengthscale [share of the domain]",
-        "length",
-        PATH_LENGTHS,
-        lengthscale,
-        lambda raw: check_positive("lengthscale", as_number(raw)),
-    )
-    delta = choice("δ", "path_delta", PATH_DELTAS, 0.005, lambda raw: check_delta(as_number(raw)))
-    seed = draw_number()
-    st.sidebar.subheader("Data")
+    delta = choice("δ", "path_delta", PATH_DELTAS, 1e-4, lambda raw: check_delta(as_number(raw)))
+    show = overlay()
+    with folded("Model"):
+        eta = choice("η: added prior noise", "eta", ETAS, 0, help="Further noise from the GP prior; buys a smaller ε.")
+        length = choice(
+            "Lengthscale [share of the domain]",
+            f"length_{study.name}",
+            PATH_LENGTHS,
+            lengthscale,
+            lambda raw: check_positive("lengthscale", as_number(raw)),
+        )
+        seed = draw_number()
     threshold = choice(thresholds.title, thresholds.key, thresholds.offered, thresholds.start, help=thresholds.help)
     noise = choice("Noise in the data", "data_noise", study.noises, study.noise) if study.noises else study.noise
     st.sidebar.subheader("Find private settings")
@@ -114,5 +115,5 @@ def _set_controls(name: str, lengthscale: float, r: float, delta: float, paths: 
     if not fitting:
         st.warning(f"No setting on the sliders keeps within epsilon = {budget:g}; try fewer paths or a larger budget.")
         return
-    session.move({"length": length, "r": ridge, "sigma": fitting[0], "eta": 0})
+    session.move({f"length_{name}": length, "r": ridge, "sigma": fitting[0], "eta": 0})
     st.success(f"Found for epsilon at most {budget:g}: lengthscale {length:g}, r = {ridge:g}, s = {fitting[0]:g}.")

@@ -66,8 +66,8 @@ class Filtered:
 
         There is none of one lengthscale alone: where that is wrong, it would be too narrow.
         """
-        low, high = (self.midpoint + self.scale * end[0] for end in self.mixture.interval(level, of))
-        return (np.clip(low, *self.bounds), np.clip(high, *self.bounds)) if of == "outputs" else (low, high)
+        low, high = self.mixture.interval(level, of)
+        return self.midpoint + self.scale * low[0], self.midpoint + self.scale * high[0]
 
     def above(self, threshold: float) -> FloatArray:
         """P(f > threshold) at every point (P,), of the average of all models; the threshold in the output's unit."""

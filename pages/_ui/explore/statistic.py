@@ -13,7 +13,7 @@ import numpy as np
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.data import Dataset
 from dpgp_core.measurement import Measurement, Stage, Statistics, statistics_from_files
-from dpgp_core.measurement.statistics_file import FILE
+from dpgp_core.measurement.described_arrays import FILE
 from dpgp_core.mechanisms import BayesCloaking
 from dpgp_core.mechanisms.bayes_release import BayesPlan
 from dpgp_core.release.ledger_json import guarantee_from_object
@@ -63,7 +63,8 @@ class Teaching:
 
 def planned(data: Dataset, taught: Teaching) -> BayesPlan:
     """What is measured, for a good curve at the public inputs; no draw enters."""
-    return taught.mechanism.plan_for(data, data.X)
+    half_range = data.output_range / data.y_scale / 2
+    return taught.mechanism.plan(data.X, data.X, x_box=data.x_box, half_range=half_range)
 
 
 def measured(data: Dataset, plan: BayesPlan, taught: Teaching) -> Explored:

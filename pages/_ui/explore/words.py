@@ -10,7 +10,7 @@ from pages._ui.explore.controls import Chosen
 from pages._ui.explore.posterior import NOISES, SHARES
 from pages._ui.look.metric import Metric
 from pages._ui.look.plots import axis
-from pages._ui.look.text import at_most, number, percent, plain
+from pages._ui.look.text import at_most, number, percent, plain, small
 
 STANDS_STILL = (
     "It stands still: everything here is computed from the released numbers and public values alone, and whatever is "
@@ -41,7 +41,9 @@ def metrics(chosen: Chosen) -> list[Metric]:
     guarantee, (best, probability) = chosen.found.guarantee, _likeliest(chosen)
     many = f"{chosen.settings} setting{'s' if chosen.settings > 1 else ''} looked at"
     return [
-        Metric("Spent by the release", f"ε = {at_most(guarantee.budget.epsilon)}", f"δ = {guarantee.budget.delta:g}"),
+        Metric(
+            "Spent by the release", f"ε = {at_most(guarantee.budget.epsilon)}", f"δ = {small(guarantee.budget.delta)}"
+        ),
         Metric("Spent by exploring it", "ε = 0", many, STANDS_STILL),
         Metric("Likeliest lengthscale", controls.length_at(chosen.found, best), percent(probability)),
         Metric("Known to", f"± {_half_width(chosen)}", f"with {100 * chosen.view.level:g} %, typically"),

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from pages._ui import environment
-from pages._ui.look.text import at_least, at_most, plain
+from pages._ui.look.text import at_least, at_most, plain, small
 from pages._ui.own import session
 from pages._ui.own.session import Account
 from pages._ui.session import OWN_LEDGER_TOKEN
@@ -31,7 +31,7 @@ def shown(account: Account) -> None:
         else:
             st.markdown(
                 f":material/verified_user: Spent **ε = {at_most(account.spent)}** of {account.limit:g} "
-                f"at δ = {account.delta:g}; left for a Gaussian release: **ε = {at_least(account.left)}**"
+                f"at δ = {small(account.delta or 0)}; left for a Gaussian release: **ε = {at_least(account.left)}**"
             )
             st.caption("  \n".join(f"{plain(name)}: ε = {item.budget.epsilon:g}" for name, item in account.entries))
         if account.begun_again:

@@ -27,14 +27,14 @@ def declared(columns: Sequence[str], total: float | None) -> ReleaseSpec | None:
         columns: names in the file's header.
         total: total epsilon of the ledger once it is fixed; None while it may still be declared.
     """
-    st.subheader("2. Declare what is public")
+    st.header("2. Declare what is public")
     st.markdown(
         "Nothing below is read off your table: a bound or a scale computed from private values would itself be a "
         "release. Declare what you would know **without** having seen the data."
     )
     values = _columns(columns)
     values |= _outputs() | _inputs(values["x"] or [])
-    st.subheader("3. Choose a mechanism and a budget")
+    st.header("3. Choose a mechanism and a budget")
     values |= _model(values["x"] or []) | _budget(total)
     keep()
     return _spec(values)

@@ -49,7 +49,7 @@ _ZIP_GONE = (
 
 def table() -> Table | None:
     """Upload, or practise; the table stays in this session's memory until it is forgotten or the session ends."""
-    st.subheader("1. Your table")
+    st.header("1. Your table")
     if environment.switched_on("DPGP_UPLOADS"):
         _upload()
     else:
@@ -219,7 +219,7 @@ def _show(issued: Issued, published: Published, spec: ReleaseSpec) -> None:
 
 def _explore(issued: Issued) -> None:
     """Other models, points and thresholds for the released numbers: the page where they cost nothing."""
-    st.subheader("Explore this release, free")
+    st.header("Explore this release, free")
     st.markdown(
         "Other lengthscales, kernels, grids, levels and thresholds can be tried on the released numbers as often as "
         "you like: whatever is computed from them is covered by the guarantee already."

@@ -14,10 +14,12 @@ from dpgp_core.arrays import FloatArray
 from pages._ui.look import text
 from pages._ui.look.metric import Metric
 from pages._ui.look.palette import BINS, NON_PRIVATE, OTHER, PRIVATE, TRUTH, faded
-from pages._ui.look.plots import axis, finish
+from pages._ui.look.plots import axis, band, finish
 from pages._ui.sparse.fitting import (
     CHOICE_EPSILONS,
     CURVE_EPSILONS,
+    KINDS,
+    LEVEL,
     LEVELS,
     METHODS,
     Choices,
@@ -37,23 +39,21 @@ _MOST_POINTS = 600  # of the data that are drawn
 
 
 def fit(found: Fits, overlay: bool) -> go.Figure:
-    """Private fits with bands of 1.96 posterior standard deviations of f, and the inducing inputs."""
+    """Private fits, intervals about ours, and the inducing inputs."""
     data, figure = found.dataset, go.Figure()
+    for opacity, of, what in ((0.12, KINDS[0], f"one more {data.y_name}"), (0.28, KINDS[1], "the curve")):
+        name = f"ours, {100 * LEVEL:g} % interval: {what}"
+        band(figure, found.x, found.means["ours"], found.halves[of], _LOOKS["ours"][1], opacity, name)
     for method in ("paper", "ours"):
         name, colour, dash = _LOOKS[method]
-        mean, sd = found.means[method], found.sds[method]
-        figure.add_scatter(
-            x=[*found.x, *found.x[::-1]], y=[*(mean + 1.96 * sd), *(mean - 1.96 * sd)[::-1]], fill="toself",
-            fillcolor=faded(colour, 0.22), line={"width": 0}, name=f"{name}: ± 1.96 sd", hoverinfo="skip",
-        )  # fmt: skip
-        figure.add_scatter(x=found.x, y=mean, name=name, line={"color": colour, "dash": dash})
+        figure.add_scatter(x=found.x, y=found.means[method], name=name, line={"color": colour, "dash": dash})
     if overlay:
         rows = np.linspace(0, data.n - 1, min(data.n, _MOST_POINTS)).astype(int)
         figure.add_scatter(
             x=data.X[rows, 0], y=data.y[rows], name="true data", mode="markers",
             marker={"color": TRUTH, "symbol": "circle-open", "size": 4},
         )  # fmt: skip
-        figure.add_scatter(x=found.x, y=found.plain[0], name="non-private fit", line={"color": NON_PRIVATE})
+        figure.add_scatter(x=found.x, y=found.plain, name="non-private fit", line={"color": NON_PRIVATE})
     low, high = data.y_bounds
     figure.add_scatter(
         x=found.inducing, y=np.full_like(found.inducing, low - 0.3 * data.output_range), mode="markers",
@@ -64,6 +64,14 @@ def fit(found: Fits, overlay: bool) -> go.Figure:
         title=axis(data.y_name, data.y_unit), range=[low - 0.35 * data.output_range, high + 0.35 * data.output_range]
     )
     return finish(figure, 470)
+
+
+def fit_alt(found: Fits) -> str:
+    """Text alternative of the fits."""
+    return (
+        f"Private fits: ours orange, the paper's purple and dashed. About ours, {100 * LEVEL:g} % intervals for "
+        f"one more {found.dataset.y_name} and for the curve, privacy noise included; the paper's do not hold."
+    )
 
 
 def calibration(found: Fits) -> go.Figure:
@@ -129,10 +137,11 @@ def choice_shares(found: Choices) -> go.Figure:
 def fit_table(found: Fits) -> pd.DataFrame:
     """One row a grid point: what two private releases say there. Publishing both spends both."""
     columns = {axis(found.dataset.x_names[0], found.dataset.x_units[0]): found.x}
-    for method in ("ours", "paper"):
-        name = _LOOKS[method][0]
-        columns[f"{name}: mean [{found.dataset.y_unit}]"] = found.means[method]
-        columns[f"{name}: sd [{found.dataset.y_unit}]"] = found.sds[method]
+    unit = found.dataset.y_unit
+    columns[f"{_LOOKS['ours'][0]}: mean [{unit}]"] = found.means["ours"]
+    for of, what in zip(KINDS, (f"one more {found.dataset.y_name}", "the curve"), strict=True):
+        columns[f"ours, ± {100 * LEVEL:g} %: {what} [{unit}]"] = found.halves[of]
+    columns[f"{_LOOKS['paper'][0]}: mean [{unit}]"] = found.means["paper"]
     return pd.DataFrame(columns).round(4)
 
 
@@ -144,7 +153,7 @@ def table_note(view: str, released: Sequence[Guarantee]) -> str:
     together = Ledger(entries=[("", each) for each in released]).epsilon(delta)
     return (
         f"Two private releases of the same records, ours and the paper's: publishing both costs ε = "
-        f"{text.at_most(together)} at δ = {delta:g}."
+        f"{text.at_most(together)} at δ = {text.small(delta)}."
     )
 
 
@@ -167,7 +176,7 @@ def choice_table(found: Choices) -> pd.DataFrame:
 
 def answer(found: Fits, setting: SparseSetting, overlay: bool) -> str:
     """The plain sentence under the question."""
-    unit, start = found.dataset.y_unit, f"At ε = {setting.epsilon:g} and δ = {setting.delta:g}"
+    unit, start = found.dataset.y_unit, f"At ε = {setting.epsilon:g} and δ = {text.small(setting.delta)}"
     if not overlay:
         return f"{start} one release of two sums predicts everywhere, and protects inputs as well as outputs."
     return (
@@ -182,7 +191,7 @@ def metrics(found: Fits, setting: SparseSetting, overlay: bool) -> list[Metric]:
     unit, last = found.dataset.y_unit, len(LEVELS) - 1
     promise = [
         Metric("Protects", "inputs, outputs", "one record replaced"),
-        Metric("ε of one release", f"{setting.epsilon:g}", f"δ = {setting.delta:g}"),
+        Metric("ε of one release", f"{setting.epsilon:g}", f"δ = {text.small(setting.delta)}"),
     ]
     if not overlay:
         return promise

@@ -13,11 +13,13 @@ from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
 from dpgp_core.evaluation.errors import coverage, nlpd, rmse
+from dpgp_core.gp.uncertainty import Of
 from dpgp_core.gp.variational import posterior
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import SparseVariational
 from dpgp_core.selection.hyperparameters import Candidate, HyperparameterChoice, choose_by_evidence, choose_jointly
 from dpgp_core.selection.repeated import choose_liu_talwar
+from dpgp_core.sparse.interval import SparseInterval
 from dpgp_core.sparse.statistics import add_noise
 
 SPLIT_SEED = 0  # public
@@ -28,6 +30,8 @@ CHOICE_REPEATS = 6
 LEVELS: FloatArray = np.linspace(0.05, 0.95, 19)
 GRID_POINTS = 161
 FACTORS = (0.5, 1.0, 2.0)  # of the lengthscale and of the noise variance: the candidates of a private choice
+LEVEL = 0.95
+KINDS: tuple[Of, ...] = ("outputs", "function")
 Method = Literal["ours", "paper", "naive"]
 METHODS: tuple[Method, ...] = ("ours", "paper", "naive")
 
@@ -96,8 +100,10 @@ class Fits:
     Attributes:
         dataset: all records.
         x: grid (P,), first input; other inputs stand at the middle of their box.
-        means, sds: private prediction of each method (P,), sd of f; may be published.
-        plain: non-private sparse mean (P,), and its sd of f.
+        means: private prediction of each method (P,); may be published.
+        halves: of ours, halves of the intervals of ``LEVEL`` for the curve and for one more output (P,); the paper's
+            posterior does not hold at its level, so it has none.
+        plain: non-private sparse mean (P,).
         inducing: first coordinates of the inducing inputs.
         rmse: held-out RMSE of each method's fit on half the records, and ``plain`` without privacy. Not private.
         coverage: share of held-out outputs inside each central interval, per method (19,). Not private.
@@ -106,8 +112,8 @@ class Fits:
     dataset: Dataset
     x: FloatArray
     means: dict[Method, FloatArray]
-    sds: dict[Method, FloatArray]
-    plain: tuple[FloatArray, FloatArray]
+    halves: dict[Of, FloatArray]
+    plain: FloatArray
     inducing: FloatArray
     rmse: dict[str, float]
     coverage: dict[Method, FloatArray]
@@ -124,27 +130,27 @@ def grid_of(dataset: Dataset) -> FloatArray:
 def fits(setting: SparseSetting) -> Fits:
     """One release of every method on all records; calibration on held-out halves, averaged over releases."""
     data = load(setting.dataset)
-    points, scale = grid_of(data), data.y_scale
-    means: dict[Method, FloatArray] = {}
-    sds: dict[Method, FloatArray] = {}
-    for method in METHODS:
-        fit = setting.mechanism(method).fit(data, np.random.default_rng(setting.seed))
-        mean, variance = fit.predict(points)
-        means[method], sds[method] = mean, np.sqrt(variance)
+    points = grid_of(data)
+    made = {
+        method: setting.mechanism(method).release(data, points, np.random.default_rng(setting.seed))
+        for method in METHODS
+    }
+    ends = {of: made["ours"].interval(LEVEL, of) for of in KINDS}
     Z = setting.mechanism().inducing_inputs(data)
-    plain_mean, plain_cov = posterior(setting.kernel, data.X, data.standardised(), points, Z, setting.noise)
+    plain, _ = posterior(setting.kernel, data.X, data.standardised(), points, Z, setting.noise)
     train, test = split(data)
     held, _ = posterior(setting.kernel, train.X, train.standardised(), test.X, Z, setting.noise)
     errors: dict[str, float] = {"plain": float(rmse(train.in_data_units(held), test.clipped_y))}
     inside: dict[Method, FloatArray] = {}
     for method in METHODS:
         errors[method], _, inside[method] = held_out(setting, method, setting.epsilon, train, test)
+    inside["ours"] = coverage_of_intervals(setting, train, test)
     return Fits(
         dataset=data,
         x=points[:, 0],
-        means=means,
-        sds=sds,
-        plain=(data.in_data_units(plain_mean), scale * np.sqrt(np.maximum(np.diag(plain_cov), 0))),
+        means={method: release.samples[0] for method, release in made.items()},
+        halves={of: (high - low)[0] / 2 for of, (low, high) in ends.items()},
+        plain=data.in_data_units(plain),
         inducing=np.unique(Z[:, 0]),
         rmse=errors,
         coverage=inside,
@@ -167,6 +173,14 @@ def held_out(
         likelihoods.append(-nlpd(mean, total, test.clipped_y))
         inside.append([coverage(mean, total, test.clipped_y, float(level)) for level in LEVELS])
     return float(np.mean(errors)), float(np.mean(likelihoods)), np.mean(inside, axis=0)
+
+
+def coverage_of_intervals(setting: SparseSetting, train: Dataset, test: Dataset) -> FloatArray:
+    """Share of held-out outputs inside our intervals of each level (19,) over ``REPEATS`` releases. Not private."""
+    release = setting.mechanism().release(train, test.X, np.random.default_rng([setting.seed, 8]), REPEATS)
+    assert isinstance(release.uncertainty, SparseInterval)
+    reached = release.uncertainty.level_of(test.clipped_y, "outputs")
+    return np.asarray((reached.ravel() <= LEVELS[:, None]).mean(axis=1))
 
 
 @dataclass(frozen=True, eq=False)
