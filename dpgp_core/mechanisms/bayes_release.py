@@ -65,7 +65,7 @@ class MixtureUncertainty:
         return np.clip(self._in_unit(self.prediction.mean), *self.bounds)
 
     def interval(self, level: float, of: Of) -> tuple[FloatArray, FloatArray]:
-        """See ``Uncertainty``; those of the kinds in ``cut`` are cut to the bounds, others may pass them as outputs may."""
+        """See ``Uncertainty``; kinds in ``cut`` are cut to the bounds, others may pass them as outputs may."""
         low, high = (self._in_unit(end) for end in self.prediction.interval(level, of))
         return (np.clip(low, *self.bounds), np.clip(high, *self.bounds)) if of in self.cut else (low, high)
 
