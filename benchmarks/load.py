@@ -63,11 +63,11 @@ def own_server(warmed: bool) -> Iterator[tuple[str, int]]:
     """(address, process number) of a fresh server, its lattice filled beforehand if ``warmed``."""
     if warmed:
         subprocess.run([sys.executable, "-m", "pages._ui.serve.warm"], cwd=ROOT, check=True, stderr=subprocess.DEVNULL)
-    os.environ["DPGP_WARM"] = "0"  # not beside what is measured
     with tempfile.TemporaryDirectory() as folder:
-        os.environ["DPGP_STATE"] = str(Path(folder) / "state")  # what is measured releases nothing that lasts
+        # nothing is warmed beside what is measured, and no ledger lasts
+        settings = {"DPGP_WARM": "0", "DPGP_STATE": str(Path(folder) / "state")}
         [port], log = local.free_ports(1), Path(folder) / "server.log"
-        with local.replica(port, log, secrets.token_hex(32)) as server:
+        with local.replica(port, log, secrets.token_hex(32), settings) as server:
             local.wait_until_ready(server, log)
             yield f"http://127.0.0.1:{port}", server.process.pid
 

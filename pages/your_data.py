@@ -14,7 +14,7 @@ frame.heading(
 frame.metrics(figures.metrics(len(account.entries), account.limit, account.spent, account.left))
 held = steps.table()
 account = session.account(held)
-spec = form.declared(held.columns, account.limit) if held else None
+spec = form.declared(held.columns, account.limit, account.inputs_public) if held else None
 found = steps.ready(held, spec) if held and spec else None
 if held and spec and found:
     st.header("4. Release")

@@ -16,7 +16,7 @@ from ..measurement.refit import Refit
 from .cell_filter import CellModel, CellState, cell_models
 from .cell_grid import CellGrid
 from .cell_measuring import released_of
-from .cell_stages import CellSetting, cell_mixture, cell_posterior
+from .cell_stages import CellReleased, CellSetting, cell_mixture, cell_posterior
 from .cell_stages import Posterior as CellPosterior
 from .intervals import Mixture
 from .joint import Joint
@@ -81,7 +81,18 @@ def read_cells(statistics: CellStatistics, models: Sequence[Model]) -> CellReadi
     setting = CellSetting(
         grid=grid, models=on_cells, n=statistics.n, half_range=statistics.half_range, clip=CLIP, gap=1.0
     )
-    return CellReading(given=tuple(models), models=on_cells, found=cell_posterior(setting, released_of(statistics)))
+    return reading_of(setting, models, released_of(statistics))
+
+
+def reading_of(setting: CellSetting, given: Sequence[Model], released: CellReleased) -> CellReading:
+    """The same of numbers that are at hand.
+
+    Args:
+        setting: the models on the cells, and all else that is public.
+        given: the models.
+        released: counts and sums.
+    """
+    return CellReading(given=tuple(given), models=setting.models, found=cell_posterior(setting, released))
 
 
 def refit_cells(

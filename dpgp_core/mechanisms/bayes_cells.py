@@ -70,11 +70,12 @@ def measure_cells(
         raise ValueError("the plan is for another number of records or another box; call plan_cells() for these")
     card = settings.guarantee.for_unit(dataset.privacy_unit)
     together = card.repeated(draws)
-    predictions, kept = list[Mixture](), list[CellStatistics]()
+    predictions, measured, kept = list[Mixture](), list[CellReleased](), list[CellStatistics]()
     for _ in range(draws):
         reader = CellsExactly(dataset, grid) if rng is None else CellsForTeaching(dataset, grid, rng)
         prediction, released = _draw(settings, plan, X_test, reader)
         predictions.append(prediction)
+        measured.append(released)
         if isinstance(reader, CellsExactly):
             kept.append(cell_statistics(dataset, grid, released, reader.stages, promise_of(card)))
     uncertainty = uncertainty_of(dataset, side_by_side(predictions))
@@ -85,6 +86,7 @@ def measure_cells(
         statistics=tuple(kept),
         uncertainty=uncertainty,
         observed=(),
+        cells=tuple(measured),
     )
     if rng is None:
         return release

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import FloatArray
+from ..bayes.cell_stages import CellReleased
 from ..bayes.intervals import Mixture
 from ..bayes.models import Model, weights_of
 from ..bayes.stages import Observed, PlannedStage
@@ -56,7 +57,7 @@ class MixtureUncertainty:
     bounds: tuple[float, float]
     midpoint: float
     y_scale: float
-    cut: tuple[Of, ...] = ("outputs",)
+    cut: tuple[Of, ...] = ()
 
     @property
     def values(self) -> FloatArray:
@@ -64,7 +65,7 @@ class MixtureUncertainty:
         return np.clip(self._in_unit(self.prediction.mean), *self.bounds)
 
     def interval(self, level: float, of: Of) -> tuple[FloatArray, FloatArray]:
-        """See ``Uncertainty``; those of the kinds in ``cut`` are cut to the bounds."""
+        """See ``Uncertainty``; kinds in ``cut`` are cut to the bounds, others may pass them as outputs may."""
         low, high = (self._in_unit(end) for end in self.prediction.interval(level, of))
         return (np.clip(low, *self.bounds), np.clip(high, *self.bounds)) if of in self.cut else (low, high)
 
@@ -79,11 +80,13 @@ class BayesRelease(Release):
     Attributes:
         uncertainty: the mixture.
         observed: the stages of every draw, in model units; none where inputs are private too.
+        cells: counts and sums of each draw, where inputs are private too.
         statistics: of each draw, for files and refits; empty for teaching draws.
     """
 
     uncertainty: MixtureUncertainty
     observed: tuple[Observed, ...]
+    cells: tuple[CellReleased, ...] = ()
 
     @property
     def model_weights(self) -> FloatArray:

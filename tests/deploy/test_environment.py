@@ -69,18 +69,33 @@ def test_what_can_be_used_is_said_nothing_about():
     assert environment.switched_on("DPGP_UPLOADS", good)
 
 
-def test_a_server_with_wrong_settings_says_all_of_them_and_does_not_start():
-    wrong = {"DPGP_WORKERS": "0", "DPGP_CACHE_MB": "ten", "DPGP_HOSTS": "a b"}
+def refused(**settings):
+    """What a server says that must not start."""
     started = subprocess.run(
         [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", "0"],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "STREAMLIT_SERVER_ADDRESS": "127.0.0.1", **wrong},
+        env={**os.environ, "PYTHONPATH": str(ROOT), "STREAMLIT_SERVER_ADDRESS": "127.0.0.1", **settings},
         capture_output=True,
         text=True,
         timeout=60,
         check=False,
     )
     assert started.returncode != 0
+    return started
+
+
+def test_a_server_whose_ledgers_would_not_last_says_so_and_does_not_start(tmp_path):
+    (tmp_path / "thesis.tex").touch()
+    tmp_path.chmod(0o700)
+    said = refused(DPGP_STATE=str(tmp_path)).stderr
+    assert "holds 'thesis.tex', which is none of its files; set DPGP_STATE to an empty folder" in said
+    assert "Traceback" not in said
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+def test_a_server_with_wrong_settings_says_all_of_them_and_does_not_start():
+    wrong = {"DPGP_WORKERS": "0", "DPGP_CACHE_MB": "ten", "DPGP_HOSTS": "a b"}
+    started = refused(**wrong)
     for name in wrong:
         assert f"\n{name} must be " in f"\n{started.stderr}"
     assert "Traceback" not in started.stderr

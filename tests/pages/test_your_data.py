@@ -417,11 +417,14 @@ def test_with_private_inputs_nothing_is_said_of_rows_outside_the_domain(open_pag
 def test_bayes_cloaking_is_the_default_and_asks_for_no_model(open_page):
     app = practised(open_page)
     [mechanism] = [each for each in app.selectbox if each.key == "own_f_mechanism"]
-    assert mechanism.value == CHOICES["bayes"].title == mechanism.options[0]
+    assert mechanism.value == CHOICES["bayes_cells"].title == mechanism.options[0]
     keys = {each.key for kind in (app.selectbox, app.number_input) for each in kind}
     assert not keys & {"own_f_kernel", "own_f_noise", "own_f_cells", "own_f_length_age_years"}
     assert [each.value for each in app.text_input if each.label == "Model"] == ["automatic"]
     assert "known only with the release" in page_text(app)
+    assert "protects the inputs" in page_text(app)
+    assert "inputs and outputs" in page_text(app)
+    app = declare(app, mechanism=CHOICES["bayes"].title)
     assert "protects the inputs" not in page_text(app)
     app = declare(app, mechanism=CHOICES["refined"].title)
     keys = {each.key for kind in (app.selectbox, app.number_input) for each in kind}

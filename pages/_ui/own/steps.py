@@ -213,7 +213,7 @@ def _show(issued: Issued, published: Published, spec: ReleaseSpec) -> None:
     frame.chart(figures.released(published, spec), "own_released_chart", figures.released_caption(spec))
     st.dataframe(upload.values(published, spec), hide_index=True, key="own_values")
     download(issued)
-    if not spec.protects_inputs:
+    if spec.choice.automatic or not spec.protects_inputs:
         _explore(issued)
 
 

@@ -74,7 +74,7 @@ WRONG = {
     "box": ({"x_box": ((5, 5),)}, "each entry of x_box must be .* low < high"),
     "unit empty": ({"unit": ""}, "unit is empty; write what it is"),
     "kernel": ({"kernel": "RBF"}, "kernel must be one of EQ, .*; got 'RBF'"),
-    "mechanism": ({"mechanism": "laplace"}, "mechanism must be one of bayes, bayes_cells, refined, .*; got 'laplace'"),
+    "mechanism": ({"mechanism": "laplace"}, "mechanism must be one of bayes_cells, bayes, refined, .*; got 'laplace'"),
     "kernel of bins": ({"mechanism": "integral_bins", "kernel": "Matern32"}, "needs kernel EQ, got 'Matern32'"),
     "lengthscale short": ({"lengthscale": (1e-9,)}, "each entry of lengthscale must lie in 0.1 ... 100000, got 1e-09"),
     "lengthscales": ({"lengthscale": (1.0, 2.0)}, "lengthscale must have 1 entries, one per input of x, got 2"),
