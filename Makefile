@@ -13,6 +13,7 @@ app: $(VENV)/.app
 test: $(VENV)/.dev
 	@sh tests/e2e/chromium.sh
 	@sh tests/deploy/nginx.sh
+	@sh tests/deploy/postgres.sh
 	$(RUN)/python -m pytest --numprocesses auto --dist loadfile
 
 # The full cases of checks whose small cases `make test` runs.

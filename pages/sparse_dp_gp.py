@@ -17,7 +17,6 @@ if found.dataset.simulated:
     st.info(f"Simulated data: {found.dataset.source}", icon=":material/science:")
 if show:
     frame.overlay_banner()
-frame.metrics(figures.metrics(found, setting, show))
 left, right = st.columns(2)
 table = figures.fit_table(found)
 if view == "fits":
@@ -58,6 +57,7 @@ else:
             "Which lengthscale each method chooses.",
         )
     table = figures.choice_table(chosen)
+frame.metrics(figures.metrics(found, setting, show))
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
 with values:
     frame.table(table, f"sparse_{view}", figures.table_note(view, [each for _, each in released]))

@@ -82,20 +82,30 @@ class Places:
         return len(self.noise)
 
 
-def places_of(models: Sequence[Model], X: FloatArray, X_test: FloatArray) -> tuple[Places, ...]:
+def places_of(
+    models: Sequence[Model], X: FloatArray, X_test: FloatArray, *, tolerance: float | None = None
+) -> tuple[Places, ...]:
     """Every model at records X (n, D) and test inputs X_test (P, D); models of one kernel share their features.
 
     Pivots are chosen among the records only: given f there, the rest of f at a test input is independent of y.
+
+    Args:
+        models: the mixture.
+        X: records (n, D).
+        X_test: test inputs (P, D).
+        tolerance: share of the prior variance at the records that features may leave out; what they leave counts as
+            noise. None: next to nothing.
     """
+    tolerance = (_EXACT if len(X) <= _MANY else _LOOSE) if tolerance is None else tolerance
     features: dict[Kernel, tuple[FloatArray, FloatArray]] = {}
     for model in models:
         if model.kernel not in features:
-            features[model.kernel] = _features(model.kernel, X, X_test)
+            features[model.kernel] = _features(model.kernel, X, X_test, tolerance)
     return tuple(_places(model, len(X), *features[model.kernel]) for model in models)
 
 
-def _features(kernel: Kernel, X: FloatArray, X_test: FloatArray) -> tuple[FloatArray, FloatArray]:
-    low_rank = factorise(kernel, X, _EXACT if len(X) <= _MANY else _LOOSE)
+def _features(kernel: Kernel, X: FloatArray, X_test: FloatArray, tolerance: float) -> tuple[FloatArray, FloatArray]:
+    low_rank = factorise(kernel, X, tolerance)
     phi = np.vstack([low_rank.features.values(), low_rank.features.at(X_test).values()])
     return phi, np.concatenate([kernel.diagonal(X), kernel.diagonal(X_test)])
 

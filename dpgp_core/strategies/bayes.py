@@ -19,6 +19,7 @@ import numpy as np
 from ..arrays import FloatArray
 from ..checks import check_positive
 from .bayes_solver import minimise_risk
+from .certificate import lower_bound
 from .grouping import Labels, nearest_of_spread, sums
 from .mixture_risk import MixtureRisk
 from .strategy import Strategy
@@ -85,12 +86,10 @@ def risk_without_privacy(models: Sequence[RiskModel]) -> float:
 def certificate(models: Sequence[RiskModel], B: FloatArray, t: float) -> float:
     """A risk that no strategy with columns of norm <= 1 can fall below, computed at B (r, n).
 
-    For every Y (n, m): tr F^T (K + t X^-1)^-1 F <= tr (F - Y)^T K^-1 (F - Y) + tr Y^T X Y / t, with equality at
-    Y = F - K B^T S^-1 B F. Every feasible X has tr Y^T X Y <= sum nu wherever diag(nu) >= Y Y^T. Both hold for
-    any B, good or bad: the bound is tight only where B is optimal.
+    It holds for any B, good or bad, and is tight only where B is optimal; see the module ``certificate`` for the proof.
     """
     mixture = _mixture(models, t)
-    return mixture.bound(mixture.at(B))
+    return lower_bound(mixture, mixture.at(B))
 
 
 def bayes(

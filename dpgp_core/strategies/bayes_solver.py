@@ -1,7 +1,7 @@
 """Quasi-Newton minimisation of the Bayes risk over matrices with columns of norm 1.
 
-The gradient of column j is divided by nu_j = |(B G)_j|, which at the optimum is the multiplier of |b_j| <= 1 and so
-the curvature along its sphere: records that matter little move as fast as others.
+Steps start from the inverse of the two terms of ``curvature``, renewed now and then, with nu_j = |(B G)_j|, which at
+the optimum is the multiplier of |b_j| <= 1; L-BFGS learns the rest.
 """
 
 from __future__ import annotations
@@ -12,18 +12,21 @@ import numpy as np
 from scipy.linalg import LinAlgError, svd
 
 from ..arrays import FloatArray
+from .certificate import lower_bound
+from .curvature import Curvature
 from .limited_memory import LimitedMemory
 from .mixture_risk import MixtureRisk, Point
 
 _TINY = 1e-12
 _FIRST_ROWS = 64
 _WOBBLE, _SMALL_WOBBLE = 0.03, 1e-3  # size of random directions in the start, without and with a B to start from
-_FIRST_LOOK, _NEXT_LOOK = 0.05, 0.3  # of the gap, or of the last slack: the slack at which to look for a certificate
+_FIRST_LOOK, _NEXT_LOOK = 0.5, 0.3  # of the gap, or of the last slack: the slack at which to look for a certificate
 _STATIONARY = 0.02  # of the gap: the slack below which more rows are needed, not more steps
 _RISING, _STEEP = 1.0001, 2.0  # eigenvalues above 1 promise a descent along a new row: some, and much
 _PATIENCE = 20  # evaluations after which rows with much to promise are added without waiting for a stationary B
 _ADDED = (0.7, 0.3, 0.1, 0.03, 0.01)  # sizes tried of the largest column of new rows
 _FLATTEST = 1e-3  # of the mean multiplier: a smaller one counts as that
+_RENEWED = 20  # steps after which the curvature is computed anew
 _SUFFICIENT = 1e-4  # share of the decrease that the slope promises
 _SHORTEST = 1e-6  # step at which the line search gives up
 _RESERVE = 0.9  # of the gap asked for; the rest may be spent on fewer rows
@@ -45,6 +48,21 @@ class _Place(NamedTuple):
     slack: float  # sum nu - tr B G B^T: 0 only at a stationary B
 
 
+class _Memory(LimitedMemory):
+    """Steps and the curvature that they start from."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._curvature: Curvature | None = None
+        self._age = 0
+
+    def curvature(self, risk: MixtureRisk, place: _Place) -> Curvature:
+        if self._curvature is None or self._age >= _RENEWED:
+            self._curvature, self._age = Curvature(risk, place.point, _raised(place.nu)), 0
+        self._age += 1
+        return self._curvature
+
+
 def minimise_risk(risk: MixtureRisk, most_rows: int, gap: float, start: FloatArray | None, most: int) -> Minimum:
     """Descend until the gap is certified, or ``most`` evaluations are used, or rounding ends the descent.
 
@@ -56,12 +74,12 @@ def minimise_risk(risk: MixtureRisk, most_rows: int, gap: float, start: FloatArr
         most: evaluations at most.
     """
     place: _Place | None = _place(risk, _start(risk, most_rows, start))
-    used, memory, threshold, bound = 1, LimitedMemory(), _FIRST_LOOK * gap, -np.inf
+    used, memory, threshold, bound = 1, _Memory(), _FIRST_LOOK * gap, -np.inf
     goal, patience, wider = _RESERVE * gap, _PATIENCE, None
     while place is not None:
         best, excess = place.point, place.point.risk - risk.least
         if place.slack <= threshold * excess or excess <= 0:
-            bound = max(bound, risk.bound(best, goal / (1 - goal) * excess))
+            bound = max(bound, lower_bound(risk, best, goal / (1 - goal) * excess))
             if best.risk - bound <= goal * excess:
                 break
             threshold = _NEXT_LOOK * place.slack / excess
@@ -70,21 +88,21 @@ def minimise_risk(risk: MixtureRisk, most_rows: int, gap: float, start: FloatArr
         elif used >= patience and len(best.B) < most_rows:
             wider, patience = _with_rows_added(risk, place, most_rows, _STEEP), 2 * used
         if wider is not None:
-            place, wider, memory, used = wider, None, LimitedMemory(), used + len(_ADDED)
+            place, wider, memory, used = wider, None, _Memory(), used + len(_ADDED)
         if used >= most:
             break
         place, tried = _step(risk, place, memory)
         used += tried
     if bound == -np.inf:
-        bound = risk.bound(best)
+        bound = lower_bound(risk, best)
     return _fewer_rows(risk, best, bound, gap, used)
 
 
-def _step(risk: MixtureRisk, place: _Place, memory: LimitedMemory) -> tuple[_Place | None, int]:
+def _step(risk: MixtureRisk, place: _Place, memory: _Memory) -> tuple[_Place | None, int]:
     """One quasi-Newton step with backtracking; None where no step descends."""
-    B, scale = place.point.B, 1 / np.maximum(place.nu, max(_FLATTEST * float(place.nu.mean()), 1e-300))
+    B, curvature = place.point.B, memory.curvature(risk, place)
     while True:
-        d = -_tangent(B, memory.applied(place.slope, scale))
+        d = -_tangent(B, memory.applied(place.slope, curvature.solve))
         slope = float(np.vdot(d, place.slope))
         if slope < 0 or not len(memory):
             break
@@ -111,7 +129,7 @@ def _with_rows_added(risk: MixtureRisk, place: _Place, most_rows: int, least: fl
     diag(nu)^-1/2 G diag(nu)^-1/2 has an eigenvalue above 1. The eigenvectors give the rows. None where no eigenvalue
     is above ``least`` or nothing is gained.
     """
-    nu = np.maximum(place.nu, max(_FLATTEST * float(place.nu.mean()), 1e-300))
+    nu = _raised(place.nu)
     A = risk.residuals(place.point) / np.sqrt(nu * risk.t)[:, None]
     values, vectors = np.linalg.eigh(A.T @ A)
     count = min(int((values > least).sum()), max(most_rows // 4, 1))
@@ -123,6 +141,11 @@ def _with_rows_added(risk: MixtureRisk, place: _Place, most_rows: int, least: fl
     old = (s[:, None] * old)[: most_rows - count]
     best = min((risk.at(unit(np.vstack([old, size * rows]))) for size in _ADDED), key=lambda point: point.risk)
     return _place(risk, best.B) if best.risk < place.point.risk else None
+
+
+def _raised(nu: FloatArray) -> FloatArray:
+    raised: FloatArray = np.maximum(nu, max(_FLATTEST * float(nu.mean()), 1e-300))
+    return raised
 
 
 def _place(risk: MixtureRisk, B: FloatArray) -> _Place:

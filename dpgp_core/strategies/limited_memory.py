@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ..arrays import FloatArray
@@ -29,16 +31,16 @@ class LimitedMemory:
         """Forget everything."""
         self._pairs = []
 
-    def applied(self, slope: FloatArray, scale: FloatArray) -> FloatArray:
-        """Approximate inverse Hessian times slope; ``scale`` (n,) is the initial inverse Hessian up to a factor."""
+    def applied(self, slope: FloatArray, first: Callable[[FloatArray], FloatArray]) -> FloatArray:
+        """Approximate inverse Hessian times slope; ``first`` applies the initial one, up to a factor."""
         q, steps = slope.copy(), []
         for s, y, rho in reversed(self._pairs):
             steps.append(rho * float(np.vdot(s, q)))
             q -= steps[-1] * y
-        q *= scale
+        q = first(q)
         if self._pairs:
             _, y, rho = self._pairs[-1]
-            q /= rho * float(np.vdot(y, scale * y))
+            q /= rho * float(np.vdot(y, first(y)))
         for (s, y, rho), a in zip(self._pairs, reversed(steps), strict=True):
             q += (a - rho * float(np.vdot(y, q))) * s
         return q

@@ -16,26 +16,28 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from ..arrays import FloatArray
-from .dual_norm import dual_norm, narrow
 from .strategy import Model
 
 _IN_SPAN = 1e-12  # relative part of the targets outside the root's span that counts as rounding
+_OVER_NOISE = 0.3  # standard deviation along a direction over the noise's: below, the noise alone tells enough
 
 
 @dataclass(frozen=True, eq=False)
-class _Family:
+class Family:
     """Models that differ in noise only: root = Q T, targets = Q E, with Q the columns ``columns`` of the basis."""
 
     columns: slice
     T: FloatArray  # (p, k)
     E: FloatArray  # (p, m)
     signs: FloatArray  # (k,)
-    members: list[_Member]
+    members: list[Member]
 
 
 @dataclass(frozen=True, eq=False)
-class _Member:
-    shape: int  # noise = level * shapes[shape]
+class Member:
+    """One model: noise = level * shapes[shape]."""
+
+    shape: int
     level: float
     weight: float
     prior_risk: float
@@ -56,12 +58,14 @@ class MixtureRisk:
     Attributes:
         n: number of outputs.
         t: noise variance of each measurement.
+        basis: Q of all families side by side (n, p).
+        shapes: noises of mean 1 (n,) that the models' noises are multiples of.
         least: risk when the outputs themselves are known, sum_m pi_m (tr W K_** - tr F^T K^-1 F).
     """
 
     def __init__(self, models: Sequence[Model], t: float) -> None:
         self.n, self.t = len(models[0].noise), t
-        self._shapes: list[FloatArray] = []
+        self.shapes: list[FloatArray] = []
         kinds: list[list[Model]] = []
         for model in models:
             same = next((kind for kind in kinds if _same(kind[0], model)), None)
@@ -71,28 +75,29 @@ class MixtureRisk:
                 same.append(model)
         bases: list[FloatArray] = []
         self._families = [self._family(kind, bases) for kind in kinds]
-        self._basis = np.hstack(bases)
+        self.basis = np.hstack(bases)
+        self._grams: dict[int, FloatArray] = {}  # Q^T N^-1 Q of each member
 
-    def _family(self, models: list[Model], bases: list[FloatArray]) -> _Family:
+    def _family(self, models: list[Model], bases: list[FloatArray]) -> Family:
         root, targets, signs = models[0].root, models[0].targets, models[0].signs
         Q = _orthonormal(root)
         if np.linalg.norm(targets - Q @ (Q.T @ targets)) > _IN_SPAN * np.linalg.norm(targets):
             Q = _orthonormal(np.hstack([root, targets]))
         start = sum(basis.shape[1] for basis in bases)
         bases.append(Q)
-        members = [_Member(*self._shape(m.noise), m.weight, m.prior_risk) for m in models]
+        members = [Member(*self._shape(m.noise), m.weight, m.prior_risk) for m in models]
         E = narrow(Q.T @ targets)  # fewer columns, the same F F^T
         signs = np.ones(root.shape[1]) if signs is None else signs
-        return _Family(slice(start, start + Q.shape[1]), Q.T @ root, E, signs, members)
+        return Family(slice(start, start + Q.shape[1]), Q.T @ root, E, signs, members)
 
     def _shape(self, noise: FloatArray) -> tuple[int, float]:
         """Number of this noise's shape and its level; noises in proportion share a shape."""
         level = float(noise.mean())
-        for i, shape in enumerate(self._shapes):
+        for i, shape in enumerate(self.shapes):
             if np.allclose(noise / level, shape, rtol=_IN_SPAN, atol=0):
                 return i, level
-        self._shapes.append(noise / level)
-        return len(self._shapes) - 1, level
+        self.shapes.append(noise / level)
+        return len(self.shapes) - 1, level
 
     @cached_property
     def targets(self) -> FloatArray:
@@ -100,27 +105,42 @@ class MixtureRisk:
         parts = []
         for family in self._families:
             weight = sum(member.weight for member in family.members)
-            parts.append(np.sqrt(weight) * self._basis[:, family.columns] @ family.E)
+            parts.append(np.sqrt(weight) * self.basis[:, family.columns] @ family.E)
         return np.hstack(parts)
 
     @cached_property
+    def members(self) -> list[tuple[Family, Member]]:
+        """Every model with its family, in the order of ``Point.J``."""
+        return [(family, member) for family in self._families for member in family.members]
+
+    @cached_property
     def least(self) -> float:
-        """K^-1 = N^-1 - N^-1 U (diag(signs) + U^T N^-1 U)^-1 U^T N^-1, U the root and N the noise."""
+        """sum_m pi_m (tr W K_** - tr F^T K^-1 F)."""
         total = 0.0
-        for family in self._families:
-            Q, T, E = self._basis[:, family.columns], family.T, family.E
-            for member in family.members:
-                P = Q.T @ (Q / (member.level * self._shapes[member.shape])[:, None])
-                cross = T.T @ P @ E
-                inner = np.diag(family.signs) + T.T @ P @ T
-                known = (E * (P @ E)).sum() - (cross * np.linalg.solve(inner, cross)).sum()
-                total += member.weight * (member.prior_risk - float(known))
+        for family, member in self.members:
+            known = np.trace(self.inverse_products(family, member, self._targets_of(family))[1])
+            total += member.weight * (member.prior_risk - float(known))
         return total
+
+    def inverse_products(self, family: Family, member: Member, A: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """A^T K^-1 A and A^T K^-1 F for A (n, a).
+
+        K^-1 = N^-1 - N^-1 U (diag(signs) + U^T N^-1 U)^-1 U^T N^-1, U the root and N the noise.
+        """
+        Q, T, noise = self.basis[:, family.columns], family.T, member.level * self.shapes[member.shape]
+        if id(member) not in self._grams:
+            self._grams[id(member)] = Q.T @ (Q / noise[:, None])
+        gram, scaled = self._grams[id(member)], A / noise[:, None]
+        onto = scaled.T @ Q  # A^T N^-1 Q
+        inner = T @ np.linalg.solve(np.diag(family.signs) + T.T @ gram @ T, (onto @ T).T)
+        own: FloatArray = A.T @ scaled - onto @ inner
+        with_targets: FloatArray = (onto - inner.T @ gram) @ family.E
+        return own, with_targets
 
     def at(self, B: FloatArray) -> Point:
         """The risk at B (r, n)."""
-        BQ, risk, J = B @ self._basis, 0.0, []
-        grams = [(B * shape) @ B.T for shape in self._shapes]
+        BQ, risk, J = B @ self.basis, 0.0, []
+        grams = [(B * shape) @ B.T for shape in self.shapes]
         for family in self._families:
             BU, BF = BQ[:, family.columns] @ family.T, BQ[:, family.columns] @ family.E
             signal = (BU * family.signs) @ BU.T
@@ -134,7 +154,7 @@ class MixtureRisk:
     def gradient(self, point: Point) -> FloatArray:
         """D risk / dB = -2 sum_m pi_m J_m R_m^T, (r, n)."""
         r = len(point.B)
-        signal, grams, Js = np.zeros((r, self._basis.shape[1])), np.zeros((len(self._shapes), r, r)), iter(point.J)
+        signal, grams, Js = np.zeros((r, self.basis.shape[1])), np.zeros((len(self.shapes), r, r)), iter(point.J)
         for family in self._families:
             JE, JJ = np.zeros((r, family.E.shape[1])), np.zeros((r, r))
             for member in family.members:
@@ -144,8 +164,8 @@ class MixtureRisk:
                 grams[member.shape] += member.level * gram
             BU = point.BQ[:, family.columns] @ family.T
             signal[:, family.columns] = JE @ family.E.T - ((JJ @ BU) * family.signs) @ family.T.T
-        total = signal @ self._basis.T
-        for gram, shape in zip(grams, self._shapes, strict=True):
+        total = signal @ self.basis.T
+        for gram, shape in zip(grams, self.shapes, strict=True):
             total -= gram @ (point.B * shape)
         return -2 * total
 
@@ -156,30 +176,42 @@ class MixtureRisk:
         for family in self._families:
             BU = point.BQ[:, family.columns] @ family.T
             for member in family.members:
-                J, block = next(Js), np.zeros((p + len(self._shapes) * r, family.E.shape[1]))
+                J, block = next(Js), np.zeros((p + len(self.shapes) * r, family.E.shape[1]))
                 block[family.columns] = family.E - family.T @ (family.signs[:, None] * (BU.T @ J))
                 block[p + member.shape * r : p + (member.shape + 1) * r] = -member.level * J
                 blocks.append(np.sqrt(member.weight) * block)
         C = narrow(np.hstack(blocks))
-        H: FloatArray = self._basis @ C[:p]
-        for i, shape in enumerate(self._shapes):
+        H: FloatArray = self.basis @ C[:p]
+        for i, shape in enumerate(self.shapes):
             H += (shape[:, None] * point.B.T) @ C[p + i * r : p + (i + 1) * r]
         return narrow(H)
 
-    def bound(self, point: Point, goal: float = np.inf) -> float:
-        """Largest lower bound of the least risk found at this B; see ``bayes.certificate``.
+    def measured(self, point: Point) -> float:
+        """Tr B G B^T = t sum pi |J|^2, since B R = t J."""
+        squares = (member.weight * float(np.vdot(J, J)) for (_, member), J in zip(self.members, point.J, strict=True))
+        return self.t * sum(squares)
 
-        Y = a R gives least + 2 a e - a^2 (e + c), with e = risk - least and c = (sum nu) / t - t sum pi |J|^2 >= 0,
-        and the best a = e / (e + c): least + e^2 / (e + c). Where c turns out larger than ``goal``, no time is
-        lost on it: minus infinity.
-        """
-        weights = [member.weight for family in self._families for member in family.members]
-        kept = self.t * sum(w * float(np.vdot(J, J)) for w, J in zip(weights, point.J, strict=True))
-        excess = point.risk - self.least
-        if not excess > 0:
-            return self.least
-        slack = max(dual_norm(self.residuals(point), point.B, self.t * (goal + kept)) / self.t - kept, 0.0)
-        return -np.inf if slack > goal else self.least + excess / (1 + slack / excess)
+    @cached_property
+    def above_noise(self) -> FloatArray:
+        """Orthonormal columns (n, q): the directions of the models' roots that stand out from their mean noises."""
+        roots = []
+        for family in self._families:
+            noise = min(member.level for member in family.members)
+            roots.append(self.basis[:, family.columns] @ (family.T[:, family.signs > 0] / np.sqrt(noise)))
+        left, s, _ = np.linalg.svd(np.hstack(roots), full_matrices=False)
+        return np.asarray(left[:, s > _OVER_NOISE])
+
+    def _targets_of(self, family: Family) -> FloatArray:
+        targets: FloatArray = self.basis[:, family.columns] @ family.E
+        return targets
+
+
+def narrow(H: FloatArray) -> FloatArray:
+    """A matrix with the same H H^T and at most as many columns as rows."""
+    if H.shape[1] <= H.shape[0]:
+        return H
+    R: FloatArray = np.asarray(np.linalg.qr(H.T, mode="r"))
+    return R.T
 
 
 def _same(a: Model, b: Model) -> bool:

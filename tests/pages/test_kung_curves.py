@@ -45,7 +45,7 @@ def stages(monkeypatch):
 
 @pytest.mark.parametrize(("name", "kind"), [("cloaking", Cloaking), ("refined", RefinedCloaking)])
 def test_error_on_screen_is_the_error_of_the_core(open_page, name, kind):
-    app = open_page("kung_curves", mechanism=name)
+    app = open_page("kung_curves", mechanism=name, delta="0.01")
     data = datasets.load("kung")
     mechanism = kind(kernel=EQ(lengthscale=25.0), noise_variance=0.3, epsilon=1, delta=0.01)
     release = mechanism.release(data, data.X, np.random.default_rng(0), draws=2000)
@@ -60,7 +60,7 @@ def test_moving_epsilon_delta_or_draw_touches_neither_C_nor_lambda_nor_M(open_pa
     app = open_page("kung_curves", mechanism=mechanism)
     assert stages == {"stage_matrix": 1, "stage_plan": 2}  # one C; one design for ours, one for the published
     app.select_slider(key="epsilon").set_value(0.2).run()
-    app.select_slider(key="delta").set_value(1e-5).run()
+    app.select_slider(key="delta").set_value(1e-6).run()
     app.number_input(key="draw").set_value(7).run()
     if mechanism == "cloaking":
         app.toggle(key="shrinkage").set_value(True).run()
@@ -97,7 +97,7 @@ def test_without_the_overlay_nothing_that_is_not_private_is_drawn_or_tabulated(o
 
 
 def test_draws_compose_on_screen_and_over_the_session(open_page):
-    app = open_page("kung_curves", draws="5")
+    app = open_page("kung_curves", draws="5", delta="0.01")
     spent = shown(app.metric[3].value.replace("ε = ", ""))
     assert spent == pytest.approx(epsilon_of(1.8779 / np.sqrt(5), 0.01), abs=0.01)
     assert "for all 5 draws together" in page_text(app)
@@ -109,10 +109,10 @@ def test_draws_compose_on_screen_and_over_the_session(open_page):
 
 
 def test_halls_formula_above_epsilon_one_is_marked_as_no_promise(open_page):
-    app = open_page("kung_curves", epsilon="50", mechanism="cloaking", calibration="hall")
+    app = open_page("kung_curves", epsilon="50", delta="0.01", mechanism="cloaking", calibration="hall")
     assert "not established: the formula is not proven at ε = 50" in page_text(app)
     assert "ε = 153" in page_text(app)  # epsilon_of(0.065105, 0.01)
-    assert any("not established here" in title.value for title in app.subheader)
+    assert any("not established here" in title.value for title in app.header)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

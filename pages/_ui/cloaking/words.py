@@ -28,7 +28,7 @@ Shown = Callable[[float], str]  # formats a value in the output's unit
 
 def answer(ours: Result, paper: Result, draw: Draw, overlay: bool, shown: Shown, what: str) -> str:
     """The plain sentence under the question. Errors need the true data, so without the overlay it is about noise."""
-    setting = f"At ε = {draw.epsilon:g} and δ = {draw.delta:g} "
+    setting = f"At ε = {draw.epsilon:g} and δ = {text.small(draw.delta)} "
     if not overlay:
         return (
             f"{setting}privacy moves the curve at a typical record by at most **{shown(noise_at_records(ours))}** in "
@@ -62,7 +62,7 @@ def release_metrics(ours: Result, paper: Result, overlay: bool, shown: Shown) ->
         Metric(
             "Spent on screen",
             f"ε = {text.at_most(guarantee.proven_epsilon)}",
-            f"{draws}, δ = {guarantee.budget.delta:g}",
+            f"{draws}, δ = {text.small(guarantee.budget.delta)}",
         ),
     ]
 
@@ -185,7 +185,7 @@ def explain(result: Result, model: Model, design: Design, draw: Draw) -> list[tu
         (
             "Noise multiplier",
             f"s′ = {text.number(noise_multiplier(draw.epsilon, draw.delta, draw.calibration, unproven=True), 4)} "
-            f"from ε = {draw.epsilon:g}, δ = {draw.delta:g} ({draw.calibration})",
+            f"from ε = {draw.epsilon:g}, δ = {text.small(draw.delta)} ({draw.calibration})",
         ),
         *_explain_noise(plan.design, design),
     ]

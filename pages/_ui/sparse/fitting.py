@@ -16,11 +16,13 @@ from dpgp_core.evaluation.errors import coverage, nlpd, rmse
 from dpgp_core.gp.uncertainty import Of
 from dpgp_core.gp.variational import posterior
 from dpgp_core.kernels import EQ
-from dpgp_core.mechanisms import SparseVariational
+from dpgp_core.mechanisms import BayesCloaking, SparseVariational
 from dpgp_core.selection.hyperparameters import Candidate, HyperparameterChoice, choose_by_evidence, choose_jointly
 from dpgp_core.selection.repeated import choose_liu_talwar
 from dpgp_core.sparse.interval import SparseInterval
 from dpgp_core.sparse.statistics import add_noise
+from pages._ui.sparse import contender
+from pages._ui.sparse.contender import Shown
 
 SPLIT_SEED = 0  # public
 REPEATS = 20
@@ -34,6 +36,8 @@ LEVEL = 0.95
 KINDS: tuple[Of, ...] = ("outputs", "function")
 Method = Literal["ours", "paper", "naive"]
 METHODS: tuple[Method, ...] = ("ours", "paper", "naive")
+Contender = Literal["ours", "paper", "naive", "bayes"]
+"""The sparse DP-GP's variants, and Bayes cloaking, which protects the same."""
 
 
 @dataclass(frozen=True)
@@ -76,9 +80,14 @@ class SparseSetting:
         return replace(ours, variant="paper", covariance="paper" if method == "paper" else "naive")
 
     def released(self, unit: str) -> list[tuple[object, Guarantee]]:
-        """What the page's picture and table publish: a release of ours and one of the paper's."""
+        """What the page's picture and table publish: a release of ours, one of the paper's, one of Bayes cloaking."""
         shown: tuple[Method, ...] = ("ours", "paper")
-        return [((method, self), self.mechanism(method).guarantee.for_unit(unit)) for method in shown]
+        sparse = [((method, self), self.mechanism(method).guarantee.for_unit(unit)) for method in shown]
+        return [*sparse, (("bayes", self), self.bayes().guarantee.for_unit(unit))]
+
+    def bayes(self, epsilon: float | None = None) -> BayesCloaking:
+        """The contender at this or another epsilon."""
+        return contender.mechanism(self.epsilon if epsilon is None else epsilon, self.delta)
 
 
 def load(name: str) -> Dataset:
@@ -107,6 +116,7 @@ class Fits:
         inducing: first coordinates of the inducing inputs.
         rmse: held-out RMSE of each method's fit on half the records, and ``plain`` without privacy. Not private.
         coverage: share of held-out outputs inside each central interval, per method (19,). Not private.
+        bayes: the release of Bayes cloaking; may be published.
     """
 
     dataset: Dataset
@@ -116,7 +126,8 @@ class Fits:
     plain: FloatArray
     inducing: FloatArray
     rmse: dict[str, float]
-    coverage: dict[Method, FloatArray]
+    coverage: dict[Contender, FloatArray]
+    bayes: Shown
 
 
 def grid_of(dataset: Dataset) -> FloatArray:
@@ -141,10 +152,12 @@ def fits(setting: SparseSetting) -> Fits:
     train, test = split(data)
     held, _ = posterior(setting.kernel, train.X, train.standardised(), test.X, Z, setting.noise)
     errors: dict[str, float] = {"plain": float(rmse(train.in_data_units(held), test.clipped_y))}
-    inside: dict[Method, FloatArray] = {}
+    inside: dict[Contender, FloatArray] = {}
     for method in METHODS:
         errors[method], _, inside[method] = held_out(setting, method, setting.epsilon, train, test)
     inside["ours"] = coverage_of_intervals(setting, train, test)
+    other = contender.held_out(setting.bayes(), train, test, LEVELS.tolist(), setting.seed)
+    errors["bayes"], inside["bayes"] = other.rmse, other.inside
     return Fits(
         dataset=data,
         x=points[:, 0],
@@ -154,6 +167,7 @@ def fits(setting: SparseSetting) -> Fits:
         inducing=np.unique(Z[:, 0]),
         rmse=errors,
         coverage=inside,
+        bayes=contender.shown(setting.bayes(), data, points, setting.seed),
     )
 
 
@@ -188,28 +202,37 @@ class Curves:
     """Held-out error and log-likelihood over ``CURVE_EPSILONS`` for each method. Not private."""
 
     dataset: Dataset
-    rmse: dict[Method, FloatArray]
-    likelihood: dict[Method, FloatArray]
+    rmse: dict[Contender, FloatArray]
+    likelihood: dict[Contender, FloatArray]
     plain: float
 
 
 def curves(setting: SparseSetting, progress: Callable[[float], None] = lambda _: None) -> Curves:
-    """Errors at every epsilon, our variant and the paper's."""
+    """Errors at every epsilon: our variant, the paper's, and Bayes cloaking."""
     data = load(setting.dataset)
     train, test = split(data)
     Z = setting.mechanism().inducing_inputs(data)
     held, _ = posterior(setting.kernel, train.X, train.standardised(), test.X, Z, setting.noise)
-    errors: dict[Method, FloatArray] = {}
-    likelihood: dict[Method, FloatArray] = {}
-    compared: tuple[Method, ...] = ("ours", "paper")
+    errors: dict[Contender, FloatArray] = {}
+    likelihood: dict[Contender, FloatArray] = {}
+    compared: tuple[Contender, ...] = ("ours", "paper", "bayes")
     for method in compared:
-        found = []
+        found: list[tuple[float, float]] = []
         for epsilon in CURVE_EPSILONS:
-            found.append(held_out(setting, method, epsilon, train, test))
+            found.append(_judged(setting, method, epsilon, train, test))
             progress((len(errors) + len(found) / len(CURVE_EPSILONS)) / len(compared))
         errors[method] = np.array([each[0] for each in found])
         likelihood[method] = np.array([each[1] for each in found])
     return Curves(data, errors, likelihood, float(rmse(train.in_data_units(held), test.clipped_y)))
+
+
+def _judged(
+    setting: SparseSetting, method: Contender, epsilon: float, train: Dataset, test: Dataset
+) -> tuple[float, float]:
+    if method == "bayes":
+        found = contender.held_out(setting.bayes(epsilon), train, test, (), setting.seed)
+        return found.rmse, found.likelihood
+    return held_out(setting, method, epsilon, train, test)[:2]
 
 
 @dataclass(frozen=True, eq=False)

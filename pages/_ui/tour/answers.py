@@ -19,10 +19,10 @@ from pages._ui.compare import computed as compare
 from pages._ui.compare import contenders
 from pages._ui.lengthscale import choice
 from pages._ui.lengthscale import computed as lengthscale
-from pages._ui.look import text
+from pages._ui.look import offers, text
 from pages._ui.model import Design, Draw, Model
 
-DELTA = 0.01
+DELTA = offers.DELTA
 KUNG = Model("kung", "EQ", 25.0, 0.3)
 _DENSE = 15  # sales in a hexagon
 
@@ -38,7 +38,7 @@ def promise() -> str:
     return (
         f"Someone tossing a coin is right 50 % of the time. At ε = 0.5 the best attacker is right **{start}**, "
         f"{strong} at ε = 0.1, {weak} at ε = 10: a small ε leaves almost nothing to learn about you, "
-        "a large one almost everything. The red curve moves from the diagonal into the corner."
+        "a large one most of it. The red curve moves from the diagonal into the corner."
     )
 
 
