@@ -840,7 +840,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "the session's total at another delta",
         ".epsilon(delta))",
         ".epsilon(0.1))",
-        ("tests/pages/test_spending.py::test_a_table_of_two_private_releases_costs_both",),
+        ("tests/pages/test_spending.py::test_what_settings_cost_together_is_at_the_delta_that_is_named",),
     ),
     Mutant(
         "pages/_ui/lengthscale/choice.py",
