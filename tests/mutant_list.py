@@ -555,7 +555,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         CELLS,
         "the distance of two columns is taken to be sqrt 2",
-        "sensitivity=max(1, _root_up(largest))",
+        "sensitivity=_root_up(largest) or GRID",
         "sensitivity=_root_up(2 * GRID**2)",
         _in("measurement", "cells", "a_record_moves_the_counts_by_at_most_the_sensitivity", "known_sensitivities"),
     ),
