@@ -28,11 +28,11 @@ import numpy as np
 from scipy.linalg import cho_solve, cholesky, solve_triangular
 
 from ..arrays import FloatArray
+from ..gp.clipping import Clipped, clipped
 from ..gp.pivoted import Features, factorise
 from ..kernels import Kernel
 from .cell_counts import Counts
 from .cell_grid import CellGrid
-from .clipping import Clipped, clipped
 from .models import Model
 from .stages import CLIP
 

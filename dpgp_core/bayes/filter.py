@@ -17,7 +17,7 @@ import numpy as np
 from scipy.special import softmax
 
 from ..arrays import FloatArray
-from .clipping import clipped
+from ..gp.clipping import clipped
 from .models import Places
 
 _LOG_TWO_PI = math.log(2 * math.pi)

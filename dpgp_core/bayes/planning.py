@@ -12,10 +12,10 @@ from dataclasses import replace
 import numpy as np
 
 from ..arrays import FloatArray
+from ..gp.clipping import clipped
 from ..measurement.integers import GRID, strategy_integers
 from ..strategies.bayes import RiskModel, bayes
 from ..strategies.strategy import Strategy
-from .clipping import clipped
 from .filter import State
 from .models import Places
 from .stages import CLIP, Observed, PlannedStage, after, next_intervals, start

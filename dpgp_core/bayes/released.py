@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..arrays import FloatArray
+from ..gp.clipping import clipped
 from ..measurement.conditioning import Observation
 from ..measurement.refit import Predict
 from ..measurement.statistics import Stage, Statistics
-from .clipping import clipped
 from .stages import Observed
 
 

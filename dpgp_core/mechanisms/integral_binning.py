@@ -12,8 +12,8 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh
 
 from ..arrays import FloatArray
-from ..bayes.clipping import seen
 from ..data import Dataset
+from ..gp.clipping import seen
 from ..gp.grid import BinPlan, IndexArray
 from ..gp.integral_kernel import k_FF, k_Ff, volumes
 from ..gp.predictive import of_curves
@@ -130,7 +130,7 @@ class IntegralBinning(BinMeans):
 class BinInterval:
     """About W m, m the noisy means of bins: f* - W m = (f* - C f) + (C f - W h) - W noise, C f = E[f* | f].
 
-    Given f at its input, a clipped output has mean h(f) and variance v(f) (``bayes.clipping.seen``). The first term is
+    Given f at its input, a clipped output has mean h(f) and variance v(f) (``gp.clipping.seen``). The first term is
     N(0, variance) and independent of the rest. h is the bins' mean of h(f); their noise is Gaussian of
     variance v / n_b, v the bins' mean of v(f), and Laplace noise of scale b, which is N(0, 2 b^2 E) for E exponential.
     In large tables f is drawn at some of the records of every bin.

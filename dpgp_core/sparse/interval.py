@@ -11,7 +11,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from ..arrays import FloatArray
-from ..bayes.clipping import seen
+from ..gp.clipping import seen
 from ..gp.predictive import of_curves
 from ..gp.uncertainty import Of, mixture_half_width, mixture_level
 from ..gp.variational import whitened_features

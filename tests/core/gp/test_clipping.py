@@ -5,7 +5,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from dpgp_core.bayes.clipping import clipped, seen
+from dpgp_core.gp.clipping import clipped, seen
 
 CASES = [
     (0.3, 1.7, -1.0, 0.4),
