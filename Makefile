@@ -38,6 +38,8 @@ bench: $(VENV)/.dev
 	$(RUN)/python -m benchmarks.citibike_table
 	$(RUN)/python -m benchmarks.scale
 	$(RUN)/python -m benchmarks.latency
+	$(RUN)/python -m benchmarks.coverage
+	$(RUN)/python -m benchmarks.measurement_cost
 	$(RUN)/python -m benchmarks.audit_releases --zips 2000
 	$(RUN)/python -m benchmarks.load
 	$(RUN)/python -m benchmarks.load --browser

@@ -14,7 +14,7 @@ automatic models, so its data from the model are of those. Mechanisms without an
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -150,14 +150,14 @@ def without(name: str, table: Declared) -> str | None:
     return release.uncertainty.reason if isinstance(release.uncertainty, NoInterval) else None
 
 
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--draws", type=int, default=4)
     parser.add_argument("--worlds", type=int, default=12)
     parser.add_argument("--epsilons", type=float, nargs="+", default=EPSILONS)
     parser.add_argument("--mechanisms", nargs="+", choices=list(CATALOGUE), default=list(CATALOGUE))
-    given = parser.parse_args()
+    given = parser.parse_args(argv)
     of_tables = tables()
     kung = of_tables["!Kung"]
     print(f"| mechanism | ε | {' | '.join(of_tables)} | the model |")

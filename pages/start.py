@@ -29,7 +29,7 @@ if cost:
     frame.overlay_banner()
     st.markdown(decision.recommendation(draw, moved, cost))
 frame.metrics(words.metrics(draw, attack, moved))
-page = words.brief(chosen, data, moved, attack.guarantee, cost, frame.here())
+page = words.brief(chosen, data, moved, cost, frame.here())
 with st.container(horizontal=True):
     st.download_button(
         "One-page brief", brief.written(page, cost, draw.epsilon), "privacy-brief.html", "text/html",

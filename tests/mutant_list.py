@@ -555,7 +555,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         CELLS,
         "the distance of two columns is taken to be sqrt 2",
-        "sensitivity=max(1, _root_up(largest))",
+        "sensitivity=_root_up(largest) or GRID",
         "sensitivity=_root_up(2 * GRID**2)",
         _in("measurement", "cells", "a_record_moves_the_counts_by_at_most_the_sensitivity", "known_sensitivities"),
     ),
@@ -840,7 +840,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "the session's total at another delta",
         ".epsilon(delta))",
         ".epsilon(0.1))",
-        ("tests/pages/test_spending.py::test_a_table_of_two_private_releases_costs_both",),
+        ("tests/pages/test_spending.py::test_what_settings_cost_together_is_at_the_delta_that_is_named",),
     ),
     Mutant(
         "pages/_ui/lengthscale/choice.py",

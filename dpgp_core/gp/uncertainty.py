@@ -12,7 +12,7 @@ from ..arrays import FloatArray
 
 Of = Literal["outputs", "function"]
 _LEAST, _HALVINGS = 1e-4, 14  # of the largest possible; a relative 6e-4 in the end, rounded up
-_TOGETHER = 8  # of some hundred shifts
+_TOGETHER = 16  # of some hundred shifts
 
 
 class Uncertainty(Protocol):

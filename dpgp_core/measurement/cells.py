@@ -30,8 +30,8 @@ class CellCounts:
     """z = B N + s Delta w, N the numbers of records in M public cells.
 
     A record that moves from cell a to cell b moves B N by b_b - b_a. Delta, the largest distance of two columns, is
-    found in integers; it can reach 2 where columns have norm 1. Where all columns are equal B N is public, and Delta is
-    one step.
+    found in integers; it can reach 2 where columns have norm 1. Where all columns are equal no record moves B N at all
+    (a budget so small that nothing but the public n is asked for); noise as for a change of 1 is added all the same.
 
     Args:
         B: strategy (r, M), columns of L2 norm <= 1; afterwards the multiple of 2^-20 that is used.
@@ -58,7 +58,7 @@ class CellCounts:
             int((squares[i : i + _ROWS, None] + squares - 2 * (B[:, i : i + _ROWS].T @ B)).max())
             for i in range(0, B.shape[1], _ROWS)
         )
-        return GaussianNoise(sensitivity=max(1, _root_up(largest)), noise_multiplier=self.noise_multiplier)
+        return GaussianNoise(sensitivity=_root_up(largest) or GRID, noise_multiplier=self.noise_multiplier)
 
     @property
     def noise_sd(self) -> float:

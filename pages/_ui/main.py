@@ -9,8 +9,9 @@ from pages._ui.look import address, state
 from pages._ui.tour import walk
 from pages._ui.work import waiting
 
+TITLE = "What privacy costs a Gaussian process"
 st.set_page_config(
-    page_title="What privacy costs a Gaussian process",
+    page_title=TITLE,
     page_icon=str(Path(__file__).with_name("icon.png")),  # a local file: named icons are fetched from elsewhere
     layout="wide",
 )
@@ -25,6 +26,7 @@ page = st.navigation(
     },
     position="top",
 )
+st.set_page_config(page_title=f"{page.title}: {TITLE}")  # what a tab and a screen reader say
 st.html(Path(__file__).parent / "look" / "page.css")
 if st.query_params.get("lesson") == "1":
     st.html(Path(__file__).parent / "look" / "lesson.css")

@@ -73,6 +73,12 @@ def test_a_table_of_three_private_releases_costs_all():
     assert spending._together(released, TOY.delta) == text.at_most(together)
 
 
+def test_what_settings_cost_together_is_at_the_delta_that_is_named():
+    release = Cloaking(kernel=EQ(), noise_variance=0.1, epsilon=1.0, delta=1e-6).guarantee
+    both = epsilon_of(1 / (2**0.5 * release.loss.mu), 1e-6)  # two Gaussian releases of the same mu
+    assert spending._together([release, release], 1e-6) == text.at_most(both)
+
+
 def test_choice_and_release_together_are_at_the_delta_of_the_page():
     budgets = Budgets(selection=0.5, regression=1.0, delta=1e-6, calibration="analytic", mechanism="exponential")
     release = Cloaking(kernel=EQ(), noise_variance=0.1, epsilon=1.0, delta=1e-6).guarantee

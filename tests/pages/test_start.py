@@ -8,9 +8,12 @@ import pytest
 from scipy.special import ndtr
 
 from dpgp_core.accounting.gaussian import noise_multiplier
+from pages._ui.compare.contenders import Contest, contender
 from pages._ui.compare.words import Scale
 from pages._ui.look import offers, text
-from pages._ui.start import brief, decision, deployments
+from pages._ui.model import Draw, Model, load_dataset
+from pages._ui.start import brief, decision, deployments, words
+from pages._ui.start.controls import Decision
 from tests.pages.reading import page_text, traces
 
 
@@ -125,3 +128,14 @@ def decoded(values):
     if isinstance(values, dict):
         return np.frombuffer(base64.b64decode(values["bdata"]), dtype=values["dtype"])
     return np.asarray(values, dtype=float)
+
+
+@pytest.mark.parametrize("name", ["refined", "laplace_bins"])
+def test_the_brief_has_the_card_of_its_mechanism_and_the_unit_of_its_data(name):
+    data, contest = load_dataset("kung"), Contest(Model("kung", "EQ", 25.0, 0.3), offers.DELTA, 10, 6)
+    draw = Draw(epsilon=1.0, delta=offers.DELTA)
+    chosen = Decision(draw, 0.01, "gaussian", contest, name, True)
+    page = words.brief(chosen, data, decision.moved(draw, 0.01, "gaussian"), None, "link")
+    card = dict(page.card)
+    assert card["Rests on"] == contender(contest, name, 1.0).guarantee.theorem
+    assert card["Unit"] == data.privacy_unit

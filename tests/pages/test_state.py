@@ -19,7 +19,7 @@ from tests import fuzz_links
 SWITCHES = {  # page -> what changes which controls it has
     "kung_curves": offers.CURVE,
     "london_noise_map": offers.MAP,
-    "excursion_sets": excursion.KIND,
+    "excursion_sets": excursion.STUDY,
     "lengthscale_choice": lengthscale.DATASET,
     "compare": compare.DATASET,
     "sparse_dp_gp": sparse.DATASET,

@@ -47,7 +47,7 @@ def release_metrics(ours: Result, paper: Result, overlay: bool, shown: Shown) ->
     draws = f"{guarantee.releases} draw{'s' if guarantee.releases > 1 else ''}"
     errors = [
         Metric("Error of one release", shown(ours.outcome.mean_rmse), f"published {shown(paper.outcome.mean_rmse)}"),
-        Metric("Error without privacy", shown(ours.outcome.nonprivate_rmse), "not private"),
+        Metric("Error without privacy", shown(ours.outcome.nonprivate_rmse), "at its own records; not private"),
     ]
     directions = [
         Metric("Directions of noise", f"{ours.plan.factor.shape[1]}", f"of {len(ours.plan.factor)} test points")

@@ -16,12 +16,13 @@ from pages._ui.start.decision import Cost
 
 _WIDTH, _HEIGHT, _EDGE = 640, 240, 46
 _STYLE = """
-@page { size: A4; margin: 16mm }
-body { font: 11pt/1.4 system-ui, sans-serif; color: #1a1a1a; max-width: 178mm; margin: 1rem auto; padding: 0 1rem }
-h1 { font-size: 17pt; margin: 0 0 .3rem } h2 { font-size: 12pt; margin: .8rem 0 .2rem }
-table { border-collapse: collapse; width: 100% } th { text-align: left; font-weight: 600; width: 30% }
-th, td { padding: .12rem .4rem .12rem 0; vertical-align: top; font-size: 9.5pt }
-.foot { display: flex; gap: 1rem; align-items: center; font-size: 8.5pt; overflow-wrap: anywhere }
+@page { size: A4; margin: 13mm }
+body { font: 10pt/1.35 system-ui, sans-serif; color: #1a1a1a; max-width: 178mm; margin: 1rem auto; padding: 0 1rem }
+h1 { font-size: 15pt; margin: 0 0 .3rem } h2 { font-size: 11pt; margin: .6rem 0 .1rem } p { margin: .4rem 0 }
+table { border-collapse: collapse; width: 100% } th { text-align: left; font-weight: 600; width: 22% }
+th, td { padding: .12rem .4rem .12rem 0; vertical-align: top; font-size: 8.5pt }
+.figure { max-height: 58mm; display: block; margin: auto }
+.foot { display: flex; margin-top: .5rem; gap: 1rem; align-items: center; font-size: 8.5pt; overflow-wrap: anywhere }
 .foot svg { flex: 0 0 30mm; width: 30mm; height: 30mm } svg { max-width: 100% }
 @media print { body { margin: 0; padding: 0 } }
 """
@@ -71,31 +72,33 @@ def _table(rows: Sequence[tuple[str, str]]) -> str:
 def _code(link: str) -> str:
     """The link as a QR code."""
     out = io.BytesIO()
-    segno.make(link, error="l", micro=False).save(out, kind="svg", xmldecl=False, svgclass=None, title="this state")
+    segno.make(link, error="l", micro=False).save(
+        out, kind="svg", xmldecl=False, svgclass=None, omitsize=True, title="this state"
+    )
     return out.getvalue().decode()
 
 
 def _curve(cost: Cost, epsilon: float) -> str:
     """The error against epsilon, its names beside the lines."""
     top = 4 * cost.nonprivate
-    x = _EDGE + (_WIDTH - 3 * _EDGE) * (np.log10(CURVE_EPSILONS) + 1) / 3
+    x = _EDGE + (_WIDTH - 2 * _EDGE) * (np.log10(CURVE_EPSILONS) + 1) / 3
     y = _HEIGHT - _EDGE - (_HEIGHT - 1.5 * _EDGE) * np.minimum(cost.errors, top) / top
     flat = _HEIGHT - _EDGE - (_HEIGHT - 1.5 * _EDGE) / 4
     at = x[CURVE_EPSILONS.index(epsilon)]
+    plain = html.escape(cost.shown(cost.nonprivate))
     points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x, y, strict=True))
     ticks = "".join(
         f'<text x="{x[i]:.1f}" y="{_HEIGHT - _EDGE + 16}" text-anchor="middle">{each:g}</text>'
         for i, each in enumerate(CURVE_EPSILONS)
         if each in (0.1, 0.3, 1, 3, 10, 100)
     )
-    end = x[-1] + 6
     return (
-        f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" font-size="11" role="img" aria-label="Error against epsilon">'
+        f'<svg class="figure" viewBox="0 0 {_WIDTH} {_HEIGHT}" font-size="11" role="img" aria-label="Error against ε">'
         f'<line x1="{x[0]}" x2="{x[-1]}" y1="{flat}" y2="{flat}" stroke="{NON_PRIVATE}" stroke-width="2"/>'
         f'<polyline points="{points}" fill="none" stroke="{PRIVATE}" stroke-width="2.5"/>'
         f'<line x1="{at}" x2="{at}" y1="10" y2="{_HEIGHT - _EDGE}" stroke="{GUARANTEE}" stroke-dasharray="3 3"/>'
         f'<text x="{at + 4:.1f}" y="18">ε = {epsilon:g}: {html.escape(cost.shown(cost.at(epsilon)))}</text>'
-        f'<text x="{end:.1f}" y="{flat + 14}">without privacy: {html.escape(cost.shown(cost.nonprivate))}</text>'
+        f'<text x="{x[-1]:.1f}" y="{flat + 15}" text-anchor="end">without privacy: {plain}</text>'
         f'<text x="{x[1]:.1f}" y="{y[1] - 6 if y[1] > 20 else 34:.1f}">private release</text>{ticks}'
         f'<text x="{_WIDTH / 2}" y="{_HEIGHT - 6}" text-anchor="middle">ε (more private to the left)</text></svg>'
     )

@@ -24,8 +24,11 @@ FAMILY: DropDown[Family] = DropDown(
         "any": "Any: nothing known but (ε, δ)",
     },
 )
-MECHANISM: DropDown[str] = DropDown(
-    "decide_by", {name: entry.title for name, entry in CONTENDERS.items() if name != "published"}
+MECHANISM: DropDown[str] = (
+    DropDown(  # those whose curve is there within seconds, and whose promise holds at any epsilon
+        "decide_by",
+        {name: entry.title for name, entry in CONTENDERS.items() if name != "published" and not entry.automatic},
+    )
 )
 _LOSSES = {"gaussian": GaussianLoss, "laplace": PureLoss, "any": object}
 

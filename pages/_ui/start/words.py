@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.data import Dataset
+from pages._ui.compare.contenders import contender
 from pages._ui.look import frame, text
 from pages._ui.look.metric import Metric
 from pages._ui.model import Draw
@@ -58,9 +58,10 @@ def metrics(draw: Draw, attack: Attack, moved: Moved) -> list[Metric]:
     ]
 
 
-def brief(chosen: Decision, data: Dataset, moved: Moved, guarantee: Guarantee, cost: Cost | None, link: str) -> Brief:
+def brief(chosen: Decision, data: Dataset, moved: Moved, cost: Cost | None, link: str) -> Brief:
     """The one page to print."""
     draw, model = chosen.draw, chosen.contest.model
+    guarantee = contender(chosen.contest, chosen.mechanism, draw.epsilon).guarantee
     advice = f"At ε = {draw.epsilon:g}, {decision.limits(moved)}."
     return Brief(
         title=f"What ε = {draw.epsilon:g} promises and costs: {data.y_name}",
@@ -73,6 +74,6 @@ def brief(chosen: Decision, data: Dataset, moved: Moved, guarantee: Guarantee, c
             ("Model", f"{model.kernel} kernel, lengthscale {model.lengthscale:g} {data.x_units[0]}"),
             ("Belief beforehand", text.percent(moved.prior)),
         ),
-        card=frame.guarantee_rows(guarantee),
+        card=frame.guarantee_rows(guarantee.for_unit(data.privacy_unit)),
         link=link,
     )

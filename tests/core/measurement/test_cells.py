@@ -112,13 +112,6 @@ def test_real_measurements_are_fresh_and_teaching_is_numbered(kind):
     assert draws.mean(axis=0) == pytest.approx(exact, abs=5 * measurement.noise_sd / 4000**0.5)
 
 
-def test_counts_that_no_record_moves_have_the_noise_of_one_step():
-    """All columns are equal where so few records, or so little budget, can say no more than the public total."""
-    counts = CellCounts(B=np.ones((1, 3)), noise_multiplier=100.0)
-    assert counts.noise.sensitivity == 1
-    assert counts.measure(np.array([0, 1, 1, 2]))[0] == pytest.approx(4, abs=0.01)  # a hundred standard deviations
-
-
 def test_bad_arguments_are_refused():
     with pytest.raises(ValueError, match="norm"):
         CellCounts(B=2 * strategy(), noise_multiplier=1.0)
@@ -128,3 +121,8 @@ def test_bad_arguments_are_refused():
         residuals(high=np.full(M, -2.0))
     with pytest.raises(ValueError, match="inside the declared bounds"):
         residuals(bounds=(-1.0, 3.0))
+
+
+def test_counts_that_nobody_can_move_are_noisy_all_the_same():
+    equal = CellCounts(B=np.full((2, 5), 0.5), noise_multiplier=3.0)
+    assert equal.noise_sd == pytest.approx(3.0, rel=1e-5)
