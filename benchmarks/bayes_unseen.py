@@ -142,13 +142,14 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Parse the options and print the table."""
     parser = argparse.ArgumentParser(description="Bayes cloaking on tables nobody looked at.")
     parser.add_argument("--tables", nargs="+", choices=list(TABLES), default=list(TABLES))
+    parser.add_argument("--mechanisms", nargs="+", choices=MECHANISMS, default=list(MECHANISMS))
     parser.add_argument("--epsilons", nargs="+", type=float, default=list(EPSILONS))
     parser.add_argument("--draws", type=int, default=20)
     options = parser.parse_args(argv)
     for table in options.tables:
         dataset = load(table)
         print(f"{table}: n = {dataset.n}, best constant {constant_error(dataset):.4g}")
-        for name in MECHANISMS:
+        for name in options.mechanisms:
             for epsilon in options.epsilons:
                 errors, inside = held_out(name, dataset, epsilon, options.draws)
                 shares = "" if inside is None else "inside " + "/".join(f"{share:.2f}".lstrip("0") for share in inside)

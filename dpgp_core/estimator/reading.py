@@ -111,7 +111,7 @@ class ReadingOfRecords(Reading):
 
     @property
     def _cut(self) -> tuple[Of, ...]:
-        return ("outputs",)
+        return ()
 
     def _outcome(self, X_test: FloatArray) -> tuple[tuple[Places, ...], Outcome]:
         places = places_of(self.models, self.X, X_test)
