@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages._ui.compare import contenders
 from pages._ui.work import cached
 from tests.pages.reading import ROOT
 
@@ -12,6 +14,13 @@ from tests.pages.reading import ROOT
 @pytest.fixture(autouse=True)
 def cold_caches():
     cached.jobs.clear()
+
+
+@pytest.fixture(autouse=True)
+def quick_plans(monkeypatch):
+    """The curve of Bayes cloaking with loose plans and two draws: what is shown of it does not depend on either."""
+    monkeypatch.setattr(contenders, "GAP", 0.1)
+    monkeypatch.setitem(contenders.CONTENDERS, "bayes", replace(contenders.CONTENDERS["bayes"], simulated=2))
 
 
 @pytest.fixture
