@@ -28,7 +28,7 @@ def open_page() -> Callable[..., AppTest]:
     """Open a page at an address, for example open_page("kung_curves", epsilon="2")."""
 
     def opener(page: str, **address: str) -> AppTest:
-        app = AppTest.from_file(str(ROOT / "pages/_ui/main.py"), default_timeout=120)
+        app = AppTest.from_file(str(ROOT / "pages/_ui/main.py"), default_timeout=300)
         for key, value in address.items():
             app.query_params[key] = value
         return app.switch_page(f"../{page}.py").run()
