@@ -13,6 +13,7 @@ app: $(VENV)/.app
 test: $(VENV)/.dev
 	@sh tests/e2e/chromium.sh
 	@sh tests/deploy/nginx.sh
+	@sh tests/deploy/postgres.sh
 	$(RUN)/python -m pytest --numprocesses auto --dist loadfile
 
 # The full cases of checks whose small cases `make test` runs.
@@ -37,6 +38,8 @@ bench: $(VENV)/.dev
 	$(RUN)/python -m benchmarks.citibike_table
 	$(RUN)/python -m benchmarks.scale
 	$(RUN)/python -m benchmarks.latency
+	$(RUN)/python -m benchmarks.coverage
+	$(RUN)/python -m benchmarks.measurement_cost
 	$(RUN)/python -m benchmarks.audit_releases --zips 2000
 	$(RUN)/python -m benchmarks.load
 	$(RUN)/python -m benchmarks.load --browser

@@ -8,8 +8,9 @@ for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 
 from pages._ui import environment  # noqa: E402
+from pages._ui.ledgers import state  # noqa: E402
 
-if wrong := environment.problems():
+if wrong := environment.problems() or state.problems():
     sys.exit("\n".join(wrong))
 
 import streamlit as st  # noqa: E402

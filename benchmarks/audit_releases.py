@@ -12,11 +12,13 @@ import csv
 import io
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from unittest.mock import patch
 
 import numpy as np
 
+from dpgp_core.arrays import FloatArray
 from dpgp_core.attack.audit import Audit, epsilon_lower_bound
 from dpgp_core.attack.linear import LinearAttack, fitted_attack, linear_attack
 from dpgp_core.measurement.noise import GaussianNoise, LaplaceNoise
@@ -32,17 +34,15 @@ LEARNT = ("refined", "sparse")  # mechanisms whose values are not known noise ab
 @contextmanager
 def scaled_noise(factor: float) -> Iterator[None]:
     """Discrete noise ``factor`` times as large as it should be: what the audit must find out."""
-    kinds = (GaussianNoise, LaplaceNoise)
-    drawn = [kind.draw for kind in kinds]
-    for kind, draw in zip(kinds, drawn, strict=True):
-        kind.draw = lambda self, size, bits=None, draw=draw: [  # type: ignore[method-assign]
-            round(factor * each) for each in draw(self, size, bits)
-        ]
-    try:
+    with ExitStack() as stack:
+        for kind in (GaussianNoise, LaplaceNoise):
+            drawn = kind.draw
+
+            def scaled(self, size, bits=None, drawn=drawn):
+                return [round(factor * each) for each in drawn(self, size, bits)]
+
+            stack.enter_context(patch.object(kind, "draw", scaled))
         yield
-    finally:
-        for kind, draw in zip(kinds, drawn, strict=True):
-            kind.draw = draw  # type: ignore[method-assign]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,10 +53,23 @@ class Pair:
     tables: tuple[bytes, bytes]
 
 
-def neighbours(mechanism: str, epsilon: float = 1.0, delta: float = 0.01) -> Pair:
+def neighbours(
+    mechanism: str,
+    epsilon: float = 1.0,
+    delta: float = 0.01,
+    y_bounds: tuple[float, float] = EXAMPLE.y_bounds,
+    points: int = 5,
+) -> Pair:
     """Thirty people, the youngest being very small in one table and very tall in the other.
 
     The youngest is alone at her end of the box, so that no record moves the release more.
+
+    Args:
+        mechanism: name of a released one.
+        epsilon: of each release.
+        delta: of each release; 0 where the mechanism's is.
+        y_bounds: declared bounds of the heights.
+        points: of the grid that is predicted at.
     """
     pure = CHOICES[mechanism].pure
     spec = replace(
@@ -65,12 +78,14 @@ def neighbours(mechanism: str, epsilon: float = 1.0, delta: float = 0.01) -> Pai
         epsilon=epsilon,
         delta=0.0 if pure else delta,
         total_delta=delta,
-        grid=(5,),
+        y_bounds=y_bounds,
+        total_epsilon=max(EXAMPLE.total_epsilon, epsilon),
+        grid=(points,),
         cells=3 if CHOICES[mechanism].uses_cells else None,
     )
     rng = np.random.default_rng(7)
     ages = np.concatenate([[1.0], rng.uniform(40, 90, PEOPLE - 1)])
-    heights = rng.uniform(140, 170, PEOPLE)
+    heights = y_bounds[0] + rng.uniform(0.6, 0.8, PEOPLE) * (y_bounds[1] - y_bounds[0])
     tables = []
     for heights[0] in spec.y_bounds:
         rows = [f"{x:.3f},{y:.3f}\n" for x, y in zip(ages, heights, strict=True)]
@@ -96,6 +111,25 @@ def values_in(content: bytes) -> list[float]:
             return list(found["offset"] + found["map"] @ found["z"])
         rows = csv.DictReader(io.StringIO(archive.read("values.csv").decode()))
         return [float(row["value"]) for row in rows]
+
+
+def numbers_in(content: bytes) -> FloatArray:
+    """Every number of a zip that can depend on a record: values, intervals, all arrays, the curve before rounding."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        rows = list(csv.reader(io.StringIO(archive.read("values.csv").decode())))[1:]
+        found = [np.array(rows, dtype=float).ravel(), np.array(values_in(content))]
+        for name in sorted(archive.namelist()):
+            if name.endswith(".npz"):
+                arrays = np.load(io.BytesIO(archive.read(name)), allow_pickle=False)
+                found += [np.asarray(arrays[each], dtype=float).ravel() for each in sorted(arrays.files)]
+    return np.concatenate(found)
+
+
+def zip_samples(pair: Pair, count: int) -> list[FloatArray]:
+    """Numbers in ``count`` zips of each table (count, numbers), those left out that are the same in all of them."""
+    both = [np.array([numbers_in(zip_) for zip_ in released_zips(pair.spec, each, count)]) for each in pair.tables]
+    varies = (np.vstack(both) != both[0][0]).any(axis=0)
+    return [each[:, varies] for each in both]
 
 
 def informed_attack(pair: Pair) -> LinearAttack:

@@ -6,7 +6,8 @@
 
 held: error at records that a release did not use (the folds of the comparison page), delta = 0.01, all outputs clipped
 to the bounds; mean over draws +- standard error; share of held-out outputs inside 50, 90, 95 and 99 % intervals.
-seconds: processor time of one draw with n simulated records, in one and two input columns: real, exact noise.
+seconds: processor time of one draw with n simulated records, in one and two input columns: real, exact noise; and the
+process's peak memory so far, the records included.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 import argparse
 import os
 import platform
+import resource
 import time
 from collections.abc import Sequence
 
@@ -31,7 +33,7 @@ from dpgp_core.measurement.integers import GRID  # noqa: E402
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking  # noqa: E402
 
 EPSILONS = (0.2, 1.0, 5.0)
-SIZES = (287, 10**5, 10**6)
+SIZES = (1_000, 10**5, 10**6)
 
 
 def held_out(epsilon: float, dataset: Dataset, draws: int, gap: float) -> tuple[FloatArray, FloatArray, float, float]:
@@ -43,7 +45,7 @@ def held_out(epsilon: float, dataset: Dataset, draws: int, gap: float) -> tuple[
         train = dataset.subset(np.delete(np.arange(dataset.n), test))
         plan = mechanism.plan_cells(train.n, x_box=dataset.x_box, half_range=half_range)
         rng = np.random.default_rng([SEED, index])
-        release = mechanism.measure_cells(plan, train, dataset.X[test], rng, draws)
+        release = mechanism.measure(plan, train, dataset.X[test], rng, draws)
         truth = dataset.clipped_y[test]
         residuals[:, test] = release.samples - truth
         ends = [release.interval(level) for level in LEVELS]
@@ -83,9 +85,11 @@ def seconds_table() -> None:
             mechanism = BayesCloaking(epsilon=1.0, delta=DELTA, protects="inputs and outputs")
             plan = mechanism.plan_cells(n, x_box=data.x_box, half_range=1.5)
             planned = time.process_time()
-            mechanism.measure_cells(plan, data, np.full((1, dim), 0.5))
+            mechanism.measure(plan, data, np.full((1, dim), 0.5))
             drawn = time.process_time() - planned
-            print(f"  {dim} inputs, n = {n:>8}: plan {planned - started:5.2f} s, draw {drawn:5.2f} s", flush=True)
+            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20  # kilobytes on Linux
+            said = f"plan {planned - started:5.2f} s, draw {drawn:5.2f} s, peak {peak:.2f} GB"
+            print(f"  {dim} inputs, n = {n:>8}: {said}", flush=True)
 
 
 def main(argv: Sequence[str] | None = None) -> None:

@@ -4,8 +4,8 @@
     python -m benchmarks.bayes_planning --data kung --gaps 1e-3
 
 Targets are a regular grid over the box. Processor seconds of one thread, and in units of a Cholesky factorisation of
-size 2,000. The worst gap of five stages is the share of what privacy costs that might be avoidable; "of risk" is the same
-as a share of the whole expected squared error.
+size 2,000. The worst gap of five stages is the share of what privacy costs that might be avoidable; "of risk" is the
+same as a share of the whole expected squared error.
 """
 
 from __future__ import annotations

@@ -1,77 +1,177 @@
-"""How often intervals hold what they promise: held-out real outputs, and data drawn from the declared model."""
+"""How often intervals hold what they promise: on held-out real outputs, and on data drawn from the declared model.
+
+    python -m benchmarks.coverage                 # about two minutes on one core
+    python -m benchmarks.coverage --draws 20 --worlds 100 --mechanisms refined sparse
+
+Share of outputs inside the 50 / 90 / 95 / 99 % interval for one more output, for every mechanism of the catalogue and
+epsilon 0.2, 1 and 5. Real data: five folds, each mechanism fitted on four and judged on the fifth, ``--draws`` noise
+draws. From the model: ``--worlds`` data sets, each with test points of its own. The declared model is that of the pages
+for the data sets that ship. Diabetes (442 patients, progression against body mass index and blood pressure) comes with
+scikit-learn and was never looked at for a choice: its model and bounds are round numbers. Bayes cloaking takes its
+automatic models, so its data from the model are of those. Mechanisms without an interval say why.
+"""
 
 from __future__ import annotations
 
 import argparse
-import sys
-from collections.abc import Iterator
-from dataclasses import replace
-from pathlib import Path
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from sklearn.datasets import load_diabetes
 
 import datasets
+from dpgp_core.arrays import FloatArray
+from dpgp_core.bayes.models import auto_models
 from dpgp_core.data import Dataset
-from dpgp_core.evaluation.comparison import hold_out
 from dpgp_core.evaluation.cross_validation import k_folds
 from dpgp_core.gp.exact import output_covariance
-from dpgp_core.kernels import EQ
-from dpgp_core.mechanisms import CATALOGUE
-from dpgp_core.mechanisms.base import Planned
+from dpgp_core.gp.uncertainty import NoInterval
+from dpgp_core.kernels import EQ, Kernel, Stationary
+from dpgp_core.mechanisms import CATALOGUE, BayesCloaking
+from dpgp_core.mechanisms.base import Mechanism, Planned, PlannedForBudget, Release
 from dpgp_core.mechanisms.catalogue import Parameters
 
 LEVELS = (0.5, 0.9, 0.95, 0.99)
 EPSILONS = (0.2, 1.0, 5.0)
-MODELLED = [name for name in CATALOGUE if name not in ("laplace_bins", "kernel_sum", "paths")]
+FOLDS, TESTS = 5, 40
+
+Releasing = Callable[[Dataset, np.random.Generator, int], Release]
 
 
-def worlds(kind: str, draws: int) -> Iterator[tuple[Dataset, EQ, int]]:
-    """Data sets with the kernel declared for them and the number of cells."""
-    if kind == "kung":
-        yield datasets.load("kung"), EQ(lengthscale=25.0), 6
-    elif kind == "london_hexes":
-        yield datasets.load("london_hexes"), EQ(lengthscale=15.0), 5
-    else:
-        data, kernel, rng = datasets.load("kung"), EQ(lengthscale=25.0), np.random.default_rng(5)
-        root = np.linalg.cholesky(output_covariance(kernel, data.X, 0.3))
-        for _ in range(draws):
-            yield replace(data, y=data.in_data_units(root @ rng.standard_normal(data.n))), kernel, 6
+@dataclass(frozen=True)
+class Declared:
+    """A table, the model declared for it, and bins along each input."""
 
+    data: Dataset
+    kernel: Stationary
+    cells: int
+    noise_variance: float = 0.3
 
-def share_inside(name: str, data: Dataset, kernel: EQ, cells: int, epsilon: float, draws: int) -> np.ndarray:
-    """Share of held-out outputs inside each interval, over five folds and all draws."""
-    mechanism = CATALOGUE[name].build(
-        Parameters(
-            kernel=kernel, noise_variance=0.3, epsilon=epsilon, delta=0.01, x_box=data.x_box, n=data.n, cells=cells
+    def mechanism(self, name: str, epsilon: float) -> Mechanism:
+        """A row of the catalogue, built for this table."""
+        public = Parameters(
+            kernel=self.kernel,
+            noise_variance=self.noise_variance,
+            epsilon=epsilon,
+            delta=0.01,
+            x_box=self.data.x_box,
+            n=self.data.n,
+            cells=self.cells,
         )
+        return CATALOGUE[name].build(public)
+
+
+def tables() -> dict[str, Declared]:
+    """Real data, by name."""
+    return {
+        "!Kung": Declared(datasets.load("kung"), EQ(lengthscale=25.0), 6),
+        "London": Declared(datasets.load("london_hexes"), EQ(lengthscale=15.0), 5),
+        "diabetes": Declared(diabetes(), EQ(lengthscale=(10.0, 30.0)), 4),
+    }
+
+
+def diabetes() -> Dataset:
+    """Progression of 442 patients against body mass index and mean blood pressure."""
+    found = load_diabetes(scaled=False)
+    box = ((15.0, 45.0), (60.0, 140.0))
+    low, high = np.array(box).T
+    return Dataset(
+        name="diabetes",
+        X=np.clip(np.asarray(found.data)[:, 2:4], low, high),
+        y=np.asarray(found.target, dtype=float),
+        x_names=("body mass index", "blood pressure"),
+        x_units=("kg/m^2", "mm Hg"),
+        y_name="progression",
+        y_unit="",
+        y_bounds=(0.0, 350.0),
+        x_box=box,
+        privacy_unit="one patient's progression",
+        source="Efron, Hastie, Johnstone & Tibshirani 2004, from scikit-learn",
+        licence="BSD-3-Clause",
+        bounds_reason="round numbers about the range of the score",
+        y_scale=100.0,
     )
-    inside = []
-    for number, fold in enumerate(hold_out(mechanism, data, k_folds(data.n, 5, np.random.default_rng(0)))):
-        rng = np.random.default_rng([1, number])
-        if isinstance(mechanism, Planned) and fold.plan is not None:
-            found = mechanism.release_planned(fold.plan, fold.train, fold.X_test, rng, draws)
-        else:
-            found = mechanism.release(fold.train, fold.X_test, rng, draws)
-        ends = [found.interval(level, of="outputs") for level in LEVELS]
-        inside.append([((low <= fold.truth) & (fold.truth <= high)).mean() for low, high in ends])
-    return np.asarray(np.mean(inside, axis=0))
 
 
-def main() -> None:
+def on_table(name: str, table: Declared, epsilon: float, draws: int) -> FloatArray:
+    """Share of held-out outputs inside each interval (4,)."""
+    mechanism, data, shares = table.mechanism(name, epsilon), table.data, []
+    for index, test in enumerate(k_folds(data.n, FOLDS, np.random.default_rng(0))):
+        train, rng = data.subset(np.delete(np.arange(data.n), test)), np.random.default_rng([1, index])
+        release = releasing(mechanism, train, data.X[test])
+        shares.append(inside(release(train, rng, draws), data.y[test]))
+    return np.asarray(np.mean(shares, axis=0))
+
+
+def on_worlds(name: str, table: Declared, epsilon: float, worlds: int) -> FloatArray:
+    """Share of outputs inside each interval (4,), data drawn from the declared model at the table's inputs."""
+    mechanism, data, rng = table.mechanism(name, epsilon), table.data, np.random.default_rng(5)
+    low, high = np.array(data.x_box).T
+    X_test = np.random.default_rng(6).uniform(low, high, (TESTS, len(low)))
+    models: list[tuple[Kernel, float]] = [(table.kernel, table.noise_variance)]
+    if isinstance(mechanism, BayesCloaking):
+        half_range = data.output_range / data.y_scale / 2
+        models = [(each.kernel, each.noise_variance) for each in auto_models(data.x_box, half_range)]
+    release, shares = releasing(mechanism, data, X_test), []
+    for index in rng.integers(len(models), size=worlds):
+        y = data.in_data_units(drawn(*models[index], np.vstack([data.X, X_test]), rng))
+        shares.append(inside(release(replace(data, y=y[: data.n]), rng, 1), y[data.n :]))
+    return np.asarray(np.mean(shares, axis=0))
+
+
+def releasing(mechanism: Mechanism, data: Dataset, X_test: FloatArray) -> Releasing:
+    """The mechanism's release at X_test, planned once for the inputs of ``data``."""
+    if isinstance(mechanism, Planned):
+        plan = mechanism.plan(data.X, X_test)
+        return lambda world, rng, draws: mechanism.release_planned(plan, world, X_test, rng, draws)
+    if isinstance(mechanism, PlannedForBudget):
+        budgeted = mechanism.plan_for(data, X_test)
+        return lambda world, rng, draws: mechanism.measure(budgeted, world, X_test, rng, draws)
+    return lambda world, rng, draws: mechanism.release(world, X_test, rng, draws)
+
+
+def drawn(kernel: Kernel, noise_variance: float, X: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Outputs (n,) of a model, in its unit."""
+    root = np.linalg.cholesky(output_covariance(kernel, X, noise_variance))
+    return np.asarray(root @ rng.standard_normal(len(X)))
+
+
+def inside(release: Release, truth: FloatArray) -> list[float]:
+    """Share of truths inside each interval for one more output."""
+    ends = [release.interval(level, "outputs") for level in LEVELS]
+    return [float(((low <= truth) & (truth <= high)).mean()) for low, high in ends]
+
+
+def without(name: str, table: Declared) -> str | None:
+    """Why a mechanism has no interval; None if it has."""
+    small = table.data.subset(np.arange(12))
+    release = replace(table, data=small).mechanism(name, 1.0).release(small, small.X[:2], np.random.default_rng(0))
+    return release.uncertainty.reason if isinstance(release.uncertainty, NoInterval) else None
+
+
+def main(argv: Sequence[str] | None = None) -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--draws", type=int, default=20)
-    draws = parser.parse_args().draws
-    print(f"share of held-out outputs inside the {', '.join(f'{level:.0%}' for level in LEVELS)} interval")
-    for kind in ("kung", "london_hexes", "from the model"):
-        each = 1 if kind == "from the model" else draws
-        for epsilon in EPSILONS:
-            for name in MODELLED:
-                found = [share_inside(name, *world, epsilon, each) for world in worlds(kind, draws)]
-                shares = "  ".join(f"{share:.2f}" for share in np.mean(found, axis=0))
-                print(f"{kind:15} {epsilon:4g} {name:14} {shares}", flush=True)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--draws", type=int, default=4)
+    parser.add_argument("--worlds", type=int, default=12)
+    parser.add_argument("--epsilons", type=float, nargs="+", default=EPSILONS)
+    parser.add_argument("--mechanisms", nargs="+", choices=list(CATALOGUE), default=list(CATALOGUE))
+    given = parser.parse_args(argv)
+    of_tables = tables()
+    kung = of_tables["!Kung"]
+    print(f"| mechanism | ε | {' | '.join(of_tables)} | the model |")
+    print("|" + "---|" * (3 + len(of_tables)))
+    for name in given.mechanisms:
+        reason = without(name, kung)
+        if reason is not None:
+            print(f"| {CATALOGUE[name].title} | | none: {reason} |" + " |" * len(of_tables), flush=True)
+            continue
+        for epsilon in given.epsilons:
+            shares = [on_table(name, table, epsilon, given.draws) for table in of_tables.values()]
+            shares.append(on_worlds(name, kung, epsilon, given.worlds))
+            cells = (" / ".join(f"{100 * share:.0f}" for share in each) for each in shares)
+            print(f"| {CATALOGUE[name].title} | {epsilon:g} | {' | '.join(cells)} |", flush=True)
 
 
 if __name__ == "__main__":

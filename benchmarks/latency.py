@@ -4,8 +4,9 @@
     python -m benchmarks.latency --largest 100000 --parts pages design
 
 Times of pages are the best of a few runs of the functions that pages call, without their caches: "lengthscale" is C,
-the noise of the default mechanism (refined cloaking) and of the published one, and a draw of each; "epsilon" is a new
-budget and draw of each. The slowest lengthscale of the page's slider counts. Other rows run other benchmarks' code.
+the noise of the default mechanism (refined cloaking) and of the published one, a draw of each, and intervals; "epsilon"
+is a new budget and draw of each, whose intervals are a row of their own. The slowest lengthscale of the page's slider
+counts. Other rows run other benchmarks' code.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from pages._ui.model import PAPER_DESIGN, Design, Draw, Model, load_dataset
 PARTS = ("design", "pages", "batch", "scale")
 PAGES = {"kung": 0.15, "london_hexes": 0.5}  # seconds allowed for a new lengthscale
 BUDGET_SECONDS = 0.05
+INTERVAL_SECONDS: dict[str | None, float] = {"curve": 0.15, "map": 0.5}
 DESIGN_SECONDS, LIRA_SECONDS, SPARSE_SECONDS = 0.1, 5.0, 0.02
 SCALE_SECONDS, SCALE_MEMORY = 60.0, 8.0
 HEADER = ("work", "target", "measured", "ratio", "")
@@ -88,31 +90,44 @@ class Page:
         self.dataset = load_dataset(name)
         self.scene = pipeline.make_scene(self.dataset, exhibit(name).scene)
 
-    def prepare(self, lengthscale: float) -> Callable[[], object]:
-        """Stages 1 and 2; returns stage 3, which is all that a new budget or draw needs."""
+    def prepare(
+        self, lengthscale: float
+    ) -> tuple[Callable[[], list[pipeline.Outcome]], Callable[[], list[pipeline.Halves]]]:
+        """Stages 1 and 2; returns stage 3, which is all that a new draw needs, and the intervals of a new budget."""
         model = Model(self.name, "EQ", lengthscale, 0.3)
         fit = pipeline.stage_matrix(self.dataset, self.scene, model)
         plans = [pipeline.stage_plan(self.dataset, self.scene, model, fit, design) for design in self.designs]
+        settings = list(zip(plans, self.designs, self.draws, strict=True))
 
         def outcomes() -> list[pipeline.Outcome]:
             return [
                 pipeline.stage_outcome(self.dataset, self.scene, model, fit, plan, design, draw)
-                for plan, design, draw in zip(plans, self.designs, self.draws, strict=True)
+                for plan, design, draw in settings
             ]
 
-        return outcomes
+        def intervals() -> list[pipeline.Halves]:
+            return [
+                pipeline.stage_halves(self.dataset, self.scene, plan, model, design, draw)
+                for plan, design, draw in settings
+            ]
+
+        return outcomes, intervals
 
     def show(self, lengthscale: float) -> None:
-        """All three stages, nothing cached."""
-        self.prepare(lengthscale)()
+        """All stages, nothing cached."""
+        for stage in self.prepare(lengthscale):
+            stage()
 
 
 def page_rows(repeats: int) -> Iterator[Row]:
     """What changing a control costs in the core."""
     for name in analysed():
         page, shown = Page(name), exhibit(name)
-        seconds = quickest(page.prepare(shown.lengthscale), repeats)
-        yield milliseconds(f"epsilon, delta, draw: {name}", BUDGET_SECONDS, seconds)
+        outcomes, intervals = page.prepare(shown.lengthscale)
+        yield milliseconds(f"epsilon, delta, draw: {name}", BUDGET_SECONDS, quickest(outcomes, repeats))
+        yield milliseconds(
+            f"intervals at a new epsilon: {name}", INTERVAL_SECONDS[shown.scene], quickest(intervals, repeats)
+        )
         if name in PAGES:
             times = {length: quickest(partial(page.show, length), repeats) for length in shown.lengthscales}
             for what, length in (("default", shown.lengthscale), ("slowest", max(times, key=times.__getitem__))):

@@ -3,12 +3,19 @@
     python -m benchmarks.load                                  (starts a server of its own)
     python -m benchmarks.load --sessions 50 --think 0 --address http://127.0.0.1:8501
     python -m benchmarks.load --browser                        (one real browser: from key press to idle)
+    python -m benchmarks.load --walk --sessions 40 --seconds 180 --idle 180
+    python -m benchmarks.load --walk --sessions 6 --seconds 3600 --think 5        (a soak)
 
 Sessions speak Streamlit's WebSocket protocol; a time runs from the request to "script finished". Between two moves
 a session thinks for a random time, uniform in [0, 2 x think]. Phases: every page once on a fresh server; sessions
 opening all pages at their defaults; epsilon moves on !Kung curves (only the last stage depends on epsilon);
 settings nobody has asked for yet, on !Kung curves and the London map, while other visitors move epsilon on the
 start page. An answer is wrong if the page does not say the epsilon that was asked for.
+
+A walk is a mixture instead: every session opens pages at random, moves their sliders at random, uploads tables and now
+and then is gone before it is answered. It ends with what was measured beside its targets: times, memory and descriptors
+after idling, and how memory grew after the first sixth of the time, in MB an hour with its standard error. It is for a
+server on this machine.
 """
 
 from __future__ import annotations
@@ -24,9 +31,11 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from benchmarks.load_phases import Load, cold, first_visits, openings, warm
 from benchmarks.load_report import HEAD, Phase, resident_megabytes
+from benchmarks.load_walk import LONGEST_SECONDS, walked
 from deploy import local
 from deploy.local import ROOT
 
@@ -54,10 +63,11 @@ def own_server(warmed: bool) -> Iterator[tuple[str, int]]:
     """(address, process number) of a fresh server, its lattice filled beforehand if ``warmed``."""
     if warmed:
         subprocess.run([sys.executable, "-m", "pages._ui.serve.warm"], cwd=ROOT, check=True, stderr=subprocess.DEVNULL)
-    os.environ["DPGP_WARM"] = "0"  # not beside what is measured
     with tempfile.TemporaryDirectory() as folder:
+        # nothing is warmed beside what is measured, and no ledger lasts
+        settings = {"DPGP_WARM": "0", "DPGP_STATE": str(Path(folder) / "state")}
         [port], log = local.free_ports(1), Path(folder) / "server.log"
-        with local.replica(port, log, secrets.token_hex(32)) as server:
+        with local.replica(port, log, secrets.token_hex(32), settings) as server:
             local.wait_until_ready(server, log)
             yield f"http://127.0.0.1:{port}", server.process.pid
 
@@ -71,12 +81,18 @@ def main(arguments: Sequence[str] | None = None) -> list[Phase]:
     parser.add_argument("--think", type=float, default=2.0, help="mean pause before a move [s]; 0: as fast as it goes")
     parser.add_argument("--address", help="of a running server; default: start one")
     parser.add_argument("--no-lattice", action="store_true", help="do not fill the server's lattice beforehand")
+    parser.add_argument("--walk", action="store_true", help="all pages at random, uploads, disconnects; then idle")
+    parser.add_argument("--idle", type=float, default=30.0, help="how long a walk is followed by nothing [s]")
     parser.add_argument("--browser", action="store_true", help="one real browser instead of sessions")
     chosen = parser.parse_args(arguments)
     if chosen.sessions < 1 or chosen.moves < 1:
         parser.error(f"--sessions and --moves must be at least 1, got {chosen.sessions} and {chosen.moves}")
     if chosen.think < 0 or chosen.seconds <= 0:
         parser.error(f"--think must be >= 0 and --seconds > 0, got {chosen.think:g} and {chosen.seconds:g}")
+    if chosen.walk and chosen.address and urlsplit(chosen.address).hostname not in ("localhost", "127.0.0.1", "::1"):
+        parser.error(f"--walk is for a server on this machine, got {chosen.address}")
+    if chosen.idle < 0 or chosen.seconds + chosen.idle > LONGEST_SECONDS:
+        parser.error(f"--idle must be >= 0, and with --seconds at most {LONGEST_SECONDS}, got {chosen.idle:g}")
     print(f"Python {platform.python_version()}, {os.cpu_count()} cores, think {chosen.think:g} s")
     server = contextlib.nullcontext((chosen.address, None)) if chosen.address else own_server(not chosen.no_lattice)
     with server as (address, pid):
@@ -89,6 +105,10 @@ def main(arguments: Sequence[str] | None = None) -> list[Phase]:
         load = Load(address, chosen.sessions, chosen.moves, chosen.seconds, chosen.think)
         if pid:
             print(f"server before: {resident_megabytes(pid):.0f} MB")
+        if chosen.walk:
+            phases, rows = asyncio.run(walked(load, pid, chosen.idle))
+            print("\n".join([HEAD, *(phase.row() for phase in phases), "", *rows]))
+            return phases
         return asyncio.run(measure(load, pid))
 
 

@@ -48,7 +48,7 @@ async def first_visits(load: Load) -> Phase:
     """Every page once, one after the other."""
     phase = Phase("every page once, at its defaults, alone")
     for page in PAGES:
-        with _noting_failures(phase):
+        with noting_failures(phase):
             async with Session(load.address, page) as tab:
                 phase.note(await tab.open())
     return phase
@@ -64,7 +64,7 @@ async def openings(load: Load) -> Phase:
                 phase.note(await tab.open())
             return True
 
-        with _noting_failures(phase):
+        with noting_failures(phase):
             await _paced(load, number, step)
 
     await asyncio.gather(*map(visit, range(load.sessions)))
@@ -94,7 +94,7 @@ async def cold(load: Load) -> list[Phase]:
 
 
 async def _move_epsilon(load: Load, page: str, number: int, phase: Phase, says: bool) -> None:
-    with _noting_failures(phase):
+    with noting_failures(phase):
         async with Session(load.address, page) as tab:
             phase.errors += (await tab.open()).exceptions  # its time is another phase's
 
@@ -110,7 +110,7 @@ async def _change_settings(
     load: Load, page: str, number: int, phase: Phase, unseen: Iterator[tuple[float, float]]
 ) -> None:
     slider = lengthscale_key(exhibit(COLD[page]))
-    with _noting_failures(phase):
+    with noting_failures(phase):
         async with Session(load.address, page) as tab:
             phase.errors += (await tab.open()).exceptions
 
@@ -133,7 +133,7 @@ async def _paced(load: Load, number: int, step: Step) -> None:
 
 
 @contextlib.contextmanager
-def _noting_failures(phase: Phase) -> Iterator[None]:
+def noting_failures(phase: Phase) -> Iterator[None]:
     """A session that is cut off, refused or not answered is an error of its phase, not the benchmark's end."""
     try:
         yield

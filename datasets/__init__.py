@@ -10,7 +10,7 @@ the user's.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from datasets import (
@@ -26,9 +26,21 @@ from datasets import (
     toy_1d,
 )
 from datasets.exhibit import Exhibit
+from datasets.study import Study
 from dpgp_core.data import Dataset
 
-__all__ = ["DATASETS", "EXHIBITS", "FROM_FILES", "DatasetModule", "Exhibit", "exhibit", "family", "load"]
+__all__ = [
+    "DATASETS",
+    "EXHIBITS",
+    "FROM_FILES",
+    "STUDIES",
+    "DatasetModule",
+    "Exhibit",
+    "Study",
+    "exhibit",
+    "family",
+    "load",
+]
 
 
 class DatasetModule(Protocol):
@@ -42,7 +54,7 @@ class DatasetModule(Protocol):
     FAMILY: str
 
     @property
-    def EXHIBITS(self) -> tuple[Exhibit, ...]:
+    def EXHIBITS(self) -> Sequence[Exhibit | Study]:
         """Return how pages show it: once, several times with other options, or not at all."""
 
     @property
@@ -63,7 +75,9 @@ DATASETS: tuple[DatasetModule, ...] = (  # in display order
 )
 FROM_FILES: tuple[DatasetModule, ...] = (london_ppd,)  # not in any menu: options without a default name files
 
-EXHIBITS = {exhibit.name: exhibit for module in DATASETS for exhibit in module.EXHIBITS}  # in display order
+_shown = [shown for module in DATASETS for shown in module.EXHIBITS]
+EXHIBITS = {shown.name: shown for shown in _shown if isinstance(shown, Exhibit)}  # in display order
+STUDIES = {shown.name: shown for shown in _shown if isinstance(shown, Study)}  # of excursion sets, in display order
 
 
 def exhibit(name: str) -> Exhibit:

@@ -10,9 +10,11 @@ mean width >= 0.05. The streams of random numbers follow that experiment too, so
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
-from datasets.exhibit import Exhibit
+from datasets.study import MODEL_LEVELS, Study
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
 from dpgp_core.excursion.sets import Targets
@@ -139,4 +141,24 @@ def _check(n: int, noise: float, seed: int) -> None:
         raise ValueError(f"noise must be at least 0 and below 1, got {noise}; 1 would leave no signal")
 
 
-EXHIBITS: tuple[Exhibit, ...] = ()  # the page of excursion sets has it
+def _shown(*, noise: float, threshold: float) -> tuple[Dataset, FloatArray, FloatArray]:
+    return load(noise=noise), grid(), truth(noise=noise)
+
+
+EXHIBITS = (
+    Study(
+        name="curve",
+        title="1-D",
+        scene="curve",
+        shown=_shown,
+        simulated=partial(targets, size=200),
+        n=100,
+        inputs=1,
+        thresholds=MODEL_LEVELS,
+        noises=tuple(NOISE_OF_RATIO.values()),
+        noise=0.3,
+        start=(0.3, 8, 0.05),
+        validated=6,
+        searched=16,
+    ),
+)

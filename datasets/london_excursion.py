@@ -17,7 +17,7 @@ import math
 import numpy as np
 
 from datasets import hexagons, london_hexes, plumes_2d
-from datasets.exhibit import Exhibit
+from datasets.study import Study, Thresholds
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
 from dpgp_core.excursion.sets import Targets
@@ -96,4 +96,32 @@ def search_targets(count: int, *, noise: float = SEARCH_NOISE, seed: int = 1) ->
     return plumes_2d.targets_at(everywhere[chosen], count, noise=noise, seed=seed)
 
 
-EXHIBITS: tuple[Exhibit, ...] = ()  # the page of excursion sets has it
+def _shown(*, noise: float, threshold: float) -> tuple[Dataset, FloatArray, FloatArray]:
+    medians = load(threshold=threshold)
+    return medians, grid(), truth(medians)
+
+
+EXHIBITS = (
+    Study(
+        name="london",
+        title="London hexagons",
+        scene="cells",
+        shown=_shown,
+        simulated=search_targets,
+        n=300,
+        inputs=2,
+        thresholds=Thresholds(
+            key="ln_price",
+            title="Threshold [ln GBP]",
+            offered=(12.6, 12.8, 13, 13.2, 13.4, 13.6),
+            start=13,
+            help="13.0 is about GBP 442,000.",
+            subtracted=True,
+        ),
+        noises=(),
+        noise=SEARCH_NOISE,
+        start=(0.08, 8, 0.05),
+        validated=3,
+        searched=4,
+    ),
+)

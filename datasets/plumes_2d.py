@@ -10,9 +10,11 @@ open: centres (here uniform on the square), amplitudes (uniform on [0.7, 1.3]), 
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
-from datasets.exhibit import Exhibit
+from datasets.study import MODEL_LEVELS, Study
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
 from dpgp_core.excursion.sets import Targets
@@ -23,6 +25,7 @@ FAMILY = NAME
 X_BOX = (0.0, 1.0)
 Y_BOUNDS = (-1.0, 1.0)
 GRID_SIDE = 64
+SHOWN_SIDE = 48  # of the page's picture
 PLUMES = 2
 WIDTHS = (0.20, 0.35)
 MOST_ANISOTROPY = 1.4
@@ -153,4 +156,24 @@ def _check(n: int, noise: float, seed: int, count: int = 1) -> None:
         raise ValueError(f"noise must be at least 0 and below 1, got {noise}; 1 would leave no signal")
 
 
-EXHIBITS: tuple[Exhibit, ...] = ()  # the page of excursion sets has it
+def _shown(*, noise: float, threshold: float) -> tuple[Dataset, FloatArray, FloatArray]:
+    return load(noise=noise), grid(SHOWN_SIDE), truth(noise=noise, side=SHOWN_SIDE)
+
+
+EXHIBITS = (
+    Study(
+        name="plumes",
+        title="2-D plumes",
+        scene="field",
+        shown=_shown,
+        simulated=partial(targets, side=24),
+        n=400,
+        inputs=2,
+        thresholds=MODEL_LEVELS,
+        noises=(0.1, 0.3, 0.5, 0.6),
+        noise=0.3,
+        start=(0.1, 8, 0.05),
+        validated=2,
+        searched=3,
+    ),
+)

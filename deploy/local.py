@@ -2,7 +2,8 @@
 
     python deploy/local.py --replicas 2 --port 8080
 
-Ctrl-C stops all of it. Listens on loopback only. Needs nginx (``apt-get install nginx-light``).
+Ctrl-C stops all of it; the ledgers, which all replicas share, stay in the state folder. Listens on loopback only. Needs
+nginx (``apt-get install nginx-light``).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import tempfile
 import threading
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -104,15 +105,17 @@ def free_ports(count: int) -> list[int]:
 
 
 @contextlib.contextmanager
-def replica(port: int, log: Path, secret: str) -> Iterator[Replica]:
+def replica(port: int, log: Path, secret: str, more: Mapping[str, str] | None = None) -> Iterator[Replica]:
     """One server on a loopback port, stopped afterwards.
 
     Args:
         port: where it listens.
         log: file for what it prints.
         secret: signs cookies; the same for all replicas.
+        more: variables of its environment.
     """
     settings = {
+        **(more or {}),
         "PYTHONPATH": str(ROOT),
         "STREAMLIT_SERVER_ADDRESS": "127.0.0.1",
         "STREAMLIT_SERVER_PORT": str(port),

@@ -41,6 +41,13 @@ if show:
         f"{words.reachable(needs, contest, shown(target))}",
     )
     frame.overlay_banner("All errors here are held-out errors against the true data.")
+    frame.chart(
+        cached.drawn(figures.errors, curves, nonprivate, epsilon, target, scale, of=contest),
+        "compare_errors",
+        "Expected held-out error of each mechanism against ε; bands hold 80 % of simulated draws. All protect outputs "
+        "only but the one with diamonds, the sparse DP-GP, which protects inputs too. The bins are pure ε-DP (δ = 0), "
+        "the others have the δ of the sidebar; the published form is no promise above ε = 1.",
+    )
     frame.metrics(
         [
             Metric("Least error", shown(best.error), best.title),
@@ -49,16 +56,9 @@ if show:
                 shown(words.error_of(curves, "published", epsilon)),
                 f"ε = {epsilon:g}",
             ),
-            Metric("Without privacy", shown(nonprivate), "not private"),
+            Metric("Without privacy", shown(nonprivate), "held out; not private"),
             Metric("ε for the target", words.least_epsilon(needs, contest), f"error at most {shown(target)}"),
         ]
-    )
-    frame.chart(
-        cached.drawn(figures.errors, curves, nonprivate, epsilon, target, scale, of=contest),
-        "compare_errors",
-        "Expected held-out error of each mechanism against ε; bands hold 80 % of simulated draws. All protect outputs "
-        "only but the one with diamonds, the sparse DP-GP, which protects inputs too. The bins are pure ε-DP (δ = 0), "
-        "the others have the δ of the sidebar; the published form is no promise above ε = 1.",
     )
     values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
     with values:
@@ -69,6 +69,7 @@ if show:
         frame.lessons(
             "compare",
             [
+                ("As in Smith et al. 2018: δ = 0.01.", {"delta": 0.01}),
                 ("Strong privacy: do the bins catch up?", {"epsilon": 0.2}),
                 ("The number of bins decides how good they are, and choosing it is not free.", {"bins": 30}),
                 ("Two inputs: age and weight.", {"compare_dataset": "kung_2d"}),

@@ -8,8 +8,8 @@ from pages._ui.work import cached
 
 top = st.container()
 controls.search_if_asked()
-kind = controls.excursion_kind()
-view, show = controls.excursion_settings(kind)
+study = controls.chosen_study()
+view, show = controls.excursion_settings(study)
 found = computed.explored(view)
 picture = partial(cached.drawn, of=view)
 
@@ -17,8 +17,7 @@ with top:
     frame.heading("Where is it too high?", figures.answer(found, show))
     if show:
         frame.overlay_banner()
-    frame.metrics(figures.metrics(found, show))
-if kind == "curve":
+if study.scene == "curve":
     left, right = st.columns([3, 2])
     with left:
         caption = "Released paths (orange) against the threshold; truth dotted grey, non-private fit blue."
@@ -29,7 +28,7 @@ if kind == "curve":
             "path_sets",
             "Where each of them is above the threshold.",
         )
-elif kind == "plumes":
+elif study.scene == "field":
     caption = "Share of released paths above the threshold; boundaries of paths orange, estimate blue, truth dotted."
     frame.chart(picture(figures.field, found, show), "field", caption)
 else:
@@ -42,8 +41,9 @@ else:
     frame.picked_row(
         cells, frame.hexagon_map(maps.deck(cells, layer, "excursion", boroughs=show), "excursion_map", layer)
     )
+frame.metrics(figures.metrics(found, show))
 if show:
-    st.subheader("How well do the sets overlap?")
+    st.header("How well do the sets overlap?")
     caption = "Overlap of released paths with the true set (orange), of Hall's release at the same ε (purple)."
     frame.chart(picture(figures.overlap, found), "overlap", f"{caption} Not private.")
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])

@@ -8,18 +8,18 @@ chosen = controls.chosen()
 statistics, guarantee = chosen.found.statistics, chosen.found.guarantee
 
 frame.heading("What else does one release say, for free?", words.answer(chosen))
-frame.metrics(words.metrics(chosen))
-st.progress(1.0, f"Budget meter: ε = {at_most(guarantee.budget.epsilon)} spent by the release, 0 by exploring it")
-st.caption(words.STANDS_STILL)
 left, right = st.columns([3, 2])
 with left:
-    st.subheader("The curve" if chosen.view.threshold is None else f"Above {words.threshold(chosen)}?")
+    st.header("The curve" if chosen.view.threshold is None else f"Above {words.threshold(chosen)}?")
     frame.chart(figures.picture(statistics, chosen.read, chosen.view), "explored", words.caption(chosen))
 with right:
-    st.subheader("Which lengthscale?")
+    st.header("Which lengthscale?")
     labels = figures.share_labels(statistics)
     picture = figures.lengthscales(labels, chosen.read, chosen.view.lengthscale)
     frame.chart(picture, "explored_lengthscales", words.LENGTHSCALE_CAPTION)
+frame.metrics(words.metrics(chosen))
+st.progress(1.0, f"Budget meter: ε = {at_most(guarantee.budget.epsilon)} spent by the release, 0 by exploring it")
+st.caption(words.STANDS_STILL)
 values, likely, how, lesson = st.tabs(["Table", "Lengthscales", "How it is computed", "Try this"])
 with values:
     frame.table(words.table(chosen), "explored_curve", "Computed from released numbers: all of it may be published.")

@@ -4,38 +4,39 @@ from pages._ui.cloaking import computed, controls, figures, two_points, words
 from pages._ui.look import frame, sidebar, text
 from pages._ui.work import cached
 
+draw = sidebar.privacy()
 data_name = sidebar.dataset()
-draw = sidebar.privacy(draws=False)
+sidebar.delta_fits(draw.delta, cached.dataset(data_name).n)
 model = sidebar.model(data_name)
 design, draw = sidebar.expert(draw, ("cloaking",))
 result = computed.run(model, design, draw)
 data, guarantee = result.dataset, result.outcome.release.guarantee
 
-sliders = st.container()
+top = st.container()
 with st.expander("Move the two records", expanded=True, icon=":material/tune:"):
     pair = controls.two_point_sliders()
 points = two_points.build(pair)
-with sliders:
+with top:
     frame.heading(
         "Why does one person need so little noise to hide?",
         f"One record can push the two predictions only along its own column of C. Noise that fills just those "
         f"directions has **{text.number(two_points.area_ratio(points))} times** less variance than noise shaped "
         f"like the prior, and hides the same change d = {pair.d:g}.",
     )
-left, right = st.columns(2)
-with left:
-    frame.chart(
-        cached.drawn(two_points.curves, points, pair.moved - 1, of=pair),
-        "two_curves",
-        f"Record {pair.moved} changes by d = {pair.d:g}; the prediction moves from the solid to the dashed curve.",
-    )
-with right:
-    frame.chart(
-        cached.drawn(two_points.plane, points, of=pair),
-        "two_plane",
-        "Moves that one record can cause, as lines; the cloaking ellipse (orange) just encloses them, the "
-        "prior's ellipse (grey, dotted) is larger.",
-    )
+    left, right = st.columns(2)
+    with left:
+        frame.chart(
+            cached.drawn(two_points.curves, points, pair.moved - 1, of=pair),
+            "two_curves",
+            f"Record {pair.moved} changes by d = {pair.d:g}; the prediction moves from the solid to the dashed curve.",
+        )
+    with right:
+        frame.chart(
+            cached.drawn(two_points.plane, points, of=pair),
+            "two_plane",
+            "Moves that one record can cause, as lines; the cloaking ellipse (orange) just encloses them, the "
+            "prior's ellipse (grey, dotted) is larger.",
+        )
 
 st.header(f"The same with {data.n} records")
 st.markdown(words.cloaking_answer(result))

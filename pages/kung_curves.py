@@ -21,17 +21,17 @@ frame.heading(
 )
 if show:
     frame.overlay_banner()
-frame.metrics(words.release_metrics(ours, paper, show, shown))
 left, right = st.columns(2)
 with left:
-    st.subheader("This setting")
+    st.header("This setting")
     frame.chart(cached.drawn(figures.curves, ours, show), "curves", words.curves_alt(ours, "orange"))
 with right:
-    st.subheader(words.published_title(paper))
+    st.header(words.published_title(paper))
     picture = cached.drawn(figures.curves, paper, show, True)
     frame.chart(picture, "curves_paper", words.curves_alt(paper, "purple, dashed"))
+frame.metrics(words.release_metrics(ours, paper, show, shown))
 if show:
-    st.subheader("How lucky can a draw be?")
+    st.header("How lucky can a draw be?")
     frame.chart(cached.drawn(figures.error_distribution, ours, paper, unit), "errors", words.ERRORS_ALT)
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
 with values:
@@ -42,6 +42,10 @@ with lesson:
     frame.lessons(
         "kung_curves",
         [
+            (
+                "As in Smith et al. 2018: log-det objective, Hall's calibration, δ = 0.01.",
+                {"delta": 0.01, "mechanism": "cloaking", "objective": "logdet", "calibration": "hall"},
+            ),
             ("Ten times more privacy: does the curve still show growth?", {"epsilon": 0.1}),
             ("The same noise, designed by the published objective.", {"mechanism": "cloaking", "objective": "logdet"}),
             ("A short lengthscale follows every bump, and each person shows.", {"lengthscale_years": 5}),

@@ -27,21 +27,9 @@ if show:
     frame.overlay_banner(
         "Probabilities and errors are computed from the true data; only the chosen value may be published."
     )
-    frame.metrics(
-        [
-            Metric(
-                "Error after the choice",
-                f"{text.number(found.after)} {y_unit}",
-                f"best {text.number(found.best_error)}",
-            ),
-            Metric("Most likely", f"{found.likeliest:g} {unit}", text.percent(found.probability)),
-            Metric("Best if known", f"{found.best:g} {unit}", "not private"),
-            Metric("Choice and release", f"ε = {text.at_most(total)}", f"δ = {budgets.delta:g}"),
-        ]
-    )
     left, right = st.columns([3, 2])
     with left:
-        st.subheader("What would be chosen")
+        st.header("What would be chosen")
         frame.clickable(
             cached.drawn(figures.tiles, table, grid, budgets, unit, y_unit, of=data.name),
             "tiles",
@@ -51,13 +39,25 @@ if show:
         )
         controls.carried_tile(unit)
     with right:
-        st.subheader("What it costs")
+        st.header("What it costs")
         frame.chart(
             cached.drawn(figures.errors, table, grid, budgets, unit, y_unit, of=data.name),
             "choice_errors",
             "Expected held-out error against the lengthscale: without noise (blue), private (orange), "
             "after the private choice (green).",
         )
+    frame.metrics(
+        [
+            Metric(
+                "Error after the choice",
+                f"{text.number(found.after)} {y_unit}",
+                f"best {text.number(found.best_error)}",
+            ),
+            Metric("Most likely", f"{found.likeliest:g} {unit}", text.percent(found.probability)),
+            Metric("Best if known", f"{found.best:g} {unit}", "not private"),
+            Metric("Choice and release", f"ε = {text.at_most(total)}", f"δ = {text.small(budgets.delta)}"),
+        ]
+    )
     values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
     with values:
         rows = choice.table_frame(table, grid, unit, y_unit)

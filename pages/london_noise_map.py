@@ -18,20 +18,20 @@ if data.simulated:
     st.info(f"These sales are {data.source}", icon=":material/science:")
 if show:
     frame.overlay_banner()
-frame.metrics(words.release_metrics(ours, paper, show, text.factor_of))
 kind, beside = controls.map_view(show)
 layer, table = cells.LAYERS[kind], cells.cell_table(ours, show)
 if beside:
     left, right = st.columns(2)
     with left:
-        st.subheader("This setting")
+        st.header("This setting")
         picked = frame.hexagon_map(maps.deck(table, layer, kind), "hexagons", layer)
     with right:
-        st.subheader(words.published_title(paper))
+        st.header(words.published_title(paper))
         frame.hexagon_map(maps.deck(cells.cell_table(paper, show), layer, f"{kind}-paper"), "hexagons_paper", layer)
 else:
     picked = frame.hexagon_map(maps.deck(table, layer, kind), "hexagons", layer)
 frame.picked_row(table, picked)
+frame.metrics(words.release_metrics(ours, paper, show, text.factor_of))
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
 with values:
     frame.table(table, data.name, words.OVERLAY_NOTE)
@@ -44,6 +44,10 @@ with lesson:
     frame.lessons(
         "london_noise_map",
         [
+            (
+                "The method of Smith et al. 2018 on a map: log-det objective, Hall's calibration, δ = 0.01.",
+                {"delta": 0.01, "mechanism": "cloaking", "objective": "logdet", "calibration": "hall"},
+            ),
             ("Short lengthscale: every hexagon must hide by itself.", {"lengthscale_km": 4}),
             ("Sixteen times as many records, the same privacy each.", {"map_dataset": "london_sales"}),
             ("Strong privacy: which parts of the map survive?", {"epsilon": 0.2, "map": "private"}),

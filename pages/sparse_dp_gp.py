@@ -17,12 +17,11 @@ if found.dataset.simulated:
     st.info(f"Simulated data: {found.dataset.source}", icon=":material/science:")
 if show:
     frame.overlay_banner()
-frame.metrics(figures.metrics(found, setting, show))
 left, right = st.columns(2)
 table = figures.fit_table(found)
 if view == "fits":
     with left:
-        caption = "Private fits: ours orange, the paper's purple and dashed; bands ± 1.96 posterior sd of the curve."
+        caption = figures.fit_alt(found)
         frame.chart(picture(figures.fit, found, show), "sparse_fit", caption)
     if show:
         with right:
@@ -58,6 +57,7 @@ else:
             "Which lengthscale each method chooses.",
         )
     table = figures.choice_table(chosen)
+frame.metrics(figures.metrics(found, setting, show))
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
 with values:
     frame.table(table, f"sparse_{view}", figures.table_note(view, [each for _, each in released]))

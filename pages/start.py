@@ -1,44 +1,51 @@
 import streamlit as st
 
 from pages._ui import menu
-from pages._ui.look import frame, glossary, sidebar, text
-from pages._ui.look.metric import Metric
-from pages._ui.start import controls, deployments, meaning
+from pages._ui.look import frame, glossary
+from pages._ui.start import brief, computed, controls, decision, deployments, meaning, words
 from pages._ui.tour import walk
 from pages._ui.work import cached
 
-draw = sidebar.privacy(draws=False)
-prior, family = controls.prior(), controls.family()
+chosen = controls.decision()
+draw, prior, family = chosen.draw, chosen.prior, chosen.family
+moved = decision.moved(draw, prior, family)
 attack = meaning.best_attack(draw, prior, family)
-delta = attack.guarantee.budget.delta
+data = cached.dataset(chosen.contest.model.dataset)
 
-frame.heading(
-    "What does a privacy budget promise one person?",
-    f"At ε = {draw.epsilon:g} and δ = {delta:g}, the best possible attacker, who gives one fact about you a "
-    f"{text.percent(prior)} chance beforehand, judges it right **{text.percent(attack.after)}** of the time after "
-    f"seeing the release, and {text.percent(attack.before)} without it.",
-)
-walk.invitation()
-frame.metrics(
-    [
-        Metric("Attacker right, after", text.percent(attack.after), f"before {text.percent(attack.before)}"),
-        Metric("A probability may grow by", f"× {text.growth(draw.epsilon)}", f"exp(ε), ε = {draw.epsilon:g}"),
-        Metric("and beyond that by", text.at_most(delta) if delta else "nothing", f"δ = {delta:g}"),
-        Metric(
-            "Noise ÷ one person's reach",
-            "any" if attack.noise is None else f"{text.number(attack.noise)} ×",
-            "standard deviations",
-        ),
-    ]
-)
+frame.heading("What does a privacy budget promise one person?", words.answer(draw, moved))
+st.caption(words.first(data))
+left, right = st.columns(2)
+with left:
+    frame.chart(cached.drawn(decision.beliefs_figure, draw, prior, family), "beliefs", words.BELIEFS_ALT)
+cost = computed.cost(chosen) if chosen.overlay else None
+with right:
+    if cost:
+        frame.chart(
+            cached.drawn(decision.errors_figure, cost, draw.epsilon, of=chosen), "errors", words.errors_alt(data)
+        )
+    else:
+        st.info("Errors need the true data: switch the educational overlay on in the sidebar to see them.")
+if cost:
+    frame.overlay_banner()
+    st.markdown(decision.recommendation(draw, moved, cost))
+frame.metrics(words.metrics(draw, attack, moved))
+page = words.brief(chosen, data, moved, cost, frame.here())
+with st.container(horizontal=True):
+    st.download_button(
+        "One-page brief", brief.written(page, cost, draw.epsilon), "privacy-brief.html", "text/html",
+        icon=":material/print:", help="An HTML file that prints on one A4 page: setting, figure, promise, QR code.",
+    )  # fmt: skip
+    walk.invitation()
+frame.colours()
 left, right = st.columns([3, 2])
 with left:
+    st.header("Everything that the noise promises")
     caption = f"{meaning.TRADEOFF_ALT} {meaning.FAMILY_NOTES[family]}"
     frame.chart(cached.drawn(meaning.tradeoff_figure, draw, family), "tradeoff", caption)
 with right:
-    st.subheader("What is protected, and from whom")
+    st.header("What is protected, and from whom")
     st.markdown(meaning.WHO)
-    st.subheader("Epsilon and delta")
+    st.header("Epsilon and delta")
     st.markdown(meaning.WHAT)
     with st.expander("Words used on these pages", icon=":material/menu_book:"):
         st.markdown(glossary.listed())
@@ -46,12 +53,14 @@ st.header("Where others have set it")
 frame.chart(cached.drawn(deployments.strip, draw.epsilon), "deployments", deployments.NOTE)
 st.header("What you can explore")
 frame.page_cards(menu.cards())
-values, others, lesson = st.tabs(["Table", "Published budgets", "Try this"])
+decided, values, others, lesson = st.tabs(["Table", "The best attacker", "Published budgets", "Try this"])
+with decided:
+    frame.table(decision.table(draw, prior, family, cost), "decision", words.TABLE_NOTE)
 with values:
     frame.table(meaning.table(draw, prior, family), "attacker", "The best attacker's success at common budgets.")
 with others:
     frame.table(deployments.table(), "published_budgets", deployments.NOTE)
 with lesson:
     frame.lessons("start", meaning.LESSONS)
-frame.guarantee_card(attack.guarantee, "This page shows no data: it is about the promise itself.")
+frame.guarantee_card(attack.guarantee, words.CARD_NOTE)
 frame.state_link()

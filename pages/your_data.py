@@ -1,7 +1,8 @@
 import streamlit as st
 
 from pages._ui.look import frame
-from pages._ui.own import figures, form, protection, session, steps
+from pages._ui.own import account as sidebar
+from pages._ui.own import figures, form, outlook, protection, session, steps
 
 account = session.account()
 frame.heading(
@@ -11,24 +12,24 @@ frame.heading(
     + figures.so_far(len(account.entries), account.limit, account.spent),
 )
 frame.metrics(figures.metrics(len(account.entries), account.limit, account.spent, account.left))
-if account.interrupted:
-    steps.interrupted()
 held = steps.table()
-spec = form.declared(held.columns, account.limit) if held else None
+account = session.account(held)
+spec = form.declared(held.columns, account.limit, account.inputs_public) if held else None
 found = steps.ready(held, spec) if held and spec else None
 if held and spec and found:
-    st.subheader("4. Release")
+    st.header("4. Release")
     st.markdown(
-        f"{found.n:,} rows read. {figures.interval_sentence(spec, found.half_width, found.step)} "
-        f"{figures.inference_sentence(found.inference)}"
+        f"{found.n:,} rows read. {figures.interval_sentence(spec, found.plan.half_width, found.plan.step)} "
+        f"{figures.inference_sentence(found.plan.inference)}"
     )
-    steps.preview(held, spec)
-    steps.release(held, spec, account)
+    outlook.shown(spec, found)
+    steps.preview(held, spec, found)
+    steps.release(held, spec, found, account)
     frame.guarantee_card(
         spec.guarantee,
         "The noise of a real release comes from the operating system and is not kept: nobody can draw it again."
         + (f" {protection.INPUTS_PUBLIC}" if account.inputs_public else ""),
     )
-elif account.last is not None:
-    steps.download(account.last, again=True)
-steps.ledger(session.account())
+else:
+    steps.fetch_again(account)
+sidebar.shown(session.account(held))

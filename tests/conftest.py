@@ -1,6 +1,10 @@
 from __future__ import annotations
 
+import os
 import random
+import shutil
+import tempfile
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -10,6 +14,18 @@ settings.register_profile(
     "steady", derandomize=True, database=None, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("steady")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def state_of_its_own() -> Iterator[None]:
+    """Ledgers and keys of tests, and of the servers that they start, are in a folder that goes with them."""
+    folder = tempfile.mkdtemp(prefix="dpgp-state-")
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("DPGP_STATE", os.path.join(folder, "state"))
+        for name in ("DPGP_LEDGER_DSN", "DPGP_LEDGER_KEY"):
+            environment.delenv(name, raising=False)
+        yield
+    shutil.rmtree(folder)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -37,6 +37,7 @@ class Ledger:
     limit: Budget | None = None
     entries: list[tuple[str, Guarantee]] = field(default_factory=list)
     inputs_public: bool = False
+    begun_again: str = ""
 
     def epsilon(self, delta: float) -> float:
         """Epsilon of everything spent so far, at this delta in (0, 1); 0 if nothing was."""

@@ -65,7 +65,7 @@ def attacker_success(prior: float, mu: float) -> float:
 
     Source: the likelihood-ratio test of N(0, 1) against N(mu, 1) at prior odds p / (1 - p).
     """
-    _check_prior(prior)
+    check_prior(prior)
     check_positive("mu", mu)
     # Say "in" above t = mu/2 - log(p/(1-p))/mu
     threshold = mu / 2 - math.log(prior / (1 - prior)) / mu
@@ -114,7 +114,7 @@ def laplace_attacker_success(prior: float, epsilon: float) -> float:
 
     Source: least of p f(a) + (1 - p) a over the curve f of ``laplace_tradeoff``, of slope -e^-epsilon / (4 a^2).
     """
-    _check_prior(prior)
+    check_prior(prior)
     check_positive("epsilon", epsilon)
     if abs(math.log(prior / (1 - prior))) >= epsilon:
         return max(prior, 1 - prior)  # no outcome outweighs so firm a belief
@@ -137,11 +137,12 @@ def budget_attacker_success(prior: float, epsilon: float, delta: float) -> float
 
     Source: p f(a) + (1 - p) a at the corners a = 0, (1 - delta) / (1 + e^epsilon), 1 - delta of ``budget_tradeoff``.
     """
-    _check_prior(prior)
+    check_prior(prior)
     check_budget(epsilon, delta)
     return 1 - (1 - delta) * min(prior, 1 - prior, math.exp(-epsilon) / (1 + math.exp(-epsilon)))
 
 
-def _check_prior(prior: float) -> None:
+def check_prior(prior: float) -> None:
+    """Raise ValueError unless a belief lies in (0, 1)."""
     if not 0 < prior < 1:
         raise ValueError(f"prior must lie strictly between 0 and 1, got {prior}")

@@ -16,6 +16,7 @@ from .cell_grid import CellGrid, sides
 _LENGTHSCALE = 0.15  # of the box's sides: how fast the density of records may vary
 _VARIANCE = 2.0  # of that density over its mean squared
 _SENSITIVITY = 1.6  # expected of a strategy; what it is, is found in integers when it is measured
+_EQUAL = 1e-3  # difference of two columns that say nothing
 _RANK, _STEPS = 64, 200  # of the strategy, and of its solver
 
 
@@ -34,6 +35,8 @@ class Counts(NamedTuple):
 def plan_counts(grid: CellGrid, n: int, noise_multiplier: float, gap: float) -> FloatArray:
     """Strategy B (r, M) for counts, columns of norm <= 1: the smooth part of the density should be known best.
 
+    Where all columns come out equal, as with few records and much noise, they become the place along the first input.
+
     Prior: mean n / M, covariance (n / M)^2 2 EQ(.15 of the box) + (n / M) I, the last for counts of chance.
 
     Args:
@@ -51,6 +54,8 @@ def plan_counts(grid: CellGrid, n: int, noise_multiplier: float, gap: float) -> 
         prior_risk=float(np.trace(smooth)) / grid.size,
     )
     B = bayes([model], (_SENSITIVITY * noise_multiplier) ** 2, rank=_RANK, gap=gap, max_iterations=_STEPS).B
+    if float(np.ptp(B, axis=1).max()) < _EQUAL:  # the total, which is public: with so much noise no more pays
+        B = (grid.centres[:, :1].T - grid.centres[0, 0]) / (grid.box[0][1] - grid.box[0][0]) - 0.5
     return np.asarray(strategy_integers(B) / GRID)
 
 

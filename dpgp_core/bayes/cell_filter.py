@@ -2,13 +2,19 @@
 
 Under a model, y_j = f(x_j) + e_j with f = phi(x)^T a, a ~ N(0, I). A stage released z = B x + s w with x_c the sum over
 the N_c records of cell c of (clip(r_j, low_c, high_c) - o_c) / u_c, r_j = y_j - g(x_j), g public. The filter's state
-is a and eta_c, the sum of the cell's own noises e_j, which all stages share: eta ~ N(0, diag(n^ noise variance)). With
-Phi the means of phi over the cells and ``clipping.clipped`` of one residual,
+is a and eta_c, the sum of the cell's own noises, which all stages share: eta ~ N(0, diag(n^ (1 + kappa) noise
+variance)). With Phi the means of phi over the cells and ``clipping.clipped`` of one residual,
 
     x = n^ (k - o) / u + T ((a, eta) - E) + rest,    T = diag(alpha / u) [diag(n^) Phi, I],
 
 and the rest holds what clipping adds (of each record, and of f, common to a cell's records), how inputs vary within a
 cell, and how N differs from n^. Everything here is post-processing of what was released.
+
+What clipping adds of a record is nearly the same number in every stage that looks closely, since the same e_j is
+clipped to nearly the same interval: taken for noise of its own in each stage it would be averaged away, and intervals
+would hold too little where noise of records outweighs the noise of privacy. So its usual share, kappa alpha^2 noise
+variance with kappa = extra / (alpha^2 v) of a residual N(0, v) clipped to +-``CLIP`` sqrt v, counts as part of eta, and
+the rest has only what is left of it.
 """
 
 from __future__ import annotations
@@ -28,10 +34,14 @@ from .cell_counts import Counts
 from .cell_grid import CellGrid
 from .clipping import Clipped, clipped
 from .models import Model
+from .stages import CLIP
 
 _TOLERANCE = 1e-10  # of the prior variance at the cells' centres, left out of the features
 _HERMITE = np.polynomial.hermite_e.hermegauss(15)
 _TINY = 1e-14
+_USUAL = clipped(np.zeros(()), np.ones(()), np.asarray(-CLIP), np.asarray(CLIP))
+KAPPA = float(_USUAL.extra / _USUAL.gain**2)
+"""What clipping adds to a record's noise over what it keeps of it, for the usual interval; 0.17."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -106,7 +116,7 @@ def _cell_model(model: Model, features: Features, nodes: FloatArray, cells: Floa
 
 def cell_prior(model: CellModel, counts: Counts) -> CellState:
     """The state before any residual is measured."""
-    variance = np.concatenate([np.ones(model.cells.shape[1]), counts.mean * model.noise_variance])
+    variance = np.concatenate([np.ones(model.cells.shape[1]), (1 + KAPPA) * counts.mean * model.noise_variance])
     return CellState(np.zeros(len(variance)), np.diag(variance), 0.0)
 
 
@@ -131,16 +141,17 @@ def linearise(
     within = _within(model, grid, mean, C, g, shift, v)
     one = clipped(shift, v + within + model.noise_variance, low, high)
     common = _common(one, shift, v, within + model.noise_variance, low, high)
+    own = np.maximum(one.extra - common - KAPPA * one.gain**2 * model.noise_variance, 0.0)
     # each record adds its own rest, f's curvature adds one that cells share as their f do, and N - n^ what is left
     sd = np.sqrt(v)
     alike = (V / np.outer(sd, sd)) ** 2
     off, n = one.mean - (low + high) / 2, counts.mean
-    rest = np.diag(n * (one.extra - common + one.gain**2 * within))
+    rest = np.diag(n * (own + one.gain**2 * within))
     rest += (np.outer(n, n) + counts.covariance) * alike * np.outer(np.sqrt(common), np.sqrt(common))
     rest += counts.covariance * (np.outer(off, off) + np.outer(one.gain, one.gain) * V)
     u = high - low
     T = (one.gain / u)[:, None] * np.hstack([n[:, None] * model.cells, np.eye(grid.size)])
-    return Linear(n * off / u, T, rest / np.outer(u, u))
+    return Linear((n * off + one.gain * state.mean[k:]) / u, T, rest / np.outer(u, u))
 
 
 def cell_update(state: CellState, linear: Linear, B: FloatArray, s: float, z: FloatArray) -> CellState:

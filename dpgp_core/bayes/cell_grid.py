@@ -14,10 +14,10 @@ import numpy as np
 from scipy.ndimage import map_coordinates
 
 from ..arrays import FloatArray
+from ..measurement.cell_statistics import NODES
 from ..measurement.cells import Cells
 
 CELLS_PER_SIDE = {1: 45, 2: 12, 3: 8}
-_FINE = 3  # nodes to a cell and side
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +59,7 @@ class CellGrid:
     @cached_property
     def nodes(self) -> FloatArray:
         """The finer grid (F, D)."""
-        return self._points(_FINE * self.per_side)
+        return self._points(NODES * self.per_side)
 
     def place(self, X: FloatArray) -> Cells:
         """Cell of each record X (n, D) in 0 ... M - 1; inputs outside the box count at its edge. Private."""
@@ -69,14 +69,14 @@ class CellGrid:
 
     def at(self, X: FloatArray, values: FloatArray) -> FloatArray:
         """Linear interpolation (n,) at X (n, D) of a function with ``values`` (F,) at the nodes."""
-        count = _FINE * self.per_side
+        count = NODES * self.per_side
         coordinates = self._share(X).T * count - 0.5
         found: FloatArray = map_coordinates(values.reshape((count,) * self.dim), coordinates, order=1, mode="nearest")
         return found
 
     def averages(self, values: FloatArray) -> FloatArray:
         """Mean over the nodes of each cell (M, ...) of values (F, ...) at the nodes."""
-        split = values.reshape((self.per_side, _FINE) * self.dim + values.shape[1:])
+        split = values.reshape((self.per_side, NODES) * self.dim + values.shape[1:])
         means = split.mean(axis=tuple(range(1, 2 * self.dim, 2)))
         return np.asarray(means.reshape((self.size, *values.shape[1:])))
 

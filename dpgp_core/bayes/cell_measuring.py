@@ -117,7 +117,7 @@ def cell_statistics(
         x_box=dataset.x_box,
         y_name=dataset.y_name,
         y_unit=dataset.y_unit,
-        y_bounds=dataset.y_bounds,
+        bounds=dataset.y_bounds,
         y_scale=dataset.y_scale,
         guarantee=promise,
     )

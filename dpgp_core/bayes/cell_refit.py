@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,9 +16,83 @@ from ..measurement.refit import Refit
 from .cell_filter import CellModel, CellState, cell_models
 from .cell_grid import CellGrid
 from .cell_measuring import released_of
-from .cell_stages import CellSetting, cell_posterior
+from .cell_stages import CellReleased, CellSetting, cell_mixture, cell_posterior
+from .cell_stages import Posterior as CellPosterior
+from .intervals import Mixture
+from .joint import Joint
 from .models import Model
 from .stages import CLIP
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CellReading:
+    """What a released statistic says under some models, anywhere. All of it is post-processing.
+
+    Attributes:
+        given: the models.
+        models: the same on the cells.
+        found: counts, states and probabilities of the models.
+    """
+
+    given: tuple[Model, ...]
+    models: tuple[CellModel, ...]
+    found: CellPosterior
+
+    @property
+    def log_evidence(self) -> FloatArray:
+        """Log density of what was measured of the outputs, under each model (m,)."""
+        return np.array([state.log_evidence for state in self.found.states])
+
+    def predict(self, X_test: FloatArray) -> Mixture:
+        """The models' predictions at X_test (P, D), one draw.
+
+        Raises:
+            ValueError: the columns of X_test do not fit.
+        """
+        check_columns(self.models[0].features.Z, X_test)
+        return cell_mixture(self.models, self.found, X_test)
+
+    def posteriors(self, X_test: FloatArray) -> tuple[Posterior, ...]:
+        """Each model's posterior of f at X_test (P, D), in model units."""
+        pairs = zip(self.models, self.found.states, strict=True)
+        return tuple(_at(model, state, X_test) for model, state in pairs)
+
+    def joint(self, X_test: FloatArray) -> Joint:
+        """Curve at X_test (P, D) as a whole, in model units."""
+        parts = self.posteriors(X_test)
+        return Joint(
+            models=self.given,
+            X_test=X_test,
+            means=np.stack([part.mean for part in parts]),
+            shared=tuple(part.root for part in parts),
+            weights=self.found.weights,
+        )
+
+
+def read_cells(statistics: CellStatistics, models: Sequence[Model]) -> CellReading:
+    """Posterior of every model, given what was released.
+
+    Args:
+        statistics: what was released.
+        models: the mixture, in model units.
+    """
+    grid = CellGrid(box=statistics.x_box, per_side=statistics.per_side)
+    on_cells = cell_models(models, grid)
+    setting = CellSetting(
+        grid=grid, models=on_cells, n=statistics.n, half_range=statistics.half_range, clip=CLIP, gap=1.0
+    )
+    return reading_of(setting, models, released_of(statistics))
+
+
+def reading_of(setting: CellSetting, given: Sequence[Model], released: CellReleased) -> CellReading:
+    """The same of numbers that are at hand.
+
+    Args:
+        setting: the models on the cells, and all else that is public.
+        given: the models.
+        released: counts and sums.
+    """
+    return CellReading(given=tuple(given), models=setting.models, found=cell_posterior(setting, released))
 
 
 def refit_cells(
@@ -36,18 +111,13 @@ def refit_cells(
     """
     if not kernels or not noise_variances:
         raise ValueError("give at least one kernel and one noise variance")
-    grid = CellGrid(box=statistics.x_box, per_side=statistics.per_side)
-    check_columns(grid.centres, X_test)
     pairs = [Model(kernel=kernel, noise_variance=variance) for kernel in kernels for variance in noise_variances]
-    models = cell_models(pairs, grid)
-    setting = CellSetting(
-        grid=grid, models=models, n=statistics.n, half_range=statistics.half_range, clip=CLIP, gap=1.0
-    )
-    found = cell_posterior(setting, released_of(statistics))
+    check_columns(np.empty((1, len(statistics.x_box))), X_test)
+    read = read_cells(statistics, pairs)
     return Refit(
         X_test=X_test,
-        posteriors=tuple(_at(model, state, X_test) for model, state in zip(models, found.states, strict=True)),
-        weights=found.weights,
+        posteriors=read.posteriors(X_test),
+        weights=read.found.weights,
         midpoint=statistics.midpoint,
         scale=statistics.y_scale,
     )

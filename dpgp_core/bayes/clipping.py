@@ -53,3 +53,18 @@ def clipped(mean: FloatArray, variance: FloatArray, low: FloatArray, high: Float
     first = a * below + b * above + at_a - at_b
     second = a * a * below + b * b * above + gain + a * at_a - b * at_b
     return Clipped(mean + sd * first, gain, variance * np.maximum(second - first * first - gain * gain, 0.0))
+
+
+def seen(f: FloatArray, noise_variance: float, half_range: float) -> tuple[FloatArray, FloatArray]:
+    """h(f) and v(f): mean and variance of clip(f + e, +-R), e ~ N(0, noise_variance), of the shape of f.
+
+    Args:
+        f: any shape, in model units about the middle of the bounds.
+        noise_variance: >= 0.
+        half_range: R > 0.
+    """
+    if not noise_variance:
+        return np.clip(f, -half_range, half_range), np.zeros_like(f)
+    low, high = (np.full((), side * half_range) for side in (-1, 1))
+    found = clipped(f, np.full((), noise_variance), low, high)
+    return found.mean, found.extra + found.gain**2 * noise_variance

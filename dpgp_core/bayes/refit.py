@@ -6,14 +6,16 @@ from collections.abc import Sequence
 
 from ..arrays import FloatArray
 from ..kernels import Kernel
+from ..measurement.cell_statistics import CellStatistics
 from ..measurement.refit import Observe, Refit
 from ..measurement.refit import refit as read
 from ..measurement.statistics import Statistics
+from .cell_refit import refit_cells
 from .released import clipped_observation
 
 
 def refit(
-    statistics: Statistics,
+    statistics: Statistics | CellStatistics,
     *,
     kernels: Sequence[Kernel],
     noise_variances: Sequence[float],
@@ -26,13 +28,16 @@ def refit(
     enter mean, intervals and evidence (``clipping.clipped``).
 
     Args:
-        statistics: what was released.
+        statistics: what was released; noisy counts and sums over cells where inputs are private too.
         kernels: covariance functions of f, in squared model units, (y - midpoint) / y_scale.
         noise_variances: variances > 0 of outputs about f; every pair is one model.
         X_test: test points (P, D), in input units.
-        observe: how a stage is read; ``measurement.refit.linear_observation`` takes intervals to clip nothing.
+        observe: how a stage is read where inputs are public; ``measurement.refit.linear_observation`` takes
+            intervals to clip nothing.
 
     Raises:
         ValueError: no model, a variance is not positive, or the columns of X_test do not fit.
     """
+    if isinstance(statistics, CellStatistics):
+        return refit_cells(statistics, kernels=kernels, noise_variances=noise_variances, X_test=X_test)
     return read(statistics, kernels=kernels, noise_variances=noise_variances, X_test=X_test, observe=observe)

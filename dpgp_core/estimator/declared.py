@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..accounting.guarantee import Protects
 from ..arrays import FloatArray
 from ..checks import check_interval
 from ..data import Dataset
@@ -44,25 +45,27 @@ def declared_dataset(
     y_bounds: Pair,
     x_box: Sequence[float] | Sequence[Pair],
     y_scale: float,
+    protects: Protects = "outputs",
 ) -> Dataset:
     """Records with what is declared about them.
 
     Args:
-        X: inputs (n, D), public.
+        X: inputs (n, D), public unless they are protected.
         y: outputs (n,), private.
         names: of the columns, if known.
         y_bounds: public (low, high) of the output.
         x_box: see ``declared_box``.
         y_scale: public constant that outputs are divided by before modelling.
+        protects: where inputs are protected too, rows outside the box count at its edge, and nothing is said of them.
 
     Raises:
-        ValueError: bounds, box or scale is out of range, or a row of X lies outside the box.
+        ValueError: bounds, box or scale is out of range, or a row of public X lies outside the box.
     """
     low, high = y_bounds
     box = declared_box(x_box, X.shape[1])
     lows, highs = np.array(box).T
     outside = int(((lows > X) | (highs < X)).any(axis=1).sum())
-    if outside:
+    if outside and protects == "outputs":
         raise ValueError(
             f"{outside} of {len(X)} rows of X lie outside x_box, {box}; declare the whole domain, or leave them out"
         )
@@ -76,7 +79,7 @@ def declared_dataset(
         y_unit="",
         y_bounds=(float(low), float(high)),
         x_box=box,
-        privacy_unit="one record's output",
+        privacy_unit="one record's output" if protects == "outputs" else "one record",
         source="",
         licence="",
         bounds_reason="declared by the caller",

@@ -45,7 +45,7 @@ class Predicting(Regressor):
         Args:
             X: test inputs (P, D).
             level: in (0, 1).
-            of: "outputs", one further record, cut to the bounds; or "function", the latent f.
+            of: "outputs", one further record, which may lie beyond the bounds; or "function", the latent f.
 
         Raises:
             ValueError: level or ``of`` is out of range, or X does not fit.

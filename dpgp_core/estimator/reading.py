@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -9,30 +10,29 @@ import numpy as np
 from scipy.special import logsumexp
 
 from ..arrays import FloatArray
-from ..bayes.intervals import mixture_of
+from ..bayes.cell_refit import CellReading, reading_of
+from ..bayes.intervals import Mixture, mixture_of
 from ..bayes.joint import Joint, joint_of
 from ..bayes.models import Model, Places, places_of, weights_of
 from ..bayes.stages import Observed, Outcome, posterior
-from ..mechanisms.bayes_release import MixtureUncertainty
+from ..data import Dataset
+from ..gp.uncertainty import Of
+from ..mechanisms.bayes_cells import CellPlan
+from ..mechanisms.bayes_cloaking import BayesCloaking
+from ..mechanisms.bayes_release import BayesPlan, BayesRelease, MixtureUncertainty
 
 _ROWS = 4096  # test inputs predicted at a time
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Reading:
-    """One release of Bayes cloaking, with the models it is read by. It holds no output: all of it is post-processing.
+class Reading(ABC):
+    """One release of Bayes cloaking, with the models it is read by. It holds no record: all of it is post-processing.
 
     Attributes:
-        X: public inputs of the records (n, D).
-        observed: the stages, of one draw.
-        models: the mixture, in model units.
         bounds: public (low, high) of the output.
         y_scale: unit of the model, in the output's unit.
     """
 
-    X: FloatArray
-    observed: tuple[Observed, ...]
-    models: tuple[Model, ...]
     bounds: tuple[float, float]
     y_scale: float
 
@@ -44,10 +44,12 @@ class Reading:
     def parts(self, X_test: FloatArray) -> Iterator[MixtureUncertainty]:
         """Predictions at X_test (P, D), some rows at a time."""
         for start in range(0, len(X_test), _ROWS):
-            places, outcome = self._outcome(X_test[start : start + _ROWS])
-            prediction = mixture_of(places, outcome.states, outcome.weights)
             yield MixtureUncertainty(
-                prediction=prediction, bounds=self.bounds, midpoint=self.midpoint, y_scale=self.y_scale
+                prediction=self._prediction(X_test[start : start + _ROWS]),
+                bounds=self.bounds,
+                midpoint=self.midpoint,
+                y_scale=self.y_scale,
+                cut=self._cut,
             )
 
     def mean_and_sd(self, X_test: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -63,16 +65,101 @@ class Reading:
             sds.append(self.y_scale * np.sqrt(found.weights[0] @ spread))
         return np.concatenate(means), np.concatenate(sds)
 
+    @abstractmethod
     def joint(self, X_test: FloatArray) -> Joint:
         """Posterior of f at X_test (P, D) together, in model units."""
+
+    @abstractmethod
+    def log_evidence(self) -> float:
+        """Log density of what was measured of the outputs under the mixture, prior weights included."""
+
+    @abstractmethod
+    def _prediction(self, X_test: FloatArray) -> Mixture: ...
+
+    @property
+    @abstractmethod
+    def _cut(self) -> tuple[Of, ...]: ...
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ReadingOfRecords(Reading):
+    """Where inputs are public.
+
+    Attributes:
+        X: inputs of the records (n, D).
+        observed: the stages, of one draw.
+        models: the mixture, in model units.
+    """
+
+    X: FloatArray
+    observed: tuple[Observed, ...]
+    models: tuple[Model, ...]
+
+    def joint(self, X_test: FloatArray) -> Joint:
+        """See ``Reading``."""
         return joint_of(self.models, X_test, len(self.X), self._outcome(X_test)[1])
 
     def log_evidence(self) -> float:
-        """Log density of all that was measured under the mixture, prior weights included."""
+        """See ``Reading``."""
         states = self._outcome(self.X[:1])[1].states
         logs = [state.log_evidence[0] for state in states]
         return float(logsumexp(logs, b=weights_of(self.models)))
 
+    def _prediction(self, X_test: FloatArray) -> Mixture:
+        places, outcome = self._outcome(X_test)
+        return mixture_of(places, outcome.states, outcome.weights)
+
+    @property
+    def _cut(self) -> tuple[Of, ...]:
+        return ("outputs",)
+
     def _outcome(self, X_test: FloatArray) -> tuple[tuple[Places, ...], Outcome]:
         places = places_of(self.models, self.X, X_test)
         return places, posterior(self.observed, places, weights_of(self.models))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ReadingOfCells(Reading):
+    """Where inputs are private: no input of a record is kept.
+
+    Attributes:
+        cells: counts and sums over public cells, read by the models.
+    """
+
+    cells: CellReading
+
+    def joint(self, X_test: FloatArray) -> Joint:
+        """See ``Reading``."""
+        return self.cells.joint(X_test)
+
+    def log_evidence(self) -> float:
+        """See ``Reading``."""
+        return float(logsumexp(self.cells.log_evidence, b=weights_of(self.cells.given)))
+
+    def _prediction(self, X_test: FloatArray) -> Mixture:
+        return self.cells.predict(X_test)
+
+    @property
+    def _cut(self) -> tuple[Of, ...]:
+        return ("outputs", "function")
+
+
+def reading_of_release(
+    mechanism: BayesCloaking, plan: BayesPlan | CellPlan, dataset: Dataset, release: BayesRelease
+) -> Reading:
+    """What one draw leaves.
+
+    Args:
+        mechanism: that released it.
+        plan: of the release.
+        dataset: for what is public of it.
+        release: of one draw.
+    """
+    bounds, y_scale = dataset.y_bounds, dataset.y_scale
+    if isinstance(plan, BayesPlan):
+        return ReadingOfRecords(
+            X=dataset.X.copy(), observed=release.observed, models=plan.models, bounds=bounds, y_scale=y_scale
+        )
+    setting = plan.setting
+    given = mechanism.models(dataset.x_box, setting.half_range)
+    return ReadingOfCells(cells=reading_of(setting, given, release.cells[0]), bounds=bounds, y_scale=y_scale)

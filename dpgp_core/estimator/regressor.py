@@ -8,29 +8,32 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..accounting.guarantee import Guarantee
+from ..accounting.guarantee import Guarantee, Protects
 from ..kernels import Stationary
+from ..measurement.cell_statistics import CellStatistics
 from ..measurement.statistics import Statistics
 from ..mechanisms.bayes_cloaking import BayesCloaking
 from .conventions import column_of, matrix_of, names_of
 from .declared import Pair, declared_dataset, grid_of
 from .predicting import Predicting
-from .reading import Reading
+from .reading import reading_of_release
 from .spending import composed, marked, warn
 
 
 class DPGaussianProcessRegressor(Predicting):
-    """Gaussian process regression with differentially private outputs; see ``mechanisms.BayesCloaking``.
+    """Gaussian process regression with differential privacy; see ``mechanisms.BayesCloaking``.
 
-    ``fit`` measures the outputs once, with noise, and keeps nothing else of them. All other methods but ``score``
+    ``fit`` measures what is protected once, with noise, and keeps nothing else of it. All other methods but ``score``
     compute from those measurements, so they spend nothing, wherever and however often they are called. Inputs X are
-    public. ``clone`` and everything that copies an estimator, like cross-validation, makes one that knows nothing of
-    what this one spent: each copy's fit spends again, and a ``Ledger`` adds up what their ``guarantee_`` say.
+    public unless ``protects="inputs and outputs"``. ``clone`` and everything that copies an estimator, like
+    cross-validation, makes one that knows nothing of what this one spent: each copy's fit spends again, and a
+    ``Ledger`` adds up what their ``guarantee_`` say.
 
     Args:
         epsilon, delta: the budget of one fit.
         y_bounds: public (low, high) that outputs are clipped to, declared without looking at them.
         x_box: public domain of the inputs: a (low, high) pair for all columns, or one for each.
+        protects: "outputs", where inputs are public; "inputs and outputs", for 1 to 3 columns.
         kernels: declared covariances in squared model units, (y - midpoint) / y_scale, each mixed with its neighbours
             and with automatic models. None: automatic models alone, made from box and bounds.
         noise_variances: one per kernel, in squared model units.
@@ -48,7 +51,7 @@ class DPGaussianProcessRegressor(Predicting):
     """
 
     guarantee_: Guarantee
-    statistics_: Statistics | None
+    statistics_: Statistics | CellStatistics | None
 
     def __init__(
         self,
@@ -57,6 +60,7 @@ class DPGaussianProcessRegressor(Predicting):
         y_bounds: Pair | None = None,
         x_box: Sequence[float] | Sequence[Pair] | None = None,
         *,
+        protects: Protects = "outputs",
         kernels: Sequence[Stationary] | None = None,
         noise_variances: Sequence[float] | None = None,
         y_scale: float = 1.0,
@@ -66,21 +70,21 @@ class DPGaussianProcessRegressor(Predicting):
     ) -> None:
         self.epsilon, self.delta, self.y_bounds, self.x_box = epsilon, delta, y_bounds, x_box
         self.kernels, self.noise_variances, self.y_scale = kernels, noise_variances, y_scale
-        self.stages, self.gap, self.random_state = stages, gap, random_state
+        self.stages, self.gap, self.random_state, self.protects = stages, gap, random_state, protects
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Measure the outputs: the only method that spends. The strategy is planned for a public grid over the box.
+        """Measure: the only method that spends. The strategy is planned for a public grid over the box.
 
         A further fit spends again and warns first, so that a warning turned into an error stops it; predictions then
         rest on the last fit alone, and ``guarantee_`` covers all of them.
 
         Args:
-            X: inputs (n, D), public, within ``x_box``.
+            X: inputs (n, D), within ``x_box`` where they are public.
             y: outputs (n,), private.
 
         Raises:
-            ValueError: epsilon, delta, y_bounds or x_box is not declared, a parameter is out of range, or shapes
-                disagree. Nothing was spent then.
+            ValueError: epsilon, delta, y_bounds or x_box is not declared, a parameter is out of range, shapes disagree,
+                or an earlier fit protected something else. Nothing was spent then.
             TypeError: an array holds something else than numbers.
         """
         inputs, names = matrix_of(X), names_of(X)
@@ -88,7 +92,13 @@ class DPGaussianProcessRegressor(Predicting):
         assert self.y_bounds is not None  # as _mechanism has seen
         assert self.x_box is not None
         dataset = declared_dataset(
-            inputs, outputs, names=names, y_bounds=self.y_bounds, x_box=self.x_box, y_scale=self.y_scale
+            inputs,
+            outputs,
+            names=names,
+            y_bounds=self.y_bounds,
+            x_box=self.x_box,
+            y_scale=self.y_scale,
+            protects=mechanism.protects,
         )
         guarantee = marked(mechanism.guarantee, taught=rng is not None)
         if self.__sklearn_is_fitted__():
@@ -99,13 +109,7 @@ class DPGaussianProcessRegressor(Predicting):
         release = mechanism.measure(plan, dataset, grid, rng)
         self.guarantee_, self.n_features_in_ = guarantee, dataset.dim
         self.statistics_ = release.statistics[0] if release.statistics else None
-        self.reading_ = Reading(
-            X=inputs.copy(),
-            observed=release.observed,
-            models=plan.models,
-            bounds=dataset.y_bounds,
-            y_scale=dataset.y_scale,
-        )
+        self.reading_ = reading_of_release(mechanism, plan, dataset, release)
         vars(self).pop("feature_names_in_", None)
         if names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
@@ -126,6 +130,7 @@ class DPGaussianProcessRegressor(Predicting):
             noise_variances=self.noise_variances,
             stages=self.stages,
             gap=self.gap,
+            protects=self.protects,
         )
 
     def _noise(self) -> np.random.Generator | None:

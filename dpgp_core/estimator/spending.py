@@ -25,8 +25,16 @@ def composed(earlier: Guarantee, latest: Guarantee) -> Guarantee:
         earlier: of Gaussian measurements.
         latest: of further ones.
 
+    Raises:
+        ValueError: they protect different things; a release that protects outputs alone exposes inputs.
+
     Source: Dong, Roth & Su 2022, corollary 3.3.
     """
+    if earlier.protects != latest.protects:
+        raise ValueError(
+            f"this estimator has measured with protects={earlier.protects!r}, and a fit with {latest.protects!r} "
+            "beside it would make one promise of two kinds; use another estimator, and a Ledger for both"
+        )
     first, second = earlier.loss, latest.loss
     assert isinstance(first, GaussianLoss)
     assert isinstance(second, GaussianLoss)

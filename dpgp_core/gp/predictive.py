@@ -16,6 +16,8 @@ from .exact import check_columns, output_covariance
 from .inference import InferenceChoice, Method
 from .pivoted import TOLERANCE
 
+_NUGGET = 1e-6  # of the kernel's variance
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Predictive:
@@ -83,3 +85,9 @@ def declared(
         inference=choice.inference,
         tolerance=choice.tolerance,
     )
+
+
+def of_curves(kernel: Kernel, X: FloatArray, X_test: FloatArray) -> Predictive:
+    """The model whose outputs are f itself at X (n, D), but for a nugget that keeps the covariance regular."""
+    nugget = _NUGGET * float(kernel.diagonal(X[:1])[0])
+    return Predictive(kernel=kernel, X=X, X_test=X_test, noise_variance=nugget, inference="exact")

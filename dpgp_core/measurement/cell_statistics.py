@@ -13,6 +13,8 @@ import numpy as np
 from ..arrays import FloatArray
 from .cells import CellCounts, CellResiduals
 
+NODES = 3  # to a cell and side: where the public functions are given
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CellStage:
@@ -50,7 +52,7 @@ class CellStatistics:
         x_names, x_units: D names and D units.
         x_box: D declared public (low, high) pairs.
         y_name, y_unit: name and unit of the output.
-        y_bounds: declared (low, high) of the output.
+        bounds: declared (low, high) of the output.
         y_scale: public constant, > 0: models speak of (y - midpoint) / y_scale.
         guarantee: the promise for all stages together, as plain JSON values.
 
@@ -68,7 +70,7 @@ class CellStatistics:
     x_box: tuple[tuple[float, float], ...]
     y_name: str
     y_unit: str
-    y_bounds: tuple[float, float]
+    bounds: tuple[float, float]
     y_scale: float
     guarantee: Mapping[str, Any]
 
@@ -78,9 +80,11 @@ class CellStatistics:
         if self.n < 1:
             raise ValueError(f"n must be at least 1, got {self.n}")
         _check("z", self.z, len(self.counts.B))
-        M = self.per_side ** len(self.x_box)
+        M, nodes = self.per_side ** len(self.x_box), (NODES * self.per_side) ** len(self.x_box)
         if any(B.shape[1] != M for B in (self.counts.B, *(stage.measurement.B for stage in self.stages))):
             raise ValueError(f"every strategy must have {M} columns, one per cell of the box")
+        if any(len(stage.g) != nodes for stage in self.stages):
+            raise ValueError(f"every g must have {nodes} values, one per node of the box")
         if not len(self.x_names) == len(self.x_units) == len(self.x_box):
             raise ValueError(f"x_names and x_units must each have {len(self.x_box)} entries, one per side of the box")
         if not (math.isfinite(self.y_scale) and self.y_scale > 0):
@@ -93,12 +97,13 @@ class CellStatistics:
     @property
     def midpoint(self) -> float:
         """Public centre of the output, in its unit."""
-        return (self.y_bounds[0] + self.y_bounds[1]) / 2
+        low, high = self.bounds
+        return low + (high - low) / 2
 
     @property
     def half_range(self) -> float:
         """Half the public range of the outputs, in model units."""
-        return (self.y_bounds[1] - self.y_bounds[0]) / self.y_scale / 2
+        return (self.bounds[1] - self.bounds[0]) / self.y_scale / 2
 
 
 def _check(name: str, values: FloatArray, length: int) -> None:

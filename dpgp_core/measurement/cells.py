@@ -30,14 +30,15 @@ class CellCounts:
     """z = B N + s Delta w, N the numbers of records in M public cells.
 
     A record that moves from cell a to cell b moves B N by b_b - b_a. Delta, the largest distance of two columns, is
-    found in integers; it can reach 2 where columns have norm 1.
+    found in integers; it can reach 2 where columns have norm 1. Where all columns are equal no record moves B N at all
+    (a budget so small that nothing but the public n is asked for); noise as for a change of 1 is added all the same.
 
     Args:
         B: strategy (r, M), columns of L2 norm <= 1; afterwards the multiple of 2^-20 that is used.
         noise_multiplier: s, in [1e-6, 1e20].
 
     Raises:
-        ValueError: a column is longer than 1, all columns are equal, or s is out of range.
+        ValueError: a column is longer than 1, or s is out of range.
     """
 
     B: FloatArray
@@ -49,7 +50,7 @@ class CellCounts:
 
     @cached_property
     def noise(self) -> GaussianNoise:
-        """Discrete Gaussian for a change of 2^20 Delta, rounded up."""
+        """Discrete Gaussian for a change of 2^20 Delta, rounded up, and at least 1."""
         B = self.B * GRID
         squares = (B * B).sum(axis=0)
         # Integers below 2^43 throughout: columns have norm <= 2^20, so every partial sum is exact in floats too.
@@ -57,7 +58,7 @@ class CellCounts:
             int((squares[i : i + _ROWS, None] + squares - 2 * (B[:, i : i + _ROWS].T @ B)).max())
             for i in range(0, B.shape[1], _ROWS)
         )
-        return GaussianNoise(sensitivity=_root_up(largest), noise_multiplier=self.noise_multiplier)
+        return GaussianNoise(sensitivity=_root_up(largest) or GRID, noise_multiplier=self.noise_multiplier)
 
     @property
     def noise_sd(self) -> float:

@@ -2,29 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
-import io
-import json
-import math
-import zipfile
-import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .described_arrays import AGAIN, FILE, SCHEMA, Array, Shapes, check_schema, number, pack, pair, unpack, whole
 from .integers import GRID
 from .measurement import LaplaceMeasurement, Measurement
 from .statistics import Stage, Statistics
-
-SCHEMA = 1
-FILE = "statistics.npz"
-MAX_BYTES = 1 << 31  # of all arrays together
-_HEADER = 4096  # more than an .npy header of at most two dimensions takes
-_AGAIN = "fetch both files again from whoever released them"
-
-Array = NDArray[np.generic]
 
 
 def statistics_to_files(statistics: Statistics) -> tuple[dict[str, Any], bytes]:
@@ -44,9 +30,7 @@ def statistics_to_files(statistics: Statistics) -> tuple[dict[str, Any], bytes]:
         | {"box": [list(interval) for interval in statistics.x_box]},
         "guarantee": dict(statistics.guarantee),
     }
-    stream = io.BytesIO()
-    np.savez_compressed(stream, allow_pickle=False, **arrays)
-    return card | {"sha256": _digest(card, arrays)}, stream.getvalue()
+    return pack(card, arrays)
 
 
 def statistics_from_files(card: Mapping[str, Any], npz: bytes) -> Statistics:
@@ -59,41 +43,27 @@ def statistics_from_files(card: Mapping[str, Any], npz: bytes) -> Statistics:
     Raises:
         ValueError: another schema, a damaged or edited file, or values that no release can have.
     """
-    if card.get("schema") != SCHEMA:
-        raise ValueError(
-            f"the statistics have schema {card.get('schema')!r}, and this version reads {SCHEMA}; "
-            "use the version of dpgp that release.json names"
-        )
+    check_schema(card)
     try:
         return _read(card, npz)
     except (KeyError, TypeError, IndexError, AttributeError, OverflowError):
-        raise ValueError(f"the description of the statistics is incomplete or of another shape; {_AGAIN}") from None
+        raise ValueError(f"the description of the statistics is incomplete or of another shape; {AGAIN}") from None
 
 
 def _read(card: Mapping[str, Any], npz: bytes) -> Statistics:
-    n, dim, sizes = (
-        _whole(card["columns"]),
-        len(card["inputs"]["names"]),
-        [_whole(s["numbers"]) for s in card["stages"]],
-    )
-    if min(n, dim, *sizes) < 1 or 8 * n * (dim + 2 * len(sizes)) + sum(sizes) * (4 * n + 8) > MAX_BYTES:
-        raise ValueError(f"the statistics must hold between 1 number and {MAX_BYTES} bytes; {_AGAIN}")
-    arrays = _unpack(npz, _shapes(n, dim, sizes))
-    described = {key: value for key, value in card.items() if key != "sha256"}
-    if _digest(described, arrays) != card["sha256"]:
-        raise ValueError(
-            f"the statistics do not match their sha256: one file was changed or belongs elsewhere; {_AGAIN}"
-        )
+    sizes = [whole(stage["numbers"]) for stage in card["stages"]]
+    n, dim = whole(card["columns"]), len(card["inputs"]["names"])
+    arrays = unpack(card, npz, _shapes(n, dim, sizes))
     output, inputs = card["output"], card["inputs"]
     return Statistics(
-        stages=tuple(_stage(kept, i, _pair(output["bounds"]), arrays) for i, kept in enumerate(card["stages"])),
+        stages=tuple(_stage(kept, i, pair(output["bounds"]), arrays) for i, kept in enumerate(card["stages"])),
         X=np.asarray(arrays["X"], dtype=float),
         x_names=tuple(map(str, inputs["names"])),
         x_units=tuple(map(str, inputs["units"])),
-        x_box=tuple(map(_pair, inputs["box"])),
+        x_box=tuple(map(pair, inputs["box"])),
         y_name=str(output["name"]),
         y_unit=str(output["unit"]),
-        y_scale=_number(output["scale"]),
+        y_scale=number(output["scale"]),
         guarantee=dict(card["guarantee"]),
     )
 
@@ -110,33 +80,15 @@ def _stage_card(stage: Stage) -> dict[str, Any]:
 def _stage(kept: Mapping[str, Any], i: int, bounds: tuple[float, float], arrays: Mapping[str, Array]) -> Stage:
     B, low, high, z = (np.asarray(arrays[f"{name}_{i}"], dtype=float) for name in ("B", "low", "high", "z"))
     if np.abs(B).max() > GRID:
-        raise ValueError(f"strategy {i} holds numbers above 1, which no release can have; {_AGAIN}")
+        raise ValueError(f"strategy {i} holds numbers above 1, which no release can have; {AGAIN}")
     intervals = {"low": low, "high": high}
     if kept["noise"] == "discrete Gaussian":
-        s = _number(kept["noise_multiplier"])
+        s = number(kept["noise_multiplier"])
         return Stage(measurement=Measurement(B=B / GRID, **intervals, bounds=bounds, noise_multiplier=s), z=z)
     if kept["noise"] != "discrete Laplace":
-        raise ValueError(f"stage {i} has an unknown kind of noise; {_AGAIN}")
-    epsilon = _number(kept["epsilon"])
+        raise ValueError(f"stage {i} has an unknown kind of noise; {AGAIN}")
+    epsilon = number(kept["epsilon"])
     return Stage(measurement=LaplaceMeasurement(B=B / GRID, **intervals, bounds=bounds, epsilon=epsilon), z=z)
-
-
-def _number(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise TypeError
-    return float(value)
-
-
-def _whole(value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError
-    return value
-
-
-def _pair(values: Sequence[object]) -> tuple[float, float]:
-    if len(values) != 2:
-        raise TypeError
-    return _number(values[0]), _number(values[1])
 
 
 def _arrays(statistics: Statistics) -> dict[str, Array]:
@@ -149,49 +101,16 @@ def _arrays(statistics: Statistics) -> dict[str, Array]:
     return arrays
 
 
-def _shapes(n: int, dim: int, sizes: list[int]) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]]]:
+def _shapes(n: int, dim: int, sizes: list[int]) -> Shapes:
     """Shape and type of each array that the description announces."""
-    real, whole = np.dtype("<f8"), np.dtype("<i4")
-    shapes: dict[str, tuple[tuple[int, ...], np.dtype[Any]]] = {"X": ((n, dim), real)}
+    real, integer = np.dtype("<f8"), np.dtype("<i4")
+    shapes: Shapes = {"X": ((n, dim), real)}
     for i, r in enumerate(sizes):
-        shapes |= {
-            f"B_{i}": ((r, n), whole),
+        shapes = {
+            **shapes,
+            f"B_{i}": ((r, n), integer),
             f"low_{i}": ((n,), real),
             f"high_{i}": ((n,), real),
             f"z_{i}": ((r,), real),
         }
     return shapes
-
-
-def _unpack(npz: bytes, shapes: Mapping[str, tuple[tuple[int, ...], np.dtype[Any]]]) -> dict[str, Array]:
-    """Exactly the announced arrays, in their order. Sizes are checked before anything is unpacked."""
-    problem = "is not a readable .npz file"
-    try:
-        with zipfile.ZipFile(io.BytesIO(npz)) as archive:
-            if sorted(archive.namelist()) != sorted(f"{name}.npy" for name in shapes):
-                problem = "does not hold the arrays that the description announces"
-                raise ValueError
-            return {name: _array(archive, name, *expected) for name, expected in shapes.items()}
-    except (ValueError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError):
-        raise ValueError(f"{FILE} {problem}; {_AGAIN}") from None
-
-
-def _array(archive: zipfile.ZipFile, name: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
-    size = math.prod(shape) * dtype.itemsize
-    if not 0 < archive.getinfo(f"{name}.npy").file_size - size < _HEADER:
-        raise ValueError
-    stream = io.BytesIO(archive.read(f"{name}.npy"))
-    if np.lib.format.read_magic(stream) != (1, 0):
-        raise ValueError
-    if np.lib.format.read_array_header_1_0(stream) != (shape, False, dtype):
-        raise ValueError
-    return np.frombuffer(stream.read(), dtype=dtype).reshape(shape)
-
-
-def _digest(card: Mapping[str, Any], arrays: Mapping[str, Array]) -> str:
-    """SHA-256 of the description, keys sorted, and of each array's name, shape and little-endian bytes."""
-    digest = hashlib.sha256(json.dumps(card, sort_keys=True, allow_nan=False).encode())
-    for name, array in arrays.items():
-        digest.update(f"{name} {array.shape} {array.dtype.str}".encode())
-        digest.update(np.ascontiguousarray(array).tobytes())
-    return digest.hexdigest()

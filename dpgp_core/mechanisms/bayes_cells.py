@@ -12,9 +12,11 @@ from ..bayes.cell_counts import plan_counts
 from ..bayes.cell_filter import cell_models
 from ..bayes.cell_grid import cells_of
 from ..bayes.cell_measuring import CellsExactly, CellsForTeaching, CellsSilently, cell_statistics
+from ..bayes.cell_refit import read_cells
 from ..bayes.cell_stages import CellReleased, CellSetting, Reader, cell_mixture, cell_multipliers, run_cells
 from ..bayes.intervals import Mixture, side_by_side
 from ..bayes.measuring import promise_of
+from ..bayes.models import Model
 from ..data import Dataset
 from ..gp.exact import check_columns
 from ..measurement.cell_statistics import CellStatistics
@@ -61,26 +63,22 @@ def measure_cells(
     rng: np.random.Generator | None,
     draws: int,
 ) -> BayesRelease:
-    """Measure and predict; see ``BayesCloaking.measure_cells``."""
+    """Measure and predict; see ``BayesCloaking.measure``."""
     grid = plan.setting.grid
     check_columns(grid.centres, X_test)
     if dataset.n != plan.setting.n or dataset.x_box != grid.box:
         raise ValueError("the plan is for another number of records or another box; call plan_cells() for these")
     card = settings.guarantee.for_unit(dataset.privacy_unit)
     together = card.repeated(draws)
-    predictions, kept = list[Mixture](), list[CellStatistics]()
+    predictions, measured, kept = list[Mixture](), list[CellReleased](), list[CellStatistics]()
     for _ in range(draws):
         reader = CellsExactly(dataset, grid) if rng is None else CellsForTeaching(dataset, grid, rng)
         prediction, released = _draw(settings, plan, X_test, reader)
         predictions.append(prediction)
+        measured.append(released)
         if isinstance(reader, CellsExactly):
             kept.append(cell_statistics(dataset, grid, released, reader.stages, promise_of(card)))
-    uncertainty = MixtureUncertainty(
-        prediction=side_by_side(predictions),
-        bounds=dataset.y_bounds,
-        midpoint=dataset.midpoint,
-        y_scale=dataset.y_scale,
-    )
+    uncertainty = uncertainty_of(dataset, side_by_side(predictions))
     release = BayesRelease(
         X_test=X_test,
         samples=uncertainty.values,
@@ -88,6 +86,7 @@ def measure_cells(
         statistics=tuple(kept),
         uncertainty=uncertainty,
         observed=(),
+        cells=tuple(measured),
     )
     if rng is None:
         return release
@@ -95,6 +94,28 @@ def measure_cells(
     mean = NotPrivate(replace(uncertainty, prediction=silent).values[0])
     taught = replace(together, not_covered=(TEACHING, *together.not_covered))
     return TeachingBayesRelease(**{**vars(release), "guarantee": taught, "mean": mean})
+
+
+def reread_cells(statistics: CellStatistics, models: Sequence[Model], X_test: FloatArray) -> FloatArray:
+    """Values (P,) of a released statistic; see ``BayesCloaking.reread``."""
+    values: FloatArray = uncertainty_of(statistics, read_cells(statistics, models).predict(X_test)).values[0]
+    return values
+
+
+def uncertainty_of(public: Dataset | CellStatistics, prediction: Mixture) -> MixtureUncertainty:
+    """The mixture in the output's unit; the curve's intervals hold it within the bounds, see ``MixtureUncertainty``.
+
+    Args:
+        public: for bounds and scale of the output.
+        prediction: in model units.
+    """
+    return MixtureUncertainty(
+        prediction=prediction,
+        bounds=public.y_bounds if isinstance(public, Dataset) else public.bounds,
+        midpoint=public.midpoint,
+        y_scale=public.y_scale,
+        cut=("outputs", "function"),
+    )
 
 
 def _draw(settings: BayesSettings, plan: CellPlan, X_test: FloatArray, reader: Reader) -> tuple[Mixture, CellReleased]:

@@ -17,9 +17,10 @@ from ..bayes.released import observed_of
 from ..bayes.stages import posterior
 from ..data import Dataset
 from ..gp.exact import check_columns
+from ..measurement.cell_statistics import CellStatistics
 from ..measurement.statistics import Statistics
 from .base import TEACHING, NotPrivate
-from .bayes_cells import CellPlan, measure_cells, plan_cells
+from .bayes_cells import CellPlan, measure_cells, plan_cells, reread_cells
 from .bayes_release import BayesPlan, BayesRelease, MixtureUncertainty, TeachingBayesRelease
 from .bayes_settings import BayesSettings
 
@@ -37,7 +38,7 @@ class BayesCloaking(BayesSettings):
 
     Where inputs are private too (``protects="inputs and outputs"``), a share of 1 / s^2 goes to noisy counts of the
     records in public cells, and the stages measure sums over the records of each cell (see ``bayes.cell_stages``).
-    Intervals are then held to their level by no test on data from the model yet: no page shows them.
+    Nothing is planned from inputs then but their number, and test points do not enter.
 
     Args and errors: see ``BayesSettings``.
     """
@@ -92,10 +93,6 @@ class BayesCloaking(BayesSettings):
         Raises:
             ValueError: draws < 1, or shapes disagree.
         """
-        if self._inputs_too:
-            half_range = dataset.output_range / dataset.y_scale / 2
-            cells = self.plan_cells(dataset.n, x_box=dataset.x_box, half_range=half_range)
-            return self.measure_cells(cells, dataset, X_test, rng, draws)
         return self.measure(self.plan_for(dataset, X_test), dataset, X_test, rng, draws)
 
     def plan_cells(self, n: int, *, x_box: Sequence[tuple[float, float]], half_range: float) -> CellPlan:
@@ -111,53 +108,37 @@ class BayesCloaking(BayesSettings):
         """
         return plan_cells(self, n, x_box, half_range)
 
-    def measure_cells(
-        self,
-        plan: CellPlan,
-        dataset: Dataset,
-        X_test: FloatArray,
-        rng: np.random.Generator | None = None,
-        draws: int = 1,
-    ) -> BayesRelease:
-        """Measure over public cells: the only step that reads records. Later stages are planned on the way.
-
-        Args:
-            plan: for this number of records, box and range, and about this budget.
-            dataset: the records.
-            X_test: test inputs (P, D), public. Nothing that is measured depends on them.
-            rng: as for ``release``.
-            draws: as for ``release``.
-
-        Raises:
-            ValueError: draws < 1, the plan is for other data, or shapes disagree.
-        """
-        return measure_cells(self, plan, dataset, X_test, rng, draws)
-
-    def plan_for(self, dataset: Dataset, X_test: FloatArray) -> BayesPlan:
-        """``plan`` with box and range of a data set; its outputs are not read."""
+    def plan_for(self, dataset: Dataset, X_test: FloatArray) -> BayesPlan | CellPlan:
+        """``plan`` or ``plan_cells`` with box and range of a data set; nothing private is read."""
         half_range = dataset.output_range / dataset.y_scale / 2
+        if self._inputs_too:
+            return self.plan_cells(dataset.n, x_box=dataset.x_box, half_range=half_range)
         return self.plan(dataset.X, X_test, x_box=dataset.x_box, half_range=half_range)
 
     def measure(
         self,
-        plan: BayesPlan,
+        plan: BayesPlan | CellPlan,
         dataset: Dataset,
         X_test: FloatArray,
         rng: np.random.Generator | None = None,
         draws: int = 1,
     ) -> BayesRelease:
-        """Measure as planned: the only step that reads the outputs. At another budget than planned, s_i are rescaled.
+        """Measure as planned: the only step that reads what is private. At another budget, s_i are rescaled.
 
         Args:
-            plan: for these records, range and about this budget.
+            plan: for these records, range and about this budget. Over cells, later stages are planned on the way.
             dataset: the records.
             X_test: test inputs (P, D), not necessarily as planned.
             rng: as for ``release``.
             draws: as for ``release``.
 
         Raises:
-            ValueError: draws < 1, or shapes disagree.
+            ValueError: draws < 1, shapes disagree, or the plan is for other data or other protection.
         """
+        if isinstance(plan, CellPlan) != self._inputs_too:
+            raise ValueError(f"the plan is not for protects={self.protects!r}; make it by plan_for()")
+        if isinstance(plan, CellPlan):
+            return measure_cells(self, plan, dataset, X_test, rng, draws)
         guarantee = self.guarantee.for_unit(dataset.privacy_unit)
         together = guarantee.repeated(draws)
         setting = self._setting(plan, dataset.X, X_test)
@@ -186,7 +167,7 @@ class BayesCloaking(BayesSettings):
         mean = NotPrivate(silent.values[0])
         return TeachingBayesRelease(**{**vars(release), "guarantee": card, "mean": mean})
 
-    def reread(self, statistics: Statistics, X_test: FloatArray) -> FloatArray:
+    def reread(self, statistics: Statistics | CellStatistics, X_test: FloatArray) -> FloatArray:
         """Values (P,) that a released statistic gives at X_test (P, D), in the output's unit. Spends nothing.
 
         Args:
@@ -195,6 +176,8 @@ class BayesCloaking(BayesSettings):
         """
         low, high = statistics.bounds
         models = self.models(statistics.x_box, (high - low) / statistics.y_scale / 2)
+        if isinstance(statistics, CellStatistics):
+            return reread_cells(statistics, models, X_test)
         places = places_of(models, statistics.X, X_test)
         outcome = posterior(observed_of(statistics), places, weights_of(models))
         mean = mixture_of(places, outcome.states, outcome.weights).mean[0]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import FloatArray
+from ..bayes.cell_stages import CellReleased
 from ..bayes.intervals import Mixture
 from ..bayes.models import Model, weights_of
 from ..bayes.stages import Observed, PlannedStage
@@ -48,12 +49,15 @@ class MixtureUncertainty:
         bounds: public (low, high) of the output.
         midpoint: public centre of the output.
         y_scale: unit of the model, in the output's unit.
+        cut: the kinds of interval that are cut to the bounds. Where a curve leaves them, outputs stand at the bound and
+            say nothing of how far it is beyond; a cut interval holds the curve cut to the bounds.
     """
 
     prediction: Mixture
     bounds: tuple[float, float]
     midpoint: float
     y_scale: float
+    cut: tuple[Of, ...] = ()
 
     @property
     def values(self) -> FloatArray:
@@ -61,9 +65,9 @@ class MixtureUncertainty:
         return np.clip(self._in_unit(self.prediction.mean), *self.bounds)
 
     def interval(self, level: float, of: Of) -> tuple[FloatArray, FloatArray]:
-        """See ``Uncertainty``; those of outputs are cut to the bounds."""
+        """See ``Uncertainty``; kinds in ``cut`` are cut to the bounds, others may pass them as outputs may."""
         low, high = (self._in_unit(end) for end in self.prediction.interval(level, of))
-        return (np.clip(low, *self.bounds), np.clip(high, *self.bounds)) if of == "outputs" else (low, high)
+        return (np.clip(low, *self.bounds), np.clip(high, *self.bounds)) if of in self.cut else (low, high)
 
     def _in_unit(self, values: FloatArray) -> FloatArray:
         return self.midpoint + self.y_scale * values
@@ -76,11 +80,13 @@ class BayesRelease(Release):
     Attributes:
         uncertainty: the mixture.
         observed: the stages of every draw, in model units; none where inputs are private too.
+        cells: counts and sums of each draw, where inputs are private too.
         statistics: of each draw, for files and refits; empty for teaching draws.
     """
 
     uncertainty: MixtureUncertainty
     observed: tuple[Observed, ...]
+    cells: tuple[CellReleased, ...] = ()
 
     @property
     def model_weights(self) -> FloatArray:

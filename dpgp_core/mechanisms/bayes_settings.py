@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from ..accounting.gaussian import noise_multiplier
@@ -78,7 +79,7 @@ class BayesSettings:
         if given is not None and len(given) != len(kernels or ()):
             raise ValueError(f"noise_variances must have one entry per kernel, {len(kernels or ())}, got {len(given)}")
 
-    @property
+    @cached_property
     def noise_multiplier(self) -> float:
         """Noise scale s of all stages together: they are (1 / s)-GDP."""
         return noise_multiplier(self.epsilon, self.delta)

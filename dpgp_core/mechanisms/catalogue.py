@@ -91,7 +91,8 @@ class Entry:
         pure: its delta is 0.
         private_inputs: it protects inputs too.
         max_rows: most rows it takes in a real release.
-        uses_cells: it divides the box.
+        max_inputs: most input columns it takes.
+        uses_cells: it divides the box as finely as it is told.
         automatic: it makes its models itself, from box and bounds; kernel, lengthscale and noise are not used.
         kernels: names of the kernels it works with.
         simulated: draws in comparisons; fewer where each is a fit of its own.
@@ -109,6 +110,7 @@ class Entry:
     pure: bool = False
     private_inputs: bool = False
     max_rows: int = EXACT_ROWS
+    max_inputs: int = 10
     uses_cells: bool = False
     automatic: bool = False
     kernels: tuple[str, ...] = tuple(KERNEL_NAMES)
@@ -120,6 +122,10 @@ class Entry:
 def _bayes(p: Parameters) -> Mechanism:
     mechanism = BayesCloaking(epsilon=p.epsilon, delta=p.delta)
     return mechanism if p.gap is None else replace(mechanism, gap=p.gap)
+
+
+def _bayes_cells(p: Parameters) -> Mechanism:
+    return BayesCloaking(epsilon=p.epsilon, delta=p.delta, protects="inputs and outputs")
 
 
 def _refined(p: Parameters) -> Mechanism:
@@ -192,6 +198,20 @@ def _paths(p: Parameters) -> Mechanism:
 
 
 _ROWS = (
+    Entry(
+        id="bayes_cells",
+        kind=BayesCloaking,
+        title="Bayes cloaking (inputs too)",
+        build=_bayes_cells,
+        released=True,
+        private_inputs=True,
+        max_rows=ANY_ROWS,
+        max_inputs=3,
+        automatic=True,
+        simulated=8,
+        look=("guarantee", "solid"),
+        banded=True,
+    ),
     Entry(
         id="bayes",
         kind=BayesCloaking,
@@ -302,7 +322,9 @@ _ROWS = (
 )
 
 CATALOGUE = {entry.id: entry for entry in _ROWS}
-"""Every mechanism by its name, the recommended one first."""
+"""Every mechanism by its name: first the recommended one, next what is recommended where inputs are public."""
+IF_INPUTS_ARE_PUBLIC = "bayes"
+"""The mechanism recommended then."""
 
 MECHANISMS: tuple[type[Mechanism], ...] = tuple(dict.fromkeys(entry.kind for entry in _ROWS))
 """Their classes."""

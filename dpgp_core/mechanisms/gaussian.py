@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -42,7 +43,7 @@ class GaussianMechanism:
     def __post_init__(self) -> None:
         _ = self.noise_multiplier
 
-    @property
+    @cached_property
     def noise_multiplier(self) -> float:
         """Noise scale s' at which a shift of at most 1 in the noise's metric is (epsilon, delta)-DP."""
         return noise_multiplier(self.epsilon, self.delta, self.calibration, unproven=self.unproven)
@@ -156,4 +157,4 @@ class GaussianMechanism:
 
     def uncertainty(self, plan: Plan, dataset: Dataset, curve: FloatArray) -> Uncertainty:
         """What ``Release.interval`` rests on, for released curves (draws, P)."""
-        return SimulatedInterval(mechanism=self, plan=plan, public=dataset.public_part(), curve=curve)
+        return SimulatedInterval(mechanism=self, plan=plan, public=dataset.public_part(), centre=curve)

@@ -5,22 +5,27 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh
 
 from ..arrays import FloatArray
+from ..bayes.clipping import seen
 from ..data import Dataset
-from ..gp.grid import BinPlan
+from ..gp.grid import BinPlan, IndexArray
 from ..gp.integral_kernel import k_FF, k_Ff, volumes
-from ..gp.uncertainty import NormalInterval
+from ..gp.predictive import of_curves
+from ..gp.uncertainty import NoInterval, Of, Uncertainty, mixture_half_width
 from ..kernels import EQ
 from .base import Release, teaching
 from .laplace_binning import BinMeans
 
 # Candidates for a fitted noise variance, in units of the kernel's: none, then steps of 12 %.
 _CANDIDATES = np.concatenate([[0.0], np.geomspace(1e-6, 1e3, 184)])
+_SIMULATED = 400  # made-up curves f; each counts twice, with its mirror image
+_RECORDS = 1024  # at which they are drawn, unless there are fewer records or more bins
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,8 +92,6 @@ class IntegralBinning(BinMeans):
         if self.fit_noise:
             fitted = fit_white_noise(K, plan, released, self.kernel_variance)
         smoothers = {white: _smoother(K, plan, K_Ff, white) for white in set(fitted)}
-        prior = self.kernel.diagonal(X_test)
-        left = {white: np.maximum(prior - np.einsum("ij,ji->i", W, K_Ff), 0) for white, W in smoothers.items()}
         first = smoothers[fitted[0]]
         samples = np.array([smoothers[white] @ value for white, value in zip(fitted, released, strict=True)])
         release = Release(
@@ -96,17 +99,101 @@ class IntegralBinning(BinMeans):
             samples=dataset.in_data_units(samples),
             guarantee=guarantee,
             statistics=self.recorded(plan, dataset, z, [smoothers[white] for white in fitted], guarantee),
-            uncertainty=NormalInterval(
-                centre=dataset.in_data_units(samples),
-                sd=dataset.y_scale * np.sqrt([left[white] for white in fitted]),
-                output_sd=dataset.y_scale * np.sqrt(np.array(fitted))[:, None],
-            ),
+            uncertainty=self._uncertainty(plan, dataset, X_test, first, samples),
             noise_factor=first * self.noise_sds(plan, dataset),
         )
         if rng is None:
             return release
         silent = (self.exact_means(plan, dataset) - dataset.midpoint) / dataset.y_scale
         return teaching(release, dataset.in_data_units(first @ silent))
+
+    def _uncertainty(
+        self, plan: BinPlan, dataset: Dataset, X_test: FloatArray, smoother: FloatArray, samples: FloatArray
+    ) -> Uncertainty:
+        if self.fit_noise:
+            return NoInterval(reason="the noise of the model was fitted to the same means, which no interval counts in")
+        return BinInterval(
+            kernel=self.kernel,
+            noise_variance=self.white_noise,
+            half_range=dataset.output_range / dataset.y_scale / 2,
+            plan=plan,
+            X=dataset.X,
+            X_test=X_test,
+            smoother=smoother,
+            noise_sds=self.noise_sds(plan, dataset) / dataset.y_scale,
+            centre=dataset.in_data_units(samples),
+            y_scale=dataset.y_scale,
+        )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BinInterval:
+    """About W m, m the noisy means of bins: f* - W m = (f* - C f) + (C f - W h) - W noise, C f = E[f* | f].
+
+    Given f at its input, a clipped output has mean h(f) and variance v(f) (``bayes.clipping.seen``). The first term is
+    N(0, variance) and independent of the rest. h is the bins' mean of h(f); their noise is Gaussian of
+    variance v / n_b, v the bins' mean of v(f), and Laplace noise of scale b, which is N(0, 2 b^2 E) for E exponential.
+    In large tables f is drawn at some of the records of every bin.
+
+    Attributes:
+        kernel: of f, in model units.
+        noise_variance: of one record about f, in squared model units.
+        half_range: R, half the width of the bounds, in model units.
+        plan: the occupied bins.
+        X: public inputs (n, D).
+        X_test: (P, D).
+        smoother: W (P, b).
+        noise_sds: of the privacy noise in each mean (b,), in model units.
+        centre: W m (draws, P), in the output's unit.
+        y_scale: model unit, in the output's unit.
+    """
+
+    kernel: EQ
+    noise_variance: float
+    half_range: float
+    plan: BinPlan
+    X: FloatArray
+    X_test: FloatArray
+    smoother: FloatArray
+    noise_sds: FloatArray
+    centre: FloatArray
+    y_scale: float
+
+    def interval(self, level: float, of: Of) -> tuple[FloatArray, FloatArray]:
+        """See ``Uncertainty``; as wide for every draw."""
+        shifts, variances = self._simulated
+        more = self.noise_variance if of == "outputs" else 0.0
+        half = self.y_scale * mixture_half_width(shifts, variances + more, level)
+        return self.centre - half, self.centre + half
+
+    @cached_property
+    def _simulated(self) -> tuple[FloatArray, FloatArray]:
+        """C f - W h, and the variance about it, (S, P) in model units."""
+        rng, W, counts = np.random.default_rng(0), self.smoother, self.plan.counts  # of curves that are made up
+        rows = _some_of_each(self.plan, rng)
+        model = of_curves(self.kernel, self.X[rows], self.X_test)
+        f = model.outputs(rng, _SIMULATED)
+        h, v = (
+            _bin_means(each, self.plan.members[rows], len(counts))
+            for each in seen(f, self.noise_variance, self.half_range)
+        )
+        noise = v / counts + self.noise_sds**2 * rng.standard_exponential(v.shape)
+        return (model.C @ f.T).T - h @ W.T, model.variance + noise @ (W**2).T
+
+
+def _some_of_each(plan: BinPlan, rng: np.random.Generator) -> IndexArray:
+    """Rows of at most about ``_RECORDS`` records, the same number of each bin where it has as many."""
+    most = max(1, _RECORDS // len(plan.counts))
+    order = rng.permutation(len(plan.members))
+    order = order[np.argsort(plan.members[order], kind="stable")]
+    place = np.arange(len(order)) - (np.cumsum(plan.counts) - plan.counts)[plan.members[order]]
+    return np.asarray(order[place < most], dtype=np.intp)
+
+
+def _bin_means(values: FloatArray, members: IndexArray, bins: int) -> FloatArray:
+    """Means (S, b) of values (S, k) over the bins that records are members of (k,)."""
+    indicator = np.equal.outer(members, np.arange(bins)).astype(float)
+    return np.asarray(values @ indicator / indicator.sum(axis=0))
 
 
 def bin_covariance(kernel: EQ, plan: BinPlan, noise_sds: FloatArray) -> FloatArray:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Protocol, overload, runtime_checkable
+from functools import cached_property
+from typing import NamedTuple, Protocol, overload, runtime_checkable
 
 import numpy as np
 
 from ..accounting.guarantee import Guarantee
 from ..arrays import FloatArray
 from ..data import Dataset
+from ..gp.predictive import Predictive
 from ..gp.uncertainty import Of, mixture_half_width
 from ..linalg.blocks import columns_of
 from ..linalg.dense import column_norms
@@ -115,41 +117,58 @@ class SimulatedInterval:
     Attributes:
         mechanism, plan: what was measured; ``plan.model`` is the declared model.
         public: the data set without its outputs.
-        curve: released (draws, P), in the output's unit.
+        centre: released curves (draws, P), in the output's unit.
     """
 
     mechanism: Staged
     plan: Plan
     public: Dataset
-    curve: FloatArray
+    centre: FloatArray
 
     def interval(self, level: float, of: Of) -> tuple[FloatArray, FloatArray]:
         """See ``Uncertainty``."""
         half = self.half_width(level, of)
-        return self.curve - half, self.curve + half
+        return self.centre - half, self.centre + half
 
     def half_width(self, level: float, of: Of) -> FloatArray:
         """Half of each interval (P,), in the output's unit: the same for every draw."""
-        model, scale = self.plan.model, self.public.y_scale
-        assert model is not None
-        unknown = scale**2 * (model.variance + (model.noise_variance if of == "outputs" else 0.0))
-        shifts, noise = self._simulated()
-        return mixture_half_width(shifts, unknown + noise, level)
+        model, made = self._model, self._simulated
+        unknown = model.variance + (model.noise_variance if of == "outputs" else 0.0)
+        return mixture_half_width(made.bias, made.variance + self.public.y_scale**2 * unknown, level)
 
-    def _simulated(self) -> tuple[FloatArray, FloatArray]:
-        """C y - R(y) without the last noise, and the variance of that (S, P), in squares of the output's unit."""
-        model, scale, middle = self.plan.model, self.public.y_scale, self.public.midpoint
-        assert model is not None
+    def noise_half_width(self, level: float) -> FloatArray:
+        """How far privacy moves the curve (P,): with probability ``level`` no further from C clip(y), what the model
+        would predict from the same clipped outputs without noise, in the output's unit.
+
+        Exactly s times the quantile of the noise for mechanisms that add noise once; in several stages it holds on data
+        from the declared model.
+        """  # fmt: skip
+        return mixture_half_width(self._simulated.without_noise, self._simulated.variance, level)
+
+    @property
+    def _model(self) -> Predictive:
+        assert self.plan.model is not None
+        return self.plan.model
+
+    @cached_property
+    def _simulated(self) -> _Simulated:
+        model, scale, middle = self._model, self.public.y_scale, self.public.midpoint
         rng = np.random.default_rng(0)  # of outputs and noise that are made up
         size = max(1, min(_SIMULATED, _AT_ONCE // self.public.n))
-        shifts, variances = [], []
+        bias, without, variances = [], [], []
         for _ in range(0, _SIMULATED, size):
-            y = model.outputs(rng, size)
-            *_, last = self.mechanism.measured(self.plan, self.public, self._but_the_last(middle + scale * y, rng))
-            shifts.append(scale * (model.C @ y.T).T - last.curve(last.z))
+            y = scale * model.outputs(rng, size)
+            *_, last = self.mechanism.measured(self.plan, self.public, self._but_the_last(middle + y, rng))
+            curve = last.curve(last.z)
+            inside = np.clip(y, -self.public.output_range / 2, self.public.output_range / 2)
+            bias.append((model.C @ y.T).T - curve)
+            without.append((model.C @ inside.T).T - curve)
             sd = last.noise_multiplier * last.place.widest
-            variances.append(np.broadcast_to(sd**2 * column_norms(last.plan.factor.T), shifts[-1].shape))
-        return np.concatenate(shifts), np.concatenate(variances)
+            variances.append(sd**2 * column_norms(last.plan.factor.T))
+        variance = np.concatenate(variances)
+        if (variance.max(axis=0) <= 2 * variance.min(axis=0)).all():  # they barely differ in shape from their mean
+            variance = variance.mean(axis=0)[None]
+        return _Simulated(np.concatenate(bias), np.concatenate(without), variance)
 
     def _but_the_last(self, y: FloatArray, rng: np.random.Generator) -> Measure:
         with_noise = numbered(y, rng, len(y))
@@ -158,6 +177,20 @@ class SimulatedInterval:
             return noiseless(stage, place, y) if stage is self.plan else with_noise(stage, s, place)
 
         return measure
+
+
+class _Simulated(NamedTuple):
+    """What comes of made-up outputs y, in the output's unit; R is the curve released of them without the last noise.
+
+    Attributes:
+        bias: C y - R (S, P).
+        without_noise: C clip(y) - R (S, P).
+        variance: of the last noise (S, P), or (1, P) where it is much the same in all.
+    """
+
+    bias: FloatArray
+    without_noise: FloatArray
+    variance: FloatArray
 
 
 def statistics_of(public: Dataset, stages: Sequence[Stage], guarantee: Guarantee) -> Statistics:

@@ -15,10 +15,11 @@ from ..arrays import FloatArray
 from ..checks import check_positive
 from ..data import Dataset
 from ..gp.grid import check_bins
-from ..gp.uncertainty import NoInterval, NormalInterval, Uncertainty
+from ..gp.uncertainty import NoInterval, Uncertainty
 from ..gp.variational import Features, grid_in_box, inducing_root, row_blocks, whitened_features
 from ..kernels import Stationary
 from ..sparse.fit import SparseFit
+from ..sparse.interval import SparseInterval
 from ..sparse.kernel_norms import KernelNorm, kernel_norm_bound
 from ..sparse.posterior import errors_in_variables
 from ..sparse.published_posterior import Covariance, paper_posterior
@@ -145,14 +146,14 @@ class SparseVariational:
             released = [measure(sums, scales) for _ in range(draws)]
         else:
             released = [add_noise(*sums.values(), scales, rng) for _ in range(draws)]
-        found = [self.fit_statistics(each, dataset).predict(X_test) for each in released]
-        samples, sds = np.stack([mean for mean, _ in found]), np.sqrt([variance for _, variance in found])
+        fits = [self.fit_statistics(each, dataset) for each in released]
+        samples = np.stack([fit.predict(X_test)[0] for fit in fits])
         release = Release(
             X_test=X_test,
             samples=samples,
             guarantee=guarantee,
             statistics=released,
-            uncertainty=self._uncertainty(samples, sds, dataset),
+            uncertainty=self._uncertainty(fits, samples, dataset, X_test),
         )
         if rng is None:
             return release
@@ -160,11 +161,21 @@ class SparseVariational:
         silent = NoisyStatistics(A=A, B=B, noise=NoiseScales(sa=0.0, sb=0.0))
         return teaching(release, self.fit_statistics(silent, dataset).predict(X_test)[0])
 
-    def _uncertainty(self, samples: FloatArray, sds: FloatArray, dataset: Dataset) -> Uncertainty:
+    def _uncertainty(
+        self, fits: Sequence[SparseFit], samples: FloatArray, dataset: Dataset, X_test: FloatArray
+    ) -> Uncertainty:
         if self.variant == "paper":
             return NoInterval(reason="the published posterior does not hold at its level; use variant='whitened'")
-        output_sd = np.full((len(samples), 1), dataset.y_scale * self.noise_variance**0.5)
-        return NormalInterval(centre=samples, sd=sds, output_sd=output_sd)
+        return SparseInterval(
+            released=[fit.statistics for fit in fits],
+            posteriors=[fit.posterior for fit in fits],
+            noise_variance=self.noise_variance,
+            half_range=dataset.output_range / dataset.y_scale / 2,
+            x_box=dataset.x_box,
+            X_test=X_test,
+            centre=samples,
+            y_scale=dataset.y_scale,
+        )
 
     def fit(self, dataset: Dataset, rng: np.random.Generator | None = None) -> SparseFit:
         """Release the statistics once; predict from the result at any test points, any number of times.

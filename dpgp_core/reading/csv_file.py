@@ -9,6 +9,7 @@ from typing import BinaryIO
 
 from ..data import Dataset
 from .csv_table import read_dataset
+from .dialect import dialect_of
 
 
 def read_csv(
@@ -23,8 +24,9 @@ def read_csv(
     x_units: Sequence[str] | None = None,
     y_unit: str = "",
     y_scale: float = 1.0,
+    dialect: str = "comma",
 ) -> Dataset:
-    """Read numeric columns of a comma-separated UTF-8 file with a header line.
+    """Read numeric columns of a UTF-8 file with a header line.
 
     Args:
         path: of the file, or a file object opened in binary mode (read from where it stands, not closed).
@@ -37,6 +39,7 @@ def read_csv(
         x_units: D units, or None for none.
         y_unit: unit of the output.
         y_scale: public constant in ``y_unit`` that outputs are divided by before modelling.
+        dialect: "comma"; "semicolon", which goes with decimal commas; or "tab".
 
     Returns:
         Dataset with X (n, D) and y (n,), 2 <= n <= MAX_ROWS.
@@ -45,6 +48,7 @@ def read_csv(
         ValueError: a declaration does not fit, or the file cannot be read as such a table. The
             message names the column and the line of the file, never the content of a cell.
     """
+    declared = dialect_of(dialect)
     with _opened(path) as stream:
         return read_dataset(
             stream,
@@ -57,6 +61,7 @@ def read_csv(
             x_units=x_units,
             y_unit=y_unit,
             y_scale=y_scale,
+            dialect=declared,
         )
 
 

@@ -16,6 +16,7 @@ from typing import BinaryIO
 import numpy as np
 
 from ..arrays import FloatArray
+from .dialect import COMMA, Dialect
 
 MAX_LINE_BYTES = 1_000_000  # one endless line must not fill the memory
 MAX_BYTES = 500_000_000  # of a whole file
@@ -39,13 +40,14 @@ _OTHER_KINDS = {
 }
 
 
-def read_columns(stream: BinaryIO, columns: list[str], *, max_rows: int) -> FloatArray:
-    """Read named columns of a comma-separated UTF-8 stream with a header line; keep nothing else of it.
+def read_columns(stream: BinaryIO, columns: list[str], *, max_rows: int, dialect: Dialect = COMMA) -> FloatArray:
+    """Read named columns of a UTF-8 stream with a header line; keep nothing else of it.
 
     Args:
         stream: file object in binary mode, read from where it stands.
         columns: names of the k columns wanted, in the order wanted.
         max_rows: refuse the file at the first row beyond this many.
+        dialect: how the table is written.
 
     Returns:
         The columns as numbers (n, k), 2 <= n <= max_rows.
@@ -54,9 +56,9 @@ def read_columns(stream: BinaryIO, columns: list[str], *, max_rows: int) -> Floa
         ValueError: the stream is no such table. The message names the column and the line of
             the file (the header is line 1), never the content of a cell.
     """
-    rows = read_rows(stream, max_bytes=MAX_BYTES)
+    rows = read_rows(stream, dialect, max_bytes=MAX_BYTES)
     header = _header(rows)
-    places = _places(header, columns)
+    places = _places(header, columns, dialect)
     values = array("d")  # 8 bytes a value, against 32 in a list
     n = 0
     for n, (line, row) in enumerate(rows, start=1):
@@ -65,25 +67,27 @@ def read_columns(stream: BinaryIO, columns: list[str], *, max_rows: int) -> Floa
         if len(row) != len(header):
             raise ValueError(
                 f"line {line} has {len(row)} fields where the header has {len(header)}; "
-                "give every line the same number, and quote text that holds commas"
+                "give every line the same number, and quote text that holds the separator"
             )
-        values.extend(read_number(row[place], name, line) for name, place in zip(columns, places, strict=True))
+        values.extend(
+            read_number(row[place], name, line, dialect.decimal) for name, place in zip(columns, places, strict=True)
+        )
     if n < 2:
         raise ValueError(f"the file has {n} row{'' if n == 1 else 's'} below its header; it needs at least 2")
     return np.array(values).reshape(n, len(columns))
 
 
-def column_names(stream: BinaryIO) -> list[str]:
+def column_names(stream: BinaryIO, dialect: Dialect = COMMA) -> list[str]:
     """Column names in the header line of a stream, read from where it stands; nothing below it is kept.
 
     Raises:
         ValueError: there is no header line, two names are the same, or the line holds numbers, so that it may be a
             record; it is then not shown.
     """
-    header = _header(read_rows(stream))
+    header = _header(read_rows(stream, dialect))
     if any(_is_number(title) for title in header):
         raise ValueError("the first line of the file holds numbers, so it may be a record; add a line of column names")
-    _places(header, [])
+    _places(header, [], dialect)
     return header
 
 
@@ -98,7 +102,7 @@ def _header(rows: Iterator[tuple[int, list[str]]]) -> list[str]:
     return [title.strip() for title in header]
 
 
-def _places(header: list[str], columns: list[str]) -> list[int]:
+def _places(header: list[str], columns: list[str], dialect: Dialect) -> list[int]:
     repeated = next((title for title in header if title and header.count(title) > 1), None)
     if repeated is not None:
         at = [str(place) for place, title in enumerate(header, start=1) if title == repeated]
@@ -107,7 +111,7 @@ def _places(header: list[str], columns: list[str]) -> list[int]:
     missing = [column for column in columns if column not in header]
     if missing:
         names = _shown(header, header)
-        raise ValueError(f"the file has no column {missing[0]!r}; its comma-separated columns are: {names}")
+        raise ValueError(f"the file has no column {missing[0]!r}; its {dialect.name} columns are: {names}")
     return [header.index(column) for column in columns]
 
 
@@ -120,14 +124,16 @@ def _shown(titles: list[str], header: list[str]) -> str:
 
 def _is_number(text: str) -> bool:
     try:
-        float(text)
+        float(text.replace(",", "."))
     except ValueError:
         return False
     return True
 
 
-def read_number(cell: str, column: str, line: int) -> float:
+def read_number(cell: str, column: str, line: int, decimal: str = ".") -> float:
     """One cell as a finite number; ValueError names column and line, never the cell."""
+    if decimal == ",":  # a point is then no decimal mark, and a number with one is not read as something else
+        cell = "text" if "." in cell else cell.replace(",", ".")
     try:
         # float() takes "1_000" for a thousand, but whoever wrote that meant a code; it takes digits of any script too.
         value = float("text" if "_" in cell or not cell.isascii() else cell)
@@ -141,16 +147,18 @@ def read_number(cell: str, column: str, line: int) -> float:
     raise ValueError(f"column {column!r} has {problem} in line {line} of the file; correct or remove that row")
 
 
-def read_rows(stream: BinaryIO, *, max_bytes: int | None = None) -> Iterator[tuple[int, list[str]]]:
+def read_rows(
+    stream: BinaryIO, dialect: Dialect = COMMA, *, max_bytes: int | None = None
+) -> Iterator[tuple[int, list[str]]]:
     """Yield (line number, fields) of every line that is not blank; more than ``max_bytes`` are refused."""
-    reader = csv.reader(_lines(stream, max_bytes), strict=True)
+    reader = csv.reader(_lines(stream, max_bytes), delimiter=dialect.delimiter, strict=True)
     try:
         yield from ((reader.line_num, row) for row in reader if row)
     except csv.Error:
         problem = f"the file is not valid CSV at line {reader.line_num} (an open quote, or unusual line ends)"
     else:
         return
-    raise ValueError(f"{problem}; save it again as comma-separated UTF-8")
+    raise ValueError(f"{problem}; save it again as {dialect.name} UTF-8")
 
 
 def _lines(stream: BinaryIO, max_bytes: int | None) -> Iterator[str]:

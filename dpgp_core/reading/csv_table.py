@@ -15,6 +15,7 @@ from ..arrays import FloatArray
 from ..checks import check_interval
 from ..data import Dataset
 from .csv_rows import read_columns
+from .dialect import COMMA, Dialect
 
 MAX_ROWS = 2_000_000  # rows beyond it are refused, not read
 
@@ -35,8 +36,9 @@ def read_dataset(
     y_scale: float = 1.0,
     max_rows: int | None = None,
     private_inputs: bool = False,
+    dialect: Dialect = COMMA,
 ) -> Dataset:
-    """Read numeric columns of a comma-separated UTF-8 file with a header line.
+    """Read numeric columns of a UTF-8 file with a header line.
 
     Args:
         stream: file object opened in binary mode (read from where it stands, not closed).
@@ -52,6 +54,7 @@ def read_dataset(
         max_rows: refuse the file at the first row beyond this many; None for ``MAX_ROWS``.
         private_inputs: for mechanisms that protect inputs too: inputs outside the box are moved to its edge, and
             neither they nor a constant column are refused or counted, as a refusal would speak of private inputs.
+        dialect: how the table is written.
 
     Returns:
         Dataset with X (n, D) and y (n,), 2 <= n <= max_rows.
@@ -64,7 +67,8 @@ def read_dataset(
     bounds = _interval(y_bounds, "y_bounds")
     box = tuple(_interval(pair, "each entry of x_box") for pair in _of_length(x_box, len(x), "x_box"))
     units = tuple(_of_length([""] * len(x) if x_units is None else x_units, len(x), "x_units"))
-    values = read_columns(stream, [*x, y], max_rows=MAX_ROWS if max_rows is None else max_rows)
+    rows = MAX_ROWS if max_rows is None else max_rows
+    values = read_columns(stream, [*x, y], max_rows=rows, dialect=dialect)
     X = values[:, :-1].copy()
     if private_inputs:
         X = np.clip(X, *np.array(box).T)

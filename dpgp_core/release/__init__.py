@@ -4,6 +4,7 @@ from ..mechanisms.catalogue import KERNEL_NAMES
 from ..reading.csv_rows import column_names
 from .bundle import bundle
 from .choices import CHOICES
+from .foreseen import foreseen
 from .ledger_json import ledger_from_json, ledger_to_json
 from .plan import ReleasePlan, plan_release
 from .publishing import Published, preview, publish, read_table
@@ -18,6 +19,7 @@ __all__ = [
     "ReleaseSpec",
     "bundle",
     "column_names",
+    "foreseen",
     "ledger_from_json",
     "ledger_to_json",
     "plan_release",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import platform
 import zipfile
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,12 @@ _NOISE = (
 )
 
 
-def bundle(published: Published, spec: ReleaseSpec, ledger: Ledger) -> bytes:
+def bundle(
+    published: Published,
+    spec: ReleaseSpec,
+    ledger: Ledger,
+    sealed: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
+) -> bytes:
     """The zip to hand out: values, card, what was measured, and the script that computes the values from it again.
 
     It holds nothing computed from the outputs but what was measured with noise and what follows; no seed, no time.
@@ -45,6 +51,7 @@ def bundle(published: Published, spec: ReleaseSpec, ledger: Ledger) -> bytes:
         published: from ``publish``.
         spec: what it was published with.
         ledger: what has been spent on the table so far, this release included.
+        sealed: adds to the card what vouches for it, a signature for example.
 
     Raises:
         ValueError: the ledger does not count this release.
@@ -58,6 +65,7 @@ def bundle(published: Published, spec: ReleaseSpec, ledger: Ledger) -> bytes:
         "statistics": about,
         "sha256": {name: digest(content) for name, content in files.items()},
     }
+    card = card if sealed is None else sealed(card)
     files |= {"release.json": write_object(card).encode(), "reproduce.py": SCRIPT.encode()}
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:

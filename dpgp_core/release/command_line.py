@@ -12,8 +12,10 @@ from typing import NoReturn
 
 from ..accounting.ledger import BudgetExceeded, Ledger, MixedProtection
 from ..accounting.rounding import rounded_up
+from ..reading.dialect import DIALECTS
 from .bundle import bundle
-from .files import CannotWrite, check_different, open_file, output_file, read_text_file, spend_in_file
+from .files import CannotWrite, check_different, open_file, output_file, read_text_file
+from .ledger_file import spend_in_file
 from .ledger_json import ledger_from_json
 from .plan import plan_release
 from .publishing import publish, read_table
@@ -23,10 +25,11 @@ from .strict_json import read_object
 
 OK, BAD_CONFIG, BAD_DATA, REFUSED, NOT_WRITTEN = 0, 2, 3, 4, 5
 
-LEDGER_HELP = (
-    "count what is spent in this file, and refuse to pass the total; "
-    "a missing file starts with the releases that the configuration lists"
+LEDGER_HELP = "count what is spent in this file, and refuse to pass the total"
+NEW_LEDGER_HELP = (
+    "make the file of --ledger, which must not be there yet; it starts with the releases that the configuration lists"
 )
+DIALECT_HELP = "how the table is written; semicolons go with decimal commas; default: %(default)s"
 INPUTS_PUBLIC_HELP = (
     "treat the inputs as public from now on, and record that in the ledger: needed before releases that protect inputs "
     "and outputs stand beside releases that protect outputs only, whose noise depends on the inputs"
@@ -107,10 +110,12 @@ def _parser() -> _Parser:
         epilog=EPILOG + "\na configuration:\n" + spec_to_json(EXAMPLE),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    release.add_argument("--csv", required=True, metavar="FILE", help="the table: comma-separated UTF-8 with a header")
+    release.add_argument("--csv", required=True, metavar="FILE", help="the table: UTF-8 with a header line")
+    release.add_argument("--dialect", choices=list(DIALECTS), default="comma", help=DIALECT_HELP)
     release.add_argument("--config", required=True, metavar="FILE", help="what to release: JSON, or a release.json")
     release.add_argument("--out", required=True, metavar="FILE", help="the zip to write")
     release.add_argument("--ledger", metavar="FILE", help=LEDGER_HELP)
+    release.add_argument("--new-ledger", action="store_true", help=NEW_LEDGER_HELP)
     release.add_argument("--inputs-public", action="store_true", help=INPUTS_PUBLIC_HELP)
     release.add_argument("--force", action="store_true", help="overwrite the zip if it exists")
     return parser
@@ -121,11 +126,13 @@ def _release(options: argparse.Namespace) -> str:
     with _stage(BAD_CONFIG):
         config = read_text_file(options.config)
         spec, before = spec_from_json(config), _listed(config)
+        if options.new_ledger and options.ledger is None:
+            raise ValueError("--new-ledger needs --ledger FILE, the file to make")
         for name in ("csv", "config", "ledger"):
             check_different("--out", options.out, f"--{name}", getattr(options, name))
     with _stage(BAD_DATA):
         with open_file(options.csv) as stream:
-            dataset = read_table(stream, spec)
+            dataset = read_table(stream, spec, options.dialect)
         plan = plan_release(spec, dataset.X)
     spent = (f"release of {spec.y} by {spec.mechanism}", spec.guarantee)
     with _stage(BAD_CONFIG), output_file(options.out, overwrite=options.force) as write:
@@ -136,7 +143,7 @@ def _release(options: argparse.Namespace) -> str:
             ledger.spend([spent])  # without a limit: passing it is said loudly, below
             ledger.limit = spec.limit
         else:
-            ledger = spend_in_file(options.ledger, start, spent)
+            ledger = spend_in_file(options.ledger, start, spent, new=options.new_ledger)
         with _stage(BAD_DATA):
             content = bundle(publish(spec, dataset, plan), spec, ledger)
         write(content)

@@ -43,8 +43,9 @@ def ledger_to_object(ledger: Ledger) -> dict[str, Any]:
     """The ledger as a JSON object; ``spent`` is for readers and is computed anew when it is read."""
     limit = None if ledger.limit is None else {"epsilon": ledger.limit.epsilon, "delta": ledger.limit.delta}
     spent = None if ledger.limit is None else {"epsilon": ledger.epsilon(ledger.limit.delta)}
-    entries = [{"what": what, "guarantee": guarantee_to_object(guarantee)} for what, guarantee in ledger.entries]
-    return {"limit": limit, "spent": spent, "inputs_public": ledger.inputs_public, "entries": entries}
+    entries = [entry_to_object(what, guarantee) for what, guarantee in ledger.entries]
+    found = {"limit": limit, "spent": spent, "inputs_public": ledger.inputs_public, "entries": entries}
+    return found | ({"begun_again": ledger.begun_again} if ledger.begun_again else {})
 
 
 def ledger_from_object(found: object) -> Ledger:
@@ -53,7 +54,8 @@ def ledger_from_object(found: object) -> Ledger:
     Raises:
         ValueError: see ``ledger_from_json``.
     """
-    keys = _object(found, "the ledger", required=("limit", "entries"), optional=("spent", "inputs_public"))
+    optional = ("spent", "inputs_public", "begun_again")
+    keys = _object(found, "the ledger", required=("limit", "entries"), optional=optional)
     limit = None if keys["limit"] is None else _budget(keys["limit"], "the ledger's limit")
     if limit is not None and limit.delta == 0:
         raise ValueError("the ledger's limit must have a delta above 0")
@@ -63,7 +65,23 @@ def ledger_from_object(found: object) -> Ledger:
     listed = number_checks.entries("the ledger's entries", keys["entries"])
     if len(listed) > MAX_ENTRIES:
         raise ValueError(f"the ledger has {len(listed)} entries, more than {MAX_ENTRIES}, the limit")
-    return Ledger(limit=limit, entries=[_entry(entry) for entry in listed], inputs_public=inputs_public)
+    return Ledger(
+        limit=limit,
+        entries=[entry_from_object(entry) for entry in listed],
+        inputs_public=inputs_public,
+        begun_again=_sentence("begun_again", keys.get("begun_again", "")),
+    )
+
+
+def entry_to_object(what: str, guarantee: Guarantee) -> dict[str, Any]:
+    """One release that was counted, as a JSON object."""
+    return {"what": what, "guarantee": guarantee_to_object(guarantee)}
+
+
+def entry_from_object(found: object) -> tuple[str, Guarantee]:
+    """Read one release that was counted. Raises ValueError as ``ledger_from_json`` does."""
+    keys = _object(found, "an entry of the ledger", required=("what", "guarantee"))
+    return _sentence("what", keys["what"]), guarantee_from_object(keys["guarantee"])
 
 
 def guarantee_to_object(guarantee: Guarantee) -> dict[str, Any]:
@@ -105,11 +123,6 @@ def guarantee_from_object(found: object) -> Guarantee:
         established=keys["established"],
         releases=number_checks.whole("releases", keys["releases"], 1, 10**9),
     )
-
-
-def _entry(found: object) -> tuple[str, Guarantee]:
-    keys = _object(found, "an entry of the ledger", required=("what", "guarantee"))
-    return _sentence("what", keys["what"]), guarantee_from_object(keys["guarantee"])
 
 
 def _loss_to_object(guarantee: Guarantee) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from ..data import Dataset
 from ..gp.inference import Inference
 from ..gp.uncertainty import Of
 from ..mechanisms.base import Mechanism, Plan, Planned, PlannedForBudget, Release
+from ..mechanisms.bayes_cells import CellPlan
 from ..mechanisms.bayes_release import BayesPlan
 from .specification import ReleaseSpec
 
@@ -46,7 +47,7 @@ class ReleasePlan:
     spec: ReleaseSpec
     X: FloatArray | None
     X_test: FloatArray
-    plan: Plan | BayesPlan | None
+    plan: Plan | BayesPlan | CellPlan | None
     half_width: FloatArray | None
     half_outputs: FloatArray | None
     step: float
@@ -68,12 +69,12 @@ def plan_release(spec: ReleaseSpec, X: FloatArray) -> ReleasePlan:
         ValueError: the model cannot be computed on these inputs.
     """
     X_test, mechanism = spec.points(), spec.built
-    plan: Plan | BayesPlan | None = None
+    plan: Plan | BayesPlan | CellPlan | None = None
     half_width = half_outputs = None
     with solvable():
         if isinstance(mechanism, Planned):
             plan = mechanism.plan(X, X_test)
-        elif isinstance(mechanism, PlannedForBudget) and not spec.protects_inputs:
+        elif isinstance(mechanism, PlannedForBudget):  # where inputs are private, it knows their number alone
             plan = mechanism.plan_for(without_outputs(spec, X), X_test)
         if not spec.protects_inputs and not isinstance(plan, BayesPlan):
             # how wide these intervals are does not depend on the draw
@@ -93,7 +94,7 @@ def plan_release(spec: ReleaseSpec, X: FloatArray) -> ReleasePlan:
 
 def released(
     mechanism: Mechanism,
-    plan: Plan | BayesPlan | None,
+    plan: Plan | BayesPlan | CellPlan | None,
     dataset: Dataset,
     X_test: FloatArray,
     rng: np.random.Generator | None = None,

@@ -13,6 +13,7 @@ from ..arrays import FloatArray
 from ..data import Dataset
 from ..mechanisms.base import NotPrivate, Plan, TeachingRelease
 from ..reading.csv_table import read_dataset
+from ..reading.dialect import dialect_of
 from .plan import LEVEL, ReleasePlan, decimals, plan_release, released, solvable, without_outputs
 from .specification import ReleaseSpec
 
@@ -44,8 +45,13 @@ class Published:
     guarantee: Guarantee
 
 
-def read_table(stream: BinaryIO, spec: ReleaseSpec) -> Dataset:
-    """Read the columns that a specification names from a comma-separated UTF-8 stream with a header line.
+def read_table(stream: BinaryIO, spec: ReleaseSpec, dialect: str = "comma") -> Dataset:
+    """Read the columns that a specification names from a UTF-8 stream with a header line.
+
+    Args:
+        stream: in binary mode.
+        spec: what will be released.
+        dialect: "comma"; "semicolon", which goes with decimal commas; or "tab".
 
     Raises:
         ValueError: the stream is no such table or has too many rows for the mechanism. The message names the column
@@ -63,6 +69,7 @@ def read_table(stream: BinaryIO, spec: ReleaseSpec) -> Dataset:
         y_scale=spec.scale,
         max_rows=spec.choice.max_rows,
         private_inputs=spec.protects_inputs,
+        dialect=dialect_of(dialect),
     )
 
 

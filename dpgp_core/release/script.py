@@ -13,7 +13,7 @@ checks the files and computes the values from the measured numbers again. It nee
 
 measures again and writes again.zip (or the file named by --out). The noise is new, so the values differ.
 THIS IS ANOTHER RELEASE OF THE SAME TABLE: it spends its epsilon again, and whoever sees both knows more than from one.
-With --ledger FILE the total is kept in that file, and a release that would pass it is refused.
+With --ledger FILE (the first time with --new-ledger too) a release that would pass the total in it is refused.
 """
 
 import sys

@@ -76,7 +76,7 @@ class ReleaseSpec:
     lengthscale: tuple[float, ...]
     noise_variance: float = 0.3
     y_scale: float | None = None
-    mechanism: str = "refined"
+    mechanism: str = "bayes_cells"
     kernel: str = "EQ"
     grid: tuple[int, ...]
     cells: int | None = None
@@ -147,6 +147,11 @@ class ReleaseSpec:
     def _check_model(self) -> None:
         number_checks.one_of("mechanism", self.mechanism, list(CHOICES))
         number_checks.one_of("kernel", self.kernel, list(KERNEL_NAMES))
+        if len(self.x) > self.choice.max_inputs:
+            raise ValueError(
+                f"mechanism {self.mechanism!r} takes at most {self.choice.max_inputs} input columns, "
+                f"got {len(self.x)}; leave some out, or use 'bayes' if the inputs are public"
+            )
         if self.kernel not in self.choice.kernels:
             allowed = " or ".join(self.choice.kernels)
             raise ValueError(f"mechanism {self.mechanism!r} needs kernel {allowed}, got {self.kernel!r}")

@@ -12,8 +12,11 @@ from numpy.typing import NDArray
 
 from ..arrays import FloatArray
 from ..data import Dataset
+from ..measurement.cell_statistics import CellStatistics
+from ..measurement.cell_statistics_file import cell_statistics_from_files, cell_statistics_to_files
+from ..measurement.described_arrays import FILE
 from ..measurement.statistics import Statistics
-from ..measurement.statistics_file import FILE, statistics_from_files, statistics_to_files
+from ..measurement.statistics_file import statistics_from_files, statistics_to_files
 from ..mechanisms import SparseVariational
 from ..mechanisms.base import PlannedForBudget
 from ..mechanisms.recorded import Mapped
@@ -33,6 +36,9 @@ def statistic_files(statistics: Sequence[Any]) -> tuple[dict[str, Any], dict[str
     if not isinstance(statistics, Mapped) and isinstance(statistics[0], Statistics):
         about, npz = statistics_to_files(statistics[0])
         return about, {FILE: npz}
+    if not isinstance(statistics, Mapped) and isinstance(statistics[0], CellStatistics):
+        about, npz = cell_statistics_to_files(statistics[0])
+        return about, {FILE: npz}
     if not isinstance(statistics, Mapped):
         sums: NoisyStatistics = statistics[0]
         about = {"file": FILE, "noise": {"sa": sums.noise.sa, "sb": sums.noise.sb}}
@@ -43,6 +49,19 @@ def statistic_files(statistics: Sequence[Any]) -> tuple[dict[str, Any], dict[str
         return {"file": None, "why": "the strategies are too large for a file; they follow from the inputs"}, files
     about, npz = statistics_to_files(statistics[0])
     return about, files | {FILE: npz}
+
+
+def statistics_of_files(about: Mapping[str, Any], npz: bytes) -> Statistics | CellStatistics:
+    """Read back what was measured, of either kind.
+
+    Args:
+        about: the description in ``release.json``.
+        npz: content of ``statistics.npz``.
+
+    Raises:
+        ValueError: a file is damaged, or of another kind.
+    """
+    return cell_statistics_from_files(about, npz) if "kind" in about else statistics_from_files(about, npz)
 
 
 def remapped(
@@ -59,7 +78,7 @@ def remapped(
         released = NoisyStatistics(A=found["A"], B=found["B"], noise=noise)
         return mechanism.fit_statistics(released, public).predict(X_test)[0]
     if isinstance(mechanism, PlannedForBudget):
-        return mechanism.reread(statistics_from_files(about, files.get(FILE, b"")), X_test)
+        return mechanism.reread(statistics_of_files(about, files.get(FILE, b"")), X_test)
     found = _arrays(files, MAP, ("offset", "map", "z"))
     return np.asarray(found["offset"] + found["map"] @ found["z"])
 

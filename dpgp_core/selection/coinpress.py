@@ -10,6 +10,7 @@ import numpy as np
 from ..accounting.losses import GaussianLoss
 from ..arrays import FloatArray
 from ..checks import check_positive
+from ..measurement.measurement import Measurement
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,14 +64,17 @@ class CoinPress:
         early = (1 - self.last_share) / (self.steps - 1)
         return (early * self.rho,) * (self.steps - 1) + (self.last_share * self.rho,)
 
-    def mean(self, values: FloatArray, centre: float, radius: float, rng: np.random.Generator) -> float:
+    def mean(self, values: FloatArray, centre: float, radius: float, rng: np.random.Generator | None = None) -> float:
         """Private mean of ``values`` (n,), n public, from the public interval centre +- radius.
+
+        Each step is a ``Measurement`` of one number, the sum of the places that the values have in the interval.
 
         Args:
             values: finite numbers (n,), n >= 1. Private.
             centre: of the public interval, in the unit of the values.
             radius: of the public interval, > 0, in the same unit.
-            rng: source of the noise.
+            rng: None for a real release, in integers with noise from the operating system; a generator for a numbered
+                draw, for teaching only.
 
         Raises:
             ValueError: there are no values, or radius is not positive.
@@ -81,9 +85,18 @@ class CoinPress:
             raise ValueError("there are no values to take the mean of; give at least one")
         tail = self.sd * math.sqrt(2 * math.log(2 * n / self.beta))
         for share in self.shares:
-            half = radius + tail
-            noise_sd = 2 * half / n / math.sqrt(2 * share)
-            clipped = np.clip(values, centre - half, centre + half)
-            centre = float(clipped.mean()) + noise_sd * float(rng.standard_normal())
+            low, high = centre - radius - tail, centre + radius + tail
+            ends = np.full(n, low), np.full(n, high)
+            total = Measurement(
+                B=np.ones((1, n)), low=ends[0], high=ends[1], bounds=(low, high), noise_multiplier=_multiplier(share)
+            )
+            z = total.measure(values) if rng is None else total.teaching(values, rng)[0]
+            noise_sd = (high - low) / n * total.noise_sd
+            centre = low + (high - low) * (float(z[0]) / n + 0.5)
             radius = math.sqrt(2 * math.log(2 / self.beta) * (self.sd**2 / n + noise_sd**2))
         return centre
+
+
+def _multiplier(rho: float) -> float:
+    """Noise multiplier s = 1 / mu of a Gaussian mechanism that is rho-zCDP: mu^2 / 2 = rho."""
+    return 1 / math.sqrt(2 * rho)

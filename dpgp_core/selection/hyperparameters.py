@@ -19,7 +19,7 @@ from ..kernels import Stationary
 from ..mechanisms.sparse_variational import SparseVariational
 from ..sparse.fit import SparseFit
 from ..sparse.posterior import errors_in_variables
-from ..sparse.statistics import NoiseScales, add_noise
+from ..sparse.statistics import NoiseScales, add_noise, measure
 from .exponential import choose
 
 
@@ -54,7 +54,10 @@ class HyperparameterChoice:
 
 
 def choose_by_evidence(
-    mechanism: SparseVariational, candidates: Sequence[Candidate], dataset: Dataset, rng: np.random.Generator
+    mechanism: SparseVariational,
+    candidates: Sequence[Candidate],
+    dataset: Dataset,
+    rng: np.random.Generator | None = None,
 ) -> HyperparameterChoice:
     """Release the statistics once and choose the candidate of highest evidence: post-processing, no further cost.
 
@@ -70,7 +73,7 @@ def choose_by_evidence(
         mechanism: variant "whitened".
         candidates: at least one.
         dataset: all of it is used for the fit.
-        rng: source of the noise.
+        rng: None for a real choice, exact noise from the operating system; a generator for a numbered one, to teach.
 
     Raises:
         ValueError: no candidates, or the mechanism is the paper's variant.
@@ -99,7 +102,7 @@ def choose_jointly(
     mechanism: SparseVariational,
     candidates: Sequence[Candidate],
     dataset: Dataset,
-    rng: np.random.Generator,
+    rng: np.random.Generator | None = None,
     log_density_range: float = 10.0,
 ) -> HyperparameterChoice:
     """Release the statistics of every distinct kernel on one half, then choose on the other half's log-likelihood.
@@ -113,7 +116,7 @@ def choose_jointly(
         mechanism: gives budget, variant and inducing inputs; its kernel and noise variance are not used.
         candidates: at least one.
         dataset: even rows are fitted, odd rows are scored.
-        rng: source of the noise.
+        rng: None for a real choice, exact noise from the operating system; a generator for a numbered one, to teach.
         log_density_range: public range > 0 of one record's score, in nats.
 
     Raises:
@@ -128,7 +131,8 @@ def choose_jointly(
         one = replace(mechanism, kernel=kernel)
         scales = one.noise(train)
         wider = NoiseScales(sa=math.sqrt(len(kernels)) * scales.sa, sb=math.sqrt(len(kernels)) * scales.sb)
-        released[kernel] = add_noise(*one.exact_statistics(train), wider, rng)
+        sums = one.integer_sums(train)
+        released[kernel] = measure(sums, wider) if rng is None else add_noise(*sums.values(), wider, rng)
     fits = [with_candidate(mechanism, each).fit_statistics(released[each.kernel], train) for each in candidates]
     top = max(-0.5 * math.log(2 * math.pi * each.noise_variance) for each in candidates)
     scores = np.array(

@@ -21,7 +21,7 @@ from ..accounting.losses import ApproximateLoss, PrivacyLoss
 from ..data import Dataset
 from ..mechanisms.sparse_variational import SparseVariational
 from ..sparse.fit import SparseFit
-from ..sparse.statistics import NoiseScales, add_noise, noise_scales
+from ..sparse.statistics import NoiseScales, add_noise, measure, noise_scales
 from .coinpress import CoinPress
 from .hyperparameters import Candidate, HyperparameterChoice, halves, log_densities, with_candidate
 
@@ -32,7 +32,7 @@ def choose_liu_talwar(
     mechanism: SparseVariational,
     candidates: Sequence[Candidate],
     dataset: Dataset,
-    rng: np.random.Generator,
+    rng: np.random.Generator | None = None,
     gamma: float = 0.01,
 ) -> HyperparameterChoice:
     """The paper's choice: after each run stop with chance gamma, or after T runs; publish the best run so far.
@@ -44,7 +44,8 @@ def choose_liu_talwar(
         mechanism: gives the whole budget, variant and inducing inputs; its kernel and noise variance are not used.
         candidates: at least one.
         dataset: even rows are fitted, odd rows are scored.
-        rng: source of the noise and of the draws.
+        rng: None for a real choice, with exact noise from the operating system, whose randomness also seeds the draws
+            of candidates and of the number of runs; a generator for a numbered one, for teaching only.
         gamma: chance in (0, 1) of stopping after each run.
 
     Raises:
@@ -55,7 +56,7 @@ def choose_liu_talwar(
     constants = liu_talwar_constants(mechanism.epsilon, mechanism.delta, gamma)
     multiplier = replace(mechanism, epsilon=constants.epsilon, delta=constants.delta).noise_multiplier
     rho = zcdp_of(constants.epsilon, constants.delta)
-    runs = min(int(rng.geometric(gamma)), constants.draws)
+    runs = min(int(_public(rng).geometric(gamma)), constants.draws)
     loss = ApproximateLoss(mechanism.epsilon, mechanism.delta)
     theorem = "Liu & Talwar 2019, theorem 3.4, with Honkela & Melkas 2021, theorem 4"
     guarantee = _guarantee(mechanism, loss, dataset.privacy_unit, theorem)
@@ -66,7 +67,7 @@ def choose_repeatedly(
     mechanism: SparseVariational,
     candidates: Sequence[Candidate],
     dataset: Dataset,
-    rng: np.random.Generator,
+    rng: np.random.Generator | None = None,
     eta: float = 1.0,
     gamma: float = 0.01,
 ) -> HyperparameterChoice:
@@ -76,7 +77,7 @@ def choose_repeatedly(
         mechanism: as for ``choose_liu_talwar``.
         candidates: at least one.
         dataset: even rows are fitted, odd rows are scored.
-        rng: source of the noise and of the draws.
+        rng: as there.
         eta: shape of the number of runs, see ``BestOfManyLoss``; 0 spends less, but most often makes few runs.
         gamma: its other parameter, in (0, 1).
 
@@ -90,14 +91,14 @@ def choose_repeatedly(
     guarantee = _guarantee(mechanism, BestOfManyLoss(base, eta, gamma), dataset.privacy_unit, theorem)
     # CoinPress with rho = mu^2 / 2 has the same Gaussian loss as the fit, and works on the other half
     run = _runner(mechanism, candidates, dataset, rng, 1 / base.mu, base.mu**2 / 2)
-    return _choice(run, draw_runs(eta, gamma, rng), guarantee)
+    return _choice(run, draw_runs(eta, gamma, _public(rng)), guarantee)
 
 
 def _runner(
     mechanism: SparseVariational,
     candidates: Sequence[Candidate],
     dataset: Dataset,
-    rng: np.random.Generator,
+    rng: np.random.Generator | None,
     multiplier: float,
     rho: float,
 ) -> Run:
@@ -108,17 +109,19 @@ def _runner(
     models = [with_candidate(mechanism, each) for each in candidates]
     R_y = dataset.output_range / dataset.y_scale / 2
     kernels = {model.kernel: model for model in models}
-    exact = {kernel: model.exact_statistics(train) for kernel, model in kernels.items()}
+    sums = {kernel: model.integer_sums(train) for kernel, model in kernels.items()}
     noise: dict[object, NoiseScales] = {
         kernel: noise_scales(multiplier, R_y, model.feature_bound(train), model.noise_ratio)
         for kernel, model in kernels.items()
     }
-    coinpress = CoinPress(rho=rho)
+    coinpress, public = CoinPress(rho=rho), _public(rng)
 
     def run() -> tuple[float, tuple[int, SparseFit]] | None:
-        index = int(rng.integers(len(models)))
+        index = int(public.integers(len(models)))
         model, sigma = models[index], math.sqrt(candidates[index].noise_variance)
-        fit = model.fit_statistics(add_noise(*exact[model.kernel], noise[model.kernel], rng), train)
+        whole, scales = sums[model.kernel], noise[model.kernel]
+        released = measure(whole, scales) if rng is None else add_noise(*whole.values(), scales, rng)
+        fit = model.fit_statistics(released, train)
         # highest density of the noise alone, and the density 2 R_y away from a perfect prediction
         radius = (R_y / sigma) ** 2
         centre = -math.log(2 * math.pi) / 2 - math.log(sigma) - radius
@@ -127,6 +130,11 @@ def _runner(
         return (score, (index, fit)) if score <= centre + radius else None
 
     return run
+
+
+def _public(rng: np.random.Generator | None) -> np.random.Generator:
+    """Source of what depends on no record: candidates and the number of runs."""
+    return np.random.default_rng() if rng is None else rng
 
 
 def _choice(run: Run, runs: int, guarantee: Guarantee) -> HyperparameterChoice:

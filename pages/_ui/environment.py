@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
 
 from pages._ui.hosts import Host
 
+_KEY = re.compile(r"[0-9a-f]{64,256}")
 _FOOTPRINT_MB = 1024  # a worker has 0.52 GB of addresses before its first task
 
 
@@ -76,12 +80,56 @@ def lattice(environment: Mapping[str, str] = os.environ) -> str | None:
     return text or None
 
 
+def state(environment: Mapping[str, str] = os.environ) -> Path:
+    """The folder of what lasts. Raises ValueError if it is there and no folder."""
+    text = environment.get("DPGP_STATE", "")
+    if "\0" in text or (os.path.exists(text) and not os.path.isdir(text)):
+        raise ValueError(
+            f"DPGP_STATE must name a folder, and {text!r} is none; leave it unset for one of the user's own"
+        )
+    if text:
+        return Path(text)
+    home = environment.get("XDG_STATE_HOME", "")  # counts if it is absolute, says the standard
+    return (Path(home) if os.path.isabs(home) else Path.home() / ".local/state") / "dpgp"
+
+
+def ledger_key(environment: Mapping[str, str] = os.environ) -> str | None:
+    """The key in DPGP_LEDGER_KEY; None if it is not set. Raises ValueError, which does not repeat it."""
+    text = environment.get("DPGP_LEDGER_KEY", "").strip().lower()
+    if text and not _KEY.fullmatch(text):
+        raise ValueError(
+            f"DPGP_LEDGER_KEY must be 64 to 256 hexadecimal digits, got {len(text)} characters; make it with "
+            "'openssl rand -hex 32', or leave it unset for one in the state folder"
+        )
+    return text or None
+
+
+def ledger_dsn(environment: Mapping[str, str] = os.environ) -> str | None:
+    """The PostgreSQL database in DPGP_LEDGER_DSN; None if not set. Raises ValueError, which does not repeat it."""
+    text = environment.get("DPGP_LEDGER_DSN", "").strip()
+    if not text:
+        return None
+    if find_spec("psycopg") is None:
+        raise ValueError("DPGP_LEDGER_DSN needs psycopg, which is not installed; pip install 'dpgp[postgres]'")
+    from psycopg import ProgrammingError
+    from psycopg.conninfo import conninfo_to_dict
+
+    try:
+        conninfo_to_dict(text)
+    except ProgrammingError:
+        raise ValueError(
+            "DPGP_LEDGER_DSN must be the address of a PostgreSQL database, as in postgresql://user@host/name; leave it "
+            "unset for a file in the state folder"
+        ) from None
+    return text
+
+
 def problems(environment: Mapping[str, str] = os.environ) -> list[str]:
     """One sentence for each variable that cannot be used."""
     found = []
     checks: list[Callable[[], object]] = [partial(whole, name, environment) for name in WHOLE]
     checks += [partial(switched_on, name, environment) for name in _SWITCHES]
-    checks += [partial(hosts, environment), partial(lattice, environment)]
+    checks += [partial(each, environment) for each in (hosts, lattice, state, ledger_key, ledger_dsn)]
     for check in checks:
         try:
             check()

@@ -5,22 +5,31 @@ from pathlib import Path
 import streamlit as st
 
 from pages._ui import menu, session
-from pages._ui.look import address
+from pages._ui.look import address, state
 from pages._ui.tour import walk
 from pages._ui.work import waiting
 
+TITLE = "What privacy costs a Gaussian process"
 st.set_page_config(
-    page_title="What privacy costs a Gaussian process",
+    page_title=TITLE,
     page_icon=str(Path(__file__).with_name("icon.png")),  # a local file: named icons are fetched from elsewhere
     layout="wide",
 )
 
 page = st.navigation(
-    [
-        st.Page(row.path, title=row.title, icon=f":material/{row.icon}:", default=row is menu.PAGES[0])
-        for row in menu.PAGES
-    ]
+    {
+        section: [
+            st.Page(row.path, title=row.title, icon=f":material/{row.icon}:", default=row is menu.PAGES[0])
+            for row in rows
+        ]
+        for section, rows in menu.sections().items()
+    },
+    position="top",
 )
+st.set_page_config(page_title=f"{page.title}: {TITLE}")  # what a tab and a screen reader say
+st.html(Path(__file__).parent / "look" / "page.css")
+if st.query_params.get("lesson") == "1":
+    st.html(Path(__file__).parent / "look" / "lesson.css")
 # Streamlit's menu drops the address's parameters; put them back, so that the state goes along from page to page.
 carried = session.CARRIED.get({})
 moved = session.PAGE.get(page.url_path) != page.url_path
@@ -33,6 +42,7 @@ if wanted != asked or address.repeated():
     address.remember()
     st.switch_page(page, query_params=wanted)
 waiting.reserve()
+state.begin(page.url_path)
 with address.explained(menu.TITLES), walk.banner(page.url_path):
     page.run()
 session.PAGE.put(page.url_path)

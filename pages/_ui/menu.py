@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 
 from datasets import exhibit
 from pages._ui.attack import controls as attack
@@ -19,6 +19,7 @@ from pages._ui.sparse import controls as sparse
 from pages._ui.start import controls as start
 
 Address = dict[str, str]
+Section = Literal["Learn", "Explore", "Decide", "Publish"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +30,7 @@ class Page:
         file: of the folder ``pages``, without its ending; its address, but for the first page, which is at the root.
         title: in the navigation.
         icon: name of a Material symbol.
+        section: of the navigation.
         question: what it answers, on the start page's card; none for the start page itself.
         drop_downs: of its controls: an address may give a value or its title.
         warm: addresses whose results are computed before the first visitor asks, besides the page's default.
@@ -38,6 +40,7 @@ class Page:
     file: str
     title: str
     icon: str
+    section: Section
     question: str = ""
     drop_downs: Sequence[DropDown[Any]] = ()
     warm: Sequence[Address] = ()
@@ -56,11 +59,18 @@ def every_length(name: str) -> list[Address]:
 
 
 PAGES = (
-    Page(file="start", title="Start", icon="home", drop_downs=(start.FAMILY,)),
+    Page(
+        file="start",
+        title="Start",
+        icon="home",
+        section="Learn",
+        drop_downs=(start.FAMILY, compare.DATASET, start.MECHANISM),
+    ),
     Page(
         file="kung_curves",
         title="!Kung curves",
         icon="show_chart",
+        section="Learn",
         question="How much noise hides one woman's height, on a growth curve?",
         drop_downs=(offers.CURVE, *offers.RELEASE),
         warm=(*every_length("kung"), *offers.CURVE.others()),
@@ -69,6 +79,7 @@ PAGES = (
         file="london_noise_map",
         title="London noise map",
         icon="map",
+        section="Explore",
         question="Where on a map of London is privacy cheap, and where is it dear?",
         drop_downs=(offers.MAP, cloaking.LAYER, *offers.RELEASE),
         warm=(*every_length("london_hexes"), *offers.MAP.others()),
@@ -77,14 +88,16 @@ PAGES = (
         file="excursion_sets",
         title="Excursion sets",
         icon="landscape",
+        section="Explore",
         question="Where is it too high, seen through private posterior paths?",
-        drop_downs=(excursion.KIND, excursion.LAYER),
-        warm=excursion.KIND.others(),
+        drop_downs=(excursion.STUDY, excursion.LAYER),
+        warm=excursion.STUDY.others(),
     ),
     Page(
         file="lengthscale_choice",
         title="Lengthscale choice",
         icon="straighten",
+        section="Decide",
         question="Which lengthscale should a private analysis use, and what does choosing it cost?",
         drop_downs=(lengthscale.DATASET, lengthscale.CHOICE_BY, offers.KERNEL, offers.OBJECTIVE, offers.CALIBRATION),
         warm=lengthscale.DATASET.others(),
@@ -93,6 +106,7 @@ PAGES = (
         file="compare",
         title="Compare",
         icon="balance",
+        section="Decide",
         question="Which mechanism costs least, and which ε does a target error need?",
         drop_downs=(compare.DATASET, offers.KERNEL),
         warm=compare.DATASET.others(),
@@ -101,6 +115,7 @@ PAGES = (
         file="sparse_dp_gp",
         title="Sparse DP-GP",
         icon="scatter_plot",
+        section="Explore",
         question="What if the inputs are private too?",
         drop_downs=(sparse.DATASET, sparse.VIEW),
         warm=(*sparse.DATASET.others(), *sparse.VIEW.others()),
@@ -109,6 +124,7 @@ PAGES = (
         file="attack",
         title="Attack",
         icon="visibility",
+        section="Learn",
         question="Can an attacker tell who is in the data?",
         drop_downs=(attack.TARGET, attack.INPUTS),
         warm=attack.TARGET.others(),
@@ -117,6 +133,7 @@ PAGES = (
         file="your_data",
         title="Your data & release",
         icon="upload_file",
+        section="Publish",
         question="What may be published from your own table?",
         of_one_session=True,
     ),
@@ -124,6 +141,7 @@ PAGES = (
         file="explore_release",
         title="Explore a release, free",
         icon="travel_explore",
+        section="Publish",
         question="What else does one release say, for free?",
         drop_downs=(explore.SHOWN, explore.AVERAGED, explore.OF, explore.NOISE, offers.KERNEL),
         warm=offers.KERNEL.others(),
@@ -132,6 +150,7 @@ PAGES = (
         file="how_cloaking_works",
         title="How cloaking works",
         icon="visibility_off",
+        section="Learn",
         question="Why does one person need so little noise to hide?",
         drop_downs=(offers.CURVE, *offers.RELEASE),
     ),
@@ -139,6 +158,11 @@ PAGES = (
 TITLES: Mapping[str, Mapping[str, str]] = {  # of every drop-down: parameter -> value -> title
     drop_down.key: drop_down.titles for page in PAGES for drop_down in page.drop_downs
 }
+
+
+def sections() -> dict[str, list[Page]]:
+    """The navigation: every page under its section."""
+    return {name: [page for page in PAGES if page.section == name] for name in get_args(Section)}
 
 
 def cards() -> list[tuple[str, str]]:

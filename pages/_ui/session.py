@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from dpgp_core.accounting.guarantee import Guarantee
     from dpgp_core.arrays import FloatArray
     from dpgp_core.release import Published, ReleaseSpec
+    from pages._ui.ledgers.deliveries import Issued
+    from pages._ui.look.state import Stand, Steps
     from pages._ui.own.upload import Prepared, Table
-    from pages._ui.serve.visitors import Issued
 
 T = TypeVar("T")
 
@@ -65,15 +66,19 @@ CARRIED: Slot[dict[str, str]] = Slot("carried")  # parameters that go along from
 ASKED: Slot[dict[str, str]] = Slot("asked")  # what an address asked for before it was made usable
 LAST_ADDRESS: Slot[dict[str, str]] = Slot("last_address")
 EXPLAINED: Slot[frozenset[str]] = Slot("explained")  # parameters that a control has explained already
+STANDS: Slot[dict[str, Stand]] = Slot("stands")  # where the controls of this page stand
+STEPS: Slot[Steps] = Slot("steps")  # what can be undone
 # Pages
 SEEN: Slot[dict[str, dict[str, Guarantee]]] = Slot("seen_releases")  # dataset -> settings -> promise
 TILE: Slot[tuple[float, float]] = Slot("tile")  # lengthscale and epsilon that were clicked
 SEARCH_ASKED: Slot[bool] = Slot("search_asked")
 # A visitor's own table: in this session's memory and nowhere else
 OWN_TABLE: Slot[Table] = Slot("own_table")
+OWN_TAKEN: Slot[tuple[str, str]] = Slot("own_taken")  # digest and dialect of what the uploader holds
 OWN_FORM: Slot[dict[str, Any]] = Slot("own_form")  # what was declared: streamlit forgets controls that are off screen
 OWN_READY: Slot[tuple[tuple[str, ReleaseSpec], Prepared]] = Slot("own_ready")
 OWN_PREVIEW: Slot[tuple[ReleaseSpec, FloatArray]] = Slot("own_preview")
+OWN_OUTLOOK: Slot[tuple[ReleaseSpec, FloatArray]] = Slot("own_outlook")  # of other budgets
 OWN_RELEASED: Slot[tuple[Issued, Published, ReleaseSpec]] = Slot("own_released")
 OWN_REFUSED: Slot[str] = Slot("own_refused")
 OWN_FILES: Slot[int] = Slot("own_files")  # files forgotten so far: a new number empties the uploader
@@ -83,8 +88,11 @@ EXPLORED_REFIT: Slot[tuple[tuple[str, Any], Any]] = Slot("own_explored_refit")
 EXPLORED_FILES: Slot[int] = Slot("own_explored_files")  # a new number empties the uploader
 EXPLORED_SETTINGS: Slot[frozenset[str]] = Slot("own_explored_settings")  # all that were looked at
 OWN_TOKEN: Slot[str] = Slot("own_token")  # who this is, where there are no cookies
+OWN_LEDGER_TOKEN: Slot[str] = Slot("own_ledger_token")  # just made; shown until its owner has kept it
 
-_OURS = frozenset(slot.key for slot in (PAGE, CARRIED, ASKED, LAST_ADDRESS, EXPLAINED, SEEN, TILE, SEARCH_ASKED))
+_OURS = frozenset(
+    slot.key for slot in (PAGE, CARRIED, ASKED, LAST_ADDRESS, EXPLAINED, STANDS, STEPS, SEEN, TILE, SEARCH_ASKED)
+)
 
 
 def control(key: str) -> Any:

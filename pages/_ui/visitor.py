@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import secrets
 from collections.abc import Mapping
 
 COOKIE = "dpgp_session"
@@ -13,6 +14,11 @@ _TOKEN = re.compile(r"[A-Za-z0-9_-]{22,64}")  # 22 characters of 6 bits hold 128
 def well_formed(token: str | None) -> bool:
     """Whether a cookie's value could be a token: 22 to 64 letters, digits, ``-`` or ``_``."""
     return token is not None and _TOKEN.fullmatch(token) is not None
+
+
+def fresh(proposed: str | None = None) -> str:
+    """A token for a browser that has none: ``proposed`` if it is well formed, else 192 random bits."""
+    return proposed if proposed is not None and well_formed(proposed) else secrets.token_urlsafe(24)
 
 
 def token_in(cookies: Mapping[str, str], secure: bool) -> str | None:

@@ -32,14 +32,18 @@ def test_page_rows_cover_every_release_page(monkeypatch):
     assert [work for work in works if work.startswith("epsilon")] == [
         f"epsilon, delta, draw: {name}" for name in ("kung", "toy_1d", "london_hexes", "london_sales")
     ]
+    assert sum(work.startswith("intervals") for work in works) == 4
     assert works.count("lengthscale: kung, 25 years (default)") == 1
     assert works.count("lengthscale: london_hexes, 15 km (slowest)") == 1
 
 
 def test_a_page_computes_both_methods():
-    ours, paper = benchmark.Page("toy_1d").prepare(1.0)()
+    outcomes, intervals = benchmark.Page("toy_1d").prepare(1.0)
+    ours, paper = outcomes()
     assert ours.release.guarantee.theorem.startswith("2 releases composed")
     assert "Hall" in paper.release.guarantee.theorem
+    narrow, wide = (float(halves.noise.mean()) for halves in intervals())
+    assert narrow < wide
 
 
 def test_scale_rows(capsys):

@@ -1,11 +1,13 @@
 import asyncio
 import math
 
+import numpy as np
 import pytest
 
 from benchmarks import load
 from benchmarks.load_phases import _unseen
 from benchmarks.load_report import Phase, quantile
+from benchmarks.load_walk import growth
 from benchmarks.streamlit_client import Answer, Session
 
 
@@ -89,3 +91,49 @@ def test_no_load_is_refused(arguments, capsys):
     with pytest.raises(SystemExit):
         load.main(arguments)
     assert "must be" in capsys.readouterr().err
+
+
+def test_a_short_walk_is_answered_and_ends_with_its_table(server, capsys):
+    phases = load.main(
+        ["--walk", "--sessions", "1", "--seconds", "4", "--think", "0", "--idle", "0", "--address", server[0]]
+    )
+    assert [phase.errors for phase in phases] == [[]] * 4
+    assert phases[0].seconds
+    assert len(phases[3].seconds) == sum(len(phase.seconds) for phase in phases[:3])
+    assert "errors and exceptions" in capsys.readouterr().out
+
+
+def test_a_session_uploads_a_table_and_leaves_in_the_middle(server):
+    async def answers():
+        async with Session(server[0], "your_data") as tab:
+            await tab.open()
+            given = await tab.upload("mine.csv", b"age,height\n1,2\n3,4\n")
+            await tab.leave()
+        async with Session(server[0], "your_data") as tab:
+            return given, await tab.open()
+
+    given, after = asyncio.run(answers())
+    assert given.exceptions == after.exceptions == []
+    assert "2. Declare" not in after.text
+    assert 0 < given.first <= given.seconds
+
+
+def test_growth_is_the_slope_after_the_beginning_with_an_error_that_holds_it():
+    rng = np.random.default_rng(1)
+    t = np.linspace(0, 3600, 200)
+    noisy = 300 + 7 * t / 3600 + rng.normal(0, 2, 200) - 500 * (t < 300)
+    slope, error = growth(list(zip(t, noisy, strict=True)))
+    assert abs(slope - 7) < 5 * error
+    assert 0.1 < error < 3
+    assert growth(list(zip(t, 5 * t / 3600, strict=True))) == (pytest.approx(5), pytest.approx(0, abs=1e-6))
+    assert math.isnan(growth([])[0])
+    assert math.isnan(growth([(0.0, 1.0)] * 30)[1])
+
+
+@pytest.mark.parametrize(
+    "wrong", [["--walk", "--address", "http://example.org"], ["--walk", "--seconds", "7200", "--idle", "1"]]
+)
+def test_a_walk_is_bounded_and_stays_on_this_machine(wrong, capsys):
+    with pytest.raises(SystemExit):
+        load.main(wrong)
+    assert "error: --" in capsys.readouterr().err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -34,12 +35,17 @@ def test_a_number_that_cannot_be_meant_is_one_sentence_with_name_value_and_remed
         ("DPGP_HOSTS", "https://example.org", "got 'https://example.org'"),
         ("DPGP_HOSTS", "a.example,,b.example", "got ''"),
         ("DPGP_LATTICE", str(Path(__file__)), "must name a folder"),
+        ("DPGP_STATE", str(Path(__file__)), "must name a folder"),
+        ("DPGP_LEDGER_KEY", "ab" * 31, "64 to 256 hexadecimal digits, got 62 characters; make it with 'openssl rand"),
+        ("DPGP_LEDGER_KEY", "secret" * 20, "got 120 characters"),
+        ("DPGP_LEDGER_DSN", "mysql://somebody:hidden@host/x", "must be the address of a PostgreSQL database"),
     ],
 )
 def test_so_are_the_others(name, text, said):
     [sentence] = problems({name: text})
     assert sentence.startswith(name)
     assert said in sentence
+    assert not {"hidden", "secretsecret"} & set(re.findall(r"\w+", sentence))  # keys and passwords are not repeated
 
 
 def test_what_can_be_used_is_said_nothing_about():
@@ -51,6 +57,11 @@ def test_what_can_be_used_is_said_nothing_about():
         "DPGP_WARM": "0",
         "DPGP_LATTICE": "",
     }
+    good |= {
+        "DPGP_STATE": "/nowhere/yet",
+        "DPGP_LEDGER_KEY": "AB" * 32,
+        "DPGP_LEDGER_DSN": "postgresql://u:p@host/name",
+    }
     assert problems(good | {"DPGP_UPLOADS": "1", "DPGP_HOSTS": "example.org:8501, [::1]", "DPGP_OTHER": "x"}) == []
     assert environment.whole("DPGP_WORKER_MB", good) == 1024
     assert environment.whole("DPGP_CACHE_MB", {"DPGP_CACHE_MB": " "}) == 600
@@ -58,18 +69,33 @@ def test_what_can_be_used_is_said_nothing_about():
     assert environment.switched_on("DPGP_UPLOADS", good)
 
 
-def test_a_server_with_wrong_settings_says_all_of_them_and_does_not_start():
-    wrong = {"DPGP_WORKERS": "0", "DPGP_CACHE_MB": "ten", "DPGP_HOSTS": "a b"}
+def refused(**settings):
+    """What a server says that must not start."""
     started = subprocess.run(
         [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", "0"],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "STREAMLIT_SERVER_ADDRESS": "127.0.0.1", **wrong},
+        env={**os.environ, "PYTHONPATH": str(ROOT), "STREAMLIT_SERVER_ADDRESS": "127.0.0.1", **settings},
         capture_output=True,
         text=True,
         timeout=60,
         check=False,
     )
     assert started.returncode != 0
+    return started
+
+
+def test_a_server_whose_ledgers_would_not_last_says_so_and_does_not_start(tmp_path):
+    (tmp_path / "thesis.tex").touch()
+    tmp_path.chmod(0o700)
+    said = refused(DPGP_STATE=str(tmp_path)).stderr
+    assert "holds 'thesis.tex', which is none of its files; set DPGP_STATE to an empty folder" in said
+    assert "Traceback" not in said
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+def test_a_server_with_wrong_settings_says_all_of_them_and_does_not_start():
+    wrong = {"DPGP_WORKERS": "0", "DPGP_CACHE_MB": "ten", "DPGP_HOSTS": "a b"}
+    started = refused(**wrong)
     for name in wrong:
         assert f"\n{name} must be " in f"\n{started.stderr}"
     assert "Traceback" not in started.stderr

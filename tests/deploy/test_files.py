@@ -5,8 +5,13 @@ import base64
 import hashlib
 import re
 import shutil
+import socket
+import ssl
 import subprocess
 import sys
+import urllib.error
+import urllib.request
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -16,6 +21,7 @@ import yaml
 from deploy import local
 from pages._ui.visitor import COOKIE, SECURE_COOKIE
 from pages._ui.work import cached
+from tests.waiting import PATIENCE, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 DEPLOY = ROOT / "deploy"
@@ -49,8 +55,35 @@ def nginx_says(folder, *command):
     return asked.returncode, asked.stderr
 
 
+def answers(port):
+    with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+        return True
+    return False
+
+
+def certificate(folder):
+    """A certificate of our own for localhost; returns its path."""
+    folder.mkdir()
+    files = ["-keyout", str(folder / "privkey.pem"), "-out", str(folder / "fullchain.pem")]
+    name = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", *files, *name]
+    subprocess.run(command, check=True, capture_output=True)
+    return folder / "fullchain.pem"
+
+
+def test_certificates_are_read_only_and_nothing_else_is_served_in_clear():
+    text = (DEPLOY / "tls.yaml").read_text().replace("!override", "")
+    gate = yaml.safe_load(text)["services"]["gate"]
+    assert gate["ports"] == ["443:8443"]
+    assert all(volume.endswith(":ro") for volume in gate["volumes"])
+    plain = {volume.split(":")[1] for volume in COMPOSE["services"]["gate"]["volumes"]}
+    assert {volume.split(":")[-2] for volume in gate["volumes"]} == plain | {"/etc/dpgp/tls"}
+    listened = re.findall(r"(?m)^listen (\S+)", (DEPLOY / "listen-tls.conf").read_text())
+    assert listened == ["8443", "127.0.0.1:8080;"]
+
+
 def test_packages_are_installed_from_the_lock_with_hashes_and_nothing_else():
-    installs = [argument for name, argument in instructions() if name == "RUN" and "install" in argument]
+    installs = [argument for name, argument in instructions() if name == "RUN" and "pip install" in argument]
     assert len(installs) == 1
     assert "--require-hashes -r /requirements.lock" in installs[0]
     assert "COPY requirements.lock" in DOCKERFILE
@@ -108,12 +141,24 @@ def test_no_container_can_write_or_gain_rights(name):
     assert service["cap_drop"] == ["ALL"]
     assert service["security_opt"] == ["no-new-privileges:true"]
     assert not {"privileged", "cap_add", "network_mode", "pid", "devices"} & set(service)
-    assert all(volume.endswith(":ro") for volume in service.get("volumes", []))
+    lasting = ["state:/state"] if name in APPS else []  # one volume for the ledgers, shared by the replicas
+    assert [volume for volume in service.get("volumes", []) if not volume.endswith(":ro")] == lasting
     [tmpfs] = service["tmpfs"]
     assert re.match(r"/tmp:size=\d+m,.*noexec", tmpfs)
     assert re.fullmatch(r"\d+[mg]", service["mem_limit"])
     assert service["cpus"] > 0
     assert service["pids_limit"] > 0
+    assert service["init"] is True
+    assert service["ulimits"] == {"core": 0}
+    assert service["restart"] == "unless-stopped"
+
+
+def test_ledgers_last_in_a_folder_that_only_the_server_can_read():
+    assert set(COMPOSE["volumes"]) == {"state"}
+    settings = dict(pair.split("=", 1) for pair in " ".join(arguments("ENV")).split())
+    assert settings["DPGP_STATE"] == "/state"
+    assert "install -d -o 10001 -g 10001 -m 700 /state" in DOCKERFILE
+    assert arguments("USER") == ["10001:10001"]
 
 
 def test_all_processes_at_their_limit_fit_the_container():
@@ -123,7 +168,6 @@ def test_all_processes_at_their_limit_fit_the_container():
     for name in APPS:
         limit = int(re.fullmatch(r"(\d+)g", COMPOSE["services"][name]["mem_limit"])[1]) * 1024
         assert processes * int(settings["DPGP_WORKER_MB"]) + server < limit
-        assert COMPOSE["services"][name]["ulimits"] == {"core": 0}
 
 
 def test_there_are_two_replicas_with_one_secret_that_are_reached_through_the_gate_only():
@@ -177,6 +221,27 @@ def test_the_body_limit_is_streamlits_with_room_for_the_form():
 
 @pytest.mark.skipif(local.NGINX is None, reason="NO NGINX: nginx is not installed")
 class TestNginxTakesIt:
+    def test_with_certificates(self, tmp_path):
+        """It ends TLS itself: a browser that trusts the certificate is answered, and told to come by TLS only."""
+        [port, plain] = local.free_ports(2)
+        arguments = local.configure(tmp_path, plain, local.free_ports(1))
+        listen = (DEPLOY / "listen-tls.conf").read_text()
+        listen = listen.replace("listen 8443", f"listen 127.0.0.1:{port}").replace(
+            "127.0.0.1:8080", f"127.0.0.1:{plain}"
+        )
+        (tmp_path / "listen.conf").write_text(listen)
+        made = certificate(tmp_path / "tls")
+        code, said = nginx_says(tmp_path, *arguments)
+        assert code == 0, said
+        with local._process([local.NGINX, *arguments], tmp_path / "log", {}) as process:
+            wait_until(lambda: process.poll() is None and answers(port), "nginx on its port")
+            asked = urllib.request.Request(f"https://localhost:{port}/readyz")
+            with pytest.raises(urllib.error.HTTPError) as refused:
+                urllib.request.urlopen(asked, timeout=PATIENCE, context=ssl.create_default_context(cafile=made))
+            with refused.value as answer:
+                assert answer.code == 404
+                assert "max-age=" in answer.headers["Strict-Transport-Security"]
+
     def test_as_in_the_container(self, tmp_path):
         for name in ("nginx.conf", "listen.conf", "replicas.conf"):
             shutil.copy(DEPLOY / name, tmp_path)

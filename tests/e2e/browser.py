@@ -8,6 +8,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -49,16 +50,17 @@ def serve(log: IO[bytes] | None = None, **settings: str) -> Iterator[str]:
         port = probe.getsockname()[1]
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "STREAMLIT_SERVER_ADDRESS": "127.0.0.1", "DPGP_WARM": "0"}
-    environment |= settings
     to = log or subprocess.DEVNULL
-    process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=to, stderr=to)
     address = f"http://127.0.0.1:{port}"
-    try:
-        _wait_for(f"{address}/_stcore/health", process)
-        yield address
-    finally:
-        process.terminate()
-        process.wait(timeout=PATIENCE)
+    with tempfile.TemporaryDirectory() as folder:  # ledgers of pictures and tests end with them
+        environment = {"DPGP_STATE": str(Path(folder) / "state")} | environment | settings
+        process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=to, stderr=to)
+        try:
+            _wait_for(f"{address}/_stcore/health", process)
+            yield address
+        finally:
+            process.terminate()
+            process.wait(timeout=PATIENCE)
 
 
 def _wait_for(url: str, process: subprocess.Popen[bytes]) -> None:

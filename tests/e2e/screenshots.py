@@ -30,7 +30,7 @@ def save(png: bytes, path: Path) -> None:
 def take(browser: Browser, address: str, page_name: str, look: str, folder: Path) -> None:
     """One picture of the whole page, sidebar included on wide screens."""
     width, height, scheme = LOOKS[look]
-    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
+    context = tool.new_context(browser, viewport={"width": width, "height": height}, color_scheme=scheme)
     page = context.new_page()
     page.goto(f"{address}/{'' if page_name == 'start' else page_name}")
     tool.settle(page)
@@ -50,7 +50,7 @@ def take(browser: Browser, address: str, page_name: str, look: str, folder: Path
 def take_step(browser: Browser, address: str, number: int, look: str, folder: Path) -> None:
     """What one sees first at a step of the guided tour, its answer revealed."""
     width, height, scheme = LOOKS[look]
-    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
+    context = tool.new_context(browser, viewport={"width": width, "height": height}, color_scheme=scheme)
     page = context.new_page()
     page.goto(f"{address}/{walk.link(number).removeprefix('./')}")
     tool.settle(page)

@@ -109,7 +109,7 @@ def command(pid):
 
 @pytest.fixture
 def page(chromium, watched):
-    context = chromium.new_context(viewport={"width": 1440, "height": 900})
+    context = tool.new_context(chromium, viewport={"width": 1440, "height": 900})
     page = context.new_page()
     page.goto(f"{watched[0]}/your_data")
     tool.settle(page)

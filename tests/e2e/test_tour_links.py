@@ -6,6 +6,7 @@ from urllib.parse import parse_qsl, urlsplit
 from pages._ui import menu
 from pages._ui.tour import walk
 from tests.e2e import browser as tool
+from tests.e2e.test_browser import go_to
 
 
 def follow(page, label: str) -> None:
@@ -50,8 +51,7 @@ def test_the_tour_leads_through_its_states_whatever_was_moved_on_the_way(visit):
 def test_off_the_tour_one_is_led_back_to_the_step(visit):
     page = visit.open("kung_curves?tour=3&epsilon=2")
     assert epsilon(page) == 2
-    page.locator("[data-testid=stSidebarNav]").get_by_role("link", name="Sparse DP-GP").click()
-    tool.settle(page)
+    go_to(page, "Sparse DP-GP")
     page.get_by_text("off the tour").wait_for()
     follow(page, "Back to the tour")
     page.get_by_text("step 3 of 7").wait_for()

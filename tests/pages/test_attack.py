@@ -10,14 +10,14 @@ from tests.pages.reading import page_text, traces
 
 
 def test_golden_area_of_the_published_setting(open_page):
-    app = open_page("attack", r="0.1", sigma="0.5", paths="3")
+    app = open_page("attack", attack_r="0.1", attack_sigma="0.5", attack_paths="3")
     # targets: AUC .958 with 10,000 shadows; its standard error and ours are about .0014 each
     assert float(app.metric[0].value) == pytest.approx(0.958, abs=0.008)
 
 
 @pytest.mark.parametrize("mechanism", ["cloaking", "gp_prior"])
 def test_best_attack_on_gaussian_noise_has_the_exact_area(open_page, mechanism):
-    app = open_page("attack", attack_on=mechanism)
+    app = open_page("attack", attack_on=mechanism, delta="0.01")
     # N(0, 1) against N(mu, 1), mu = 1 / s'(1, 0.01) = 0.5325: AUC = Phi(mu / sqrt 2). 10,000 of each: sd .004
     expected = ndtr(1 / noise_multiplier(1.0, 0.01) / np.sqrt(2))
     assert float(app.metric[0].value) == pytest.approx(expected, abs=0.02)
@@ -40,7 +40,7 @@ def test_curves_are_shown_on_linear_and_logarithmic_axes(open_page):
 
 def test_more_paths_cost_more(open_page):
     one, ten = (
-        float(open_page("attack", paths=paths, shadows="1000").metric[2].value.replace(",", ""))
+        float(open_page("attack", attack_paths=paths, shadows="1000").metric[2].value.replace(",", ""))
         for paths in ("1", "10")
     )
     assert ten > one

@@ -38,7 +38,7 @@ def test_unreachable_target_is_said_plainly(open_page):
 
 
 def test_epsilon_needed_reaches_the_target(open_page):
-    app = open_page("compare", target_cm="9.0")
+    app = open_page("compare", target_cm="9.0", delta="0.01")
     needed = app.dataframe[0].value.set_index("mechanism").loc["Refined cloaking", "ε needed for the target"]
     data, contest = load_dataset("kung"), contenders.Contest(Model("kung", "EQ", 25.0, 0.3), 0.01, 10, 6)
     held = contenders.prepare(data, contest, "refined")

@@ -6,10 +6,12 @@ import importlib.util
 import subprocess
 import sys
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from datasets import STUDIES
 from pages._ui.compare import contenders
 from pages._ui.excursion import exploration
 from pages._ui.model import Model, load_dataset
@@ -71,7 +73,7 @@ def test_a_cluster_compares_mechanisms_with_the_same_numbers(cluster, monkeypatc
 @needs_dask
 @pytest.mark.filterwarnings("ignore::Warning:(distributed|dask|tornado).*")
 def test_a_cluster_finds_the_same_settings_and_reports_progress(cluster, monkeypatch):
-    monkeypatch.setitem(exploration.SEARCHED, "curve", 2)
+    monkeypatch.setitem(STUDIES, "curve", replace(STUDIES["curve"], searched=2))
     here = exploration.find_settings("curve", 0.3, 0.005, 1, 5.0, lambda done: None)
     monkeypatch.setenv(VARIABLE, cluster)
     seen: list[float] = []

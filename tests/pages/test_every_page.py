@@ -85,7 +85,7 @@ def test_a_bad_draw_number_falls_back(open_page):
 def test_state_link_and_budget_are_on_the_pages_that_release(open_page):
     for page in ("kung_curves", "london_noise_map"):
         sidebar = "\n".join(element.value for element in open_page(page).sidebar.markdown)
-        assert "On screen: **ε = 1.00** at δ = 0.01" in sidebar
+        assert "On screen: **ε = 1** at δ = 1e-5" in sidebar
 
 
 def test_only_one_module_caches():

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from datasets import london_excursion
+from datasets import STUDIES, london_excursion
 from dpgp_core.accounting.posterior_epsilon import posterior_sampling_epsilon
 from pages._ui.excursion import exploration
 from pages._ui.excursion.controls import PATH_LENGTHS
@@ -73,7 +73,7 @@ def test_overlap_of_a_view_by_brute_force():
 
 def test_the_cutoff_does_not_look_at_the_data():
     # validation data come from another seed than the data shown
-    targets = exploration.simulated_targets("curve", 3, 0.3, exploration.VALIDATION_SEED)
+    targets = STUDIES["curve"].simulated(3, noise=0.3, seed=exploration.VALIDATION_SEED)
     dataset, _, _ = exploration.data_of(CURVE)
     assert not any(np.array_equal(X, dataset.X) for X in targets.X)
 
@@ -92,7 +92,7 @@ def test_finding_settings_moves_the_sliders_within_the_budget(open_page):
     app.button[[button.label for button in app.button].index("Find")].click().run()
     assert not app.exception
     assert "Found for epsilon at most 3" in app.success[0].value
-    length, r, s = (float(app.select_slider(key=key).value) for key in ("length", "r", "sigma"))
+    length, r, s = (float(app.select_slider(key=key).value) for key in ("length_curve", "r", "sigma"))
     assert (length in PATH_LENGTHS, r in RIDGES, s in SIGMAS) == (True, True, True)
-    assert exploration.epsilon_of("curve", length, r, s, 0.005, 1) <= 3.0
+    assert exploration.epsilon_of("curve", length, r, s, 1e-4, 1) <= 3.0
     assert float(app.metric[3].value) <= 3.0

@@ -7,7 +7,7 @@ import pytest
 
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import Cloaking
-from pages._ui.look import frame, glossary, palette
+from pages._ui.look import frame, glossary, palette, text
 from tests.pages.test_every_page import PAGES
 
 ROWS = ("Protects", "Neighbours", "Unit", "Promise", "How sure", "Rests on", "Assumes", "Does not cover")
@@ -66,7 +66,7 @@ def test_every_page_has_a_card_whose_every_row_is_read_off_its_guarantee(open_pa
         assert card["Does not cover"] == "; ".join(guarantee.not_covered)
         epsilon = float(re.match(r"ε = ([\d,.]+)", card["Promise"])[1].replace(",", ""))
         assert guarantee.budget.epsilon * (1 - 1e-8) <= epsilon <= guarantee.budget.epsilon * 1.01  # never rounded down
-        assert f"δ = {guarantee.budget.delta:g}" in card["Promise"]
+        assert f"δ = {text.small(guarantee.budget.delta)}" in card["Promise"]
         assert (card["How sure"] == "proven for this setting") == guarantee.established
 
 

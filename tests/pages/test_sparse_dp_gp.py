@@ -16,7 +16,7 @@ def test_every_dataset_draws_and_protects_inputs_too(open_page, data):
     assert not app.exception
     assert not app.warning
     assert "<b>Protects.</b> inputs and outputs" in page_text(app)
-    assert {"ours: whitened", "the paper's", "inducing inputs", "true data"} <= set(traces(app))
+    assert {"ours: whitened", "the paper's", "Bayes cloaking", "inducing inputs", "true data"} <= set(traces(app))
 
 
 @pytest.mark.parametrize("view", ["errors", "choice"])
@@ -28,9 +28,10 @@ def test_every_view_draws_two_charts_and_a_table(open_page, view):
 
 
 def test_bands_are_called_what_they_are(open_page):
-    # how often they hold the curve is shown beside them, not promised: posterior sd of the model, no level
     bands = [name for name, trace in traces(open_page("sparse_dp_gp")).items() if trace.get("fill") == "toself"]
-    assert bands == ["the paper's: ± 1.96 sd", "ours: whitened: ± 1.96 sd"]
+    # the paper's posterior does not hold at its level: it has none
+    ours = ["ours, 95 % interval: one more y", "ours, 95 % interval: the curve"]
+    assert bands == [*ours, "Bayes cloaking, 95 % interval: the curve"]
 
 
 def test_without_the_overlay_no_error_is_shown(open_page):
@@ -54,6 +55,18 @@ def test_our_intervals_hold_and_the_papers_are_too_narrow():
     level = fitting.LEVELS
     assert (found.coverage["ours"] > level - 0.03).all()
     assert (found.coverage["paper"][9:] < level[9:] - 0.1).all()
+
+
+def test_bayes_cloaking_protects_the_same_and_is_judged_alike():
+    guarantees = [guarantee for _, guarantee in TOY.released("one record")]
+    assert {each.protects for each in guarantees} == {"inputs and outputs"}
+    assert len({each.budget for each in guarantees}) == 1
+    found = fitting.fits(TOY)
+    assert (found.bayes.low <= found.bayes.mean).all()
+    assert (found.bayes.mean <= found.bayes.high).all()
+    assert found.rmse["bayes"] < found.rmse["paper"]
+    # shares of one half of the data inside intervals of four draws: they hold too much rather than too little
+    assert (found.coverage["bayes"] > fitting.LEVELS - 0.08).all()
 
 
 def test_held_out_records_are_not_fitted():

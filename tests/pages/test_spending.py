@@ -7,6 +7,9 @@ import pytest
 import datasets
 from dpgp_core.accounting.gaussian import epsilon_of, noise_multiplier
 from dpgp_core.accounting.ledger import Ledger
+from dpgp_core.kernels import EQ
+from dpgp_core.mechanisms import Cloaking
+from pages._ui.lengthscale.choice import Budgets, guarantees
 from pages._ui.look import spending, text
 from pages._ui.sparse import figures
 from tests.pages.test_sparse_dp_gp import TOY
@@ -40,7 +43,7 @@ def test_every_data_set_has_a_family_and_an_unknown_name_none():
 
 
 def test_numbered_draws_are_called_what_they_are(open_page):
-    app = open_page("kung_curves")
+    app = open_page("kung_curves", delta="0.01")
     app.select_slider(key="epsilon").set_value("2" if "2" in app.select_slider(key="epsilon").options else 2)
     said = said_in_sidebar(app.run())
     assert "pictures seen" not in said
@@ -55,16 +58,30 @@ def test_numbered_draws_are_called_what_they_are(open_page):
 
 def test_what_one_page_shows_counts_on_another_about_the_same_people(open_page):
     app = open_page("sparse_dp_gp", sparse_data="kung")
-    assert "2 separate real releases of the settings seen" in said_in_sidebar(app)  # ours and the paper's
+    assert "3 separate real releases of the settings seen" in said_in_sidebar(app)  # ours, the paper's, Bayes cloaking
     said = said_in_sidebar(app.switch_page("../kung_curves.py").run())
-    assert "4 separate real releases of the settings seen" in said
+    assert "5 separate real releases of the settings seen" in said
     assert "Some of these settings protect outputs only: beside them inputs are public." in said
 
 
-def test_a_table_of_two_private_releases_costs_both():
+def test_a_table_of_three_private_releases_costs_all():
     released = [guarantee for _, guarantee in TOY.released("one record")]
-    both = Ledger(entries=[(str(i), each) for i, each in enumerate(released)]).epsilon(TOY.delta)
-    assert len(released) == 2
-    assert both > 1.2 * max(each.proven_epsilon for each in released)
-    assert f"publishing both costs ε = {text.at_most(both)} at δ = 0.01" in figures.table_note("fits", released)
-    assert spending._together(released, TOY.delta) == text.at_most(both)
+    together = Ledger(entries=[(str(i), each) for i, each in enumerate(released)]).epsilon(TOY.delta)
+    assert len(released) == 3
+    assert together > 1.2 * max(each.proven_epsilon for each in released)
+    assert f"publishing all costs ε = {text.at_most(together)} at δ = 0.01" in figures.table_note("fits", released)
+    assert spending._together(released, TOY.delta) == text.at_most(together)
+
+
+def test_what_settings_cost_together_is_at_the_delta_that_is_named():
+    release = Cloaking(kernel=EQ(), noise_variance=0.1, epsilon=1.0, delta=1e-6).guarantee
+    both = epsilon_of(1 / (2**0.5 * release.loss.mu), 1e-6)  # two Gaussian releases of the same mu
+    assert spending._together([release, release], 1e-6) == text.at_most(both)
+
+
+def test_choice_and_release_together_are_at_the_delta_of_the_page():
+    budgets = Budgets(selection=0.5, regression=1.0, delta=1e-6, calibration="analytic", mechanism="exponential")
+    release = Cloaking(kernel=EQ(), noise_variance=0.1, epsilon=1.0, delta=1e-6).guarantee
+    choice, together = guarantees(budgets, release, "one person")
+    assert choice.loss.pure_epsilon == 0.5
+    assert 1.0 < together <= 1.5 + 1e-9  # at a larger delta the release alone would cost less than 1

@@ -1,19 +1,25 @@
 from __future__ import annotations
 
 import base64
+import re
 
 import numpy as np
 import pytest
 from scipy.special import ndtr
 
 from dpgp_core.accounting.gaussian import noise_multiplier
-from pages._ui.start import deployments
+from pages._ui.compare.contenders import Contest, contender
+from pages._ui.compare.words import Scale
+from pages._ui.look import offers, text
+from pages._ui.model import Draw, Model, load_dataset
+from pages._ui.start import brief, decision, deployments, words
+from pages._ui.start.controls import Decision
 from tests.pages.reading import page_text, traces
 
 
 @pytest.mark.parametrize("epsilon", ["0.1", "1", "10"])
 def test_attackers_success_is_that_of_the_gaussian_test(open_page, epsilon):
-    app = open_page("start", epsilon=epsilon)
+    app = open_page("start", epsilon=epsilon, delta="0.01", prior="50")
     # at even prior odds the best test of N(0,1) against N(mu,1) is right with probability Phi(mu/2)
     expected = 100 * ndtr(0.5 / noise_multiplier(float(epsilon), 0.01))
     assert float(app.metric[0].value.split()[0]) == pytest.approx(expected, rel=0.05)
@@ -24,35 +30,78 @@ def test_a_rare_fact_stays_rare_under_strong_privacy(open_page):
     assert app.metric[0].value == "99 %"  # saying no is right 99 times of 100, before and after
 
 
+def test_a_belief_moves_by_the_odds_and_is_said_in_people(open_page):
+    app = open_page("start", epsilon="1", prior="1")
+    said = page_text(app)
+    assert "a belief of 1 % cannot move above 2.7 % or below 0.37 %" in said  # odds 1 : 99 times and over e
+    assert "Of 10,000 people about whom an attacker is 1 % sure, it is true of 100." in said
+    mu = 1 / noise_multiplier(1.0, offers.DELTA)
+    beyond = ndtr(mu / 2 - 1 / mu) + ndtr(-mu / 2 - 1 / mu)
+    assert f"but for a chance of {text.at_most(beyond, 2)} that δ leaves open" in said
+    assert "cannot move above 2.7 % or below 0.37 %, ever" in page_text(open_page("start", family="laplace"))
+
+
+def test_the_recommendation_is_the_least_epsilon_within_a_quarter(open_page):
+    app = open_page("start", decide_by="laplace_bins", family="laplace", compare_dataset="toy_1d")
+    table = next(table.value for table in app.dataframe if "lowest belief after [%]" in table.value)
+    [error] = [name for name in table if "error" in name]
+    said = next(each.value for each in app.markdown if "Recommended: ε = " in each.value or "No ε up to" in each.value)
+    plain = float(re.search(r"than without privacy \(([\d.]+)", said)[1])
+    within = table["epsilon"][table[error] <= 1.25 * plain * 1.01]
+    assert ("No ε up to" in said) == within.empty
+    assert within.empty or f"Recommended: ε = {within.min():g}**" in said
+
+
+def test_the_brief_is_one_file_that_asks_for_nothing_and_links_to_this_state(open_page):
+    app = open_page("start", epsilon="2", decide_by="laplace_bins", family="laplace")
+    [button] = [each for each in app.get("download_button") if each.proto.label == "One-page brief"]
+    assert button.proto.url
+    held = decision.Cost(np.linspace(40, 8, 15), 7.0, Scale("cm"))
+    link = "http://127.0.0.1/?a=<b>&c=1"
+    found = brief.written(brief.Brief("<T>", "**bold** & <i>", "p", (("a", "<x>"),), (), link), held, 2.0)
+    assert "<b>bold</b> &amp; &lt;i&gt;" in found
+    assert "<x>" not in found
+    assert not re.search(r"(src|href)=|@import|url\(", found)
+    assert found.count("<svg") == 2  # the figure, and the link as a QR code
+    assert "@page { size: A4" in found
+
+
+def test_without_the_overlay_no_error_is_told(open_page):
+    app = open_page("start", overlay="false")
+    assert not app.exception
+    assert "Recommended" not in page_text(app)
+    assert not [name for table in app.dataframe for name in table.value if "not private" in name]
+
+
 def test_words_say_what_is_public(open_page):
-    text = page_text(open_page("start"))
-    assert "**Inputs** (an age, a place) are public on most pages" in text
+    said = page_text(open_page("start"))
+    assert "**Inputs** (an age, a place) are public on most pages" in said
 
 
 def test_extreme_epsilon_is_worded(open_page):
     app = open_page("start", epsilon="100")
-    assert app.metric[1].value == "× over 400,000"
+    assert app.metric[2].value == "× over 400,000"
 
 
 @pytest.mark.parametrize("epsilon", ["0.3", "1", "5"])
 def test_laplace_noise_has_its_own_curve_success_and_guarantee(open_page, epsilon):
-    app = open_page("start", epsilon=epsilon, family="laplace")
+    app = open_page("start", epsilon=epsilon, prior="50", family="laplace")
     assert not app.exception
     # at even odds the median test is right with probability 1 - e^(-epsilon/2) / 2
     expected = 100 * (1 - np.exp(-float(epsilon) / 2) / 2)
     assert float(app.metric[0].value.split()[0]) == pytest.approx(expected, rel=0.05)
-    assert app.metric[2].value == "nothing"
-    curve = traces(app)["best attack"]
+    assert app.metric[3].value == "nothing"
+    curve = traces(app, 2)["best attack"]
     miss = dict(zip(np.round(decoded(curve["x"]), 12), decoded(curve["y"]), strict=True))
     assert miss[0.5] == pytest.approx(np.exp(-float(epsilon)) / 2, rel=1e-9)
     assert "Laplace mechanism" in page_text(app)
 
 
 def test_without_a_known_kind_of_noise_the_limit_itself_is_assumed(open_page):
-    app = open_page("start", epsilon="1", family="any")
+    app = open_page("start", epsilon="1", delta="0.01", prior="50", family="any")
     # 1 - (1 - delta) / (1 + e) at even odds
     assert app.metric[0].value == f"{100 * (1 - 0.99 / (1 + np.e)):.0f} %"
-    assert app.metric[3].value == "any"
+    assert app.metric[4].value == "any"
 
 
 def test_published_budgets_stand_on_the_scale_with_their_sources(open_page):
@@ -61,17 +110,17 @@ def test_published_budgets_stand_on_the_scale_with_their_sources(open_page):
     table = next(table.value for table in app.dataframe if "release" in table.value)
     assert set(table["release"]) == names
     assert table["source"].str.len().min() > 10
-    assert list(traces(app, 1)["published"]["y"]) == [found.name for found in deployments.DEPLOYMENTS]
+    assert list(traces(app, 3)["published"]["y"]) == [found.name for found in deployments.DEPLOYMENTS]
     assert "cannot be compared one to one" in "".join(caption.value for caption in app.caption)
     assert list(table["ε"]) == sorted(table["ε"])
 
 
 def test_words_are_explained_in_place(open_page):
-    text = page_text(open_page("start"))
+    said = page_text(open_page("start"))
     for term in ("epsilon", "delta", "Unit", "Neighbours", "Sensitivity", "Gaussian process", "Lengthscale"):
-        assert term in text
+        assert term in said
     for term in ("Cloaking", "Release", "Ledger"):
-        assert f"**{term}.**" in text
+        assert f"**{term}.**" in said
 
 
 def decoded(values):
@@ -79,3 +128,14 @@ def decoded(values):
     if isinstance(values, dict):
         return np.frombuffer(base64.b64decode(values["bdata"]), dtype=values["dtype"])
     return np.asarray(values, dtype=float)
+
+
+@pytest.mark.parametrize("name", ["refined", "laplace_bins"])
+def test_the_brief_has_the_card_of_its_mechanism_and_the_unit_of_its_data(name):
+    data, contest = load_dataset("kung"), Contest(Model("kung", "EQ", 25.0, 0.3), offers.DELTA, 10, 6)
+    draw = Draw(epsilon=1.0, delta=offers.DELTA)
+    chosen = Decision(draw, 0.01, "gaussian", contest, name, True)
+    page = words.brief(chosen, data, decision.moved(draw, 0.01, "gaussian"), None, "link")
+    card = dict(page.card)
+    assert card["Rests on"] == contender(contest, name, 1.0).guarantee.theorem
+    assert card["Unit"] == data.privacy_unit

@@ -22,7 +22,7 @@ from tests.pages.reading import ROOT
         (1234567, "1,200,000"),
         (0, "0"),
         (-3.14, "-3.1"),
-        (0.9999, "1.0"),
+        (0.9999, "1"),
     ],
 )
 def test_two_significant_digits(value, shown):
@@ -30,13 +30,13 @@ def test_two_significant_digits(value, shown):
 
 
 def test_three_digits_and_unbounded():
-    assert text.number(0.99999999, 3) == "1.00"
+    assert text.number(0.99999999, 3) == "1"
     assert text.number(float("inf")) == "unbounded"
 
 
 @pytest.mark.parametrize(
     ("value", "bound"),
-    [(1.0, "1.00"), (1.0001, "1.01"), (1.4901, "1.50"), (9.991, "10.0"), (1234.5, "1,240"), (0, "0")],
+    [(1.0, "1"), (1.0001, "1.01"), (1.4901, "1.5"), (9.991, "10"), (1234.5, "1,240"), (0, "0")],
 )
 def test_an_upper_bound_is_rounded_up(value, bound):
     assert text.at_most(value) == bound
@@ -56,7 +56,7 @@ def test_the_factor_of_a_probability_is_an_upper_bound():
 def test_a_budget_says_what_delta_is_and_how_much_more_gaussian_noise_promises():
     mechanism = Cloaking(kernel=EQ(), noise_variance=1.0, epsilon=1.0, delta=0.01)
     said = text.budget(mechanism.guarantee)
-    assert said.startswith("ε = 1.00, δ = 0.01: no event's probability can grow by more than a factor exp(ε), plus δ")
+    assert said.startswith("ε = 1, δ = 0.01: no event's probability can grow by more than a factor exp(ε), plus δ")
     # 1 - Phi(Phi^-1(0.95) - mu) of the likelihood-ratio test, mu the exact inverse of the noise multiplier
     power = 100 * norm.cdf(norm.ppf(0.05) + 1 / mechanism.noise_multiplier)
     assert f"accuses 5 % of the innocent finds at most {text.at_most(power)} %" in said

@@ -116,10 +116,10 @@ def test_the_start_page_invites_and_the_button_begins(open_page):
 
 def test_claim_1_attackers_success():
     for epsilon in (0.1, 0.5, 10):
-        expected = ndtr(0.5 / noise_multiplier(epsilon, 0.01))
+        expected = ndtr(0.5 / noise_multiplier(epsilon, answers.DELTA))
         assert text.percent(expected) in answers.promise()
-    assert ndtr(0.5 / noise_multiplier(0.1, 0.01)) < 0.53
-    assert ndtr(0.5 / noise_multiplier(10, 0.01)) > 0.9
+    assert ndtr(0.5 / noise_multiplier(0.1, answers.DELTA)) < 0.53
+    assert ndtr(0.5 / noise_multiplier(10, answers.DELTA)) > 0.8
 
 
 def test_claim_2_two_in_one_place_share_one_pull():
@@ -140,15 +140,15 @@ def test_claim_3_twice_the_epsilon_is_a_little_more_than_half_the_noise():
     data = datasets.load("kung")
 
     def noise(epsilon):
-        cloaking = Cloaking(kernel=EQ(lengthscale=25.0), noise_variance=0.3, epsilon=epsilon, delta=0.01)
-        return np.median(cloaking.release(data, data.X, np.random.default_rng(0)).noise_sd)
+        cloaking = Cloaking(kernel=EQ(lengthscale=25.0), noise_variance=0.3, epsilon=epsilon, delta=answers.DELTA)
+        return 1.96 * np.median(cloaking.release(data, data.X, np.random.default_rng(0)).noise_sd)
 
-    ratio = noise_multiplier(1, 0.01) / noise_multiplier(0.5, 0.01)
+    ratio = noise_multiplier(1, answers.DELTA) / noise_multiplier(0.5, answers.DELTA)
     assert 0.5 < ratio < 0.65
-    assert answers.kung_noise(1, False) / answers.kung_noise(0.5, False) == pytest.approx(ratio, rel=1e-9)
+    assert answers.kung_noise(1, False) / answers.kung_noise(0.5, False) == pytest.approx(ratio, rel=2e-3)
     # the page's design weighs the records and spans a grid too: within 10 % of one at the records alone
     assert answers.kung_noise(0.5, False) == pytest.approx(noise(0.5), rel=0.1)
-    assert answers.kung_noise(0.5, True) > 2 * answers.kung_noise(0.5, False)
+    assert answers.kung_noise(0.5, True) > 1.8 * answers.kung_noise(0.5, False)
 
 
 def test_claim_4_few_neighbours_are_dear_and_a_short_lengthscale_is_dear_everywhere():
@@ -171,9 +171,11 @@ def test_claim_6_the_attack_proves_no_more_than_is_promised_and_far_less_on_path
     def proven(found):
         return found.epsilon_lower / found.guarantee.budget.epsilon
 
-    cloaked = attacks.OutputAttack(answers.KUNG, "cloaking", attacks.Draw(epsilon=1.0, delta=0.01), 10000)
-    paths = attacks.PathAttack(1.0, 0.5, 1, 0.05, "halves", 10000, 1)  # the page's defaults
-    assert 0.5 < proven(attacked(cloaked)) <= 1
+    cloaked = attacks.OutputAttack(answers.KUNG, "cloaking", attacks.Draw(epsilon=1.0, delta=answers.DELTA), 10000)
+    paths = attacks.PathAttack(1.0, 0.5, 1, 0.01, "halves", 10000, 1)  # the page's defaults
+    loose = attacks.OutputAttack(answers.KUNG, "cloaking", attacks.Draw(epsilon=1.0, delta=0.01), 10000)
+    assert 0.5 < proven(attacked(loose)) <= 1
+    assert 0.1 < proven(attacked(cloaked)) <= 1
     assert proven(attacked(paths)) < 0.2
 
 

@@ -4,15 +4,19 @@ import io
 import json
 import zipfile
 from dataclasses import replace
+from functools import partial
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpgp_core.release import CHOICES, ledger_from_json, spec_from_json
+from dpgp_core.release import CHOICES, ledger_from_json, plan_release, spec_from_json
 from dpgp_core.release.specification_json import EXAMPLE
+from pages._ui.ledgers.deliveries import Deliveries
+from pages._ui.ledgers.state import State
+from pages._ui.ledgers.store import Ledgers
 from pages._ui.look.text import plain
 from pages._ui.own import upload
-from pages._ui.serve.visitors import Visitors
 from pages._ui.work import cached
 from tests.pages.reading import page_text, traces
 
@@ -20,10 +24,13 @@ ROWS = "age,height\n" + "\n".join(f"{age},{100 + age + 0.7316 * (age % 3)}" for 
 
 
 @pytest.fixture(autouse=True)
-def own_visitors(monkeypatch):
-    fresh = Visitors()
-    monkeypatch.setattr("pages._ui.own.session.VISITORS", fresh)
-    return fresh
+def ledgers(monkeypatch, tmp_path):
+    """Ledgers of this test alone."""
+    state = State(tmp_path / "state")
+    found = Ledgers(state.database(), state.key())
+    found.prepare()
+    monkeypatch.setattr("pages._ui.own.session.of_this_server", lambda: found)
+    return found
 
 
 def press(app: AppTest, label: str) -> AppTest:
@@ -104,7 +111,7 @@ def test_two_releases_spend_the_budget_and_the_third_is_refused(open_page):
     assert len(ledger_from_json(last_zip(app).read("release.json")).entries) == 3
 
 
-def test_a_click_meanwhile_cannot_end_a_release_that_is_paid_for(open_page, own_visitors, monkeypatch):
+def test_a_click_meanwhile_cannot_end_a_release_that_is_paid_for(open_page, monkeypatch):
     app, once = declared(open_page), cached.jobs.once
 
     def watched(function, *args, waiting=None, **options):
@@ -151,7 +158,7 @@ def test_the_ledger_and_the_table_survive_page_changes(open_page):
     app = press(declared(open_page), "Make release 1")
     app.switch_page("../start.py").run()
     app.switch_page("../your_data.py").run()
-    assert "**1 released**, ε = 1.00 of 1.5 spent" in page_text(app)
+    assert "**1 released**, ε = 1 of 1.5 spent" in page_text(app)
     assert next(each for each in app.number_input if each.key == "own_f_high").value == 200.0
     assert [button.label for button in app.button if button.label.startswith("Make release")] == [
         "Make release 2: spends ε = 1"
@@ -169,32 +176,87 @@ def test_a_total_once_declared_stays(open_page):
     assert "own_f_total" in [each.key for each in app.number_input]
 
 
-def test_an_earlier_ledger_is_continued_from_its_card(open_page, own_visitors):
+def field(app: AppTest, key: str):
+    return next(each for each in app.text_input if each.key == key)
+
+
+def token_shown(app: AppTest) -> str:
+    [code] = app.sidebar.code
+    return code.value
+
+
+def go_on(app: AppTest, token: str) -> AppTest:
+    field(app, "own_owner").set_value(token)
+    return press(app, "Go on with its ledger")
+
+
+def test_the_ledger_goes_on_in_another_browser_by_its_token(open_page):
+    app = press(declared(open_page), "Make release 1")
+    token = token_shown(app)
+    other = go_on(declared(open_page), token)  # another session without cookies is another browser
+    assert "**1 released**, ε = 1 of 1.5 spent" in page_text(other)
+    other = press(other, "Make release 2")
+    assert not other.sidebar.code  # the token was shown before
+    app = press(app.run(), "Make release 3")
+    assert "Refused: this would bring the total" in said(app).replace("\\", "")
+    app = press(app, "I have kept it")
+    assert not app.sidebar.code
+
+
+def test_a_wrong_token_opens_nothing_and_a_new_one_ends_the_old(open_page):
+    app = press(declared(open_page), "Make release 1")
+    first = token_shown(app)
+    app = press(app, "Make a new token")
+    second = token_shown(app)
+    assert second != first
+    other = go_on(open_page("your_data"), first)
+    assert "no ledger here has that token" in said(other)
+    assert "Nothing has been released yet" in page_text(other)
+    assert "**1 released**" in page_text(go_on(other, f" {second} "))
+
+
+def test_a_lost_ledger_goes_on_from_its_card_and_from_no_other(open_page, ledgers, tmp_path):
     app = press(declared(open_page), "Make release 1")
     card = last_zip(app).read("release.json")
-    elsewhere = declared(open_page)
-    uploader = next(each for each in elsewhere.file_uploader if each.key == "own_card")
-    elsewhere = press(uploader.upload("release.json", card, "application/json").run(), "Continue its ledger")
-    assert "**1 released**, ε = 1.00 of 1.5 spent" in page_text(elsewhere)
-    app = press(app, "Make release 2")
-    uploader = next(each for each in app.file_uploader if each.key == "own_card")
-    app = press(uploader.upload("release.json", card, "application/json").run(), "Continue its ledger")
-    assert "counts 1 releases and the ledger here 2" in said(app)
+
+    def continued(content: bytes) -> AppTest:
+        app = open_page("your_data")
+        uploader = next(each for each in app.file_uploader if each.key == "own_card")
+        return press(uploader.upload("release.json", content, "application/json").run(), "Continue from its card")
+
+    assert "that ledger is kept here, and goes on by its token" in said(continued(card))
+    ledgers.database.path.unlink()
+    ledgers.database.create()
+    ledgers.prepare()
+    assert "is not believed" in said(continued(card.replace(b'"epsilon": 1.0', b'"epsilon": 0.9'))).replace("\\", "")
+    found = continued(card)
+    assert "**1 released**, ε = 1 of 1.5 spent" in page_text(found)
+    assert token_shown(found)
 
 
-def test_a_browser_served_elsewhere_before_is_told_so(open_page, own_visitors, monkeypatch):
-    monkeypatch.setattr("pages._ui.own.session.token", lambda: "x" * 32)
-    assert "knows nothing of what this browser released before" in said(open_page("your_data"))
-    own_visitors.issue("y" * 32)
-    monkeypatch.setattr("pages._ui.own.session.token", lambda: "y" * 32)
-    assert said(open_page("your_data")) == ""
+def test_a_zip_that_the_server_no_longer_holds_is_said_to_be_gone(open_page, monkeypatch):
+    app = press(declared(open_page), "Make release 1")
+    monkeypatch.setattr("pages._ui.own.session.DELIVERIES", Deliveries())
+    del app.session_state["own_released"]
+    assert "what it cost stays spent" in captions(app.run())
+
+
+def test_ledgers_that_cannot_be_reached_are_a_sentence(open_page, ledgers):
+    app = declared(open_page)
+    ledgers.database.path.unlink()
+    app = press(app, "Begin a new ledger")
+    assert said(app).count("the ledgers cannot be used now") == 2  # of what was pressed, and of the page
+    assert not app.exception
+    app = open_page("your_data")
+    assert "the ledgers cannot be used now" in said(app)
+    assert not app.button
 
 
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
         (b"", "empty"),
-        (b"PK\x03\x04" + b"0" * 100, "which is not unpacked"),
+        (b"PK\x03\x04" + b"0" * 100, "the file is not an Excel workbook"),
         (b"age,height\n1,2\n3,secret7316\n", "column 'height' has text instead of a number in line 3"),
         (b"age,height\n1,2,3\n4,5,6\n", "line 2 has 3 fields where the header has 2"),
         (b"1.5,2.5\n1,2\n", "numbers"),
@@ -251,18 +313,43 @@ def test_a_server_that_takes_no_files_offers_practice_and_the_command_line(open_
 def test_a_table_and_a_grid_that_are_too_much_together_are_a_sentence(monkeypatch):
     spec = replace(EXAMPLE, x=("age",), y="height", grid=(50,))
     monkeypatch.setattr(upload, "MAX_WORK", 99)
-    for use in (upload.prepared, upload.previewed, upload.released):
+    held = upload.opened("mine.csv", b"age,height\n10,120\n20,150\n")
+    plan = plan_release(spec, np.array([[10.0], [20.0]]))
+    uses = (upload.prepared, partial(upload.previewed, plan=plan), partial(upload.released, plan=plan))
+    for use in uses:
         with pytest.raises(
             ValueError, match=r"2 rows by 50 points of the grid are more than 99 together, the limit here"
         ):
-            use(b"age,height\n10,120\n20,150\n", spec)
+            use(held, spec)
+
+
+def test_semicolons_and_decimal_commas_are_declared(open_page):
+    app = uploaded(open_page, ROWS.replace(",", ";").replace(".", ",").encode())
+    [private] = [each for each in app.selectbox if each.key == "own_f_y"]
+    assert private.options == ["age;height"]  # nothing is guessed
+    app.segmented_control(key="own_dialect").set_value("semicolons (decimal commas)").run()
+    app = declare(app, y="height", x=["age"], unit="one girl's height", total=1.5)
+    assert not app.exception
+    assert not app.error
+
+
+def test_other_budgets_are_foreseen_at_no_cost(open_page):
+    app = press(declared(open_page), "Work it out")
+    table = next(each.value for each in app.dataframe if "ε" in each.value)
+    widths = table.iloc[:, 1].astype(float)
+    assert list(table["ε"]) == list(upload.OUTLOOK)
+    assert (widths.diff().dropna() < 0).all()
+    assert "Nothing has been released yet" in page_text(app)
+    wanted = next(each for each in app.number_input if each.label.startswith("I need the curve"))
+    wanted.set_value(float(widths[2])).run()
+    assert "**ε = 0.5** is the smallest of these" in " ".join(each.value for each in app.markdown)
 
 
 def with_mechanism(app: AppTest, name: str) -> AppTest:
     return declare(app, mechanism=CHOICES[name].title, epsilon=0.3)
 
 
-def test_inputs_are_made_public_by_an_explicit_choice_only(open_page, own_visitors):
+def test_inputs_are_made_public_by_an_explicit_choice_only(open_page):
     app = press(with_mechanism(declared(open_page), "sparse"), "Make release 1")
     assert "which is all that was used of inputs and outputs" in captions(app)
     assert not app.exception
@@ -282,13 +369,39 @@ def captions(app: AppTest) -> str:
     return "\n".join(each.value for each in app.caption)
 
 
-def test_the_same_file_in_a_new_ledger_is_recognised(open_page):
+def test_the_same_table_in_a_new_ledger_is_refused_unless_its_owner_says_why(open_page):
     app = press(declared(open_page), "Make release 1")
-    assert "same file as one that an earlier ledger" not in said(app)
+    assert "Another ledger counts releases of this very table" not in said(app)
     app = press(app, "Begin a new ledger")
-    assert "same file as one that an earlier ledger of this browser was about" in said(app)
+    assert "Another ledger counts releases of this very table" in said(app)
+    app = declare(app, total=1.5)
+    app = press(app, "Make release 1")
+    assert "Refused: another ledger counts releases of this very table" in said(app).replace("\\", "")
+    assert "Nothing has been released yet" in page_text(app)
     other = app.file_uploader[0].upload("other.csv", ROWS.replace("\n64", "\n63").encode(), "text/csv").run()
-    assert "same file as one that an earlier ledger" not in said(other)
+    assert "Another ledger" not in said(other)
+    again = app.file_uploader[0].upload("again.csv", ROWS.replace("\n", "\r\n").encode() + b"\r\n", "text/csv").run()
+    field(again, "own_because").set_value("the first one was a rehearsal on made-up rows").run()
+    app = press(again, "Make release 1")
+    assert ledger_from_json(last_zip(app).read("release.json")).begun_again.endswith("rehearsal on made-up rows")
+    assert "a rehearsal on made-up rows" in captions(app).replace("\\", "")
+    app = press(declare(app, epsilon=0.3), "Make release 2")  # it was said
+    assert "**2 released**" in page_text(app)
+
+
+def test_strangers_learn_of_a_table_on_their_own_machine_only(open_page, monkeypatch):
+    press(declared(open_page), "Make release 1")
+    assert "Another ledger counts" in said(declared(open_page))
+    monkeypatch.setenv("DPGP_HOSTS", "example.org")
+    app = declared(open_page)
+    assert "Another ledger" not in said(app)
+    assert "Another ledger" not in said(press(app, "Make release 1"))
+
+
+def test_the_table_for_practice_begins_anew_in_every_browser(open_page):
+    for _ in range(2):
+        app = press(practised(open_page), "Make release 1")
+        assert "**1 released**" in page_text(app)
 
 
 def test_with_private_inputs_nothing_is_said_of_rows_outside_the_domain(open_page):
@@ -304,11 +417,14 @@ def test_with_private_inputs_nothing_is_said_of_rows_outside_the_domain(open_pag
 def test_bayes_cloaking_is_the_default_and_asks_for_no_model(open_page):
     app = practised(open_page)
     [mechanism] = [each for each in app.selectbox if each.key == "own_f_mechanism"]
-    assert mechanism.value == CHOICES["bayes"].title == mechanism.options[0]
+    assert mechanism.value == CHOICES["bayes_cells"].title == mechanism.options[0]
     keys = {each.key for kind in (app.selectbox, app.number_input) for each in kind}
     assert not keys & {"own_f_kernel", "own_f_noise", "own_f_cells", "own_f_length_age_years"}
     assert [each.value for each in app.text_input if each.label == "Model"] == ["automatic"]
     assert "known only with the release" in page_text(app)
+    assert "protects the inputs" in page_text(app)
+    assert "inputs and outputs" in page_text(app)
+    app = declare(app, mechanism=CHOICES["bayes"].title)
     assert "protects the inputs" not in page_text(app)
     app = declare(app, mechanism=CHOICES["refined"].title)
     keys = {each.key for kind in (app.selectbox, app.number_input) for each in kind}
@@ -320,7 +436,7 @@ def test_a_release_is_explored_on_its_own_page_at_no_budget(open_page):
     assert not app.exception
     assert app.title[0].value == "What else does one release say, for free?"
     assert "Shown: release 1" in "\n".join(each.value for each in app.sidebar.caption).replace("\\", "")
-    assert [each.value for each in app.metric[:2]] == ["ε = 1.00", "ε = 0"]
+    assert [each.value for each in app.metric[:2]] == ["ε = 1", "ε = 0"]
     assert "one person's height" in page_text(app).replace("&#x27;", "'")
     app.switch_page("../your_data.py").run()
-    assert "**1 released**, ε = 1.00 of 2 spent" in page_text(app)
+    assert "**1 released**, ε = 1 of 2 spent" in page_text(app)

@@ -8,8 +8,9 @@ from dpgp_core.accounting.gaussian import check_delta
 from dpgp_core.attack.lira import Inputs
 from pages._ui.attack.attacks import OutputAttack, PathAttack, Target
 from pages._ui.look.offers import PATH_DELTAS, DropDown
-from pages._ui.look.sidebar import as_number, choice, path_controls, pick, privacy
+from pages._ui.look.sidebar import as_number, choice, delta_fits, into, path_controls, pick, privacy
 from pages._ui.model import Model
+from pages._ui.work import cached
 
 SHADOWS = (1000, 3000, 10000)
 TARGET: DropDown[Target] = DropDown(
@@ -25,16 +26,17 @@ INPUTS: DropDown[Inputs] = DropDown("inputs", {"halves": "Balanced around the ta
 
 def attack_setting() -> PathAttack | OutputAttack:
     """The sidebar of the attack page: what is attacked, and the attack's settings."""
+    budget = st.sidebar.container()
     with st.sidebar:
-        st.subheader("Attack on")
-        target = pick("Attack on", TARGET, label_visibility="collapsed")
+        target = pick("Attack on", TARGET)
     if target != "paths":
-        draw = privacy(draws=False)
+        with into(budget):
+            draw = privacy()
+        delta_fits(draw.delta, cached.dataset("kung").n)
         trials = choice("Simulated releases", "shadows", SHADOWS, 10000)
         return OutputAttack(Model("kung", "EQ", 25.0, 0.3), target, draw, int(trials))
-    st.sidebar.subheader("Posterior paths")
-    released = path_controls(0.5, 1)
-    delta = choice("δ", "path_delta", PATH_DELTAS, 0.05, lambda raw: check_delta(as_number(raw)))
+    released = path_controls(0.5, 1, "attack_")
+    delta = choice("δ", "attack_delta", PATH_DELTAS, 0.01, lambda raw: check_delta(as_number(raw)))
     trials = choice("Shadow data sets", "shadows", SHADOWS, 10000, help="Data sets like the real one, of each kind.")
     with st.sidebar:
         inputs = pick("Other records", INPUTS, help="Where the other nine records lie.")

@@ -22,7 +22,9 @@ def metrics(attacked: Attacked) -> list[Metric]:
             f"{text.percent(power.low)} to {text.percent(power.high)}",
         ),
         Metric(
-            "ε promised", text.at_most(attacked.guarantee.budget.epsilon), f"δ = {attacked.guarantee.budget.delta:g}"
+            "ε promised",
+            text.at_most(attacked.guarantee.budget.epsilon),
+            f"δ = {text.small(attacked.guarantee.budget.delta)}",
         ),
         Metric("ε proven by this attack", f"≥ {text.at_least(attacked.epsilon_lower)}", "95 % confidence"),
     ]

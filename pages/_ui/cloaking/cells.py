@@ -17,7 +17,9 @@ from pages._ui.look.palette import NOISE_SCALE, PREDICTION_SCALE
 
 _price = partial(Layer, unit="GBP", low=250_000, high=1_500_000, scale=PREDICTION_SCALE, log=True)
 LAYERS = {
-    "noise": Layer("Privacy noise", "privacy noise [%]", "% of the price", 0, 100, NOISE_SCALE, private=True),
+    "noise": Layer(
+        "Privacy noise", "privacy noise, 95 % [%]", "% of the price, 95 % interval", 0, 100, NOISE_SCALE, private=True
+    ),
     "private": _price("Private prediction", "private draw [GBP]", private=True),
     "fit": _price("Non-private prediction", "fit without noise [GBP] (not private)", private=False),
     "truth": _price("True prices", "true price [GBP] (not private)", private=False),
@@ -40,7 +42,7 @@ def cell_table(result: Result, overlay: bool) -> pd.DataFrame:
         frame["sales"], truth = _of_sales(data, frame["cell"])
     # Values are released on the log scale; clipping to the public bounds is post-processing.
     frame[LAYERS["private"].column] = np.exp(np.clip(release.samples[0], *data.y_bounds)).round(-3)
-    frame[LAYERS["noise"].column] = (100 * np.expm1(outcome.noise_sd)).round(1)
+    frame[LAYERS["noise"].column] = (100 * np.expm1(result.halves.noise)).round(1)
     if overlay:
         frame[LAYERS["fit"].column] = np.exp(outcome.nonprivate).round(-3)
         frame[LAYERS["truth"].column] = np.exp(truth).round()

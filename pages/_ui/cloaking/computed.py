@@ -1,4 +1,4 @@
-"""The three stages from the cache. Only the third, which takes milliseconds, depends on epsilon, delta or the draw."""
+"""The stages from the cache. Only the third and the intervals, both quick, depend on epsilon, delta or the draw."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datasets import exhibit
 from dpgp_core.data import Dataset
 from dpgp_core.mechanisms import Plan
 from pages._ui.cloaking import pipeline
-from pages._ui.cloaking.pipeline import Fit, Outcome, Result, Scene
+from pages._ui.cloaking.pipeline import Fit, Halves, Outcome, Result, Scene
 from pages._ui.model import PAPER_DESIGN, Design, Draw, Model
 from pages._ui.work import cached
 
@@ -19,22 +19,37 @@ def scene(name: str) -> Scene:
 
 
 def run(model: Model, design: Design, draw: Draw) -> Result:
-    """All three stages."""
+    """All stages."""
     data, place = cached.dataset(model.dataset), scene(model.dataset)
     fit = cached.answer("Computing the cloaking matrix C", _fit, model, given=(data, place))
     plan = cached.answer("Designing the noise: λ and M", _plan, model, design, given=(data, place, fit.value))
     stages = (data, place, fit.value, plan.value)
     outcome = cached.answer("Drawing the noise", _outcome, model, design, draw, given=stages, here=True)
+    a_draw = replace(draw, draws=1, seed=1)  # intervals are as wide for every draw
+    halves = cached.answer(
+        "Simulating intervals", _halves, model, design, a_draw, given=stages[:2] + stages[3:], here=True
+    )
     return Result(
         settings=(model, design, draw),
         dataset=data,
         fit=fit.value,
         plan=plan.value,
         outcome=outcome.value,
-        seconds={"C": fit.seconds, "λ, M": plan.seconds, "scale, draw": outcome.seconds},
+        halves=halves.value,
+        seconds={
+            "C": fit.seconds,
+            "λ, M": plan.seconds,
+            "scale, draw": outcome.seconds,
+            "intervals": halves.seconds,
+        },
         computed=frozenset(
             name
-            for name, computed in (("C", fit.computed), ("λ, M", plan.computed), ("scale, draw", outcome.computed))
+            for name, computed in (
+                ("C", fit.computed),
+                ("λ, M", plan.computed),
+                ("scale, draw", outcome.computed),
+                ("intervals", halves.computed),
+            )
             if computed
         ),
     )
@@ -60,3 +75,7 @@ def _plan(data: Dataset, place: Scene, fit: Fit, model: Model, design: Design) -
 
 def _outcome(data: Dataset, place: Scene, fit: Fit, plan: Plan, model: Model, design: Design, draw: Draw) -> Outcome:
     return pipeline.stage_outcome(data, place, model, fit, plan, design, draw)
+
+
+def _halves(data: Dataset, place: Scene, plan: Plan, model: Model, design: Design, draw: Draw) -> Halves:
+    return pipeline.stage_halves(data, place, plan, model, design, draw)

@@ -8,8 +8,9 @@ import streamlit as st
 
 from pages._ui.cloaking.cells import LAYERS
 from pages._ui.cloaking.two_points import TwoPointSettings
+from pages._ui.look import state
 from pages._ui.look.offers import DropDown
-from pages._ui.look.sidebar import pick
+from pages._ui.look.sidebar import pick, switch
 
 LAYER = DropDown("map", {kind: layer.title for kind, layer in LAYERS.items()})
 
@@ -26,7 +27,8 @@ def map_view(show_overlay: bool) -> MapView:
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     with left:
         kind = pick("The map shows", LAYER, [kind for kind, layer in LAYERS.items() if layer.private or show_overlay])
-    beside = right.toggle("Published method beside it", key="beside", bind="query-params")
+    with right:
+        beside = switch("Published method beside it", "beside")
     return MapView(kind, beside)
 
 
@@ -34,7 +36,9 @@ def two_point_sliders() -> TwoPointSettings:
     """In the page's body."""
 
     def slider(label: str, key: str, low: float, high: float, value: float, step: float) -> float:
-        return st.slider(label, low, high, value, step, key=key, bind="query-params")
+        chosen = st.slider(label, low, high, value, step, key=key, bind="query-params")
+        state.note(key, chosen, value)
+        return chosen
 
     left, middle, right = st.columns(3)
     with left:
@@ -46,4 +50,5 @@ def two_point_sliders() -> TwoPointSettings:
     with right:
         d = slider("Largest change d", "two_d", 0.5, 3.0, 2.0, 0.5)
         moved = st.slider("Which record changes", 1, 2, 1, 1, key="moved", bind="query-params")
+    state.note("moved", moved, 1)
     return TwoPointSettings(x1, x2, lengthscale, noise, d, int(moved))

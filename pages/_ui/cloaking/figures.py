@@ -7,33 +7,22 @@ import plotly.graph_objects as go
 
 from dpgp_core.arrays import FloatArray
 from dpgp_core.linalg.blocks import dense_of
-from pages._ui.cloaking.pipeline import Result
+from pages._ui.cloaking.pipeline import LEVEL, Result
 from pages._ui.look.palette import GUARANTEE, NON_PRIVATE, OTHER, PRIVATE, TRUTH, faded
 from pages._ui.look.plots import HEIGHT, axis, band, finish
 
-_TWO_SD = 1.96
-
 
 def curves(result: Result, overlay: bool, other: bool = False) -> go.Figure:
-    """Posterior, privacy noise and draws along the first input; ``other`` styles the method compared with."""
+    """Draws along the first input, and intervals about the first; ``other`` styles the method compared with."""
     data, release = result.dataset, result.outcome.release
     grid = slice(result.outcome.scene.records, None)
     x = release.X_test[grid, 0]
     colour, dash = (OTHER, "dash") if other else (PRIVATE, "solid")
-    mean, noise = result.outcome.nonprivate[grid], result.outcome.noise_sd[grid]
-    figure = go.Figure()
-    centre = mean if overlay else release.samples[0, grid]
-    band(figure, x, centre, _TWO_SD * noise, colour, 0.22, "± 1.96 sd of the privacy noise")
+    figure, centre, level = go.Figure(), release.samples[0, grid], f"{100 * LEVEL:g} % interval"
+    band(figure, x, centre, result.halves.output[grid], colour, 0.12, f"{level}: one more {data.y_name}")
+    band(figure, x, centre, result.halves.curve[grid], colour, 0.28, f"{level}: the curve")
     if overlay:
-        band(
-            figure,
-            x,
-            mean,
-            _TWO_SD * result.fit.posterior_sd[grid],
-            NON_PRIVATE,
-            0.18,
-            "± 1.96 posterior sd, no privacy noise",
-        )
+        mean = result.outcome.nonprivate[grid]
         figure.add_scatter(x=x, y=mean, name="non-private fit", line={"color": NON_PRIVATE, "width": 2})
         figure.add_scatter(
             x=data.X[:, 0],

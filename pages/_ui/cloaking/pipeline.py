@@ -23,12 +23,14 @@ from dpgp_core.gp.predictive import declared
 from dpgp_core.linalg.blocks import Matrix
 from dpgp_core.mechanisms import Cloaking, Plan, RefinedCloaking, Release, TeachingRelease
 from dpgp_core.mechanisms.cloaking import cloaking_plan
+from dpgp_core.mechanisms.recorded import SimulatedInterval
 from dpgp_core.strategies.noise_design import design_noise
 from pages._ui.model import Design, Draw, Model, mechanism_of
 from pages._ui.work.engine import engine
 
 GRID_POINTS = 200
 SIMULATED_DRAWS = 200
+LEVEL = 0.95
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,10 +55,9 @@ class Scene:
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """Stage 1 result: C (P, n), the posterior standard deviation of f (P,) in the output's unit, how C was computed."""
+    """Stage 1 result: C (P, n), and how it was computed."""
 
     C: Matrix
-    posterior_sd: FloatArray
     inference: Inference
 
 
@@ -69,15 +70,12 @@ class Outcome:
         scene: where.
         draw_rmse: RMSE of simulated draws (200,), in the output's unit.
         nonprivate: the GP's posterior mean at every row (P,), in the output's unit.
-        noise_sd: standard deviation of the privacy noise at every row (P,), in the output's unit; for refined cloaking
-            that of both stages, simulated about outputs in the middle of the bounds. Public.
         nonprivate_rmse: error of ``nonprivate``.
     """
 
     release: Release
     scene: Scene
     nonprivate: FloatArray
-    noise_sd: FloatArray
     draw_rmse: FloatArray
     nonprivate_rmse: float
 
@@ -88,12 +86,27 @@ class Outcome:
 
 
 @dataclass(frozen=True, eq=False)
+class Halves:
+    """Halves of intervals of ``LEVEL`` about a released curve (P,), in the output's unit. Public.
+
+    Attributes:
+        output: hold one further record's output.
+        curve: hold the latent curve.
+        noise: hold the curve that the same outputs give without noise.
+    """
+
+    output: FloatArray
+    curve: FloatArray
+    noise: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
 class Result:
     """Everything a page needs for one setting.
 
     Attributes:
         settings: what all of it depends on.
-        dataset, fit, plan, outcome: the stages' results.
+        dataset, fit, plan, outcome, halves: the stages' results.
         seconds: time taken by each stage in this run.
         computed: stages that were computed in this run; the others came from the cache.
     """
@@ -103,6 +116,7 @@ class Result:
     fit: Fit
     plan: Plan
     outcome: Outcome
+    halves: Halves
     seconds: dict[str, float]
     computed: frozenset[str]
 
@@ -124,16 +138,12 @@ def make_scene(dataset: Dataset, kind: SceneKind | None) -> Scene:
 
 
 def stage_matrix(dataset: Dataset, scene: Scene, model: Model) -> Fit:
-    """Stage 1: the cloaking matrix and the posterior standard deviation, both public."""
+    """Stage 1: the cloaking matrix, public."""
     kernel, X_test = model.build(), scene.X_test
     low = InferenceChoice().low_rank(kernel, dataset.X)
     if low is None:
-        C = cloaking_matrix(kernel, dataset.X, X_test, model.noise)
-        # diag(K_** - C K_f*), without the off-diagonal
-        variance = kernel.diagonal(X_test) - np.einsum("ij,ij->i", C, kernel(X_test, dataset.X))
-        return Fit(C, dataset.y_scale * np.sqrt(np.maximum(variance, 0)), describe(low))
-    variance = low.variance(X_test, model.noise)
-    return Fit(low.matrix(X_test, model.noise), dataset.y_scale * np.sqrt(np.maximum(variance, 0)), describe(low))
+        return Fit(cloaking_matrix(kernel, dataset.X, X_test, model.noise), describe(low))
+    return Fit(low.matrix(X_test, model.noise), describe(low))
 
 
 def stage_plan(dataset: Dataset, scene: Scene, model: Model, fit: Fit, design: Design) -> Plan:
@@ -166,20 +176,27 @@ def stage_outcome(
     simulation = np.random.default_rng([draw.seed, 1])
     if isinstance(mechanism, RefinedCloaking):
         simulated = mechanism.release_planned(plan, dataset, scene.X_test, simulation, SIMULATED_DRAWS).samples
-        # its noise depends on what is clipped: shown is that about outputs in the middle of the bounds, which is public
-        silent = replace(dataset, y=np.full(dataset.n, dataset.midpoint))
-        noise = mechanism.release_planned(plan, silent, scene.X_test, simulation, SIMULATED_DRAWS).samples
-        noise_sd, errors = noise.std(axis=0), rmse(simulated[:, at], scene.truth)
+        errors = rmse(simulated[:, at], scene.truth)
     else:
         assert isinstance(release, TeachingRelease)
         assert release.noise_factor is not None
-        noise_sd = release.noise_sd
         errors = draw_errors(release.mean[at], release.noise_factor[at], scene.truth, simulation, SIMULATED_DRAWS)
     return Outcome(
         release=release,
         scene=scene,
         nonprivate=nonprivate,
-        noise_sd=noise_sd,
         draw_rmse=errors,
         nonprivate_rmse=float(rmse(nonprivate[at], scene.truth)),
+    )
+
+
+def stage_halves(dataset: Dataset, scene: Scene, plan: Plan, model: Model, design: Design, draw: Draw) -> Halves:
+    """Beside stage 3: how far the truth may lie from a released curve. The same for every draw, and public."""
+    mechanism = mechanism_of(model, design, draw)
+    found = mechanism.uncertainty(mechanism.mapped(plan, dataset), dataset, np.zeros((1, len(scene.X_test))))
+    assert isinstance(found, SimulatedInterval)
+    return Halves(
+        output=found.half_width(LEVEL, "outputs"),
+        curve=found.half_width(LEVEL, "function"),
+        noise=found.noise_half_width(LEVEL),
     )

@@ -11,7 +11,7 @@ from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.gp.inference import Inference
 from dpgp_core.linalg.blocks import dense_of
 from dpgp_core.strategies.noise_design import NoiseDesign
-from pages._ui.cloaking.pipeline import SIMULATED_DRAWS, Result
+from pages._ui.cloaking.pipeline import LEVEL, SIMULATED_DRAWS, Result
 from pages._ui.look import text
 from pages._ui.look.metric import Metric
 from pages._ui.look.plots import axis
@@ -19,8 +19,8 @@ from pages._ui.model import Design, Draw, Model
 
 
 def noise_at_records(result: Result) -> float:
-    """Median standard deviation of the privacy noise over the rows with a known truth."""
-    return float(np.median(result.outcome.noise_sd[: result.outcome.scene.records]))
+    """Half of the privacy noise's interval of ``LEVEL``, median over the rows with a known truth."""
+    return float(np.median(result.halves.noise[: result.outcome.scene.records]))
 
 
 Shown = Callable[[float], str]  # formats a value in the output's unit
@@ -28,11 +28,11 @@ Shown = Callable[[float], str]  # formats a value in the output's unit
 
 def answer(ours: Result, paper: Result, draw: Draw, overlay: bool, shown: Shown, what: str) -> str:
     """The plain sentence under the question. Errors need the true data, so without the overlay it is about noise."""
-    setting = f"At ε = {draw.epsilon:g} and δ = {draw.delta:g} "
+    setting = f"At ε = {draw.epsilon:g} and δ = {text.small(draw.delta)} "
     if not overlay:
         return (
-            f"{setting}the privacy noise at a typical record has a standard deviation of "
-            f"**{shown(noise_at_records(ours))}**; the published method needs {shown(noise_at_records(paper))}."
+            f"{setting}privacy moves the curve at a typical record by at most **{shown(noise_at_records(ours))}** in "
+            f"{100 * LEVEL:g} of 100 releases; the published method needs {shown(noise_at_records(paper))}."
         )
     return (
         f"{setting}{what} is off by about **{shown(ours.outcome.mean_rmse)}** (root mean square); "
@@ -47,7 +47,7 @@ def release_metrics(ours: Result, paper: Result, overlay: bool, shown: Shown) ->
     draws = f"{guarantee.releases} draw{'s' if guarantee.releases > 1 else ''}"
     errors = [
         Metric("Error of one release", shown(ours.outcome.mean_rmse), f"published {shown(paper.outcome.mean_rmse)}"),
-        Metric("Error without privacy", shown(ours.outcome.nonprivate_rmse), "not private"),
+        Metric("Error without privacy", shown(ours.outcome.nonprivate_rmse), "at its own records; not private"),
     ]
     directions = [
         Metric("Directions of noise", f"{ours.plan.factor.shape[1]}", f"of {len(ours.plan.factor)} test points")
@@ -55,14 +55,14 @@ def release_metrics(ours: Result, paper: Result, overlay: bool, shown: Shown) ->
     return [
         *(errors if overlay else directions),
         Metric(
-            "Noise sd, typical record",
-            f"{shown(noise_at_records(ours))}",
-            f"published {shown(noise_at_records(paper))}",
+            f"Noise, typical record, {100 * LEVEL:g} %",
+            f"≤ {shown(noise_at_records(ours))}",
+            f"published ≤ {shown(noise_at_records(paper))}",
         ),
         Metric(
             "Spent on screen",
             f"ε = {text.at_most(guarantee.proven_epsilon)}",
-            f"{draws}, δ = {guarantee.budget.delta:g}",
+            f"{draws}, δ = {text.small(guarantee.budget.delta)}",
         ),
     ]
 
@@ -87,8 +87,9 @@ def curve_table(result: Result, overlay: bool) -> pd.DataFrame:
     columns = {axis(data.x_names[0], data.x_units[0]): release.X_test[grid, 0]}
     for index, sample in enumerate(release.samples, 1):
         columns[f"private draw {index} [{data.y_unit}]"] = sample[grid]
-    columns[f"privacy noise sd [{data.y_unit}]"] = result.outcome.noise_sd[grid]
-    columns[f"GP sd [{data.y_unit}]"] = result.fit.posterior_sd[grid]
+    for what, half in (("the curve", result.halves.curve), (f"one more {data.y_name}", result.halves.output)):
+        columns[f"± {100 * LEVEL:g} %: {what} [{data.y_unit}]"] = half[grid]
+    columns[f"± {100 * LEVEL:g} %: privacy noise [{data.y_unit}]"] = result.halves.noise[grid]
     if overlay:
         columns[f"fit without noise [{data.y_unit}] (not private)"] = result.outcome.nonprivate[grid]
     return pd.DataFrame(columns).round(4)
@@ -98,12 +99,13 @@ def curves_alt(result: Result, colour: str) -> str:
     """Text alternative of the curves figure."""
     data, release = result.dataset, result.outcome.release
     grid = slice(result.outcome.scene.records, None)
-    x, sd = release.X_test[grid, 0], result.outcome.noise_sd[grid]
-    least, most = int(sd.argmin()), int(sd.argmax())
+    x, half = release.X_test[grid, 0], result.halves.output[grid]
+    least, most = int(half.argmin()), int(half.argmax())
     return (
-        f"{data.y_name.capitalize()} against {data.x_names[0]}. The standard deviation of the privacy noise ({colour}) "
-        f"is smallest, {text.number(sd[least])} {data.y_unit}, at {text.number(x[least])} {data.x_units[0]} and "
-        f"largest, {text.number(sd[most])} {data.y_unit}, at {text.number(x[most], 3)} {data.x_units[0]}."
+        f"{data.y_name.capitalize()} against {data.x_names[0]}. The {100 * LEVEL:g} % interval for one more "
+        f"{data.y_name} about a released curve ({colour}), privacy noise included, is narrowest, "
+        f"± {text.number(half[least])} {data.y_unit}, at {text.number(x[least])} {data.x_units[0]} and widest, "
+        f"± {text.number(half[most])} {data.y_unit}, at {text.number(x[most], 3)} {data.x_units[0]}."
     )
 
 
@@ -183,7 +185,7 @@ def explain(result: Result, model: Model, design: Design, draw: Draw) -> list[tu
         (
             "Noise multiplier",
             f"s′ = {text.number(noise_multiplier(draw.epsilon, draw.delta, draw.calibration, unproven=True), 4)} "
-            f"from ε = {draw.epsilon:g}, δ = {draw.delta:g} ({draw.calibration})",
+            f"from ε = {draw.epsilon:g}, δ = {text.small(draw.delta)} ({draw.calibration})",
         ),
         *_explain_noise(plan.design, design),
     ]

@@ -9,8 +9,10 @@ import streamlit as st
 from datasets import EXHIBITS
 from pages._ui.compare.contenders import Contest
 from pages._ui.compare.words import Scale
+from pages._ui.look import state
 from pages._ui.look.offers import of_datasets
-from pages._ui.look.sidebar import choice, dataset, model, privacy
+from pages._ui.look.sidebar import choice, dataset, delta_fits, folded, model, privacy
+from pages._ui.work import cached
 
 BINS = (3, 4, 6, 10, 20, 30)
 INDUCING = (4, 6, 10, 20, 30, 50)
@@ -26,24 +28,33 @@ class CompareSettings(NamedTuple):
 
 def compare_settings() -> CompareSettings:
     """The sidebar of the comparison."""
+    draw = privacy()
     name = dataset(DATASET)
-    draw = privacy(draws=False)
+    delta_fits(draw.delta, cached.dataset(name).n)
     chosen = model(name)
-    bins = choice("Bins along each input", "bins", BINS, 10, help="For both binning mechanisms; public.")
-    inducing = choice("Inducing inputs", "inducing", INDUCING, 6, help="For cloaking with inducing inputs; public.")
+    with folded("Expert"):
+        bins = choice("Bins along each input", "bins", BINS, 10, help="For both binning mechanisms; public.")
+        inducing = choice("Inducing inputs", "inducing", INDUCING, 6, help="For cloaking with inducing inputs; public.")
     return CompareSettings(Contest(chosen, draw.delta, int(bins), int(inducing)), draw.epsilon)
 
 
 def target(nonprivate: float, scale: Scale) -> float:
-    """The inverse question: the largest error that would do, in the output's unit."""
-    st.sidebar.subheader("Target")
-    shown = st.sidebar.number_input(
+    """The inverse question: the largest error that would do, in the output's unit.
+
+    Untouched it is a quarter above the error without privacy, wherever the other controls move that.
+    """
+    usual = float(f"{1.25 * scale.show(nonprivate):.2g}")
+    key = "target_percent" if scale.logarithmic else f"target_{scale.unit or 'units'}"
+    asked = st.sidebar.number_input(
         f"I need an error of at most [{scale.unit}]",
         min_value=0.001,
         max_value=10_000.0,
-        value=float(f"{1.25 * scale.show(nonprivate):.2g}"),
-        key="target_percent" if scale.logarithmic else f"target_{scale.unit or 'units'}",
+        value=None,
+        placeholder=f"{usual:g}",
+        key=key,
         bind="query-params",
         help="The table and the sentence then say which ε that needs.",
     )
-    return scale.back(float(shown))
+    shown = usual if asked is None else float(asked)
+    state.note(key, asked, None, f"{shown:g}")
+    return scale.back(shown)

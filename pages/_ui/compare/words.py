@@ -20,7 +20,8 @@ def protects(contest: Contest, name: str, epsilon: float) -> str:
     guarantee = contender(contest, name, epsilon).guarantee
     if not guarantee.established:
         return f"{guarantee.protects}; not established at this ε"
-    return f"{guarantee.protects}; {'pure ε (δ = 0)' if guarantee.budget.delta == 0 else f'δ = {contest.delta:g}'}"
+    delta = "pure ε (δ = 0)" if guarantee.budget.delta == 0 else f"δ = {text.small(contest.delta)}"
+    return f"{guarantee.protects}; {delta}"
 
 
 @dataclass(frozen=True)

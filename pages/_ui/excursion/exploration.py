@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
-from datasets import excursion_1d, london_excursion, plumes_2d
+from datasets import STUDIES
+from datasets.plumes_2d import SHOWN_SIDE as SIDE
+from datasets.study import Study
 from dpgp_core.accounting.guarantee import Guarantee
-from dpgp_core.accounting.posterior_curves import Sensitivity
 from dpgp_core.accounting.posterior_epsilon import posterior_sampling_epsilon
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
@@ -20,7 +19,6 @@ from dpgp_core.excursion.marginals import posterior_marginals
 from dpgp_core.excursion.search import search
 from dpgp_core.excursion.sets import (
     BoolArray,
-    Targets,
     binary_cross_entropy,
     choose_cutoff,
     effective_dimension,
@@ -33,31 +31,26 @@ from dpgp_core.kernels import Matern12
 from dpgp_core.mechanisms import HallPosterior, PosteriorSampling
 from pages._ui.work.engine import engine
 
-SIDE = 48  # of the map grid
 SIMULATED = 60  # further paths behind the distributions of IoU
 MOST_EPSILON = 1e6  # beyond, nothing is promised that is worth comparing
-VALIDATION = {"curve": 6, "plumes": 2, "london": 3}  # simulated targets that choose the cutoff
-SEARCHED = {"curve": 16, "plumes": 3, "london": 4}  # simulated targets that settings are searched on
 VALIDATION_SEED, SEARCH_SEED = 101, 202
-LONDON_NOISE = london_excursion.SEARCH_NOISE
-Kind = Literal["curve", "plumes", "london"]
 
 
 @dataclass(frozen=True)
 class View:
-    """What is shown: the data (kind, noise, threshold) and the settings of the release.
+    """What is shown: the data (study, noise, threshold) and the settings of the release.
 
     Attributes:
-        kind: which data.
+        name: of the study.
         lengthscale: of the exponential kernel, in units of the domain.
         r, sigma, eta, L: of ``PosteriorSampling``; L paths are released.
-        threshold: on the scale of the data; for London the ln price.
+        threshold: on the scale of the data.
         noise: M_xi of the simulated data.
         delta: of the promise.
         seed: of the paths.
     """
 
-    kind: Kind
+    name: str
     lengthscale: float
     r: float
     sigma: float
@@ -74,9 +67,14 @@ class View:
         return Matern12(lengthscale=self.lengthscale)
 
     @property
+    def study(self) -> Study:
+        """What is declared of the data."""
+        return STUDIES[self.name]
+
+    @property
     def level(self) -> float:
-        """Threshold in model units: London's outputs are measured from it."""
-        return 0.0 if self.kind == "london" else self.threshold
+        """Threshold in model units."""
+        return 0.0 if self.study.thresholds.subtracted else self.threshold
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,26 +147,12 @@ class Explored:
 
 def data_of(view: View) -> tuple[Dataset, FloatArray, FloatArray]:
     """Dataset, test points and true function of a view, in model units."""
-    if view.kind == "curve":
-        return excursion_1d.load(noise=view.noise), excursion_1d.grid(), excursion_1d.truth(noise=view.noise)
-    if view.kind == "plumes":
-        return plumes_2d.load(noise=view.noise), plumes_2d.grid(SIDE), plumes_2d.truth(noise=view.noise, side=SIDE)
-    medians = london_excursion.load(threshold=view.threshold)
-    return medians, london_excursion.grid(), london_excursion.truth(medians)
-
-
-def simulated_targets(kind: Kind, count: int, noise: float, seed: int) -> Targets:
-    """Training sets like the data, with known truth, apart from them: for choosing, never for reporting."""
-    if kind == "curve":
-        return excursion_1d.targets(count, noise=noise, seed=seed, size=200)
-    if kind == "plumes":
-        return plumes_2d.targets(count, noise=noise, seed=seed, side=24)
-    return london_excursion.search_targets(count, seed=seed)
+    return view.study.shown(noise=view.noise, threshold=view.threshold)
 
 
 def cutoff_of(view: View) -> float:
     """Cutoff that serves simulated validation data best."""
-    targets = simulated_targets(view.kind, VALIDATION[view.kind], view.noise, VALIDATION_SEED)
+    targets = view.study.simulated(view.study.validated, noise=view.noise, seed=VALIDATION_SEED)
     probabilities = []
     for X, y in zip(targets.X, targets.y, strict=True):
         mean, variance = posterior_marginals(view.kernel, X, y, targets.grid, np.array([view.r**2]))
@@ -220,11 +204,11 @@ def _hall_iou(
 
 def _smooth(view: View, paths: FloatArray) -> FloatArray:
     """A 2-pixel Gaussian filter on maps: post-processing, free of privacy cost."""
-    return smoothed(paths, SIDE) if view.kind == "plumes" else paths
+    return smoothed(paths, SIDE) if view.study.scene == "field" else paths
 
 
 def find_settings(
-    kind: Kind, noise: float, delta: float, L: int, budget: float, progress: Callable[[float], None]
+    name: str, noise: float, delta: float, L: int, budget: float, progress: Callable[[float], None]
 ) -> PathSetting:
     """Best lengthscale, r and s for L paths within epsilon <= budget, searched on simulated data.
 
@@ -233,22 +217,25 @@ def find_settings(
     Raises:
         ValueError: no setting keeps within the budget.
     """
-    targets = simulated_targets(kind, SEARCHED[kind], noise, SEARCH_SEED)
-    n, diameter = targets.X.shape[1], math.sqrt(targets.X.shape[2])
-    sensitivity: Sensitivity = "exponential_1d_min" if kind == "curve" else "generic"
+    study = STUDIES[name]
+    targets = study.simulated(study.searched, noise=noise, seed=SEARCH_SEED)
 
     def epsilon(lengthscale: FloatArray, r: FloatArray, scale: FloatArray) -> FloatArray:
-        kappa = np.exp(-diameter / lengthscale)
-        return np.asarray(posterior_sampling_epsilon(n, r, scale, kappa, delta, L=L, sensitivity=sensitivity))
+        return _epsilon(study, lengthscale, r, scale, delta, L)
 
     with engine() as executor:
         [found] = search(targets, epsilon, (budget,), SearchSpace(), rounds=2, progress=progress, executor=executor)
     return found
 
 
-def epsilon_of(kind: Kind, lengthscale: float, r: float, sigma: float, delta: float, L: int) -> float:
+def epsilon_of(name: str, lengthscale: float, r: float, sigma: float, delta: float, L: int) -> float:
     """Epsilon of L paths at these settings, eta = 0."""
-    n, diameter = {"curve": (100, 1.0), "plumes": (400, math.sqrt(2)), "london": (300, math.sqrt(2))}[kind]
-    sensitivity: Sensitivity = "exponential_1d_min" if kind == "curve" else "generic"
-    kappa = math.exp(-diameter / lengthscale)
-    return float(np.asarray(posterior_sampling_epsilon(n, r, sigma, kappa, delta, L=L, sensitivity=sensitivity)))
+    return float(_epsilon(STUDIES[name], np.asarray(lengthscale), np.asarray(r), np.asarray(sigma), delta, L))
+
+
+def _epsilon(
+    study: Study, lengthscale: FloatArray, r: FloatArray, scale: FloatArray, delta: float, L: int
+) -> FloatArray:
+    kappa = np.exp(-study.diameter / lengthscale)  # the least kernel value over the domain
+    epsilon = posterior_sampling_epsilon(study.n, r, scale, kappa, delta, L=L, sensitivity=study.sensitivity)
+    return np.asarray(epsilon, dtype=np.float64)

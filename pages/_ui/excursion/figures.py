@@ -9,7 +9,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from datasets import london_excursion
-from pages._ui.excursion.exploration import SIDE, SIMULATED, Explored, View
+from datasets.plumes_2d import SHOWN_SIDE as SIDE
+from pages._ui.excursion.exploration import SIMULATED, Explored, View
 from pages._ui.look import text
 from pages._ui.look.maps import Layer
 from pages._ui.look.metric import Metric
@@ -179,5 +180,9 @@ def steps(found: Explored, view: View) -> list[tuple[str, str]]:
         ("Distribution", f"{len(found.path_iou)} paths, of which {SIMULATED} are simulated for this picture only"),
         ("Hall's release", "kernel sum plus prior noise, exact Gaussian accounting at the ε of one path"),
         ("Accounting", "Rényi curve with proven sensitivity, signed covariance term, tight conversion"),
-        *([("Map", "a 2-pixel Gaussian filter smooths every path: post-processing")] if view.kind == "plumes" else []),
+        *(
+            [("Map", "a 2-pixel Gaussian filter smooths every path: post-processing")]
+            if view.study.scene == "field"
+            else []
+        ),
     ]

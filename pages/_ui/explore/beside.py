@@ -16,7 +16,7 @@ from pages._ui.model import Model
 
 def lengthscales(model: Model, candidates: Sequence[float], epsilon: float, delta: float) -> None:
     """A section: probabilities of these lengthscales given one Bayes cloaking release, and where to explore it."""
-    st.subheader("Or do not choose: release first")
+    st.header("Or do not choose: release first")
     shown = exhibit(model.dataset)
     if shown.scene == "curve":
         _one_draw(Teaching(shown.name, epsilon, delta), model.kernel, candidates, shown.unit)

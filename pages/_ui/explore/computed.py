@@ -77,4 +77,5 @@ def _planned(data: Dataset, dataset: str, epsilon: float, delta: float) -> Bayes
 
 
 def _read(found: Explored, kernel: str, candidates: Lengthscales, _taught: Teaching) -> Filtered:
-    return posterior.filtered(found.statistics, kernel, candidates, found.statistics.X[:1])
+    middle = posterior.grid_over(found.statistics.x_box, 3)[1:2]
+    return posterior.filtered(found.statistics, kernel, candidates, middle)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dpgp_core.bayes.intervals import Of
 from pages._ui import environment
@@ -16,7 +17,7 @@ from pages._ui.explore.posterior import NOISES, SHARES, Filtered, shares_of
 from pages._ui.explore.statistic import Explored, Teaching
 from pages._ui.look import offers
 from pages._ui.look.offers import DropDown
-from pages._ui.look.sidebar import choice, draw_number, pick, privacy
+from pages._ui.look.sidebar import choice, delta_fits, draw_number, into, pick, privacy
 from pages._ui.look.text import number, plain
 from pages._ui.session import EXPLORED, EXPLORED_FILES, EXPLORED_SETTINGS, Taken
 from pages._ui.work import cached
@@ -71,8 +72,9 @@ class Chosen(NamedTuple):
 
 def chosen() -> Chosen:
     """The whole sidebar, with the release that is explored."""
+    budget = st.sidebar.container()
     taken = _source()
-    taught = None if taken else _taught()
+    taught = None if taken else _taught(budget)
     st.sidebar.subheader("Model, for free")
     with st.sidebar:
         kernel = pick("Kernel", offers.KERNEL)
@@ -123,8 +125,10 @@ def _shown(found: Explored) -> dict[str, Any]:
     return {"of": of, "level": level / 100, "threshold": share / 100 if shown == "threshold" else None}
 
 
-def _taught() -> Teaching:
-    draw = privacy(draws=False)
+def _taught(budget: DeltaGenerator) -> Teaching:
+    with into(budget):
+        draw = privacy()
+    delta_fits(draw.delta, cached.dataset(_DEFAULT).n)
     return Teaching(_DEFAULT, draw.epsilon, draw.delta, draw_number(help="Which shipped release, for teaching."))
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpgp_core.measurement import Statistics
+from dpgp_core.measurement.cell_statistics import CellStatistics
 from pages._ui.explore.controls import View
 from pages._ui.explore.posterior import SHARES, Filtered
 from pages._ui.look.palette import GUARANTEE, OTHER, PREDICTION_SCALE, PRIVATE
@@ -16,9 +17,9 @@ from pages._ui.look.plots import HEIGHT, axis, band, finish
 AVERAGE, ONE = "average of all models", "with the chosen model"
 
 
-def picture(statistics: Statistics, read: Filtered, view: View) -> go.Figure:
+def picture(statistics: Statistics | CellStatistics, read: Filtered, view: View) -> go.Figure:
     """What the view asks for, along one input or over two."""
-    dims = statistics.X.shape[1]
+    dims = len(statistics.x_box)
     figure = go.Figure()
     if view.threshold is not None:
         low, high = read.bounds
@@ -50,7 +51,7 @@ def lengthscales(labels: list[str], read: Filtered, marked: int | None = None) -
     return finish(figure, HEIGHT)
 
 
-def share_labels(statistics: Statistics) -> list[str]:
+def share_labels(statistics: Statistics | CellStatistics) -> list[str]:
     """Candidates in the first input's unit."""
     low, high = statistics.x_box[0]
     unit = html.escape(statistics.x_units[0])
@@ -67,7 +68,9 @@ def _curves(figure: go.Figure, x: np.ndarray, read: Filtered, view: View) -> Non
         figure.add_scatter(x=x, y=curve, name=ONE, line={"color": OTHER, "width": 2, "dash": "dash"})
 
 
-def _map(figure: go.Figure, statistics: Statistics, read: Filtered, values: np.ndarray, title: str) -> go.Figure:
+def _map(
+    figure: go.Figure, statistics: Statistics | CellStatistics, read: Filtered, values: np.ndarray, title: str
+) -> go.Figure:
     x, y = np.unique(read.X_test[:, 0]), np.unique(read.X_test[:, 1])
     bar = {"thickness": 12, "title": {"text": title, "side": "right"}}
     figure.add_heatmap(x=x, y=y, z=values.reshape(len(x), len(y)).T, colorscale=PREDICTION_SCALE, colorbar=bar)

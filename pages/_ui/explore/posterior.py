@@ -9,11 +9,13 @@ import numpy as np
 from scipy.special import softmax
 
 from dpgp_core.arrays import FloatArray
+from dpgp_core.bayes.cell_refit import read_cells
 from dpgp_core.bayes.intervals import Mixture, Of, mixture_of
 from dpgp_core.bayes.models import AUTO_VARIANCE, Model, places_of, weights_of
 from dpgp_core.bayes.released import observed_of
 from dpgp_core.bayes.stages import posterior
 from dpgp_core.measurement import Statistics
+from dpgp_core.measurement.cell_statistics import CellStatistics
 from pages._ui.model import KERNELS
 
 SHARES = (2, 3, 4.5, 6.25, 9, 12.5, 18, 25, 35, 50, 70, 100)  # lengthscales, per cent of the sides of the box
@@ -34,6 +36,7 @@ class Filtered:
         lengthscales: the candidates.
         midpoint, scale: y = midpoint + scale y'.
         bounds: public (low, high) of the output.
+        cut: whether intervals are cut to the bounds, as those of numbers measured over cells are.
     """
 
     X_test: FloatArray
@@ -43,6 +46,7 @@ class Filtered:
     midpoint: float
     scale: float
     bounds: tuple[float, float]
+    cut: bool = False
 
     @property
     def lengthscale_probabilities(self) -> FloatArray:
@@ -67,7 +71,7 @@ class Filtered:
         There is none of one lengthscale alone: where that is wrong, it would be too narrow.
         """
         low, high = (self.midpoint + self.scale * end[0] for end in self.mixture.interval(level, of))
-        return (np.clip(low, *self.bounds), np.clip(high, *self.bounds)) if of == "outputs" else (low, high)
+        return (np.clip(low, *self.bounds), np.clip(high, *self.bounds)) if self.cut else (low, high)
 
     def above(self, threshold: float) -> FloatArray:
         """P(f > threshold) at every point (P,), of the average of all models; the threshold in the output's unit."""
@@ -75,7 +79,9 @@ class Filtered:
         return np.asarray(1 - self.mixture.probability_below(at, "function")[0])
 
 
-def filtered(statistics: Statistics, kernel: str, lengthscales: Lengthscales, X_test: FloatArray) -> Filtered:
+def filtered(
+    statistics: Statistics | CellStatistics, kernel: str, lengthscales: Lengthscales, X_test: FloatArray
+) -> Filtered:
     """Read released numbers under every pair of a lengthscale and a noise, of equal weight beforehand.
 
     Variance of f and noise are shares of the public range, as the automatic models of Bayes cloaking have them.
@@ -89,17 +95,32 @@ def filtered(statistics: Statistics, kernel: str, lengthscales: Lengthscales, X_
     low, high = statistics.bounds
     half = (high - low) / statistics.y_scale / 2
     models = models_of(kernel, lengthscales, half)
-    places = places_of(models, statistics.X, X_test)
-    outcome = posterior(observed_of(statistics), places, weights_of(models))
+    if isinstance(statistics, CellStatistics):
+        mixture, log_evidence = _of_cells(statistics, models, X_test)
+    else:
+        mixture, log_evidence = _of_records(statistics, models, X_test)
     return Filtered(
         X_test=X_test,
-        mixture=mixture_of(places, outcome.states, outcome.weights),
-        log_evidence=np.array([float(state.log_evidence[0]) for state in outcome.states]),
+        mixture=mixture,
+        log_evidence=log_evidence,
         lengthscales=lengthscales,
         midpoint=statistics.midpoint,
         scale=statistics.y_scale,
         bounds=statistics.bounds,
+        cut=isinstance(statistics, CellStatistics),
     )
+
+
+def _of_cells(statistics: CellStatistics, models: Sequence[Model], X_test: FloatArray) -> tuple[Mixture, FloatArray]:
+    read = read_cells(statistics, models)
+    return read.predict(X_test), read.log_evidence
+
+
+def _of_records(statistics: Statistics, models: Sequence[Model], X_test: FloatArray) -> tuple[Mixture, FloatArray]:
+    places = places_of(models, statistics.X, X_test)
+    outcome = posterior(observed_of(statistics), places, weights_of(models))
+    evidence = np.array([float(state.log_evidence[0]) for state in outcome.states])
+    return mixture_of(places, outcome.states, outcome.weights), evidence
 
 
 def models_of(kernel: str, lengthscales: Lengthscales, half_range: float) -> tuple[Model, ...]:

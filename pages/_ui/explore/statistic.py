@@ -12,11 +12,13 @@ import numpy as np
 
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.data import Dataset
-from dpgp_core.measurement import Measurement, Stage, Statistics, statistics_from_files
-from dpgp_core.measurement.statistics_file import FILE
+from dpgp_core.measurement import Measurement, Stage, Statistics
+from dpgp_core.measurement.cell_statistics import CellStatistics
+from dpgp_core.measurement.described_arrays import FILE
 from dpgp_core.mechanisms import BayesCloaking
 from dpgp_core.mechanisms.bayes_release import BayesPlan
 from dpgp_core.release.ledger_json import guarantee_from_object
+from dpgp_core.release.statistic import statistics_of_files
 from dpgp_core.release.strict_json import read_object
 
 CARD = "release.json"
@@ -37,13 +39,14 @@ class Explored:
         guarantee: the promise for it.
     """
 
-    statistics: Statistics
+    statistics: Statistics | CellStatistics
     guarantee: Guarantee
 
     @property
     def numbers(self) -> int:
         """How many numbers were released."""
-        return sum(len(stage.z) for stage in self.statistics.stages)
+        counts = len(self.statistics.z) if isinstance(self.statistics, CellStatistics) else 0
+        return counts + sum(len(stage.z) for stage in self.statistics.stages)
 
 
 @dataclass(frozen=True)
@@ -63,7 +66,8 @@ class Teaching:
 
 def planned(data: Dataset, taught: Teaching) -> BayesPlan:
     """What is measured, for a good curve at the public inputs; no draw enters."""
-    return taught.mechanism.plan_for(data, data.X)
+    half_range = data.output_range / data.y_scale / 2
+    return taught.mechanism.plan(data.X, data.X, x_box=data.x_box, half_range=half_range)
 
 
 def measured(data: Dataset, plan: BayesPlan, taught: Teaching) -> Explored:
@@ -107,7 +111,7 @@ def opened(files: Mapping[str, bytes]) -> Explored:
             f"this release keeps no {FILE} with what was measured of each record's output, so it cannot be explored; "
             "releases by Bayes cloaking do"
         )
-    found = Explored(statistics_from_files(about, content[FILE]), guarantee_from_object(card.get("guarantee")))
+    found = Explored(statistics_of_files(about, content[FILE]), guarantee_from_object(card.get("guarantee")))
     _check_size(found.statistics)
     budget = found.guarantee.budget
     if any(found.statistics.guarantee.get(name) != getattr(budget, name) for name in ("epsilon", "delta")):
@@ -115,12 +119,14 @@ def opened(files: Mapping[str, bytes]) -> Explored:
     return found
 
 
-def _check_size(statistics: Statistics) -> None:
-    n, dims = statistics.X.shape
+def _check_size(statistics: Statistics | CellStatistics) -> None:
+    """Where inputs are private, the number of records does not matter."""
+    dims = len(statistics.x_box)
+    n = statistics.per_side**dims if isinstance(statistics, CellStatistics) else len(statistics.X)
     if n > MAX_RECORDS or dims > MAX_INPUTS:
         raise ValueError(
-            f"the release is about {n:,} records with {dims} inputs, more than {MAX_RECORDS:,} or {MAX_INPUTS}, the "
-            "limits here; refit it with the library"
+            f"the release is about {n:,} records or cells with {dims} inputs, more than {MAX_RECORDS:,} or "
+            f"{MAX_INPUTS}, the limits here; refit it with the library"
         )
 
 

@@ -10,7 +10,7 @@ from pages._ui.explore.controls import Chosen
 from pages._ui.explore.posterior import NOISES, SHARES
 from pages._ui.look.metric import Metric
 from pages._ui.look.plots import axis
-from pages._ui.look.text import at_most, number, percent, plain
+from pages._ui.look.text import at_most, number, percent, plain, small
 
 STANDS_STILL = (
     "It stands still: everything here is computed from the released numbers and public values alone, and whatever is "
@@ -41,7 +41,9 @@ def metrics(chosen: Chosen) -> list[Metric]:
     guarantee, (best, probability) = chosen.found.guarantee, _likeliest(chosen)
     many = f"{chosen.settings} setting{'s' if chosen.settings > 1 else ''} looked at"
     return [
-        Metric("Spent by the release", f"ε = {at_most(guarantee.budget.epsilon)}", f"δ = {guarantee.budget.delta:g}"),
+        Metric(
+            "Spent by the release", f"ε = {at_most(guarantee.budget.epsilon)}", f"δ = {small(guarantee.budget.delta)}"
+        ),
         Metric("Spent by exploring it", "ε = 0", many, STANDS_STILL),
         Metric("Likeliest lengthscale", controls.length_at(chosen.found, best), percent(probability)),
         Metric("Known to", f"± {_half_width(chosen)}", f"with {100 * chosen.view.level:g} %, typically"),
@@ -56,7 +58,7 @@ def caption(chosen: Chosen) -> str:
             f"Probability that the curve is above {threshold(chosen)}, given the released numbers, if a model is right."
         )
     what = "the curve" if view.of == "function" else "one more record's output"
-    if chosen.found.statistics.X.shape[1] > 1:
+    if len(chosen.found.statistics.x_box) > 1:
         return "Predicted from the released numbers; the table has intervals."
     return f"The band holds {what} with {100 * view.level:g} % probability if a model is right. {BAND_NOTE}"
 
@@ -98,8 +100,8 @@ def explain(chosen: Chosen) -> list[tuple[str, str]]:
     """The computation with the current numbers put in."""
     stages = chosen.found.statistics.stages
     return [
-        ("Released", f"z = B q + noise in {len(stages)} stages, {chosen.found.numbers} numbers in all; q are the "
-         "outputs clipped to public intervals"),
+        ("Released", f"z = B q + noise in {len(stages)} stages, {chosen.found.numbers} numbers in all; q are "
+         f"{_measured(chosen)}, clipped to public intervals"),
         ("Models", f"{len(SHARES)} lengthscales × {len(NOISES)} noises with the kernel {chosen.refit.kernel}; each "
          "reads z as noisy sums of clipped outputs, and noise and clipping are part of its likelihood"),
         ("Probability of a lengthscale", "proportional to the evidence p(z | model), summed over the noises"),
@@ -107,6 +109,12 @@ def explain(chosen: Chosen) -> list[tuple[str, str]]:
         ("Threshold", "P(f > T) under the mixture, at each point by itself"),
         ("Budget", "0: a function of what was released. Choosing a lengthscale by looking at this page is free too"),
     ]  # fmt: skip
+
+
+def _measured(chosen: Chosen) -> str:
+    if chosen.found.guarantee.protects == "outputs":
+        return "the outputs"
+    return "sums over public cells of the outputs less a public curve, after noisy counts of their records"
 
 
 def _likeliest(chosen: Chosen) -> tuple[int, float]:

@@ -16,8 +16,9 @@ from pages._ui import session
 from pages._ui.lengthscale.choice import Budgets, Grid
 from pages._ui.look import offers
 from pages._ui.look.offers import EPSILONS, DropDown, lengthscale_key, of_datasets
-from pages._ui.look.sidebar import as_number, choice, dataset, noise_control, pick, privacy
+from pages._ui.look.sidebar import as_number, choice, dataset, delta_fits, folded, noise_control, pick, privacy
 from pages._ui.model import Design, Model, mechanism_of
+from pages._ui.work import cached
 
 SELECTION_EPSILONS = (0.1, 0.2, 0.5, 1, 2, 5, 10)
 DATASET = of_datasets(
@@ -45,8 +46,7 @@ class ChoiceSettings(NamedTuple):
 
 def choice_settings() -> ChoiceSettings:
     """The sidebar of the lengthscale page."""
-    name = dataset(DATASET)
-    draw = privacy(draws=False)
+    draw = privacy()
     selection = choice(
         "ε of the choice: more private ⟷ more accurate",
         "selection_epsilon",
@@ -55,11 +55,12 @@ def choice_settings() -> ChoiceSettings:
         lambda raw: check_budget(as_number(raw), 0.5),
         help="Budget of choosing the lengthscale. The slider above is the budget of the release that follows.",
     )
-    st.sidebar.subheader("Model")
-    noise = noise_control()
-    with st.sidebar:
+    name = dataset(DATASET)
+    delta_fits(draw.delta, cached.dataset(name).n)
+    with folded("Model"):
+        noise = noise_control()
         kernel = pick("Kernel", offers.KERNEL)
-    with st.sidebar.expander("Expert"):
+    with folded("Expert"):
         mechanism = pick("Choice by", CHOICE_BY)
         objective = pick("Noise objective", offers.OBJECTIVE)
         calibration = pick("Calibration", offers.CALIBRATION)

@@ -81,7 +81,7 @@ def explained(titles: Titles) -> Iterator[None]:
     if new:  # else the controls were moved since, and the address may lag behind them
         for key, raw in wanted.items():
             if _is_unused(key, raw, titles.get(key, {})):
-                used = session.control(key)
+                used = _used(key)
                 notes.warning(text.bad_link_value(key, raw, _reason(raw, used), used))
     session.LAST_ADDRESS.put(asked())
 
@@ -90,10 +90,17 @@ def _is_unused(key: str, raw: str, titles: Mapping[str, str]) -> bool:
     """Whether a control of this page stands at another value than its parameter asked for."""
     if not session.is_control(key) or key in session.EXPLAINED.get(frozenset()):
         return False
-    used, after = session.control(key), st.query_params.get(key)
+    used, after = _used(key), st.query_params.get(key)
     if not isinstance(used, (bool, int, float, str)) or after == raw:
         return False
     return not _same(used, titles.get(raw, raw))
+
+
+def _used(key: str) -> Any:
+    """Where a control stands; of one that is left to the page, the number that the page takes."""
+    used = session.control(key)
+    stand = session.STANDS.get({}).get(key)
+    return float(stand.written) if used is None and stand is not None else used
 
 
 def _same(used: bool | int | float | str, raw: str) -> bool:

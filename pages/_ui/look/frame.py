@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import io
 from collections.abc import Callable, Sequence
 from typing import Any
 from urllib.parse import urlencode
@@ -10,10 +11,11 @@ from urllib.parse import urlencode
 import pandas as pd
 import plotly.graph_objects as go
 import pydeck as pdk
+import segno
 import streamlit as st
 
 from dpgp_core.accounting.guarantee import Guarantee
-from pages._ui.look import glossary, palette, text
+from pages._ui.look import glossary, palette, sidebar, state, text
 from pages._ui.look.maps import HEIGHT, Layer, legend
 from pages._ui.look.metric import Metric
 
@@ -24,14 +26,16 @@ TEACHING_NOTE = (
 
 
 def heading(question: str, answer: str) -> None:
-    """Title as a question, and one sentence that answers it with the current numbers."""
-    st.title(question)
-    st.markdown(answer)
+    """Title as a question, and a sentence that answers it with the current numbers, said aloud when they change."""
+    st.title(question, anchor=False)
+    with st.container(key="answer"):
+        st.markdown(f'<div role="status" aria-live="polite">\n\n{answer}\n\n</div>', unsafe_allow_html=True)
+    sidebar.phone_epsilon()
 
 
 def metrics(row: Sequence[Metric]) -> None:
-    """Three or four metrics; they wrap on narrow screens."""
-    with st.container(horizontal=True):
+    """Three or four metrics in a compact row under the picture; two a row on narrow screens."""
+    with st.container(horizontal=True, key="metrics"):
         for metric in row:
             st.metric(
                 metric.label,
@@ -46,9 +50,10 @@ def metrics(row: Sequence[Metric]) -> None:
 
 def overlay_banner(more: str = "Switch them off in the sidebar.") -> None:
     """Shown wherever true data or non-private results are on screen."""
-    st.caption(
-        ":material/school: **Educational overlay.** True data, the non-private fit, and errors computed with them "
-        f"are here to teach and are not themselves private. {more}"
+    st.markdown(
+        ":violet-badge[:material/school: Educational overlay: not private]",
+        help="**Educational overlay.** True data, the non-private fit, and errors computed with them are here to teach "
+        f"and are not themselves private. {more}",
     )
 
 
@@ -104,6 +109,15 @@ def table(frame: pd.DataFrame, key: str, note: str = "") -> None:
     )
 
 
+def colours() -> None:
+    """What the colours mean, on every page the same."""
+    marks = "".join(
+        f'<span><span aria-hidden="true" class="swatch" style="background:{colour}"></span>{meaning}</span> '
+        for colour, meaning in palette.MEANINGS
+    )
+    st.html(f'<p class="colours">Colours: {marks}</p>')
+
+
 def page_cards(rows: Sequence[tuple[str, str]]) -> None:
     """Links to the other pages, each with the question it answers. They keep the state in the address."""
     for page, question in rows:
@@ -117,8 +131,8 @@ def steps(rows: Sequence[tuple[str, str]]) -> None:
 
 def lessons(page: str, rows: Sequence[tuple[str, dict[str, Any]]]) -> None:
     """The "try this" tab: sentences that link to a state of a page (by its address)."""
-    for sentence, state in rows:
-        address = f"./{'' if page == 'start' else page}?{urlencode(state)}"
+    for sentence, opened in rows:
+        address = f"./{'' if page == 'start' else page}?{urlencode(opened)}"
         st.markdown(f"- {sentence} [Open this state]({address})")
 
 
@@ -127,11 +141,11 @@ def guarantee_rows(guarantee: Guarantee) -> tuple[tuple[str, str], ...]:
     draws = f" for all {guarantee.releases} draws together" if guarantee.releases > 1 else ""
     claim, sure = text.budget(guarantee) + (f". That is{draws}" if draws else ""), "proven for this setting"
     if not guarantee.established:
-        claim = f"claimed: ε = {guarantee.budget.epsilon:g} at δ = {guarantee.budget.delta:g}{draws}"
+        claim = f"claimed: ε = {guarantee.budget.epsilon:g} at δ = {text.small(guarantee.budget.delta)}{draws}"
         sure = (
             f"not established: the formula is not proven at ε = {guarantee.budget.epsilon:g}. "
             f"What this noise does guarantee is ε = {text.at_most(guarantee.proven_epsilon)} "
-            f"at δ = {guarantee.budget.delta:g}"
+            f"at δ = {text.small(guarantee.budget.delta)}"
         )
     return (
         ("Protects", guarantee.protects),
@@ -146,24 +160,41 @@ def guarantee_rows(guarantee: Guarantee) -> tuple[tuple[str, str], ...]:
 
 
 def guarantee_card(guarantee: Guarantee, note: str = "") -> None:
-    """What this guarantee says, each row with what its name means in small print."""
+    """The promise in one line; unfolded, each row of the guarantee with what its name means in small print."""
     colour = palette.GUARANTEE if guarantee.established else palette.RISK
+    rows = guarantee_rows(guarantee)
     body = "".join(
         f"<p><b>{name}.</b> {html.escape(value)} <small>({glossary.ROWS[name].rstrip('.')})</small></p>"
-        for name, value in guarantee_rows(guarantee)
+        for name, value in rows
     )
+    promise = html.escape(dict(rows)["Promise"].partition(":")[0] if guarantee.established else dict(rows)["How sure"])
     note = f"<p>{html.escape(note)}</p>" if note else ""
     st.html(
         f'<section class="guarantee" style="border-left:4px solid {colour};padding:.2rem 0 .2rem 1rem;'
-        f'margin-top:1rem"><h4 style="margin:0 0 .3rem 0">What this guarantee says</h4>{body}{note}</section>'
-        "<style>.guarantee p{margin:.35rem 0;font-size:.92rem;line-height:1.45;max-width:62rem}"
-        ".guarantee small{opacity:.65}</style>"
+        f'margin-top:.5rem"><details><summary><b>What this guarantee says</b>: {promise}; protects '
+        f"{html.escape(guarantee.protects)}. Details</summary>{body}{note}</details></section>"
     )
 
 
+def here() -> str:
+    """The address of this state, once all controls have been drawn."""
+    return f"{st.context.url or ''}?{urlencode(state.address())}"
+
+
+def qr(link: str) -> bytes:
+    """A link as a QR code, black on white in both colour schemes, as a PNG."""
+    out = io.BytesIO()
+    segno.make(link, error="l", micro=False).save(out, kind="png", scale=4)
+    return out.getvalue()
+
+
 def state_link() -> None:
-    """Sidebar: the address of this state, ready to copy."""
-    query = urlencode(st.query_params.to_dict(), doseq=True)
-    address = (st.context.url or "") + (f"?{query}" if query else "")
-    with st.sidebar.popover("Copy this state", icon=":material/link:", width="stretch"):
-        st.code(address, language=None, wrap_lines=True)
+    """Sidebar: the address of this state, ready to copy; undo, and reset. The last call of a page."""
+    state.remember()
+    address = here()
+    with st.sidebar.container(horizontal=True):
+        with st.popover("Copy this state", icon=":material/link:"):
+            st.code(address, language=None, wrap_lines=True)
+            st.image(qr(address), width=180, output_format="PNG")
+        st.button("Undo", key="state_undo", icon=":material/undo:", on_click=state.undo, disabled=not state.can_undo())
+        st.button("Reset", key="state_reset", icon=":material/restart_alt:", on_click=state.reset)

@@ -16,6 +16,9 @@ TERMS = {
     "counts less and less noise hides them.",
     "Cloaking": "Noise shaped like the moves that single records can cause, instead of equal noise everywhere "
     "(Smith et al. 2018).",
+    "Error at its own records": "How far predictions are off where the data lie that they were made from.",
+    "Held-out error": "The same where data lie that were kept back. It is the larger and the fairer of the two, so the "
+    "error without privacy is not the same number on every page.",
     "Release": "Numbers that leave the building. Each one spends budget, also the second draw of the same.",
     "Ledger": "The account of all releases of one table. It adds up what they spend together.",
 }

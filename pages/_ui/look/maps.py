@@ -50,7 +50,7 @@ class Layer:
         share = np.clip((transform(values) - low) / (high - low), 0, 1)
         palette = [[round(c) for c in unlabel_rgb(rgb)] for rgb in sample_colorscale(self.scale, _STEPS)]
         known = np.nan_to_num(share * (_STEPS - 1)).astype(int)
-        return [[*palette[i], 0 if missing else 205] for i, missing in zip(known, np.isnan(share), strict=True)]
+        return [[*palette[i], 0 if missing else 255] for i, missing in zip(known, np.isnan(share), strict=True)]
 
 
 class CompactDeck(pdk.Deck):

@@ -14,11 +14,12 @@ from pages._ui.model import KERNELS, Focus
 
 EPSILONS = (0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 7, 10, 20, 50, 100)
 DELTAS = (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.05)
+DELTA = 1e-5  # at most 1 / (10 n) for the n records of every data set that is released with it here
 NOISES = (0.03, 0.1, 0.2, 0.3, 0.5, 1, 2)
 RIDGES = (0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 8, 12, 20, 30)
 SIGMAS = (0.0005, 0.001, 0.002, 0.003, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5)
 PATHS = (1, 3, 10, 30, 100)
-PATH_DELTAS = (0.001, 0.005, 0.01, 0.05, 0.1)
+PATH_DELTAS = (1e-5, 1e-4, 0.001, 0.005, 0.01, 0.05, 0.1)
 
 T = TypeVar("T", bound=str)
 
@@ -58,8 +59,10 @@ def whole(grid: Sequence[float]) -> tuple[float, ...]:
 
 
 def lengthscale_key(exhibit: Exhibit) -> str:
-    """Parameter of the lengthscale: datasets with inputs in one unit share it."""
-    return f"lengthscale_{exhibit.unit}"
+    """Parameter of the lengthscale: datasets with inputs in one unit share it, if they open with the same."""
+    first = next(each for each in EXHIBITS.values() if each.unit == exhibit.unit)
+    shared = exhibit.lengthscale == first.lengthscale and set(exhibit.lengthscales) <= set(first.lengthscales)
+    return f"lengthscale_{exhibit.unit if shared else exhibit.name}"
 
 
 CURVE = of_datasets("dataset", (exhibit for exhibit in EXHIBITS.values() if exhibit.scene == "curve"))

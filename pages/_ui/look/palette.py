@@ -12,6 +12,16 @@ NOISE_SCALE = "Cividis"
 PREDICTION_SCALE = "Viridis"
 
 
+MEANINGS = (
+    (PRIVATE, "private: a release and its noise"),
+    (NON_PRIVATE, "not private: the fit without noise"),
+    (TRUTH, "true data"),
+    (OTHER, "the method compared with"),
+    (GUARANTEE, "what is guaranteed"),
+    (RISK, "risk, attack"),
+)
+
+
 def faded(colour: str, opacity: float) -> str:
     """A hex colour as rgba(...) with the given opacity in [0, 1]."""
     red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))

@@ -43,5 +43,6 @@ def finish(figure: go.Figure, height: int) -> go.Figure:
         margin=_MARGIN,
         legend={"orientation": "h", "yanchor": "bottom", "y": 1.0, "xanchor": "left", "x": 0},
         hovermode="closest",
+        dragmode=False,  # a swipe scrolls the page; zoom by the buttons above a chart
     )
     return figure

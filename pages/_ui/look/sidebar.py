@@ -2,37 +2,76 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from datasets import exhibit
 from dpgp_core.accounting.gaussian import check_budget, check_delta
 from dpgp_core.checks import check_positive
 from pages._ui import session
-from pages._ui.look import address, offers, text
+from pages._ui.look import address, offers, state, text
 from pages._ui.look.offers import DropDown
 from pages._ui.model import Design, Draw, Model, ReleaseSettings
+from pages._ui.work import cached
 
 T = TypeVar("T")
 Value = TypeVar("Value", bound=str)
 LAST_DRAW = 99999
+EPSILON = "ε: more private ⟷ more accurate"
+_BAR = "epsilon_bar"
 Check = Callable[[str], None]
+_BOX: ContextVar[DeltaGenerator | None] = ContextVar("box", default=None)  # where controls go, if not to the sidebar
+
+
+@contextmanager
+def into(box: DeltaGenerator) -> Iterator[None]:
+    """Controls drawn meanwhile stand there."""
+    before = _BOX.set(box)
+    try:
+        with box:
+            yield
+    finally:
+        _BOX.reset(before)
+
+
+def folded(title: str) -> AbstractContextManager[None]:
+    """Controls drawn meanwhile stand folded away in the sidebar under a title."""
+    return into(st.sidebar.expander(title))
+
+
+def _box() -> DeltaGenerator:
+    return _BOX.get() or st.sidebar
 
 
 def choice(label: str, key: str, options: Sequence[T], default: T, check: Check | None = None, **kwargs: Any) -> T:
     """A discrete slider in the sidebar, bound to ``?key=``; a bad value in the address is explained."""
     explain_bad_link(key, options, default, check)
-    return st.sidebar.select_slider(label, options, default, key=key, bind="query-params", **kwargs)
+    value = _box().select_slider(label, options, default, key=key, bind="query-params", **kwargs)
+    state.note(key, value, default)
+    return value
 
 
 def pick(label: str, offered: DropDown[Value], values: Collection[Value] | None = None, **kwargs: Any) -> Value:
     """A drop-down (of some of its values) in the current container; returns the value."""
     titles = [title for value, title in offered.titles.items() if values is None or value in values]
     explain_bad_link(offered.key, titles, titles[0], None)
-    return offered.value(st.selectbox(label, titles, key=offered.key, bind="query-params", **kwargs))
+    title = st.selectbox(label, titles, key=offered.key, bind="query-params", **kwargs)
+    value = offered.value(title)
+    state.note(offered.key, title, titles[0], value)
+    return value
+
+
+def switch(label: str, key: str, default: bool = False, **kwargs: Any) -> bool:
+    """A toggle in the current container, bound to ``?key=``."""
+    value = st.toggle(label, default, key=key, bind="query-params", **kwargs)
+    state.note(key, value, default)
+    return value
 
 
 def explain_bad_link(key: str, options: Sequence[Any], default: Any, check: Check | None) -> None:
@@ -61,15 +100,13 @@ def as_number(raw: str) -> float:
 def dataset(offered: DropDown[str] = offers.CURVE) -> str:
     """Which dataset."""
     with st.sidebar:
-        st.subheader("Dataset")
-        return pick("Dataset", offered, label_visibility="collapsed")
+        return pick("Dataset", offered)
 
 
-def privacy(draws: bool = True) -> Draw:
-    """Epsilon, delta and the draw number."""
-    st.sidebar.subheader("Privacy")
+def privacy() -> Draw:
+    """Epsilon and delta: the first controls of every page that has them."""
     epsilon = choice(
-        "ε: more private ⟷ more accurate",
+        EPSILON,
         "epsilon",
         offers.EPSILONS,
         1,
@@ -80,21 +117,50 @@ def privacy(draws: bool = True) -> Draw:
         "δ: more private ⟷ more accurate",
         "delta",
         offers.DELTAS,
-        0.01,
+        offers.DELTA,
         lambda raw: check_delta(as_number(raw)),
         help=text.DELTA_HELP,
     )
-    if not draws:
-        return Draw(epsilon=float(epsilon), delta=float(delta))
-    count = choice("Draws shown", "draws", (1, 2, 3, 5, 10), 1, help="Each draw is a release; they add up.")
-    st.sidebar.button("Draw again", on_click=_next_draw, width="stretch", icon=":material/casino:")
-    seed = draw_number(help="Seed of the noise, for teaching.")
-    return Draw(epsilon=float(epsilon), delta=float(delta), draws=int(count), seed=seed)
+    return Draw(epsilon=float(epsilon), delta=float(delta))
+
+
+def draws(draw: Draw) -> Draw:
+    """How many draws of the noise are shown, and which."""
+    with folded("Draws"):
+        count = choice("Draws shown", "draws", (1, 2, 3, 5, 10), 1, help="Each draw is a release; they add up.")
+        st.button("Draw again", on_click=_next_draw, width="stretch", icon=":material/casino:")
+        seed = draw_number(help="Seed of the noise, for teaching.")
+    return replace(draw, draws=int(count), seed=seed)
+
+
+def phone_epsilon() -> None:
+    """Epsilon once more, as a slim bar above the picture that only telephones show: their sidebar is closed."""
+    at = session.control("epsilon")
+    if at not in offers.EPSILONS or not state.stands("epsilon"):
+        return
+    session.move({_BAR: at})
+    with st.container(key="phone_epsilon"):
+        st.select_slider(EPSILON, offers.EPSILONS, key=_BAR, on_change=_take_bar)
+
+
+def _take_bar() -> None:
+    session.move({"epsilon": session.control(_BAR)})
+
+
+def delta_fits(delta: float, records: int) -> None:
+    """Say where delta is above 1 / n: then it may be kept by giving one whole record away."""
+    if delta * records > 1:
+        st.sidebar.warning(
+            f"δ = {text.small(delta)} is more than 1 in {records:,}, the number of records: handing out one of them "
+            f"whole would keep such a promise. Take at most δ = {text.small(1 / (10 * records))}."
+        )
 
 
 def draw_number(**kwargs: Any) -> int:
     """Which draw of the noise."""
-    return int(st.sidebar.number_input("Draw number", 1, LAST_DRAW, 1, key="draw", bind="query-params", **kwargs))
+    number = int(_box().number_input("Draw number", 1, LAST_DRAW, 1, key="draw", bind="query-params", **kwargs))
+    state.note("draw", number, 1)
+    return number
 
 
 def _next_draw() -> None:
@@ -119,13 +185,12 @@ def lengthscale(name: str, label: str = "Lengthscale [{}]: more detail ⟷ less 
 
 def model(dataset_name: str) -> Model:
     """Kernel, lengthscale and noise variance for a dataset."""
-    st.sidebar.subheader("Model")
-    length = lengthscale(
-        dataset_name,
-        help="Distance over which the curve can change. Longer averages over more people, so it needs less noise.",
-    )
-    noise = noise_control()
-    with st.sidebar:
+    with folded("Model"):
+        length = lengthscale(
+            dataset_name,
+            help="Distance over which the curve can change. Longer averages over more people, so it needs less noise.",
+        )
+        noise = noise_control()
         kernel = pick("Kernel", offers.KERNEL, ("EQ",) if exhibit(dataset_name).smooth_only else None)
     return Model(dataset=dataset_name, kernel=kernel, lengthscale=length, noise=noise)
 
@@ -138,10 +203,9 @@ def expert(draw: Draw, mechanisms: tuple[str, ...] | None = None) -> tuple[Desig
         objective = pick("Noise objective", offers.OBJECTIVE, disabled=not cloaks)
         calibration = pick("Calibration", offers.CALIBRATION, disabled=mechanism == "refined")
         focus = pick("Accuracy matters", offers.FOCUS, disabled=not cloaks or objective != "trace")
-        shrinkage = st.toggle(
+        shrinkage = switch(
             "Shrink towards the prior",
-            key="shrinkage",
-            bind="query-params",
+            "shrinkage",
             disabled=mechanism != "cloaking",
             help="Post-processing of the released values: costs no privacy, helps at small ε.",
         )
@@ -155,9 +219,11 @@ def expert(draw: Draw, mechanisms: tuple[str, ...] | None = None) -> tuple[Desig
 
 def release_settings(offered: DropDown[str]) -> ReleaseSettings:
     """The whole sidebar of a page that releases: model (with its dataset), design, draw, overlay or not."""
-    name = dataset(offered)
-    show = overlay()
     draw = privacy()
+    name = dataset(offered)
+    delta_fits(draw.delta, cached.dataset(name).n)
+    show = overlay()
+    draw = draws(draw)
     chosen = model(name)
     design, draw = expert(draw)
     return ReleaseSettings(chosen, design, draw, show)
@@ -166,12 +232,12 @@ def release_settings(offered: DropDown[str]) -> ReleaseSettings:
 NOISE_HELP = "How much of one person's value is taken to be chance. More makes each person matter less."
 
 
-def noise_control(default: float = 0.3, help: str | None = NOISE_HELP) -> float:
+def noise_control(default: float = 0.3, help: str | None = NOISE_HELP, key: str = "noise") -> float:
     """Noise variance over signal variance."""
     return float(
         choice(
             "Noise variance (share of signal variance)",
-            "noise",
+            key,
             offers.NOISES,
             default,
             lambda raw: check_positive("noise", as_number(raw)),
@@ -182,13 +248,13 @@ def noise_control(default: float = 0.3, help: str | None = NOISE_HELP) -> float:
 
 def overlay() -> bool:
     """Whether true data and non-private results are drawn."""
-    return st.sidebar.toggle(
-        "Educational overlay",
-        value=True,
-        key="overlay",
-        bind="query-params",
-        help="Shows the true data, the non-private fit and errors computed with them. None of that is private.",
-    )
+    with st.sidebar:
+        return switch(
+            "Educational overlay",
+            "overlay",
+            True,
+            help="Shows the true data, the non-private fit and errors computed with them. None of that is private.",
+        )
 
 
 class PathSettings(NamedTuple):
@@ -199,11 +265,11 @@ class PathSettings(NamedTuple):
     L: int
 
 
-def path_controls(sigma: float, r: float) -> PathSettings:
-    """Ridge, scale and number of released posterior paths."""
+def path_controls(sigma: float, r: float, prefix: str = "") -> PathSettings:
+    """Ridge, scale and number of released posterior paths; ``prefix`` sets pages that open otherwise apart."""
     ridge = choice(
         "r: more accurate ⟷ more private",
-        "r",
+        f"{prefix}r",
         offers.RIDGES,
         r,
         lambda raw: check_positive("r", as_number(raw)),
@@ -211,11 +277,11 @@ def path_controls(sigma: float, r: float) -> PathSettings:
     )
     scale = choice(
         "s: more accurate ⟷ more private",
-        "sigma",
+        f"{prefix}sigma",
         offers.SIGMAS,
         sigma,
         lambda raw: check_positive("s", as_number(raw)),
         help="Scale of the paths' own randomness.",
     )
-    paths = choice("Paths released", "paths", offers.PATHS, 1, help="Each path is a release; they add up.")
+    paths = choice("Paths released", f"{prefix}paths", offers.PATHS, 1, help="Each path is a release; they add up.")
     return PathSettings(float(ridge), float(scale), int(paths))

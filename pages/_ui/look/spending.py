@@ -29,8 +29,8 @@ def spent(dataset_name: str, *shown: tuple[object, Guarantee]) -> None:
     with st.sidebar:
         st.subheader("Budget spent")
         st.markdown(
-            f":material/verified_user: On screen: **ε = {text.at_most(guarantee.proven_epsilon)}** at δ = {delta:g}"
-            f" ({guarantee.releases} draw{'s' if guarantee.releases > 1 else ''})"
+            f":material/verified_user: On screen: **ε = {text.at_most(guarantee.proven_epsilon)}** "
+            f"at δ = {text.small(delta)} ({guarantee.releases} draw{'s' if guarantee.releases > 1 else ''})"
         )
         if len(here) > 1:
             st.caption(f"With what is drawn beside it: ε = {_together(list(here.values()), delta)}.")
@@ -47,7 +47,7 @@ def _seen_sentence(guarantees: Sequence[Guarantee], delta: float) -> str:
     mixed = len({each.protects for each in guarantees}) > 1
     return (
         f"{len(guarantees)} separate real releases of the settings seen in this session, all about the same records, "
-        f"would cost ε = {_together(guarantees, delta)} at δ = {delta:g}. The numbered draws shown here share their "
-        "noise: they hide nothing from someone who sees two."
+        f"would cost ε = {_together(guarantees, delta)} at δ = {text.small(delta)}. The numbered draws shown here "
+        "share their noise: they hide nothing from someone who sees two."
         + (" Some of these settings protect outputs only: beside them inputs are public." if mixed else "")
     )

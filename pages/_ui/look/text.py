@@ -19,7 +19,17 @@ def number(value: float, digits: int = 2) -> str:
     if value == 0 or not math.isfinite(value):
         return "0" if value == 0 else "unbounded"
     rounded = float(f"{value:.{digits - 1}e}")
-    return f"{rounded:,.{max(0, digits - 1 - math.floor(math.log10(abs(rounded))))}f}"
+    return _plain(f"{rounded:,.{max(0, digits - 1 - math.floor(math.log10(abs(rounded))))}f}")
+
+
+def _plain(written: str) -> str:
+    """One way to write a number: 1, not 1.0 or 1.00."""
+    return written.rstrip("0").rstrip(".") if "." in written else written
+
+
+def small(value: float) -> str:
+    """A delta or another small number: 0.01, 1e-5."""
+    return re.sub(r"e-0+", "e-", f"{value:g}")
 
 
 def percent(share: float) -> str:
@@ -28,8 +38,10 @@ def percent(share: float) -> str:
 
 
 def factor_of(log_change: float) -> str:
-    """A change of a log price as a percentage of the price: exp(x) - 1."""
-    return percent(math.expm1(min(log_change, 20.0)))
+    """A change of a log price: up to doubling as a percentage of the price, exp(x) - 1; beyond as a factor, exp(x)."""
+    if log_change > math.log(2):
+        return f"a factor of {number(math.exp(min(log_change, 20.0)))}"
+    return percent(math.expm1(log_change))
 
 
 def at_most(value: float, digits: int = 3) -> str:
@@ -45,7 +57,7 @@ def at_least(value: float, digits: int = 3) -> str:
 def _written(value: Decimal, digits: int) -> str:
     if value == 0 or not value.is_finite():
         return "0" if value == 0 else "unbounded"
-    return f"{value:,.{max(0, digits - 1 - value.adjusted())}f}"
+    return _plain(f"{value:,.{max(0, digits - 1 - value.adjusted())}f}")
 
 
 GROWTH = "no event's probability can grow by more than a factor exp(ε), plus δ, because of one person"
@@ -61,8 +73,8 @@ def budget(guarantee: Guarantee) -> str:
     """(epsilon, delta) with what they say; for Gaussian noise also a point of its trade-off, which says all."""
     epsilon, delta = guarantee.budget.epsilon, guarantee.budget.delta
     said = (
-        f"ε = {at_most(epsilon)}, δ = {delta:g}: {GROWTH}; here a factor {growth(epsilon)}, plus "
-        f"{f'{delta:g}' if delta else 'nothing'}"
+        f"ε = {at_most(epsilon)}, δ = {small(delta)}: {GROWTH}; here a factor {growth(epsilon)}, plus "
+        f"{small(delta) if delta else 'nothing'}"
     )
     if isinstance(guarantee.loss, GaussianLoss):
         found = 1 - float(gaussian_tradeoff(np.array([_BLAMED]), guarantee.loss.mu)[0])

@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from dpgp_core.mechanisms.catalogue import IF_INPUTS_ARE_PUBLIC
 from dpgp_core.release import CHOICES, KERNEL_NAMES, ReleaseSpec
 from pages._ui import session
 from pages._ui.look.text import DELTA_HELP, GROWTH, plain
@@ -17,25 +18,30 @@ MOST_INPUTS = 3  # offered in the form; the command line takes ten
 _GRIDS = (51, 20, 9)  # points along each input, for one, two or three inputs
 _PREFIX = "own_f_"  # of the keys of the form's controls
 _UNUSED_NOISE = 0.3
+_MECHANISM_HELP = (
+    "The first protects inputs and outputs of a record, and is right wherever inputs are not plainly public. Where "
+    "they are, the second protects outputs alone and needs less noise. Which one a release used stands on its card."
+)
 _MISSING = "Still to declare: {}."
 
 
-def declared(columns: Sequence[str], total: float | None) -> ReleaseSpec | None:
+def declared(columns: Sequence[str], total: float | None, inputs_public: bool) -> ReleaseSpec | None:
     """The whole form; None, with a sentence on the page, while something is missing or out of range.
 
     Args:
         columns: names in the file's header.
         total: total epsilon of the ledger once it is fixed; None while it may still be declared.
+        inputs_public: whether the ledger treats inputs as public; unless it does, what protects them is recommended.
     """
-    st.subheader("2. Declare what is public")
+    st.header("2. Declare what is public")
     st.markdown(
         "Nothing below is read off your table: a bound or a scale computed from private values would itself be a "
         "release. Declare what you would know **without** having seen the data."
     )
     values = _columns(columns)
     values |= _outputs() | _inputs(values["x"] or [])
-    st.subheader("3. Choose a mechanism and a budget")
-    values |= _model(values["x"] or []) | _budget(total)
+    st.header("3. Choose a mechanism and a budget")
+    values |= _model(inputs_public) | _budget(total)
     keep()
     return _spec(values)
 
@@ -158,10 +164,13 @@ def _unused_length(low: float | None, high: float | None) -> float | None:
     return (high - low) / 4 if low is not None and high is not None and high > low else 1.0
 
 
-def _model(x: Sequence[str]) -> dict[str, Any]:
+def _model(inputs_public: bool) -> dict[str, Any]:
     left, middle, right = st.columns([2, 1, 1])
     titles = {choice.title: name for name, choice in CHOICES.items()}  # the recommended one first
-    mechanism = titles[left.selectbox("Mechanism", list(titles), key=_key("mechanism", next(iter(titles))))]
+    recommended = CHOICES[IF_INPUTS_ARE_PUBLIC].title if inputs_public else next(iter(titles))
+    mechanism = titles[
+        left.selectbox("Mechanism", list(titles), key=_key("mechanism", recommended), help=_MECHANISM_HELP)
+    ]
     choice = CHOICES[mechanism]
     if choice.automatic:
         middle.text_input(

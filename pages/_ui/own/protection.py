@@ -7,11 +7,16 @@ import streamlit as st
 from dpgp_core.release import ReleaseSpec
 from pages._ui.own import session
 from pages._ui.own.session import Account
-from pages._ui.own.upload import Table
 
-_SAME_FILE = (
-    "This is the same file as one that an earlier ledger of this browser was about. Its people are the same, so what "
-    "was spent on them stays spent, and what is spent now comes on top of it: a new ledger is for other people only."
+_SAME_TABLE = (
+    "Another ledger counts releases of this very table. Its people are the same, so what was spent on them stays "
+    "spent, and what is spent now comes on top of it. Go on with that ledger by its token, in the sidebar. A release "
+    "here is refused, unless you say below why the other count does not matter; the reason will be on the release's "
+    "card."
+)
+_OTHER_TABLE = (
+    "This ledger has not counted this file before. If it is about the same people, the ledger goes on, as it should. "
+    "If it is about other people, begin a new ledger in the sidebar."
 )
 _MIXING = (
     "This ledger holds releases that protect **{before}**, and this one protects **{now}**. A release that protects "
@@ -24,16 +29,24 @@ INPUTS_PUBLIC = (
 )
 
 
-def said(held: Table, spec: ReleaseSpec, account: Account) -> None:
-    """Before a release: whether the file has a past, and whether inputs are private in one release but not in another.
+def said(spec: ReleaseSpec, account: Account) -> str:
+    """Before a release: whether the table has a past, and whether inputs are private in one release but not in another.
 
     A ledger that would hold both kinds refuses; the visitor may declare the inputs public, which stays.
+
+    Returns:
+        Why another ledger's count of this table does not matter, in the visitor's words; "" if they said nothing.
     """
-    if held.digest in account.past:
-        st.warning(_SAME_FILE, icon=":material/history:")
+    because = ""
+    if account.elsewhere and not account.counts:
+        st.warning(_SAME_TABLE, icon=":material/history:")
+        because = st.text_input("Why the other count does not matter", key="own_because", max_chars=300)
+    elif account.entries and not account.counts:
+        st.info(_OTHER_TABLE, icon=":material/help:")
     if account.inputs_public:
         st.info(INPUTS_PUBLIC, icon=":material/lock_open:")
     elif account.protects - {spec.guarantee.protects}:
         before = " and ".join(sorted(account.protects))
         st.warning(_MIXING.format(before=before, now=spec.guarantee.protects), icon=":material/lock_open:")
         st.button("Treat inputs as public from now on", on_click=session.make_inputs_public, key="own_inputs_public")
+    return because

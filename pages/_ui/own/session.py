@@ -1,18 +1,25 @@
-"""The budget of a visitor's own table: a ledger that outlives a reload, kept by this server for one browser."""
+"""The budget of a visitor's own table: a ledger that outlives this server, found by a cookie or by its token."""
 
 from __future__ import annotations
 
-import secrets
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 
 import streamlit as st
 
 from dpgp_core.accounting.guarantee import Guarantee
-from dpgp_core.accounting.ledger import Ledger
-from dpgp_core.release import ReleaseSpec, ledger_from_json
-from pages._ui.serve.visitors import VISITORS, Issued, Record
-from pages._ui.session import OWN_TOKEN
-from pages._ui.visitor import token_in
+from dpgp_core.release import Published, ReleaseSpec, bundle
+from pages._ui import environment
+from pages._ui.ledgers.database import LedgerUnavailable
+from pages._ui.ledgers.deliveries import DELIVERIES, Issued
+from pages._ui.ledgers.state import StateLost, of_this_server
+from pages._ui.ledgers.store import Spent
+from pages._ui.look.text import plain
+from pages._ui.own.upload import Table, practice
+from pages._ui.serve.origin import listens_here
+from pages._ui.session import OWN_LEDGER_TOKEN, OWN_TOKEN
+from pages._ui.visitor import fresh, token_in
 
 
 @dataclass(frozen=True)
@@ -26,10 +33,10 @@ class Account:
         spent, left: epsilon.
         inputs_public: the visitor declared the inputs public.
         protects: what releases so far protect, each kind once.
-        past: digests of tables that ledgers before this one were about.
-        interrupted: this server does not know what this browser released before.
-        digest: of the table that the ledger belongs to; None before the first release.
-        last: the latest release, to download again.
+        begun_again: why a table that another ledger counts is counted here; "" if there is none.
+        last: the latest release, to download again, if this server still holds it.
+        counts: the ledger has counted a release of the table in memory.
+        elsewhere: another ledger has.
     """
 
     entries: tuple[tuple[str, Guarantee], ...]
@@ -39,91 +46,103 @@ class Account:
     left: float
     inputs_public: bool
     protects: frozenset[str]
-    past: frozenset[str]
-    interrupted: bool
-    digest: str | None
+    begun_again: str
     last: Issued | None
+    counts: bool
+    elsewhere: bool
 
 
-def account() -> Account:
-    """The ledger of this browser."""
-    with VISITORS.open(token()) as record:
-        ledger = record.ledger
-        limit = ledger.limit
-        return Account(
-            entries=tuple(ledger.entries),
-            limit=None if limit is None else limit.epsilon,
-            delta=None if limit is None else limit.delta,
-            spent=0.0 if limit is None else ledger.epsilon(limit.delta),
-            left=0.0 if limit is None else ledger.epsilon_left(),
-            inputs_public=ledger.inputs_public,
-            protects=frozenset(guarantee.protects for _, guarantee in ledger.entries),
-            past=frozenset(record.past),
-            interrupted=record.interrupted,
-            digest=record.digest,
-            last=record.last,
-        )
+def account(held: Table | None = None) -> Account:
+    """The ledger of this browser, and what is known of a table; a page that cannot have it says why and ends."""
+    try:
+        table = None if held is None else held.digest
+        found = of_this_server().find(token(), table, everywhere=_everywhere(held))
+    except (LedgerUnavailable, StateLost) as error:
+        st.error(plain(f"{error}."))
+        st.stop()
+    ledger, limit = found.ledger, found.ledger.limit
+    return Account(
+        entries=tuple(ledger.entries),
+        limit=None if limit is None else limit.epsilon,
+        delta=None if limit is None else limit.delta,
+        spent=0.0 if limit is None else ledger.epsilon(limit.delta),
+        left=0.0 if limit is None else ledger.epsilon_left(),
+        inputs_public=ledger.inputs_public,
+        protects=frozenset(guarantee.protects for _, guarantee in ledger.entries),
+        begun_again=ledger.begun_again,
+        last=DELIVERIES.find(found.id),
+        counts=found.counts,
+        elsewhere=found.elsewhere,
+    )
 
 
-def spend(token: str, spec: ReleaseSpec, digest: str) -> tuple[str, Ledger]:
-    """Count a release before it is made; return its name and the ledger that counts it.
-
-    Raises:
-        BudgetExceeded: it would pass the declared total; nothing was spent.
-        MixedProtection: it would void the protection of inputs; nothing was spent.
-        ValueError: the ledger has another total.
-    """
-    with VISITORS.open(token) as record:
-        _declare(record, spec)
-        name = f"release {len(record.ledger.entries) + 1}: {spec.y} by {spec.built.label.lower()}"
-        record.ledger.spend([(name, spec.guarantee)])
-        record.digest = record.digest or digest
-        return name, replace(record.ledger, entries=list(record.ledger.entries))
+def spend(browser: str, spec: ReleaseSpec, held: Table, because: str) -> Spent:
+    """Count a release before it is made. Raises ValueError as ``Ledgers.spend`` does."""
+    return of_this_server().spend(
+        browser,
+        f"{spec.y} by {spec.built.label.lower()}",
+        spec.guarantee,
+        spec.limit,
+        held.digest,
+        because=because,
+        everywhere=_everywhere(held),
+    )
 
 
-def keep(token: str, issued: Issued) -> None:
-    """Remember the latest release, so that a reload does not lose what was paid for."""
-    with VISITORS.open(token) as record:
-        record.last = issued
+def issued(spent: Spent, published: Published, spec: ReleaseSpec) -> Issued:
+    """The zip of a release, kept so that a reload does not lose what was paid for."""
+    ledgers = of_this_server()
+    content = bundle(published, spec, spent.ledger, lambda card: ledgers.sealed(card, spent.id))
+    found = Issued(spent.name, content)
+    DELIVERIES.keep(spent.id, found)
+    return found
 
 
-def carry_on(card: bytes) -> None:
-    """Continue the ledger of an earlier ``release.json``.
+def go_on(owner: str) -> None:
+    """Go on with the ledger of a token. Raises ValueError if there is none."""
+    of_this_server().go_on(token(), owner)
 
-    Raises:
-        ValueError: it is no such file, or it counts less than is counted here already.
-    """
-    earlier = ledger_from_json(card)
-    with VISITORS.open(token()) as record:
-        if len(earlier.entries) < len(record.ledger.entries):
-            raise ValueError(
-                f"that file counts {len(earlier.entries)} releases and the ledger here {len(record.ledger.entries)}; "
-                "use the release.json of the latest release"
-            )
-        record.ledger, record.interrupted, record.digest = earlier, False, None
+
+def recover(card: bytes) -> None:
+    """Go on with a lost ledger from its latest ``release.json``. Raises ValueError as ``Ledgers.recover`` does."""
+    OWN_LEDGER_TOKEN.put(of_this_server().recover(token(), card))
+
+
+def make_token() -> None:
+    """Another token for this browser's ledger; the one before ends."""
+    with _said():
+        OWN_LEDGER_TOKEN.put(of_this_server().new_token(token()))
 
 
 def make_inputs_public() -> None:
     """Record that inputs are public from now on; there is no way back."""
-    with VISITORS.open(token()) as record:
-        record.ledger.inputs_public = True
+    with _said():
+        of_this_server().declare_inputs_public(token())
 
 
 def begin_anew() -> None:
-    """An empty ledger, for a table about other people. What the old one was about is remembered by its digest."""
-    with VISITORS.open(token()) as record:
-        if record.digest is not None:
-            record.past.add(record.digest)
-        record.ledger, record.interrupted, record.digest, record.last = Ledger(), False, None, None
+    """An empty ledger, for a table about other people."""
+    with _said():
+        of_this_server().begin_anew(token())
+        OWN_LEDGER_TOKEN.pop()
 
 
-def _declare(record: Record, spec: ReleaseSpec) -> None:
-    if record.ledger.limit is None:
-        record.ledger.limit = spec.limit
-    elif record.ledger.limit.epsilon != spec.total_epsilon:
-        raise ValueError(
-            f"the total was declared as {record.ledger.limit.epsilon:g} and stays so, got {spec.total_epsilon:g}"
-        )
+@contextmanager
+def _said() -> Iterator[None]:
+    """Put what goes wrong on the page, in a sentence."""
+    try:
+        yield
+    except ValueError as error:
+        st.error(plain(f"{error}."))
+
+
+def _everywhere(held: Table | None) -> bool:
+    """Whether all ledgers are asked about a table, not only those that this browser went on with.
+
+    So it is where nobody but users of this machine can ask: a stranger who knows all records but one could otherwise
+    try out tables until one is known here. The table for practice is everybody's, and begins anew in every browser.
+    """
+    return listens_here() and not environment.hosts() and held is not None and held.digest != practice().digest
 
 
 def token() -> str:
@@ -132,7 +151,7 @@ def token() -> str:
     cookie = token_in(cookies, secure=True) or token_in(cookies, secure=False)  # the first one comes by https only
     if cookie is not None:
         return cookie
-    # Without cookies the ledger lasts as long as the session
-    found = OWN_TOKEN.find() or VISITORS.issue(secrets.token_urlsafe(24))
+    # Without cookies a browser is known for as long as the session, and its ledger by the token
+    found = OWN_TOKEN.find() or fresh()
     OWN_TOKEN.put(found)
     return found

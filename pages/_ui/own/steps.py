@@ -6,28 +6,32 @@ import hashlib
 
 import streamlit as st
 
-from dpgp_core.release import Published, ReleaseSpec, bundle
+from dpgp_core.release import Published, ReleaseSpec
 from pages._ui import environment
+from pages._ui.ledgers.deliveries import Issued
 from pages._ui.look import frame
-from pages._ui.look.text import at_least, at_most, plain
-from pages._ui.own import figures, form, protection, session, upload
+from pages._ui.look.text import plain
+from pages._ui.own import excel, figures, form, protection, session, upload
 from pages._ui.own.session import Account
 from pages._ui.own.upload import Prepared, Table
 from pages._ui.serve import forgetting
-from pages._ui.serve.visitors import Issued
 from pages._ui.session import (
     EXPLORED,
     OWN_FILES,
+    OWN_LEDGER_TOKEN,
+    OWN_OUTLOOK,
     OWN_PREVIEW,
     OWN_READY,
     OWN_REFUSED,
     OWN_RELEASED,
     OWN_TABLE,
+    OWN_TAKEN,
     Taken,
 )
 from pages._ui.work import cached
 from pages._ui.work.jobs import WorkStopped
 
+_DIALECTS = {"commas": "comma", "semicolons (decimal commas)": "semicolon", "tabs": "tab"}
 _PREVIEW_WARNING = (
     "A preview draws the fit **without noise**. Whoever sees this screen, or a picture of it, sees values computed "
     "from your table with no protection at all. It is for the eyes of someone who may see the table itself."
@@ -37,11 +41,15 @@ _NO_UPLOADS = (
     "own machine, where the table stays: `python -m dpgp_core release --csv table.csv --config config.json --out "
     "release.zip`."
 )
+_ZIP_GONE = (
+    "The zip of the latest release was in the memory of a server that has stopped or forgotten it. What you have "
+    "downloaded stays valid, and what it cost stays spent."
+)
 
 
 def table() -> Table | None:
     """Upload, or practise; the table stays in this session's memory until it is forgotten or the session ends."""
-    st.subheader("1. Your table")
+    st.header("1. Your table")
     if environment.switched_on("DPGP_UPLOADS"):
         _upload()
     else:
@@ -57,9 +65,18 @@ def table() -> Table | None:
 
 
 def _upload() -> None:
+    written = st.segmented_control(
+        "Its values are separated by",
+        list(_DIALECTS),
+        default="commas",
+        required=True,
+        key="own_dialect",
+        help="Declared, never guessed: 1,234 is a thousand to some and little more than one to others. Semicolons go "
+        "with decimal commas. An Excel workbook needs no such choice.",
+    )
     uploaded = st.file_uploader(
-        "A CSV file with a header line, UTF-8, up to 5 MB",
-        type=["csv", "txt"],
+        "A table with a header line: CSV in UTF-8, or an Excel workbook (.xlsx) of one sheet; up to 5 MB",
+        type=["csv", "tsv", "txt", "xlsx"],
         key=f"own_file_{OWN_FILES.get(0)}",
         help="It is held in this session's memory and in that of processes that end with each task: not in a file, not "
         "in a log, not in an address, not shared with other visitors. Forget the table, and it is removed; close the "
@@ -67,15 +84,16 @@ def _upload() -> None:
         "its swap space.",
     )
     if uploaded is not None:
-        _take(uploaded.name, uploaded.getvalue())
+        _take(uploaded.name, uploaded.getvalue(), _DIALECTS[written])
 
 
-def _take(name: str, content: bytes) -> None:
-    held = OWN_TABLE.find()
-    if held is not None and held.content == content:
+def _take(name: str, content: bytes, dialect: str) -> None:
+    held, taken = OWN_TABLE.find(), OWN_TAKEN.find()
+    if held is not None and taken == (hashlib.sha256(content).hexdigest(), dialect):
         return
+    OWN_TAKEN.put((hashlib.sha256(content).hexdigest(), dialect))
     try:
-        fresh = upload.opened(name, content)
+        fresh = _opened(name, content, dialect)
     except ValueError as error:
         OWN_TABLE.pop()
         st.error(plain(f"{error}."))
@@ -86,6 +104,13 @@ def _take(name: str, content: bytes) -> None:
     _drop_results()
 
 
+def _opened(name: str, content: bytes, dialect: str) -> Table:
+    if excel.is_workbook(content):
+        upload.check_size(content)
+        return upload.opened(name, cached.of_one_session("Reading the workbook", excel.as_csv, content))
+    return upload.opened(name, content, dialect)
+
+
 def _practise() -> None:
     OWN_TABLE.put(upload.practice())
     form.practise()
@@ -94,6 +119,7 @@ def _practise() -> None:
 
 def _forget() -> None:
     OWN_TABLE.pop()
+    OWN_TAKEN.pop()
     OWN_FILES.put(OWN_FILES.get(0) + 1)  # empties the uploader
     form.forget()
     _drop_results()
@@ -102,6 +128,7 @@ def _forget() -> None:
 
 def _drop_results() -> None:
     OWN_READY.pop()
+    OWN_OUTLOOK.pop()
     OWN_PREVIEW.pop()
     OWN_RELEASED.pop()
 
@@ -113,7 +140,7 @@ def ready(held: Table, spec: ReleaseSpec) -> Prepared | None:
     if known is None or known[0] != key:
         what = "Reading the table and designing the noise"
         try:
-            found = cached.of_one_session(what, upload.prepared, held.content, spec)
+            found = cached.of_one_session(what, upload.prepared, held, spec)
         except ValueError as error:
             st.error(plain(f"{error}."))
             return None
@@ -122,41 +149,43 @@ def ready(held: Table, spec: ReleaseSpec) -> Prepared | None:
     return known[1]
 
 
-def preview(held: Table, spec: ReleaseSpec) -> None:
+def preview(held: Table, spec: ReleaseSpec, found: Prepared) -> None:
     """The fit without noise, after a click that says what it reveals."""
     with st.expander("Preview without privacy"):
         st.warning(_PREVIEW_WARNING, icon=":material/visibility:")
         if st.button("I may see the table: show the fit without noise"):
-            values = cached.of_one_session("Fitting without noise", upload.previewed, held.content, spec)
+            values = cached.of_one_session("Fitting without noise", upload.previewed, held, spec, found.plan)
             OWN_PREVIEW.put((spec, values))
         known = OWN_PREVIEW.find()
         if known is not None and known[0] == spec:
             frame.chart(figures.previewed(*known), "own_preview_chart", "NOT PRIVATE: the fit without noise.")
 
 
-def release(held: Table, spec: ReleaseSpec, account: Account) -> None:
+def release(held: Table, spec: ReleaseSpec, found: Prepared, account: Account) -> None:
     """The button that spends, and what came of it."""
-    if account.digest not in (None, held.digest):
-        st.info(
-            "This is not the file that the ledger began with. If it is about the same people, the ledger goes on, as "
-            "it should. If it is about other people, begin a new ledger in the sidebar.",
-            icon=":material/help:",
-        )
-    protection.said(held, spec, account)
+    because = protection.said(spec, account)
     label = f"Make release {len(account.entries) + 1}: spends ε = {spec.epsilon:g}"
     if st.button(label, type="primary", key="own_release"):
-        OWN_REFUSED.put(_make(held, spec))
+        OWN_REFUSED.put(_make(held, spec, found, because))
         st.rerun()  # the ledger stands in several places
     if refusal := OWN_REFUSED.pop():
         st.error(plain(refusal), icon=":material/block:")
     released = OWN_RELEASED.find()
     if released is not None:
         _show(*released)
-    elif account.last is not None:
+    else:
+        fetch_again(account)
+
+
+def fetch_again(account: Account) -> None:
+    """The latest zip, if this server still holds it."""
+    if account.last is not None:
         download(account.last, again=True)
+    elif account.entries:
+        st.caption(_ZIP_GONE)
 
 
-def _make(held: Table, spec: ReleaseSpec) -> str:
+def _make(held: Table, spec: ReleaseSpec, found: Prepared, because: str) -> str:
     """Spend, then release; what was refused and why, or nothing.
 
     From the spending until the release is kept nothing looks at the session, where streamlit would end this run if
@@ -165,15 +194,16 @@ def _make(held: Table, spec: ReleaseSpec) -> str:
     browser = session.token()
     with st.spinner("Releasing …"):
         try:
-            name, ledger = session.spend(browser, spec, held.digest)
+            spent = session.spend(browser, spec, held, because)
         except ValueError as error:
             return f"Refused: {error}."
+        if spent.token is not None:
+            OWN_LEDGER_TOKEN.put(spent.token)
         try:
-            published = cached.unstoppable(upload.released, held.content, spec)
+            published = cached.unstoppable(upload.released, held, spec, found.plan)
         except (ValueError, WorkStopped) as error:
             return f"{error}. The budget of this release is spent all the same: it may have been computed."
-        issued = Issued(name, bundle(published, spec, ledger))
-        session.keep(browser, issued)
+        issued = session.issued(spent, published, spec)
     OWN_RELEASED.put((issued, published, spec))
     return ""
 
@@ -183,13 +213,13 @@ def _show(issued: Issued, published: Published, spec: ReleaseSpec) -> None:
     frame.chart(figures.released(published, spec), "own_released_chart", figures.released_caption(spec))
     st.dataframe(upload.values(published, spec), hide_index=True, key="own_values")
     download(issued)
-    if not spec.protects_inputs:
+    if spec.choice.automatic or not spec.protects_inputs:
         _explore(issued)
 
 
 def _explore(issued: Issued) -> None:
     """Other models, points and thresholds for the released numbers: the page where they cost nothing."""
-    st.subheader("Explore this release, free")
+    st.header("Explore this release, free")
     st.markdown(
         "Other lengthscales, kernels, grids, levels and thresholds can be tried on the released numbers as often as "
         "you like: whatever is computed from them is covered by the guarantee already."
@@ -209,44 +239,4 @@ def download(issued: Issued, again: bool = False) -> None:
         icon=":material/download:",
         key=f"own_zip_{again}",
         on_click="ignore",
-    )
-
-
-def ledger(account: Account) -> None:
-    """Sidebar: what is spent, what is left, how to continue or begin anew."""
-    with st.sidebar:
-        st.subheader("Ledger of your table")
-        if account.limit is None:
-            st.caption("Nothing released yet. The total is declared with the first release and fixed from then on.")
-        else:
-            st.markdown(
-                f":material/verified_user: Spent **ε = {at_most(account.spent)}** of {account.limit:g} "
-                f"at δ = {account.delta:g}; left for a Gaussian release: **ε = {at_least(account.left)}**"
-            )
-            st.caption("  \n".join(f"{plain(name)}: ε = {item.budget.epsilon:g}" for name, item in account.entries))
-        with st.popover("Continue or begin a ledger", icon=":material/receipt_long:", width="stretch"):
-            if environment.switched_on("DPGP_UPLOADS"):
-                card = st.file_uploader("release.json of your latest release", type=["json"], key="own_card")
-                if card is not None and st.button("Continue its ledger"):
-                    _carry_on(card.getvalue())
-            st.caption("A table about other people has a budget of its own; what was spent on the first stays spent.")
-            st.button("Begin a new ledger", on_click=session.begin_anew)
-
-
-def _carry_on(card: bytes) -> None:
-    try:
-        session.carry_on(card)
-    except ValueError as error:
-        st.error(plain(f"{error}."))
-    else:
-        st.rerun()
-
-
-def interrupted() -> None:
-    """What is said to a browser that was served elsewhere before."""
-    st.warning(
-        "This server knows nothing of what this browser released before: it was restarted, or took over from another. "
-        "What you have downloaded stays valid, and what it cost stays spent. To go on with the same budget, continue "
-        "the ledger of your latest release.json in the sidebar; a table in memory has to be uploaded again.",
-        icon=":material/history:",
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import io
 import math
@@ -13,14 +14,25 @@ import pandas as pd
 from datasets import kung
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
-from dpgp_core.gp.inference import Inference
 from dpgp_core.mechanisms import NotPrivate
-from dpgp_core.release import Published, ReleaseSpec, column_names, plan_release, preview, publish, read_table
+from dpgp_core.reading.dialect import dialect_of
+from dpgp_core.release import (
+    Published,
+    ReleasePlan,
+    ReleaseSpec,
+    column_names,
+    foreseen,
+    plan_release,
+    preview,
+    publish,
+    read_table,
+)
 from dpgp_core.release.cells import safe_text
 from pages._ui.look.plots import axis
 
 MAX_BYTES = 5 * 2**20
 MAX_WORK = 20_000_000  # rows times points of the grid
+OUTLOOK = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # epsilons
 MAX_COLUMNS = 1000  # in the menu of columns
 PRACTICE: dict[str, Any] = {  # declared for people in general, not read off the table
     "y": "height_cm",
@@ -48,30 +60,43 @@ class Table:
         name: as uploaded; shown to its owner only.
         content: its bytes.
         columns: names in its header line.
-        digest: SHA-256 of the bytes, to tell whether another file is looked at now.
+        dialect: how it is written, as declared.
+        digest: SHA-256 of the bytes, line ends aside: whether this is the same table as before.
     """
 
     name: str
     content: bytes = field(repr=False)
     columns: tuple[str, ...]
+    dialect: str
     digest: str = field(repr=False)
 
 
-def opened(name: str, content: bytes) -> Table:
+def opened(name: str, content: bytes, dialect: str = "comma") -> Table:
     """The file with its columns.
 
     Raises:
         ValueError: it is too large, has too many columns, or does not begin like a CSV file.
     """
+    check_size(content)
+    columns = tuple(column_names(io.BytesIO(content), dialect_of(dialect)))
+    if len(columns) > MAX_COLUMNS:
+        raise ValueError(f"the file has {len(columns)} columns, more than {MAX_COLUMNS}, the limit; keep those needed")
+    return Table(name, content, columns, dialect, _digest(content))
+
+
+def check_size(content: bytes) -> None:
+    """Raise ValueError for a file that is too large."""
     if len(content) > MAX_BYTES:
         raise ValueError(
             f"the file has {len(content) / 2**20:.1f} MB, more than {MAX_BYTES // 2**20} MB, the limit here; "
             "keep only the columns that are needed, or use the command line"
         )
-    columns = tuple(column_names(io.BytesIO(content)))
-    if len(columns) > MAX_COLUMNS:
-        raise ValueError(f"the file has {len(columns)} columns, more than {MAX_COLUMNS}, the limit; keep those needed")
-    return Table(name, content, columns, hashlib.sha256(content).hexdigest())
+
+
+def _digest(content: bytes) -> str:
+    """What saving the same rows again in another program does not change."""
+    plain = content.removeprefix(codecs.BOM_UTF8).replace(b"\r\n", b"\n").rstrip(b"\n")
+    return hashlib.sha256(plain).hexdigest()
 
 
 def practice() -> Table:
@@ -81,35 +106,35 @@ def practice() -> Table:
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """What is known before a release, small enough to stay in a session.
+    """What is known before a release: the table is read and the noise designed once for preview, outlook and release.
 
     Attributes:
         n: rows read.
-        half_width: half of the curve's 95 % interval to come (P,); None if known with the release only.
-        step: released values will be multiples of it.
-        inference: how the model was computed, for mechanisms that have a choice.
+        plan: what will be measured; without any output.
     """
 
     n: int
-    half_width: FloatArray | None
-    step: float
-    inference: Inference | None
+    plan: ReleasePlan = field(repr=False)
 
 
-def prepared(content: bytes, spec: ReleaseSpec) -> Prepared:
+def prepared(held: Table, spec: ReleaseSpec) -> Prepared:
     """Read the table as declared and design the noise.
 
     Raises:
         ValueError: the file does not fit the declaration.
     """
-    data = _read(content, spec)
-    plan = plan_release(spec, data.X)
-    return Prepared(data.n, plan.half_width, plan.step, plan.inference)
+    data = _read(held, spec)
+    return Prepared(data.n, plan_release(spec, data.X))
 
 
-def _read(content: bytes, spec: ReleaseSpec) -> Dataset:
+def outlook(found: Prepared) -> FloatArray:
+    """Half of the 95 % interval for the curve at each of ``OUTLOOK`` (E,), in the output's unit. Public."""
+    return foreseen(found.plan, found.n, OUTLOOK)
+
+
+def _read(held: Table, spec: ReleaseSpec) -> Dataset:
     """The table, unless it is more than a server that others wait for should take."""
-    data = read_table(io.BytesIO(content), spec)
+    data = read_table(io.BytesIO(held.content), spec, held.dialect)
     points = math.prod(spec.grid)
     if data.n * points > MAX_WORK:
         raise ValueError(
@@ -119,14 +144,14 @@ def _read(content: bytes, spec: ReleaseSpec) -> Dataset:
     return data
 
 
-def previewed(content: bytes, spec: ReleaseSpec) -> NotPrivate:
+def previewed(held: Table, spec: ReleaseSpec, plan: ReleasePlan) -> NotPrivate:
     """The fit without noise (P,). Not private. Raises ValueError as ``prepared`` does."""
-    return preview(spec, _read(content, spec))
+    return preview(spec, _read(held, spec), plan)
 
 
-def released(content: bytes, spec: ReleaseSpec) -> Published:
+def released(held: Table, spec: ReleaseSpec, plan: ReleasePlan) -> Published:
     """One real release, with noise from the operating system. Raises ValueError as ``prepared`` does."""
-    return publish(spec, _read(content, spec))
+    return publish(spec, _read(held, spec), plan)
 
 
 def values(published: Published, spec: ReleaseSpec) -> pd.DataFrame:

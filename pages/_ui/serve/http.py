@@ -18,8 +18,7 @@ from dpgp_core import __version__
 from pages._ui import environment
 from pages._ui.serve.origin import Doorkeeper, listens_here
 from pages._ui.serve.readiness import Probe, Readiness
-from pages._ui.serve.visitors import VISITORS, Visitors
-from pages._ui.visitor import COOKIE, SECURE_COOKIE, token_in
+from pages._ui.visitor import COOKIE, SECURE_COOKIE, fresh, token_in
 from pages._ui.work import cached
 
 PROPOSED = "x-visitor"  # header in which a proxy proposes a token, so that the first request already goes to
@@ -56,11 +55,10 @@ class Reception:
 
     Args:
         app: what it stands before.
-        visitors: where tokens are remembered.
     """
 
-    def __init__(self, app: ASGIApp, visitors: Visitors = VISITORS) -> None:
-        self.app, self.visitors = app, visitors
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request or connection."""
@@ -82,21 +80,22 @@ class Reception:
                     headers.setdefault(name, value)
                 if scope["path"].startswith("/media/"):
                     headers["Cache-Control"] = "no-store"  # what was downloaded stays in no cache on the way
-                if page and message["status"] in (200, 304) and (cookie := self._cookie(scope)):
+                if page and message["status"] in (200, 304) and (cookie := _cookie(scope)):
                     headers.append("Set-Cookie", cookie)
             await send(message)
 
         await self.app(scope, receive, send_with_headers)
 
-    def _cookie(self, scope: Scope) -> str | None:
-        """The cookie to set; None if the browser has one."""
-        request = HTTPConnection(scope)
-        secure = "https" in (scope.get("scheme"), request.headers.get("x-forwarded-proto"))
-        if token_in(request.cookies, secure) is not None:
-            return None
-        token = self.visitors.issue(request.headers.get(PROPOSED))
-        name, more = (SECURE_COOKIE, "; Secure") if secure else (COOKIE, "")
-        return f"{name}={token}; Path=/; HttpOnly; SameSite=Strict{more}"
+
+def _cookie(scope: Scope) -> str | None:
+    """The cookie to set; None if the browser has one."""
+    request = HTTPConnection(scope)
+    secure = "https" in (scope.get("scheme"), request.headers.get("x-forwarded-proto"))
+    if token_in(request.cookies, secure) is not None:
+        return None
+    token = fresh(request.headers.get(PROPOSED))
+    name, more = (SECURE_COOKIE, "; Secure") if secure else (COOKIE, "")
+    return f"{name}={token}; Path=/; HttpOnly; SameSite=Strict{more}"
 
 
 def _is_page(scope: Scope) -> bool:

@@ -8,7 +8,18 @@ import streamlit as st
 
 from datasets import EXHIBITS, exhibit
 from pages._ui.look.offers import DropDown, of_datasets
-from pages._ui.look.sidebar import choice, dataset, draw_number, lengthscale, noise_control, overlay, pick, privacy
+from pages._ui.look.sidebar import (
+    choice,
+    dataset,
+    delta_fits,
+    draw_number,
+    folded,
+    lengthscale,
+    noise_control,
+    overlay,
+    pick,
+    privacy,
+)
 from pages._ui.sparse.fitting import SparseSetting
 
 SparseView = Literal["fits", "errors", "choice"]
@@ -37,17 +48,20 @@ class SparseSettings(NamedTuple):
 
 def sparse_settings() -> SparseSettings:
     """The sidebar of the sparse DP-GP page."""
+    draw = privacy()
     name = dataset(DATASET)
+    start = exhibit(name).sparse
+    assert start is not None
+    delta_fits(draw.delta, (start.load or exhibit(name).load)().n)
     show = overlay()
     with st.sidebar:
         view = pick("Show", VIEW)
-    draw = privacy(draws=False)
-    seed = draw_number()
-    st.sidebar.subheader("Model")
-    start = exhibit(name).sparse
-    assert start is not None
-    length = lengthscale(name, "Lengthscale [{}]")
-    noise = noise_control(start.noise, help=None)
-    count = choice("Inducing inputs along each input", "sparse_inducing", start.inducing, start.start, help="Public.")
+    with folded("Model"):
+        length = lengthscale(name, "Lengthscale [{}]")
+        noise = noise_control(start.noise, help=None, key=f"noise_{name}")
+        count = choice(
+            "Inducing inputs along each input", f"inducing_{name}", start.inducing, start.start, help="Public."
+        )
+        seed = draw_number()
     setting = SparseSetting(name, length, noise, int(count), draw.epsilon, draw.delta, seed)
     return SparseSettings(setting, view, show)

@@ -13,47 +13,57 @@ from dpgp_core.accounting.ledger import Ledger
 from dpgp_core.arrays import FloatArray
 from pages._ui.look import text
 from pages._ui.look.metric import Metric
-from pages._ui.look.palette import BINS, NON_PRIVATE, OTHER, PRIVATE, TRUTH, faded
-from pages._ui.look.plots import axis, finish
+from pages._ui.look.palette import BINS, GUARANTEE, NON_PRIVATE, OTHER, PRIVATE, TRUTH, faded
+from pages._ui.look.plots import axis, band, finish
 from pages._ui.sparse.fitting import (
     CHOICE_EPSILONS,
     CURVE_EPSILONS,
+    KINDS,
+    LEVEL,
     LEVELS,
     METHODS,
     Choices,
+    Contender,
     Curves,
     Fits,
     Method,
     SparseSetting,
 )
 
-_LOOKS: dict[Method, tuple[str, str, str]] = {
+_LOOKS: dict[Contender, tuple[str, str, str]] = {
     "ours": ("ours: whitened", PRIVATE, "solid"),
     "paper": ("the paper's", OTHER, "dash"),
     "naive": ("noise ignored", BINS, "dot"),
+    "bayes": ("Bayes cloaking", GUARANTEE, "longdash"),
 }
 _CHOOSER_LOOKS = ((PRIVATE, "solid"), (BINS, "dot"), (OTHER, "dash"))
 _MOST_POINTS = 600  # of the data that are drawn
 
 
 def fit(found: Fits, overlay: bool) -> go.Figure:
-    """Private fits with bands of 1.96 posterior standard deviations of f, and the inducing inputs."""
+    """Private fits, intervals about ours and of Bayes cloaking, and the inducing inputs."""
     data, figure = found.dataset, go.Figure()
-    for method in ("paper", "ours"):
+    for opacity, of, what in ((0.12, KINDS[0], f"one more {data.y_name}"), (0.28, KINDS[1], "the curve")):
+        name = f"ours, {100 * LEVEL:g} % interval: {what}"
+        band(figure, found.x, found.means["ours"], found.halves[of], _LOOKS["ours"][1], opacity, name)
+    drawn: tuple[Method, ...] = ("paper", "ours")
+    for method in drawn:
         name, colour, dash = _LOOKS[method]
-        mean, sd = found.means[method], found.sds[method]
-        figure.add_scatter(
-            x=[*found.x, *found.x[::-1]], y=[*(mean + 1.96 * sd), *(mean - 1.96 * sd)[::-1]], fill="toself",
-            fillcolor=faded(colour, 0.22), line={"width": 0}, name=f"{name}: ± 1.96 sd", hoverinfo="skip",
-        )  # fmt: skip
-        figure.add_scatter(x=found.x, y=mean, name=name, line={"color": colour, "dash": dash})
+        figure.add_scatter(x=found.x, y=found.means[method], name=name, line={"color": colour, "dash": dash})
+    name, colour, dash = _LOOKS["bayes"]
+    bayes = found.bayes
+    figure.add_scatter(
+        x=[*found.x, *found.x[::-1]], y=[*bayes.high, *bayes.low[::-1]], fill="toself",
+        fillcolor=faded(colour, 0.15), line={"width": 0}, name=f"{name}, 95 % interval: the curve", hoverinfo="skip",
+    )  # fmt: skip
+    figure.add_scatter(x=found.x, y=bayes.mean, name=name, line={"color": colour, "dash": dash})
     if overlay:
         rows = np.linspace(0, data.n - 1, min(data.n, _MOST_POINTS)).astype(int)
         figure.add_scatter(
             x=data.X[rows, 0], y=data.y[rows], name="true data", mode="markers",
             marker={"color": TRUTH, "symbol": "circle-open", "size": 4},
         )  # fmt: skip
-        figure.add_scatter(x=found.x, y=found.plain[0], name="non-private fit", line={"color": NON_PRIVATE})
+        figure.add_scatter(x=found.x, y=found.plain, name="non-private fit", line={"color": NON_PRIVATE})
     low, high = data.y_bounds
     figure.add_scatter(
         x=found.inducing, y=np.full_like(found.inducing, low - 0.3 * data.output_range), mode="markers",
@@ -66,11 +76,21 @@ def fit(found: Fits, overlay: bool) -> go.Figure:
     return finish(figure, 470)
 
 
+def fit_alt(found: Fits) -> str:
+    """Text alternative of the fits."""
+    return (
+        f"Private fits: ours orange, the paper's purple and dashed. About ours, {100 * LEVEL:g} % intervals for "
+        f"one more {found.dataset.y_name} and for the curve, privacy noise included; the paper's do not hold. "
+        "Bayes cloaking green, with that for the curve."
+    )
+
+
 def calibration(found: Fits) -> go.Figure:
     """Share of held-out outputs inside each central interval against its level."""
     figure = go.Figure()
     figure.add_scatter(x=100 * LEVELS, y=100 * LEVELS, name="perfect", line={"color": TRUTH, "dash": "dot"})
-    for method in METHODS:
+    judged: tuple[Contender, ...] = (*METHODS, "bayes")
+    for method in judged:
         name, colour, dash = _LOOKS[method]
         figure.add_scatter(
             x=100 * LEVELS, y=100 * found.coverage[method], name=name, line={"color": colour, "dash": dash}
@@ -81,9 +101,9 @@ def calibration(found: Fits) -> go.Figure:
 
 
 def against_epsilon(found: Curves, what: str) -> go.Figure:
-    """Held-out error or log-likelihood against epsilon, both variants."""
+    """Held-out error or log-likelihood against epsilon, both variants and Bayes cloaking."""
     unit = found.dataset.y_unit
-    values: dict[Method, FloatArray] = found.rmse if what == "error" else found.likelihood
+    values: dict[Contender, FloatArray] = found.rmse if what == "error" else found.likelihood
     figure = go.Figure()
     for method, line in values.items():
         name, colour, dash = _LOOKS[method]
@@ -127,24 +147,28 @@ def choice_shares(found: Choices) -> go.Figure:
 
 
 def fit_table(found: Fits) -> pd.DataFrame:
-    """One row a grid point: what two private releases say there. Publishing both spends both."""
+    """One row a grid point: what three private releases say there. Publishing all spends all."""
     columns = {axis(found.dataset.x_names[0], found.dataset.x_units[0]): found.x}
-    for method in ("ours", "paper"):
-        name = _LOOKS[method][0]
-        columns[f"{name}: mean [{found.dataset.y_unit}]"] = found.means[method]
-        columns[f"{name}: sd [{found.dataset.y_unit}]"] = found.sds[method]
+    unit = found.dataset.y_unit
+    columns[f"{_LOOKS['ours'][0]}: mean [{unit}]"] = found.means["ours"]
+    for of, what in zip(KINDS, (f"one more {found.dataset.y_name}", "the curve"), strict=True):
+        columns[f"ours, ± {100 * LEVEL:g} %: {what} [{unit}]"] = found.halves[of]
+    columns[f"{_LOOKS['paper'][0]}: mean [{unit}]"] = found.means["paper"]
+    name = _LOOKS["bayes"][0]
+    columns[f"{name}: mean [{unit}]"] = found.bayes.mean
+    columns[f"{name}, 95 % from [{unit}]"], columns[f"{name}, to [{unit}]"] = found.bayes.low, found.bayes.high
     return pd.DataFrame(columns).round(4)
 
 
 def table_note(view: str, released: Sequence[Guarantee]) -> str:
-    """What the table holds: on the first view two releases, which cost what they cost together."""
+    """What the table holds: on the first view three releases, which cost what they cost together."""
     if view != "fits":
         return "Errors are computed with held-out true data: not private."
     delta = released[0].budget.delta
     together = Ledger(entries=[("", each) for each in released]).epsilon(delta)
     return (
-        f"Two private releases of the same records, ours and the paper's: publishing both costs ε = "
-        f"{text.at_most(together)} at δ = {delta:g}."
+        f"Three private releases of the same records, ours, the paper's and Bayes cloaking: publishing all costs ε = "
+        f"{text.at_most(together)} at δ = {text.small(delta)}."
     )
 
 
@@ -167,13 +191,13 @@ def choice_table(found: Choices) -> pd.DataFrame:
 
 def answer(found: Fits, setting: SparseSetting, overlay: bool) -> str:
     """The plain sentence under the question."""
-    unit, start = found.dataset.y_unit, f"At ε = {setting.epsilon:g} and δ = {setting.delta:g}"
+    unit, start = found.dataset.y_unit, f"At ε = {setting.epsilon:g} and δ = {text.small(setting.delta)}"
     if not overlay:
         return f"{start} one release of two sums predicts everywhere, and protects inputs as well as outputs."
     return (
         f"{start} our release is off by **{text.number(found.rmse['ours'])} {unit}** on held-out records, "
-        f"the paper's by {text.number(found.rmse['paper'])} {unit}, without privacy "
-        f"{text.number(found.rmse['plain'])} {unit}. Unlike on the curves page, inputs are protected too."
+        f"the paper's by {text.number(found.rmse['paper'])} {unit}, Bayes cloaking, which protects the same, by "
+        f"**{text.number(found.rmse['bayes'])} {unit}**; without privacy {text.number(found.rmse['plain'])} {unit}."
     )
 
 
@@ -182,7 +206,7 @@ def metrics(found: Fits, setting: SparseSetting, overlay: bool) -> list[Metric]:
     unit, last = found.dataset.y_unit, len(LEVELS) - 1
     promise = [
         Metric("Protects", "inputs, outputs", "one record replaced"),
-        Metric("ε of one release", f"{setting.epsilon:g}", f"δ = {setting.delta:g}"),
+        Metric("ε of one release", f"{setting.epsilon:g}", f"δ = {text.small(setting.delta)}"),
     ]
     if not overlay:
         return promise
@@ -191,7 +215,7 @@ def metrics(found: Fits, setting: SparseSetting, overlay: bool) -> list[Metric]:
         Metric(
             "Held-out error", f"{text.number(found.rmse['ours'])} {unit}", f"paper {text.number(found.rmse['paper'])}"
         ),
-        Metric("Without privacy", f"{text.number(found.rmse['plain'])} {unit}", "not private"),
+        Metric("Without privacy", f"{text.number(found.rmse['plain'])} {unit}", "held out; not private"),
         Metric(
             "95 % interval holds", text.percent(inside["ours"][last]), f"paper {text.percent(inside['paper'][last])}"
         ),
@@ -212,5 +236,11 @@ def steps(setting: SparseSetting, found: Fits) -> list[tuple[str, str]]:
         ("Noise", f"standard deviation {text.number(noise.sa)} on A and {text.number(noise.sb)} on B, in model units"),
         ("Posterior", "errors in variables: the noise on B counts as noise on the features; no regulariser is needed"),
         ("The paper's", "unwhitened sums and a regulariser λ, whose bias is why its intervals are too narrow"),
+        (
+            "Bayes cloaking",
+            "noisy counts of the records in public cells, then noisy sums of clipped residuals, five times; "
+            "lengthscale and noise are averaged over; its band is the curve's 95 % interval. Inputs and outputs are "
+            "protected, as by the sparse DP-GP",
+        ),
         ("Held out", "a fixed half of the records is fitted, the other half judged; errors are means over 20 releases"),
     ]

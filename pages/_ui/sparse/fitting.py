@@ -13,12 +13,16 @@ from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
 from dpgp_core.evaluation.errors import coverage, nlpd, rmse
+from dpgp_core.gp.uncertainty import Of
 from dpgp_core.gp.variational import posterior
 from dpgp_core.kernels import EQ
-from dpgp_core.mechanisms import SparseVariational
+from dpgp_core.mechanisms import BayesCloaking, SparseVariational
 from dpgp_core.selection.hyperparameters import Candidate, HyperparameterChoice, choose_by_evidence, choose_jointly
 from dpgp_core.selection.repeated import choose_liu_talwar
+from dpgp_core.sparse.interval import SparseInterval
 from dpgp_core.sparse.statistics import add_noise
+from pages._ui.sparse import contender
+from pages._ui.sparse.contender import Shown
 
 SPLIT_SEED = 0  # public
 REPEATS = 20
@@ -28,8 +32,12 @@ CHOICE_REPEATS = 6
 LEVELS: FloatArray = np.linspace(0.05, 0.95, 19)
 GRID_POINTS = 161
 FACTORS = (0.5, 1.0, 2.0)  # of the lengthscale and of the noise variance: the candidates of a private choice
+LEVEL = 0.95
+KINDS: tuple[Of, ...] = ("outputs", "function")
 Method = Literal["ours", "paper", "naive"]
 METHODS: tuple[Method, ...] = ("ours", "paper", "naive")
+Contender = Literal["ours", "paper", "naive", "bayes"]
+"""The sparse DP-GP's variants, and Bayes cloaking, which protects the same."""
 
 
 @dataclass(frozen=True)
@@ -72,9 +80,14 @@ class SparseSetting:
         return replace(ours, variant="paper", covariance="paper" if method == "paper" else "naive")
 
     def released(self, unit: str) -> list[tuple[object, Guarantee]]:
-        """What the page's picture and table publish: a release of ours and one of the paper's."""
+        """What the page's picture and table publish: a release of ours, one of the paper's, one of Bayes cloaking."""
         shown: tuple[Method, ...] = ("ours", "paper")
-        return [((method, self), self.mechanism(method).guarantee.for_unit(unit)) for method in shown]
+        sparse = [((method, self), self.mechanism(method).guarantee.for_unit(unit)) for method in shown]
+        return [*sparse, (("bayes", self), self.bayes().guarantee.for_unit(unit))]
+
+    def bayes(self, epsilon: float | None = None) -> BayesCloaking:
+        """The contender at this or another epsilon."""
+        return contender.mechanism(self.epsilon if epsilon is None else epsilon, self.delta)
 
 
 def load(name: str) -> Dataset:
@@ -96,21 +109,25 @@ class Fits:
     Attributes:
         dataset: all records.
         x: grid (P,), first input; other inputs stand at the middle of their box.
-        means, sds: private prediction of each method (P,), sd of f; may be published.
-        plain: non-private sparse mean (P,), and its sd of f.
+        means: private prediction of each method (P,); may be published.
+        halves: of ours, halves of the intervals of ``LEVEL`` for the curve and for one more output (P,); the paper's
+            posterior does not hold at its level, so it has none.
+        plain: non-private sparse mean (P,).
         inducing: first coordinates of the inducing inputs.
         rmse: held-out RMSE of each method's fit on half the records, and ``plain`` without privacy. Not private.
         coverage: share of held-out outputs inside each central interval, per method (19,). Not private.
+        bayes: the release of Bayes cloaking; may be published.
     """
 
     dataset: Dataset
     x: FloatArray
     means: dict[Method, FloatArray]
-    sds: dict[Method, FloatArray]
-    plain: tuple[FloatArray, FloatArray]
+    halves: dict[Of, FloatArray]
+    plain: FloatArray
     inducing: FloatArray
     rmse: dict[str, float]
-    coverage: dict[Method, FloatArray]
+    coverage: dict[Contender, FloatArray]
+    bayes: Shown
 
 
 def grid_of(dataset: Dataset) -> FloatArray:
@@ -124,30 +141,33 @@ def grid_of(dataset: Dataset) -> FloatArray:
 def fits(setting: SparseSetting) -> Fits:
     """One release of every method on all records; calibration on held-out halves, averaged over releases."""
     data = load(setting.dataset)
-    points, scale = grid_of(data), data.y_scale
-    means: dict[Method, FloatArray] = {}
-    sds: dict[Method, FloatArray] = {}
-    for method in METHODS:
-        fit = setting.mechanism(method).fit(data, np.random.default_rng(setting.seed))
-        mean, variance = fit.predict(points)
-        means[method], sds[method] = mean, np.sqrt(variance)
+    points = grid_of(data)
+    made = {
+        method: setting.mechanism(method).release(data, points, np.random.default_rng(setting.seed))
+        for method in METHODS
+    }
+    ends = {of: made["ours"].interval(LEVEL, of) for of in KINDS}
     Z = setting.mechanism().inducing_inputs(data)
-    plain_mean, plain_cov = posterior(setting.kernel, data.X, data.standardised(), points, Z, setting.noise)
+    plain, _ = posterior(setting.kernel, data.X, data.standardised(), points, Z, setting.noise)
     train, test = split(data)
     held, _ = posterior(setting.kernel, train.X, train.standardised(), test.X, Z, setting.noise)
     errors: dict[str, float] = {"plain": float(rmse(train.in_data_units(held), test.clipped_y))}
-    inside: dict[Method, FloatArray] = {}
+    inside: dict[Contender, FloatArray] = {}
     for method in METHODS:
         errors[method], _, inside[method] = held_out(setting, method, setting.epsilon, train, test)
+    inside["ours"] = coverage_of_intervals(setting, train, test)
+    other = contender.held_out(setting.bayes(), train, test, LEVELS.tolist(), setting.seed)
+    errors["bayes"], inside["bayes"] = other.rmse, other.inside
     return Fits(
         dataset=data,
         x=points[:, 0],
-        means=means,
-        sds=sds,
-        plain=(data.in_data_units(plain_mean), scale * np.sqrt(np.maximum(np.diag(plain_cov), 0))),
+        means={method: release.samples[0] for method, release in made.items()},
+        halves={of: (high - low)[0] / 2 for of, (low, high) in ends.items()},
+        plain=data.in_data_units(plain),
         inducing=np.unique(Z[:, 0]),
         rmse=errors,
         coverage=inside,
+        bayes=contender.shown(setting.bayes(), data, points, setting.seed),
     )
 
 
@@ -169,33 +189,50 @@ def held_out(
     return float(np.mean(errors)), float(np.mean(likelihoods)), np.mean(inside, axis=0)
 
 
+def coverage_of_intervals(setting: SparseSetting, train: Dataset, test: Dataset) -> FloatArray:
+    """Share of held-out outputs inside our intervals of each level (19,) over ``REPEATS`` releases. Not private."""
+    release = setting.mechanism().release(train, test.X, np.random.default_rng([setting.seed, 8]), REPEATS)
+    assert isinstance(release.uncertainty, SparseInterval)
+    reached = release.uncertainty.level_of(test.clipped_y, "outputs")
+    return np.asarray((reached.ravel() <= LEVELS[:, None]).mean(axis=1))
+
+
 @dataclass(frozen=True, eq=False)
 class Curves:
     """Held-out error and log-likelihood over ``CURVE_EPSILONS`` for each method. Not private."""
 
     dataset: Dataset
-    rmse: dict[Method, FloatArray]
-    likelihood: dict[Method, FloatArray]
+    rmse: dict[Contender, FloatArray]
+    likelihood: dict[Contender, FloatArray]
     plain: float
 
 
 def curves(setting: SparseSetting, progress: Callable[[float], None] = lambda _: None) -> Curves:
-    """Errors at every epsilon, our variant and the paper's."""
+    """Errors at every epsilon: our variant, the paper's, and Bayes cloaking."""
     data = load(setting.dataset)
     train, test = split(data)
     Z = setting.mechanism().inducing_inputs(data)
     held, _ = posterior(setting.kernel, train.X, train.standardised(), test.X, Z, setting.noise)
-    errors: dict[Method, FloatArray] = {}
-    likelihood: dict[Method, FloatArray] = {}
-    compared: tuple[Method, ...] = ("ours", "paper")
+    errors: dict[Contender, FloatArray] = {}
+    likelihood: dict[Contender, FloatArray] = {}
+    compared: tuple[Contender, ...] = ("ours", "paper", "bayes")
     for method in compared:
-        found = []
+        found: list[tuple[float, float]] = []
         for epsilon in CURVE_EPSILONS:
-            found.append(held_out(setting, method, epsilon, train, test))
+            found.append(_judged(setting, method, epsilon, train, test))
             progress((len(errors) + len(found) / len(CURVE_EPSILONS)) / len(compared))
         errors[method] = np.array([each[0] for each in found])
         likelihood[method] = np.array([each[1] for each in found])
     return Curves(data, errors, likelihood, float(rmse(train.in_data_units(held), test.clipped_y)))
+
+
+def _judged(
+    setting: SparseSetting, method: Contender, epsilon: float, train: Dataset, test: Dataset
+) -> tuple[float, float]:
+    if method == "bayes":
+        found = contender.held_out(setting.bayes(epsilon), train, test, (), setting.seed)
+        return found.rmse, found.likelihood
+    return held_out(setting, method, epsilon, train, test)[:2]
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import streamlit as st
 
+from datasets import exhibit
+from dpgp_core.accounting.losses import GaussianLoss, PureLoss
+from pages._ui.compare.contenders import CONTENDERS, Contest, contender
+from pages._ui.compare.controls import DATASET
 from pages._ui.look.offers import DropDown
-from pages._ui.look.sidebar import choice, pick
+from pages._ui.look.sidebar import choice, dataset, delta_fits, folded, overlay, pick, privacy
+from pages._ui.model import Draw, Model
 from pages._ui.start.meaning import Family
+from pages._ui.work import cached
 
 FAMILY: DropDown[Family] = DropDown(
     "family",
@@ -16,23 +24,54 @@ FAMILY: DropDown[Family] = DropDown(
         "any": "Any: nothing known but (ε, δ)",
     },
 )
-
-
-def prior() -> float:
-    """The attacker's prior probability, for the start page."""
-    return float(
-        choice(
-            "Attacker's belief beforehand [%]",
-            "prior",
-            (1, 5, 10, 25, 50, 75, 90),
-            50,
-            help="How likely the attacker thought it before seeing anything released.",
-        )
-        / 100
+MECHANISM: DropDown[str] = (
+    DropDown(  # those whose curve is there within seconds, and whose promise holds at any epsilon
+        "decide_by",
+        {name: entry.title for name, entry in CONTENDERS.items() if name != "published" and not entry.automatic},
     )
+)
+_LOSSES = {"gaussian": GaussianLoss, "laplace": PureLoss, "any": object}
 
 
-def family() -> Family:
-    """Which kind of noise the start page's attacker faces."""
+class Decision(NamedTuple):
+    """What is decided: budget, the belief asked about, kind of noise; and the release whose error is shown."""
+
+    draw: Draw
+    prior: float
+    family: Family
+    contest: Contest
+    mechanism: str
+    overlay: bool
+
+
+def decision() -> Decision:
+    """The whole sidebar."""
+    draw = privacy()
+    belief = choice(
+        "Attacker's belief beforehand [%]",
+        "prior",
+        (1, 5, 10, 25, 50, 75, 90),
+        1,
+        help="How likely the attacker thought it before seeing anything released.",
+    )
+    name = dataset(DATASET)
+    data = cached.dataset(name)
+    delta_fits(draw.delta, data.n)
     with st.sidebar:
-        return pick("Kind of noise", FAMILY)
+        by = st.container()
+    with folded("Expert"):
+        family = pick("Kind of noise", FAMILY)
+    contest = Contest(_model(name), draw.delta, 10, 6)
+    with by:
+        fitting = [each for each in MECHANISM.titles if _is_of(family, contender(contest, each, 1.0).guarantee.loss)]
+        mechanism = pick("Mechanism", MECHANISM, fitting)
+    return Decision(draw, belief / 100, family, contest, mechanism, overlay())
+
+
+def _model(name: str) -> Model:
+    """As every page opens with the data set."""
+    return Model(name, "EQ", exhibit(name).lengthscale, 0.3)
+
+
+def _is_of(family: Family, loss: object) -> bool:
+    return isinstance(loss, _LOSSES[family])

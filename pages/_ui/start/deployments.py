@@ -8,6 +8,7 @@ from typing import NamedTuple
 import pandas as pd
 import plotly.graph_objects as go
 
+from pages._ui.look import text
 from pages._ui.look.palette import GUARANTEE, OTHER
 from pages._ui.look.plots import finish
 
@@ -104,7 +105,7 @@ def table() -> pd.DataFrame:
         {
             "release": found.name,
             "ε": found.epsilon,
-            "δ": "" if found.delta is None else f"{found.delta:g}",
+            "δ": "" if found.delta is None else f"{text.small(found.delta)}",
             "per": found.per,
             "source": found.source,
         }

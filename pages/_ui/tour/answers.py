@@ -19,10 +19,10 @@ from pages._ui.compare import computed as compare
 from pages._ui.compare import contenders
 from pages._ui.lengthscale import choice
 from pages._ui.lengthscale import computed as lengthscale
-from pages._ui.look import text
+from pages._ui.look import offers, text
 from pages._ui.model import Design, Draw, Model
 
-DELTA = 0.01
+DELTA = offers.DELTA
 KUNG = Model("kung", "EQ", 25.0, 0.3)
 _DENSE = 15  # sales in a hexagon
 
@@ -38,7 +38,7 @@ def promise() -> str:
     return (
         f"Someone tossing a coin is right 50 % of the time. At ε = 0.5 the best attacker is right **{start}**, "
         f"{strong} at ε = 0.1, {weak} at ε = 10: a small ε leaves almost nothing to learn about you, "
-        "a large one almost everything. The red curve moves from the diagonal into the corner."
+        "a large one most of it. The red curve moves from the diagonal into the corner."
     )
 
 
@@ -60,34 +60,34 @@ def neighbours() -> str:
 
 
 def kung_noise(epsilon: float, published: bool) -> float:
-    """Typical privacy noise at the records, in cm."""
+    """Half of the 95 % interval of the privacy noise, median over the records, in cm."""
     draw = Draw(epsilon=epsilon, delta=DELTA)
     result = run_published(KUNG, draw) if published else run(KUNG, Design(mechanism="cloaking"), draw)
     return _typical_noise(result)
 
 
 def _typical_noise(result: Result) -> float:
-    return float(np.median(result.outcome.noise_sd[: result.outcome.scene.records]))
+    return float(np.median(result.halves.noise[: result.outcome.scene.records]))
 
 
 def twice_the_budget() -> str:
     """Step 3."""
     half, one, paper = kung_noise(0.5, False), kung_noise(1, False), kung_noise(0.5, True)
     return (
-        f"The noise falls from ± {text.number(half)} cm to ± {text.number(one)} cm (median over the records): "
-        f"twice the ε, a little more than half the noise. The published method needs "
+        f"The noise falls from ± {text.number(half)} cm to ± {text.number(one)} cm (95 % of draws, median over the "
+        "records): twice the ε, a little more than half the noise. The published method needs "
         f"± {text.number(paper)} cm at ε = 0.5, **{text.number(paper / half)} times** as much for the same "
         "promise."
     )
 
 
 def london_noise(lengthscale: float) -> tuple[float, float]:
-    """Median noise in log price where many sales are and where none is."""
+    """Half of the noise's 95 % interval in log price, median where many sales are and where none is."""
     model = Model("london_hexes", "EQ", lengthscale, 0.3)
     result = run(model, Design(), Draw(epsilon=1.0, delta=DELTA))
     assert result.outcome.scene.labels is not None
     sales = result.outcome.scene.labels["sales"].to_numpy()
-    noise = result.outcome.noise_sd
+    noise = result.halves.noise
     return float(np.median(noise[sales >= _DENSE])), float(np.median(noise[sales == 0]))
 
 
@@ -96,9 +96,9 @@ def dear_places() -> str:
     dense, empty = london_noise(15.0)
     dense_8, _ = london_noise(8.0)
     return (
-        f"Where at least {_DENSE} sales are, the noise is {text.factor_of(dense)} of a price; in hexagons without a "
-        f"sale it is **{text.factor_of(empty)}**: few neighbours, little to hide among. At 8 km every hexagon has "
-        f"fewer neighbours to hide among, and even the dense ones need {text.factor_of(dense_8)}."
+        f"Where at least {_DENSE} sales are, 95 % of draws stay within {text.factor_of(dense)} of a price; in hexagons "
+        f"without a sale within **{text.factor_of(empty)}**: few neighbours, little to hide among. At 8 km every "
+        f"hexagon has fewer neighbours to hide among, and even the dense ones need {text.factor_of(dense_8)}."
     )
 
 

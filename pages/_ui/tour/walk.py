@@ -35,7 +35,7 @@ class Step(NamedTuple):
 STEPS = (
     Step(
         "start",
-        {"epsilon": "0.5"},
+        {"epsilon": "0.5", "prior": "50"},
         "What does ε mean for one person?",
         "Read the attacker's success, then move ε to 0.1 and to 10.",
         answers.promise,

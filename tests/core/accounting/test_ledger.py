@@ -52,6 +52,15 @@ def test_limit_allows_exactly_what_was_declared():
     assert ledger.epsilon(0.01) == pytest.approx(1)
 
 
+def test_a_hundredth_of_a_percent_too_much_is_refused():
+    ledger = Ledger(limit=Budget(epsilon=1, delta=0.01))
+    with pytest.raises(BudgetExceeded):
+        ledger.spend([("a little more than all", promise(1 / noise_multiplier(1.0001, 0.01)))])
+    ledger.spend([("all", promise(1 / noise_multiplier(1, 0.01)))])
+    with pytest.raises(BudgetExceeded):
+        ledger.spend([("hardly anything", promise(0.02 / noise_multiplier(1, 0.01)))])
+
+
 def test_limit_refuses_and_records_nothing():
     ledger = Ledger(limit=Budget(epsilon=1, delta=0.01))
     part = promise(1 / noise_multiplier(0.8, 0.01))

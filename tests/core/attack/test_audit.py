@@ -4,10 +4,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from dpgp_core.accounting.gaussian import epsilon_of
 from dpgp_core.attack.audit import audit, epsilon_lower_bound
-from dpgp_core.attack.linear import linear_attack, output_neighbours
+from dpgp_core.attack.linear import fitted_attack, linear_attack, output_neighbours
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import (
     MECHANISMS,
@@ -232,6 +233,33 @@ def test_false_alarms_are_as_rare_as_promised():
     assert np.median(found) > 0.6 * truth
 
 
+@pytest.mark.parametrize("confidence", [0.5, 0.8, 0.95])
+@pytest.mark.parametrize("size", [40, 400])
+def test_identical_data_sets_are_seldom_told_apart(confidence, size):
+    """The truth is epsilon 0, and any bound above it a false alarm: fails by chance once in 10^6 runs, seeds fixed."""
+    rng, runs = np.random.default_rng(14), 1000
+    alarms = sum(
+        epsilon_lower_bound(rng.normal(size=size), rng.normal(size=size), 0.0, confidence) > 0 for _ in range(runs)
+    )
+    assert alarms <= binom.isf(1e-6, runs, 1 - confidence)
+
+
+def test_a_score_learnt_on_one_data_set_twice_seldom_tells_it_apart(make_dataset):
+    """The same with releases of a mechanism and a score fitted to others of them; false-alarm rate 1e-6 again."""
+    data, runs, rng = make_dataset(), 300, np.random.default_rng(15)
+    mechanism = Cloaking(**MODEL)
+    plan = mechanism.plan(data.X, data.X)
+
+    def draws(count):
+        return mechanism.release_planned(plan, data, data.X, rng, count).samples
+
+    alarms = 0
+    for _ in range(runs):
+        attack = fitted_attack(draws(60), draws(60))
+        alarms += epsilon_lower_bound(attack.score(draws(200)), attack.score(draws(200)), 0.0, 0.8) > 0
+    assert alarms <= binom.isf(1e-6, runs, 0.2)
+
+
 def test_no_difference_gives_no_bound():
     rng = np.random.default_rng(7)
     assert epsilon_lower_bound(rng.normal(size=10_000), rng.normal(size=10_000), 0.0, 1 - 1e-6) < 0.02
@@ -268,6 +296,9 @@ def test_data_sets_must_be_neighbours(make_dataset):
     far = replace(data, y=data.y + 0.1)
     with pytest.raises(ValueError, match="neighbours must differ in exactly 1 record after clipping, these differ in"):
         audit(mechanism, data, far, data.X, rng, 100)
+    two = replace(data, y=np.where(np.arange(data.n) < 2, data.y_bounds[0], data.y))
+    with pytest.raises(ValueError, match="these differ in 2"):
+        audit(mechanism, data, two, data.X, rng, 100)
     with pytest.raises(ValueError, match="these differ in 0"):
         audit(mechanism, data, data, data.X, rng, 100)
     moved = data.X.copy()

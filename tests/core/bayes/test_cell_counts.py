@@ -50,3 +50,9 @@ def test_their_variances_hold_on_counts_from_the_prior(strategy):
         scores.append((found.mean - N_cells) ** 2 / found.covariance.diagonal())
     assert len(scores) > 20
     assert 0.3 < np.mean(scores) < 1.6
+
+
+def test_few_records_and_much_noise_leave_a_strategy_that_tells_cells_apart():
+    grid = CellGrid(box=((-2.0, 12.0),), per_side=45)
+    counts = CellCounts(B=plan_counts(grid, 12, 500.0, 0.1), noise_multiplier=500.0)
+    assert counts.noise.sensitivity > 1 << 19

@@ -3,7 +3,7 @@ import pytest
 from scipy.stats import multivariate_normal
 
 from dpgp_core.bayes.cell_counts import Counts
-from dpgp_core.bayes.cell_filter import cell_models, cell_prior, cell_update, linearise
+from dpgp_core.bayes.cell_filter import KAPPA, cell_models, cell_prior, cell_update, linearise
 from dpgp_core.bayes.cell_grid import CellGrid
 from dpgp_core.bayes.models import Model
 from dpgp_core.kernels import EQ
@@ -28,14 +28,14 @@ def _open(model, counts, state, g=None):
 
 
 def test_without_clipping_the_sums_are_those_of_the_model(world):
-    """Covariance of sums over cells of f + e, in units of the width 100."""
+    """Covariance of sums over cells of f + e, in units of the width 100, with the share that clipping is given."""
     model = world[0]
     counts = Counts(COUNTS, np.zeros((6, 6)))
     state = cell_prior(model, counts)
     linear = _open(model, counts, state)
     K = CELLS.averages(CELLS.averages(MODEL.kernel(CELLS.nodes, CELLS.nodes)).T)
     within = 0.5 - K.diagonal()
-    expected = np.outer(COUNTS, COUNTS) * K + np.diag(COUNTS * (0.2 + within))
+    expected = np.outer(COUNTS, COUNTS) * K + np.diag(COUNTS * (0.2 * (1 + KAPPA) + within))
     found = linear.T @ state.covariance @ linear.T.T + linear.rest
     np.testing.assert_allclose(found, expected / 100**2, rtol=1e-3, atol=1e-9)
     np.testing.assert_allclose(linear.mean, 0, atol=1e-12)
@@ -56,6 +56,15 @@ def test_two_stages_are_one_conditioning(world):
     np.testing.assert_allclose(second.mean, gain @ z, atol=1e-9)
     np.testing.assert_allclose(second.covariance, before.covariance - gain @ both @ before.covariance, atol=1e-9)
     assert second.log_evidence == pytest.approx(multivariate_normal(np.zeros(8), S).logpdf(z), abs=1e-7)
+
+
+def test_what_is_known_of_curve_and_noises_is_expected_of_the_next_sums(world):
+    model, _, rng = world
+    counts = Counts(COUNTS, np.zeros((6, 6)))
+    before = cell_prior(model, counts)
+    state = before._replace(mean=rng.standard_normal(len(before.mean)))
+    linear = _open(model, counts, state)
+    np.testing.assert_allclose(linear.mean, linear.T @ state.mean, atol=1e-9)
 
 
 @pytest.mark.parametrize("half_width", [0.2, 0.6, 3.0])

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from dpgp_core import EQ, BayesCloaking
+from dpgp_core import EQ, BayesCloaking, refit
 from dpgp_core.bayes.cell_refit import refit_cells
 
 X_TEST = np.linspace(0.5, 9.5, 6)[:, None]
@@ -26,3 +26,25 @@ def test_the_same_numbers_are_read_by_other_models_at_other_points(statistics):
 def test_no_model_is_refused(statistics):
     with pytest.raises(ValueError, match="give at least one kernel and one noise variance"):
         refit_cells(statistics, kernels=[], noise_variances=[0.3], X_test=X_TEST)
+
+
+def test_the_public_name_reads_either_kind(statistics):
+    options = {"kernels": [EQ(lengthscale=2.0)], "noise_variances": [0.3], "X_test": X_TEST}
+    np.testing.assert_array_equal(refit(statistics, **options).mean, refit_cells(statistics, **options).mean)
+
+
+def test_a_model_of_a_fresh_mechanism_reads_the_same_numbers_alike(statistics):
+    """With a declared kernel, given the same z: what the mechanism itself makes of them, to 1e-9."""
+    declared = BayesCloaking(
+        epsilon=2.0, delta=0.01, protects="inputs and outputs", stages=2, kernels=[EQ(lengthscale=3.0)]
+    )
+    models = declared.models(statistics.x_box, statistics.half_range)
+    each = [
+        refit(statistics, kernels=[m.kernel], noise_variances=[m.noise_variance], X_test=X_TEST).posteriors[0]
+        for m in models
+    ]
+    logs = np.array([found.log_evidence for found in each]) + np.log([model.weight for model in models])
+    weights = np.exp(logs - logs.max()) / np.exp(logs - logs.max()).sum()
+    mean = statistics.midpoint + statistics.y_scale * (weights @ np.array([found.mean for found in each]))
+    expected = np.clip(mean, *statistics.bounds)
+    np.testing.assert_allclose(declared.reread(statistics, X_TEST), expected, rtol=1e-9, atol=1e-9)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from dpgp_core import BayesCloaking
-from dpgp_core.estimator.reading import Reading
+from dpgp_core.estimator.reading import ReadingOfRecords
 
 X_TEST = np.linspace(-2, 12, 9)[:, None]
 
@@ -13,7 +13,9 @@ def release(make_dataset):
     mechanism = BayesCloaking(epsilon=2.0, delta=0.01, stages=2)
     found = mechanism.release(data, X_TEST, np.random.default_rng(1))
     models = mechanism.models(data.x_box, data.output_range / data.y_scale / 2)
-    reading = Reading(X=data.X, observed=found.observed, models=models, bounds=data.y_bounds, y_scale=data.y_scale)
+    reading = ReadingOfRecords(
+        X=data.X, observed=found.observed, models=models, bounds=data.y_bounds, y_scale=data.y_scale
+    )
     return found, reading
 
 

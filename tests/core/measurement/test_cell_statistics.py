@@ -12,7 +12,7 @@ WHOLE = np.full(4, 2.0)
 @pytest.fixture
 def stage():
     measurement = CellResiduals(B=np.eye(2, 4), low=-WHOLE, high=WHOLE, bounds=(-2.0, 2.0), noise_multiplier=1.0)
-    return CellStage(measurement=measurement, g=np.zeros(13), z=np.array([0.1, -0.3]))
+    return CellStage(measurement=measurement, g=np.zeros(12), z=np.array([0.1, -0.3]))
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def statistics(stage):
     return CellStatistics(
         counts=CellCounts(B=np.eye(3, 4), noise_multiplier=2.0), z=np.array([3.0, 1.0, 7.0]), stages=(stage,), n=12,
         per_side=4, x_names=("age",), x_units=("years",), x_box=((0.0, 90.0),), y_name="height", y_unit="cm",
-        y_bounds=(40.0, 180.0), y_scale=20.0, guarantee={"epsilon": 1.0},
+        bounds=(40.0, 180.0), y_scale=20.0, guarantee={"epsilon": 1.0},
     )  # fmt: skip
 
 
@@ -37,6 +37,7 @@ def test_units_follow_from_the_declared_bounds(statistics):
         ({"z": np.zeros(2)}, r"z must be 3 finite numbers, got shape \(2,\)"),
         ({"z": np.array([0.0, np.nan, 1.0])}, "z must be 3 finite numbers"),
         ({"per_side": 5}, "every strategy must have 5 columns, one per cell of the box"),
+        ({"per_side": 2, "x_box": ((0.0, 1.0),) * 2}, "every g must have 36 values, one per node of the box"),
         ({"x_names": ("age", "weight")}, "must each have 1 entries"),
         ({"y_scale": 0.0}, "y_scale must be a positive number, got 0.0"),
         ({"guarantee": {"epsilon": float("nan")}}, "the guarantee must be of plain JSON values"),
@@ -50,5 +51,5 @@ def test_what_does_not_fit_is_named(statistics, changes, message):
 def test_a_stage_of_another_length_is_named(stage):
     with pytest.raises(ValueError, match=r"z must be 2 finite numbers, got shape \(3,\)"):
         replace(stage, z=np.zeros(3))
-    with pytest.raises(ValueError, match="g must be 13 finite numbers"):
-        replace(stage, g=np.full(13, np.inf))
+    with pytest.raises(ValueError, match="g must be 12 finite numbers"):
+        replace(stage, g=np.full(12, np.inf))

@@ -117,6 +117,12 @@ def test_centre_and_width():
     assert measurement.noiseless(np.array([0.75, 1.75])).tolist() == [0.25, -0.25]
 
 
+def test_laplace_noise_needs_columns_of_l1_norm_one():
+    ends = {"low": np.full(1, -1.0), "high": np.full(1, 3.0), "bounds": (-1.0, 3.0)}
+    with pytest.raises(ValueError, match=r"column 0 of the strategy has L1 norm 1\.4"):
+        LaplaceMeasurement(B=np.array([[0.8], [0.6]]), **ends, epsilon=1.0)
+
+
 def test_bad_arguments_are_refused():
     with pytest.raises(ValueError, match="draws must be at least 1"):
         gaussian().teaching(outputs(), np.random.default_rng(0), 0)

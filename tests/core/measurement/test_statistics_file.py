@@ -190,13 +190,13 @@ def test_an_incomplete_description_is_refused_with_a_sentence(files, edit):
 
 def resigned(card, npz):
     """What a forger can do: a description whose digest fits."""
-    from dpgp_core.measurement import statistics_file
+    from dpgp_core.measurement import described_arrays, statistics_file
 
     card = through_json(card)
     card.pop("sha256")
     sizes = [kept["numbers"] for kept in card["stages"]]
-    arrays = statistics_file._unpack(npz, statistics_file._shapes(card["columns"], 2, sizes))
-    return card | {"sha256": statistics_file._digest(card, arrays)}
+    arrays = described_arrays._unzip(npz, statistics_file._shapes(card["columns"], 2, sizes))
+    return card | {"sha256": described_arrays._digest(card, arrays)}
 
 
 @pytest.mark.parametrize(

@@ -85,11 +85,10 @@ def test_real_draws_compose_and_differ(mechanism, data):
     assert release.samples.shape == release.interval(0.9)[0].shape == (2, 6)
 
 
-def test_samples_and_output_intervals_stay_within_the_bounds(data):
+def test_samples_stay_within_the_bounds(data):
     release = BayesCloaking(epsilon=0.05, delta=0.01, gap=0.3).release(data, X_TEST, np.random.default_rng(0), 20)
-    for values in (release.samples, *release.interval(0.99)):
-        assert (values >= -1).all()
-        assert (values <= 3).all()
+    assert (release.samples >= -1).all()
+    assert (release.samples <= 3).all()
 
 
 def test_a_plan_serves_another_budget(mechanism, data):

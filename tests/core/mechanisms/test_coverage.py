@@ -5,11 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpgp_core.gp.uncertainty import NoInterval, mixture_half_width
+from dpgp_core.gp.exact import cloaking_matrix
+from dpgp_core.gp.uncertainty import NoInterval, mixture_half_width, mixture_level
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import CATALOGUE, RefinedCloaking
 from dpgp_core.mechanisms.base import Planned
 from dpgp_core.mechanisms.catalogue import Parameters
+from dpgp_core.sparse.interval import SparseInterval
 
 KERNEL, NOISE_VARIANCE = EQ(lengthscale=2.0), 0.3
 PARAMETERS = Parameters(
@@ -22,11 +24,11 @@ PARAMETERS = Parameters(
     cells=6,
 )
 LEVELS = (0.5, 0.9, 0.95, 0.99)
-WORLDS = 300
+WORLDS, FEWER = 300, 150  # fewer where an interval is not one for all worlds
 X_TEST = np.linspace(0, 10, 8)[:, None]
 WITHOUT = ("laplace_bins", "kernel_sum", "paths")
-# Bayes cloaking makes its models itself: tests/core/bayes/test_coverage.py draws data from those
-MODELLED = [name for name in CATALOGUE if name not in (*WITHOUT, "bayes")]
+# Bayes cloaking makes its models itself: test_coverage.py and test_cell_coverage.py in tests/core/bayes draw from those
+MODELLED = [name for name in CATALOGUE if name not in WITHOUT and not CATALOGUE[name].automatic]
 
 
 @pytest.fixture(scope="module")
@@ -46,20 +48,20 @@ def covered(mechanism, data, outputs, truths):
     plan = mechanism.plan(data.X, X_TEST) if isinstance(mechanism, Planned) else None
     inside = {(level, of): [] for level in LEVELS for of in truths}
     half = {}
-    for i, y in enumerate(outputs):
+    for i, y in enumerate(outputs[: WORLDS if plan else FEWER]):
         world, rng = replace(data, y=data.midpoint + data.y_scale * y), np.random.default_rng([4, i])
         if plan is None:
             found = mechanism.release(world, X_TEST, rng)
         else:
             found = mechanism.release_planned(plan, world, X_TEST, rng)
         for level, of in inside:
-            if plan is None:
+            if isinstance(found.uncertainty, SparseInterval):  # its width depends on what was released
                 low, high = found.interval(level, of)
-            else:  # as wide for every draw
+            else:
                 if (level, of) not in half:
                     ends = found.interval(level, of)
-                    half[level, of] = (ends[1] - ends[0])[0] / 2
-                centre = found.uncertainty.curve
+                    half[level, of] = ends[1][0] - found.uncertainty.centre[0]
+                centre = found.uncertainty.centre
                 low, high = centre - half[level, of], centre + half[level, of]
             truth = data.midpoint + data.y_scale * truths[of][i]
             inside[level, of].append(((low[0] <= truth) & (truth <= high[0])).mean())
@@ -82,12 +84,31 @@ def test_intervals_hold_on_data_from_the_model(name, epsilon, worlds, make_datas
     check(covered(mechanism, data, outputs, truths))
 
 
-@pytest.mark.parametrize("name", ["refined", "cloaking", "gp_prior"])
+@pytest.mark.parametrize("name", ["refined", "cloaking", "gp_prior", "integral_bins", "sparse"])
 def test_intervals_know_what_clipping_does(name, worlds, make_dataset):
     X, outputs, truths = worlds
     mechanism = CATALOGUE[name].build(replace(PARAMETERS, epsilon=5.0))
     data = make_dataset(X=X, y=np.zeros(60), y_bounds=(-1.0, 3.0), y_scale=2.0)  # one: 38 % of outputs are clipped
     check(covered(mechanism, data, outputs, truths))
+
+
+@pytest.mark.parametrize("name", ["refined", "cloaking", "gp_prior"])
+@pytest.mark.parametrize("bounds", [(-5.0, 7.0), (-1.0, 3.0)])
+def test_the_noise_stays_as_near_as_said(name, bounds, worlds, make_dataset):
+    X, outputs, _ = worlds
+    mechanism = CATALOGUE[name].build(replace(PARAMETERS, epsilon=1.0))
+    data = make_dataset(X=X, y=np.zeros(60), y_bounds=bounds, y_scale=2.0)
+    plan, C = mechanism.plan(X, X_TEST), cloaking_matrix(KERNEL, X, X_TEST, NOISE_VARIANCE)
+    moved = []
+    for i, y in enumerate(outputs):
+        world = replace(data, y=data.midpoint + data.y_scale * y)
+        found = mechanism.release_planned(plan, world, X_TEST, np.random.default_rng([4, i]))
+        moved.append(np.abs(found.samples[0] - world.in_data_units(C @ world.standardised())))
+    inside = {level: np.array(moved) <= found.uncertainty.noise_half_width(level) for level in LEVELS}
+    check({(level, "noise"): (i.mean(), i.mean(axis=1).std() / np.sqrt(WORLDS)) for level, i in inside.items()})
+    if name != "refined":
+        half = found.uncertainty.noise_half_width(0.95)
+        np.testing.assert_allclose(half, 1.959964 * found.noise_sd, rtol=2e-3)
 
 
 def test_three_stages_are_all_counted(worlds, make_dataset):
@@ -126,5 +147,7 @@ def test_other_intervals_are_refused(arguments, sentence, make_dataset):
 def test_half_widths_of_one_normal_are_its_quantiles():
     found = mixture_half_width(np.zeros((1, 2)), np.array([[1.0, 4.0]]), 0.95)
     np.testing.assert_allclose(found, [1.959964, 2 * 1.959964], rtol=1e-3)
+    level = mixture_level(np.zeros((1, 2)), np.array([[1.0, 4.0]]), found)
+    np.testing.assert_allclose(level, 0.95, atol=1e-3)
     # nearly all of the spread is between two far components
     np.testing.assert_allclose(mixture_half_width(np.array([[5.0], [-5.0]]), np.array([[1e-8]]), 0.9), 5, atol=5e-3)

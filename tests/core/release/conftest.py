@@ -16,7 +16,9 @@ def make_spec():
     def make(**changes):
         pure = changes.get("mechanism") in {name for name, choice in CHOICES.items() if choice.pure}
         budget = {"delta": 0.0, "total_delta": 1e-5} if pure else {"delta": 1e-5}
-        return replace(EXAMPLE, **{"grid": (9,), "total_delta": None} | budget | changes)
+        return replace(
+            EXAMPLE, **{"mechanism": "refined", "unit": "one person's height", "grid": (9,)} | budget | changes
+        )
 
     return make
 

@@ -12,6 +12,7 @@ import pytest
 
 from dpgp_core.release import command_line, ledger_from_json, spec_from_json, spec_to_json
 from dpgp_core.release.command_line import main
+from dpgp_core.release.ledger_file import read_ledger_file
 from dpgp_core.release.specification_json import EXAMPLE
 
 ROOT = str(Path(__file__).resolve().parents[3])
@@ -55,7 +56,7 @@ def test_noise_is_new_each_time(run, tmp_path):
 
 
 def test_the_ledger_refuses_what_passes_the_total(run, tmp_path):
-    codes = [run("--ledger", "l.json", out=f"{k}.zip") for k in range(9)]
+    codes = [run("--ledger", "l.json", *["--new-ledger"] * (k == 0), out=f"{k}.zip") for k in range(9)]
     assert [code for code, _, _ in codes] == [0] * 7 + [4] * 2
     assert codes[-1][2].startswith("dpgp_core: this would bring the total to epsilon = 3.19")
     assert sorted(path.name for path in tmp_path.glob("*.zip")) == [f"{k}.zip" for k in range(7)]
@@ -69,8 +70,8 @@ def test_a_card_is_a_configuration_and_its_ledger_goes_on(run, tmp_path):
     assert code == 0
     assert "2 releases" in out
     assert len(ledger_from_json(card(tmp_path, "again.zip")).entries) == 2
-    assert run("--ledger", "l.json", config="release.json", out="third.zip")[0] == 0
-    assert len(ledger_from_json((tmp_path / "l.json").read_bytes()).entries) == 2
+    assert run("--ledger", "l.json", "--new-ledger", config="release.json", out="third.zip")[0] == 0
+    assert len(read_ledger_file(str(tmp_path / "l.json")).entries) == 2
 
 
 def test_a_card_is_not_replaced_by_a_ledger(run, tmp_path):
@@ -81,6 +82,17 @@ def test_a_card_is_not_replaced_by_a_ledger(run, tmp_path):
     assert "'release.json' holds more than a ledger; name a new file" in err
     assert (tmp_path / "release.json").read_bytes() == card(tmp_path)
     assert not (tmp_path / "b.zip").exists()
+
+
+def test_a_ledger_is_made_only_when_that_is_asked_for(run, tmp_path):
+    code, _, err = run("--ledger", "l.json")
+    assert code == 2
+    assert "there is no ledger at 'l.json'; name the one that counts this table, or add --new-ledger" in err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["config.json", "table.csv"]
+    assert run("--new-ledger")[0] == 2
+    assert run("--ledger", "l.json", "--new-ledger")[0] == 0
+    (tmp_path / "l.json").unlink()  # lost: that is not a ledger with nothing in it
+    assert run("--ledger", "l.json", out="b.zip")[0] == 2
 
 
 def test_a_file_name_that_is_no_text_is_printed_all_the_same(run, tmp_path):
@@ -97,22 +109,22 @@ def test_without_a_ledger_passing_the_total_is_said_loudly(run, tmp_path):
     code, out, _ = run(config="release.json", out="again.zip")
     assert code == 0
     assert "ABOVE the declared total" in out
-    assert run("--ledger", "l.json", config="release.json", out="third.zip")[0] == 4
+    assert run("--ledger", "l.json", "--new-ledger", config="release.json", out="third.zip")[0] == 4
 
 
 def test_an_existing_zip_is_kept_and_nothing_is_spent(run, tmp_path):
     (tmp_path / "out.zip").write_bytes(b"old")
-    code, _, err = run("--ledger", "l.json")
+    code, _, err = run("--ledger", "l.json", "--new-ledger")
     assert code == 5
     assert "exists already; name another file, or add --force" in err
     assert (tmp_path / "out.zip").read_bytes() == b"old"
     assert not (tmp_path / "l.json").exists()
-    assert run("--ledger", "l.json", "--force")[0] == 0
+    assert run("--ledger", "l.json", "--new-ledger", "--force")[0] == 0
 
 
 def test_a_wrong_table_spends_nothing(run, tmp_path):
     (tmp_path / "table.csv").write_bytes(b"age,height\n1,7391secret\n2,150\n")
-    code, out, err = run("--ledger", "l.json")
+    code, out, err = run("--ledger", "l.json", "--new-ledger")
     assert (code, out) == (3, "")
     assert (
         err
@@ -127,8 +139,8 @@ def test_a_crash_after_spending_counts_and_leaves_no_zip(run, tmp_path, monkeypa
 
     monkeypatch.setattr(command_line, "publish", crash)
     with pytest.raises(RuntimeError):
-        run("--ledger", "l.json")
-    assert len(ledger_from_json((tmp_path / "l.json").read_bytes()).entries) == 1
+        run("--ledger", "l.json", "--new-ledger")
+    assert len(read_ledger_file(str(tmp_path / "l.json")).entries) == 1
     assert not (tmp_path / "out.zip").exists()
 
 
@@ -146,7 +158,7 @@ def test_too_little_memory_is_a_sentence(run, monkeypatch):
 def test_the_output_never_replaces_what_was_read(run, tmp_path, name):
     path = {"csv": "table.csv", "config": "config.json", "ledger": "l.json"}[name]
     before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
-    code, _, err = run("--force", "--ledger", "l.json", out=f"./{path}")
+    code, _, err = run("--force", "--ledger", "l.json", "--new-ledger", out=f"./{path}")
     assert code == 2
     assert f"--out and --{name} are the same file" in err
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
@@ -218,13 +230,13 @@ def test_a_pipe_is_refused_at_once(run, tmp_path, option):
 def test_a_signal_leaves_no_half_of_a_file_and_no_lock(run, tmp_path, number):
     """Stopped while it holds the ledger and has claimed the zip."""
     code = (
-        "import os, sys, time\nfrom dpgp_core.release import command_line, files\n"
+        "import os, sys, time\nfrom dpgp_core.release import command_line, ledger_file\n"
         "def slow(*_):\n    open('reached', 'w').close()\n    time.sleep(600)\n"
-        "files.ledger_to_json = slow\n"
+        "ledger_file._append = slow\n"
         "sys.exit(command_line.main(sys.argv[1:]))\n"
     )
     before = sorted(path.name for path in tmp_path.iterdir())
-    named = ["--csv", "table.csv", "--config", "config.json", "--ledger", "l.json", "--out", "out.zip"]
+    named = ["--csv", "table.csv", "--config", "config.json", "--ledger", "l.json", "--new-ledger", "--out", "out.zip"]
     process = subprocess.Popen(
         [sys.executable, "-c", code, "release", *named],
         cwd=tmp_path,
@@ -235,7 +247,7 @@ def test_a_signal_leaves_no_half_of_a_file_and_no_lock(run, tmp_path, number):
     deadline = time.monotonic() + 60
     while not (tmp_path / "reached").exists() and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.05)
-    assert (tmp_path / "l.json.lock").exists()
+    assert (tmp_path / "l.json").exists()
     process.send_signal(number)
     _, said = process.communicate(timeout=60)
     assert process.returncode == 128 + number
@@ -248,19 +260,19 @@ def test_inputs_are_made_public_by_an_explicit_choice_only(run, tmp_path, make_s
     for name, mechanism in (("outputs", "cloaking"), ("both", "sparse")):
         (tmp_path / f"{name}.json").write_text(spec_to_json(make_spec(mechanism=mechanism, epsilon=0.5)))
     ledger = ("--ledger", "l.json")
-    assert run(*ledger, config="both.json", out="a.zip")[0] == 0
+    assert run(*ledger, "--new-ledger", config="both.json", out="a.zip")[0] == 0
     code, _, err = run(*ledger, config="outputs.json", out="b.zip")
     assert code == 4
     assert "ends the protection of inputs" in err
     assert "add --inputs-public" in err
-    assert len(ledger_from_json((tmp_path / "l.json").read_bytes()).entries) == 1
+    assert len(read_ledger_file(str(tmp_path / "l.json")).entries) == 1
     assert not (tmp_path / "b.zip").exists()
     code, out, _ = run(*ledger, "--inputs-public", config="outputs.json", out="b.zip")
     assert code == 0
     assert "Inputs count as public from now on" in out
     assert ledger_from_json(card(tmp_path, "b.zip")).inputs_public
     assert run(*ledger, config="both.json", out="c.zip")[0] == 0  # recorded: it need not be said again
-    assert ledger_from_json((tmp_path / "l.json").read_bytes()).inputs_public
+    assert read_ledger_file(str(tmp_path / "l.json")).inputs_public
 
 
 def test_without_a_ledger_file_kinds_of_protection_do_not_mix_either(run, tmp_path, make_spec):

@@ -66,6 +66,13 @@ def test_a_claim_below_its_loss_is_refused(promise):
             guarantee_from_object(found | changes)
 
 
+def test_a_claim_a_little_below_its_loss_is_refused(promise):
+    found = guarantee_to_object(promise(GaussianLoss(1.0)))
+    with pytest.raises(ValueError, match=r"claims epsilon = .*, and its loss amounts to"):
+        guarantee_from_object(found | {"epsilon": found["epsilon"] * 0.9999})
+    assert guarantee_from_object(found | {"epsilon": found["epsilon"] * (1 - 1e-9)})  # a rounding error is no fraud
+
+
 def test_what_is_not_established_keeps_its_mark(promise):
     found = guarantee_to_object(promise(GaussianLoss(1.0))) | {"epsilon": 0.5, "established": False}
     assert not guarantee_from_object(found).established

@@ -61,7 +61,7 @@ def files(tmp_path, make_spec, make_table, make_zip):
 
 def check_another_release(python, files, tmp_path, **settings):
     """Run the script in the folder: a zip like the first, with other values and one more entry in its ledger."""
-    done = call(python, "reproduce.py", "table.csv", "--ledger", "l.json", cwd=tmp_path, **settings)
+    done = call(python, "reproduce.py", "table.csv", "--ledger", "l.json", "--new-ledger", cwd=tmp_path, **settings)
     assert done.returncode == 0, done.stderr
     assert done.stderr == "Running this is another release of the table: it spends its epsilon again.\n"
     assert "2 releases" in done.stdout

@@ -23,7 +23,7 @@ def test_guarantee_is_known_before_any_data(make_spec):
 @pytest.mark.parametrize("mechanism", CHOICES)
 def test_what_each_mechanism_protects(make_spec, mechanism):
     spec = make_spec(mechanism=mechanism)
-    assert spec.protects_inputs == (mechanism == "sparse")
+    assert spec.protects_inputs == (mechanism in ("bayes_cells", "sparse"))
     assert isinstance(spec.guarantee.loss, PureLoss if spec.choice.pure else GaussianLoss)
     assert (spec.cells == 6) == spec.choice.uses_cells
 
@@ -74,7 +74,7 @@ WRONG = {
     "box": ({"x_box": ((5, 5),)}, "each entry of x_box must be .* low < high"),
     "unit empty": ({"unit": ""}, "unit is empty; write what it is"),
     "kernel": ({"kernel": "RBF"}, "kernel must be one of EQ, .*; got 'RBF'"),
-    "mechanism": ({"mechanism": "laplace"}, "mechanism must be one of bayes, refined, .*; got 'laplace'"),
+    "mechanism": ({"mechanism": "laplace"}, "mechanism must be one of bayes_cells, bayes, refined, .*; got 'laplace'"),
     "kernel of bins": ({"mechanism": "integral_bins", "kernel": "Matern32"}, "needs kernel EQ, got 'Matern32'"),
     "lengthscale short": ({"lengthscale": (1e-9,)}, "each entry of lengthscale must lie in 0.1 ... 100000, got 1e-09"),
     "lengthscales": ({"lengthscale": (1.0, 2.0)}, "lengthscale must have 1 entries, one per input of x, got 2"),

@@ -9,7 +9,9 @@ from dpgp_core.release.plan import without_outputs
 from dpgp_core.release.statistic import digest, remapped, statistic_files
 
 
-@pytest.mark.parametrize(("name", "cells"), [("bayes", None), ("refined", None), ("sparse", 4), ("cloaking", None)])
+@pytest.mark.parametrize(
+    ("name", "cells"), [("bayes", None), ("bayes_cells", None), ("refined", None), ("sparse", 4), ("cloaking", None)]
+)
 def test_values_follow_from_the_files_alone(make_spec, make_table, name, cells):
     spec = replace(make_spec(), mechanism=name, cells=cells)
     published = publish(spec, read_table(io.BytesIO(make_table()), spec))

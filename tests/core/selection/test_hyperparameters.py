@@ -63,6 +63,14 @@ def test_the_ledger_counts_the_budget_once(choose, variant):
     assert found.message
 
 
+def test_the_choice_counts_all_its_rho():
+    """The loss of an exponential mechanism at small orders is epsilon^2 / 8 times the order; the fit's is larger."""
+    loss = choose_jointly(sparse(1.5), CANDIDATES, wave(20), np.random.default_rng(1)).guarantee.loss
+    fit, choice = loss.losses
+    assert choice.rdp(np.array([2.0]))[0] == pytest.approx(2 * 1.5**2 / 8)
+    assert fit.rdp(np.array([2.0]))[0] == pytest.approx(1 / sparse(1.5).noise_multiplier ** 2)
+
+
 def test_a_choice_by_evidence_is_post_processing_of_one_release():
     data, mechanism = wave(500), sparse(2.0)
     found = choose_by_evidence(mechanism, CANDIDATES, data, np.random.default_rng(1))

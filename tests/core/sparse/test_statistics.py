@@ -4,7 +4,17 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from dpgp_core.sparse.statistics import NoiseScales, add_noise, clip_norms, noise_scales, statistics_sensitivity
+from dpgp_core.sparse.statistics import (
+    IntegerSums,
+    NoiseScales,
+    add_noise,
+    clip_norms,
+    integer_sums,
+    measure,
+    noise_scales,
+    statistics_sensitivity,
+)
+from tests.core.replay import taped
 
 
 def change(parameters, R_y, R_phi, c, m):
@@ -61,6 +71,24 @@ def test_noise_of_the_symmetric_matrix():
     # 6 standard errors of a (co)variance of independent normals: sqrt(2 or 1) v / sqrt(draws)
     allowed = 6 * np.sqrt((np.outer(on, on) * (1 + np.eye(9))) / 20_000)
     assert (np.abs(covariance - np.diag(on)) <= allowed).all()
+
+
+def test_real_noise_has_the_stated_scales():
+    """On A, on the diagonal of B and above it, where sqrt(2) times an entry has the noise of one on the diagonal."""
+    sums = IntegerSums(A=np.arange(3), B=np.diag([5, 6, 7]), step_a=1e-9, step_b=2e-9)
+    with taped() as tape:
+        released = measure(sums, NoiseScales(sa=0.5, sb=2.0))
+    assert [len(call.exact) for call in tape.calls] == [3, 3, 3]
+    for call, sd in zip(tape.calls, (0.5 / 1e-9, 2.0 / 2e-9, 2.0 / 2e-9 / math.sqrt(2)), strict=True):
+        assert call.parameter == pytest.approx(sd**2, rel=1e-6)
+    np.testing.assert_allclose(released.B, np.diag([1e-8, 1.2e-8, 1.4e-8]))  # the tape's noise is 0
+
+
+def test_outputs_beyond_the_bound_are_clipped():
+    X, y = np.array([[0.5], [0.25]]), np.array([1.0, -2.0])
+    inside, outside = (integer_sums(lambda x: x, [(X, factor * y)], 1, R_y=1.0, R_phi=1.0) for factor in (1.0, 50.0))
+    assert inside.A.tolist() == [2**39 - 2**38]
+    assert outside.A.tolist() == inside.A.tolist()
 
 
 def test_long_rows_are_shortened_and_others_left_alone():

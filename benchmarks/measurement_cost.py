@@ -1,0 +1,120 @@
+"""What exactness costs: a real release's measurement and noise against the same numbers in floating point.
+
+    python -m benchmarks.measurement_cost                       # about a minute on one core
+    python -m benchmarks.measurement_cost --directions 5 --records 287 10000
+
+A strategy B (r, n) with columns of length at most 1 measures n outputs. Exact: outputs and B to integers, column norms
+checked, the product in integers, discrete Gaussian noise from the operating system. Float: B q + s w from a Generator,
+which is not private to the last bit. Strategies of more than 5 10^7 numbers are products of rank 100, as plans of very
+many records are. Seconds are the processor's, the least of a few runs of both in turn. The last columns: by how much
+more the discrete noise varies than s w, and how far the integers' sums lie from B q, over s.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from benchmarks.noise_design import machine
+from dpgp_core.arrays import FloatArray
+from dpgp_core.linalg.blocks import FactoredMatrix, Matrix
+from dpgp_core.measurement.blocks import exact_sums
+from dpgp_core.measurement.measurement import STEPS
+from dpgp_core.measurement.noise import GaussianNoise
+
+DIRECTIONS, RECORDS = (5, 50, 500), (287, 10_000, 1_000_000)
+MULTIPLIER = 1.8779  # epsilon 1, delta 0.01
+LARGEST, RANK = 5 * 10**7, 100
+HEADER = "|    r |         n | exact [s] | float [s] |  ratio | of it noise [s] | more noise | rounding / s |"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cost:
+    """Of one measurement of n outputs in r directions; seconds, and relative differences."""
+
+    r: int
+    n: int
+    exact: float
+    floating: float
+    noise: float
+    more_noise: float
+    rounding: float
+
+    def row(self) -> str:
+        """As printed."""
+        seconds = f"{self.exact:9.2g} | {self.floating:9.2g} | {self.exact / self.floating:6.3g} | {self.noise:15.2g}"
+        return f"| {self.r:4} | {self.n:9,} | {seconds} | {self.more_noise:10.0e} | {self.rounding:12.0e} |"
+
+
+def strategy(r: int, n: int, rng: np.random.Generator) -> Matrix:
+    """B (r, n) of columns of length 1/2 to 1; a product of rank ``RANK`` if it is large."""
+    large = r * n > LARGEST
+    rows = rng.standard_normal((n, min(r, RANK) if large else r))
+    rows *= (rng.uniform(0.5, 1, n) / np.sqrt(np.einsum("ij,ij->i", rows, rows)))[:, None]
+    if not large:
+        return np.ascontiguousarray(rows.T)
+    left = np.linalg.qr(rng.standard_normal((r, rows.shape[1])))[0]  # keeps lengths
+    return FactoredMatrix(left, rows)
+
+
+def seconds_of(work: Callable[[], object]) -> float:
+    """Processor seconds of one call: other work on the machine does not count."""
+    started = time.process_time()
+    work()
+    return time.process_time() - started
+
+
+def cost(r: int, n: int, repeats: int) -> Cost:
+    """Both ways on the same strategy and outputs."""
+    rng = np.random.default_rng([r, n])
+    B, y, noise = (
+        strategy(r, n, rng),
+        rng.uniform(-2, 2, n),
+        GaussianNoise(sensitivity=STEPS, noise_multiplier=MULTIPLIER),
+    )
+    low, high = np.full(n, -1.0), np.full(n, 1.0)
+    sums: list[int] = []
+
+    def exactly() -> None:
+        sums[:] = exact_sums(B, np.ones(n), y, low, high)
+        _ = [(x + e) / STEPS for x, e in zip(sums, noise.draw(r), strict=True)]
+
+    def in_floats() -> FloatArray:
+        return np.asarray(B @ (np.clip(y, low, high) / 2)) + MULTIPLIER * rng.standard_normal(r)
+
+    seconds = np.array(
+        [(seconds_of(exactly), seconds_of(in_floats), seconds_of(lambda: noise.draw(r))) for _ in range(repeats)]
+    )
+    apart = np.array([x / STEPS for x in sums]) - np.asarray(B @ (np.clip(y, low, high) / 2))
+    exact, floating, drawing = (float(each) for each in seconds.min(axis=0))
+    return Cost(
+        r=r,
+        n=n,
+        exact=exact,
+        floating=floating,
+        noise=drawing,
+        more_noise=noise.sd / (MULTIPLIER * STEPS) - 1,
+        rounding=float(np.abs(apart).max()) / MULTIPLIER,
+    )
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--directions", type=int, nargs="+", default=DIRECTIONS)
+    parser.add_argument("--records", type=int, nargs="+", default=RECORDS)
+    given = parser.parse_args(argv)
+    print(machine())
+    print(HEADER)
+    print("|" + "---|" * (HEADER.count("|") - 1))
+    for n in given.records:
+        for r in given.directions:
+            print(cost(r, n, 5 if r * n < 10**7 else 2).row(), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,137 @@
+"""The statistic where inputs are private too as two files, as ``statistics_file`` has them; read back strictly."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..arrays import FloatArray
+from .cell_statistics import NODES, CellStage, CellStatistics
+from .cells import CellCounts, CellResiduals
+from .described_arrays import AGAIN, FILE, SCHEMA, Array, Shapes, check_schema, number, pack, pair, unpack, whole
+from .integers import GRID
+
+KIND = "counts and residual sums over public cells"
+_MOST_CELLS = 1 << 20
+
+
+def cell_statistics_to_files(statistics: CellStatistics) -> tuple[dict[str, Any], bytes]:
+    """The description (plain JSON values) and the bytes of ``statistics.npz``; the same bytes each time.
+
+    Strategies are kept as the integers 2^20 B, exactly. ``sha256`` is of the description without it and of all arrays.
+    """
+    multipliers = [stage.measurement.noise_multiplier for stage in statistics.stages]
+    card = {
+        "schema": SCHEMA,
+        "kind": KIND,
+        "file": FILE,
+        "records": statistics.n,
+        "cells_per_side": statistics.per_side,
+        "counts": {"noise_multiplier": statistics.counts.noise_multiplier, "numbers": len(statistics.z)},
+        "stages": [
+            {"noise": "discrete Gaussian", "noise_multiplier": s, "numbers": len(stage.z)}
+            | {"ends": list(stage.measurement.bounds)}
+            for s, stage in zip(multipliers, statistics.stages, strict=True)
+        ],
+        "output": {"name": statistics.y_name, "unit": statistics.y_unit}
+        | {"bounds": list(statistics.bounds), "scale": statistics.y_scale},
+        "inputs": {"names": list(statistics.x_names), "units": list(statistics.x_units)}
+        | {"box": [list(interval) for interval in statistics.x_box]},
+        "guarantee": dict(statistics.guarantee),
+    }
+    return pack(card, _arrays(statistics))
+
+
+def cell_statistics_from_files(card: Mapping[str, Any], npz: bytes) -> CellStatistics:
+    """Read a statistic back.
+
+    Args:
+        card: the description, as parsed JSON.
+        npz: content of ``statistics.npz``. Nothing in it is executed, and no more is unpacked than described.
+
+    Raises:
+        ValueError: another schema or kind, a damaged or edited file, or values that no release can have.
+    """
+    check_schema(card)
+    if card.get("kind") != KIND:
+        raise ValueError(f"the statistics must be of kind {KIND!r}; {AGAIN}")
+    try:
+        return _read(card, npz)
+    except (KeyError, TypeError, IndexError, AttributeError, OverflowError):
+        raise ValueError(f"the description of the statistics is incomplete or of another shape; {AGAIN}") from None
+
+
+def _read(card: Mapping[str, Any], npz: bytes) -> CellStatistics:
+    output, inputs, counts = card["output"], card["inputs"], card["counts"]
+    dim, per_side = len(inputs["names"]), whole(card["cells_per_side"])
+    if not (1 <= dim <= 10 and 1 <= per_side <= _MOST_CELLS ** (1 / dim)):
+        raise ValueError(f"the statistics must have between 1 and {_MOST_CELLS} cells; {AGAIN}")
+    sizes = [whole(counts["numbers"]), *(whole(stage["numbers"]) for stage in card["stages"])]
+    arrays = unpack(card, npz, _shapes(per_side, dim, sizes))
+    return CellStatistics(
+        counts=CellCounts(B=_strategy(arrays, 0), noise_multiplier=number(counts["noise_multiplier"])),
+        z=_floats(arrays, "z_0"),
+        stages=tuple(_stage(kept, i, arrays) for i, kept in enumerate(card["stages"], start=1)),
+        n=whole(card["records"]),
+        per_side=per_side,
+        x_names=tuple(map(str, inputs["names"])),
+        x_units=tuple(map(str, inputs["units"])),
+        x_box=tuple(map(pair, inputs["box"])),
+        y_name=str(output["name"]),
+        y_unit=str(output["unit"]),
+        bounds=pair(output["bounds"]),
+        y_scale=number(output["scale"]),
+        guarantee=dict(card["guarantee"]),
+    )
+
+
+def _stage(kept: Mapping[str, Any], i: int, arrays: Mapping[str, Array]) -> CellStage:
+    if kept["noise"] != "discrete Gaussian":
+        raise ValueError(f"stage {i} has an unknown kind of noise; {AGAIN}")
+    measurement = CellResiduals(
+        B=_strategy(arrays, i),
+        low=_floats(arrays, f"low_{i}"),
+        high=_floats(arrays, f"high_{i}"),
+        bounds=pair(kept["ends"]),
+        noise_multiplier=number(kept["noise_multiplier"]),
+    )
+    return CellStage(measurement=measurement, g=_floats(arrays, f"g_{i}"), z=_floats(arrays, f"z_{i}"))
+
+
+def _strategy(arrays: Mapping[str, Array], i: int) -> FloatArray:
+    B = _floats(arrays, f"B_{i}")
+    if np.abs(B).max() > GRID:
+        raise ValueError(f"strategy {i} holds numbers above 1, which no release can have; {AGAIN}")
+    return B / GRID
+
+
+def _floats(arrays: Mapping[str, Array], name: str) -> FloatArray:
+    return np.asarray(arrays[name], dtype=float)
+
+
+def _arrays(statistics: CellStatistics) -> dict[str, Array]:
+    """Counts first, then each stage."""
+    strategies = [statistics.counts.B, *(stage.measurement.B for stage in statistics.stages)]
+    numbers = [statistics.z, *(stage.z for stage in statistics.stages)]
+    arrays: dict[str, Array] = {}
+    for i, (B, z) in enumerate(zip(strategies, numbers, strict=True)):
+        arrays[f"B_{i}"] = np.ascontiguousarray(B * GRID, dtype=float).astype("<i4")  # exact
+        arrays[f"z_{i}"] = np.asarray(z, dtype="<f8")
+    for i, stage in enumerate(statistics.stages, start=1):
+        parts = {"low": stage.measurement.low, "high": stage.measurement.high, "g": stage.g}
+        arrays |= {f"{name}_{i}": np.asarray(values, dtype="<f8") for name, values in parts.items()}
+    return arrays
+
+
+def _shapes(per_side: int, dim: int, sizes: list[int]) -> Shapes:
+    """Shape and type of each array that the description announces."""
+    real, integer, cells = np.dtype("<f8"), np.dtype("<i4"), per_side**dim
+    shapes: Shapes = {}
+    for i, r in enumerate(sizes):
+        shapes = {**shapes, f"B_{i}": ((r, cells), integer), f"z_{i}": ((r,), real)}
+    for i in range(1, len(sizes)):
+        ends = ((cells,), real)
+        shapes = {**shapes, f"low_{i}": ends, f"high_{i}": ends, f"g_{i}": (((NODES * per_side) ** dim,), real)}
+    return shapes

@@ -1,0 +1,61 @@
+"""What error other budgets would bring, before any is spent: from inputs and declarations, never from outputs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ..arrays import FloatArray
+from ..data import Dataset
+from .plan import ReleasePlan, half_widths, released, solvable, without_outputs
+from .specification import ReleaseSpec
+
+_WAVES = 200  # of a made-up curve
+_SEED = 0
+_TOTAL = 1000.0  # epsilon: no ledger is asked
+
+
+def foreseen(plan: ReleasePlan, n: int, epsilons: Sequence[float]) -> FloatArray:
+    """Half of the 95 % interval for the curve that each epsilon would bring, median over the grid (E,), in ``y_unit``.
+
+    Where intervals depend on what is measured they are those about outputs that the declared model makes up: smooth
+    curves of the declared lengthscale and scale with noise, cut to the bounds. What is measured is as planned: a plan
+    for the other budget may do a little better.
+
+    Args:
+        plan: of the release.
+        n: number of records.
+        epsilons: each above 0.
+
+    Raises:
+        ValueError: an epsilon is out of range, or the model cannot be computed.
+    """
+    widths = []
+    for epsilon in epsilons:
+        spec = replace(plan.spec, epsilon=float(epsilon), total_epsilon=_TOTAL)
+        rng = np.random.default_rng(_SEED)
+        with solvable():
+            found = released(spec.built, plan.plan, _made_up(spec, plan.X, n, rng), plan.X_test, rng)
+            widths.append(float(np.median(half_widths(found, "function"))))
+    return np.array(widths)
+
+
+def _made_up(spec: ReleaseSpec, X: FloatArray | None, n: int, rng: np.random.Generator) -> Dataset:
+    """N records of a curve drawn from the declared model, at the inputs where these are public.
+
+    f(x) = sqrt(2 / R) sum_r cos(w_r^T x + b_r), w_r ~ N(0, l^-2), has nearly an EQ covariance (Rahimi & Recht 2007).
+    """
+    low, high = np.array(spec.x_box).T
+    if X is None:
+        X = rng.uniform(low, high, (n, len(low)))
+    half, automatic = spec.output_range / 2, spec.choice.automatic
+    length = (high - low) / 4 if automatic else np.array(spec.lengthscale)
+    size = half / math.sqrt(3) if automatic else spec.scale
+    noise = 0.2 * half if automatic else math.sqrt(spec.noise_variance) * spec.scale
+    waves = X @ (rng.standard_normal((len(low), _WAVES)) / length[:, None]) + rng.uniform(0, 2 * math.pi, _WAVES)
+    f = math.sqrt(2 / _WAVES) * np.cos(waves).sum(axis=1)
+    y = sum(spec.y_bounds) / 2 + size * f + noise * rng.standard_normal(len(X))
+    return replace(without_outputs(spec, X), y=np.clip(y, *spec.y_bounds))

@@ -1,0 +1,193 @@
+"""A ledger in a file that only grows: what was counted is never written again.
+
+The file begins with a ledger as ``ledger_to_json`` writes it; every release after that is one more line. Who spends
+holds the file by a lock of the kernel, which ends with the process, and has the line on the disk before any noise is
+drawn. A line without its end belongs to a release that never was: its process was stopped while it wrote.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from ..accounting.guarantee import Guarantee
+from ..accounting.ledger import BudgetExceeded, Ledger
+from .files import CannotWrite, check_regular, check_replaceable, force_folder, read_text_file, writing
+from .ledger_json import (
+    MAX_ENTRIES,
+    MAX_LEDGER_BYTES,
+    entry_from_object,
+    entry_to_object,
+    ledger_from_json,
+    ledger_to_json,
+)
+from .strict_json import read_object
+
+if sys.platform != "win32":
+    import fcntl
+
+WAIT_SECONDS = 10.0  # for others that hold the file; spending takes milliseconds
+_LOOK_SECONDS = 0.02
+_END = b"\n}\n"  # of the ledger that a file begins with
+
+
+def spend_in_file(path: str, start: Ledger, spent: tuple[str, Guarantee], *, new: bool = False) -> Ledger:
+    """Count a release in a ledger file before it is made: a crash after this counts too much, never too little.
+
+    Args:
+        path: of the ledger; links are followed.
+        start: what a new file starts from; its limit must be that of a file that is there, and its declaration that
+            inputs are public holds for either.
+        spent: (what, guarantee).
+        new: make the file. Without it a missing file is refused: what it counted would be forgotten.
+
+    Returns:
+        The ledger, ``spent`` included, as it is now in the file.
+
+    Raises:
+        ValueError: the file is missing, there although it should be new, no ledger, or declares another limit.
+        BudgetExceeded: the limit would be passed; the file is as it was.
+        CannotWrite: the file cannot be written, or another release holds it.
+    """
+    with writing(path):
+        target = Path(os.path.realpath(path))
+        check_replaceable(target)
+    with _held(path, target, new) as descriptor:
+        content = os.pread(descriptor, MAX_LEDGER_BYTES + 1, 0)
+        _check_new(path, content, new)
+        ledger, whole = _read(path, content) if content else (start, 0)
+        if ledger.limit != start.limit:
+            raise ValueError(
+                f"the ledger {path!r} declares another total than the configuration; set total_epsilon and "
+                "total_delta to those of the ledger"
+            )
+        if len(ledger.entries) >= MAX_ENTRIES:
+            raise BudgetExceeded(f"the ledger {path!r} is full: it has {MAX_ENTRIES} entries")
+        head = b"" if content else ledger_to_json(start).encode()
+        ledger.inputs_public = ledger.inputs_public or start.inputs_public
+        ledger.spend([spent])
+        line = _line(spent, ledger.inputs_public)
+        if whole + len(head + line) > MAX_LEDGER_BYTES:
+            raise BudgetExceeded(f"the ledger {path!r} is full: it would have more than {MAX_LEDGER_BYTES} bytes")
+        with writing(path):
+            _append(descriptor, whole, content, head + line)
+            force_folder(target.parent)
+    return ledger
+
+
+def read_ledger_file(path: str) -> Ledger:
+    """The ledger in a file. Raises ValueError if it cannot be read or is none."""
+    return _read(path, read_text_file(path))[0]
+
+
+def _check_new(path: str, content: bytes, new: bool) -> None:
+    if new and content:
+        raise ValueError(f"there is a ledger at {path!r} already; leave out --new-ledger, and it goes on")
+    if not new and not content:
+        raise ValueError(
+            f"the ledger {path!r} is empty; restore it from a backup, or add --new-ledger if nothing was released "
+            "from this table before"
+        )
+
+
+def _line(spent: tuple[str, Guarantee], inputs_public: bool) -> bytes:
+    found = entry_to_object(*spent) | {"inputs_public": inputs_public}
+    return json.dumps(found, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode() + b"\n"
+
+
+def _read(path: str, content: bytes) -> tuple[Ledger, int]:
+    """The ledger in a file that holds nothing else, and how many of its bytes that is."""
+    ended = content + b"\n"
+    head = b"".join(ended.partition(_END if _END in ended else b"\n")[:2])[: len(content)]
+    ledger = ledger_from_json(head)
+    if read_object(head, "the ledger").keys() != {"schema", "ledger"}:
+        raise ValueError(f"{path!r} holds more than a ledger; name a new file, and give this one as --config")
+    if len(content) > MAX_LEDGER_BYTES:
+        raise ValueError(f"the ledger is larger than {MAX_LEDGER_BYTES} bytes, the limit; is it the right file?")
+    whole = len(head)
+    for number, line in enumerate(content[whole:].splitlines(keepends=True), 1):
+        try:
+            found = read_object(line, f"line {number} after the beginning of the ledger")
+        except ValueError:
+            if line.endswith(b"\n"):
+                raise
+            break
+        public = found.pop("inputs_public", None)
+        if not isinstance(public, bool):
+            raise ValueError(f"line {number} after the beginning of the ledger must have inputs_public true or false")
+        ledger.inputs_public = ledger.inputs_public or public
+        ledger.entries.append(entry_from_object(found))
+        whole += len(line)
+    return ledger, whole
+
+
+def _append(descriptor: int, whole: int, content: bytes, added: bytes) -> None:
+    """Write after the whole lines and force it to the disk; if that fails, the file is as it was."""
+    if whole < len(content):
+        os.ftruncate(descriptor, whole)
+    if whole and not content[:whole].endswith(b"\n"):
+        added = b"\n" + added
+    try:
+        ahead = added
+        while ahead:
+            ahead = ahead[os.write(descriptor, ahead) :]
+        os.fsync(descriptor)
+    except OSError:
+        os.ftruncate(descriptor, whole)
+        raise
+
+
+@contextmanager
+def _held(path: str, target: Path, new: bool) -> Iterator[int]:
+    """The file, open and locked, so that two releases at once cannot both spend what is left."""
+    descriptor = _opened(path, target, new)
+    try:
+        with writing(path):
+            check_regular(os.fstat(descriptor))
+            _lock(path, descriptor)
+        try:
+            if not _is_at(descriptor, target):
+                raise CannotWrite(f"the ledger {path!r} was replaced meanwhile; try again")
+            yield descriptor
+        finally:
+            if new and os.fstat(descriptor).st_size == 0 and _is_at(descriptor, target):
+                target.unlink()
+    finally:
+        os.close(descriptor)
+
+
+def _opened(path: str, target: Path, new: bool) -> int:
+    flags = os.O_RDWR | os.O_APPEND | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
+    with writing(path), suppress(FileNotFoundError):
+        return os.open(target, flags | (os.O_CREAT if new else 0), 0o644)
+    raise ValueError(
+        f"there is no ledger at {path!r}; name the one that counts this table, or add --new-ledger if nothing was "
+        "released from it before"
+    )
+
+
+def _lock(path: str, descriptor: int) -> None:
+    """Take the kernel's lock on a file, or raise CannotWrite after some waiting."""
+    if sys.platform == "win32":
+        raise CannotWrite("this system has no locks that end with a process; keep ledgers on Linux or macOS")
+    deadline = time.monotonic() + WAIT_SECONDS
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                raise CannotWrite(f"another release holds the ledger {path!r}; wait until it has ended") from None
+            time.sleep(_LOOK_SECONDS)
+
+
+def _is_at(descriptor: int, target: Path) -> bool:
+    """Whether an open file is the one that the path leads to."""
+    with suppress(FileNotFoundError):
+        return os.path.samestat(os.fstat(descriptor), os.stat(target))
+    return False

@@ -1,0 +1,150 @@
+"""The folder in which a server's ledgers and key last: for its owner's eyes only, and never begun anew by accident.
+
+A file with our mark lists what belongs to it. What is listed and missing was lost, and that is said; nothing is ever
+removed from the folder, and no folder is used that holds anything else.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import secrets
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from dpgp_core.release.files import force_folder
+from pages._ui import environment
+from pages._ui.ledgers.database import Database, LedgerUnavailable
+from pages._ui.ledgers.keys import Key
+from pages._ui.ledgers.sqlite import Sqlite
+from pages._ui.ledgers.store import Ledgers
+
+MARK = "dpgp-state"
+KEY, LEDGERS = "key", "ledgers.sqlite"
+_LOCK = "lock"
+_OURS = (MARK, KEY, LEDGERS, _LOCK, f"{LEDGERS}-wal", f"{LEDGERS}-shm", f"{LEDGERS}-journal", f"{KEY}.part")
+
+
+class StateLost(ValueError):
+    """The state folder cannot be used, or lacks what it had."""
+
+
+@dataclass(frozen=True)
+class State:
+    """A state folder.
+
+    Args:
+        folder: is made when it is first needed.
+    """
+
+    folder: Path
+
+    def key(self) -> Key:
+        """The key in the folder, made if there never was one. Raises StateLost."""
+        with self._held() as listed:
+            path = self.folder / KEY
+            self._ensure(listed, KEY, lambda: self._write(path, secrets.token_hex(32)))
+            try:
+                return Key.read(path.read_text())
+            except (OSError, ValueError):
+                raise StateLost(f"{str(path)!r} is no key; restore it from a backup") from None
+
+    def database(self) -> Sqlite:
+        """The ledgers in the folder, made if there never were any. Raises StateLost."""
+        with self._held() as listed:
+            found = Sqlite(self.folder / LEDGERS)
+            self._ensure(listed, LEDGERS, found.create)
+            return found
+
+    @contextmanager
+    def _held(self) -> Iterator[list[str]]:
+        """What the folder's mark lists, while no other server looks."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._check()
+            with open(os.open(self.folder / _LOCK, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o600), "w") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                mark = self.folder / MARK
+                yield mark.read_text().split() if mark.exists() else []
+        except OSError as error:
+            raise StateLost(
+                f"the state folder {str(self.folder)!r} cannot be used ({error.strerror}), and ledgers would not last; "
+                "set DPGP_STATE to a folder that this server may write to"
+            ) from None
+
+    def _check(self) -> None:
+        status = self.folder.stat()
+        if status.st_uid != os.geteuid() or stat.S_IMODE(status.st_mode) & 0o077:
+            raise StateLost(
+                f"the state folder {str(self.folder)!r} belongs to somebody else or is open to others, and it holds a "
+                "key; make it this server's own (chmod 700), or set DPGP_STATE to another folder"
+            )
+        for path in self.folder.iterdir():
+            if path.name not in _OURS:
+                raise StateLost(
+                    f"the state folder {str(self.folder)!r} holds {path.name!r}, which is none of its files; set "
+                    "DPGP_STATE to an empty folder, or to one that is yet to be made"
+                )
+
+    def _ensure(self, listed: list[str], name: str, make: Callable[[], None]) -> None:
+        """Have a file there, which was there before if it is listed."""
+        if name in listed:
+            if not (self.folder / name).is_file():
+                raise StateLost(
+                    f"the state folder {str(self.folder)!r} has lost {name!r}, and with it what was spent or by whom; "
+                    f"restore it from a backup, or name another folder in DPGP_STATE to begin with nothing"
+                )
+            return
+        make()
+        self._write(self.folder / MARK, "".join(f"{each}\n" for each in [*listed, name]))
+
+    def _write(self, path: Path, text: str) -> None:
+        """A whole file or none, on the disk."""
+        part = self.folder / f"{KEY}.part"
+        with suppress(FileNotFoundError):
+            part.unlink()
+        with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as stream:
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())
+        part.replace(path)
+        force_folder(self.folder)
+
+
+def problems() -> list[str]:
+    """What is wrong with the state folder, in a sentence. A database elsewhere may be out of reach for a while."""
+    try:
+        of_this_server()
+    except LedgerUnavailable as error:
+        return [] if environment.ledger_dsn() else [f"{error}."]
+    except StateLost as error:
+        return [f"{error}."]
+    return []
+
+
+@cache
+def of_this_server() -> Ledgers:
+    """The ledgers that the environment names: by default in a folder of the user's state directory.
+
+    Raises:
+        StateLost: the folder cannot be used.
+        LedgerUnavailable: the database cannot be used, or belongs to another key.
+        ValueError: a variable cannot be used.
+    """
+    state, address, digits = State(environment.state()), environment.ledger_dsn(), environment.ledger_key()
+    key = state.key() if digits is None else Key.read(digits)
+    database: Database
+    if address is None:
+        database = state.database()
+    else:
+        from pages._ui.ledgers.postgres import Postgres  # psycopg is an extra
+
+        database = Postgres(address)
+        database.create()
+    found = Ledgers(database, key)
+    found.prepare()
+    return found

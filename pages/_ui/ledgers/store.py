@@ -1,0 +1,287 @@
+"""Ledgers that last: a release is counted in a transaction before its noise is drawn, whatever happens after that.
+
+A ledger belongs to whoever holds its token; a browser goes on with one at a time. Tokens, cookies and tables are known
+by keyed digests only. It guards honest users and accidents, not the owner of the data.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from dpgp_core.accounting.guarantee import Budget, Guarantee
+from dpgp_core.accounting.ledger import BudgetExceeded, Ledger
+from dpgp_core.release.ledger_json import (
+    MAX_ENTRIES,
+    entry_to_object,
+    ledger_from_object,
+    ledger_to_object,
+)
+from pages._ui.ledgers.database import Database, LedgerUnavailable, Run
+from pages._ui.ledgers.keys import Key
+
+_LETTERS = 1000  # of an owner's reasons
+
+
+class TableKnown(ValueError):
+    """A release was refused because another ledger counts the same table."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """What a browser's ledger says.
+
+    Attributes:
+        id: of the ledger, which says nothing else and opens nothing; None before the first release.
+        ledger: what was spent.
+        counts: whether this ledger has counted a release of the table that was asked about.
+        elsewhere: whether another one has.
+    """
+
+    id: str | None
+    ledger: Ledger
+    counts: bool = False
+    elsewhere: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spent:
+    """A release that counts from now on.
+
+    Attributes:
+        id: of its ledger.
+        name: of the release.
+        ledger: all that is spent, this release included.
+        token: of the ledger, if it began with this release; it is kept nowhere.
+    """
+
+    id: str
+    name: str
+    ledger: Ledger
+    token: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True)
+class Ledgers:
+    """All ledgers of a server, or of several.
+
+    Args:
+        database: where they are kept.
+        key: of the server.
+    """
+
+    database: Database
+    key: Key
+
+    def prepare(self) -> None:
+        """Leave the key's digest in a new database, or make sure that it is this key's.
+
+        Raises:
+            LedgerUnavailable: the database cannot be used, or belongs to another key.
+        """
+        mine = self.key.digest("about", "key")
+        with self.database.transaction() as run:
+            run("INSERT INTO about (name, value) VALUES ('key', ?) ON CONFLICT DO NOTHING", mine)
+            if run("SELECT value FROM about WHERE name = 'key'") != [(mine,)]:
+                raise LedgerUnavailable(
+                    "these ledgers were made with another key, so no token and no card of theirs would be known; set "
+                    "DPGP_LEDGER_KEY to that key, or restore the file 'key' of the state folder from a backup"
+                )
+
+    def find(self, browser: str, table: str | None = None, *, everywhere: bool = False) -> Standing:
+        """What the ledger of a browser says, and what is known of a table.
+
+        Args:
+            browser: its cookie.
+            table: digest of the table.
+            everywhere: ask all ledgers about the table, not only those that this browser went on with. To a stranger
+                the answer would say whether somebody holds that very table.
+        """
+        with self.database.transaction(writes=False) as run:
+            id = self._current(run, browser)
+            ledger = Ledger() if id is None else _loaded(run, id)
+            found = set() if table is None else self._knowing(run, browser, table, everywhere)
+        return Standing(id=id, ledger=ledger, counts=id in found, elsewhere=bool(found - {id}))
+
+    def spend(
+        self,
+        browser: str,
+        what: str,
+        guarantee: Guarantee,
+        limit: Budget,
+        table: str,
+        *,
+        because: str = "",
+        everywhere: bool = False,
+    ) -> Spent:
+        """Count a release before it is made.
+
+        Args:
+            browser: its cookie; a ledger begins for it if it has none.
+            what: is released; the release's number comes before it.
+            guarantee: of the release.
+            limit: the total; that of the first release stays.
+            table: digest of the table.
+            because: why another ledger's count of this table does not matter; recorded.
+            everywhere: see ``find``.
+
+        Raises:
+            TableKnown: another ledger counts this table, and no reason was given; nothing was spent.
+            BudgetExceeded: it would pass the total; nothing was spent.
+            MixedProtection: it would void the protection of inputs; nothing was spent.
+            ValueError: the ledger has another total, or the reason is too long; nothing was spent.
+            LedgerUnavailable: the database cannot be used; it may have been spent all the same.
+        """
+        with self.database.transaction() as run:
+            found = self._knowing(run, browser, table, everywhere)
+            id = self._current(run, browser)
+            token = None
+            if id is None:
+                id, token = self._begun(run, browser, Ledger(limit=limit))
+            ledger = _loaded(run, id)
+            if found and id not in found:
+                _begin_again(ledger, because)
+            number = len(ledger.entries) + 1
+            name = f"release {number}: {what}"
+            _spend(ledger, (name, guarantee), limit)
+            _count(run, id, number, (name, guarantee))
+            run("UPDATE ledgers SET head = ? WHERE id = ?", _head(ledger), id)
+            run("INSERT INTO seen (digest, ledger) VALUES (?, ?) ON CONFLICT DO NOTHING", self._table(table), id)
+            _loaded(run, id)  # what cannot be read again is not counted, and not released
+        return Spent(id=id, name=name, ledger=ledger, token=token)
+
+    def declare_inputs_public(self, browser: str) -> None:
+        """Record that inputs are public from now on; there is no way back."""
+        with self.database.transaction() as run:
+            id = self._current(run, browser)
+            if id is not None:
+                ledger = _loaded(run, id)
+                ledger.inputs_public = True
+                run("UPDATE ledgers SET head = ? WHERE id = ?", _head(ledger), id)
+
+    def go_on(self, browser: str, token: str) -> None:
+        """Have a browser go on with the ledger of a token. Raises ValueError if there is none."""
+        with self.database.transaction() as run:
+            found = run("SELECT id FROM ledgers WHERE owner = ?", self.key.digest("owner", token.strip()))
+            if not found:
+                raise ValueError(
+                    "no ledger here has that token; copy it as it was shown, from its beginning to its end"
+                )
+            self._take(run, browser, str(found[0][0]))
+
+    def begin_anew(self, browser: str) -> None:
+        """Have a browser go on with no ledger: the next release begins one. What was counted stays, with its tables."""
+        with self.database.transaction() as run:
+            run("UPDATE browsers SET goes_on = 0 WHERE browser = ?", self._browser(browser))
+
+    def new_token(self, browser: str) -> str:
+        """Another token for a browser's ledger; the one before opens nothing from now on. Raises ValueError."""
+        token = secrets.token_urlsafe(24)
+        with self.database.transaction() as run:
+            id = self._current(run, browser)
+            if id is None:
+                raise ValueError("there is no ledger yet; it begins with the first release")
+            run("UPDATE ledgers SET owner = ? WHERE id = ?", self.key.digest("owner", token), id)
+        return token
+
+    def recover(self, browser: str, content: bytes) -> str:
+        """Begin a ledger that was lost from a card that counts what it did, and return its token.
+
+        Raises:
+            ValueError: the card is not as it was signed here, or its ledger is not lost.
+        """
+        card = self.key.believed(content)
+        id, ledger = str(card.get("ledger_id")), ledger_from_object(card.get("ledger"))
+        with self.database.transaction() as run:
+            if run("SELECT id FROM ledgers WHERE id = ?", id):
+                raise ValueError(
+                    "that ledger is kept here, and goes on by its token; a card goes on from a lost one only"
+                )
+            _, token = self._begun(run, browser, ledger, id)
+            for number, entry in enumerate(ledger.entries, 1):
+                _count(run, id, number, entry)
+        return token
+
+    def sealed(self, card: dict[str, Any], id: str) -> dict[str, Any]:
+        """A release's card with the number of its ledger, signed."""
+        return self.key.signed({**card, "ledger_id": id})
+
+    def _begun(self, run: Run, browser: str, ledger: Ledger, id: str | None = None) -> tuple[str, str]:
+        id, token = id or secrets.token_hex(8), secrets.token_urlsafe(24)
+        owner = self.key.digest("owner", token)
+        run("INSERT INTO ledgers (id, owner, head) VALUES (?, ?, ?)", id, owner, _head(ledger))
+        self._take(run, browser, id)
+        return id, token
+
+    def _take(self, run: Run, browser: str, id: str) -> None:
+        run("UPDATE browsers SET goes_on = 0 WHERE browser = ?", self._browser(browser))
+        run("DELETE FROM browsers WHERE browser = ? AND ledger = ?", self._browser(browser), id)
+        run("INSERT INTO browsers (browser, ledger, goes_on) VALUES (?, ?, 1)", self._browser(browser), id)
+
+    def _current(self, run: Run, browser: str) -> str | None:
+        found = run("SELECT ledger FROM browsers WHERE browser = ? AND goes_on = 1", self._browser(browser))
+        return str(found[0][0]) if found else None
+
+    def _knowing(self, run: Run, browser: str, table: str, everywhere: bool) -> set[str]:
+        """The ledgers that count a table."""
+        found = {str(row[0]) for row in run("SELECT ledger FROM seen WHERE digest = ?", self._table(table))}
+        if everywhere:
+            return found
+        return found & {
+            str(row[0]) for row in run("SELECT ledger FROM browsers WHERE browser = ?", self._browser(browser))
+        }
+
+    def _browser(self, token: str) -> str:
+        return self.key.digest("browser", token)
+
+    def _table(self, digest: str) -> str:
+        return self.key.digest("table", digest)
+
+
+def _head(ledger: Ledger) -> str:
+    """All of a ledger but its releases."""
+    return json.dumps(ledger_to_object(replace(ledger, entries=[])))
+
+
+def _loaded(run: Run, id: str) -> Ledger:
+    """A ledger as it was counted. Raises LedgerUnavailable if a part of it is missing or unreadable."""
+    [[head]] = run("SELECT head FROM ledgers WHERE id = ?", id)
+    rows = run("SELECT number, entry FROM releases WHERE ledger = ? ORDER BY number", id)
+    try:
+        if [row[0] for row in rows] != list(range(1, len(rows) + 1)):
+            raise ValueError("a release is missing")
+        return ledger_from_object({**json.loads(head), "entries": [json.loads(row[1]) for row in rows]})
+    except ValueError as error:
+        raise LedgerUnavailable(
+            f"this ledger is damaged ({error}); nothing was released. Ask whoever runs this server for its backup"
+        ) from None
+
+
+def _count(run: Run, id: str, number: int, entry: tuple[str, Guarantee]) -> None:
+    text = json.dumps(entry_to_object(*entry), allow_nan=False)
+    run("INSERT INTO releases (ledger, number, entry) VALUES (?, ?, ?)", id, number, text)
+
+
+def _begin_again(ledger: Ledger, because: str) -> None:
+    """Record why a table is counted from zero; raise TableKnown without a reason."""
+    reason = " ".join(because.split())
+    if not reason:
+        raise TableKnown(
+            "another ledger counts releases of this very table, and beginning again would hide what they cost. Go on "
+            "with that ledger, or say why its count does not matter: the reason will be on the release's card"
+        )
+    said = f"{ledger.begun_again}; {reason}".removeprefix("; ")
+    if len(said) > _LETTERS or not said.isprintable():
+        raise ValueError(f"all reasons of a ledger must be a line of at most {_LETTERS} letters, got {len(said)}")
+    ledger.begun_again = said
+
+
+def _spend(ledger: Ledger, entry: tuple[str, Guarantee], limit: Budget) -> None:
+    if ledger.limit is None or ledger.limit.epsilon != limit.epsilon:
+        declared = "none" if ledger.limit is None else f"{ledger.limit.epsilon:g}"
+        raise ValueError(f"the total was declared as {declared} and stays so, got {limit.epsilon:g}")
+    if len(ledger.entries) >= MAX_ENTRIES:
+        raise BudgetExceeded(f"the ledger is full: it has {MAX_ENTRIES} entries")
+    ledger.spend([entry])

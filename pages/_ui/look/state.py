@@ -1,0 +1,94 @@
+"""The state of a page: every control that its address can set, where it stands, and where it would stand untouched."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import streamlit as st
+
+from pages._ui import session
+
+_LONGEST = 30  # states that can be undone
+_KEPT = ("tour", "lesson")  # parameters that are no controls
+
+
+class Stand(NamedTuple):
+    """Where one control stands.
+
+    Attributes:
+        value: of the control.
+        default: where it stands if nothing is said about it.
+        written: in an address.
+    """
+
+    value: Any
+    default: Any
+    written: str
+
+
+class Steps(NamedTuple):
+    """States of one page that a visitor went through, the present one last."""
+
+    page: str | None
+    states: tuple[dict[str, Any], ...]
+
+
+_NONE = Steps(None, ())
+
+
+def note(key: str, value: Any, default: Any, written: str | None = None) -> None:
+    """A control of this page stands here. Every control that is bound to the address says so once it is drawn."""
+    session.STANDS.put(session.STANDS.get({}) | {key: Stand(value, default, _written(value, written))})
+
+
+def _written(value: Any, written: str | None) -> str:
+    if written is not None:
+        return written
+    if value is None:
+        return ""
+    return str(value).lower() if isinstance(value, bool) else str(value).removesuffix(".0")
+
+
+def begin(page: str) -> None:
+    """Before a page draws its controls."""
+    session.STANDS.put({})
+    if session.STEPS.get(_NONE).page != page:
+        session.STEPS.put(Steps(page, ()))
+
+
+def stands(key: str) -> bool:
+    """Whether this page has drawn such a control."""
+    return key in session.STANDS.get({})
+
+
+def address() -> dict[str, str]:
+    """Every effective value of this page: at this address a fresh browser shows the same, whatever the defaults."""
+    kept = {key: st.query_params[key] for key in _KEPT if key in st.query_params}
+    stands: dict[str, Stand] = session.STANDS.get({})
+    return kept | {key: stand.written for key, stand in stands.items() if stand.written}
+
+
+def remember() -> None:
+    """Once a page has drawn its controls: keep where they stand, so that the last change can be undone."""
+    now = {key: stand.value for key, stand in session.STANDS.get({}).items()}
+    page, states = session.STEPS.get(_NONE)
+    if not states or states[-1] != now:
+        session.STEPS.put(Steps(page, (*states, now)[-_LONGEST:]))
+
+
+def can_undo() -> bool:
+    """Whether there is a state before the present one."""
+    return len(session.STEPS.get(_NONE).states) > 1
+
+
+def undo() -> None:
+    """Callback: as it was before the last change."""
+    page, states = session.STEPS.get(_NONE)
+    if len(states) > 1:
+        session.STEPS.put(Steps(page, states[:-1]))
+        session.move(states[-2])
+
+
+def reset() -> None:
+    """Callback: every control of this page where it stands untouched."""
+    session.move({key: stand.default for key, stand in session.STANDS.get({}).items()})

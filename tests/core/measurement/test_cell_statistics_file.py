@@ -1,0 +1,124 @@
+import io
+import json
+
+import numpy as np
+import pytest
+
+from dpgp_core.measurement.cell_statistics import CellStage, CellStatistics
+from dpgp_core.measurement.cell_statistics_file import cell_statistics_from_files, cell_statistics_to_files
+from dpgp_core.measurement.cells import CellCounts, CellResiduals
+from dpgp_core.measurement.described_arrays import pack
+
+
+def strategy(r, M, seed):
+    B = np.random.default_rng(seed).standard_normal((r, M))
+    return B / np.linalg.norm(B, axis=0)
+
+
+@pytest.fixture(scope="module")
+def statistics():
+    """Two stages over nine cells of a box of two inputs."""
+    rng = np.random.default_rng(0)
+    stages = tuple(
+        CellStage(
+            measurement=CellResiduals(
+                B=strategy(r, 9, r), low=np.full(9, -0.3 * r), high=np.full(9, 0.2 * r), bounds=(-7.0, 7.0),
+                noise_multiplier=1.0 / r,
+            ),
+            g=rng.standard_normal(81),
+            z=rng.standard_normal(r),
+        )
+        for r in (4, 2)
+    )  # fmt: skip
+    return CellStatistics(
+        counts=CellCounts(B=strategy(3, 9, 1), noise_multiplier=2.5), z=rng.standard_normal(3), stages=stages, n=50,
+        per_side=3, x_names=("a", "b"), x_units=("m", ""), x_box=((0.0, 1.0), (-1.0, 1.0)), y_name="y", y_unit="cm",
+        bounds=(40.0, 180.0), y_scale=20.0, guarantee={"epsilon": 1.0},
+    )  # fmt: skip
+
+
+@pytest.fixture
+def files(statistics):
+    card, npz = cell_statistics_to_files(statistics)
+    return json.loads(json.dumps(card)), npz
+
+
+def test_everything_comes_back(statistics, files):
+    found = cell_statistics_from_files(*files)
+    for name in ("n", "per_side", "x_names", "x_units", "x_box", "y_name", "y_unit", "bounds", "y_scale", "guarantee"):
+        assert getattr(found, name) == getattr(statistics, name)
+    np.testing.assert_array_equal(found.z, statistics.z)
+    np.testing.assert_array_equal(found.counts.B, statistics.counts.B)
+    assert found.counts.noise_sd == statistics.counts.noise_sd
+    for mine, theirs in zip(found.stages, statistics.stages, strict=True):
+        np.testing.assert_array_equal(mine.z, theirs.z)
+        np.testing.assert_array_equal(mine.g, theirs.g)
+        for name in ("B", "low", "high", "bounds", "noise_multiplier", "noise_sd"):
+            np.testing.assert_array_equal(getattr(mine.measurement, name), getattr(theirs.measurement, name))
+
+
+def test_the_files_are_the_same_each_time(statistics):
+    assert cell_statistics_to_files(statistics) == cell_statistics_to_files(statistics)
+
+
+EDITS = {
+    "another box": lambda card: card["inputs"].update(box=[[0.0, 2.0], [-1.0, 1.0]]),
+    "more records": lambda card: card.update(records=51),
+    "less noise": lambda card: card["counts"].update(noise_multiplier=0.1),
+    "other ends": lambda card: card["stages"][0].update(ends=[-8.0, 8.0]),
+}
+
+
+@pytest.mark.parametrize("edit", EDITS.values(), ids=EDITS)
+def test_an_edited_description_is_refused(files, edit):
+    card, npz = files
+    edit(card)
+    with pytest.raises(ValueError, match="do not match their sha256"):
+        cell_statistics_from_files(card, npz)
+
+
+BROKEN = {
+    "no kind": lambda card: card.pop("kind"),
+    "no counts": lambda card: card.pop("counts"),
+    "no digest": lambda card: card.pop("sha256"),
+    "no cells": lambda card: card.update(cells_per_side=0),
+    "too many cells": lambda card: card.update(cells_per_side=10**6),
+    "half a cell": lambda card: card.update(cells_per_side=2.5),
+    "numbers in words": lambda card: card["stages"][1].update(numbers="two"),
+    "stages no list": lambda card: card.update(stages=7),
+    "eleven inputs": lambda card: card["inputs"].update(names=["x"] * 11),
+}
+
+
+@pytest.mark.parametrize("edit", BROKEN.values(), ids=BROKEN)
+def test_an_incomplete_description_is_a_sentence(files, edit):
+    card, npz = files
+    edit(card)
+    with pytest.raises(ValueError, match="fetch both files again from whoever released them"):
+        cell_statistics_from_files(card, npz)
+
+
+def test_another_schema_is_named(files):
+    card, npz = files
+    with pytest.raises(ValueError, match="have schema 3, and this version reads 1"):
+        cell_statistics_from_files(card | {"schema": 3}, npz)
+
+
+FORGED = {
+    "strategies above 1": (lambda a, c: a["B_1"].__setitem__((0, 0), 1 << 21), "strategy 1 holds numbers above 1"),
+    "an endless number": (lambda a, c: a["z_0"].__setitem__(0, np.inf), "z must be 3 finite numbers"),
+    "ends the wrong way": (lambda a, c: a["low_2"].__setitem__(0, 6.0), "interval"),
+    "another noise": (lambda a, c: c["stages"][0].update(noise="none"), "stage 1 has an unknown kind of noise"),
+    "no records": (lambda a, c: c.update(records=0), "n must be at least 1, got 0"),
+}
+
+
+@pytest.mark.parametrize(("edit", "message"), FORGED.values(), ids=FORGED)
+def test_what_no_release_can_have_is_refused_though_the_digest_fits(files, edit, message):
+    card, npz = files
+    with np.load(io.BytesIO(npz)) as archive:
+        arrays = {name: archive[name].copy() for name in archive.files}
+    edit(arrays, card)
+    card.pop("sha256")
+    with pytest.raises(ValueError, match=message):
+        cell_statistics_from_files(*pack(card, arrays))

@@ -1,0 +1,69 @@
+"""A PostgreSQL server of its own, in a temporary folder, reached by a socket in it: no port, no network."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+
+from tests.waiting import PATIENCE
+
+FOLDERS = [*map(str, sorted(Path("/usr/lib/postgresql").glob("*/bin"))), *os.environ.get("PATH", os.defpath).split(":")]
+INITDB = shutil.which("initdb", path=":".join(FOLDERS))
+USER = "ledgers"
+
+
+@contextmanager
+def postgres() -> Iterator[str]:
+    """Start a server; yields its address."""
+    assert INITDB is not None
+    folder = Path(tempfile.mkdtemp(prefix="pg"))
+    account = "postgres" if os.geteuid() == 0 else None  # the server refuses to run as root
+    if account is not None:
+        shutil.chown(folder, account)
+    data, log = folder / "data", folder / "log"
+    options = {"user": account, "cwd": folder, "stdout": subprocess.DEVNULL, "stderr": subprocess.STDOUT}
+    make = [INITDB, "--auth=trust", f"--username={USER}", "--no-sync", "--encoding=UTF8", "--locale=C", str(data)]
+    subprocess.run(make, check=True, **options)
+    serve = [str(Path(INITDB).with_name("postgres")), "-D", str(data), "-k", str(folder), "-c", "listen_addresses="]
+    with log.open("wb") as stream:
+        process = subprocess.Popen(serve, **(options | {"stdout": stream}))
+    address = f"host={folder} user={USER} dbname=postgres"
+    try:
+        _wait(address, process)
+        yield address
+    finally:
+        process.terminate()
+        process.wait(timeout=PATIENCE)
+        shutil.rmtree(folder)
+
+
+def _wait(address: str, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            psycopg.connect(address).close()
+            return
+        except psycopg.OperationalError:
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise
+            time.sleep(0.1)
+
+
+@contextmanager
+def database(address: str, name: str) -> Iterator[str]:
+    """A database of one test; yields its address."""
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{name}"'.encode())
+    try:
+        yield address.replace("dbname=postgres", f"dbname={name}")
+    finally:
+        with psycopg.connect(address, autocommit=True) as connection:
+            connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)'.encode())

@@ -1,0 +1,94 @@
+"""kill -9 at every step of a release: never less is counted than was released."""
+
+import os
+import signal
+import time
+
+import pytest
+
+from pages._ui.ledgers import database as database_module
+from pages._ui.ledgers import keys, postgres, sqlite, state, store
+from pages._ui.ledgers.store import Ledgers
+from tests import killing
+from tests.ledgers.test_store import NO_LIMIT, A, counted, spend
+
+MODULES = [store, sqlite, postgres, keys, database_module]
+
+
+@pytest.fixture
+def release(ledgers):
+    """What a release does: count it, then draw; the mark stands for the draw."""
+
+    def make(folder):
+        spend(ledgers, limit=NO_LIMIT, because="a new ledger for the next kill")
+        killing.mark(folder)
+
+    return make
+
+
+@pytest.mark.parametrize("kills", [16, pytest.param(200, marks=pytest.mark.slow)])
+def test_at_any_line_of_the_transaction(ledgers, release, tmp_path, kills, monkeypatch):
+    monkeypatch.setattr(store, "MAX_ENTRIES", 10**6)
+    monkeypatch.setattr("dpgp_core.release.ledger_json.MAX_ENTRIES", 10**6)
+    lines = killing.lines(release, tmp_path / "whole", MODULES)
+    assert lines > 60
+    folder = tmp_path / "killed"
+    folder.mkdir()
+    killed = 0
+    for kill in range(kills):
+        before, made = counted(ledgers), killing.marks(folder)
+        killing.at_line(1 + kill * lines // kills, release, folder, MODULES)
+        assert counted(ledgers) - before in (0, 1)
+        assert counted(ledgers) - before >= killing.marks(folder) - made
+        killed += counted(ledgers) == before
+        if kill % 5 == 4:  # a new ledger: its beginning is part of the transaction
+            ledgers.begin_anew(A)
+    assert killed  # some were killed before the end of the transaction
+
+
+@pytest.mark.parametrize("kills", [4, pytest.param(200, marks=pytest.mark.slow)])
+def test_at_any_moment(ledgers, release, tmp_path, kills, monkeypatch):
+    """Also inside the database's own code, which no line of ours marks."""
+    monkeypatch.setattr(store, "MAX_ENTRIES", 10**6)
+    monkeypatch.setattr("dpgp_core.release.ledger_json.MAX_ENTRIES", 10**6)
+    for kill in range(kills):
+        folder = tmp_path / str(kill)
+        folder.mkdir()
+        child = os.fork()
+        if child == 0:
+            try:
+                while True:
+                    release(folder)
+            finally:
+                os._exit(1)
+        deadline = time.monotonic() + 60
+        while not killing.marks(folder) and time.monotonic() < deadline:
+            time.sleep(0.001)
+        time.sleep(0.0007 * (kill % 50))
+        os.kill(child, signal.SIGKILL)
+        assert os.WIFSIGNALED(os.waitpid(child, 0)[1])
+        assert counted(ledgers) in (killing.marks(folder), killing.marks(folder) + 1)
+        release(folder)  # nothing that the dead held is in the way
+        ledgers.begin_anew(A)
+
+
+def _begin(folder):
+    found = state.State(folder / "state")
+    ledgers = Ledgers(found.database(), found.key())
+    ledgers.prepare()
+    spend(ledgers, limit=NO_LIMIT)
+    killing.mark(folder)
+
+
+@pytest.mark.parametrize("kills", [16, pytest.param(200, marks=pytest.mark.slow)])
+def test_while_the_state_folder_is_made(tmp_path, kills):
+    modules = [state, *MODULES]
+    lines = killing.lines(_begin, tmp_path / "whole", modules)
+    for kill in range(kills):
+        folder = tmp_path / str(kill)
+        folder.mkdir()
+        killing.at_line(1 + kill * lines // kills, _begin, folder, modules)
+        found = state.State(folder / "state")
+        ledgers = Ledgers(found.database(), found.key())
+        ledgers.prepare()
+        assert counted(ledgers) >= killing.marks(folder)

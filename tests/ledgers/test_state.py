@@ -1,0 +1,141 @@
+import os
+import stat
+
+import pytest
+
+from pages._ui import environment
+from pages._ui.ledgers import state
+from pages._ui.ledgers.keys import Key
+from pages._ui.ledgers.state import State, StateLost
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return tmp_path / "a" / "state"
+
+
+def use(folder):
+    return State(folder).key(), State(folder).database()
+
+
+def test_a_folder_is_made_for_its_owners_eyes_only(folder):
+    key, database = use(folder)
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert sorted(path.name for path in folder.iterdir() if not path.name.endswith(("-wal", "-shm"))) == [
+        "dpgp-state", "key", "ledgers.sqlite", "lock",
+    ]  # fmt: skip
+    assert all(stat.S_IMODE(path.stat().st_mode) & 0o077 == 0 for path in (folder / "key", database.path))
+    assert len(key.secret) == 32
+    assert "secret" not in repr(key)
+
+
+def test_key_and_ledgers_stay(folder):
+    key, database = use(folder)
+    with database.transaction() as run:
+        run("INSERT INTO about (name, value) VALUES ('x', 'y')")
+    again, found = use(folder)
+    assert again == key
+    with found.transaction() as run:
+        assert run("SELECT value FROM about") == [("y",)]
+
+
+@pytest.mark.parametrize("name", ["key", "ledgers.sqlite"])
+def test_what_was_lost_is_not_made_anew(folder, name):
+    use(folder)
+    (folder / name).unlink()
+    with pytest.raises(StateLost, match=f"has lost '{name}', .*restore it from a backup, or name another folder"):
+        use(folder)
+    assert not (folder / name).exists()
+
+
+def test_a_folder_of_anything_else_is_left_alone(tmp_path):
+    (tmp_path / "thesis.tex").write_text("years of work")
+    tmp_path.chmod(0o700)
+    with pytest.raises(StateLost, match=r"holds 'thesis.tex', which is none of its files; set DPGP_STATE to an empty"):
+        use(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+def test_a_folder_that_is_open_to_others_is_refused(folder):
+    use(folder)
+    folder.chmod(0o750)
+    with pytest.raises(StateLost, match="is open to others, and it holds a key"):
+        use(folder)
+
+
+def test_a_folder_that_cannot_be_made_is_a_sentence(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(StateLost, match=r"cannot be used \(Not a directory\), and ledgers would not last"):
+        use(tmp_path / "file" / "state")
+
+
+@pytest.mark.parametrize("content", [b"", b"xyz", b"00" * 31, b"\xff" * 64])
+def test_a_damaged_key_is_a_sentence(folder, content):
+    use(folder)
+    (folder / "key").write_bytes(content)
+    with pytest.raises(StateLost, match="is no key; restore it from a backup"):
+        use(folder)
+
+
+def test_the_default_is_the_users_state_directory(monkeypatch):
+    monkeypatch.setenv("HOME", "/home/somebody")
+    assert str(environment.state({})) == "/home/somebody/.local/state/dpgp"
+    assert str(environment.state({"XDG_STATE_HOME": "/x"})) == "/x/dpgp"
+    assert str(environment.state({"XDG_STATE_HOME": "relative"})) == "/home/somebody/.local/state/dpgp"
+    assert str(environment.state({"DPGP_STATE": "/y", "XDG_STATE_HOME": "/x"})) == "/y"
+
+
+@pytest.fixture
+def fresh(monkeypatch, folder):
+    monkeypatch.setenv("DPGP_STATE", str(folder))
+    state.of_this_server.cache_clear()
+    yield
+    state.of_this_server.cache_clear()
+
+
+@pytest.mark.usefixtures("fresh")
+def test_a_key_of_the_environment_is_not_in_the_folder(monkeypatch, folder):
+    monkeypatch.setenv("DPGP_LEDGER_KEY", "ab" * 32)
+    assert state.of_this_server().key == Key(b"\xab" * 32)
+    assert not (folder / "key").exists()
+    assert state.problems() == []
+
+
+@pytest.mark.usefixtures("fresh")
+def test_a_key_that_the_ledgers_do_not_know_ends_the_start(monkeypatch):
+    assert state.problems() == []
+    state.of_this_server.cache_clear()
+    monkeypatch.setenv("DPGP_LEDGER_KEY", "ab" * 32)
+    [sentence] = state.problems()
+    assert "these ledgers were made with another key" in sentence
+
+
+@pytest.mark.usefixtures("fresh")
+def test_a_lost_file_ends_the_start_and_a_database_out_of_reach_does_not(monkeypatch, folder, tmp_path):
+    assert state.problems() == []
+    state.of_this_server.cache_clear()
+    (folder / "ledgers.sqlite").unlink()
+    [sentence] = state.problems()
+    assert "has lost 'ledgers.sqlite'" in sentence
+    monkeypatch.setenv("DPGP_LEDGER_DSN", f"host={tmp_path} dbname=x")
+    assert state.problems() == []
+
+
+@pytest.mark.usefixtures("fresh")
+def test_several_hosts_share_a_database_and_a_key(monkeypatch, postgres, tmp_path):
+    monkeypatch.setenv("DPGP_LEDGER_DSN", postgres)
+    monkeypatch.setenv("DPGP_LEDGER_KEY", "cd" * 32)
+    assert state.of_this_server().find("a" * 32).id is None
+    assert not os.path.exists(os.environ["DPGP_STATE"])
+    state.of_this_server.cache_clear()
+    monkeypatch.delenv("DPGP_LEDGER_KEY")  # the second host has made a key of its own
+    [sentence] = [str(refused)] if (refused := _refusal()) else []
+    assert "made with another key" in sentence
+
+
+def _refusal():
+    try:
+        state.of_this_server()
+    except ValueError as error:
+        return error
+    return None

@@ -1,0 +1,317 @@
+"""The same questions to both kinds of database."""
+
+import json
+import secrets
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import pytest
+
+from dpgp_core.accounting.compose import compose
+from dpgp_core.accounting.guarantee import ONE_OUTPUT, Budget, Guarantee
+from dpgp_core.accounting.ledger import BudgetExceeded, MixedProtection
+from dpgp_core.accounting.losses import GaussianLoss, PureLoss
+from dpgp_core.release.ledger_json import MAX_ENTRIES, ledger_to_object
+from pages._ui.ledgers.database import LedgerUnavailable
+from pages._ui.ledgers.keys import Key
+from pages._ui.ledgers.postgres import Postgres
+from pages._ui.ledgers.sqlite import Sqlite
+from pages._ui.ledgers.store import Ledgers, TableKnown
+
+A, B = "a" * 32, "b" * 32  # browsers
+TABLE, OTHER = "1" * 64, "2" * 64
+LIMIT = Budget(epsilon=1.5, delta=0.01)
+ONE = Guarantee(
+    budget=Budget(epsilon=1.0, delta=0.01),
+    loss=GaussianLoss(0.4),
+    protects="outputs",
+    neighbours=ONE_OUTPUT,
+    unit="one value",
+    theorem="made up",
+    assumptions=(),
+    not_covered=(),
+)
+NO_LIMIT = Budget(epsilon=1e5, delta=0.01)
+
+
+def spend(ledgers, browser=A, table=TABLE, limit=LIMIT, guarantee=ONE, **options):
+    return ledgers.spend(browser, "y by a mechanism", guarantee, limit, table, **options)
+
+
+def counted(ledgers, browser=A):
+    return len(ledgers.find(browser).ledger.entries)
+
+
+def test_a_browser_without_a_release_has_no_ledger(ledgers):
+    found = ledgers.find(A, TABLE, everywhere=True)
+    assert found.id is None
+    assert found.ledger.entries == []
+    assert not found.counts
+    assert not found.elsewhere
+
+
+def test_what_is_spent_is_there_after_a_restart_and_nobody_elses(ledgers, database):
+    first = spend(ledgers)
+    second = spend(ledgers)
+    assert (first.name, second.name) == ("release 1: y by a mechanism", "release 2: y by a mechanism")
+    assert first.token is not None
+    assert second.token is None
+    assert first.id == second.id
+    again = Ledgers(database, Key(b"k" * 32))
+    again.prepare()
+    assert again.find(A).ledger == second.ledger
+    assert again.find(A).ledger.limit == LIMIT
+    assert counted(again, B) == 0
+
+
+def test_the_total_is_enforced_and_a_refusal_leaves_nothing(ledgers):
+    for _ in range(most_of(LIMIT)):
+        spend(ledgers)
+    before = ledgers.find(A)
+    with pytest.raises(BudgetExceeded, match="nothing was released"):
+        spend(ledgers)
+    with pytest.raises(ValueError, match=r"the total was declared as 1\.5 and stays so, got 9"):
+        spend(ledgers, limit=Budget(epsilon=9.0, delta=0.01))
+    assert ledgers.find(A) == before
+    with pytest.raises(BudgetExceeded):
+        spend(ledgers, B, limit=Budget(epsilon=0.1, delta=0.01))
+    assert ledgers.find(B).id is None
+
+
+def test_a_full_ledger_is_refused(ledgers, monkeypatch):
+    monkeypatch.setattr("pages._ui.ledgers.store.MAX_ENTRIES", 3)
+    for _ in range(3):
+        spend(ledgers, limit=NO_LIMIT)
+    with pytest.raises(BudgetExceeded, match="is full: it has 3 entries"):
+        spend(ledgers, limit=NO_LIMIT)
+    assert MAX_ENTRIES == 100
+
+
+def test_kinds_of_protection_mix_only_after_inputs_are_declared_public(ledgers):
+    both = replace(ONE, protects="inputs and outputs")
+    spend(ledgers)
+    with pytest.raises(MixedProtection):
+        spend(ledgers, guarantee=both)
+    ledgers.declare_inputs_public(B)  # nothing to declare
+    ledgers.declare_inputs_public(A)
+    assert spend(ledgers, guarantee=both).ledger.inputs_public
+    assert ledgers.find(A).ledger.inputs_public
+
+
+def test_other_losses_come_back_as_they_were(ledgers):
+    pure = replace(ONE, loss=PureLoss(1.0), budget=Budget(epsilon=1.0, delta=0.0))
+    assert spend(ledgers, guarantee=pure).ledger == ledgers.find(A).ledger
+
+
+def test_a_token_takes_a_ledger_to_another_browser(ledgers):
+    token = spend(ledgers).token
+    ledgers.go_on(B, f"  {token}\n")
+    assert ledgers.find(B) == ledgers.find(A)
+    spend(ledgers, B)
+    assert counted(ledgers, A) == counted(ledgers, B) == 2
+    for wrong in ("", token[:-1], A, token.swapcase()):
+        with pytest.raises(ValueError, match="no ledger here has that token"):
+            ledgers.go_on(B, wrong)
+
+
+def test_a_new_token_ends_the_old_one(ledgers):
+    old = spend(ledgers).token
+    new = ledgers.new_token(A)
+    with pytest.raises(ValueError, match="no ledger here"):
+        ledgers.go_on(B, old)
+    ledgers.go_on(B, new)
+    assert counted(ledgers, B) == 1
+    with pytest.raises(ValueError, match="there is no ledger yet"):
+        ledgers.new_token("c" * 32)
+
+
+def test_a_browser_comes_back_to_a_ledger_that_it_left(ledgers):
+    token = spend(ledgers).token
+    ledgers.begin_anew(A)
+    assert ledgers.find(A).id is None
+    spend(ledgers, table=OTHER)
+    ledgers.go_on(A, token)
+    assert ledgers.find(A, TABLE).counts
+
+
+def test_a_table_that_another_ledger_counts_needs_a_reason(ledgers):
+    spend(ledgers)
+    ledgers.begin_anew(A)
+    found = ledgers.find(A, TABLE)
+    assert (found.counts, found.elsewhere) == (False, True)
+    assert not ledgers.find(A, OTHER).elsewhere
+    for because in ("", "  \n "):
+        with pytest.raises(TableKnown, match="Go on with that ledger, or say why"):
+            spend(ledgers, because=because)
+    assert ledgers.find(A).id is None
+    assert spend(ledgers, because=" a  rehearsal ").ledger.begun_again == "a rehearsal"
+    assert spend(ledgers).ledger.begun_again == "a rehearsal"  # it need not be said twice
+    spend(ledgers, table=OTHER, because="not needed")
+    assert ledgers.find(A).ledger.begun_again == "a rehearsal"
+    found = ledgers.find(A, TABLE)
+    assert (found.counts, found.elsewhere) == (True, True)
+
+
+def test_a_reason_is_a_line_that_can_be_read_again(ledgers):
+    spend(ledgers)
+    ledgers.begin_anew(A)
+    for because in ("x" * 1001, "a\x00b", "\ud800"):
+        with pytest.raises(ValueError, match="all reasons of a ledger must be a line"):
+            spend(ledgers, because=because)
+    assert spend(ledgers, because="x" * 1000).ledger.begun_again == "x" * 1000
+
+
+def test_strangers_are_asked_about_a_table_only_where_that_is_said(ledgers):
+    spend(ledgers)
+    assert not ledgers.find(B, TABLE).elsewhere
+    assert ledgers.find(B, TABLE, everywhere=True).elsewhere
+    with pytest.raises(TableKnown):
+        spend(ledgers, B, everywhere=True)
+    assert spend(ledgers, B).name.startswith("release 1")
+
+
+def test_tokens_cookies_and_tables_are_not_in_the_database(ledgers, database):
+    token = spend(ledgers).token
+    with database.transaction(writes=False) as run:
+        found = [run(f"SELECT * FROM {name}") for name in ("about", "ledgers", "releases", "seen", "browsers")]
+    text = repr(found)
+    assert "y by a mechanism" in text  # it is the right database
+    for secret in (token, A, TABLE):
+        assert secret not in text
+
+
+def test_another_key_is_refused(ledgers, database):
+    with pytest.raises(LedgerUnavailable, match="made with another key"):
+        Ledgers(database, Key(b"x" * 32)).prepare()
+    ledgers.prepare()
+
+
+def test_what_goes_wrong_inside_a_transaction_is_undone(database):
+    def fail():
+        with database.transaction() as run:
+            run("INSERT INTO about (name, value) VALUES ('x', 'y')")
+            raise RuntimeError("mine")
+
+    with pytest.raises(RuntimeError, match="mine"):
+        fail()
+    with database.transaction() as run:
+        assert run("SELECT * FROM about") == []
+
+
+def test_a_release_that_is_missing_or_unreadable_is_found_out(ledgers, database):
+    for _ in range(2):
+        spend(ledgers, limit=NO_LIMIT)
+    with database.transaction() as run:
+        run("UPDATE releases SET entry = ? WHERE number = 2", json.dumps({"what": "x"}))
+    with pytest.raises(LedgerUnavailable, match="this ledger is damaged"):
+        ledgers.find(A)
+    with database.transaction() as run:
+        run("DELETE FROM releases WHERE number = 1")
+    with pytest.raises(LedgerUnavailable, match="a release is missing"):
+        spend(ledgers, limit=NO_LIMIT)
+
+
+def test_what_could_not_be_read_again_is_not_counted(ledgers):
+    with pytest.raises(LedgerUnavailable, match="damaged"):
+        spend(ledgers, guarantee=replace(ONE, unit="x" * 3000))
+    assert ledgers.find(A).id is None
+
+
+def card(ledgers, spent):
+    found = {"schema": 1, "ledger": ledger_to_object(spent.ledger), "values": {"rows": 3}}
+    return json.dumps(ledgers.sealed(found, spent.id)).encode()
+
+
+def test_a_lost_ledger_goes_on_from_its_signed_card(ledgers, database):
+    spend(ledgers)
+    spent = spend(ledgers)
+    content = card(ledgers, spent)
+    with pytest.raises(ValueError, match="that ledger is kept here, and goes on by its token"):
+        ledgers.recover(B, content)
+    with database.transaction() as run:
+        for name in ("browsers", "seen", "releases", "ledgers"):
+            run(f"DELETE FROM {name}")
+    token = ledgers.recover(B, content)
+    assert ledgers.find(B).ledger == spent.ledger
+    ledgers.go_on(A, token)
+    assert counted(ledgers) == 2
+    with pytest.raises(ValueError, match="is kept here"):
+        ledgers.recover(B, content)
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda card: card["ledger"]["entries"].pop(),
+        lambda card: card["ledger"]["limit"].update(epsilon=2.5),
+        lambda card: card.update(ledger_id="0" * 16),
+        lambda card: card.pop("signature"),
+        lambda card: card["signature"].update(value="0" * 64),
+        lambda card: card["signature"].update(value="é"),
+        lambda card: card.update(signature="x"),
+        lambda card: card.update(more=1),
+    ],
+)
+def test_an_edited_card_is_not_believed(ledgers, edit):
+    found = json.loads(card(ledgers, spend(ledgers)))
+    assert ledgers.key.believed(json.dumps(found, indent=1).encode())  # other spaces are the same card
+    edit(found)
+    with pytest.raises(ValueError, match="is not believed"):
+        ledgers.recover(B, json.dumps(found).encode())
+
+
+def test_two_replicas_and_many_browsers_on_one_ledger_never_count_too_little(ledgers, database):
+    token = spend(ledgers).token
+    replicas = [Ledgers(database, ledgers.key) for _ in range(2)]
+    browsers = [secrets.token_hex(16) for _ in range(4)]
+    for browser in browsers:
+        ledgers.go_on(browser, token)
+
+    def one(number):
+        try:
+            spend(replicas[number % 2], browsers[number % 4], limit=LIMIT)
+        except BudgetExceeded:
+            return 0
+        return 1
+
+    with ThreadPoolExecutor(8) as pool:
+        made = sum(pool.map(one, range(24)))
+    assert 1 + made == counted(ledgers)
+    assert made == most_of(LIMIT) - 1
+
+
+def most_of(limit):
+    """How many of the made-up releases the total allows."""
+    return max(n for n in range(1, 50) if compose([ONE.loss] * n, limit.delta) <= limit.epsilon)
+
+
+def test_two_tabs_that_begin_at_once_begin_one_ledger(ledgers):
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda _: spend(ledgers, limit=NO_LIMIT), range(8)))
+    assert len({spent.id for spent in found}) == 1
+    assert sorted(spent.name.split(":")[0] for spent in found) == [f"release {k}" for k in range(1, 9)]
+    assert sum(spent.token is not None for spent in found) == 1
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_a_file_that_is_lost_is_not_made_anew(ledgers, database):
+    spend(ledgers)
+    database.path.unlink()
+    with pytest.raises(LedgerUnavailable, match=r"cannot be used now .* nothing was released"):
+        spend(ledgers)
+    assert not database.path.exists()
+
+
+@pytest.mark.parametrize("content", [b"", b"no database", b"SQLite format 3\0" + b"x" * 4000])
+def test_a_file_that_is_no_database_is_a_sentence(tmp_path, content):
+    path = tmp_path / "l"
+    path.write_bytes(content)
+    with pytest.raises(LedgerUnavailable, match="cannot be used now"):
+        spend(Ledgers(Sqlite(path), Key(b"k" * 32)))
+
+
+def test_a_database_out_of_reach_is_a_sentence_without_its_address(tmp_path):
+    away = Ledgers(Postgres(f"host={tmp_path} user=somebody password=hidden7316 dbname=x"), Key(b"k" * 32))
+    with pytest.raises(LedgerUnavailable, match=r"cannot be used now \(OperationalError\)") as refused:
+        spend(away)
+    assert "hidden7316" not in str(refused.value) + repr(away)
