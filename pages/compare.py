@@ -25,7 +25,7 @@ if show:
     for name in contenders.BY_WAIT:
         if curves and not computed.is_ready(contest, name):
             with so_far.container():
-                frame.heading(QUESTION, words.so_far(curves, epsilon, shown))
+                frame.heading_so_far(QUESTION, words.so_far(curves, epsilon, shown))
                 frame.chart(figures.errors(curves, nonprivate, epsilon, target, scale), f"so_far_{name}", words.SO_FAR)
         curves[name] = computed.curve(contest, name)
     so_far.empty()
