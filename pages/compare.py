@@ -10,6 +10,7 @@ data = cached.dataset(contest.model.dataset)
 scale = words.scale_of(data)
 show = sidebar.overlay()
 cards = ["integral_bins", "sparse"]
+QUESTION = "Which mechanism costs least here?"
 
 
 def shown(value: float) -> str:
@@ -19,15 +20,22 @@ def shown(value: float) -> str:
 if show:
     nonprivate = computed.nonprivate(contest.model)
     target = controls.target(nonprivate, scale)
-    curves, needs = {}, {}
-    for name in contenders.CONTENDERS:
+    curves: dict[str, contenders.Curve] = {}
+    so_far = st.empty()
+    for name in contenders.BY_WAIT:
+        if curves and not computed.is_ready(contest, name):
+            with so_far.container():
+                frame.heading_so_far(QUESTION, words.so_far(curves, epsilon, shown))
+                frame.chart(figures.errors(curves, nonprivate, epsilon, target, scale), f"so_far_{name}", words.SO_FAR)
         curves[name] = computed.curve(contest, name)
-        needs[name] = computed.needed(contest, name, target)
+    so_far.empty()
+    curves = {name: curves[name] for name in contenders.CONTENDERS}
+    needs = {name: computed.needed(contest, name, target) for name in curves}
     ranking = words.ranking(curves, epsilon)
     best, runner_up = ranking[0], ranking[1]
 
     frame.heading(
-        "Which mechanism costs least here?",
+        QUESTION,
         f"At ε = {epsilon:g}, **{best.title}** has the least held-out error, about **{shown(best.error)}**; next is "
         f"{runner_up.title} with {shown(runner_up.error)}. Without privacy it is {shown(nonprivate)}. "
         f"{words.reachable(needs, contest, shown(target))}",
@@ -37,8 +45,8 @@ if show:
         cached.drawn(figures.errors, curves, nonprivate, epsilon, target, scale, of=contest),
         "compare_errors",
         "Expected held-out error of each mechanism against ε; bands hold 80 % of simulated draws. All protect outputs "
-        "only but the sparse DP-GP, which protects inputs too. The bins are pure ε-DP (δ = 0), the others have the δ "
-        "of the sidebar; the published form is no promise above ε = 1.",
+        "only but the one with diamonds, the sparse DP-GP, which protects inputs too. The bins are pure ε-DP (δ = 0), "
+        "the others have the δ of the sidebar; the published form is no promise above ε = 1.",
     )
     frame.metrics(
         [
@@ -70,7 +78,7 @@ if show:
         )
     cards = [best.name, *cards]
 else:
-    frame.needs_overlay("Which mechanism costs least here?")
+    frame.needs_overlay(QUESTION)
     cards = ["refined", *cards]
 for name in dict.fromkeys(cards):
     with st.expander(f"What the guarantee of “{contenders.CONTENDERS[name].title}” says", expanded=name == cards[0]):

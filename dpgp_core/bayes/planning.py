@@ -20,6 +20,8 @@ from .filter import State
 from .models import Places
 from .stages import CLIP, Observed, PlannedStage, after, next_intervals, start
 
+_OF_RISK = 0.1  # of the gap asked for: the share of the whole risk that need not be avoided either
+
 
 def stage_multipliers(noise_multiplier: float, stages: int) -> tuple[float, ...]:
     """s_i = s / sqrt(share_i), shares of 1/s^2 proportional to 1, 2, 4, ...: early stages only find the place."""
@@ -46,14 +48,15 @@ def plan_stages(
         multipliers: s_i of each stage.
         clip: half-width of an interval over the predictive standard deviation.
         importance: of the targets (P,), sum 1; default uniform.
-        gap: relative gap of each strategy to stop at.
+        gap: relative gap of each strategy to stop at; a tenth of it as a share of the whole risk will do too.
     """
     targets = len(places[0].variance) - places[0].n
     share = np.full(targets, 1 / targets) if importance is None else importance
     weights, planned = prior_weights[None], list[PlannedStage]()
     states, (low, high) = start(places, half_range, draws=1)
     for s in multipliers:
-        strategy = on_the_grid(bayes(risk_models(places, prior_weights, states, low, high, share), s**2, gap=gap))
+        models = risk_models(places, prior_weights, states, low, high, share)
+        strategy = on_the_grid(bayes(models, s**2, gap=gap, of_risk=_OF_RISK * gap))
         planned.append(PlannedStage(strategy=strategy, noise_multiplier=s))
         # z = 0 is expected, and leaves every mean at 0
         observed = Observed(strategy.B, low, high, s, np.zeros((1, strategy.rank)))

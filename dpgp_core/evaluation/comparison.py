@@ -105,6 +105,7 @@ def sweep(
     draws: int,
     seed: int,
     executor: Executor | None = None,
+    progress: Callable[[float], None] = lambda fraction: None,
 ) -> Sweep:
     """Errors at every epsilon, as from ``hold_out`` and ``held_out_errors``; a fold is a piece of work by itself.
 
@@ -116,12 +117,20 @@ def sweep(
         draws: simulated releases, >= 1.
         seed: of the simulation; a fold's draws depend on it and on the fold's index, not on where they are made.
         executor: where folds are computed; None for here, one after the other.
+        progress: called with the fraction done: after every budget of every fold here, after every fold elsewhere.
 
     Raises:
         ValueError: draws < 1, or an epsilon is out of range for the mechanism.
     """
     fold = partial(_sweep_fold, mechanism, dataset, tuple(epsilons), draws, seed)
-    pieces = list((executor.map if executor else map)(fold, list(range(len(folds))), list(folds)))
+    pieces = []
+    if executor is None:
+        for index, test in enumerate(folds):
+            pieces.append(fold(index, test, partial(_report, progress, index, len(folds))))
+    else:
+        for piece in executor.map(fold, list(range(len(folds))), list(folds)):
+            pieces.append(piece)
+            progress(len(pieces) / len(folds))
     by_epsilon = zip(*(residuals for residuals, _ in pieces), strict=True)
     return Sweep([_errors(parts) for parts in by_epsilon], float(np.mean([seconds for _, seconds in pieces])))
 
@@ -155,6 +164,31 @@ def epsilon_for_error(
     return float(math.exp(root))
 
 
+def epsilon_on_curve(epsilons: Sequence[float], errors: FloatArray, target: float) -> float | None:
+    """Smallest epsilon at which a curve through (epsilon, error), straight on logarithmic axes, is at most ``target``.
+
+    Args:
+        epsilons: rising (E,), E >= 1.
+        errors: expected error at each (E,), > 0.
+        target: error wanted, in the same unit.
+
+    Returns:
+        The epsilon; the first if that reaches the target already, None if none does.
+    """
+    reached = np.flatnonzero(errors <= target)
+    if not len(reached):
+        return None
+    at = int(reached[0])
+    if at == 0:
+        return float(epsilons[0])
+    share = math.log(errors[at - 1] / target) / math.log(errors[at - 1] / errors[at])
+    return float(epsilons[at - 1] * (epsilons[at] / epsilons[at - 1]) ** share)
+
+
+def _report(progress: Callable[[float], None], done: int, pieces: int, part: float) -> None:
+    progress((done + part) / pieces)
+
+
 def _sweep_fold(
     mechanism: Mechanism,
     dataset: Dataset,
@@ -163,13 +197,18 @@ def _sweep_fold(
     seed: int,
     index: int,
     test: NDArray[np.intp],
+    progress: Callable[[float], None] = lambda fraction: None,
 ) -> tuple[list[_Residuals], float]:
     """Residuals at every epsilon of one fold, and the seconds of its plan and one release."""
     start = time.perf_counter()
     held = _held(mechanism, dataset, test)
     _residuals(mechanism, held, 1, [seed, index], intervals=False)
     seconds = time.perf_counter() - start
-    return [_residuals(with_epsilon(mechanism, e), held, draws, [seed, index]) for e in epsilons], seconds
+    found = []
+    for epsilon in epsilons:
+        found.append(_residuals(with_epsilon(mechanism, epsilon), held, draws, [seed, index]))
+        progress(len(found) / len(epsilons))
+    return found, seconds
 
 
 def _held(mechanism: Mechanism, dataset: Dataset, test: NDArray[np.intp]) -> Held:

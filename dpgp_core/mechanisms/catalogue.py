@@ -47,6 +47,7 @@ class Parameters:
         clip: of refined cloaking, in noise standard deviations; None for its default.
         fit_noise: integral bins choose the noise variance themselves.
         ridge, path_scale: r and s of kernel sums and posterior paths.
+        gap: of planned strategies; looser is faster, costs accuracy and never privacy. None for its default.
     """
 
     kernel: Stationary
@@ -61,6 +62,7 @@ class Parameters:
     fit_noise: bool = False
     ridge: float = 2.0
     path_scale: float = 0.8
+    gap: float | None = None
 
     @property
     def needed_cells(self) -> int:
@@ -118,7 +120,8 @@ class Entry:
 
 
 def _bayes(p: Parameters) -> Mechanism:
-    return BayesCloaking(epsilon=p.epsilon, delta=p.delta)
+    mechanism = BayesCloaking(epsilon=p.epsilon, delta=p.delta)
+    return mechanism if p.gap is None else replace(mechanism, gap=p.gap)
 
 
 def _bayes_cells(p: Parameters) -> Mechanism:
@@ -215,9 +218,10 @@ _ROWS = (
         title="Bayes cloaking (ours)",
         build=_bayes,
         released=True,
+        compared=True,
         automatic=True,
         look=("private", "solid"),
-        simulated=20,
+        simulated=8,
         banded=True,
     ),
     Entry(

@@ -98,6 +98,7 @@ def bayes(
     *,
     rank: int | None = None,
     gap: float = 1e-2,
+    of_risk: float = 0.0,
     start: FloatArray | None = None,
     max_iterations: int = 1000,
     groups: Labels | None = None,
@@ -111,6 +112,8 @@ def bayes(
         t: noise variance of each row of z, in squared model units.
         rank: largest number of rows of B; default: rank of the targets + 2, at most 256.
         gap: stop when at most this share of the excess over the risk without privacy may be avoidable.
+        of_risk: or when at most this share of the whole risk is: where privacy costs next to nothing, the last bit
+            of that is not worth the time.
         start: a B (any number of rows, n) to start from, for example that of another t.
         max_iterations: evaluations of the risk at most, about. A strategy is returned in any case.
         groups: labels (n,) of 0, 1, ... for records that share a column at first, so that most steps cost as much
@@ -122,6 +125,8 @@ def bayes(
     """
     mixture = _mixture(models, t)
     check_positive("gap", gap)
+    if not of_risk >= 0:
+        raise ValueError(f"of_risk must be at least 0, got {of_risk}")
     n = mixture.n
     if start is not None and (start.ndim != 2 or start.shape[1] != n or not np.isfinite(start).all()):
         raise ValueError(f"start must be a finite matrix with {n} columns, one per record, got shape {start.shape}")
@@ -134,9 +139,9 @@ def bayes(
     if start is None and groups is None and n > _UNGROUPED:
         groups = nearest_of_spread(_features(models), _GROUPS)
     if start is None and groups is not None and groups.max() + 1 < n:
-        coarse = minimise_risk(_mixture(_of_sums(models, groups), t), r, gap / 2, None, max_iterations)
+        coarse = minimise_risk(_mixture(_of_sums(models, groups), t), r, gap / 2, None, max_iterations, of_risk / 2)
         start, used = coarse.B[:, groups], coarse.used
-    found = minimise_risk(mixture, r, gap, start, max(max_iterations - used, 1))
+    found = minimise_risk(mixture, r, gap, start, max(max_iterations - used, 1), of_risk)
     excess = found.risk - mixture.least
     return Strategy(
         B=found.B,

@@ -63,7 +63,9 @@ class _Memory(LimitedMemory):
         return self._curvature
 
 
-def minimise_risk(risk: MixtureRisk, most_rows: int, gap: float, start: FloatArray | None, most: int) -> Minimum:
+def minimise_risk(
+    risk: MixtureRisk, most_rows: int, gap: float, start: FloatArray | None, most: int, of_risk: float = 0.0
+) -> Minimum:
     """Descend until the gap is certified, or ``most`` evaluations are used, or rounding ends the descent.
 
     Args:
@@ -72,17 +74,20 @@ def minimise_risk(risk: MixtureRisk, most_rows: int, gap: float, start: FloatArr
         gap: relative to the excess over the risk without privacy.
         start: rows to start from (any number, n); None: singular vectors of the targets.
         most: evaluations at most.
+        of_risk: share of the whole risk that may be avoidable too, whatever that is of the excess.
     """
     place: _Place | None = _place(risk, _start(risk, most_rows, start))
-    used, memory, threshold, bound = 1, _Memory(), _FIRST_LOOK * gap, -np.inf
-    goal, patience, wider = _RESERVE * gap, _PATIENCE, None
+    used, memory, look, bound = 1, _Memory(), _FIRST_LOOK, -np.inf
+    asked, patience, wider = gap, _PATIENCE, None
     while place is not None:
-        best, excess = place.point, place.point.risk - risk.least
-        if place.slack <= threshold * excess or excess <= 0:
+        best, excess = place.point, max(place.point.risk - risk.least, 0.0)
+        gap = max(asked, of_risk * best.risk / max(excess, _TINY * best.risk))
+        goal = _RESERVE * min(gap, 1.0)
+        if place.slack <= look * gap * excess or excess == 0:
             bound = max(bound, lower_bound(risk, best, goal / (1 - goal) * excess))
             if best.risk - bound <= goal * excess:
                 break
-            threshold = _NEXT_LOOK * place.slack / excess
+            look = _NEXT_LOOK * place.slack / (gap * excess)
             if place.slack <= _STATIONARY * gap * excess:
                 wider = _with_rows_added(risk, place, most_rows, _RISING)
         elif used >= patience and len(best.B) < most_rows:

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages._ui.compare import contenders
 from pages._ui.work import cached
 from tests.pages.reading import ROOT
 
@@ -14,12 +16,19 @@ def cold_caches():
     cached.jobs.clear()
 
 
+@pytest.fixture(autouse=True)
+def quick_plans(monkeypatch):
+    """The curve of Bayes cloaking with loose plans and two draws: what is shown of it does not depend on either."""
+    monkeypatch.setattr(contenders, "GAP", 0.1)
+    monkeypatch.setitem(contenders.CONTENDERS, "bayes", replace(contenders.CONTENDERS["bayes"], simulated=2))
+
+
 @pytest.fixture
 def open_page() -> Callable[..., AppTest]:
     """Open a page at an address, for example open_page("kung_curves", epsilon="2")."""
 
     def opener(page: str, **address: str) -> AppTest:
-        app = AppTest.from_file(str(ROOT / "pages/_ui/main.py"), default_timeout=120)
+        app = AppTest.from_file(str(ROOT / "pages/_ui/main.py"), default_timeout=300)
         for key, value in address.items():
             app.query_params[key] = value
         return app.switch_page(f"../{page}.py").run()

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from pages._ui.compare import contenders, words
@@ -63,3 +64,52 @@ def test_log_prices_are_shown_as_shares():
     scale = words.scale_of(load_dataset("london_hexes"))
     assert scale.back(scale.show(0.3)) == pytest.approx(0.3)
     assert scale.show(0.0953102) == pytest.approx(10, abs=1e-3)
+
+
+def a_curve(error: float) -> contenders.Curve:
+    count = len(contenders.CURVE_EPSILONS)
+    return contenders.Curve(np.full((count, 2), error), np.full(count, np.nan), 0.1)
+
+
+def test_the_front_holds_whom_no_other_beats_at_the_same_protection():
+    contest = contenders.Contest(Model("kung", "EQ", 25.0, 0.3), 0.01, 10, 6)
+    errors = {
+        "bayes": 7.0,
+        "refined": 8.0,
+        "published": 5.0,
+        "sparse": 9.0,
+        "laplace_bins": 11.0,
+        "integral_bins": 10.0,
+    }
+    curves = {name: a_curve(error) for name, error in errors.items()}
+    assert contenders.front(curves, contest, 5.0) == {"bayes", "sparse", "integral_bins"}  # published: no promise there
+    assert contenders.front(curves, contest, 0.5) == {"published", "sparse", "integral_bins"}
+    curves["sparse"] = a_curve(6.0)
+    assert contenders.front(curves, contest, 5.0) == {"sparse", "integral_bins"}
+
+
+def test_the_table_marks_the_front_and_diamonds_protect_inputs_too(open_page):
+    app = open_page("compare")
+    table = app.dataframe[0].value.set_index("mechanism")
+    assert set(table["unbeaten"]) == {"★", ""}
+    assert table["unbeaten"][table["error [cm]"].idxmin()] == "★"
+    for name, entry in contenders.CONTENDERS.items():
+        assert (traces(app)[entry.title]["marker"].get("symbol") == "diamond") == entry.private_inputs, name
+
+
+def test_what_is_done_is_said_while_the_others_follow():
+    said = words.so_far({"refined": a_curve(8.0), "cloaking": a_curve(9.0)}, 1.0, lambda error: f"{error:g} cm")
+    assert f"2 of {len(contenders.CONTENDERS)} mechanisms are done" in said
+    assert "**Refined cloaking**" in said
+    assert "about 8 cm" in said
+
+
+def test_the_slowest_curve_comes_last_and_says_how_far_it_is():
+    assert contenders.BY_WAIT[-1] == "bayes"
+    assert sorted(contenders.BY_WAIT) == sorted(contenders.CONTENDERS)
+    data, contest = load_dataset("toy_1d"), contenders.Contest(Model("toy_1d", "EQ", 1.0, 0.3), 0.01, 6, 5)
+    done: list[float] = []
+    found = contenders.curve(data, contest, "bayes", progress=done.append)
+    np.testing.assert_allclose(done, np.arange(1, 76) / 75)
+    need = contenders.read_off(found, float(found.mean[3]))
+    assert need == pytest.approx(contenders.CURVE_EPSILONS[3])

@@ -11,19 +11,27 @@ from pages._ui.work import cached
 def curve(contest: Contest, name: str) -> Curve:
     """Error against epsilon of one contender."""
     data = cached.dataset(contest.model.dataset)
-    concern = contenders.concerning(contest, name)
-    return cached.value(
-        f"Comparing: {contenders.CONTENDERS[name].title}", contenders.curve, concern, name, given=(data,)
-    )
+    place = f"{contenders.BY_WAIT.index(name) + 1} of {len(contenders.BY_WAIT)}"
+    what = f"Comparing, {place}: {contenders.CONTENDERS[name].title}"
+    return cached.value(what, contenders.curve, *_concern(contest, name), given=(data,), reports=True)
+
+
+def is_ready(contest: Contest, name: str) -> bool:
+    """Whether the curve of a contender is there without waiting."""
+    return cached.is_kept(contenders.curve, *_concern(contest, name))
+
+
+def _concern(contest: Contest, name: str) -> tuple[Contest, str]:
+    return contenders.concerning(contest, name), name
 
 
 def needed(contest: Contest, name: str, target: float) -> float | None:
-    """Epsilon that a contender needs for a target error, in the output's unit."""
+    """Epsilon that a contender needs for a target error, in the output's unit; where solving is slow, off its curve."""
+    if contenders.CONTENDERS[name].automatic:
+        return contenders.read_off(curve(contest, name), target)
     data = cached.dataset(contest.model.dataset)
-    concern = contenders.concerning(contest, name)
-    return cached.value(
-        f"Solving for ε: {contenders.CONTENDERS[name].title}", contenders.needed, concern, name, target, given=(data,)
-    )
+    what = f"Solving for ε: {contenders.CONTENDERS[name].title}"
+    return cached.value(what, contenders.needed, *_concern(contest, name), target, given=(data,))
 
 
 def nonprivate(model: Model) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,15 @@ import numpy as np
 from datasets import exhibit
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
-from dpgp_core.evaluation.comparison import Held, epsilon_for_error, held_out_errors, hold_out, sweep, with_epsilon
+from dpgp_core.evaluation.comparison import (
+    Held,
+    epsilon_for_error,
+    epsilon_on_curve,
+    held_out_errors,
+    hold_out,
+    sweep,
+    with_epsilon,
+)
 from dpgp_core.evaluation.cross_validation import held_out_matrices, k_folds
 from dpgp_core.evaluation.errors import rmse
 from dpgp_core.mechanisms import CATALOGUE
@@ -23,6 +32,7 @@ FOLDS = 5
 FOLD_SEED = 0  # public
 SEED = 1
 CURVE_EPSILONS = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 7.0, 10.0, 20.0, 50.0, 100.0)
+GAP = 1e-2  # of strategies planned for a curve, ten times as loose as for a release
 _ANY_EPSILON = 1.0  # of a mechanism before it is given one
 _ANY_NOISE, _ANY_COUNT = 0.3, 1  # of a contender that does not use them
 
@@ -40,6 +50,9 @@ class Contest:
 CONTENDERS = {name: entry for name, entry in CATALOGUE.items() if entry.compared}
 """Rows of the catalogue by name, in order of the table."""
 
+BY_WAIT = tuple(sorted(CONTENDERS, key=lambda name: CONTENDERS[name].automatic))
+"""Names in the order of computing: those whose curve takes longest come last."""
+
 
 def contender(contest: Contest, name: str, epsilon: float) -> Mechanism:
     """The mechanism of a contender at an epsilon."""
@@ -55,6 +68,7 @@ def contender(contest: Contest, name: str, epsilon: float) -> Mechanism:
             inducing=contest.inducing,
             clip=clip_of(contest.model),
             fit_noise=True,
+            gap=GAP,
         )
     )
 
@@ -99,13 +113,21 @@ def prepare(dataset: Dataset, contest: Contest, name: str) -> list[Held]:
     return hold_out(contender(contest, name, _ANY_EPSILON), dataset, folds_of(dataset))
 
 
-def curve(dataset: Dataset, contest: Contest, name: str) -> Curve:
+def curve(
+    dataset: Dataset, contest: Contest, name: str, *, progress: Callable[[float], None] = lambda fraction: None
+) -> Curve:
     """Simulate a contender at every epsilon, on the cluster if one is configured (``engine``)."""
     mechanism = contender(contest, name, _ANY_EPSILON)
     with engine() as executor:
-        found = sweep(mechanism, dataset, folds_of(dataset), CURVE_EPSILONS, CONTENDERS[name].simulated, SEED, executor)
+        draws = CONTENDERS[name].simulated
+        found = sweep(mechanism, dataset, folds_of(dataset), CURVE_EPSILONS, draws, SEED, executor, progress)
     errors = np.array([each.rmse for each in found.errors])
     return Curve(errors, np.array([each.half_width for each in found.errors]), found.seconds)
+
+
+def read_off(found: Curve, target: float) -> float | None:
+    """Smallest epsilon at which a curve is at most ``target``, between its points on logarithmic axes."""
+    return epsilon_on_curve(CURVE_EPSILONS, found.mean, target)
 
 
 def needed(dataset: Dataset, contest: Contest, name: str, target: float) -> float | None:
@@ -122,6 +144,25 @@ def _needed(dataset: Dataset, contest: Contest, name: str, target: float) -> flo
         return float(held_out_errors(tried, held, draws, SEED, intervals=False).rmse.mean())
 
     return epsilon_for_error(error, target)
+
+
+def front(curves: dict[str, Curve], contest: Contest, epsilon: float) -> frozenset[str]:
+    """Contenders that keep their promise and that no other beats: smaller error, protecting as much.
+
+    Args:
+        curves: of the contenders.
+        contest: their settings.
+        epsilon: one of ``CURVE_EPSILONS``.
+    """
+    at = CURVE_EPSILONS.index(epsilon)
+    held = [name for name in curves if contender(contest, name, epsilon).guarantee.established]
+
+    def beats(rival: str, name: str) -> bool:
+        one, other = CONTENDERS[rival], CONTENDERS[name]
+        as_safe = one.private_inputs >= other.private_inputs and one.pure >= other.pure
+        return as_safe and bool(curves[rival].mean[at] < curves[name].mean[at])
+
+    return frozenset(name for name in held if not any(beats(rival, name) for rival in held))
 
 
 def nonprivate(dataset: Dataset, model: Model) -> float:

@@ -12,13 +12,15 @@ from pages._ui.look.plots import finish
 
 _COLOURS = {"private": PRIVATE, "other": OTHER, "truth": TRUTH, "guarantee": GUARANTEE, "bins": BINS}
 
+_DIAMOND = {"size": 8, "symbol": "diamond"}
+
 
 def errors(curves: dict[str, Curve], nonprivate: float, epsilon: float, target: float, scale: Scale) -> go.Figure:
     """Expected held-out error against epsilon on logarithmic axes; bands hold 80 % of draws."""
     figure = go.Figure()
     for name, curve in curves.items():
         entry = CONTENDERS[name]
-        colour, dash = _COLOURS[entry.look[0]], entry.look[1]
+        colour, dash = _COLOURS[entry.look[0]], "dashdot" if entry.private_inputs else entry.look[1]
         if entry.banded:  # more would hide each other
             low, high = scale.show(np.percentile(curve.errors, [10, 90], axis=1))
             figure.add_scatter(
@@ -27,7 +29,7 @@ def errors(curves: dict[str, Curve], nonprivate: float, epsilon: float, target: 
             )  # fmt: skip
         figure.add_scatter(
             x=CURVE_EPSILONS, y=scale.show(curve.mean), name=entry.title, mode="lines+markers",
-            line={"color": colour, "dash": dash}, marker={"size": 4},
+            line={"color": colour, "dash": dash}, marker=_DIAMOND if entry.private_inputs else {"size": 4},
         )  # fmt: skip
     figure.add_hline(y=float(scale.show(nonprivate)), line={"color": NON_PRIVATE, "width": 2})
     figure.add_hline(y=float(scale.show(target)), line={"color": GUARANTEE, "dash": "dot"})

@@ -33,6 +33,12 @@ def heading(question: str, answer: str) -> None:
     sidebar.phone_epsilon()
 
 
+def heading_so_far(question: str, answer: str) -> None:
+    """The same while the answer is not yet complete, in a place that is emptied before ``heading``: without keys."""
+    st.title(question, anchor=False)
+    st.markdown(answer)
+
+
 def metrics(row: Sequence[Metric]) -> None:
     """Three or four metrics in a compact row under the picture; two a row on narrow screens."""
     with st.container(horizontal=True, key="metrics"):

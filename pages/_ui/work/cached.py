@@ -73,6 +73,11 @@ def value(
     return answer(what, function, *settings, given=given, reports=reports).value
 
 
+def is_kept(function: Callable[..., Any], *settings: Hashable) -> bool:
+    """Whether the result is in memory, so that asking for it takes no time."""
+    return jobs.keeps(function, *settings)
+
+
 def dataset(name: str) -> Dataset:
     """A shipped dataset, by the name that pages use. Raises ValueError for a name that does not exist."""
     return value("Loading the data", load_dataset, name)

@@ -126,6 +126,11 @@ class Jobs:
             self.lattice.save(key, value)
         return Answer(value, True, time.perf_counter() - start)
 
+    def keeps(self, function: Callable[..., Any], *settings: Hashable) -> bool:
+        """Whether the result for these settings is in the cache."""
+        with self._lock:
+            return (function.__module__, function.__qualname__, settings) in self._kept
+
     def once(self, function: Callable[..., T], *args: Any, reports: bool = False, waiting: Waiting | None = None) -> T:
         """``function(*args)`` off the page's thread, kept nowhere: for what belongs to one session."""
         handed = _Handed(args)

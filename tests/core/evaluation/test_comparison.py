@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 
 import datasets
-from dpgp_core.evaluation.comparison import epsilon_for_error, held_out_errors, hold_out, sweep, with_epsilon
+from dpgp_core.evaluation.comparison import (
+    epsilon_for_error,
+    epsilon_on_curve,
+    held_out_errors,
+    hold_out,
+    sweep,
+    with_epsilon,
+)
 from dpgp_core.evaluation.cross_validation import k_folds
 from dpgp_core.evaluation.errors import expected_rmse
 from dpgp_core.kernels import EQ
@@ -105,6 +112,25 @@ def test_epsilon_for_error_inverts_a_known_error():
     assert error(epsilon_for_error(error, 5.0)) == pytest.approx(5.0, rel=2e-3)
     assert epsilon_for_error(error, 1.9) is None
     assert epsilon_for_error(error, 1e6) == 0.05
+
+
+def test_an_epsilon_is_read_off_a_curve():
+    """3 / epsilon is straight on logarithmic axes."""
+    epsilons = [0.1, 0.5, 2.0, 10.0]
+    errors = 3 / np.array(epsilons)
+    assert epsilon_on_curve(epsilons, errors, 2.0) == pytest.approx(1.5)
+    assert epsilon_on_curve(epsilons, errors, 6.0) == pytest.approx(0.5)
+    assert epsilon_on_curve(epsilons, errors, 100.0) == 0.1
+    assert epsilon_on_curve(epsilons, errors, 0.2) is None
+
+
+def test_a_sweep_tells_how_far_it_is():
+    here, there = [], []
+    sweep(CLOAKING, TOY, FOLDS, (0.5, 3.0), 2, 1, progress=here.append)
+    np.testing.assert_allclose(here, np.arange(1, 9) / 8)
+    with ThreadPoolExecutor(2) as executor:
+        sweep(CLOAKING, TOY, FOLDS, (0.5, 3.0), 2, 1, executor, there.append)
+    np.testing.assert_allclose(there, np.arange(1, 5) / 4)
 
 
 def test_bad_epsilon_is_named():

@@ -1,0 +1,64 @@
+"""Seconds and certified gaps of whole plans of Bayes cloaking, five stages, automatic models.
+
+    python -m benchmarks.bayes_planning                       # some minutes; london_sales takes most of them
+    python -m benchmarks.bayes_planning --data kung --gaps 1e-3
+
+Targets are a regular grid over the box. Processor seconds of one thread, and in units of a Cholesky factorisation of
+size 2,000. The worst gap of five stages is the share of what privacy costs that might be avoidable; "of risk" is the
+same as a share of the whole expected squared error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterator, Sequence
+
+from benchmarks.noise_design import machine  # isort: skip; sets the thread caps before numpy is imported
+
+import numpy as np
+
+from benchmarks.bayes_strategy import DATA, cholesky_seconds, load
+from dpgp_core.mechanisms import BayesCloaking
+
+HEADER = f"{'data':13}{'n':>6}{'epsilon':>8}{'asked':>8}{'rows':>6}{'steps':>6}{'worst gap':>10}{'of risk':>9}"
+HEADER += f"{'seconds':>9}{'Cholesky':>9}"
+
+
+def rows(names: Sequence[str], epsilons: Sequence[float], gaps: Sequence[float], unit: float) -> Iterator[str]:
+    """Lines of the table, one a plan."""
+    for name in names:
+        data = load(name)
+        axes = [np.linspace(low, high, 100 if data.dim == 1 else 14) for low, high in data.x_box]
+        X_test = np.stack(np.meshgrid(*axes), -1).reshape(-1, data.dim)
+        for epsilon in epsilons:
+            for gap in gaps:
+                start = time.process_time()
+                plan = BayesCloaking(epsilon=epsilon, delta=0.01, gap=gap).plan_for(data, X_test)
+                seconds = time.process_time() - start
+                found = [stage.strategy for stage in plan.stages]
+                of_risk = max((each.risk - each.bound) / each.risk for each in found)
+                yield (
+                    f"{name:13}{data.n:6}{epsilon:8g}{gap:8g}{sum(each.rank for each in found):6}"
+                    f"{sum(each.iterations for each in found):6}{max(each.gap for each in found):10.1e}{of_risk:9.1e}"
+                    f"{seconds:9.2f}{seconds / unit:9.1f}"
+                )
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", nargs="+", choices=DATA, default=list(DATA))
+    parser.add_argument("--epsilons", nargs="+", type=float, default=[0.25, 1.0, 4.0, 16.0, 64.0])
+    parser.add_argument("--gaps", nargs="+", type=float, default=[1e-3, 1e-2])
+    choice = parser.parse_args(argv)
+    unit = cholesky_seconds()
+    print(machine())
+    print(f"Cholesky(2000): {unit:.3f} s")
+    print(HEADER)
+    for row in rows(choice.data, choice.epsilons, choice.gaps, unit):
+        print(row, flush=True)
+
+
+if __name__ == "__main__":
+    main()

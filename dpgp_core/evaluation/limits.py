@@ -1,0 +1,109 @@
+"""What no mechanism can fall below, if the declared prior is true: f ~ GP(0, kernel), y = f(X) + N(0, noise variance).
+
+A matrix van Trees inequality: if z says at most the information I about a Gaussian vector of prior covariance K, no
+estimate from z has a smaller error covariance than (K^-1 + I)^-1 on average (Gill & Levit 1995). Privacy bounds the
+diagonal of I; the least risk over all such I is the convex problem of ``strategies.bayes``, whose certified lower
+bound is taken. The proofs are in docs/guarantees.md.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from scipy.integrate import quad
+
+from ..arrays import FloatArray
+from ..checks import check_positive
+from ..gp.exact import check_columns
+from ..gp.pivoted import factorise
+from ..kernels import Kernel
+from ..strategies.bayes import RiskModel, bayes, risk_without_privacy
+
+_TOLERANCE = 1e-12  # of the prior variance, left out of the features
+_NOT_NOISE = 1e-6  # of the prior variance, where the information is about f itself
+_TAIL = 12.0  # standard deviations beyond which a normal density is not integrated
+
+
+class Limits(NamedTuple):
+    """Root mean square errors of f at the test inputs, averaged over the worlds of the prior, in model units.
+
+    Attributes:
+        without_privacy: of the posterior mean of y itself.
+        fixed: no fixed linear map of y plus Gaussian noise is better, nor any mechanism for which a change x of one
+            output is (mu x / range)-GDP.
+        any: no mu-GDP mechanism at all is better.
+    """
+
+    without_privacy: float
+    fixed: float
+    any: float
+
+
+def information_share(mu: float) -> float:
+    """Most of the information about f_j in y_j = f_j + noise that a mu-GDP mechanism lets through, in [0, 1].
+
+    kappa(mu) = int (p - q)^2 / (2 (p + q)),    p, q the densities of N(+-mu / 2, 1);    about mu^2 / 4 for small mu.
+
+    Args:
+        mu: Gaussian-DP parameter, > 0.
+
+    Raises:
+        ValueError: mu is not a positive number.
+    """
+    check_positive("mu", mu)
+    # with p + q = 2 cosh(mu x / 2) phi(x) exp(-mu^2 / 8): (p - q) / (p + q) = tanh(mu x / 2)
+
+    def density(x: float) -> float:
+        mixture = math.exp(-((x - mu / 2) ** 2) / 2) + math.exp(-((x + mu / 2) ** 2) / 2)
+        return math.tanh(mu * x / 2) ** 2 * mixture / (2 * math.sqrt(2 * math.pi))
+
+    return 2 * float(quad(density, 0.0, mu / 2 + _TAIL, limit=200)[0])
+
+
+def limits(
+    kernel: Kernel,
+    noise_variance: float,
+    X: FloatArray,
+    X_test: FloatArray,
+    *,
+    mu: float,
+    output_range: float,
+    gap: float = 1e-3,
+) -> Limits:
+    """Limits for one prior, records and budget; nothing here reads an output.
+
+    Args:
+        kernel: covariance of f, in squared model units.
+        noise_variance: of an output about f, > 0.
+        X: inputs (n, D).
+        X_test: test inputs (P, D), of equal weight.
+        mu: Gaussian-DP parameter of the whole budget, > 0.
+        output_range: public range of the outputs, in model units.
+        gap: of the convex problem: how far below the true limit the stated one may lie, as a share of the excess.
+
+    Raises:
+        ValueError: a value above is out of range, or shapes disagree.
+    """
+    check_columns(X, X_test)
+    check_positive("noise_variance", noise_variance)
+    check_positive("mu", mu)
+    check_positive("output_range", output_range)
+    known = _model(kernel, noise_variance, X, X_test)
+    least = risk_without_privacy([known])
+    fixed = bayes([known], (output_range / mu) ** 2, gap=gap).bound
+    latent = _model(kernel, _NOT_NOISE * float(kernel.diagonal(X).max()), X, X_test)
+    some = bayes([latent], noise_variance / information_share(mu), gap=gap).bound
+    return Limits(*(math.sqrt(risk) for risk in (least, max(fixed, least), max(some, least))))
+
+
+def _model(kernel: Kernel, noise: float, X: FloatArray, X_test: FloatArray) -> RiskModel:
+    low_rank = factorise(kernel, X, _TOLERANCE)
+    root, at_test = low_rank.features.values(), low_rank.features.at(X_test).values()
+    return RiskModel(
+        noise=np.full(len(X), noise),
+        root=root,
+        targets=root @ at_test.T / math.sqrt(len(X_test)),
+        prior_risk=float(kernel.diagonal(X_test).mean()),
+    )
