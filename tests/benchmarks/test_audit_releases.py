@@ -73,7 +73,9 @@ USUAL, FAR = EXAMPLE.y_bounds, (1e9, 1e9 + 2)
 
 ZIPPED = [name for name in CHOICES if name != "bayes_cells"]  # it plans anew for every zip
 SMALL = [(name, FAR, 0.01, 50) for name in ZIPPED]
-FULL = [(name, *case, 200) for name, case in product(ZIPPED, ((USUAL, 0.01), (FAR, 1.0)))]  # more: benchmarks.null_space
+FULL = [
+    (name, *case, 200) for name, case in product(ZIPPED, ((USUAL, 0.01), (FAR, 1.0)))
+]  # more: benchmarks.null_space
 
 
 @pytest.mark.parametrize(
