@@ -23,7 +23,7 @@ LOOKS = {"light": (1440, 900, "light"), "dark": (1440, 900, "dark"), "narrow": (
 def save(png: bytes, path: Path) -> None:
     """Write a screenshot with few colours, compressed."""
     picture = Image.open(io.BytesIO(png)).convert("RGB")
-    few = picture.quantize(COLOURS, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+    few = picture.quantize(COLOURS, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
     few.save(path, "WEBP", lossless=True, method=6)
 
 
