@@ -72,7 +72,13 @@ def test_its_description_is_the_projects(wheel):
     assert ("Version", dpgp_core.__version__) in fields
     needed = [value for key, value in fields if key == "Requires-Dist" and "extra ==" not in value]
     assert sorted(re.split(r"[<>=]", value)[0] for value in needed) == ["numpy", "scipy"]
-    assert {value for key, value in fields if key == "Provides-Extra"} == {"app", "cluster", "test", "check"}
+    assert {value for key, value in fields if key == "Provides-Extra"} == {
+        "app",
+        "cluster",
+        "postgres",
+        "test",
+        "check",
+    }
 
 
 def test_the_readmes_example_runs_from_it(installed, tmp_path):

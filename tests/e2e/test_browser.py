@@ -32,8 +32,9 @@ def move(page, label: str, key: str = "ArrowLeft") -> None:
 
 def unfold(page) -> None:
     """Open what is folded away in the sidebar."""
-    for summary in page.locator("[data-testid=stSidebar] details:not([open]) > summary").all():
-        summary.click()
+    folded = page.locator("[data-testid=stSidebar] details:not([open]) > summary")
+    for _ in range(folded.count()):
+        folded.first.click()  # what was clicked is folded no more
 
 
 def go_to(page, title: str) -> None:

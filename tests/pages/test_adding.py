@@ -16,7 +16,7 @@ from tests.pages.reading import ROOT
 PAGE = """
 from pages._ui.look import frame, sidebar
 
-draw = sidebar.privacy(draws=False)
+draw = sidebar.privacy()
 frame.heading("Does a new page need more than a row?", f"No, at epsilon = {draw.epsilon:g}.")
 frame.lessons("toy_page", [("More privacy.", {"epsilon": 0.1})])
 frame.state_link()
@@ -99,7 +99,7 @@ def copy(tmp_path_factory):
     (folder / "pages/toy_page.py").write_text(PAGE)
     (folder / "datasets/toy_plane.py").write_text(DATASET)
     question = "Does a new page need more than a row?"
-    row = f'    Page(file="toy_page", title="Toy page", icon="toys", question="{question}"),\n)\n'
+    row = f'    Page(file="toy_page", title="Toy page", icon="toys", section="Explore", question="{question}"),\n)\n'
     edit(folder / "pages/_ui/menu.py", ")\nTITLES", f"{row}TITLES")
     edit(folder / "datasets/__init__.py", "    toy_1d,\n)\n", "    toy_1d,\n    toy_plane,\n)\n")
     edit(folder / "datasets/__init__.py", "    growth_2d,\n)\n", "    growth_2d,\n    toy_plane,\n)\n")
@@ -135,7 +135,7 @@ def test_a_kernel_is_a_class_and_a_row(copy):
 
 def test_a_dataset_of_two_inputs_is_a_file_and_a_row(copy):
     offering = copy["opened"][2:]
-    assert {page for page, _, _ in offering} == {"compare", "sparse_dp_gp"}
+    assert {page for page, _, _ in offering} == {"compare", "sparse_dp_gp", "start"}
     for page, shown, chosen in offering:
         assert len(shown) == 1, (page, shown)
         assert "Toy plane (simulated)" in chosen.values()

@@ -33,9 +33,9 @@ class Moved:
 
     Attributes:
         prior: belief beforehand.
-        limit: beliefs at a change of the odds by exp(epsilon) either way.
+        limit: beliefs at a likelihood ratio of exp(epsilon) either way.
         telling: mean belief over the share ``TELLING`` of releases that speak most against a person, and most for.
-        beyond: chance that the odds pass a limit; None if no kind of noise is assumed.
+        beyond: chance that the likelihood ratio passes a limit; None if no kind of noise is assumed.
     """
 
     prior: float

@@ -20,8 +20,6 @@ def test_one_release_serves_all_test_points(make_dataset):
     np.testing.assert_allclose(later, mean[3:5], rtol=1e-12)
     released = mechanism.release(data, X_TEST, np.random.default_rng(1))
     np.testing.assert_allclose(released.samples[0], mean)
-    low, high = released.interval(0.95, of="function")
-    np.testing.assert_allclose((high - low)[0] / 2, 1.959964 * np.sqrt(variance), rtol=1e-6)
     assert (variance >= 0).all()
     # far from the data: the public midpoint and the prior variance
     far, far_variance = fit.predict(np.array([[500.0]]))
