@@ -10,6 +10,7 @@ import urllib.request
 import pytest
 
 from tests.e2e import browser as tool
+from tests.e2e.test_browser import unfold
 from tests.waiting import PATIENCE, wait_until
 
 APP = "document.querySelector('[data-testid=stApp]')"
@@ -41,6 +42,7 @@ def test_a_replica_dies_and_the_page_goes_on_at_another(gate_of_three, chromium,
     page.goto(f"{gate.address}/kung_curves")
     tool.settle(page)
     move(page, "ε")
+    unfold(page)
     page.get_by_role("button", name="Draw again").click()
     tool.settle(page)
     address, before = page.url, text(page)

@@ -11,6 +11,7 @@ import streamlit as st
 
 from pages._ui import menu, session
 from pages._ui.look import text
+from pages._ui.look.offers import whole
 from pages._ui.tour import answers
 
 _PAGES = Path(__file__).resolve().parents[2]
@@ -128,7 +129,7 @@ def invitation() -> None:
 def _begin() -> None:
     """The first step's state, set in place: a link to the page one is on would change nothing."""
     st.query_params["tour"] = "1"
-    session.move({key: float(value) for key, value in STEPS[0].state.items()})
+    session.move({key: whole([float(value)])[0] for key, value in STEPS[0].state.items()})
 
 
 def arrive(page: str, address: dict[str, str]) -> dict[str, str]:
