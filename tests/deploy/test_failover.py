@@ -78,6 +78,7 @@ def test_a_replica_dies_and_the_page_goes_on_at_another(gate_of_three, chromium,
     page.goto(address)
     tool.settle(page)
     assert "At ε = 0.7" in text(page)
+    unfold(page)
     assert page.get_by_role("spinbutton", name="Draw number").input_value() == "2"
     context.close()
 
