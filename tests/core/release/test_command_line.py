@@ -230,7 +230,8 @@ def test_a_pipe_is_refused_at_once(run, tmp_path, option):
 def test_a_signal_leaves_no_half_of_a_file_and_no_lock(run, tmp_path, number):
     """Stopped while it holds the ledger and has claimed the zip."""
     code = (
-        "import os, sys, time\nfrom dpgp_core.release import command_line, ledger_file\n"
+        "import os, signal, sys, time\nfrom dpgp_core.release import command_line, ledger_file\n"
+        f"signal.signal({int(number)}, signal.SIG_DFL)\n"  # a run of tests in the background ignores SIGINT
         "def slow(*_):\n    open('reached', 'w').close()\n    time.sleep(600)\n"
         "ledger_file._append = slow\n"
         "sys.exit(command_line.main(sys.argv[1:]))\n"
