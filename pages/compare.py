@@ -44,9 +44,7 @@ if show:
     frame.chart(
         cached.drawn(figures.errors, curves, nonprivate, epsilon, target, scale, of=contest),
         "compare_errors",
-        "Expected held-out error of each mechanism against ε; bands hold 80 % of simulated draws. All protect outputs "
-        "only but the one with diamonds, the sparse DP-GP, which protects inputs too. The bins are pure ε-DP (δ = 0), "
-        "the others have the δ of the sidebar; the published form is no promise above ε = 1.",
+        words.ERRORS_CAPTION,
     )
     frame.metrics(
         [
@@ -66,16 +64,7 @@ if show:
     with how:
         frame.steps(words.EXPLANATION)
     with lesson:
-        frame.lessons(
-            "compare",
-            [
-                ("As in Smith et al. 2018: δ = 0.01.", {"delta": 0.01}),
-                ("Strong privacy: do the bins catch up?", {"epsilon": 0.2}),
-                ("The number of bins decides how good they are, and choosing it is not free.", {"bins": 30}),
-                ("Two inputs: age and weight.", {"compare_dataset": "kung_2d"}),
-                ("Prices in London.", {"compare_dataset": "london_hexes", "bins": 6}),
-            ],
-        )
+        frame.lessons("compare", words.LESSONS)
     cards = [best.name, *cards]
 else:
     frame.needs_overlay(QUESTION)

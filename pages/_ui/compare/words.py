@@ -105,6 +105,18 @@ def ranking(curves: dict[str, Curve], epsilon: float) -> list[Ranked]:
     return sorted((Ranked(name, error_of(curves, name, epsilon)) for name in curves), key=lambda ranked: ranked.error)
 
 
+ERRORS_CAPTION = (
+    "Expected held-out error of each mechanism against ε; bands hold 80 % of simulated draws. All protect outputs "
+    "only but the one with diamonds, the sparse DP-GP, which protects inputs too. The bins are pure ε-DP (δ = 0), "
+    "the others have the δ of the sidebar; the published form is no promise above ε = 1."
+)
+LESSONS = (
+    ("As in Smith et al. 2018: δ = 0.01.", {"delta": 0.01}),
+    ("Strong privacy: do the bins catch up?", {"epsilon": 0.2}),
+    ("The number of bins decides how good they are, and choosing it is not free.", {"bins": 30}),
+    ("Two inputs: age and weight.", {"compare_dataset": "kung_2d"}),
+    ("Prices in London.", {"compare_dataset": "london_hexes", "bins": 6}),
+)
 SO_FAR = "Expected held-out error against ε, of the mechanisms that are done."
 
 
