@@ -18,6 +18,8 @@ SCHEMA = 1
 FILE = "statistics.npz"
 MAX_BYTES = 1 << 31  # of all arrays together
 AGAIN = "fetch both files again from whoever released them"
+# What zipfile raises of an archive that is cut short, altered, encrypted (RuntimeError) or packed by another method.
+UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError)
 _HEADER = 4096  # more than an .npy header of at most two dimensions takes
 
 Array = NDArray[np.generic]
@@ -94,7 +96,7 @@ def _unzip(npz: bytes, shapes: Shapes) -> dict[str, Array]:
                 problem = "does not hold the arrays that the description announces"
                 raise ValueError
             return {name: _array(archive, name, *expected) for name, expected in shapes.items()}
-    except (ValueError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError):
+    except (ValueError, *UNREADABLE):
         raise ValueError(f"{FILE} {problem}; {AGAIN}") from None
 
 

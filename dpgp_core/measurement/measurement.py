@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -17,7 +18,7 @@ STEPS = GRID * GRID
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class OutputMeasurement:
+class OutputMeasurement(ABC):
     """Common part of the two below: z = B q + noise, with q_j = (clip(y_j, low_j, high_j) - centre_j) / width_j.
 
     q_j lies in [-1/2, 1/2] whatever y_j is, so replacing y_j moves B q by at most the norm of column j of B, at most 1.
@@ -42,9 +43,9 @@ class OutputMeasurement:
         _ = self.noise
 
     @property
+    @abstractmethod
     def noise(self) -> GaussianNoise | LaplaceNoise:
         """What is added to the integers 2^40 B q."""
-        raise NotImplementedError
 
     @property
     def width(self) -> FloatArray:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import zipfile
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -14,7 +13,7 @@ from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.data import Dataset
 from dpgp_core.measurement import Measurement, Stage, Statistics
 from dpgp_core.measurement.cell_statistics import CellStatistics
-from dpgp_core.measurement.described_arrays import FILE
+from dpgp_core.measurement.described_arrays import FILE, UNREADABLE
 from dpgp_core.mechanisms import BayesCloaking
 from dpgp_core.mechanisms.bayes_release import BayesPlan
 from dpgp_core.release.ledger_json import guarantee_from_object
@@ -151,7 +150,7 @@ def _unzipped(content: bytes) -> dict[str, bytes]:
             if sum(each.file_size for each in wanted) > MAX_UNPACKED:
                 raise ValueError(f"the zip unpacks to more than {MAX_UNPACKED // 2**20} MB, the limit")
             found = {each.filename: archive.read(each) for each in wanted}
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError):
+    except UNREADABLE:
         raise ValueError(f"the zip is damaged; {_AGAIN}") from None
     if CARD not in found:
         raise ValueError(f"the zip holds no {CARD}, so it is no release of this project; {_AGAIN}")
