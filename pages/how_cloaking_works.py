@@ -2,6 +2,7 @@ import streamlit as st
 
 from pages._ui.cloaking import computed, controls, figures, two_points, words
 from pages._ui.look import frame, sidebar, text
+from pages._ui.measured import section as measured
 from pages._ui.work import cached
 
 draw = sidebar.privacy()
@@ -64,5 +65,6 @@ with lesson:
             ("A short lengthscale: nearly everyone carries noise.", {"lengthscale_years": 3}),
         ],
     )
+measured.show(data_name, draw)
 frame.guarantee_card(guarantee, "Nothing on this page depends on anyone's height: C, λ and M use public inputs only.")
 frame.state_link()
