@@ -29,9 +29,10 @@ def curves(result: Result, overlay: bool, other: bool = False) -> go.Figure:
     figure.data[-1].legendgroup = BANDS
     for sample in release.samples[1:, grid]:
         few = slice(None, None, 2)  # half the points, half the digits: there may be many
-        half = result.halves.curve[grid][few].astype(np.float32)
-        band(figure, x[few].astype(np.float32), sample[few].astype(np.float32), half, colour, 0.28, "its interval")
-        figure.data[-1].update(opacity=0, showlegend=False, legendgroup=BANDS)
+        band(figure, x[few], sample[few], result.halves.curve[grid][few], colour, 0.28, "its interval")
+        hidden = figure.data[-1]
+        hidden.update(x=hidden.x.astype(np.float32), y=hidden.y.astype(np.float32), opacity=0, showlegend=False)
+        hidden.legendgroup = BANDS
     if overlay:
         mean = result.outcome.nonprivate[grid]
         figure.add_scatter(x=x, y=mean, name="non-private fit", line={"color": NON_PRIVATE, "width": 2})
