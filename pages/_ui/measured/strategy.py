@@ -14,7 +14,7 @@ from dpgp_core.evaluation.limits import least_error
 from dpgp_core.mechanisms import BayesCloaking
 
 GAP = 1e-2  # of strategies planned for a picture, ten times as loose as for a release
-EPSILONS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20)
+EPSILONS = (0.1, 0.3, 1, 3, 10)
 
 
 @dataclass(frozen=True)
