@@ -54,7 +54,7 @@ if show:
                 shown(words.error_of(curves, "published", epsilon)),
                 f"ε = {epsilon:g}",
             ),
-            Metric("Without privacy", shown(nonprivate), "held out; not private"),
+            Metric("Without privacy", shown(nonprivate), "held out, fifths; not private"),
             Metric("ε for the target", words.least_epsilon(needs, contest), f"error at most {shown(target)}"),
         ]
     )

@@ -1,12 +1,13 @@
 import streamlit as st
 
-from pages._ui.cloaking import computed, figures, play, words
+from pages._ui.cloaking import computed, figures, pinned, play, words
 from pages._ui.look import frame, offers, sidebar, spending, text
 from pages._ui.work import cached
 
 chosen = sidebar.release_settings(offers.CURVE)
 model, design, draw, show = chosen.model, chosen.design, chosen.draw, chosen.overlay
 ours, paper = computed.run(model, design, draw), computed.run_published(model, draw)
+then = pinned.find("kung_curves", offers.CURVE, model.dataset)
 data, guarantee = ours.dataset, ours.outcome.release.guarantee
 unit = data.y_unit
 
@@ -17,7 +18,7 @@ def shown(value: float) -> str:
 
 frame.heading(
     f"How much noise hides {data.privacy_unit}?",
-    words.answer(ours, paper, draw, show, shown, f"one released curve, over its {data.n} records,"),
+    words.answer(ours, paper, draw, show, shown, f"one released curve, at its own {data.n} records,"),
 )
 if show:
     frame.overlay_banner()
@@ -25,7 +26,7 @@ player = st.container()
 left, right = st.columns(2)
 with left:
     st.header("This setting")
-    picture = cached.drawn(figures.curves, ours, show)
+    picture = cached.drawn(figures.curves, ours, show, *(() if then is None else (False, then)))
     frame.chart(picture, "curves", words.curves_alt(ours, "orange"))
 with right:
     st.header(words.published_title(paper))
@@ -33,12 +34,13 @@ with right:
     frame.chart(beside, "curves_paper", words.curves_alt(paper, "purple, dashed"))
 play.show({"curves": picture, "curves_paper": beside}, player)
 frame.metrics(words.release_metrics(ours, paper, show, shown))
+pinned.show("kung_curves", then, ours, show, shown)
 if show:
     st.header("How lucky can a draw be?")
     frame.chart(cached.drawn(figures.error_distribution, ours, paper, unit), "errors", words.ERRORS_ALT)
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
 with values:
-    frame.table(words.curve_table(ours, show), f"{data.name}_curve", words.OVERLAY_NOTE)
+    frame.table(words.curve_table(ours, show, then), f"{data.name}_curve", words.OVERLAY_NOTE)
 with how:
     frame.steps(words.explain(ours, model, design, draw))
 with lesson:
@@ -60,5 +62,6 @@ with lesson:
         ],
     )
 frame.guarantee_card(guarantee, frame.TEACHING_NOTE)
-spending.spent(data.name, (ours.settings, guarantee), (paper.settings, paper.outcome.release.guarantee))
+releases = [each for each in (ours, paper, then) if each is not None]
+spending.spent(data.name, *((each.settings, each.outcome.release.guarantee) for each in releases))
 frame.state_link()

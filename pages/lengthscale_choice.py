@@ -20,9 +20,9 @@ if show:
         "Which lengthscale should a private analysis use?",
         f"With ε = {budgets.selection:g} for the choice and ε = {budgets.regression:g} for the release, "
         f"**{found.likeliest:g} {unit}** is most likely to be chosen ({text.percent(found.probability)}). "
-        f"The release is then off by about **{text.number(found.after)} {y_unit}**; knowing the best lengthscale "
-        f"({found.best:g} {unit}) for free, {text.number(found.best_error)} {y_unit}, and without any privacy "
-        f"{text.number(found.without)} {y_unit}.",
+        f"On held-out tenths the release is then off by about **{text.number(found.after)} {y_unit}**; knowing the "
+        f"best lengthscale ({found.best:g} {unit}) for free, {text.number(found.best_error)} {y_unit}, and without any "
+        f"privacy {text.number(found.without)} {y_unit}.",
     )
     frame.overlay_banner(
         "Probabilities and errors are computed from the true data; only the chosen value may be published."

@@ -11,7 +11,7 @@ data, guarantee = ours.dataset, ours.outcome.release.guarantee
 
 frame.heading(
     f"What does hiding {data.privacy_unit} do to the map?",
-    words.answer(ours, paper, draw, show, text.factor_of, "a released price, over the hexagons with sales,")
+    words.answer(ours, paper, draw, show, text.factor_of, "a released price, at its own hexagons with sales,")
     + " Noise is small where sales are dense and large at the rim.",
 )
 if data.simulated:

@@ -86,6 +86,17 @@ class ReleaseSettings:
     overlay: bool
 
 
+def chosen_design(
+    draw: Draw, *, mechanism: str, objective: ObjectiveName, calibration: Method, focus: Focus, shrinkage: bool
+) -> tuple[Design, Draw]:
+    """Stage 2 and 3 settings as controls stand; what a mechanism does not have is at its only value."""
+    return Design(mechanism=mechanism, objective=objective, focus=focus), replace(
+        draw,
+        calibration=calibration if mechanism != "refined" else "analytic",
+        shrinkage=shrinkage and mechanism == "cloaking",
+    )
+
+
 PAPER_DESIGN = Design(mechanism="cloaking", objective="logdet")
 
 

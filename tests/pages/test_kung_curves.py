@@ -12,6 +12,9 @@ from dpgp_core.accounting.gaussian import epsilon_of
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import Cloaking, RefinedCloaking
 from pages._ui.cloaking import figures, pipeline, play
+from pages._ui.compare import contenders
+from pages._ui.lengthscale import choice
+from pages._ui.look import glossary
 from pages._ui.model import KERNELS
 from tests.pages.reading import page_text, traces
 
@@ -155,3 +158,16 @@ def test_a_button_brings_many_draws_into_the_link_and_each_has_its_interval_to_b
             np.testing.assert_allclose((upper + lower[::-1]) / 2, numbers(line["y"])[every], rtol=1e-4, atol=1e-2)
     assert "player-play" in page_text(app)
     assert not [each for each in app.button if each.label.startswith("Show 20 draws")]
+
+
+def test_every_error_without_privacy_says_where_it_is_measured(open_page):
+    app = open_page("kung_curves")
+    assert "at its own 287 records, is off by" in page_text(app)
+    assert "at its own records" in app.metric[1].delta
+    assert "Error at its own records." in app.metric[1].help
+    terms = glossary.TERMS["Held-out error"]
+    assert (contenders.FOLDS, choice.FOLDS) == (5, 10)
+    assert "each fifth" in terms
+    assert "each tenth" in terms
+    held_out = page_text(open_page("lengthscale_choice"))
+    assert "On held-out tenths the release is then off by" in held_out

@@ -8,16 +8,17 @@ import plotly.graph_objects as go
 from dpgp_core.arrays import FloatArray
 from dpgp_core.linalg.blocks import dense_of
 from pages._ui.cloaking.pipeline import LEVEL, Result
-from pages._ui.look.palette import GUARANTEE, NON_PRIVATE, OTHER, PRIVATE, TRUTH, faded
+from pages._ui.look.palette import GUARANTEE, NON_PRIVATE, OTHER, PINNED, PRIVATE, TRUTH, faded
 from pages._ui.look.plots import HEIGHT, axis, band, finish
 
 DRAWS, BANDS = "draws", "bands"  # groups of the traces that are played
 
 
-def curves(result: Result, overlay: bool, other: bool = False) -> go.Figure:
+def curves(result: Result, overlay: bool, other: bool = False, pinned: Result | None = None) -> go.Figure:
     """Draws along the first input, and intervals about the first; ``other`` styles the method compared with.
 
-    The others' intervals are there too, invisible until ``play`` gives each draw its turn.
+    ``pinned``, a release of the same data, is drawn over them. The intervals of the other draws are there too,
+    invisible until ``play`` gives each its turn.
     """
     data, release = result.dataset, result.outcome.release
     grid = slice(result.outcome.scene.records, None)
@@ -52,12 +53,25 @@ def curves(result: Result, overlay: bool, other: bool = False) -> go.Figure:
             showlegend=index == 0,
             line={"color": colour, "width": 1.6, "dash": dash},
         )
+    if pinned is not None:
+        _add_pinned(figure, x, pinned.outcome.release.samples[0, grid], pinned.halves.curve[grid])
     low, high = data.y_bounds
     figure.update_xaxes(title=axis(data.x_names[0], data.x_units[0]), range=[x[0], x[-1]])
     figure.update_yaxes(
         title=axis(data.y_name, data.y_unit), range=[low - 0.35 * data.output_range, high + 0.35 * data.output_range]
     )
     return finish(figure, HEIGHT)
+
+
+def _add_pinned(figure: go.Figure, x: FloatArray, curve: FloatArray, half: FloatArray) -> None:
+    """A pinned draw and the edges of its interval: another band on top of the present ones would hide them."""
+    line = {"color": PINNED, "width": 2, "dash": "dashdot"}
+    figure.add_scatter(x=x, y=curve, name="pinned (A), its interval thin", mode="lines", legendgroup="pin", line=line)
+    there, gap = np.concatenate([x, [np.nan], x]), [np.nan]
+    figure.add_scatter(
+        x=there, y=np.concatenate([curve + half, gap, curve - half]), mode="lines", name="pinned interval",
+        legendgroup="pin", showlegend=False, hoverinfo="skip", line=line | {"width": 1},
+    )  # fmt: skip
 
 
 def error_distribution(result: Result, published: Result, unit: str) -> go.Figure:
@@ -80,7 +94,7 @@ def error_distribution(result: Result, published: Result, unit: str) -> go.Figur
         xanchor="left", xshift=4, font={"color": NON_PRIVATE},
     )  # fmt: skip
     figure.update_layout(barmode="overlay")
-    figure.update_xaxes(title=f"error of one draw, root mean square [{unit}]", range=[0, top])
+    figure.update_xaxes(title=f"error of one draw at its own records, root mean square [{unit}]", range=[0, top])
     figure.update_yaxes(title="share of draws [%]")
     return finish(figure, 300)
 

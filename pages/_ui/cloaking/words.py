@@ -12,7 +12,7 @@ from dpgp_core.gp.inference import Inference
 from dpgp_core.linalg.blocks import dense_of
 from dpgp_core.strategies.noise_design import NoiseDesign
 from pages._ui.cloaking.pipeline import LEVEL, SIMULATED_DRAWS, Result
-from pages._ui.look import text
+from pages._ui.look import glossary, text
 from pages._ui.look.metric import Metric
 from pages._ui.look.plots import axis
 from pages._ui.model import Design, Draw, Model
@@ -41,13 +41,18 @@ def answer(ours: Result, paper: Result, draw: Draw, overlay: bool, shown: Shown,
     )
 
 
+OWN = f"Error at its own records. {glossary.TERMS['Error at its own records']} Held-out errors are larger."
+
+
 def release_metrics(ours: Result, paper: Result, overlay: bool, shown: Shown) -> list[Metric]:
     """The figures above a release, against the published method; errors only under the overlay."""
     guarantee = ours.outcome.release.guarantee
     draws = f"{guarantee.releases} draw{'s' if guarantee.releases > 1 else ''}"
     errors = [
-        Metric("Error of one release", shown(ours.outcome.mean_rmse), f"published {shown(paper.outcome.mean_rmse)}"),
-        Metric("Error without privacy", shown(ours.outcome.nonprivate_rmse), "at its own records; not private"),
+        Metric(
+            "Error of one release", shown(ours.outcome.mean_rmse), f"published {shown(paper.outcome.mean_rmse)}", OWN
+        ),
+        Metric("Error without privacy", shown(ours.outcome.nonprivate_rmse), "at its own records; not private", OWN),
     ]
     directions = [
         Metric("Directions of noise", f"{ours.plan.factor.shape[1]}", f"of {len(ours.plan.factor)} test points")
@@ -80,13 +85,15 @@ ERRORS_ALT = (
 )
 
 
-def curve_table(result: Result, overlay: bool) -> pd.DataFrame:
-    """One row a grid point: released draws, noise, and what is not private only under the overlay."""
+def curve_table(result: Result, overlay: bool, pinned: Result | None = None) -> pd.DataFrame:
+    """One row a grid point: released draws, noise, a pinned draw; what is not private only under the overlay."""
     data, release = result.dataset, result.outcome.release
     grid = slice(result.outcome.scene.records, None)
     columns = {axis(data.x_names[0], data.x_units[0]): release.X_test[grid, 0]}
     for index, sample in enumerate(release.samples, 1):
         columns[f"private draw {index} [{data.y_unit}]"] = sample[grid]
+    if pinned is not None:
+        columns[f"pinned (A) [{data.y_unit}]"] = pinned.outcome.release.samples[0, grid]
     for what, half in (("the curve", result.halves.curve), (f"one more {data.y_name}", result.halves.output)):
         columns[f"± {100 * LEVEL:g} %: {what} [{data.y_unit}]"] = half[grid]
     columns[f"± {100 * LEVEL:g} %: privacy noise [{data.y_unit}]"] = result.halves.noise[grid]

@@ -4,6 +4,7 @@ TRUTH = "#7f7f7f"  # true data, truth: hollow markers, dotted
 NON_PRIVATE = "#0072B2"  # non-private model and its uncertainty: solid, band at 18 %
 PRIVATE = "#E69F00"  # private release and its noise: band at 22 %
 OTHER = "#CC79A7"  # the method compared with: dashed
+PINNED = "#A65628"  # a pinned setting: dash-dotted
 BINS = "#56B4E9"  # binning, in comparisons of many mechanisms
 RISK = "#D55E00"
 GUARANTEE = "#009E73"
@@ -17,6 +18,7 @@ MEANINGS = (
     (NON_PRIVATE, "not private: the fit without noise"),
     (TRUTH, "true data"),
     (OTHER, "the method compared with"),
+    (PINNED, "what you pinned"),
     (GUARANTEE, "what is guaranteed"),
     (RISK, "risk, attack"),
 )

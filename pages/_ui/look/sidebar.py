@@ -16,13 +16,12 @@ from dpgp_core.accounting.gaussian import check_budget, check_delta
 from dpgp_core.checks import check_positive
 from pages._ui import session
 from pages._ui.look import address, offers, state, text
-from pages._ui.look.offers import DropDown
-from pages._ui.model import Design, Draw, Model, ReleaseSettings
+from pages._ui.look.offers import LAST_DRAW, DropDown
+from pages._ui.model import Design, Draw, Model, ReleaseSettings, chosen_design
 from pages._ui.work import cached
 
 T = TypeVar("T")
 Value = TypeVar("Value", bound=str)
-LAST_DRAW = 99999
 EPSILON = "ε: more private ⟷ more accurate"
 _BAR = "epsilon_bar"
 Check = Callable[[str], None]
@@ -209,11 +208,8 @@ def expert(draw: Draw, mechanisms: tuple[str, ...] | None = None) -> tuple[Desig
             disabled=mechanism != "cloaking",
             help="Post-processing of the released values: costs no privacy, helps at small ε.",
         )
-    design = Design(mechanism=mechanism, objective=objective, focus=focus)
-    return design, replace(
-        draw,
-        calibration=calibration if mechanism != "refined" else "analytic",
-        shrinkage=shrinkage and mechanism == "cloaking",
+    return chosen_design(
+        draw, mechanism=mechanism, objective=objective, calibration=calibration, focus=focus, shrinkage=shrinkage
     )
 
 

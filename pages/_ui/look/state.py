@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 import streamlit as st
 
 from pages._ui import session
 
 _LONGEST = 30  # states that can be undone
-_KEPT = ("tour", "lesson")  # parameters that are no controls
+_LONGEST_KEPT = 1200  # characters as written in a link; a QR code holds 2,900 of all
+PIN = "pin"  # a setting to compare with, see ``pin``
+_KEPT = ("tour", "lesson", PIN)  # parameters that are no controls
 
 
 class Stand(NamedTuple):
@@ -63,9 +66,14 @@ def stands(key: str) -> bool:
 
 def address() -> dict[str, str]:
     """Every effective value of this page: at this address a fresh browser shows the same, whatever the defaults."""
-    kept = {key: st.query_params[key] for key in _KEPT if key in st.query_params}
+    kept = {key: value for key in _KEPT if (value := st.query_params.get(key)) and fits(value)}
     stands: dict[str, Stand] = session.STANDS.get({})
     return kept | {key: stand.written for key, stand in stands.items() if stand.written}
+
+
+def fits(value: str) -> bool:
+    """Whether a parameter that is no control leaves room for the others in a link, and in its QR code."""
+    return len(quote(value)) <= _LONGEST_KEPT
 
 
 def remember() -> None:

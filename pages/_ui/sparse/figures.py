@@ -215,7 +215,7 @@ def metrics(found: Fits, setting: SparseSetting, overlay: bool) -> list[Metric]:
         Metric(
             "Held-out error", f"{text.number(found.rmse['ours'])} {unit}", f"paper {text.number(found.rmse['paper'])}"
         ),
-        Metric("Without privacy", f"{text.number(found.rmse['plain'])} {unit}", "held out; not private"),
+        Metric("Without privacy", f"{text.number(found.rmse['plain'])} {unit}", "held out, halves; not private"),
         Metric(
             "95 % interval holds", text.percent(inside["ours"][last]), f"paper {text.percent(inside['paper'][last])}"
         ),

@@ -1,0 +1,113 @@
+"""Pin and compare: a setting in the link, never data, and what it shows beside the current one."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+
+from pages._ui.look import offers, pin
+from tests.pages.reading import page_text, traces
+from tests.pages.test_state import link
+
+PAGE, PINNED = "kung_curves", "pinned (A), its interval thin"
+
+
+def row(app):
+    return {metric.label: (metric.value, metric.delta) for metric in app.metric if "A | B" in metric.label}
+
+
+def press(app, key):
+    return app.button(key=key).click().run()
+
+
+def test_what_is_pinned_stays_while_controls_move_and_the_link_shows_both(open_page):
+    app = open_page(PAGE, epsilon="0.5", draw="3")
+    alone = traces(app)
+    assert not row(app)
+    app = press(app, "pin_this")
+    assert "**Pinned (A)** is what you see now" in page_text(app)
+    assert all(" | " in value for value, _ in row(app).values())
+    assert row(app)["A | B: error"][1] == "the same"
+    app.select_slider(key="epsilon").set_value(5).run()
+    app.select_slider(key="lengthscale_years").set_value(15).run()
+    drawn = traces(app)
+    assert drawn[PINNED]["y"] == alone["private draw"]["y"]
+    assert drawn["private draw"]["y"] != alone["private draw"]["y"]
+    assert "**Pinned (A)**: ε = 0.5, lengthscale years = 25; **now (B)**: ε = 5, lengthscale years = 15." in page_text(
+        app
+    )
+    assert row(app)["A | B: ε"][0] == "0.5 | 5"
+    before, after = row(app)["A | B: error"][0].split(" | ")
+    assert float(before.split()[0]) > float(after.split()[0])
+    assert "pinned (A) [cm]" in app.dataframe[0].value
+    fresh = open_page(PAGE, **link(app))
+    assert not fresh.warning
+    assert traces(fresh)[PINNED] == drawn[PINNED]
+    assert row(fresh) == row(app)
+    assert [(each.label, each.value) for each in fresh.metric] == [(each.label, each.value) for each in app.metric]
+
+
+def test_the_pin_holds_every_control_of_the_page_and_no_pin(open_page):
+    app = press(open_page(PAGE, epsilon="2"), "pin_this")
+    app.select_slider(key="epsilon").set_value(3).run()
+    app = press(app, "pin_this")
+    copied = link(app)
+    inner = dict(parse_qsl(urlsplit(copied[pin.PIN]).query))
+    assert copied[pin.PIN].startswith(f"{PAGE}?")
+    assert inner == {key: value for key, value in copied.items() if key not in (pin.PIN, "overlay")}
+    assert inner["epsilon"] == "3"
+
+
+def test_a_pinned_release_is_spent_as_well(open_page):
+    app = press(open_page(PAGE), "pin_this")
+    app.select_slider(key="epsilon").set_value(0.5).run()
+    alone = open_page(PAGE, epsilon="0.5")
+
+    def beside(app):
+        return next(each.value for each in app.sidebar.caption if "drawn beside it" in each.value)
+
+    assert float(beside(app).split("= ")[1].rstrip(".")) > float(beside(alone).split("= ")[1].rstrip("."))
+
+
+def test_unpin_takes_it_out_of_page_and_link(open_page):
+    app = press(open_page(PAGE, pin="kung_curves?epsilon=2"), "unpin")
+    assert "pin" not in link(app)
+    assert PINNED not in traces(app)
+    assert not row(app)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    ["<script>alert(1)</script>", "kung_curves?epsilon=0.37", "kung_curves?draw=0", "kung_curves?kernel=Linear",
+     "kung_curves?draw=٢", "kung_curves?epsilon=nan", "kung_curves?" + "a=1&" * 600],
+    ids=lambda raw: raw[:30],
+)  # fmt: skip
+def test_a_pin_that_cannot_be_read_is_explained(open_page, raw):
+    app = open_page(PAGE, pin=raw)
+    assert not app.exception
+    [warning] = app.warning
+    assert warning.value.startswith("The link asks for pin = `")
+    assert "<" not in warning.value
+    assert PINNED not in traces(app)
+
+
+def test_a_pin_of_another_page_waits_and_one_of_other_data_says_so(open_page):
+    elsewhere = open_page(PAGE, pin="london_noise_map?epsilon=2")
+    assert not elsewhere.warning
+    assert PINNED not in traces(elsewhere)
+    other = open_page(PAGE, pin="kung_curves?dataset=toy_1d")
+    assert "of other data" in other.info[0].value
+    assert PINNED not in traces(other)
+
+
+def test_without_the_overlay_no_error_is_compared(open_page):
+    app = open_page(PAGE, pin="kung_curves?epsilon=2", overlay="false")
+    assert row(app)
+    assert not [label for label in row(app) if "error" in label]
+
+
+def test_an_empty_link_is_the_page_untouched():
+    found = pin.release_settings({}, offers.CURVE)
+    assert (found.model.dataset, found.draw.epsilon, found.design.mechanism) == ("kung", 1.0, "refined")
+    assert not found.overlay
