@@ -14,9 +14,9 @@ import scipy
 from .. import __version__
 from ..accounting.ledger import Ledger
 from .cells import csv_text, published_columns
+from .handout.script import SCRIPT
 from .ledger_json import SCHEMA, guarantee_to_object, ledger_to_object
-from .publishing import Published
-from .script import SCRIPT
+from .publishing import Published, within_tolerance
 from .specification import ReleaseSpec
 from .specification_json import spec_to_object
 from .statistic import digest, statistic_files
@@ -30,6 +30,7 @@ COLUMNS = {
     "curve_high_95": "upper end of it",
     "output_low_95": "lower end of the 95 % interval for one further record's output, if the model is right",
     "output_high_95": "upper end of it",
+    "within_tolerance": "1 where the curve is known to within the declared tolerance, 0 where the value is of no use",
 }
 _NOISE = (
     "whole numbers plus discrete noise from the operating system's randomness, sampled exactly; nothing but the "
@@ -81,6 +82,8 @@ def release_card(published: Published, spec: ReleaseSpec, ledger: Ledger, column
     """The content of ``release.json``: all that is public about a release, and its accounting."""
     described = {name: COLUMNS[name] for name in columns if name in COLUMNS}
     inputs = {name: f"input, in {unit}" if unit else "input" for name, unit in zip(spec.x, spec.x_units, strict=True)}
+    within = within_tolerance(published, spec)
+    tolerance = {} if spec.tolerance is None else {"tolerance": spec.tolerance, "within_tolerance": int(within.sum())}
     return {
         "schema": SCHEMA,
         "what": f"{spec.built.label}: {spec.y} predicted on a public grid with differential privacy",
@@ -93,7 +96,8 @@ def release_card(published: Published, spec: ReleaseSpec, ledger: Ledger, column
             "step": published.step,
             "unit": spec.y_unit,
             "columns": inputs | described,
-        },
+        }
+        | tolerance,
         "noise": _NOISE,
         "ledger": ledger_to_object(ledger),
         "software": {

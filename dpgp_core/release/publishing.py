@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from ..accounting.guarantee import Guarantee
-from ..arrays import FloatArray
+from ..arrays import BoolArray, FloatArray
 from ..data import Dataset
 from ..mechanisms.base import NotPrivate, Plan, TeachingRelease
 from ..reading.csv_table import read_dataset
@@ -18,6 +18,7 @@ from .plan import LEVEL, ReleasePlan, decimals, plan_release, released, solvable
 from .specification import ReleaseSpec
 
 Interval = tuple[FloatArray, FloatArray]
+_LAST_DIGITS = 1e-9  # a width of exactly twice the tolerance is within it, however it was rounded
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -114,6 +115,32 @@ def publish(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None = None
 def rounded(values: FloatArray, step: float) -> FloatArray:
     """Multiples of a power of ten; no negative zeros."""
     return np.round(values, decimals(step)) + 0.0
+
+
+def within_tolerance(published: Published, spec: ReleaseSpec) -> BoolArray:
+    """Which released values (P,) are known well enough to be of use: where the curve's interval is narrow enough.
+
+    From what was released and declared alone.
+    """
+    low, high = published.curve
+    return np.asarray(high - low <= 2 * spec.of_use * (1 + _LAST_DIGITS))
+
+
+def useful(published: Published, spec: ReleaseSpec) -> str:
+    """How many released values are of use, in a sentence."""
+    count, outside = len(published.values), int((~within_tolerance(published, spec)).sum())
+    unit = f" {spec.y_unit}" if spec.y_unit else ""
+    if spec.tolerance is None:
+        if not outside:
+            return f"At none of the {count} points is the interval as wide as the bounds."
+        return (
+            f"At {outside} of {count} points the interval is at least as wide as the bounds: the values there say "
+            "nothing that was not known before."
+        )
+    within = f"within ± {spec.tolerance:g}{unit} with {100 * LEVEL:g} % probability"
+    if not outside:
+        return f"All {count} values are known to {within}, if the model is right."
+    return f"At {outside} of {count} points the curve is not known to {within}: the values there are of no use."
 
 
 def preview(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None = None) -> NotPrivate:

@@ -27,6 +27,7 @@ RESERVED = (
     "curve_high_95",
     "output_low_95",
     "output_high_95",
+    "within_tolerance",
 )  # columns of the released table
 
 
@@ -53,6 +54,8 @@ class ReleaseSpec:
         kernel: one of ``KERNEL_NAMES``.
         grid: points along each input, 2 or more, at which predictions are made; never at private positions.
         cells: cells of the box along each input, for mechanisms that divide it; None for 6 there.
+        tolerance: values are of use where the curve is known to within +- this, in ``y_unit``; marked in the released
+            table, and nothing else depends on it. None for what the bounds alone say: half of their width.
 
     Attributes:
         built: the mechanism.
@@ -80,6 +83,7 @@ class ReleaseSpec:
     kernel: str = "EQ"
     grid: tuple[int, ...]
     cells: int | None = None
+    tolerance: float | None = field(default=None, compare=False)  # the same is measured and computed whatever it is
     built: Mechanism = field(init=False, repr=False, compare=False)
     guarantee: Guarantee = field(init=False, repr=False, compare=False)
 
@@ -108,6 +112,11 @@ class ReleaseSpec:
     def scale(self) -> float:
         """``y_scale``, or its public default."""
         return self.output_range / 4 if self.y_scale is None else self.y_scale
+
+    @property
+    def of_use(self) -> float:
+        """Half of the widest interval with which a released value says something: ``tolerance``, or its default."""
+        return self.output_range / 2 if self.tolerance is None else self.tolerance
 
     @property
     def protects_inputs(self) -> bool:
@@ -168,6 +177,10 @@ class ReleaseSpec:
                 "y_scale",
                 number_checks.number("y_scale", self.y_scale, 1e-4 * self.output_range, 1e4 * self.output_range),
             )
+
+        if self.tolerance is not None:
+            finest, widest = 1e-6 * self.output_range, 10 * self.output_range
+            self._set("tolerance", number_checks.number("tolerance", self.tolerance, finest, widest))
 
     def _check_grid(self) -> None:
         counts = number_checks.entries("grid", self.grid, len(self.x))

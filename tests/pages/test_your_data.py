@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import base64
 import io
 import json
 import zipfile
@@ -10,13 +11,13 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpgp_core.release import CHOICES, ledger_from_json, plan_release, spec_from_json
+from dpgp_core.release import CHOICES, Published, ledger_from_json, plan_release, spec_from_json
 from dpgp_core.release.specification_json import EXAMPLE
 from pages._ui.ledgers.deliveries import Deliveries
 from pages._ui.ledgers.state import State
 from pages._ui.ledgers.store import Ledgers
 from pages._ui.look.text import plain
-from pages._ui.own import upload
+from pages._ui.own import figures, upload
 from pages._ui.work import cached
 from tests.pages.reading import page_text, traces
 
@@ -134,6 +135,66 @@ def test_the_release_is_what_the_card_says(open_page):
     assert len(archive.read("values.csv").decode().splitlines()) == 52
     assert traces(app)["released"]["y"]
     assert json.loads(archive.read("release.json"))["guarantee"]["unit"] == "one girl's height"
+
+
+def numbers(encoded) -> np.ndarray:
+    """An array as plotly sends it."""
+    return np.frombuffer(base64.b64decode(encoded["bdata"]), dtype=encoded["dtype"])
+
+
+def tolerated(app: AppTest, value: float | None) -> AppTest:
+    return next(each for each in app.number_input if each.key == "tolerance").set_value(value).run()
+
+
+def test_values_that_are_not_known_well_enough_are_greyed_and_never_called_publishable(open_page):
+    app = press(tolerated(declared(open_page), 0.5), "Make release 1")
+    assert "may be published" not in said(app)
+    words = said(app).replace("\\", "")
+    assert "At 51 of 51 points the curve is not known to within ± 0.5 cm with 95 % probability" in words
+    shown = traces(app)
+    assert np.isnan(numbers(shown["released"]["y"])).all()
+    assert np.isfinite(numbers(shown["released, of no use"]["y"])).sum() == 51
+    assert not app.dataframe[0].value["within ± 0.5 cm"].any()
+    header, first, *_ = last_zip(app).read("values.csv").decode().splitlines()
+    assert header.endswith(',"within_tolerance"')
+    assert first.endswith(",0")
+
+
+def test_what_is_of_use_and_what_is_not_share_a_picture():
+    spec = replace(EXAMPLE, tolerance=5.0, grid=(5,))
+    half = np.array([1.0, 9.0, 1.0, 1.0, 9.0])
+    published = Published(
+        X_test=spec.points(), values=np.arange(5.0), curve=(-half, half), outputs=(-half, half), statistics=(),
+        step=1.0, n=2, guarantee=spec.guarantee,
+    )  # fmt: skip
+    _, known, unknown = figures.released(published, spec).data
+    np.testing.assert_array_equal(known.y, [0, np.nan, 2, 3, np.nan])
+    np.testing.assert_array_equal(unknown.y, [0, 1, 2, 3, 4])
+    square = replace(spec, x=("a", "b"), x_units=("", ""), x_box=((0, 1), (0, 1)), lengthscale=(1, 1), grid=(2, 2))
+    four = replace(published, X_test=square.points(), values=np.arange(4.0), curve=(-half[:4], half[:4]))
+    cells, grey, legend = figures.released(four, square).data
+    np.testing.assert_array_equal(cells.z, [[0, 2], [np.nan, 3]])
+    np.testing.assert_array_equal(grey.z, [[np.nan, np.nan], [1, np.nan]])
+    assert legend.name == "of no use"
+
+
+def test_a_tolerance_that_all_values_keep_is_said_too(open_page):
+    app = press(tolerated(declared(open_page), 1400.0), "Make release 1")
+    assert "These values may be published. All 51 values are known to within ± 1400 cm" in said(app).replace("\\", "")
+    assert "released, of no use" not in traces(app)
+    assert app.dataframe[0].value["within ± 1400 cm"].all()
+    app = press(tolerated(app, None), "Make release 2")
+    assert "within_tolerance" not in last_zip(app).read("values.csv").decode()
+
+
+def test_a_link_sets_the_tolerance(open_page):
+    app = declared(lambda page: open_page(page, tolerance="7.5"))
+    assert next(each for each in app.number_input if each.key == "tolerance").value == 7.5
+    assert spec_of(app).tolerance == 7.5
+
+
+def spec_of(app: AppTest):
+    return app.session_state["own_ready"][1].plan.spec
 
 
 def test_many_rows_go_through_a_low_rank_form_and_the_page_says_so(open_page):

@@ -11,6 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dpgp_core.mechanisms.catalogue import IF_INPUTS_ARE_PUBLIC
 from dpgp_core.release import CHOICES, KERNEL_NAMES, ReleaseSpec
 from pages._ui import session
+from pages._ui.look import state
 from pages._ui.look.text import DELTA_HELP, GROWTH, plain
 from pages._ui.own.upload import PRACTICE
 
@@ -42,6 +43,7 @@ def declared(columns: Sequence[str], total: float | None, inputs_public: bool) -
     values |= _outputs() | _inputs(values["x"] or [])
     st.header("3. Choose a mechanism and a budget")
     values |= _model(inputs_public) | _budget(total)
+    values["tolerance"] = _tolerance(values["y_unit"])
     keep()
     return _spec(values)
 
@@ -237,6 +239,21 @@ def _budget(total: float | None) -> dict[str, Any]:
     return {"epsilon": epsilon, "delta": delta, "total": declared_total}
 
 
+def _tolerance(unit: str) -> float | None:
+    """In the link, unlike what is declared about the table: a number that is nobody's, and changes no release."""
+    value: float | None = st.number_input(
+        f"Of use within ± [{plain(unit.strip()) or 'y'}], if you wish to say",
+        min_value=0.0,
+        value=None,
+        key="tolerance",
+        bind="query-params",
+        help="A value is of use if the curve is known to within this with 95 % probability. Where it is not, the next "
+        "release greys it and marks it in the file. It changes nothing else, and costs nothing.",
+    )
+    state.note("tolerance", value, None)
+    return value
+
+
 def _spec(values: dict[str, Any]) -> ReleaseSpec | None:
     gaps = {
         "the private column": not values["y"],
@@ -271,6 +288,7 @@ def _spec(values: dict[str, Any]) -> ReleaseSpec | None:
             kernel=values["kernel"],
             grid=tuple(values["grid"]),
             cells=values["cells"],
+            tolerance=values["tolerance"],
         )
     except ValueError as error:
         st.error(plain(f"{error}."))

@@ -7,6 +7,7 @@ import hashlib
 import streamlit as st
 
 from dpgp_core.release import Published, ReleaseSpec
+from dpgp_core.release.publishing import within_tolerance
 from pages._ui import environment
 from pages._ui.ledgers.deliveries import Issued
 from pages._ui.look import frame
@@ -209,9 +210,13 @@ def _make(held: Table, spec: ReleaseSpec, found: Prepared, because: str) -> str:
 
 
 def _show(issued: Issued, published: Published, spec: ReleaseSpec) -> None:
-    st.success(f"{plain(issued.name)}. These values may be published.", icon=":material/verified_user:")
+    said = f"{plain(issued.name)}. {figures.worth(published, spec)}"
+    if within_tolerance(published, spec).all():
+        st.success(said, icon=":material/verified_user:")
+    else:
+        st.warning(said, icon=":material/blur_on:")
     frame.chart(figures.released(published, spec), "own_released_chart", figures.released_caption(spec))
-    st.dataframe(upload.values(published, spec), hide_index=True, key="own_values")
+    st.dataframe(upload.greyed(published, spec), hide_index=True, key="own_values")
     download(issued)
     if spec.choice.automatic or not spec.protects_inputs:
         _explore(issued)

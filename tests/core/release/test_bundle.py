@@ -38,6 +38,18 @@ def test_what_is_in_the_zip(make_spec, make_zip, mechanism):
 
 
 @pytest.mark.parametrize("mechanism", CHOICES)
+def test_the_table_marks_what_is_within_the_tolerance(make_spec, make_zip, mechanism):
+    files = make_zip(make_spec(mechanism=mechanism, tolerance=30.0))
+    columns, card = cells(files), json.loads(files["release.json"])
+    low, high = (np.array(columns[f"curve_{end}_95"], dtype=float) for end in ("low", "high"))
+    expected = [str(int(round(each, 6) <= 60)) for each in high - low]
+    assert list(columns["within_tolerance"]) == expected
+    assert card["values"]["tolerance"] == card["config"]["tolerance"] == 30
+    assert card["values"]["within_tolerance"] == expected.count("1")
+    assert list(card["values"]["columns"]) == list(columns)
+
+
+@pytest.mark.parametrize("mechanism", CHOICES)
 def test_accounting_can_be_redone_from_the_card_alone(make_spec, make_zip, mechanism):
     spec = make_spec(mechanism=mechanism)
     card = make_zip(spec)["release.json"]

@@ -46,6 +46,17 @@ def test_a_release(run, tmp_path, make_spec):
     assert len(ledger_from_json(card(tmp_path)).entries) == 1
 
 
+def test_a_tolerance_is_marked_and_said(run, tmp_path):
+    code, out, _ = run("--tolerance", "0.5")
+    assert code == 0
+    assert "At 9 of 9 points the curve is not known to within ± 0.5 cm with 95 % probability" in out
+    assert json.loads(card(tmp_path))["values"]["within_tolerance"] == 0
+    assert spec_from_json(card(tmp_path)).tolerance == 0.5
+    code, _, err = run("--tolerance", "nan", out="b.zip")
+    assert (code, err) == (2, "dpgp_core: tolerance must be a finite number, got nan\n")
+    assert not (tmp_path / "b.zip").exists()
+
+
 def test_noise_is_new_each_time(run, tmp_path):
     values = []
     for name in ("a.zip", "b.zip"):
