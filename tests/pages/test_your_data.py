@@ -160,6 +160,18 @@ def test_values_that_are_not_known_well_enough_are_greyed_and_never_called_publi
     assert first.endswith(",0")
 
 
+def test_what_people_look_at_is_offered_beside_the_zip(open_page):
+    app = press(declared(open_page), "Make release 1")
+    offered = {each.proto.label: each.proto for each in app.get("download_button")}
+    assert list(offered) == [
+        r"Download release 1\: height by refined cloaking",
+        "Its card, to print",
+        "Its figure (SVG)",
+    ]
+    assert "one girl&#x27;s height" in last_zip(app).read("card.html").decode()
+    assert last_zip(app).read("figure.svg").startswith(b"<svg")
+
+
 def test_what_is_of_use_and_what_is_not_share_a_picture():
     spec = replace(EXAMPLE, tolerance=5.0, grid=(5,))
     half = np.array([1.0, 9.0, 1.0, 1.0, 9.0])

@@ -26,7 +26,7 @@ def test_what_is_in_the_zip(make_spec, make_zip, mechanism):
     spec = make_spec(mechanism=mechanism)
     files = make_zip(spec)
     measured = ["statistics.npz"] if mechanism in ("bayes", "bayes_cells", "sparse") else ["map.npz", "statistics.npz"]
-    assert list(files) == ["values.csv", *measured, "release.json", "reproduce.py"]
+    assert list(files) == ["values.csv", "card.html", "figure.svg", *measured, "release.json", "reproduce.py"]
     columns, card = cells(files), json.loads(files["release.json"])
     ends = ["curve_low_95", "curve_high_95", "output_low_95", "output_high_95"]
     assert list(columns) == ["age", "value", *ends]
