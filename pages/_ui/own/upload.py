@@ -29,6 +29,7 @@ from dpgp_core.release import (
     read_table,
 )
 from dpgp_core.release.cells import safe_text
+from dpgp_core.release.plan import decimals
 from dpgp_core.release.publishing import within_tolerance
 from pages._ui.look.plots import axis
 from pages._ui.own.figures import OF_NO_USE
@@ -175,4 +176,9 @@ def greyed(published: Published, spec: ReleaseSpec) -> pd.DataFrame | Styler:
     shown, within = values(published, spec), within_tolerance(published, spec)
     if within.all():
         return shown
-    return shown.style.apply(lambda row: [f"color: {OF_NO_USE}" * (not within[row.name])] * len(row), axis=1)
+    places = max(decimals(published.step), 0)
+    names = enumerate(shown.select_dtypes("number"))  # the inputs first
+    formats = {name: "{:.10g}" if at < len(spec.x) else f"{{:.{places}f}}" for at, name in names}
+    return shown.style.format(formats).apply(
+        lambda row: [f"color: {OF_NO_USE}" * (not within[row.name])] * len(row), axis=1
+    )
