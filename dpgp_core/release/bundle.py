@@ -32,7 +32,7 @@ from .strict_json import write_object
 _LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the earliest a zip can hold: when it was made is nobody's business
 
 COLUMNS = {
-    "value": "released value at the inputs before it; may be published",
+    "value": "released value at the inputs before it; of a curve of logarithms, the median",
     "curve_low_95": "lower end of the 95 % interval for the curve, if the model is right",
     "curve_high_95": "upper end of it",
     "output_low_95": "lower end of the 95 % interval for one further record's output, if the model is right",
@@ -102,6 +102,7 @@ def release_card(published: Published, spec: ReleaseSpec, ledger: Ledger, column
     return {
         "schema": SCHEMA,
         "what": f"{spec.built.label}: {spec.y} predicted on a public grid with differential privacy",
+        "measured": f"the natural logarithm of {spec.y}" if spec.log else spec.y,
         "guarantee": guarantee_to_object(published.guarantee),
         "tradeoff": {"false_alarms": _BLAMED, "found_at_most": _found_at_most(published.guarantee)},
         "config": spec_to_object(spec),

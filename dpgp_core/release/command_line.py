@@ -31,9 +31,13 @@ NEW_LEDGER_HELP = (
     "make the file of --ledger, which must not be there yet; it starts with the releases that the configuration lists"
 )
 DIALECT_HELP = "how the table is written; semicolons go with decimal commas; default: %(default)s"
+LOG_HELP = (
+    "measure the natural logarithm of the output, as prices need: bounds stay in the output's unit and must lie above "
+    "0, values come back by exp, and errors are factors"
+)
 TOLERANCE_HELP = (
-    "values are of use where the curve is known to within this much, in the output's unit: the table marks which are; "
-    "goes before the configuration's"
+    "values are of use where the curve is known to within this much, in the output's unit, or this factor with --log: "
+    "the table marks which are; goes before the configuration's"
 )
 INPUTS_PUBLIC_HELP = (
     "treat the inputs as public from now on, and record that in the ledger: needed before releases that protect inputs "
@@ -119,6 +123,7 @@ def _parser() -> _Parser:
     release.add_argument("--dialect", choices=list(DIALECTS), default="comma", help=DIALECT_HELP)
     release.add_argument("--config", required=True, metavar="FILE", help="what to release: JSON, or a release.json")
     release.add_argument("--out", required=True, metavar="FILE", help="the zip to write")
+    release.add_argument("--log", action="store_true", help=LOG_HELP)
     release.add_argument("--tolerance", type=float, metavar="NUMBER", help=TOLERANCE_HELP)
     release.add_argument("--ledger", metavar="FILE", help=LEDGER_HELP)
     release.add_argument("--new-ledger", action="store_true", help=NEW_LEDGER_HELP)
@@ -160,7 +165,8 @@ def _release(options: argparse.Namespace) -> str:
 def _declared(config: bytes, options: argparse.Namespace) -> ReleaseSpec:
     """The configuration, with what the command says instead."""
     spec = spec_from_json(config)
-    return spec if options.tolerance is None else replace(spec, tolerance=options.tolerance)
+    tolerance = spec.tolerance if options.tolerance is None else options.tolerance
+    return replace(spec, tolerance=tolerance, log=spec.log or options.log)
 
 
 def _summary(spec: ReleaseSpec, ledger: Ledger, options: argparse.Namespace) -> str:

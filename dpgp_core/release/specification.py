@@ -16,6 +16,7 @@ from ..mechanisms.base import Mechanism
 from ..mechanisms.catalogue import KERNEL_NAMES, Entry
 from . import number_checks
 from .choices import CHOICES, DECLARED, build
+from .output_scale import MOST_RATIO, OutputScale
 
 MAX_INPUTS = 10
 MAX_GRID = 2_500  # points of the prediction grid in all
@@ -49,13 +50,15 @@ class ReleaseSpec:
         total_delta: delta of that limit; None for ``delta``.
         lengthscale: of the kernel, one per input, in ``x_units``.
         noise_variance: variance of one record about the curve over the variance of the curve.
-        y_scale: public size of the curve's variation, in ``y_unit``; None for a quarter of the bounds' width.
+        y_scale: public size of the curve's variation, as measured; None for a quarter of the bounds' width.
         mechanism: one of ``CHOICES``.
         kernel: one of ``KERNEL_NAMES``.
         grid: points along each input, 2 or more, at which predictions are made; never at private positions.
         cells: cells of the box along each input, for mechanisms that divide it; None for 6 there.
-        tolerance: values are of use where the curve is known to within +- this, in ``y_unit``; marked in the released
-            table, and nothing else depends on it. None for what the bounds alone say: half of their width.
+        tolerance: values are of use where the curve is known to within +- this, in ``y_unit``, or to within this factor
+            where ``log``; marked in the released table, and nothing else depends on it. None for what the bounds alone
+            say: half of their width, or the root of their ratio.
+        log: measure the natural logarithm of the output, as prices need: errors are then factors.
 
     Attributes:
         built: the mechanism.
@@ -84,6 +87,7 @@ class ReleaseSpec:
     grid: tuple[int, ...]
     cells: int | None = None
     tolerance: float | None = field(default=None, compare=False)  # the same is measured and computed whatever it is
+    log: bool = False
     built: Mechanism = field(init=False, repr=False, compare=False)
     guarantee: Guarantee = field(init=False, repr=False, compare=False)
 
@@ -105,18 +109,26 @@ class ReleaseSpec:
 
     @property
     def output_range(self) -> float:
-        """Largest change of one output, in ``y_unit``."""
-        return self.y_bounds[1] - self.y_bounds[0]
+        """Largest change of one output, as measured."""
+        low, high = self.output_scale.measured_bounds
+        return high - low
+
+    @property
+    def output_scale(self) -> OutputScale:
+        """Both ways between the output as declared and as measured."""
+        return OutputScale(bounds=self.y_bounds, unit=self.y_unit, log=self.log)
 
     @property
     def scale(self) -> float:
-        """``y_scale``, or its public default."""
+        """``y_scale``, or its public default; as measured."""
         return self.output_range / 4 if self.y_scale is None else self.y_scale
 
     @property
     def of_use(self) -> float:
-        """Half of the widest interval with which a released value says something: ``tolerance``, or its default."""
-        return self.output_range / 2 if self.tolerance is None else self.tolerance
+        """``tolerance``, or its default: half of the widest interval with which a released value says something."""
+        if self.tolerance is not None:
+            return self.tolerance
+        return math.exp(self.output_range / 2) if self.log else self.output_range / 2
 
     @property
     def protects_inputs(self) -> bool:
@@ -151,7 +163,19 @@ class ReleaseSpec:
         self._set("x_box", tuple(number_checks.interval("each entry of x_box", pair) for pair in boxes))
         number_checks.text("y_unit", self.y_unit, empty=True)
         self._set("y_bounds", number_checks.interval("y_bounds", self.y_bounds))
+        self._check_log()
         number_checks.text("unit", self.unit)
+
+    def _check_log(self) -> None:
+        if not isinstance(self.log, bool):
+            raise ValueError(f"log must be true or false, got {number_checks.shown(self.log)}")
+        low, high = self.y_bounds
+        if self.log and low <= 0:
+            raise ValueError(f"y_bounds must lie above 0 where logarithms are measured, got low = {low:g}; raise it")
+        if self.log and high / low > MOST_RATIO:
+            raise ValueError(
+                f"y_bounds are a factor {high / low:g} apart, more than {MOST_RATIO:g}; narrow them for log"
+            )
 
     def _check_model(self) -> None:
         number_checks.one_of("mechanism", self.mechanism, list(CHOICES))
@@ -179,7 +203,7 @@ class ReleaseSpec:
             )
 
         if self.tolerance is not None:
-            finest, widest = 1e-6 * self.output_range, 10 * self.output_range
+            finest, widest = (1.000001, 1e6) if self.log else (1e-6 * self.output_range, 10 * self.output_range)
             self._set("tolerance", number_checks.number("tolerance", self.tolerance, finest, widest))
 
     def _check_grid(self) -> None:

@@ -213,6 +213,28 @@ def spec_of(app: AppTest):
     return app.session_state["own_ready"][1].plan.spec
 
 
+def test_logarithms_speak_in_factors(open_page):
+    app = declared(open_page)
+    [box] = [each for each in app.checkbox if each.key == "own_f_log"]
+    app = tolerated(box.check().run(), 1.2)
+    assert "The curve will be known to about **a factor of 1." in page_text(app)
+    app = press(app, "Work it out")
+    table = next(each.value for each in app.dataframe if "ε" in each.value)
+    widths = table["curve within a factor of, 95 %"].astype(float)
+    assert (widths > 1).all()
+    assert (widths.diff().dropna() < 0).all()
+    wanted = next(each for each in app.number_input if each.label.startswith("I need the curve to within a factor of"))
+    app = wanted.set_value(float(widths[2]) + 0.01).run()
+    assert "**ε = 0.5** is the smallest of these" in " ".join(each.value for each in app.markdown)
+    app = press(app, "Make release 1")
+    assert not app.exception
+    assert "of 51 points the curve is not known to within a factor of 1.2" in said(app)
+    assert spec_from_json(last_zip(app).read("release.json")).log
+    assert app.dataframe[-1].value["released value"].between(30, 400).all()
+    app = declare(app, low=0.0)
+    assert "must lie above 0 where logarithms are measured" in said(app).replace("\\", "")
+
+
 def test_many_rows_go_through_a_low_rank_form_and_the_page_says_so(open_page):
     rows = "age,height\n" + "\n".join(f"{5 + 60 * i / 1600},{100 + i % 7}" for i in range(1600))
     app = declared(open_page, rows.encode())

@@ -35,7 +35,8 @@ def figure(published: Published, spec: ReleaseSpec) -> str:
 
 def _curve(published: Published, spec: ReleaseSpec, within: BoolArray) -> str:
     x, (low, high) = published.X_test[:, 0], published.curve
-    reach = spec.y_bounds[0] - spec.output_range / 2, spec.y_bounds[1] + spec.output_range / 2
+    margin = (spec.y_bounds[1] - spec.y_bounds[0]) / 2
+    reach = spec.y_bounds[0] - margin, spec.y_bounds[1] + margin
     bottom, top = max(float(low.min()), reach[0]), min(float(high.max()), reach[1])
     bottom, top = (bottom, top) if bottom < top else reach
     across, up = _scaled(x, spec.x_box[0], _LEFT, _RIGHT), (bottom, top)

@@ -82,6 +82,11 @@ def _released(card: Mapping[str, Any]) -> Rows:
     yield "Domain", f"a public grid over {', '.join(domain)}"
     low, high = config["y_bounds"]
     yield "Bounds", f"declared without looking: {_number(low)} to {_number(high)}{unit}; what lies outside was clipped"
+    if config["log"]:
+        yield (
+            "Measured",
+            f"{card['measured']}; values are mapped back by exp, to the median, and errors are factors",
+        )
     yield (
         "Intervals",
         f"the curve, and one further record, lie within theirs with {_percent(values['level'])} probability, privacy "
@@ -91,7 +96,7 @@ def _released(card: Mapping[str, Any]) -> Rows:
         yield (
             "Of use",
             f"{_number(values['within_tolerance'])} of {_number(values['rows'])} values: where the curve is known to "
-            f"within ± {_number(values['tolerance'])}{unit}; the others are grey in the figure",
+            f"within {_error(values['tolerance'], config['log'], unit)}; the others are grey in the figure",
         )
 
 
@@ -131,6 +136,10 @@ def _hidden(promise: Mapping[str, Any]) -> str:
 def _table(rows: Rows) -> str:
     cells = (f"<tr><th>{escape(name)}</th><td>{escape(words)}</td></tr>" for name, words in rows)
     return f"<table>{''.join(cells)}</table>"
+
+
+def _error(value: float, log: bool, unit: str) -> str:
+    return f"a factor of {_number(value)}" if log else f"± {_number(value)}{unit}"
 
 
 def _number(value: float) -> str:

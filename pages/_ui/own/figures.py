@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 
 import numpy as np
 import plotly.graph_objects as go
@@ -17,6 +18,7 @@ from pages._ui.look.plots import HEIGHT, axis, finish
 from pages._ui.look.text import at_least, at_most, number, plain
 
 OF_NO_USE = "#8a8a8a"  # values that are not known well enough; hollow or dashed, so that grey is not the only sign
+_HUGE = math.log(1e6)
 
 
 def so_far(releases: int, limit: float | None, spent: float) -> str:
@@ -48,12 +50,22 @@ def interval_sentence(spec: ReleaseSpec, half_width: FloatArray | None, step: fl
             "This mechanism protects the inputs too, so how wide its intervals come out is known only with the "
             "release, and is part of it."
         )
-    unit = f" {spec.y_unit}" if spec.y_unit else ""
-    low, middle, high = (f"{number(float(value))}{unit}" for value in np.quantile(half_width, [0.1, 0.5, 0.9]))
+    low, middle, high = (error(spec, float(width)) for width in np.quantile(half_width, [0.1, 0.5, 0.9]))
     return (
-        f"The curve will be known to about **± {middle}** with 95 % probability ({low} to {high} over most of the "
+        f"The curve will be known to about **{middle}** with 95 % probability ({low} to {high} over most of the "
         f"grid), privacy noise included, if the model is right. Values will be rounded to multiples of {step:g}."
     )
+
+
+def error(spec: ReleaseSpec, width: float) -> str:
+    """Half of an interval, as measured, in words: ± 8.5 cm, or a factor of 1.23."""
+    unit = f" {plain(spec.y_unit)}" if spec.y_unit else ""
+    return f"a factor of {factor(width)}" if spec.log else f"± {number(width)}{unit}"
+
+
+def factor(width: float) -> str:
+    """Half of an interval of logarithms as a factor."""
+    return number(math.exp(width), 3) if width < _HUGE else "over a million"
 
 
 def worth(published: Published, spec: ReleaseSpec) -> str:

@@ -43,7 +43,7 @@ def declared(columns: Sequence[str], total: float | None, inputs_public: bool) -
     values |= _outputs() | _inputs(values["x"] or [])
     st.header("3. Choose a mechanism and a budget")
     values |= _model(inputs_public) | _budget(total)
-    values["tolerance"] = _tolerance(values["y_unit"])
+    values["tolerance"] = _tolerance(values["y_unit"], values["log"])
     keep()
     return _spec(values)
 
@@ -110,7 +110,13 @@ def _outputs() -> dict[str, Any]:
         help="Public lower bound. Values below it are clipped; a narrow range needs less noise.",
     )
     high = row[3].number_input("y is at most", value=None, key=_key("high"), help="Public upper bound.")
-    return {"unit": unit, "y_unit": y_unit, "low": low, "high": high}
+    log = st.checkbox(
+        "Measure the logarithm of y: for prices, incomes and the like",
+        key=_key("log", False),
+        help="Errors are then factors, the same for cheap and dear. The bounds stay as they are and must lie above 0; "
+        "released values come back as they are, as medians. It costs no privacy: it changes each row by itself.",
+    )
+    return {"unit": unit, "y_unit": y_unit, "low": low, "high": high, "log": log}
 
 
 def _inputs(x: Sequence[str]) -> dict[str, Any]:
@@ -239,10 +245,11 @@ def _budget(total: float | None) -> dict[str, Any]:
     return {"epsilon": epsilon, "delta": delta, "total": declared_total}
 
 
-def _tolerance(unit: str) -> float | None:
+def _tolerance(unit: str, log: bool) -> float | None:
     """In the link, unlike what is declared about the table: a number that is nobody's, and changes no release."""
+    within = "a factor of" if log else f"± [{plain(unit.strip()) or 'y'}]"
     value: float | None = st.number_input(
-        f"Of use within ± [{plain(unit.strip()) or 'y'}], if you wish to say",
+        f"Of use within {within}, if you wish to say",
         min_value=0.0,
         value=None,
         key="tolerance",
@@ -289,6 +296,7 @@ def _spec(values: dict[str, Any]) -> ReleaseSpec | None:
             grid=tuple(values["grid"]),
             cells=values["cells"],
             tolerance=values["tolerance"],
+            log=values["log"],
         )
     except ValueError as error:
         st.error(plain(f"{error}."))

@@ -30,7 +30,7 @@ from dpgp_core.release import (
 )
 from dpgp_core.release.cells import safe_text
 from dpgp_core.release.plan import decimals
-from dpgp_core.release.publishing import within_tolerance
+from dpgp_core.release.publishing import about, within_tolerance
 from pages._ui.look.plots import axis
 from pages._ui.own.figures import OF_NO_USE
 
@@ -132,7 +132,7 @@ def prepared(held: Table, spec: ReleaseSpec) -> Prepared:
 
 
 def outlook(found: Prepared) -> FloatArray:
-    """Half of the 95 % interval for the curve at each of ``OUTLOOK`` (E,), in the output's unit. Public."""
+    """Half of the 95 % interval for the curve at each of ``OUTLOOK`` (E,), as measured. Public."""
     return foreseen(found.plan, found.n, OUTLOOK)
 
 
@@ -166,8 +166,7 @@ def values(published: Published, spec: ReleaseSpec) -> pd.DataFrame:
     for of, (low, high) in (("curve", published.curve), ("output", published.outputs)):
         columns[f"{of}, 95 % from"], columns[f"{of}, to"] = low, high
     if spec.tolerance is not None:
-        unit = f" {spec.y_unit}" if spec.y_unit else ""
-        columns[safe_text(f"within ± {spec.tolerance:g}{unit}")] = within_tolerance(published, spec)
+        columns[safe_text(f"within {about(spec, spec.tolerance)}")] = within_tolerance(published, spec)
     return pd.DataFrame(columns)
 
 
@@ -178,7 +177,7 @@ def greyed(published: Published, spec: ReleaseSpec) -> pd.DataFrame | Styler:
         return shown
     places = max(decimals(published.step), 0)
     names = enumerate(shown.select_dtypes("number"))  # the inputs first
-    formats = {name: "{:.10g}" if at < len(spec.x) else f"{{:.{places}f}}" for at, name in names}
+    formats: dict[Any, Any] = {name: "{:.10g}" if at < len(spec.x) else f"{{:.{places}f}}" for at, name in names}
     return shown.style.format(formats).apply(
         lambda row: [f"color: {OF_NO_USE}" * (not within[row.name])] * len(row), axis=1
     )

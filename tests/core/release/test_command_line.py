@@ -57,6 +57,16 @@ def test_a_tolerance_is_marked_and_said(run, tmp_path):
     assert not (tmp_path / "b.zip").exists()
 
 
+def test_logarithms_are_measured_when_that_is_asked_for(run, tmp_path, make_spec):
+    assert run("--log")[0] == 0
+    assert spec_from_json(card(tmp_path)) == make_spec(log=True)
+    config = json.loads(spec_to_json(make_spec())) | {"y_bounds": [-5, 200]}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    code, _, err = run("--log", out="b.zip")
+    assert code == 2
+    assert "y_bounds must lie above 0 where logarithms are measured, got low = -5; raise it" in err
+
+
 def test_noise_is_new_each_time(run, tmp_path):
     values = []
     for name in ("a.zip", "b.zip"):

@@ -52,9 +52,10 @@ def numbers_in(found):
     return {float(found)} if isinstance(found, int | float) and not isinstance(found, bool) else set()
 
 
+@pytest.mark.parametrize("log", [False, True])
 @pytest.mark.parametrize("mechanism", CHOICES)
-def test_every_number_is_the_cards(make_spec, make_zip, mechanism):
-    files = make_zip(make_spec(mechanism=mechanism, tolerance=33.3, epsilon=0.7, total_epsilon=2.9))
+def test_every_number_is_the_cards(make_spec, make_zip, mechanism, log):
+    files = make_zip(make_spec(mechanism=mechanism, tolerance=33.3, epsilon=0.7, total_epsilon=2.9, log=log))
     card, read = json.loads(files["release.json"]), Read(files["card.html"].decode())
     known = numbers_in(card)
     known |= {float(rounded_up(each)) for each in known} | {len(card["ledger"]["entries"])}
