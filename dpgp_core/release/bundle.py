@@ -99,7 +99,19 @@ def release_card(published: Published, spec: ReleaseSpec, ledger: Ledger, column
     inputs = {name: f"input, in {unit}" if unit else "input" for name, unit in zip(spec.x, spec.x_units, strict=True)}
     within = within_tolerance(published, spec)
     tolerance = {} if spec.tolerance is None else {"tolerance": spec.tolerance, "within_tolerance": int(within.sum())}
-    return {
+    degrees = spec.degrees
+    projection = (
+        {}
+        if degrees is None
+        else {
+            "projection": {
+                "kind": "equirectangular about the middle of the box",
+                "km_in_a_degree": [round(each, 3) for each in degrees.kilometres],
+                "east_west_error": float(rounded_up(degrees.error, 2)),
+            }
+        }
+    )
+    return projection | {
         "schema": SCHEMA,
         "what": f"{spec.built.label}: {spec.y} predicted on a public grid with differential privacy",
         "measured": f"the natural logarithm of {spec.y}" if spec.log else spec.y,

@@ -31,6 +31,9 @@ NEW_LEDGER_HELP = (
     "make the file of --ledger, which must not be there yet; it starts with the releases that the configuration lists"
 )
 DIALECT_HELP = "how the table is written; semicolons go with decimal commas; default: %(default)s"
+DEGREES_HELP = (
+    "input columns in degrees: distances are in km, and so are their lengthscales; their box stays in degrees"
+)
 LOG_HELP = (
     "measure the natural logarithm of the output, as prices need: bounds stay in the output's unit and must lie above "
     "0, values come back by exp, and errors are factors"
@@ -123,6 +126,7 @@ def _parser() -> _Parser:
     release.add_argument("--dialect", choices=list(DIALECTS), default="comma", help=DIALECT_HELP)
     release.add_argument("--config", required=True, metavar="FILE", help="what to release: JSON, or a release.json")
     release.add_argument("--out", required=True, metavar="FILE", help="the zip to write")
+    release.add_argument("--degrees", nargs=2, metavar=("LONGITUDE", "LATITUDE"), help=DEGREES_HELP)
     release.add_argument("--log", action="store_true", help=LOG_HELP)
     release.add_argument("--tolerance", type=float, metavar="NUMBER", help=TOLERANCE_HELP)
     release.add_argument("--ledger", metavar="FILE", help=LEDGER_HELP)
@@ -166,7 +170,8 @@ def _declared(config: bytes, options: argparse.Namespace) -> ReleaseSpec:
     """The configuration, with what the command says instead."""
     spec = spec_from_json(config)
     tolerance = spec.tolerance if options.tolerance is None else options.tolerance
-    return replace(spec, tolerance=tolerance, log=spec.log or options.log)
+    coordinates = tuple(options.degrees) if options.degrees else spec.coordinates
+    return replace(spec, tolerance=tolerance, log=spec.log or options.log, coordinates=coordinates)
 
 
 def _summary(spec: ReleaseSpec, ledger: Ledger, options: argparse.Namespace) -> str:

@@ -52,7 +52,7 @@ def _made_up(spec: ReleaseSpec, X: FloatArray | None, n: int, rng: np.random.Gen
     if X is None:
         X = rng.uniform(low, high, (n, len(low)))
     half, automatic = spec.output_range / 2, spec.choice.automatic
-    length = (high - low) / 4 if automatic else np.array(spec.lengthscale)
+    length = (high - low) / 4 if automatic else np.array(spec.lengths)
     size = half / math.sqrt(3) if automatic else spec.scale
     noise = 0.2 * half if automatic else math.sqrt(spec.noise_variance) * spec.scale
     waves = X @ (rng.standard_normal((len(low), _WAVES)) / length[:, None]) + rng.uniform(0, 2 * math.pi, _WAVES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,7 +17,8 @@ from ..mechanisms.base import Mechanism
 from ..mechanisms.catalogue import KERNEL_NAMES, Entry
 from . import number_checks
 from .choices import CHOICES, DECLARED, build
-from .output_scale import MOST_RATIO, OutputScale
+from .declared.coordinates import Coordinates
+from .declared.output_scale import OutputScale
 
 MAX_INPUTS = 10
 MAX_GRID = 2_500  # points of the prediction grid in all
@@ -48,7 +50,7 @@ class ReleaseSpec:
         epsilon, delta: the budget of one release; delta is 0 for "integral_bins", and only for it.
         total_epsilon: declared limit for all releases of the same table together.
         total_delta: delta of that limit; None for ``delta``.
-        lengthscale: of the kernel, one per input, in ``x_units``.
+        lengthscale: of the kernel, one per input, in ``x_units``; in km for ``coordinates``.
         noise_variance: variance of one record about the curve over the variance of the curve.
         y_scale: public size of the curve's variation, as measured; None for a quarter of the bounds' width.
         mechanism: one of ``CHOICES``.
@@ -58,6 +60,8 @@ class ReleaseSpec:
         tolerance: values are of use where the curve is known to within +- this, in ``y_unit``, or to within this factor
             where ``log``; marked in the released table, and nothing else depends on it. None for what the bounds alone
             say: half of their width, or the root of their ratio.
+        coordinates: names of the input columns that are longitude and latitude in degrees, if two are: distances
+            between them are then in km.
         log: measure the natural logarithm of the output, as prices need: errors are then factors.
 
     Attributes:
@@ -88,6 +92,7 @@ class ReleaseSpec:
     cells: int | None = None
     tolerance: float | None = field(default=None, compare=False)  # the same is measured and computed whatever it is
     log: bool = False
+    coordinates: tuple[str, str] | None = None
     built: Mechanism = field(init=False, repr=False, compare=False)
     guarantee: Guarantee = field(init=False, repr=False, compare=False)
 
@@ -122,6 +127,19 @@ class ReleaseSpec:
     def scale(self) -> float:
         """``y_scale``, or its public default; as measured."""
         return self.output_range / 4 if self.y_scale is None else self.y_scale
+
+    @property
+    def degrees(self) -> Coordinates | None:
+        """What the degrees of ``coordinates`` are worth in km; None without."""
+        if self.coordinates is None:
+            return None
+        (longitude, latitude), box = self.coordinates, dict(zip(self.x, self.x_box, strict=True))
+        return Coordinates(longitude=longitude, latitude=latitude, longitudes=box[longitude], latitudes=box[latitude])
+
+    @property
+    def lengths(self) -> tuple[float, ...]:
+        """``lengthscale`` in ``x_units`` throughout."""
+        return self._in_units(self.lengthscale)
 
     @property
     def of_use(self) -> float:
@@ -163,19 +181,26 @@ class ReleaseSpec:
         self._set("x_box", tuple(number_checks.interval("each entry of x_box", pair) for pair in boxes))
         number_checks.text("y_unit", self.y_unit, empty=True)
         self._set("y_bounds", number_checks.interval("y_bounds", self.y_bounds))
-        self._check_log()
-        number_checks.text("unit", self.unit)
-
-    def _check_log(self) -> None:
         if not isinstance(self.log, bool):
             raise ValueError(f"log must be true or false, got {number_checks.shown(self.log)}")
-        low, high = self.y_bounds
-        if self.log and low <= 0:
-            raise ValueError(f"y_bounds must lie above 0 where logarithms are measured, got low = {low:g}; raise it")
-        if self.log and high / low > MOST_RATIO:
-            raise ValueError(
-                f"y_bounds are a factor {high / low:g} apart, more than {MOST_RATIO:g}; narrow them for log"
-            )
+        self.output_scale  # noqa: B018  # checks the bounds
+        self._check_coordinates()
+        number_checks.text("unit", self.unit)
+
+    def _in_units(self, lengths: Sequence[float]) -> tuple[float, ...]:
+        degrees = self.degrees
+        return tuple(
+            length if degrees is None else degrees.in_degrees(name, length)
+            for name, length in zip(self.x, lengths, strict=True)
+        )
+
+    def _check_coordinates(self) -> None:
+        if self.coordinates is None:
+            return
+        self._set("coordinates", number_checks.texts("coordinates", self.coordinates))
+        if len(self.coordinates) != 2 or len(set(self.coordinates) & set(self.x)) != 2:
+            raise ValueError("coordinates must be two different names of x: [longitude, latitude]")
+        self.degrees  # noqa: B018  # checks the box
 
     def _check_model(self) -> None:
         number_checks.one_of("mechanism", self.mechanism, list(CHOICES))
@@ -189,7 +214,8 @@ class ReleaseSpec:
             allowed = " or ".join(self.choice.kernels)
             raise ValueError(f"mechanism {self.mechanism!r} needs kernel {allowed}, got {self.kernel!r}")
         scales = number_checks.entries("lengthscale", self.lengthscale, len(self.x))
-        widths = [high - low for low, high in self.x_box]
+        unit_lengths = self._in_units([1.0] * len(self.x))
+        widths = [(high - low) / unit for (low, high), unit in zip(self.x_box, unit_lengths, strict=True)]
         lengthscale = tuple(
             number_checks.number("each entry of lengthscale", value, 1e-3 * width, 1e3 * width)
             for value, width in zip(scales, widths, strict=True)
@@ -236,7 +262,8 @@ class ReleaseSpec:
         check_budget(self.epsilon, self.delta or total_delta)
         check_budget(self.total_epsilon, total_delta)
         self._set("total_delta", total_delta)
-        self._set("built", build(**{name: getattr(self, name) for name in DECLARED}))
+        declared = {name: getattr(self, name) for name in DECLARED} | {"lengthscale": self.lengths}
+        self._set("built", build(**declared))
         self._set("guarantee", self.built.guarantee.for_unit(self.unit))
         one = self.guarantee.loss.epsilon(total_delta)
         if one > self.total_epsilon * (1 + 1e-9):

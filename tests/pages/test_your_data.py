@@ -82,6 +82,7 @@ def test_nothing_is_inferred_from_the_table(open_page):
         "own_f_low",
         "own_f_high",
         "own_f_total",
+        "tolerance",
     ]
     assert "Still to declare: the private column, an input column" in said(app)
     app = declare(app, y="height", x=["age"])
@@ -233,6 +234,25 @@ def test_logarithms_speak_in_factors(open_page):
     assert app.dataframe[-1].value["released value"].between(30, 400).all()
     app = declare(app, low=0.0)
     assert "must lie above 0 where logarithms are measured" in said(app).replace("\\", "")
+
+
+def test_degrees_are_declared_and_lengthscales_are_in_km(open_page):
+    rows = "lon,lat,price\n" + "\n".join(f"{-0.5 + i % 9 / 10},{51.3 + i % 7 / 20},{9 + i}e4" for i in range(60))
+    app = declare(uploaded(open_page, rows.encode()), y="price", x=["lon", "lat"], unit="one sale", total=1.5)
+    app = declare(app, mechanism=CHOICES["refined"].title, low=1e4, high=1e6, y_unit="GBP", delta=1e-4)
+    [box] = [each for each in app.checkbox if each.key == "own_f_degrees"]
+    app = box.check().run()
+    assert [each.label for each in app.number_input if "ength" in each.label] == ["Lengthscale [km]"] * 2
+    sides = {"box_low_lon": -0.6, "box_high_lon": 0.4, "box_low_lat": 51.2, "box_high_lat": 51.8}
+    app = declare(app, **sides, length_lon=8.0, length_lat=8.0, grid_lon=5, grid_lat=4)
+    app = press(app, "Make release 1")
+    assert not app.exception
+    spec = spec_from_json(last_zip(app).read("release.json"))
+    assert (spec.coordinates, spec.lengthscale) == (("lon", "lat"), (8.0, 8.0))
+    layout = json.loads(app.get("plotly_chart")[0].proto.spec)["layout"]
+    assert layout["yaxis"]["scaleratio"] == pytest.approx(1.6, abs=0.02)  # 111.2 km to 69.4 km
+    app = declare(app, x=["lat", "lon"])
+    assert "lat is longitude" in next(each.label for each in app.checkbox if each.key == "own_f_degrees")
 
 
 def test_many_rows_go_through_a_low_rank_form_and_the_page_says_so(open_page):

@@ -82,6 +82,14 @@ def _released(card: Mapping[str, Any]) -> Rows:
     yield "Domain", f"a public grid over {', '.join(domain)}"
     low, high = config["y_bounds"]
     yield "Bounds", f"declared without looking: {_number(low)} to {_number(high)}{unit}; what lies outside was clipped"
+    if "projection" in card:
+        east, north = card["projection"]["km_in_a_degree"]
+        yield (
+            "Distances",
+            f"in km, equirectangular about the middle of the box: {_number(east)} km in a degree of "
+            f"{config['coordinates'][0]}, {_number(north)} km in one of {config['coordinates'][1]}; "
+            f"east-west ones are off by up to {_percent(card['projection']['east_west_error'])}",
+        )
     if config["log"]:
         yield (
             "Measured",

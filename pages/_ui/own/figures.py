@@ -141,6 +141,10 @@ def _map(spec: ReleaseSpec, values: FloatArray, scale: str) -> go.Figure:
     figure = go.Figure(go.Heatmap(x=first, y=second, z=shown, colorscale=scale, colorbar=bar))
     figure.update_xaxes(title=_title(spec.x[0], spec.x_units[0]))
     figure.update_yaxes(title=_title(spec.x[1], spec.x_units[1]))
+    if spec.degrees is not None:  # a kilometre is as long north as east
+        east, north = spec.degrees.kilometres
+        figure.update_yaxes(scaleanchor="x", scaleratio=north / east, constrain="domain")
+        figure.update_xaxes(constrain="domain")
     return finish(figure, HEIGHT)
 
 

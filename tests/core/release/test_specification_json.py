@@ -26,7 +26,18 @@ def test_what_has_a_default_may_be_left_out():
     kept = {
         key: value
         for key, value in GOOD.items()
-        if key not in {"total_delta", "noise_variance", "y_scale", "kernel", "mechanism", "cells", "tolerance", "log"}
+        if key
+        not in {
+            "total_delta",
+            "noise_variance",
+            "y_scale",
+            "kernel",
+            "mechanism",
+            "cells",
+            "tolerance",
+            "log",
+            "coordinates",
+        }
     }
     assert spec_from_object(kept) == EXAMPLE
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import FloatArray
+from ...arrays import FloatArray
 
 MOST_RATIO = 1e12  # of bounds whose logarithm is measured
 
@@ -25,11 +25,23 @@ class OutputScale:
         bounds: public (low, high), in ``unit``; above 0 where ``log``.
         unit: as declared.
         log: whether the natural logarithm is measured.
+
+    Raises:
+        ValueError: the bounds have no logarithms, or are too far apart.
     """
 
     bounds: tuple[float, float]
     unit: str
     log: bool
+
+    def __post_init__(self) -> None:
+        low, high = self.bounds
+        if self.log and low <= 0:
+            raise ValueError(f"y_bounds must lie above 0 where logarithms are measured, got low = {low:g}; raise it")
+        if self.log and high / low > MOST_RATIO:
+            raise ValueError(
+                f"y_bounds are a factor {high / low:g} apart, more than {MOST_RATIO:g}; narrow them for log"
+            )
 
     @property
     def measured_bounds(self) -> tuple[float, float]:

@@ -12,8 +12,8 @@ import pytest
 
 from dpgp_core.release import CHOICES, plan_release, preview, publish, read_table
 from dpgp_core.release.check import check_folder
+from dpgp_core.release.declared.output_scale import OutputScale
 from dpgp_core.release.foreseen import foreseen
-from dpgp_core.release.output_scale import OutputScale
 from dpgp_core.release.plan import without_outputs
 from dpgp_core.release.publishing import about, useful, within_tolerance
 
