@@ -69,9 +69,14 @@ def needs_overlay(question: str) -> None:
     st.info("Switch the educational overlay on in the sidebar to see it.", icon=":material/visibility_off:")
 
 
+def _toolbar(name: str) -> dict[str, Any]:
+    """Of a plotly figure: its camera saves a PNG fit for print."""
+    return {"displaylogo": False, "toImageButtonOptions": {"format": "png", "scale": 3, "filename": name}}
+
+
 def chart(figure: go.Figure, key: str, alt: str) -> None:
     """A plotly figure in the page's theme, with a caption that says what it shows."""
-    st.plotly_chart(figure, key=key, config={"displaylogo": False}, alt=alt)
+    st.plotly_chart(figure, key=key, config=_toolbar(key), alt=alt)
     st.caption(alt)
 
 
@@ -94,9 +99,7 @@ def picked_row(cells: pd.DataFrame, cell: str | None) -> None:
 
 def clickable(figure: go.Figure, key: str, alt: str, on_click: Callable[[], None]) -> None:
     """A chart whose points can be clicked; the callback reads them from the session under ``key``."""
-    st.plotly_chart(
-        figure, key=key, on_select=on_click, selection_mode="points", config={"displaylogo": False}, alt=alt
-    )
+    st.plotly_chart(figure, key=key, on_select=on_click, selection_mode="points", config=_toolbar(key), alt=alt)
     st.caption(alt)
 
 
