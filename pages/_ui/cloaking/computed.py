@@ -63,7 +63,8 @@ def run_published(model: Model, draw: Draw) -> Result:
 
 
 def _scene(data: Dataset, name: str) -> Scene:
-    return pipeline.make_scene(data, exhibit(name).scene)
+    shown = exhibit(name)
+    return pipeline.make_scene(data, shown.scene, shown.drawn)
 
 
 def _fit(data: Dataset, place: Scene, model: Model) -> Predictive:

@@ -110,8 +110,8 @@ class Result:
     computed: frozenset[str]
 
 
-def make_scene(dataset: Dataset, kind: SceneKind | None) -> Scene:
-    """Test points of a dataset: its own inputs, then a grid along the first beyond them; the cells of a map."""
+def make_scene(dataset: Dataset, kind: SceneKind | None, drawn: tuple[float, float] | None = None) -> Scene:
+    """Test points of a dataset: its own inputs, then a grid along the first, as declared; the cells of a map."""
     if kind == "map":
         medians, cells = london_hexes.load(), london_hexes.map_cells()
         empty = cells[cells["sales"] == 0]
@@ -120,7 +120,7 @@ def make_scene(dataset: Dataset, kind: SceneKind | None) -> Scene:
         return Scene(X_test, medians.clipped_y, labels.fillna({"borough": "no sale here"}))
     low, high = dataset.x_box[0]
     # 30 % beyond the domain: the noise peaks where nobody lives, and a map of it should show that.
-    along = np.linspace(low, high + 0.3 * (high - low), GRID_POINTS)
+    along = np.linspace(*(drawn or (low, high + 0.3 * (high - low))), GRID_POINTS)
     grid = np.tile(np.mean(dataset.x_box, axis=1), (GRID_POINTS, 1))  # other inputs in the middle of their box
     grid[:, 0] = along
     return Scene(np.vstack([dataset.X, grid]), dataset.clipped_y)

@@ -39,9 +39,14 @@ def heading_so_far(question: str, answer: str) -> None:
     st.markdown(answer)
 
 
-def metrics(row: Sequence[Metric]) -> None:
-    """Three or four metrics in a compact row under the picture; two a row on narrow screens."""
-    with st.container(horizontal=True, key="metrics"):
+def metrics(row: Sequence[Metric], of: str = "page") -> None:
+    """Three or four metrics in a compact row under the picture; two a row on narrow screens.
+
+    Args:
+        row: the metrics.
+        of: part of the page, where it has several rows.
+    """
+    with st.container(horizontal=True, key=f"metrics_{of}"):
         for metric in row:
             st.metric(
                 metric.label,
