@@ -111,7 +111,7 @@ def _map(spec: ReleaseSpec, values: FloatArray, scale: str) -> go.Figure:
     for size in reversed(spec.grid[2:]):
         cube = cube[..., size // 2]
     first, second = (np.linspace(*box, count) for box, count in zip(spec.x_box[:2], spec.grid[:2], strict=True))
-    bar = {"thickness": 12, "title": {"text": _title(spec.y, spec.y_unit), "side": "right"}}
+    bar = {"title": {"text": _title(spec.y, spec.y_unit), "side": "right"}}
     figure = go.Figure(go.Heatmap(x=first, y=second, z=cube.T, colorscale=scale, colorbar=bar))
     figure.update_xaxes(title=_title(spec.x[0], spec.x_units[0]))
     figure.update_yaxes(title=_title(spec.x[1], spec.x_units[1]))
