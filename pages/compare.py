@@ -72,7 +72,7 @@ if show:
     cards = [best.name, *cards]
 else:
     frame.needs_overlay(QUESTION)
-    cards = ["refined", *cards]
+    cards = ["bayes", *cards]
 for name in dict.fromkeys(cards):
     with st.expander(f"What the guarantee of “{contenders.CONTENDERS[name].title}” says", expanded=name == cards[0]):
         frame.guarantee_card(words.guarantee(contest, name, epsilon, data.privacy_unit))
