@@ -93,7 +93,6 @@ def error_distribution(result: Result, published: Result, unit: str) -> go.Figur
         x=ours.nonprivate_rmse, y=1, yref="paper", text="without privacy", showarrow=False,
         xanchor="left", xshift=4, font={"color": NON_PRIVATE},
     )  # fmt: skip
-    figure.update_layout(barmode="overlay")
     figure.update_xaxes(title=f"error of one draw at its own records, root mean square [{unit}]", range=[0, top])
     figure.update_yaxes(title="share of draws [%]")
     return finish(figure, 300)
@@ -125,7 +124,6 @@ def _heat(values: FloatArray, x: FloatArray, y: FloatArray, x_title: str, y_titl
     figure = go.Figure(
         go.Heatmap(
             z=values.round(4), x=x, y=y, colorscale="PuOr_r", zmin=-bound, zmax=bound,
-            colorbar={"thickness": 12},
         )
     )  # fmt: skip
     figure.update_xaxes(title=x_title)
@@ -141,7 +139,7 @@ def stems(result: Result) -> go.Figure:
     figure = go.Figure()
     figure.add_bar(x=x, y=lambdas, marker={"color": GUARANTEE, "line": {"color": GUARANTEE, "width": 2}}, width=0.01)
     figure.add_scatter(x=x, y=lambdas, mode="markers", marker={"color": GUARANTEE, "size": 5})
-    figure.update_layout(showlegend=False, barmode="overlay")
+    figure.update_layout(showlegend=False)
     figure.update_xaxes(title=axis(data.x_names[0], data.x_units[0]))
     figure.update_yaxes(title="λ, share of the total", rangemode="tozero")
     return finish(figure, 300)

@@ -38,9 +38,10 @@ def metrics(pinned: Result, ours: Result, overlay: bool, shown: Shown) -> list[M
     """Pinned and current figures, A | B; errors only under the overlay."""
     name = ours.dataset.y_name
     then, now = (each.outcome.release.guarantee.budget for each in (pinned, ours))
+    noise = noise_at_records(pinned)
     rows = [
         ("error", "Error of one release at its own records.", pinned.outcome.mean_rmse, ours.outcome.mean_rmse),
-        ("noise", f"Privacy noise at a typical record, {100 * LEVEL:g} %.", *map(noise_at_records, (pinned, ours))),
+        ("noise", f"Privacy noise at a typical record, {100 * LEVEL:g} %.", noise, noise_at_records(ours)),
         ("interval", f"Half of the {100 * LEVEL:g} % interval for one more {name}.", _half(pinned), _half(ours)),
     ]
     deltas = f"δ: {text.small(then.delta)} | {text.small(now.delta)}"

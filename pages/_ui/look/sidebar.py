@@ -23,9 +23,10 @@ from pages._ui.work import cached
 T = TypeVar("T")
 Value = TypeVar("Value", bound=str)
 EPSILON = "ε: more private ⟷ more accurate"
-_BAR = "epsilon_bar"
+_BAR = "epsilon_above"
 Check = Callable[[str], None]
 _BOX: ContextVar[DeltaGenerator | None] = ContextVar("box", default=None)  # where controls go, if not to the sidebar
+_TOP: ContextVar[DeltaGenerator | None] = ContextVar("top", default=None)  # above the page
 
 
 @contextmanager
@@ -132,14 +133,27 @@ def draws(draw: Draw) -> Draw:
     return replace(draw, draws=int(count), seed=seed)
 
 
-def phone_epsilon() -> None:
-    """Epsilon once more, as a slim bar above the picture that only telephones show: their sidebar is closed."""
+@contextmanager
+def bar() -> Iterator[None]:
+    """Keep a place above the page that is drawn meanwhile, for epsilon."""
+    before = _TOP.set(st.container(horizontal=True, vertical_alignment="center", key="bar"))
+    try:
+        yield
+    finally:
+        _TOP.reset(before)
+
+
+def above() -> DeltaGenerator:
+    """The place above the page."""
+    return _TOP.get() or st.container()
+
+
+def repeated_epsilon() -> None:
+    """Epsilon once more, as a slim bar above the page: on telephones, whose sidebar is closed, and in lessons."""
     at = session.control("epsilon")
-    if at not in offers.EPSILONS or not state.stands("epsilon"):
-        return
-    session.move({_BAR: at})
-    with st.container(key="phone_epsilon"):
-        st.select_slider(EPSILON, offers.EPSILONS, key=_BAR, on_change=_take_bar)
+    if at in offers.EPSILONS and state.stands("epsilon"):
+        session.move({_BAR: at})
+        above().select_slider(EPSILON, offers.EPSILONS, key=_BAR, on_change=_take_bar)
 
 
 def _take_bar() -> None:
