@@ -1,6 +1,6 @@
 import streamlit as st
 
-from pages._ui.cloaking import cells, computed, controls, figures, words
+from pages._ui.cloaking import cells, computed, controls, figures, pinned, words
 from pages._ui.look import frame, maps, offers, sidebar, spending, text
 from pages._ui.work import cached
 
@@ -32,6 +32,8 @@ else:
     picked = frame.hexagon_map(maps.deck(table, layer, kind), "hexagons", layer)
 frame.picked_row(table, picked)
 frame.metrics(words.release_metrics(ours, paper, show, text.factor_of))
+then = pinned.find("london_noise_map", offers.MAP, model.dataset)
+pinned.show("london_noise_map", then, ours, show, text.factor_of, text.relative)
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
 with values:
     frame.table(table, data.name, words.OVERLAY_NOTE)

@@ -111,3 +111,20 @@ def test_an_empty_link_is_the_page_untouched():
     found = pin.release_settings({}, offers.CURVE)
     assert (found.model.dataset, found.draw.epsilon, found.design.mechanism) == ("kung", 1.0, "refined")
     assert not found.overlay
+
+
+def test_the_map_compares_figures_with_a_pinned_setting(open_page):
+    app = press(open_page("london_noise_map", epsilon="2"), "pin_this")
+    app.select_slider(key="epsilon").set_value(5).run()
+    assert "**Pinned (A)**: ε = 2; **now (B)**: ε = 5." in page_text(app)
+    shown = row(app)
+    assert shown["A | B: ε"][0] == "2 | 5"
+    then, now = (float(each.split()[-2]) for each in shown["A | B: noise"][0].split(" | "))
+    # both figures and their ratio have two digits
+    assert float(shown["A | B: noise"][1].split()[2]) == pytest.approx(
+        100 * (1 - now / then) if "%" in shown["A | B: noise"][1] else now / then, rel=0.15
+    )
+    alone = open_page("london_noise_map", epsilon="2")
+    noise = next(metric.value for metric in alone.metric if metric.label.startswith("Noise, typical"))
+    assert noise.removeprefix("≤ ") == shown["A | B: noise"][0].split(" | ")[0]
+    assert row(open_page("london_noise_map", **link(app))) == shown

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import streamlit as st
 
@@ -12,6 +14,7 @@ from pages._ui.look import frame, pin, text
 from pages._ui.look.metric import Metric
 from pages._ui.look.offers import DropDown
 
+Plain = Callable[[float], float]
 _TWICE = 2.0  # from here on a factor says more than a percentage
 
 
@@ -26,16 +29,25 @@ def find(page: str, offered: DropDown[str], dataset: str) -> Result | None:
     return computed.run(chosen.model, chosen.design, chosen.draw)
 
 
-def show(page: str, pinned: Result | None, ours: Result, overlay: bool, shown: Shown) -> None:
-    """Buttons; with something pinned, what differs and A | B in figures."""
+def show(
+    page: str, pinned: Result | None, ours: Result, overlay: bool, shown: Shown, plain: Plain = lambda value: value
+) -> None:
+    """Buttons; with something pinned, what differs and A | B in figures. For the arguments see ``metrics``."""
     if pinned is not None:
         st.markdown(pin.differences())
-        frame.metrics(metrics(pinned, ours, overlay, shown), "pinned")
+        frame.metrics(metrics(pinned, ours, overlay, shown, plain), "pinned")
     pin.buttons(page)
 
 
-def metrics(pinned: Result, ours: Result, overlay: bool, shown: Shown) -> list[Metric]:
-    """Pinned and current figures, A | B; errors only under the overlay."""
+def metrics(pinned: Result, ours: Result, overlay: bool, shown: Shown, plain: Plain) -> list[Metric]:
+    """Pinned and current figures, A | B; errors only under the overlay.
+
+    Args:
+        pinned, ours: A and B.
+        overlay: whether errors may be shown.
+        shown: writes a value.
+        plain: the number that is written, for how much larger or smaller B is.
+    """
     name = ours.dataset.y_name
     then, now = (each.outcome.release.guarantee.budget for each in (pinned, ours))
     noise = noise_at_records(pinned)
@@ -48,7 +60,7 @@ def metrics(pinned: Result, ours: Result, overlay: bool, shown: Shown) -> list[M
     return [
         Metric("A | B: ε", f"{then.epsilon:g} | {now.epsilon:g}", deltas),
         *(
-            Metric(f"A | B: {label}", f"{shown(a)} | {shown(b)}", _change(a, b), meaning)
+            Metric(f"A | B: {label}", f"{shown(a)} | {shown(b)}", _change(plain(a), plain(b)), meaning)
             for label, meaning, a, b in (rows if overlay else rows[1:])
         ),
     ]

@@ -37,11 +37,16 @@ def percent(share: float) -> str:
     return f"{number(100 * share)} %"
 
 
+def relative(log_change: float) -> float:
+    """A change of a log price as a share of the price, exp(x) - 1."""
+    return math.expm1(min(log_change, 20.0))
+
+
 def factor_of(log_change: float) -> str:
     """A change of a log price: up to doubling as a percentage of the price, exp(x) - 1; beyond as a factor, exp(x)."""
     if log_change > math.log(2):
         return f"a factor of {number(math.exp(min(log_change, 20.0)))}"
-    return percent(math.expm1(log_change))
+    return percent(relative(log_change))
 
 
 def at_most(value: float, digits: int = 3) -> str:
