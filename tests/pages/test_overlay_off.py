@@ -127,7 +127,6 @@ def test_the_tour_keeps_its_answer_to_itself_without_the_overlay(open_page, step
 @pytest.mark.parametrize("page", PAGES)
 def test_every_page_with_true_data_has_the_overlay_switch(page):
     source = (ROOT / "pages" / f"{page}.py").read_text()
-    # how_cloaking_works is about public inputs, explore_release about released numbers;
-    # your_data asks before it previews
-    needs_none = ("how_cloaking_works", "your_data", "explore_release")
+    # explore_release is about released numbers; your_data asks before it previews
+    needs_none = ("your_data", "explore_release")
     assert (page in needs_none) != bool(re.search(r"\b(show|overlay)\b", source))

@@ -128,3 +128,9 @@ def test_the_map_compares_figures_with_a_pinned_setting(open_page):
     noise = next(metric.value for metric in alone.metric if metric.label.startswith("Noise, typical"))
     assert noise.removeprefix("≤ ") == shown["A | B: noise"][0].split(" | ")[0]
     assert row(open_page("london_noise_map", **link(app))) == shown
+
+
+def test_a_pin_that_leaves_something_out_is_not_said_to_be_the_same_otherwise(open_page):
+    shown = page_text(open_page(PAGE, pin="kung_curves?epsilon=2&kernel=EQ", lengthscale_years="15"))
+    assert "**Pinned (A)**: ε = 2; **now (B)**: ε = 1." in shown
+    assert "All else is the same" not in shown

@@ -60,7 +60,12 @@ def metrics(pinned: Result, ours: Result, overlay: bool, shown: Shown, plain: Pl
     return [
         Metric("A | B: ε", f"{then.epsilon:g} | {now.epsilon:g}", deltas),
         *(
-            Metric(f"A | B: {label}", f"{shown(a)} | {shown(b)}", _change(plain(a), plain(b)), meaning)
+            Metric(
+                f"A | B: {label}",
+                f"{shown(a)} | {shown(b)}".replace("a factor of ", "× "),
+                _change(plain(a), plain(b)),
+                meaning,
+            )
             for label, meaning, a, b in (rows if overlay else rows[1:])
         ),
     ]

@@ -114,10 +114,13 @@ def _unpin() -> None:
 def differences() -> str:
     """Which controls stand elsewhere than what is pinned says, in a sentence. After all controls have been drawn."""
     then, now = dict(parse_qsl(st.query_params.get(PIN, "").partition("?")[2])), _compared(state.address())
-    keys = [key for key in now if then.get(key) != now[key]]
+    keys = [key for key in now if key in then and then[key] != now[key]]
+    whole = now.keys() <= then.keys()
     if not keys:
-        return "**Pinned (A)** is what you see now (B). Move a control, and both are shown."
-    return f"**Pinned (A)**: {_listed(then, keys)}; **now (B)**: {_listed(now, keys)}. All else is the same."
+        same = "**Pinned (A)** is what you see now (B). Move a control, and both are shown."
+        return same if whole else "**Pinned (A)** beside what you see now (B)."
+    rest = " All else is the same." if whole else ""
+    return f"**Pinned (A)**: {_listed(then, keys)}; **now (B)**: {_listed(now, keys)}.{rest}"
 
 
 def _compared(address: Mapping[str, str]) -> dict[str, str]:
@@ -125,4 +128,4 @@ def _compared(address: Mapping[str, str]) -> dict[str, str]:
 
 
 def _listed(address: Mapping[str, str], keys: Iterable[str]) -> str:
-    return ", ".join(f"{_NAMES.get(key, key.replace('_', ' '))} = {text.plain(address.get(key, '?'))}" for key in keys)
+    return ", ".join(f"{_NAMES.get(key, key.replace('_', ' '))} = {text.plain(address[key])}" for key in keys)
