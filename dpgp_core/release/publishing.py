@@ -18,7 +18,7 @@ from .plan import LEVEL, ReleasePlan, decimals, plan_release, released, solvable
 from .specification import ReleaseSpec
 
 Interval = tuple[FloatArray, FloatArray]
-_LAST_DIGITS = 1e-9  # a width of exactly twice the tolerance is within it, however it was rounded
+_LAST_DIGITS = 1e-9  # of a width: it may have been rounded
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -130,9 +130,11 @@ def within_tolerance(published: Published, spec: ReleaseSpec) -> BoolArray:
     From what was released and declared alone.
     """
     low, high = published.curve
+    # as wide as the bounds is too wide; exactly as wide as declared is not
+    slack = 1 + _LAST_DIGITS if spec.tolerance is not None else 1 - _LAST_DIGITS
     if spec.log:
-        return np.asarray(high <= low * spec.of_use**2 * (1 + _LAST_DIGITS))
-    return np.asarray(high - low <= 2 * spec.of_use * (1 + _LAST_DIGITS))
+        return np.asarray(high <= low * spec.of_use**2 * slack)
+    return np.asarray(high - low <= 2 * spec.of_use * slack)
 
 
 def about(spec: ReleaseSpec, error: float) -> str:
