@@ -789,7 +789,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "dpgp_core/release/publishing.py",
         "a zip holds the fit without noise",
-        "values=in_unit(spec, value, plan.step),",
+        "values=values_in_unit(spec, value, plan.step),",
         "values=rounded(preview(spec, dataset, plan), plan.step),",
         ZIPS,
     ),

@@ -27,7 +27,7 @@ class Published:
 
     Attributes:
         X_test: prediction points (P, D), public.
-        values: released values (P,), multiples of ``step``, in ``y_unit``.
+        values: released values (P,), multiples of ``step``, in ``y_unit``, cut to the bounds.
         curve: ends (P,), (P,) of the interval for the curve, at ``LEVEL``.
         outputs: the same for one further record's output.
         statistics: what was measured, one entry.
@@ -104,7 +104,7 @@ def publish(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None = None
     curve, outputs = ((in_unit(spec, low, plan.step), in_unit(spec, high, plan.step)) for low, high in ends)
     return Published(
         X_test=plan.X_test,
-        values=in_unit(spec, value, plan.step),
+        values=values_in_unit(spec, value, plan.step),
         curve=curve,
         outputs=outputs,
         statistics=found.statistics,
@@ -117,6 +117,11 @@ def publish(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None = None
 def in_unit(spec: ReleaseSpec, values: FloatArray, step: float) -> FloatArray:
     """What was measured and mapped, of any shape, as it is published: in ``y_unit``, in multiples of ``step``."""
     return rounded(spec.output_scale.declared(values), step)
+
+
+def values_in_unit(spec: ReleaseSpec, values: FloatArray, step: float) -> FloatArray:
+    """The same for the values, cut to the bounds that outputs keep: what noise drives beyond them is impossible."""
+    return rounded(np.clip(spec.output_scale.declared(values), *spec.y_bounds), step)
 
 
 def rounded(values: FloatArray, step: float) -> FloatArray:
