@@ -93,6 +93,7 @@ class Explored:
         bce: integrated cross-entropy of ``probability``, in nats.
         d_eff: effective dimension of the fit.
         guarantee: for the L paths together.
+        path_epsilon: of one path alone.
         level: threshold in model units.
     """
 
@@ -108,6 +109,7 @@ class Explored:
     bce: float
     d_eff: float
     guarantee: Guarantee
+    path_epsilon: float
     level: float
 
     @property
@@ -136,7 +138,11 @@ class Explored:
     @property
     def estimate_iou(self) -> float:
         """IoU of the non-private estimate."""
-        return float(iou(self.estimate[self.known], self.true_set[self.known]))
+        return self.iou_of(self.estimate)
+
+    def iou_of(self, inside: BoolArray) -> float:
+        """IoU of a set (P,) with the true one, where that is known."""
+        return float(iou(inside[self.known], self.true_set[self.known]))
 
     @property
     def everything_iou(self) -> float:
@@ -186,6 +192,7 @@ def explore(view: View, cutoff: float) -> Explored:
         bce=float(binary_cross_entropy(probability[known], inside)),
         d_eff=effective_dimension(view.kernel(dataset.X, dataset.X), view.r**2),
         guarantee=guarantee,
+        path_epsilon=sampling.guarantee.budget.epsilon,
         level=view.level,
     )
 

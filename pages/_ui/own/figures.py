@@ -137,7 +137,7 @@ def _curve(spec: ReleaseSpec, x: FloatArray, values: FloatArray, colour: str, en
 
 def _map(spec: ReleaseSpec, values: FloatArray, scale: str) -> go.Figure:
     first, second, shown = _slice(spec, values)
-    bar = {"thickness": 12, "title": {"text": _title(spec.y, spec.y_unit), "side": "right"}}
+    bar = {"title": {"text": _title(spec.y, spec.y_unit), "side": "right"}}
     figure = go.Figure(go.Heatmap(x=first, y=second, z=shown, colorscale=scale, colorbar=bar))
     figure.update_xaxes(title=_title(spec.x[0], spec.x_units[0]))
     figure.update_yaxes(title=_title(spec.x[1], spec.x_units[1]))
