@@ -123,5 +123,6 @@ EXHIBITS = (
         start=(0.08, 8, 0.05),
         validated=3,
         searched=4,
+        truth_of="outputs",
     ),
 )

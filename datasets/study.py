@@ -65,6 +65,7 @@ class Study:
         noise: the one it opens with; of simulated maps where the data are real.
         start: lengthscale, r and s that the page opens with: an epsilon of 2 to 4.
         validated, searched: simulated sets that choose the cutoff, and that settings are searched on.
+        truth_of: what ``shown`` gives as the truth: f, or outputs where nobody knows f.
     """
 
     name: str
@@ -80,6 +81,7 @@ class Study:
     start: tuple[float, float, float]
     validated: int
     searched: int
+    truth_of: Literal["function", "outputs"] = "function"
 
     @property
     def diameter(self) -> float:

@@ -1,6 +1,6 @@
 import streamlit as st
 
-from pages._ui.compare import computed, contenders, controls, figures, words
+from pages._ui.compare import computed, contenders, controls, figures, possible_shown, words
 from pages._ui.look import frame, sidebar, text
 from pages._ui.look.metric import Metric
 from pages._ui.work import cached
@@ -31,9 +31,7 @@ if show:
     so_far.empty()
     curves = {name: curves[name] for name in contenders.CONTENDERS}
     needs = {name: computed.needed(contest, name, target) for name in curves}
-    ranking = words.ranking(curves, epsilon)
-    best, runner_up = ranking[0], ranking[1]
-
+    best, runner_up = words.ranking(curves, epsilon)[:2]
     frame.heading(
         QUESTION,
         f"At ε = {epsilon:g}, **{best.title}** has the least held-out error, about **{shown(best.error)}**; next is "
@@ -58,17 +56,23 @@ if show:
             Metric("ε for the target", words.least_epsilon(needs, contest), f"error at most {shown(target)}"),
         ]
     )
-    values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
+    values, limits, how, lesson = st.tabs(["Table", "What is possible", "How it is computed", "Try this"])
     with values:
         frame.table(words.table(curves, contest, epsilon, scale, needs), "compare", words.TABLE_NOTE)
     with how:
         frame.steps(words.EXPLANATION)
     with lesson:
         frame.lessons("compare", words.LESSONS)
+    with limits:
+        if controls.asks_for_limits():
+            found = computed.limits(contest)
+            drawn = cached.drawn(possible_shown.figure, found, scale, of=contest)
+            frame.chart(drawn, "possible", possible_shown.caption())
+            frame.table(possible_shown.table(found, scale), "possible", possible_shown.NOTE)
     cards = [best.name, *cards]
 else:
     frame.needs_overlay(QUESTION)
-    cards = ["refined", *cards]
+    cards = ["bayes", *cards]
 for name in dict.fromkeys(cards):
     with st.expander(f"What the guarantee of “{contenders.CONTENDERS[name].title}” says", expanded=name == cards[0]):
         frame.guarantee_card(words.guarantee(contest, name, epsilon, data.privacy_unit))

@@ -86,7 +86,11 @@ def cell_multipliers(noise_multiplier: float, stages: int) -> tuple[float, tuple
 
 
 def run_cells(
-    setting: CellSetting, counts: CellCounts, multipliers: Sequence[float], reader: Reader
+    setting: CellSetting,
+    counts: CellCounts,
+    multipliers: Sequence[float],
+    reader: Reader,
+    strategies: Sequence[FloatArray] | None = None,
 ) -> tuple[CellReleased, Posterior]:
     """Measure counts, then stage after stage, each planned from what was released before.
 
@@ -95,13 +99,17 @@ def run_cells(
         counts: stage 0, planned in advance.
         multipliers: s_i of the residual stages.
         reader: measures.
+        strategies: B (r, M) of each residual stage, public, instead of planning them.
     """
     z = reader.counts(counts)
     seen, now = list[CellObserved](), _start(setting, counts, z)
-    for s in multipliers:
+    for stage, s in enumerate(multipliers):
         low, high, g = _intervals(setting, now, first=not seen)
         linear = _linear(setting, now, (low, high, g))
-        B = plan_stage(setting.models, now.states, now.weights, linear, now.counts.mean, s, setting.gap)
+        if strategies is None:
+            B = plan_stage(setting.models, now.states, now.weights, linear, now.counts.mean, s, setting.gap)
+        else:
+            B = strategies[stage]
         ends = (-2 * setting.half_range, 2 * setting.half_range)
         measurement = CellResiduals(B=B, low=low, high=high, bounds=ends, noise_multiplier=s)
         released = reader.residuals(measurement, g)

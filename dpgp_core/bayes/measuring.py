@@ -79,8 +79,12 @@ def measure_for_teaching(setting: Setting, dataset: Dataset, rng: np.random.Gene
 
 def measure_silently(setting: Setting, dataset: Dataset) -> Predicted:
     """The same stages without any noise. Not private."""
-    outcome = run_stages(*setting[:4], _floats(dataset, lambda rows: np.zeros((1, rows))), clip=setting.clip)
+    outcome = run_stages(*setting[:4], in_floats(dataset.standardised(), _silence), clip=setting.clip)
     return Predicted(outcome.observed, mixture_of(setting.places, outcome.states, outcome.weights))
+
+
+def _silence(rows: int) -> FloatArray:
+    return np.zeros((1, rows))
 
 
 def _measured(setting: Setting, dataset: Dataset, guarantee: Guarantee) -> Statistics:
@@ -154,11 +158,16 @@ def teaching(dataset: Dataset, rng: np.random.Generator, draws: int) -> Measure:
         rng: source of the noise.
         draws: D.
     """
-    return _floats(dataset, lambda rows: rng.standard_normal((draws, rows)))
+    return in_floats(dataset.standardised(), lambda rows: rng.standard_normal((draws, rows)))
 
 
-def _floats(dataset: Dataset, noise: Callable[[int], FloatArray]) -> Measure:
-    y = dataset.standardised()
+def in_floats(y: FloatArray, noise: Callable[[int], FloatArray]) -> Measure:
+    """Measure in floats. Not for release.
+
+    Args:
+        y: outputs (n,), or of each draw (D, n), in model units.
+        noise: standard normals (D, r) for r rows.
+    """
 
     def measure(stage: PlannedStage, low: FloatArray, high: FloatArray) -> FloatArray:
         q = (np.clip(y, low, high) - (low + high) / 2) / (high - low)

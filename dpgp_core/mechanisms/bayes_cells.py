@@ -90,7 +90,8 @@ def measure_cells(
     )
     if rng is None:
         return release
-    silent, _ = _draw(settings, plan, X_test, CellsSilently(dataset, grid))
+    stages = [stage.B for stage in measured[0].stages]  # the same as of the first draw
+    silent, _ = _draw(settings, plan, X_test, CellsSilently(dataset, grid), stages)
     mean = NotPrivate(replace(uncertainty, prediction=silent).values[0])
     taught = replace(together, not_covered=(TEACHING, *together.not_covered))
     return TeachingBayesRelease(**{**vars(release), "guarantee": taught, "mean": mean})
@@ -118,7 +119,14 @@ def uncertainty_of(public: Dataset | CellStatistics, prediction: Mixture) -> Mix
     )
 
 
-def _draw(settings: BayesSettings, plan: CellPlan, X_test: FloatArray, reader: Reader) -> tuple[Mixture, CellReleased]:
+def _draw(
+    settings: BayesSettings,
+    plan: CellPlan,
+    X_test: FloatArray,
+    reader: Reader,
+    strategies: Sequence[FloatArray] | None = None,
+) -> tuple[Mixture, CellReleased]:
     s, multipliers = cell_multipliers(settings.noise_multiplier, settings.stages)
-    released, found = run_cells(plan.setting, CellCounts(B=plan.B, noise_multiplier=s), multipliers, reader)
+    counts = CellCounts(B=plan.B, noise_multiplier=s)
+    released, found = run_cells(plan.setting, counts, multipliers, reader, strategies)
     return cell_mixture(plan.setting.models, found, X_test), released

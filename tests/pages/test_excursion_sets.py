@@ -39,14 +39,17 @@ def test_released_paths_are_drawn_and_truth_only_under_the_overlay(open_page):
     shown = traces(open_page("excursion_sets", paths="3"))
     assert {"truth", "true data", "non-private fit", "released path"} <= set(shown)
     app = open_page("excursion_sets", paths="3", overlay="false")
-    assert set(traces(app)) == {"released path"}
+    assert set(traces(app)) == {"released path", "Bayes release"}
     assert not [column for column in app.dataframe[0].value if "not private" in column]
     assert "overlaps the true set" not in page_text(app)
 
 
 def test_london_truth_needs_the_overlay(open_page):
     app = open_page("excursion_sets", excursion="london", overlay="false")
-    assert list(app.selectbox(key="excursion_layer").options) == ["Released paths above the threshold"]
+    assert list(app.selectbox(key="excursion_layer").options) == [
+        "Released paths above the threshold",
+        "Probability from one Bayes release",
+    ]
     assert not [column for column in app.dataframe[0].value if "not private" in column]
 
 

@@ -13,8 +13,24 @@ from pages._ui.compare.words import Scale
 from pages._ui.look import offers, text
 from pages._ui.model import Draw, Model, load_dataset
 from pages._ui.start import brief, decision, deployments, words
-from pages._ui.start.controls import Decision
+from pages._ui.start.controls import MECHANISM, Decision
 from tests.pages.reading import page_text, traces
+
+
+@pytest.fixture
+def open_page(open_page):
+    """The same page with errors of a mechanism that is simulated in less time, unless another is asked for."""
+    return lambda page, **address: open_page(page, **{"decide_by": "gp_prior"} | address)
+
+
+def test_bayes_cloaking_is_what_one_decides_by_at_first(open_page):
+    app = open_page("start", decide_by="bayes", compare_dataset="toy_1d")
+    assert not app.exception
+    offered = list(MECHANISM.titles)
+    assert offered[0] == "bayes"
+    assert "refined" in offered
+    [chosen] = [box for box in app.selectbox if box.key == MECHANISM.key]
+    assert chosen.value == chosen.options[0] == MECHANISM.titles["bayes"]
 
 
 @pytest.mark.parametrize("epsilon", ["0.1", "1", "10"])
@@ -38,7 +54,9 @@ def test_a_belief_moves_by_the_odds_and_is_said_in_people(open_page):
     mu = 1 / noise_multiplier(1.0, offers.DELTA)
     beyond = ndtr(mu / 2 - 1 / mu) + ndtr(-mu / 2 - 1 / mu)
     assert f"but for a chance of {text.at_most(beyond, 2)} that δ leaves open" in said
-    assert "cannot move above 2.7 % or below 0.37 %, ever" in page_text(open_page("start", family="laplace"))
+    assert "cannot move above 2.7 % or below 0.37 %, ever" in page_text(
+        open_page("start", family="laplace", decide_by="laplace_bins")
+    )
 
 
 def test_the_recommendation_is_the_least_epsilon_within_a_quarter(open_page):
@@ -85,7 +103,7 @@ def test_extreme_epsilon_is_worded(open_page):
 
 @pytest.mark.parametrize("epsilon", ["0.3", "1", "5"])
 def test_laplace_noise_has_its_own_curve_success_and_guarantee(open_page, epsilon):
-    app = open_page("start", epsilon=epsilon, prior="50", family="laplace")
+    app = open_page("start", epsilon=epsilon, prior="50", family="laplace", decide_by="laplace_bins")
     assert not app.exception
     # at even odds the median test is right with probability 1 - e^(-epsilon/2) / 2
     expected = 100 * (1 - np.exp(-float(epsilon) / 2) / 2)

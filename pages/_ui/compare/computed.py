@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from pages._ui.compare import contenders
+from pages._ui.compare import contenders, possible
 from pages._ui.compare.contenders import Contest, Curve
+from pages._ui.compare.possible import Possible
 from pages._ui.model import Model
 from pages._ui.work import cached
 
@@ -38,3 +39,9 @@ def nonprivate(model: Model) -> float:
     """Held-out error without privacy, in the output's unit."""
     data = cached.dataset(model.dataset)
     return cached.value("Fitting without privacy", contenders.nonprivate, model, given=(data,))
+
+
+def limits(contest: Contest) -> Possible:
+    """What is possible under the page's prior at its delta."""
+    data, what = cached.dataset(contest.model.dataset), "Asking what is possible under the prior"
+    return cached.value(what, possible.possible, contest.model, contest.delta, given=(data,), reports=True)

@@ -11,7 +11,7 @@ from pages._ui.compare.contenders import Contest
 from pages._ui.compare.words import Scale
 from pages._ui.look import state
 from pages._ui.look.offers import of_datasets
-from pages._ui.look.sidebar import choice, dataset, delta_fits, folded, model, privacy
+from pages._ui.look.sidebar import choice, dataset, delta_fits, folded, model, privacy, switch
 from pages._ui.work import cached
 
 BINS = (3, 4, 6, 10, 20, 30)
@@ -58,3 +58,8 @@ def target(nonprivate: float, scale: Scale) -> float:
     shown = usual if asked is None else float(asked)
     state.note(key, asked, None, f"{shown:g}")
     return scale.back(shown)
+
+
+def asks_for_limits() -> bool:
+    """Whether what is possible under the prior is wanted: some seconds of simulation."""
+    return switch("Draw the limits", "limits", help="Simulated for these settings, some ten seconds. Reads no output.")

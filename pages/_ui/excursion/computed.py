@@ -1,11 +1,12 @@
-"""Excursion sets and the search for settings, from the cache."""
+"""Excursion sets, the Bayes release beside them and the search for settings, from the cache."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from dpgp_core.excursion.grid_search import PathSetting as Found
-from pages._ui.excursion import exploration
+from pages._ui.excursion import contender, exploration
+from pages._ui.excursion.contender import Beside
 from pages._ui.excursion.exploration import Explored, View
 from pages._ui.work import cached
 
@@ -13,9 +14,27 @@ from pages._ui.work import cached
 def explored(view: View) -> Explored:
     """Excursion sets of one view."""
     # The cutoff depends on neither threshold, paths, seed nor budget.
-    plain = replace(view, L=1, eta=0.0, threshold=view.study.thresholds.start, delta=0.01, seed=1)
+    plain = replace(_plain(view), delta=0.01, seed=1)
     cutoff = cached.value("Choosing the cutoff on simulated data", exploration.cutoff_of, plain)
     return cached.value("Drawing posterior paths", exploration.explore, view, cutoff)
+
+
+def beside(view: View, found: Explored) -> Beside | None:
+    """The Bayes release at the epsilon of one path; None where that is too large to mean anything."""
+    epsilon = found.path_epsilon
+    if epsilon > contender.MOST_EPSILON:
+        return None
+    # Neither r, s nor the threshold enters, but where outputs are measured from the threshold.
+    plain = replace(_plain(view), r=1.0, sigma=1.0)
+    if view.study.thresholds.subtracted:
+        plain = replace(plain, threshold=view.threshold)
+    return contender.read(
+        cached.value("Releasing Bayes cloaking at the same ε", contender.released, plain, epsilon), view
+    )
+
+
+def _plain(view: View) -> View:
+    return replace(view, L=1, eta=0.0, threshold=view.study.thresholds.start)
 
 
 def found_settings(name: str, noise: float, delta: float, paths: int, budget: float) -> Found:

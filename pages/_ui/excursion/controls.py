@@ -38,9 +38,10 @@ def chosen_study() -> Study:
     return study
 
 
-def excursion_layer(show_overlay: bool) -> str:
-    """What the London map shows."""
-    return pick("The map shows", LAYER, None if show_overlay else ["votes"])
+def excursion_layer(show_overlay: bool, beside: bool) -> str:
+    """What the London map shows; ``beside``: whether there is a Bayes release."""
+    offered = [kind for kind, layer in LAYERS.items() if layer.private or show_overlay]
+    return pick("The map shows", LAYER, [kind for kind in offered if beside or kind != "bayes"])
 
 
 class ExcursionSettings(NamedTuple):

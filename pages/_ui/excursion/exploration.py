@@ -12,13 +12,12 @@ from datasets.plumes_2d import SHOWN_SIDE as SIDE
 from datasets.study import Study
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.accounting.posterior_epsilon import posterior_sampling_epsilon
-from dpgp_core.arrays import FloatArray
+from dpgp_core.arrays import BoolArray, FloatArray
 from dpgp_core.data import Dataset
 from dpgp_core.excursion.grid_search import PathSetting, SearchSpace
 from dpgp_core.excursion.marginals import posterior_marginals
 from dpgp_core.excursion.search import search
 from dpgp_core.excursion.sets import (
-    BoolArray,
     binary_cross_entropy,
     choose_cutoff,
     effective_dimension,
@@ -94,6 +93,7 @@ class Explored:
         bce: integrated cross-entropy of ``probability``, in nats.
         d_eff: effective dimension of the fit.
         guarantee: for the L paths together.
+        path_epsilon: of one path alone.
         level: threshold in model units.
     """
 
@@ -109,6 +109,7 @@ class Explored:
     bce: float
     d_eff: float
     guarantee: Guarantee
+    path_epsilon: float
     level: float
 
     @property
@@ -137,7 +138,11 @@ class Explored:
     @property
     def estimate_iou(self) -> float:
         """IoU of the non-private estimate."""
-        return float(iou(self.estimate[self.known], self.true_set[self.known]))
+        return self.iou_of(self.estimate)
+
+    def iou_of(self, inside: BoolArray) -> float:
+        """IoU of a set (P,) with the true one, where that is known."""
+        return float(iou(inside[self.known], self.true_set[self.known]))
 
     @property
     def everything_iou(self) -> float:
@@ -187,6 +192,7 @@ def explore(view: View, cutoff: float) -> Explored:
         bce=float(binary_cross_entropy(probability[known], inside)),
         d_eff=effective_dimension(view.kernel(dataset.X, dataset.X), view.r**2),
         guarantee=guarantee,
+        path_epsilon=sampling.guarantee.budget.epsilon,
         level=view.level,
     )
 

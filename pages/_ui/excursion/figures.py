@@ -1,4 +1,4 @@
-"""Figures, map table and words of the excursion page."""
+"""Figures and tables of the excursion page."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ import plotly.graph_objects as go
 
 from datasets import london_excursion
 from datasets.plumes_2d import SHOWN_SIDE as SIDE
-from pages._ui.excursion.exploration import SIMULATED, Explored, View
-from pages._ui.look import text
+from pages._ui.excursion.contender import SURE, Beside
+from pages._ui.excursion.exploration import Explored
 from pages._ui.look.maps import Layer
-from pages._ui.look.metric import Metric
-from pages._ui.look.palette import NON_PRIVATE, OTHER, PREDICTION_SCALE, PRIVATE, TRUTH, faded
+from pages._ui.look.palette import GUARANTEE, NON_PRIVATE, OTHER, PREDICTION_SCALE, PRIVATE, TRUTH, faded
 from pages._ui.look.plots import finish
 
 _SHOWN = 5  # paths drawn at most
 _percent = partial(Layer, unit="%", low=0, high=100, scale=PREDICTION_SCALE)
 LAYERS = {
     "votes": _percent("Released paths above the threshold", "paths above [%]", private=True),
+    "bayes": _percent("Probability from one Bayes release", "Bayes probability [%]", private=True),
     "estimate": _percent("Non-private probability", "probability [%] (not private)", private=False),
     "truth": _percent("Truly above", "truly above [%] (not private)", private=False),
 }
 
 
-def curve(found: Explored, overlay: bool) -> go.Figure:
-    """One input: truth, fit and released paths against the threshold."""
+def curve(found: Explored, beside: Beside | None, overlay: bool) -> go.Figure:
+    """One input: truth, fit, released paths and the Bayes release against the threshold."""
     x = found.grid[:, 0]
     figure = go.Figure()
     if overlay:
@@ -43,15 +43,20 @@ def curve(found: Explored, overlay: bool) -> go.Figure:
             x=x, y=path, name="released path", legendgroup="paths", showlegend=index == 0,
             line={"color": PRIVATE, "width": 1.2},
         )  # fmt: skip
+    if beside is not None:
+        figure.add_scatter(x=x, y=beside.mean, name="Bayes release", line={"color": GUARANTEE, "width": 2.5})
     figure.add_hline(y=found.level, line={"color": TRUTH, "width": 1})
     figure.update_xaxes(title="x [arbitrary units]", range=[0, 1])
     figure.update_yaxes(title="value [arbitrary units]", range=[-1.6, 1.6])
     return finish(figure, 420)
 
 
-def sets(found: Explored, overlay: bool) -> go.Figure:
+def sets(found: Explored, beside: Beside | None, overlay: bool) -> go.Figure:
     """One input: each set as a bar along x, one row a set."""
     rows = [(f"path {i}", path >= found.level, PRIVATE) for i, path in enumerate(found.paths[:_SHOWN], 1)]
+    if beside is not None:
+        sure = (f"Bayes, surely (p ≥ {SURE:.0%})", beside.sure, faded(GUARANTEE, 0.5))
+        rows = [("Bayes release", beside.inside, GUARANTEE), sure, *rows]
     if overlay:
         rows = [("truth", found.true_set, TRUTH), ("non-private", found.estimate, NON_PRIVATE), *rows]
     figure, x = go.Figure(), found.grid[:, 0]
@@ -65,7 +70,7 @@ def sets(found: Explored, overlay: bool) -> go.Figure:
     return finish(figure, 110 + 30 * len(rows))
 
 
-def field(found: Explored, overlay: bool) -> go.Figure:
+def field(found: Explored, beside: Beside | None, overlay: bool) -> go.Figure:
     """Two inputs: share of released paths above the threshold, with the boundaries of the sets."""
     axis = np.linspace(0, 1, SIDE)
     figure = go.Figure(
@@ -75,6 +80,9 @@ def field(found: Explored, overlay: bool) -> go.Figure:
         )
     )  # fmt: skip
     boundaries = [("released path", path, PRIVATE, "solid", 1.5) for path in found.paths[:_SHOWN]]
+    if beside is not None:
+        likely = beside.probability - 0.5 + found.level
+        boundaries.append(("Bayes release", likely, GUARANTEE, "solid", 3))
     if overlay:
         estimate = found.probability - found.cutoff + found.level
         boundaries += [("non-private", estimate, NON_PRIVATE, "solid", 3), ("truth", found.truth, "#ffffff", "dot", 3)]
@@ -90,8 +98,8 @@ def field(found: Explored, overlay: bool) -> go.Figure:
     return finish(figure, 520)
 
 
-def overlap(found: Explored) -> go.Figure:
-    """Distribution of IoU over paths, for posterior sampling and Hall's release at the same epsilon."""
+def overlap(found: Explored, beside: Beside | None) -> go.Figure:
+    """IoU over paths and over Hall's releases, and of the Bayes release, each at the epsilon of one path."""
     figure = go.Figure()
     bins = {"start": 0.0, "end": 1.0, "size": 0.02}
     rows = ((found.hall_iou, "Hall's release, same ε", OTHER), (found.path_iou, "posterior path", PRIVATE))
@@ -100,7 +108,9 @@ def overlap(found: Explored) -> go.Figure:
             x=values, name=name, xbins=bins, histnorm="percent",
             marker={"color": faded(colour, 0.55), "line": {"color": colour, "width": 1}},
         )  # fmt: skip
-    lines = ((found.estimate_iou, "non-private", NON_PRIVATE, 0), (found.everything_iou, "everything", TRUTH, 14))
+    lines = [(found.estimate_iou, "non-private", NON_PRIVATE, 0), (found.everything_iou, "everything", TRUTH, 14)]
+    if beside is not None:
+        lines.append((found.iou_of(beside.inside), "Bayes release", GUARANTEE, 28))
     for value, name, colour, shift in lines:
         figure.add_vline(x=value, line={"color": colour, "width": 2, "dash": "dot" if colour == TRUTH else "solid"})
         figure.add_annotation(
@@ -112,76 +122,25 @@ def overlap(found: Explored) -> go.Figure:
     return finish(figure, 300)
 
 
-def cell_table(found: Explored, overlay: bool) -> pd.DataFrame:
+def cell_table(found: Explored, beside: Beside | None, overlay: bool) -> pd.DataFrame:
     """London: one row a hexagon of the public grid; where sales are is private, so only the overlay tells."""
     frame = pd.DataFrame({"cell": london_excursion.cells()})
     frame[LAYERS["votes"].column] = (100 * found.votes).round(1)
+    if beside is not None:
+        frame[LAYERS["bayes"].column] = (100 * beside.probability).round(1)
     if overlay:
         frame[LAYERS["estimate"].column] = (100 * found.probability).round(1)
         frame[LAYERS["truth"].column] = np.where(found.known, 100.0 * found.true_set, np.nan)
     return frame
 
 
-def path_table(found: Explored, overlay: bool) -> pd.DataFrame:
+def path_table(found: Explored, beside: Beside | None, overlay: bool) -> pd.DataFrame:
     """One row a test point: the released paths, and the sets under the overlay."""
     columns = {f"x{j + 1}": found.grid[:, j].round(4) for j in range(found.grid.shape[1])}
     columns |= {f"released path {i}": path.round(4) for i, path in enumerate(found.paths[:_SHOWN], 1)}
     columns["paths above [%]"] = (100 * found.votes).round(1)
+    if beside is not None:
+        columns["Bayes probability [%]"] = (100 * beside.probability).round(1)
     if overlay:
         columns |= {"truth (not private)": found.truth.round(4), "p (not private)": found.probability.round(4)}
     return pd.DataFrame(columns)
-
-
-def metrics(found: Explored, overlay: bool) -> list[Metric]:
-    """Overlap of one path, of the estimate, of Hall's release, all under the overlay only; epsilon."""
-    spent = Metric(
-        "ε for the paths shown",
-        text.at_most(found.guarantee.budget.epsilon),
-        f"{len(found.paths)} released, δ = {text.at_most(found.guarantee.budget.delta, 2)}",
-    )
-    if not overlay:
-        return [Metric("Protects", "inputs, outputs", "one record replaced"), spent]
-    quartiles = np.percentile(found.path_iou, [25, 75])
-    hall = f"Hall {text.number(float(np.median(found.hall_iou)))}" if len(found.hall_iou) else "no promise to match"
-    return [
-        Metric(
-            "IoU of one path (median)",
-            f"{np.median(found.path_iou):.2f}",
-            f"half within {quartiles[0]:.2f} to {quartiles[1]:.2f}; {hall}",
-        ),
-        Metric("IoU without privacy", f"{found.estimate_iou:.2f}", f"everything {found.everything_iou:.2f}"),
-        Metric("d_eff, cross-entropy", f"{text.number(found.d_eff)}, {text.number(found.bce)}", "nats; not private"),
-        spent,
-    ]
-
-
-def answer(found: Explored, overlay: bool) -> str:
-    """The plain sentence under the question."""
-    epsilon = f"ε = {text.at_most(found.guarantee.budget.epsilon)}"
-    if not overlay:
-        return f"{len(found.paths)} released paths cost **{epsilon}**; inputs and outputs are both protected."
-    return (
-        f"One released path overlaps the true set by about **{np.median(found.path_iou):.2f}** (intersection over "
-        f"union; 1 is perfect); without privacy {found.estimate_iou:.2f}, declaring everything "
-        f"{found.everything_iou:.2f}. The {len(found.paths)} shown cost {epsilon}."
-    )
-
-
-def steps(found: Explored, view: View) -> list[tuple[str, str]]:
-    """The computation with the current numbers put in."""
-    return [
-        (
-            "Release",
-            f"whole paths of GP(μ, s² k_D), exponential kernel, lengthscale {view.lengthscale:g}, ridge r² = "
-            f"{view.r**2:g}, s = {view.sigma:g}, η = {view.eta:g}; more points of a path later cost nothing",
-        ),
-        ("Non-private estimate", f"{{p ≥ {found.cutoff:.2f}}}, the cutoff chosen on separate simulated data"),
-        ("Distribution", f"{len(found.path_iou)} paths, of which {SIMULATED} are simulated for this picture only"),
-        ("Hall's release", "kernel sum plus prior noise, exact Gaussian accounting at the ε of one path"),
-        ("Accounting", "Rényi curve with proven sensitivity, signed covariance term, tight conversion"),
-        *(
-            [("Map", "a 2-pixel Gaussian filter smooths every path: post-processing")]
-            if view.study.scene == "field"
-            else []
-        ),
-    ]

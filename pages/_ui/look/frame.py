@@ -40,9 +40,14 @@ def heading_so_far(question: str, answer: str) -> None:
     st.markdown(answer)
 
 
-def metrics(row: Sequence[Metric]) -> None:
-    """Three or four metrics in a compact row under the picture; two a row on narrow screens."""
-    with st.container(horizontal=True, key="metrics"):
+def metrics(row: Sequence[Metric], of: str = "page") -> None:
+    """Three or four metrics in a compact row under the picture; two a row on narrow screens.
+
+    Args:
+        row: the metrics.
+        of: part of the page, where it has several rows.
+    """
+    with st.container(horizontal=True, key=f"metrics_{of}"):
         for metric in row:
             st.metric(
                 metric.label,
@@ -70,6 +75,11 @@ def needs_overlay(question: str) -> None:
     st.info("Switch the educational overlay on in the sidebar to see it.", icon=":material/visibility_off:")
 
 
+def _toolbar(name: str) -> dict[str, Any]:
+    """Of a plotly figure: its camera saves a PNG fit for print."""
+    return {"displaylogo": False, "toImageButtonOptions": {"format": "png", "scale": 3, "filename": name}}
+
+
 def chart(figure: go.Figure, key: str, alt: str) -> None:
     """A plotly figure in the page's theme, with a caption that says what it shows, and its table."""
     _plot(figure, key, alt)
@@ -77,7 +87,7 @@ def chart(figure: go.Figure, key: str, alt: str) -> None:
 
 def _plot(figure: go.Figure, key: str, alt: str, **options: Any) -> None:
     shown = template.enlarge(figure) if state.is_lesson() else figure
-    st.plotly_chart(shown, key=key, config={"displaylogo": False}, alt=alt, **options)
+    st.plotly_chart(shown, key=key, config=_toolbar(key), alt=alt, **options)
     _caption(key, alt, lambda: tables.of_figure(figure))
 
 

@@ -128,7 +128,7 @@ def privacy() -> Draw:
 def draws(draw: Draw) -> Draw:
     """How many draws of the noise are shown, and which."""
     with folded("Draws"):
-        count = choice("Draws shown", "draws", (1, 2, 3, 5, 10), 1, help="Each draw is a release; they add up.")
+        count = choice("Draws shown", "draws", (1, 2, 3, 5, 10, 20), 1, help="Each draw is a release; they add up.")
         st.button("Draw again", on_click=_next_draw, width="stretch", icon=":material/casino:")
         seed = draw_number(help="Seed of the noise, for teaching.")
     return replace(draw, draws=int(count), seed=seed)

@@ -24,11 +24,8 @@ FAMILY: DropDown[Family] = DropDown(
         "any": "Any: nothing known but (ε, δ)",
     },
 )
-MECHANISM: DropDown[str] = (
-    DropDown(  # those whose curve is there within seconds, and whose promise holds at any epsilon
-        "decide_by",
-        {name: entry.title for name, entry in CONTENDERS.items() if name != "published" and not entry.automatic},
-    )
+MECHANISM: DropDown[str] = DropDown(  # those whose promise holds at any epsilon, the recommended one first
+    "decide_by", {name: entry.title for name, entry in CONTENDERS.items() if name != "published"}
 )
 _LOSSES = {"gaussian": GaussianLoss, "laplace": PureLoss, "any": object}
 

@@ -1,0 +1,66 @@
+"""Figure, words and table of what is possible under a prior."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from pages._ui.compare.possible import EPSILONS, OUTSIDE, WORLDS, Possible
+from pages._ui.compare.words import Scale
+from pages._ui.look import text
+from pages._ui.look.palette import GUARANTEE, NON_PRIVATE, OTHER, PRIVATE, faded
+from pages._ui.look.plots import finish
+
+NOTE = "Nothing here is computed from an output: only from inputs, bounds, box and the declared prior."
+
+
+def figure(found: Possible, scale: Scale) -> go.Figure:
+    """Limits under the prior and what Bayes cloaking reaches, with two standard errors either way."""
+    drawn = go.Figure()
+    x, floor = EPSILONS, np.full(len(EPSILONS), found.without_privacy)
+    low, high = (scale.show(found.reached + side * found.standard_error) for side in (-2, 2))
+    drawn.add_scatter(
+        x=x, y=scale.show(found.any), name="no mechanism can do better", mode="lines",
+        line={"color": GUARANTEE, "width": 2.5}, fill="tozeroy", fillcolor=faded(GUARANTEE, 0.12),
+    )  # fmt: skip
+    drawn.add_scatter(
+        x=[*x, *x[::-1]], y=[*high, *low[::-1]], fill="toself", fillcolor=faded(PRIVATE, 0.22),
+        line={"width": 0}, hoverinfo="skip", showlegend=False,
+    )  # fmt: skip
+    drawn.add_scatter(
+        x=x, y=scale.show(found.reached), name="Bayes cloaking, simulated", mode="lines+markers",
+        line={"color": PRIVATE, "width": 2.5},
+    )  # fmt: skip
+    drawn.add_scatter(
+        x=x, y=scale.show(found.fixed), name="best fixed linear map with Gaussian noise", mode="lines",
+        line={"color": OTHER, "dash": "dash"},
+    )  # fmt: skip
+    drawn.add_scatter(x=x, y=scale.show(floor), name="without privacy", mode="lines", line={"color": NON_PRIVATE})
+    drawn.update_xaxes(title="ε: more private → more accurate", type="log")
+    drawn.update_yaxes(title=f"expected error of the curve [{scale.unit}]", rangemode="tozero")
+    return finish(drawn, 420)
+
+
+def caption() -> str:
+    """What is drawn under the prior, and for whom each line is proven."""
+    return (
+        "Root mean square error of the curve itself at the records, on average over worlds drawn from the prior of "
+        f"the sidebar, scaled so that the bounds hold all of its outputs but {text.percent(OUTSIDE)}; not held-out "
+        "error of outputs. **Green**: proven for every mechanism that protects an output as Gaussian noise of this ε "
+        "and δ does (μ-GDP). **Dashed**: proven for fixed linear maps with Gaussian noise, of which it is the best; "
+        "stages that look closer each time are none, and may pass it. **Orange**: Bayes cloaking in "
+        f"{WORLDS} simulated worlds, ± 2 standard errors, told the prior and mixing it with others all the same."
+    )
+
+
+def table(found: Possible, scale: Scale) -> pd.DataFrame:
+    """The same in figures."""
+    columns = {
+        "limit of all": found.any,
+        "Bayes cloaking": found.reached,
+        "± 2 s.e.": 2 * found.standard_error,
+        "best fixed map": found.fixed,
+    }
+    shown = {f"{name} [{scale.unit}]": scale.show(values).round(3) for name, values in columns.items()}
+    return pd.DataFrame({"epsilon": EPSILONS} | shown)
