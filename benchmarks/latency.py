@@ -88,7 +88,8 @@ class Page:
     def __init__(self, name: str) -> None:
         self.name = name
         self.dataset = load_dataset(name)
-        self.scene = pipeline.make_scene(self.dataset, exhibit(name).scene)
+        shown = exhibit(name)
+        self.scene = pipeline.make_scene(self.dataset, shown.scene, shown.drawn)
 
     def prepare(
         self, lengthscale: float

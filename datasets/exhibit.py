@@ -42,6 +42,7 @@ class Exhibit:
         ratios: lengthscale of each of the D inputs over that of the first.
         scene: "curve" for one input, drawn along it; "map" for prices on London's hexagons (``london_hexes``); None if
             no page draws a release of it.
+        drawn: range of the first input that curves are drawn over; None: the declared box and 30 % beyond.
         cross_validated: small enough to be fitted on every fold for every candidate while a visitor waits.
         smooth_only: too many records for a rough kernel, which has no low rank.
         residual_bound: what refined cloaking clips residuals to, in model units, where 1.5 standard deviations of the
@@ -58,6 +59,7 @@ class Exhibit:
     lengthscale: float
     ratios: tuple[float, ...] = (1.0,)
     scene: Scene | None = None
+    drawn: tuple[float, float] | None = None
     cross_validated: bool = True
     smooth_only: bool = False
     residual_bound: float | None = None

@@ -30,6 +30,7 @@ FAMILY = NAME  # the same people with one input or two
 Y_BOUNDS = (58.27, 158.27)  # cm
 Y_SCALE = 25.742  # cm
 AGE_BOX = (0.0, 100.0)  # years
+AGES_DRAWN = (0.0, 90.0)  # years: nobody is older, and a curve far beyond them is the prior's
 WEIGHT_BOX = (0.0, 70.0)  # kg
 SOURCE = "Howell, N. (1967-1969), partial census of the !Kung San, Dobe; Univ. of Toronto TSpace 1807/10395"
 BOUNDS_REASON = "the 100 cm window of the published setting (Smith et al. 2018), taken as a given constant"
@@ -80,6 +81,7 @@ EXHIBITS = (
         lengthscales=_AGES,
         lengthscale=25.0,
         scene="curve",
+        drawn=AGES_DRAWN,
         sparse=SparseDefaults(inducing=(4, 6, 8, 10, 13), start=6, noise=0.3),
     ),
     Exhibit(

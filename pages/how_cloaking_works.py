@@ -2,11 +2,14 @@ import streamlit as st
 
 from pages._ui.cloaking import computed, controls, figures, two_points, words
 from pages._ui.look import frame, sidebar, text
+from pages._ui.measured import section as measured
+from pages._ui.person import section as person
 from pages._ui.work import cached
 
 draw = sidebar.privacy()
 data_name = sidebar.dataset()
 sidebar.delta_fits(draw.delta, cached.dataset(data_name).n)
+show = sidebar.overlay()
 model = sidebar.model(data_name)
 design, draw = sidebar.expert(draw, ("cloaking",))
 result = computed.run(model, design, draw)
@@ -64,5 +67,9 @@ with lesson:
             ("A short lengthscale: nearly everyone carries noise.", {"lengthscale_years": 3}),
         ],
     )
-frame.guarantee_card(guarantee, "Nothing on this page depends on anyone's height: C, λ and M use public inputs only.")
+person.show(result, show)
+measured.show(data_name, draw)
+frame.guarantee_card(
+    guarantee, "C, λ, M and B use public inputs only; true data stand under “One person, moved” alone."
+)
 frame.state_link()

@@ -1,6 +1,6 @@
 import streamlit as st
 
-from pages._ui.cloaking import computed, figures, words
+from pages._ui.cloaking import computed, figures, play, words
 from pages._ui.look import frame, offers, sidebar, spending, text
 from pages._ui.work import cached
 
@@ -21,14 +21,17 @@ frame.heading(
 )
 if show:
     frame.overlay_banner()
+player = st.container()
 left, right = st.columns(2)
 with left:
     st.header("This setting")
-    frame.chart(cached.drawn(figures.curves, ours, show), "curves", words.curves_alt(ours, "orange"))
+    picture = cached.drawn(figures.curves, ours, show)
+    frame.chart(picture, "curves", words.curves_alt(ours, "orange"))
 with right:
     st.header(words.published_title(paper))
-    picture = cached.drawn(figures.curves, paper, show, True)
-    frame.chart(picture, "curves_paper", words.curves_alt(paper, "purple, dashed"))
+    beside = cached.drawn(figures.curves, paper, show, True)
+    frame.chart(beside, "curves_paper", words.curves_alt(paper, "purple, dashed"))
+play.show({"curves": picture, "curves_paper": beside}, player)
 frame.metrics(words.release_metrics(ours, paper, show, shown))
 if show:
     st.header("How lucky can a draw be?")
@@ -47,6 +50,7 @@ with lesson:
                 {"delta": 0.01, "mechanism": "cloaking", "objective": "logdet", "calibration": "hall"},
             ),
             ("Ten times more privacy: does the curve still show growth?", {"epsilon": 0.1}),
+            ("Twenty draws to play: what stays, and what is chance?", {"draws": 20}),
             ("The same noise, designed by the published objective.", {"mechanism": "cloaking", "objective": "logdet"}),
             ("A short lengthscale follows every bump, and each person shows.", {"lengthscale_years": 5}),
             (

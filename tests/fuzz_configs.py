@@ -18,7 +18,7 @@ NASTY = [
 HARMLESS = {
     "x_units": ["", "1"], "y_unit": ["", "1", "nan"], "unit": ["1", "nan"], "y": ["1", "nan"], "y_bounds": [[1, 2]],
     "y_scale": [None, 0.5], "cells": [None], "total_delta": [None], "lengthscale": [[1.5]], "epsilon": [0.5],
-    "noise_variance": [0.5],
+    "noise_variance": [0.5], "tolerance": [None, 0.5], "log": [True, False], "coordinates": [None],
 }  # fmt: skip
 
 
@@ -55,7 +55,20 @@ def unknown_key(rng):
 
 def missing_key(rng):
     needed = [
-        key for key in GOOD if key not in {"total_delta", "noise_variance", "y_scale", "mechanism", "kernel", "cells"}
+        key
+        for key in GOOD
+        if key
+        not in {
+            "total_delta",
+            "noise_variance",
+            "y_scale",
+            "mechanism",
+            "kernel",
+            "cells",
+            "log",
+            "tolerance",
+            "coordinates",
+        }
     ]
     lost = pick(rng, needed)
     return written({key: value for key, value in GOOD.items() if key != lost})

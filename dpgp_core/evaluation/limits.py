@@ -9,12 +9,15 @@ bound is taken. The proofs are in docs/guarantees.md.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from scipy.integrate import quad
 
 from ..arrays import FloatArray
+from ..bayes.models import Model
 from ..checks import check_positive
 from ..gp.exact import check_columns
 from ..gp.pivoted import factorise
@@ -96,6 +99,24 @@ def limits(
     latent = _model(kernel, _NOT_NOISE * float(kernel.diagonal(X).max()), X, X_test)
     some = bayes([latent], noise_variance / information_share(mu), gap=gap).bound
     return Limits(*(math.sqrt(risk) for risk in (least, max(fixed, least), max(some, least))))
+
+
+def least_error(models: Sequence[Model], X: FloatArray, X_test: FloatArray) -> float:
+    """Root mean square error of f at the test inputs when y itself is known: what no budget buys, in model units.
+
+    sqrt(sum_m pi_m mean_p Var(f_*p | y, m)): an average over the worlds of a mixture, each read by its own model.
+
+    Args:
+        models: the mixture, f and noise in model units.
+        X: inputs (n, D).
+        X_test: test inputs (P, D), of equal weight.
+
+    Raises:
+        ValueError: shapes disagree.
+    """
+    check_columns(X, X_test)
+    known = [replace(_model(m.kernel, m.noise_variance, X, X_test), weight=m.weight) for m in models]
+    return math.sqrt(risk_without_privacy(known) / sum(model.weight for model in models))
 
 
 def _model(kernel: Kernel, noise: float, X: FloatArray, X_test: FloatArray) -> RiskModel:

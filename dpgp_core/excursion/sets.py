@@ -5,14 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
 from scipy.special import ndtr
 
-from ..arrays import FloatArray
+from ..arrays import BoolArray, FloatArray
 from ..checks import check_positive
-
-BoolArray = NDArray[np.bool_]
 
 PROBABILITY_FLOOR = 1e-8
 """Probabilities enter the cross-entropy no closer to 0 and 1 than this, so one point costs at most 18.4 nats."""

@@ -3,91 +3,100 @@
 from __future__ import annotations
 
 import math
+from concurrent.futures import Executor
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
-from scipy.linalg import cho_solve, cholesky
+from scipy.linalg import cholesky
 
 from ..arrays import FloatArray
+from ..checks import check_positive
 from ..kernels import Kernel
 from ..linalg.blocks import Matrix, values_of
-from .exact import check_columns, output_covariance
-from .inference import InferenceChoice, Method
-from .pivoted import TOLERANCE
+from .exact import check_columns, cloaking_matrix, output_covariance
+from .inference import Inference, InferenceChoice, describe
+from .pivoted import LowRank
 
 _NUGGET = 1e-6  # of the kernel's variance
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Predictive:
-    """f at X_test given outputs y = f(X) + noise: f ~ N(C y, variance), y ~ N(0, K). Model units, all of it public.
+    """f at test points given outputs y = f(X) + noise: f ~ N(C y, variance), y ~ N(0, K). Model units, all public.
 
-    Args:
+    Attributes:
         kernel: covariance function of f.
         X: inputs of the outputs (n, D).
-        X_test: (P, D).
         noise_variance: > 0, of outputs about f.
-        inference, tolerance: exact or low-rank, see ``InferenceChoice``.
+        C: C = K_*f K^-1 (P, n).
+        variance: diag(K_** - C K_f*) (P,): what the outputs would leave unknown of f.
+        low: K_ff ~ V V^T, where inference is low-rank; None where it is exact.
     """
 
     kernel: Kernel
     X: FloatArray
-    X_test: FloatArray
     noise_variance: float
-    inference: Method = "auto"
-    tolerance: float = TOLERANCE
+    C: Matrix
+    variance: FloatArray
+    low: LowRank | None
 
     @property
-    def C(self) -> Matrix:
-        """C = K_*f K^-1 (P, n)."""
-        return self._solved[0]
-
-    @property
-    def variance(self) -> FloatArray:
-        """diag(K_** - C K_f*) (P,): what the outputs would leave unknown of f."""
-        return self._solved[1]
+    def inference(self) -> Inference:
+        """How C was computed."""
+        return describe(self.low)
 
     def outputs(self, rng: np.random.Generator, count: int) -> FloatArray:
         """Outputs (count, n) made up by the model."""
-        root = self._solved[2]
-        y = rng.standard_normal((count, root.shape[1])) @ root.T
-        if root.shape[0] != root.shape[1]:  # K ~ V V^T + noise I
-            y += math.sqrt(self.noise_variance) * rng.standard_normal(y.shape)
-        return y
-
-    @cached_property
-    def _solved(self) -> tuple[Matrix, FloatArray, FloatArray]:
-        """C, the variance, and L with L L^T = K, or V (n, r) with K ~ V V^T + noise I."""
-        check_columns(self.X, self.X_test)
-        choice = InferenceChoice(inference=self.inference, tolerance=self.tolerance)
-        low = choice.low_rank(self.kernel, self.X)
-        if low is not None and low.rank < len(self.X):
-            V = values_of(low.rows) if isinstance(low.rows, np.ndarray) else low.rows.values()
-            return low.matrix(self.X_test, self.noise_variance), low.variance(self.X_test, self.noise_variance), V
-        L = cholesky(output_covariance(self.kernel, self.X, self.noise_variance), lower=True)
-        K_fs = self.kernel(self.X, self.X_test)
-        C = np.ascontiguousarray(cho_solve((L, True), K_fs).T)
-        # diag(K_** - C K_f*), without the off-diagonal
-        variance = self.kernel.diagonal(self.X_test) - np.einsum("ij,ji->i", C, K_fs)
-        return C, np.maximum(variance, 0), L
+        if self.low is None:
+            L = cholesky(output_covariance(self.kernel, self.X, self.noise_variance), lower=True)
+            return rng.standard_normal((count, len(self.X))) @ L.T
+        V = values_of(self.low.rows)
+        f = rng.standard_normal((count, V.shape[1])) @ V.T
+        return f + math.sqrt(self.noise_variance) * rng.standard_normal(f.shape)
 
 
-def declared(
-    choice: InferenceChoice, kernel: Kernel, X: FloatArray, X_test: FloatArray, noise_variance: float
+def predictive(
+    choice: InferenceChoice,
+    kernel: Kernel,
+    X: FloatArray,
+    X_test: FloatArray,
+    noise_variance: float,
+    executor: Executor | None = None,
 ) -> Predictive:
-    """The model of a mechanism that chose how to compute C."""
+    """The model at test points, C and all, by one factorisation.
+
+    Args:
+        choice: exact or low-rank.
+        kernel: covariance function of the latent f.
+        X: training inputs (n, D).
+        X_test: test inputs (P, D).
+        noise_variance: variance > 0 of the observation noise, in squared model units.
+        executor: runs passes over blocks of records, see ``Columns.over_blocks``; default: this thread.
+
+    Raises:
+        ValueError: n is too large; noise_variance is not positive; X and X_test differ in their columns.
+    """
+    check_positive("noise_variance", noise_variance)
+    check_columns(X, X_test)
+    low = choice.low_rank(kernel, X, executor)
+    C: Matrix
+    if low is None:
+        C = means = cloaking_matrix(kernel, X, X_test, noise_variance)
+        # diag(K_** - C K_f*), without the off-diagonal
+        variance = kernel.diagonal(X_test) - np.einsum("ij,ij->i", means, kernel(X_test, X))
+    else:
+        C, variance = low.matrix(X_test, noise_variance), low.variance(X_test, noise_variance)
     return Predictive(
         kernel=kernel,
         X=X,
-        X_test=X_test,
         noise_variance=noise_variance,
-        inference=choice.inference,
-        tolerance=choice.tolerance,
+        C=C,
+        variance=np.maximum(variance, 0),
+        low=low,
     )
 
 
 def of_curves(kernel: Kernel, X: FloatArray, X_test: FloatArray) -> Predictive:
     """The model whose outputs are f itself at X (n, D), but for a nugget that keeps the covariance regular."""
     nugget = _NUGGET * float(kernel.diagonal(X[:1])[0])
-    return Predictive(kernel=kernel, X=X, X_test=X_test, noise_variance=nugget, inference="exact")
+    return predictive(InferenceChoice(inference="exact"), kernel, X, X_test, nugget)

@@ -16,7 +16,7 @@ from ..checks import check_positive
 from ..data import Dataset
 from ..gp.exact import output_covariance
 from ..gp.inference import Inference, InferenceChoice
-from ..gp.predictive import Predictive, declared
+from ..gp.predictive import Predictive, predictive
 from ..kernels import Kernel
 from ..linalg.blocks import Columns, FactoredMatrix, Matrix
 from ..strategies.noise_design import NoiseDesign, ObjectiveName, design_noise
@@ -127,9 +127,12 @@ class Cloaking(InferenceChoice, OptimisedNoise):
             X_test: public test inputs (P, D).
             executor: runs passes over blocks of records, see ``Columns.over_blocks``; default: this thread.
         """
-        C, inference = self.cloaking_matrix(self.kernel, X, X_test, self.noise_variance, executor)
-        model = declared(self, self.kernel, X, X_test, self.noise_variance)
-        return self.designed(C, self.test_weights, self.noise_multiplier, model, inference, executor)
+        model = predictive(self, self.kernel, X, X_test, self.noise_variance, executor)
+        return self.plan_of(model, X_test, executor)
+
+    def plan_of(self, model: Predictive, X_test: FloatArray, executor: Executor | None = None) -> Plan:
+        """The same from the declared model at X_test (P, D), where that is in hand."""
+        return self.designed(model.C, self.test_weights, self.noise_multiplier, model, model.inference, executor)
 
     def mapped(self, plan: Plan, dataset: Dataset) -> Plan:
         """Shrunk, if asked to; see ``shrink``."""

@@ -10,7 +10,8 @@ import numpy as np
 
 from ..arrays import FloatArray
 from ..gp.inducing import choose_inducing, inducing_matrix
-from ..gp.predictive import Predictive
+from ..gp.inference import InferenceChoice
+from ..gp.predictive import predictive
 from .base import Plan
 from .cloaking import OptimisedNoise
 
@@ -60,5 +61,5 @@ class CloakingInducing(OptimisedNoise):
     def plan(self, X: FloatArray, X_test: FloatArray) -> Plan:
         """Public plan for training inputs X (n, D) and test inputs X_test (P, D): stages C and M."""
         C = inducing_matrix(self.kernel, X, X_test, self.inducing_inputs(X), self.noise_variance)
-        model = Predictive(kernel=self.kernel, X=X, X_test=X_test, noise_variance=self.noise_variance)
+        model = predictive(InferenceChoice(), self.kernel, X, X_test, self.noise_variance)
         return self.designed(C, self.test_weights, self.noise_multiplier, model)

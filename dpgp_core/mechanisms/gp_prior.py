@@ -12,9 +12,9 @@ from scipy.linalg import cho_factor, cho_solve, eigh
 from ..arrays import FloatArray
 from ..checks import check_positive
 from ..data import Dataset
-from ..gp.exact import check_columns, cloaking_matrix, output_covariance
-from ..gp.inference import InferenceChoice, describe
-from ..gp.predictive import declared
+from ..gp.exact import output_covariance
+from ..gp.inference import InferenceChoice
+from ..gp.predictive import Predictive, predictive
 from ..kernels import Kernel
 from ..linalg.blocks import Matrix
 from .base import Plan, Release, within_unit
@@ -70,20 +70,19 @@ class GPPrior(InferenceChoice, GaussianMechanism):
             X_test: public test inputs (P, D).
             executor: runs passes over blocks of records, see ``Columns.over_blocks``; default: this thread.
         """
-        check_columns(X, X_test)
         how = InferenceChoice(inference="exact") if self.sensitivity == "paper" else self
-        low = how.low_rank(self.kernel, X, executor)
-        K_test = self.kernel(X_test, X_test)
-        if low is not None:
-            unit = low.sensitivity(self.noise_variance, executor)
-            plan = prior_plan(low.matrix(X_test, self.noise_variance), K_test, unit)
-            return replace(
-                plan, inference=describe(low), model=declared(how, self.kernel, X, X_test, self.noise_variance)
-            )
-        sensitivity = paper_bound if self.sensitivity == "paper" else exact_sensitivity
-        C = cloaking_matrix(self.kernel, X, X_test, self.noise_variance)
-        plan = prior_plan(C, K_test, sensitivity(self.kernel, X, self.noise_variance))
-        return replace(plan, inference=describe(low), model=declared(how, self.kernel, X, X_test, self.noise_variance))
+        model = predictive(how, self.kernel, X, X_test, self.noise_variance, executor)
+        return self.plan_of(model, X_test, executor)
+
+    def plan_of(self, model: Predictive, X_test: FloatArray, executor: Executor | None = None) -> Plan:
+        """The same from the declared model at X_test (P, D), where that is in hand; "paper" needs an exact one."""
+        if model.low is not None:
+            unit = model.low.sensitivity(self.noise_variance, executor)
+        else:
+            sensitivity = paper_bound if self.sensitivity == "paper" else exact_sensitivity
+            unit = sensitivity(self.kernel, model.X, self.noise_variance)
+        plan = prior_plan(model.C, self.kernel(X_test, X_test), unit)
+        return replace(plan, inference=model.inference, model=model)
 
     def release(
         self, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator | None = None, draws: int = 1

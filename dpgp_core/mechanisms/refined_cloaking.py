@@ -19,7 +19,7 @@ from ..arrays import FloatArray
 from ..checks import check_positive
 from ..data import Dataset
 from ..gp.inference import InferenceChoice
-from ..gp.predictive import declared
+from ..gp.predictive import Predictive, predictive
 from .base import Plan
 from .cloaking import OptimisedNoise
 
@@ -136,10 +136,13 @@ class RefinedCloaking(InferenceChoice, OptimisedNoise):
             X_test: public test inputs (P, D).
             executor: runs passes over blocks of records, see ``Columns.over_blocks``; default: this thread.
         """
-        *early_mus, last_mu = self.stage_mus
-        C, inference = self.cloaking_matrix(self.kernel, X, X_test, self.noise_variance, executor)
-        model = declared(self, self.kernel, X, X_test, self.noise_variance)
-        last = self.designed(C, self.test_weights, 1 / last_mu, model, inference, executor)
+        model = predictive(self, self.kernel, X, X_test, self.noise_variance, executor)
+        return self.plan_of(model, X_test, executor)
+
+    def plan_of(self, model: Predictive, X_test: FloatArray, executor: Executor | None = None) -> RefinedPlan:
+        """The same from the declared model at X_test (P, D), where that is in hand."""
+        X, (*early_mus, last_mu) = model.X, self.stage_mus
+        last = self.designed(model.C, self.test_weights, 1 / last_mu, model, model.inference, executor)
         everywhere, weights = np.vstack([X, X_test]), self.test_weights
         if weights is not None:
             weights = np.concatenate([np.full(len(X), weights.mean()), weights])

@@ -12,11 +12,18 @@ import numpy as np
 import scipy
 
 from .. import __version__
+from ..accounting.guarantee import Guarantee
 from ..accounting.ledger import Ledger
+from ..accounting.losses import GaussianLoss
+from ..accounting.rounding import rounded_up
+from ..accounting.tradeoff import budget_tradeoff, gaussian_tradeoff
 from .cells import csv_text, published_columns
+from .handout.figure import figure
+from .handout.page import page
+from .handout.script import SCRIPT
 from .ledger_json import SCHEMA, guarantee_to_object, ledger_to_object
-from .publishing import Published
-from .script import SCRIPT
+from .plan import LEVEL
+from .publishing import Published, within_tolerance
 from .specification import ReleaseSpec
 from .specification_json import spec_to_object
 from .statistic import digest, statistic_files
@@ -25,12 +32,15 @@ from .strict_json import write_object
 _LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the earliest a zip can hold: when it was made is nobody's business
 
 COLUMNS = {
-    "value": "released value at the inputs before it; may be published",
+    "value": "released value at the inputs before it; of a curve of logarithms, the median",
     "curve_low_95": "lower end of the 95 % interval for the curve, if the model is right",
     "curve_high_95": "upper end of it",
     "output_low_95": "lower end of the 95 % interval for one further record's output, if the model is right",
     "output_high_95": "upper end of it",
+    "within_tolerance": "1 where the curve is known to within the declared tolerance, 0 where the value is of no use",
 }
+_BLAMED = 0.05  # false alarms at which the trade-off is quoted
+_LEAST_DELTA = 1e-12  # a pure promise holds at any
 _NOISE = (
     "whole numbers plus discrete noise from the operating system's randomness, sampled exactly; nothing but the "
     "numbers measured was computed from private values, and everything else in this folder follows from them"
@@ -43,7 +53,7 @@ def bundle(
     ledger: Ledger,
     sealed: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
 ) -> bytes:
-    """The zip to hand out: values, card, what was measured, and the script that computes the values from it again.
+    """The zip to hand out: values, card for people and programs, figure, what was measured, and the script for them.
 
     It holds nothing computed from the outputs but what was measured with noise and what follows; no seed, no time.
 
@@ -60,8 +70,14 @@ def bundle(
         raise ValueError("the ledger does not count this release; spend spec.guarantee on it before publishing")
     columns = published_columns(published, spec)
     about, files = statistic_files(published.statistics)
-    files = {"values.csv": csv_text(columns).encode()} | files
-    card = release_card(published, spec, ledger, list(columns)) | {
+    card = release_card(published, spec, ledger, list(columns))
+    picture = figure(published, spec)
+    files = {
+        "values.csv": csv_text(columns).encode(),
+        "card.html": page(card, picture).encode(),
+        "figure.svg": picture.encode(),
+    } | files
+    card |= {
         "statistics": about,
         "sha256": {name: digest(content) for name, content in files.items()},
     }
@@ -81,19 +97,37 @@ def release_card(published: Published, spec: ReleaseSpec, ledger: Ledger, column
     """The content of ``release.json``: all that is public about a release, and its accounting."""
     described = {name: COLUMNS[name] for name in columns if name in COLUMNS}
     inputs = {name: f"input, in {unit}" if unit else "input" for name, unit in zip(spec.x, spec.x_units, strict=True)}
-    return {
+    within = within_tolerance(published, spec)
+    tolerance = {} if spec.tolerance is None else {"tolerance": spec.tolerance, "within_tolerance": int(within.sum())}
+    degrees = spec.degrees
+    projection = (
+        {}
+        if degrees is None
+        else {
+            "projection": {
+                "kind": "equirectangular about the middle of the box",
+                "km_in_a_degree": [round(each, 3) for each in degrees.kilometres],
+                "east_west_error": float(rounded_up(degrees.error, 2)),
+            }
+        }
+    )
+    return projection | {
         "schema": SCHEMA,
         "what": f"{spec.built.label}: {spec.y} predicted on a public grid with differential privacy",
+        "measured": f"the natural logarithm of {spec.y}" if spec.log else spec.y,
         "guarantee": guarantee_to_object(published.guarantee),
+        "tradeoff": {"false_alarms": _BLAMED, "found_at_most": _found_at_most(published.guarantee)},
         "config": spec_to_object(spec),
         "public": {"n": published.n, "y_scale": spec.scale, "reference": spec.built.reference},
         "values": {
             "file": "values.csv",
             "rows": len(published.values),
             "step": published.step,
+            "level": LEVEL,
             "unit": spec.y_unit,
             "columns": inputs | described,
-        },
+        }
+        | tolerance,
         "noise": _NOISE,
         "ledger": ledger_to_object(ledger),
         "software": {
@@ -103,3 +137,13 @@ def release_card(published: Published, spec: ReleaseSpec, ledger: Ledger, column
             "scipy": scipy.__version__,
         },
     }
+
+
+def _found_at_most(guarantee: Guarantee) -> float:
+    """Share of replaced records that the best attacker finds at ``_BLAMED`` false alarms, rounded up."""
+    alarms, budget = np.array([_BLAMED]), guarantee.budget
+    if isinstance(guarantee.loss, GaussianLoss):
+        missed = gaussian_tradeoff(alarms, guarantee.loss.mu)
+    else:
+        missed = budget_tradeoff(alarms, guarantee.proven_epsilon, max(budget.delta, _LEAST_DELTA))
+    return min(float(rounded_up(1 - float(missed[0]))), 1.0)

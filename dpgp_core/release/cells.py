@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from ..arrays import FloatArray
 from .plan import decimals
-from .publishing import Published
+from .publishing import Published, within_tolerance
 from .specification import RESERVED, ReleaseSpec
 
 # What spreadsheets take for the start of a formula, full-width forms included; OWASP, "CSV Injection".
@@ -37,8 +37,11 @@ def csv_text(columns: Mapping[str, Sequence[str]]) -> str:
 
 
 def published_columns(published: Published, spec: ReleaseSpec) -> dict[str, list[str]]:
-    """Columns of the released table: the inputs, the value, and ends of its intervals."""
+    """Columns of the released table: the inputs, the value, ends of its intervals, and whether it is of use."""
     columns = {name: column_text(x) for name, x in zip(spec.x, published.X_test.T, strict=True)}
     columns["value"] = column_text(published.values, published.step)
-    ends = zip(RESERVED[1:], [*published.curve, *published.outputs], strict=True)
-    return columns | {name: column_text(end, published.step) for name, end in ends}
+    ends = zip(RESERVED[1:-1], [*published.curve, *published.outputs], strict=True)
+    columns |= {name: column_text(end, published.step) for name, end in ends}
+    if spec.tolerance is not None:
+        columns[RESERVED[-1]] = [str(int(within)) for within in within_tolerance(published, spec)]
+    return columns

@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import NoReturn
 
 from ..accounting.ledger import BudgetExceeded, Ledger, MixedProtection
@@ -18,7 +19,7 @@ from .files import CannotWrite, check_different, open_file, output_file, read_te
 from .ledger_file import spend_in_file
 from .ledger_json import ledger_from_json
 from .plan import plan_release
-from .publishing import publish, read_table
+from .publishing import publish, read_table, useful
 from .specification import ReleaseSpec
 from .specification_json import EXAMPLE, spec_from_json, spec_to_json
 from .strict_json import read_object
@@ -30,6 +31,17 @@ NEW_LEDGER_HELP = (
     "make the file of --ledger, which must not be there yet; it starts with the releases that the configuration lists"
 )
 DIALECT_HELP = "how the table is written; semicolons go with decimal commas; default: %(default)s"
+DEGREES_HELP = (
+    "input columns in degrees: distances are in km, and so are their lengthscales; their box stays in degrees"
+)
+LOG_HELP = (
+    "measure the natural logarithm of the output, as prices need: bounds stay in the output's unit and must lie above "
+    "0, values come back by exp, and errors are factors"
+)
+TOLERANCE_HELP = (
+    "values are of use where the curve is known to within this much, in the output's unit, or this factor with --log: "
+    "the table marks which are; goes before the configuration's"
+)
 INPUTS_PUBLIC_HELP = (
     "treat the inputs as public from now on, and record that in the ledger: needed before releases that protect inputs "
     "and outputs stand beside releases that protect outputs only, whose noise depends on the inputs"
@@ -114,6 +126,9 @@ def _parser() -> _Parser:
     release.add_argument("--dialect", choices=list(DIALECTS), default="comma", help=DIALECT_HELP)
     release.add_argument("--config", required=True, metavar="FILE", help="what to release: JSON, or a release.json")
     release.add_argument("--out", required=True, metavar="FILE", help="the zip to write")
+    release.add_argument("--degrees", nargs=2, metavar=("LONGITUDE", "LATITUDE"), help=DEGREES_HELP)
+    release.add_argument("--log", action="store_true", help=LOG_HELP)
+    release.add_argument("--tolerance", type=float, metavar="NUMBER", help=TOLERANCE_HELP)
     release.add_argument("--ledger", metavar="FILE", help=LEDGER_HELP)
     release.add_argument("--new-ledger", action="store_true", help=NEW_LEDGER_HELP)
     release.add_argument("--inputs-public", action="store_true", help=INPUTS_PUBLIC_HELP)
@@ -125,7 +140,7 @@ def _release(options: argparse.Namespace) -> str:
     """Make one release; return the sentences to print."""
     with _stage(BAD_CONFIG):
         config = read_text_file(options.config)
-        spec, before = spec_from_json(config), _listed(config)
+        spec, before = _declared(config, options), _listed(config)
         if options.new_ledger and options.ledger is None:
             raise ValueError("--new-ledger needs --ledger FILE, the file to make")
         for name in ("csv", "config", "ledger"):
@@ -145,9 +160,18 @@ def _release(options: argparse.Namespace) -> str:
         else:
             ledger = spend_in_file(options.ledger, start, spent, new=options.new_ledger)
         with _stage(BAD_DATA):
-            content = bundle(publish(spec, dataset, plan), spec, ledger)
+            published = publish(spec, dataset, plan)
+            content = bundle(published, spec, ledger)
         write(content)
-    return _summary(spec, ledger, options)
+    return f"{_summary(spec, ledger, options)} {useful(published, spec)}"
+
+
+def _declared(config: bytes, options: argparse.Namespace) -> ReleaseSpec:
+    """The configuration, with what the command says instead."""
+    spec = spec_from_json(config)
+    tolerance = spec.tolerance if options.tolerance is None else options.tolerance
+    coordinates = tuple(options.degrees) if options.degrees else spec.coordinates
+    return replace(spec, tolerance=tolerance, log=spec.log or options.log, coordinates=coordinates)
 
 
 def _summary(spec: ReleaseSpec, ledger: Ledger, options: argparse.Namespace) -> str:

@@ -19,7 +19,7 @@ _TOTAL = 1000.0  # epsilon: no ledger is asked
 
 
 def foreseen(plan: ReleasePlan, n: int, epsilons: Sequence[float]) -> FloatArray:
-    """Half of the 95 % interval for the curve that each epsilon would bring, median over the grid (E,), in ``y_unit``.
+    """Half of the 95 % interval for the curve that each epsilon would bring, median over the grid (E,), as measured.
 
     Where intervals depend on what is measured they are those about outputs that the declared model makes up: smooth
     curves of the declared lengthscale and scale with noise, cut to the bounds. What is measured is as planned: a plan
@@ -52,10 +52,11 @@ def _made_up(spec: ReleaseSpec, X: FloatArray | None, n: int, rng: np.random.Gen
     if X is None:
         X = rng.uniform(low, high, (n, len(low)))
     half, automatic = spec.output_range / 2, spec.choice.automatic
-    length = (high - low) / 4 if automatic else np.array(spec.lengthscale)
+    length = (high - low) / 4 if automatic else np.array(spec.lengths)
     size = half / math.sqrt(3) if automatic else spec.scale
     noise = 0.2 * half if automatic else math.sqrt(spec.noise_variance) * spec.scale
     waves = X @ (rng.standard_normal((len(low), _WAVES)) / length[:, None]) + rng.uniform(0, 2 * math.pi, _WAVES)
     f = math.sqrt(2 / _WAVES) * np.cos(waves).sum(axis=1)
-    y = sum(spec.y_bounds) / 2 + size * f + noise * rng.standard_normal(len(X))
-    return replace(without_outputs(spec, X), y=np.clip(y, *spec.y_bounds))
+    bounds = spec.output_scale.measured_bounds
+    y = sum(bounds) / 2 + size * f + noise * rng.standard_normal(len(X))
+    return replace(without_outputs(spec, X), y=np.clip(y, *bounds))

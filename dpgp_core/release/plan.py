@@ -39,7 +39,7 @@ class ReleasePlan:
         X: the inputs it was made for (n, D); None where inputs are private.
         X_test: prediction points (P, D).
         plan: the mechanism's, where it has one.
-        half_width: half of the curve's interval at ``LEVEL`` (P,), in ``y_unit``; None if known after the release only.
+        half_width: half of the curve's interval at ``LEVEL`` (P,), as measured; None if known after the release only.
         half_outputs: the same for one further record's output.
         step: released values are multiples of it, a power of ten in ``y_unit``.
     """
@@ -122,16 +122,17 @@ def solvable() -> Iterator[None]:
 
 
 def without_outputs(spec: ReleaseSpec, X: FloatArray) -> Dataset:
-    """The public part of a table, with every output at the middle of the bounds."""
+    """The public part of a table as it is measured, with every output at the middle of the bounds."""
+    output = spec.output_scale
     return Dataset(
         name="public part",
         X=X,
-        y=np.full(len(X), sum(spec.y_bounds) / 2),
+        y=np.full(len(X), sum(output.measured_bounds) / 2),
         x_names=spec.x,
         x_units=spec.x_units,
         y_name=spec.y,
-        y_unit=spec.y_unit,
-        y_bounds=spec.y_bounds,
+        y_unit=output.measured_unit,
+        y_bounds=output.measured_bounds,
         x_box=spec.x_box,
         privacy_unit=spec.unit,
         source="",
@@ -155,4 +156,6 @@ def half_widths(release: Release, of: Of) -> FloatArray:
 def _step(spec: ReleaseSpec, half_width: FloatArray | None) -> float:
     narrowest = _UNKNOWN * spec.output_range if half_width is None else _ROUNDING * float(half_width.min())
     wanted = max(narrowest, _FINEST * spec.output_range)
+    if spec.log:
+        wanted *= spec.y_bounds[0]  # d exp(g) = exp(g) dg, least at the lower bound
     return float(10.0 ** math.floor(math.log10(wanted)))

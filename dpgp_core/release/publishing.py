@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, BinaryIO
 
 import numpy as np
 
 from ..accounting.guarantee import Guarantee
-from ..arrays import FloatArray
+from ..arrays import BoolArray, FloatArray
 from ..data import Dataset
 from ..mechanisms.base import NotPrivate, Plan, TeachingRelease
 from ..reading.csv_table import read_dataset
@@ -18,6 +18,7 @@ from .plan import LEVEL, ReleasePlan, decimals, plan_release, released, solvable
 from .specification import ReleaseSpec
 
 Interval = tuple[FloatArray, FloatArray]
+_LAST_DIGITS = 1e-9  # a width of exactly twice the tolerance is within it, however it was rounded
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -46,7 +47,7 @@ class Published:
 
 
 def read_table(stream: BinaryIO, spec: ReleaseSpec, dialect: str = "comma") -> Dataset:
-    """Read the columns that a specification names from a UTF-8 stream with a header line.
+    """Read the columns that a specification names from a UTF-8 stream with a header line; outputs as measured.
 
     Args:
         stream: in binary mode.
@@ -57,7 +58,7 @@ def read_table(stream: BinaryIO, spec: ReleaseSpec, dialect: str = "comma") -> D
         ValueError: the stream is no such table or has too many rows for the mechanism. The message names the column
             and the line, never the content of a cell.
     """
-    return read_dataset(
+    table = read_dataset(
         stream,
         x=spec.x,
         y=spec.y,
@@ -71,6 +72,8 @@ def read_table(stream: BinaryIO, spec: ReleaseSpec, dialect: str = "comma") -> D
         private_inputs=spec.protects_inputs,
         dialect=dialect_of(dialect),
     )
+    output = spec.output_scale
+    return replace(table, y=output.measured(table.y), y_bounds=output.measured_bounds, y_unit=output.measured_unit)
 
 
 def publish(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None = None) -> Published:
@@ -98,10 +101,10 @@ def publish(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None = None
             ends = [(low[0], high[0]) for low, high in both]
         else:  # they depend on public values alone
             ends = [(value - half, value + half) for half in (plan.half_width, plan.half_outputs)]
-    curve, outputs = ((rounded(low, plan.step), rounded(high, plan.step)) for low, high in ends)
+    curve, outputs = ((in_unit(spec, low, plan.step), in_unit(spec, high, plan.step)) for low, high in ends)
     return Published(
         X_test=plan.X_test,
-        values=rounded(value, plan.step),
+        values=in_unit(spec, value, plan.step),
         curve=curve,
         outputs=outputs,
         statistics=found.statistics,
@@ -111,9 +114,47 @@ def publish(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None = None
     )
 
 
+def in_unit(spec: ReleaseSpec, values: FloatArray, step: float) -> FloatArray:
+    """What was measured and mapped, of any shape, as it is published: in ``y_unit``, in multiples of ``step``."""
+    return rounded(spec.output_scale.declared(values), step)
+
+
 def rounded(values: FloatArray, step: float) -> FloatArray:
     """Multiples of a power of ten; no negative zeros."""
     return np.round(values, decimals(step)) + 0.0
+
+
+def within_tolerance(published: Published, spec: ReleaseSpec) -> BoolArray:
+    """Which released values (P,) are known well enough to be of use: where the curve's interval is narrow enough.
+
+    From what was released and declared alone.
+    """
+    low, high = published.curve
+    if spec.log:
+        return np.asarray(high <= low * spec.of_use**2 * (1 + _LAST_DIGITS))
+    return np.asarray(high - low <= 2 * spec.of_use * (1 + _LAST_DIGITS))
+
+
+def about(spec: ReleaseSpec, error: float) -> str:
+    """An error as it is said: ± 5 cm, or a factor of 1.2."""
+    unit = f" {spec.y_unit}" if spec.y_unit else ""
+    return f"a factor of {error:g}" if spec.log else f"± {error:g}{unit}"
+
+
+def useful(published: Published, spec: ReleaseSpec) -> str:
+    """How many released values are of use, in a sentence."""
+    count, outside = len(published.values), int((~within_tolerance(published, spec)).sum())
+    if spec.tolerance is None:
+        if not outside:
+            return f"At none of the {count} points is the interval as wide as the bounds."
+        return (
+            f"At {outside} of {count} points the interval is at least as wide as the bounds: the values there say "
+            "nothing that was not known before."
+        )
+    within = f"within {about(spec, spec.tolerance)} with {100 * LEVEL:g} % probability"
+    if not outside:
+        return f"All {count} values are known to {within}, if the model is right."
+    return f"At {outside} of {count} points the curve is not known to {within}: the values there are of no use."
 
 
 def preview(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None = None) -> NotPrivate:
@@ -130,11 +171,12 @@ def preview(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None = None
     _check_fit(spec, dataset)
     plan = plan_release(spec, dataset.X) if plan is None else plan
     if isinstance(plan.plan, Plan):
-        return NotPrivate(dataset.in_data_units(plan.plan.weights @ dataset.standardised()))
+        fitted = dataset.in_data_units(plan.plan.weights @ dataset.standardised())
+        return NotPrivate(spec.output_scale.declared(fitted))
     # its mean does not depend on the generator
     numbered = released(spec.built, plan.plan, dataset, plan.X_test, np.random.default_rng(0))
     assert isinstance(numbered, TeachingRelease)
-    return numbered.mean
+    return NotPrivate(spec.output_scale.declared(numbered.mean))
 
 
 def _check_fit(spec: ReleaseSpec, dataset: Dataset) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,6 +17,8 @@ from ..mechanisms.base import Mechanism
 from ..mechanisms.catalogue import KERNEL_NAMES, Entry
 from . import number_checks
 from .choices import CHOICES, DECLARED, build
+from .declared.coordinates import Coordinates
+from .declared.output_scale import OutputScale
 
 MAX_INPUTS = 10
 MAX_GRID = 2_500  # points of the prediction grid in all
@@ -27,6 +30,7 @@ RESERVED = (
     "curve_high_95",
     "output_low_95",
     "output_high_95",
+    "within_tolerance",
 )  # columns of the released table
 
 
@@ -46,13 +50,19 @@ class ReleaseSpec:
         epsilon, delta: the budget of one release; delta is 0 for "integral_bins", and only for it.
         total_epsilon: declared limit for all releases of the same table together.
         total_delta: delta of that limit; None for ``delta``.
-        lengthscale: of the kernel, one per input, in ``x_units``.
+        lengthscale: of the kernel, one per input, in ``x_units``; in km for ``coordinates``.
         noise_variance: variance of one record about the curve over the variance of the curve.
-        y_scale: public size of the curve's variation, in ``y_unit``; None for a quarter of the bounds' width.
+        y_scale: public size of the curve's variation, as measured; None for a quarter of the bounds' width.
         mechanism: one of ``CHOICES``.
         kernel: one of ``KERNEL_NAMES``.
         grid: points along each input, 2 or more, at which predictions are made; never at private positions.
         cells: cells of the box along each input, for mechanisms that divide it; None for 6 there.
+        tolerance: values are of use where the curve is known to within +- this, in ``y_unit``, or to within this factor
+            where ``log``; marked in the released table, and nothing else depends on it. None for what the bounds alone
+            say: half of their width, or the root of their ratio.
+        coordinates: names of the input columns that are longitude and latitude in degrees, if two are: distances
+            between them are then in km.
+        log: measure the natural logarithm of the output, as prices need: errors are then factors.
 
     Attributes:
         built: the mechanism.
@@ -80,6 +90,9 @@ class ReleaseSpec:
     kernel: str = "EQ"
     grid: tuple[int, ...]
     cells: int | None = None
+    tolerance: float | None = field(default=None, compare=False)  # the same is measured and computed whatever it is
+    log: bool = False
+    coordinates: tuple[str, str] | None = None
     built: Mechanism = field(init=False, repr=False, compare=False)
     guarantee: Guarantee = field(init=False, repr=False, compare=False)
 
@@ -101,13 +114,39 @@ class ReleaseSpec:
 
     @property
     def output_range(self) -> float:
-        """Largest change of one output, in ``y_unit``."""
-        return self.y_bounds[1] - self.y_bounds[0]
+        """Largest change of one output, as measured."""
+        low, high = self.output_scale.measured_bounds
+        return high - low
+
+    @property
+    def output_scale(self) -> OutputScale:
+        """Both ways between the output as declared and as measured."""
+        return OutputScale(bounds=self.y_bounds, unit=self.y_unit, log=self.log)
 
     @property
     def scale(self) -> float:
-        """``y_scale``, or its public default."""
+        """``y_scale``, or its public default; as measured."""
         return self.output_range / 4 if self.y_scale is None else self.y_scale
+
+    @property
+    def degrees(self) -> Coordinates | None:
+        """What the degrees of ``coordinates`` are worth in km; None without."""
+        if self.coordinates is None:
+            return None
+        (longitude, latitude), box = self.coordinates, dict(zip(self.x, self.x_box, strict=True))
+        return Coordinates(longitude=longitude, latitude=latitude, longitudes=box[longitude], latitudes=box[latitude])
+
+    @property
+    def lengths(self) -> tuple[float, ...]:
+        """``lengthscale`` in ``x_units`` throughout."""
+        return self._in_units(self.lengthscale)
+
+    @property
+    def of_use(self) -> float:
+        """``tolerance``, or its default: half of the widest interval with which a released value says something."""
+        if self.tolerance is not None:
+            return self.tolerance
+        return math.exp(self.output_range / 2) if self.log else self.output_range / 2
 
     @property
     def protects_inputs(self) -> bool:
@@ -142,7 +181,26 @@ class ReleaseSpec:
         self._set("x_box", tuple(number_checks.interval("each entry of x_box", pair) for pair in boxes))
         number_checks.text("y_unit", self.y_unit, empty=True)
         self._set("y_bounds", number_checks.interval("y_bounds", self.y_bounds))
+        if not isinstance(self.log, bool):
+            raise ValueError(f"log must be true or false, got {number_checks.shown(self.log)}")
+        self.output_scale  # noqa: B018  # checks the bounds
+        self._check_coordinates()
         number_checks.text("unit", self.unit)
+
+    def _in_units(self, lengths: Sequence[float]) -> tuple[float, ...]:
+        degrees = self.degrees
+        return tuple(
+            length if degrees is None else degrees.in_degrees(name, length)
+            for name, length in zip(self.x, lengths, strict=True)
+        )
+
+    def _check_coordinates(self) -> None:
+        if self.coordinates is None:
+            return
+        self._set("coordinates", number_checks.texts("coordinates", self.coordinates))
+        if len(self.coordinates) != 2 or len(set(self.coordinates) & set(self.x)) != 2:
+            raise ValueError("coordinates must be two different names of x: [longitude, latitude]")
+        self.degrees  # noqa: B018  # checks the box
 
     def _check_model(self) -> None:
         number_checks.one_of("mechanism", self.mechanism, list(CHOICES))
@@ -156,7 +214,8 @@ class ReleaseSpec:
             allowed = " or ".join(self.choice.kernels)
             raise ValueError(f"mechanism {self.mechanism!r} needs kernel {allowed}, got {self.kernel!r}")
         scales = number_checks.entries("lengthscale", self.lengthscale, len(self.x))
-        widths = [high - low for low, high in self.x_box]
+        unit_lengths = self._in_units([1.0] * len(self.x))
+        widths = [(high - low) / unit for (low, high), unit in zip(self.x_box, unit_lengths, strict=True)]
         lengthscale = tuple(
             number_checks.number("each entry of lengthscale", value, 1e-3 * width, 1e3 * width)
             for value, width in zip(scales, widths, strict=True)
@@ -168,6 +227,10 @@ class ReleaseSpec:
                 "y_scale",
                 number_checks.number("y_scale", self.y_scale, 1e-4 * self.output_range, 1e4 * self.output_range),
             )
+
+        if self.tolerance is not None:
+            finest, widest = (1.000001, 1e6) if self.log else (1e-6 * self.output_range, 10 * self.output_range)
+            self._set("tolerance", number_checks.number("tolerance", self.tolerance, finest, widest))
 
     def _check_grid(self) -> None:
         counts = number_checks.entries("grid", self.grid, len(self.x))
@@ -199,7 +262,8 @@ class ReleaseSpec:
         check_budget(self.epsilon, self.delta or total_delta)
         check_budget(self.total_epsilon, total_delta)
         self._set("total_delta", total_delta)
-        self._set("built", build(**{name: getattr(self, name) for name in DECLARED}))
+        declared = {name: getattr(self, name) for name in DECLARED} | {"lengthscale": self.lengths}
+        self._set("built", build(**declared))
         self._set("guarantee", self.built.guarantee.for_unit(self.unit))
         one = self.guarantee.loss.epsilon(total_delta)
         if one > self.total_epsilon * (1 + 1e-9):

@@ -5,7 +5,7 @@ from pathlib import Path
 import streamlit as st
 
 from pages._ui import menu, session
-from pages._ui.look import address, state
+from pages._ui.look import address, sidebar, state
 from pages._ui.tour import walk
 from pages._ui.work import waiting
 
@@ -14,6 +14,7 @@ st.set_page_config(
     page_title=TITLE,
     page_icon=str(Path(__file__).with_name("icon.png")),  # a local file: named icons are fetched from elsewhere
     layout="wide",
+    initial_sidebar_state="collapsed" if state.is_lesson() else "auto",
 )
 
 page = st.navigation(
@@ -28,8 +29,10 @@ page = st.navigation(
 )
 st.set_page_config(page_title=f"{page.title}: {TITLE}")  # what a tab and a screen reader say
 st.html(Path(__file__).parent / "look" / "page.css")
-if st.query_params.get("lesson") == "1":
+if state.is_lesson():
     st.html(Path(__file__).parent / "look" / "lesson.css")
+with st.container(key="page_script"):
+    st.html('<script src="/page.js"></script>', unsafe_allow_javascript=True)
 # Streamlit's menu drops the address's parameters; put them back, so that the state goes along from page to page.
 carried = session.CARRIED.get({})
 moved = session.PAGE.get(page.url_path) != page.url_path
@@ -43,7 +46,7 @@ if wanted != asked or address.repeated():
     st.switch_page(page, query_params=wanted)
 waiting.reserve()
 state.begin(page.url_path)
-with address.explained(menu.TITLES), walk.banner(page.url_path):
+with sidebar.bar(), address.explained(menu.TITLES), walk.banner(page.url_path):
     page.run()
 session.PAGE.put(page.url_path)
 # A control of this page that is absent from the address stands at its default: forget what was carried for it.

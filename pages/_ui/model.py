@@ -115,6 +115,7 @@ def mechanism_of(model: Model, design: Design, draw: Draw) -> Any:
         "calibration": "analytic" if isinstance(built, RefinedCloaking) else draw.calibration,
         "unproven": True,  # Hall's formula above epsilon 1 is drawn, and marked
         "objective": design.objective,
+        "gap": design.gap,
         "shrinkage": draw.shrinkage,
     }
     known = {field.name for field in fields(built)}

@@ -85,7 +85,8 @@ def test_a_real_table_two_releases_a_refusal_a_zip_and_a_reload(visit):
     release(page, 1)
     release(page, 2)
     archive = zipfile.ZipFile(io.BytesIO(download(page)))
-    assert sorted(archive.namelist()) == ["release.json", "reproduce.py", "statistics.npz", "values.csv"]
+    measured = ["release.json", "reproduce.py", "statistics.npz", "values.csv"]
+    assert sorted(archive.namelist()) == ["card.html", "figure.svg", *measured]
     card = json.loads(archive.read("release.json"))
     assert card["guarantee"]["unit"] == "one person's height"
     values = list(csv.reader(io.StringIO(archive.read("values.csv").decode())))

@@ -15,8 +15,9 @@ from dpgp_core.release.ledger_json import MAX_ENTRIES, ledger_to_object
 from pages._ui.ledgers.database import LedgerUnavailable
 from pages._ui.ledgers.keys import Key
 from pages._ui.ledgers.postgres import Postgres
+from pages._ui.ledgers.rows import TableKnown
 from pages._ui.ledgers.sqlite import Sqlite
-from pages._ui.ledgers.store import Ledgers, TableKnown
+from pages._ui.ledgers.store import Ledgers
 
 A, B = "a" * 32, "b" * 32  # browsers
 TABLE, OTHER = "1" * 64, "2" * 64
@@ -79,7 +80,7 @@ def test_the_total_is_enforced_and_a_refusal_leaves_nothing(ledgers):
 
 
 def test_a_full_ledger_is_refused(ledgers, monkeypatch):
-    monkeypatch.setattr("pages._ui.ledgers.store.MAX_ENTRIES", 3)
+    monkeypatch.setattr("pages._ui.ledgers.rows.MAX_ENTRIES", 3)
     for _ in range(3):
         spend(ledgers, limit=NO_LIMIT)
     with pytest.raises(BudgetExceeded, match="is full: it has 3 entries"):

@@ -7,6 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages._ui.compare import contenders
+from pages._ui.measured import strategy
 from pages._ui.work import cached
 from tests.pages.reading import ROOT
 
@@ -18,8 +19,9 @@ def cold_caches():
 
 @pytest.fixture(autouse=True)
 def quick_plans(monkeypatch):
-    """The curve of Bayes cloaking with loose plans and two draws: what is shown of it does not depend on either."""
+    """Bayes cloaking with loose plans, two draws and few budgets: what is shown of it depends on none of them."""
     monkeypatch.setattr(contenders, "GAP", 0.1)
+    monkeypatch.setattr(strategy, "EPSILONS", (0.1, 1))
     monkeypatch.setitem(contenders.CONTENDERS, "bayes", replace(contenders.CONTENDERS["bayes"], simulated=2))
 
 

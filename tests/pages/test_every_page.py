@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import ast
+import json
 from pathlib import Path
 
+import plotly.graph_objects as go
 import pytest
 
 from pages._ui import menu, session
-from pages._ui.look import offers
+from pages._ui.look import offers, tables, template
 from tests.pages.reading import ROOT, page_text
 
 PAGES = [page.file for page in menu.PAGES]
@@ -25,6 +27,11 @@ def test_page_shows_question_answer_picture_table_and_guarantee(open_page, page)
     assert len(app.metric) >= 3
     assert len(app.get("plotly_chart")) + len(app.get("deck_gl_json_chart")) >= 1
     assert len(app.dataframe) >= 1
+    charts = [json.loads(each.proto.spec) for each in app.get("plotly_chart")]
+    assert all(figure["layout"]["template"] == template.TEMPLATE.to_plotly_json() for figure in charts)
+    assert all(len(tables.of_figure(go.Figure(figure))) for figure in charts)
+    beside = [each for each in app.get("popover") if each.proto.popover.label == "Table"]
+    assert len(beside) == len(charts)
     for part in ("Protects.", "Neighbours.", "Unit.", "Promise.", "Rests on.", "Assumes.", "Does not cover."):
         assert part in page_text(app)
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import base64
+import json
 from collections import Counter
 
 import numpy as np
@@ -10,7 +11,7 @@ import datasets
 from dpgp_core.accounting.gaussian import epsilon_of
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import Cloaking, RefinedCloaking
-from pages._ui.cloaking import pipeline
+from pages._ui.cloaking import figures, pipeline, play
 from pages._ui.model import KERNELS
 from tests.pages.reading import page_text, traces
 
@@ -22,9 +23,14 @@ def shown(value: str) -> float:
 BANDS = ("95 % interval: one more height", "95 % interval: the curve")
 
 
+def numbers(packed):
+    """An array of a trace."""
+    return np.frombuffer(base64.b64decode(packed["bdata"]), dtype=packed["dtype"])
+
+
 def width(band):
     """Upper minus lower end of a band that runs there and back."""
-    y = np.frombuffer(base64.b64decode(band["y"]["bdata"]), dtype=band["y"]["dtype"])
+    y = numbers(band["y"])
     return y[: len(y) // 2] - y[len(y) // 2 :][::-1]
 
 
@@ -128,3 +134,24 @@ def test_gp_prior_noise_is_the_same_at_every_age_and_larger(open_page):
     noise = prior.dataframe[0].value["± 95 %: privacy noise [cm]"]
     assert noise.max() == pytest.approx(noise.min(), rel=1e-3)
     assert shown(prior.metric[2].value) > 10 * shown(cloaked.metric[2].value)
+
+
+def test_a_button_brings_many_draws_into_the_link_and_each_has_its_interval_to_be_played(open_page):
+    app = open_page("kung_curves")
+    [button] = [each for each in app.button if each.label.startswith("Show 20 draws")]
+    app = button.click().run()
+    assert app.session_state["draws"] == play.MANY == 20
+    assert "draws=20" in app.sidebar.code[0].value
+    assert "20 draws" in app.metric[3].delta
+    for chart in (0, 1):
+        data = json.loads(app.get("plotly_chart")[chart].proto.spec)["data"]
+        lines = [trace for trace in data if trace.get("legendgroup") == figures.DRAWS]
+        bands = [trace for trace in data if trace.get("legendgroup") == figures.BANDS]
+        assert len(lines) == len(bands) == 20
+        assert [band.get("opacity", 1) for band in bands] == [1] + 19 * [0]  # all together: about the first draw
+        middles = [numbers(band["y"]).reshape(2, -1) for band in bands]
+        for line, (upper, lower) in zip(lines, middles, strict=True):
+            every = slice(None, None, 1 if len(upper) == len(numbers(line["y"])) else 2)
+            np.testing.assert_allclose((upper + lower[::-1]) / 2, numbers(line["y"])[every], rtol=1e-4, atol=1e-2)
+    assert "player-play" in page_text(app)
+    assert not [each for each in app.button if each.label.startswith("Show 20 draws")]

@@ -15,7 +15,7 @@ from pages._ui.excursion.exploration import View
 from pages._ui.look import offers
 from pages._ui.model import Design, Draw, Model
 from pages._ui.sparse import computed as sparse
-from pages._ui.sparse import fitting
+from pages._ui.sparse.setting import SparseSetting
 from pages._ui.tour import walk
 from tests.pages.reading import ROOT
 from tests.pages.test_every_page import PAGES
@@ -75,7 +75,7 @@ def excursion_sets():
 
 
 def sparse_dp_gp():
-    found = sparse.fits(fitting.SparseSetting("toy_1d", 1.0, 0.03, 13, 1.0, offers.DELTA, 1))
+    found = sparse.fits(SparseSetting("toy_1d", 1.0, 0.03, 13, 1.0, offers.DELTA, 1))
     return [found.plain], list(found.rmse.values())
 
 

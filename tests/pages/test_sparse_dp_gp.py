@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pages._ui.sparse import fitting
-from pages._ui.sparse.fitting import SparseSetting
+from pages._ui.sparse import choosing, errors, fitting
+from pages._ui.sparse.setting import LEVELS, SparseSetting, load, split
 from tests.pages.reading import page_text, traces
 
 TOY = SparseSetting("toy_1d", 1.0, 0.03, 13, 1.0, 0.01, 1)
@@ -44,7 +44,7 @@ def test_without_the_overlay_no_error_is_shown(open_page):
 
 
 def test_ours_beats_the_paper_and_comes_near_the_plain_fit_with_budget():
-    curves = fitting.curves(TOY)
+    curves = errors.curves(TOY)
     assert (curves.rmse["ours"][1:] < curves.rmse["paper"][1:]).all()
     assert curves.rmse["ours"][-1] < 1.1 * curves.plain
     assert (np.diff(curves.rmse["ours"]) < 0).all()
@@ -52,7 +52,7 @@ def test_ours_beats_the_paper_and_comes_near_the_plain_fit_with_budget():
 
 def test_our_intervals_hold_and_the_papers_are_too_narrow():
     found = fitting.fits(TOY)
-    level = fitting.LEVELS
+    level = LEVELS
     assert (found.coverage["ours"] > level - 0.03).all()
     assert (found.coverage["paper"][9:] < level[9:] - 0.1).all()
 
@@ -66,19 +66,19 @@ def test_bayes_cloaking_protects_the_same_and_is_judged_alike():
     assert (found.bayes.mean <= found.bayes.high).all()
     assert found.rmse["bayes"] < found.rmse["paper"]
     # shares of one half of the data inside intervals of four draws: they hold too much rather than too little
-    assert (found.coverage["bayes"] > fitting.LEVELS - 0.08).all()
+    assert (found.coverage["bayes"] > LEVELS - 0.08).all()
 
 
 def test_held_out_records_are_not_fitted():
-    train, test = fitting.split(fitting.load("kung"))
+    train, test = split(load("kung"))
     assert train.n + test.n == 287
     together = np.sort(np.concatenate([train.X[:, 0], test.X[:, 0]]))
-    np.testing.assert_array_equal(together, np.sort(fitting.load("kung").X[:, 0]))
+    np.testing.assert_array_equal(together, np.sort(load("kung").X[:, 0]))
 
 
 def test_shares_of_choices_are_shares():
-    found = fitting.choices(TOY)
+    found = choosing.choices(TOY)
     for name, shares in found.lengthscales.items():
         assert (shares.sum(axis=1) <= 1 + 1e-9).all(), name
-    assert found.lengthscales["Evidence: free (ours)"].sum() == pytest.approx(len(fitting.CHOICE_EPSILONS))
+    assert found.lengthscales["Evidence: free (ours)"].sum() == pytest.approx(len(choosing.CHOICE_EPSILONS))
     assert found.rmse["Evidence: free (ours)"][0] < found.rmse["Liu-Talwar (the paper)"][0]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import base64
 import io
 import json
 import zipfile
@@ -10,13 +11,13 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpgp_core.release import CHOICES, ledger_from_json, plan_release, spec_from_json
+from dpgp_core.release import CHOICES, Published, ledger_from_json, plan_release, spec_from_json
 from dpgp_core.release.specification_json import EXAMPLE
 from pages._ui.ledgers.deliveries import Deliveries
 from pages._ui.ledgers.state import State
 from pages._ui.ledgers.store import Ledgers
 from pages._ui.look.text import plain
-from pages._ui.own import upload
+from pages._ui.own import figures, upload
 from pages._ui.work import cached
 from tests.pages.reading import page_text, traces
 
@@ -81,6 +82,7 @@ def test_nothing_is_inferred_from_the_table(open_page):
         "own_f_low",
         "own_f_high",
         "own_f_total",
+        "tolerance",
     ]
     assert "Still to declare: the private column, an input column" in said(app)
     app = declare(app, y="height", x=["age"])
@@ -134,6 +136,123 @@ def test_the_release_is_what_the_card_says(open_page):
     assert len(archive.read("values.csv").decode().splitlines()) == 52
     assert traces(app)["released"]["y"]
     assert json.loads(archive.read("release.json"))["guarantee"]["unit"] == "one girl's height"
+
+
+def numbers(encoded) -> np.ndarray:
+    """An array as plotly sends it."""
+    return np.frombuffer(base64.b64decode(encoded["bdata"]), dtype=encoded["dtype"])
+
+
+def tolerated(app: AppTest, value: float | None) -> AppTest:
+    return next(each for each in app.number_input if each.key == "tolerance").set_value(value).run()
+
+
+def test_values_that_are_not_known_well_enough_are_greyed_and_never_called_publishable(open_page):
+    app = press(tolerated(declared(open_page), 0.5), "Make release 1")
+    assert "may be published" not in said(app)
+    words = said(app).replace("\\", "")
+    assert "At 51 of 51 points the curve is not known to within ± 0.5 cm with 95 % probability" in words
+    shown = traces(app)
+    assert np.isnan(numbers(shown["released"]["y"])).all()
+    assert np.isfinite(numbers(shown["released, of no use"]["y"])).sum() == 51
+    assert not app.dataframe[0].value["within ± 0.5 cm"].any()
+    header, first, *_ = last_zip(app).read("values.csv").decode().splitlines()
+    assert header.endswith(',"within_tolerance"')
+    assert first.endswith(",0")
+
+
+def test_what_people_look_at_is_offered_beside_the_zip(open_page):
+    app = press(declared(open_page), "Make release 1")
+    offered = {each.proto.label: each.proto for each in app.get("download_button")}
+    assert list(offered) == [
+        r"Download release 1\: height by refined cloaking",
+        "Its card, to print",
+        "Its figure (SVG)",
+    ]
+    assert "one girl&#x27;s height" in last_zip(app).read("card.html").decode()
+    assert last_zip(app).read("figure.svg").startswith(b"<svg")
+
+
+def test_what_is_of_use_and_what_is_not_share_a_picture():
+    spec = replace(EXAMPLE, tolerance=5.0, grid=(5,))
+    half = np.array([1.0, 9.0, 1.0, 1.0, 9.0])
+    published = Published(
+        X_test=spec.points(), values=np.arange(5.0), curve=(-half, half), outputs=(-half, half), statistics=(),
+        step=1.0, n=2, guarantee=spec.guarantee,
+    )  # fmt: skip
+    _, known, unknown = figures.released(published, spec).data
+    np.testing.assert_array_equal(known.y, [0, np.nan, 2, 3, np.nan])
+    np.testing.assert_array_equal(unknown.y, [0, 1, 2, 3, 4])
+    style, table = upload.greyed(published, spec).to_html().split("</style>")
+    assert "color: #8a8a8a" in style
+    assert [row for row in range(5) if f"_row{row}_col0" in style] == [1, 4]
+    assert ">-9</td>" in table  # no more decimals than in the file
+    square = replace(spec, x=("a", "b"), x_units=("", ""), x_box=((0, 1), (0, 1)), lengthscale=(1, 1), grid=(2, 2))
+    four = replace(published, X_test=square.points(), values=np.arange(4.0), curve=(-half[:4], half[:4]))
+    cells, grey, legend = figures.released(four, square).data
+    np.testing.assert_array_equal(cells.z, [[0, 2], [np.nan, 3]])
+    np.testing.assert_array_equal(grey.z, [[np.nan, np.nan], [1, np.nan]])
+    assert legend.name == "of no use"
+
+
+def test_a_tolerance_that_all_values_keep_is_said_too(open_page):
+    app = press(tolerated(declared(open_page), 1400.0), "Make release 1")
+    assert "These values may be published. All 51 values are known to within ± 1400 cm" in said(app).replace("\\", "")
+    assert "released, of no use" not in traces(app)
+    assert app.dataframe[0].value["within ± 1400 cm"].all()
+    app = press(tolerated(app, None), "Make release 2")
+    assert "within_tolerance" not in last_zip(app).read("values.csv").decode()
+
+
+def test_a_link_sets_the_tolerance(open_page):
+    app = declared(lambda page: open_page(page, tolerance="7.5"))
+    assert next(each for each in app.number_input if each.key == "tolerance").value == 7.5
+    assert spec_of(app).tolerance == 7.5
+
+
+def spec_of(app: AppTest):
+    return app.session_state["own_ready"][1].plan.spec
+
+
+def test_logarithms_speak_in_factors(open_page):
+    app = declared(open_page)
+    [box] = [each for each in app.checkbox if each.key == "own_f_log"]
+    app = tolerated(box.check().run(), 1.2)
+    assert "The curve will be known to about **a factor of 1." in page_text(app)
+    app = press(app, "Work it out")
+    table = next(each.value for each in app.dataframe if "ε" in each.value)
+    widths = table["curve within a factor of, 95 %"].astype(float)
+    assert (widths > 1).all()
+    assert (widths.diff().dropna() < 0).all()
+    wanted = next(each for each in app.number_input if each.label.startswith("I need the curve to within a factor of"))
+    app = wanted.set_value(float(widths[2]) + 0.01).run()
+    assert "**ε = 0.5** is the smallest of these" in " ".join(each.value for each in app.markdown)
+    app = press(app, "Make release 1")
+    assert not app.exception
+    assert "of 51 points the curve is not known to within a factor of 1.2" in said(app)
+    assert spec_from_json(last_zip(app).read("release.json")).log
+    assert app.dataframe[-1].value["released value"].between(30, 400).all()
+    app = declare(app, low=0.0)
+    assert "must lie above 0 where logarithms are measured" in said(app).replace("\\", "")
+
+
+def test_degrees_are_declared_and_lengthscales_are_in_km(open_page):
+    rows = "lon,lat,price\n" + "\n".join(f"{-0.5 + i % 9 / 10},{51.3 + i % 7 / 20},{9 + i}e4" for i in range(60))
+    app = declare(uploaded(open_page, rows.encode()), y="price", x=["lon", "lat"], unit="one sale", total=1.5)
+    app = declare(app, mechanism=CHOICES["refined"].title, low=1e4, high=1e6, y_unit="GBP", delta=1e-4)
+    [box] = [each for each in app.checkbox if each.key == "own_f_degrees"]
+    app = box.check().run()
+    assert [each.label for each in app.number_input if "ength" in each.label] == ["Lengthscale [km]"] * 2
+    sides = {"box_low_lon": -0.6, "box_high_lon": 0.4, "box_low_lat": 51.2, "box_high_lat": 51.8}
+    app = declare(app, **sides, length_lon=8.0, length_lat=8.0, grid_lon=5, grid_lat=4)
+    app = press(app, "Make release 1")
+    assert not app.exception
+    spec = spec_from_json(last_zip(app).read("release.json"))
+    assert (spec.coordinates, spec.lengthscale) == (("lon", "lat"), (8.0, 8.0))
+    layout = json.loads(app.get("plotly_chart")[0].proto.spec)["layout"]
+    assert layout["yaxis"]["scaleratio"] == pytest.approx(1.6, abs=0.02)  # 111.2 km to 69.4 km
+    app = declare(app, x=["lat", "lon"])
+    assert "lat is longitude" in next(each.label for each in app.checkbox if each.key == "own_f_degrees")
 
 
 def test_many_rows_go_through_a_low_rank_form_and_the_page_says_so(open_page):

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 from datasets import exhibit
 from dpgp_core.data import Dataset
+from dpgp_core.gp.predictive import Predictive
 from dpgp_core.mechanisms import Plan
 from pages._ui.cloaking import pipeline
-from pages._ui.cloaking.pipeline import Fit, Halves, Outcome, Result, Scene
+from pages._ui.cloaking.pipeline import Halves, Outcome, Result, Scene
 from pages._ui.model import PAPER_DESIGN, Design, Draw, Model
 from pages._ui.work import cached
 
@@ -62,18 +63,21 @@ def run_published(model: Model, draw: Draw) -> Result:
 
 
 def _scene(data: Dataset, name: str) -> Scene:
-    return pipeline.make_scene(data, exhibit(name).scene)
+    shown = exhibit(name)
+    return pipeline.make_scene(data, shown.scene, shown.drawn)
 
 
-def _fit(data: Dataset, place: Scene, model: Model) -> Fit:
+def _fit(data: Dataset, place: Scene, model: Model) -> Predictive:
     return pipeline.stage_matrix(data, place, model)
 
 
-def _plan(data: Dataset, place: Scene, fit: Fit, model: Model, design: Design) -> Plan:
+def _plan(data: Dataset, place: Scene, fit: Predictive, model: Model, design: Design) -> Plan:
     return pipeline.stage_plan(data, place, model, fit, design)
 
 
-def _outcome(data: Dataset, place: Scene, fit: Fit, plan: Plan, model: Model, design: Design, draw: Draw) -> Outcome:
+def _outcome(
+    data: Dataset, place: Scene, fit: Predictive, plan: Plan, model: Model, design: Design, draw: Draw
+) -> Outcome:
     return pipeline.stage_outcome(data, place, model, fit, plan, design, draw)
 
 

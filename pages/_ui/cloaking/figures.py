@@ -11,9 +11,14 @@ from pages._ui.cloaking.pipeline import LEVEL, Result
 from pages._ui.look.palette import GUARANTEE, NON_PRIVATE, OTHER, PRIVATE, TRUTH, faded
 from pages._ui.look.plots import HEIGHT, axis, band, finish
 
+DRAWS, BANDS = "draws", "bands"  # groups of the traces that are played
+
 
 def curves(result: Result, overlay: bool, other: bool = False) -> go.Figure:
-    """Draws along the first input, and intervals about the first; ``other`` styles the method compared with."""
+    """Draws along the first input, and intervals about the first; ``other`` styles the method compared with.
+
+    The others' intervals are there too, invisible until ``play`` gives each draw its turn.
+    """
     data, release = result.dataset, result.outcome.release
     grid = slice(result.outcome.scene.records, None)
     x = release.X_test[grid, 0]
@@ -21,6 +26,13 @@ def curves(result: Result, overlay: bool, other: bool = False) -> go.Figure:
     figure, centre, level = go.Figure(), release.samples[0, grid], f"{100 * LEVEL:g} % interval"
     band(figure, x, centre, result.halves.output[grid], colour, 0.12, f"{level}: one more {data.y_name}")
     band(figure, x, centre, result.halves.curve[grid], colour, 0.28, f"{level}: the curve")
+    figure.data[-1].legendgroup = BANDS
+    for sample in release.samples[1:, grid]:
+        few = slice(None, None, 2)  # half the points, half the digits: there may be many
+        band(figure, x[few], sample[few], result.halves.curve[grid][few], colour, 0.28, "its interval")
+        hidden = figure.data[-1]
+        hidden.update(x=hidden.x.astype(np.float32), y=hidden.y.astype(np.float32), opacity=0, showlegend=False)
+        hidden.legendgroup = BANDS
     if overlay:
         mean = result.outcome.nonprivate[grid]
         figure.add_scatter(x=x, y=mean, name="non-private fit", line={"color": NON_PRIVATE, "width": 2})
@@ -36,7 +48,7 @@ def curves(result: Result, overlay: bool, other: bool = False) -> go.Figure:
             x=x,
             y=sample[grid],
             name="private draw",
-            legendgroup="draws",
+            legendgroup=DRAWS,
             showlegend=index == 0,
             line={"color": colour, "width": 1.6, "dash": dash},
         )
@@ -67,7 +79,6 @@ def error_distribution(result: Result, published: Result, unit: str) -> go.Figur
         x=ours.nonprivate_rmse, y=1, yref="paper", text="without privacy", showarrow=False,
         xanchor="left", xshift=4, font={"color": NON_PRIVATE},
     )  # fmt: skip
-    figure.update_layout(barmode="overlay")
     figure.update_xaxes(title=f"error of one draw, root mean square [{unit}]", range=[0, top])
     figure.update_yaxes(title="share of draws [%]")
     return finish(figure, 300)
@@ -99,7 +110,6 @@ def _heat(values: FloatArray, x: FloatArray, y: FloatArray, x_title: str, y_titl
     figure = go.Figure(
         go.Heatmap(
             z=values.round(4), x=x, y=y, colorscale="PuOr_r", zmin=-bound, zmax=bound,
-            colorbar={"thickness": 12},
         )
     )  # fmt: skip
     figure.update_xaxes(title=x_title)
@@ -115,7 +125,7 @@ def stems(result: Result) -> go.Figure:
     figure = go.Figure()
     figure.add_bar(x=x, y=lambdas, marker={"color": GUARANTEE, "line": {"color": GUARANTEE, "width": 2}}, width=0.01)
     figure.add_scatter(x=x, y=lambdas, mode="markers", marker={"color": GUARANTEE, "size": 5})
-    figure.update_layout(showlegend=False, barmode="overlay")
+    figure.update_layout(showlegend=False)
     figure.update_xaxes(title=axis(data.x_names[0], data.x_units[0]))
     figure.update_yaxes(title="λ, share of the total", rangemode="tozero")
     return finish(figure, 300)

@@ -17,14 +17,11 @@ from datasets.exhibit import Scene as SceneKind
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
 from dpgp_core.evaluation.errors import draw_errors, rmse
-from dpgp_core.gp.exact import cloaking_matrix
-from dpgp_core.gp.inference import EXACT_ALWAYS, Inference, InferenceChoice, describe
-from dpgp_core.gp.predictive import declared
-from dpgp_core.linalg.blocks import Matrix
-from dpgp_core.mechanisms import Cloaking, Plan, RefinedCloaking, Release, TeachingRelease
-from dpgp_core.mechanisms.cloaking import cloaking_plan
+from dpgp_core.gp.inference import EXACT_ALWAYS, InferenceChoice
+from dpgp_core.gp.predictive import Predictive, predictive
+from dpgp_core.mechanisms import Plan, RefinedCloaking, Release, TeachingRelease
+from dpgp_core.mechanisms.cloaking import OptimisedNoise
 from dpgp_core.mechanisms.recorded import SimulatedInterval
-from dpgp_core.strategies.noise_design import design_noise
 from pages._ui.model import Design, Draw, Model, mechanism_of
 from pages._ui.work.engine import engine
 
@@ -51,14 +48,6 @@ class Scene:
     def records(self) -> int:
         """Number of leading rows that carry a truth."""
         return len(self.truth)
-
-
-@dataclass(frozen=True, eq=False)
-class Fit:
-    """Stage 1 result: C (P, n), and how it was computed."""
-
-    C: Matrix
-    inference: Inference
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +102,7 @@ class Result:
 
     settings: tuple[Model, Design, Draw]
     dataset: Dataset
-    fit: Fit
+    fit: Predictive
     plan: Plan
     outcome: Outcome
     halves: Halves
@@ -121,8 +110,8 @@ class Result:
     computed: frozenset[str]
 
 
-def make_scene(dataset: Dataset, kind: SceneKind | None) -> Scene:
-    """Test points of a dataset: its own inputs, then a grid along the first beyond them; the cells of a map."""
+def make_scene(dataset: Dataset, kind: SceneKind | None, drawn: tuple[float, float] | None = None) -> Scene:
+    """Test points of a dataset: its own inputs, then a grid along the first, as declared; the cells of a map."""
     if kind == "map":
         medians, cells = london_hexes.load(), london_hexes.map_cells()
         empty = cells[cells["sales"] == 0]
@@ -131,42 +120,32 @@ def make_scene(dataset: Dataset, kind: SceneKind | None) -> Scene:
         return Scene(X_test, medians.clipped_y, labels.fillna({"borough": "no sale here"}))
     low, high = dataset.x_box[0]
     # 30 % beyond the domain: the noise peaks where nobody lives, and a map of it should show that.
-    along = np.linspace(low, high + 0.3 * (high - low), GRID_POINTS)
+    along = np.linspace(*(drawn or (low, high + 0.3 * (high - low))), GRID_POINTS)
     grid = np.tile(np.mean(dataset.x_box, axis=1), (GRID_POINTS, 1))  # other inputs in the middle of their box
     grid[:, 0] = along
     return Scene(np.vstack([dataset.X, grid]), dataset.clipped_y)
 
 
-def stage_matrix(dataset: Dataset, scene: Scene, model: Model) -> Fit:
+def stage_matrix(dataset: Dataset, scene: Scene, model: Model) -> Predictive:
     """Stage 1: the cloaking matrix, public."""
-    kernel, X_test = model.build(), scene.X_test
-    low = InferenceChoice().low_rank(kernel, dataset.X)
-    if low is None:
-        return Fit(cloaking_matrix(kernel, dataset.X, X_test, model.noise), describe(low))
-    return Fit(low.matrix(X_test, model.noise), describe(low))
+    return predictive(InferenceChoice(), model.build(), dataset.X, scene.X_test, model.noise)
 
 
-def stage_plan(dataset: Dataset, scene: Scene, model: Model, fit: Fit, design: Design) -> Plan:
+def stage_plan(dataset: Dataset, scene: Scene, model: Model, fit: Predictive, design: Design) -> Plan:
     """Stage 2: what is released per unit budget and change; public."""
     # The plan does not depend on the budget: any will do.
     mechanism = mechanism_of(model, design, Draw(epsilon=1.0, delta=0.01))
-    weights = None
-    if design.mechanism != "gp_prior" and design.objective == "trace" and design.focus == "records":
+    if isinstance(mechanism, OptimisedNoise) and design.objective == "trace" and design.focus == "records":
         weights = (np.arange(len(scene.X_test)) < scene.records).astype(float)
-    if isinstance(mechanism, Cloaking):
-        noise = design_noise(fit.C, design.objective, weights, design.gap)
-        model_of = declared(InferenceChoice(), model.build(), dataset.X, scene.X_test, model.noise)
-        return cloaking_plan(fit.C, noise, model_of, fit.inference)
-    if isinstance(mechanism, RefinedCloaking):
-        mechanism = replace(mechanism, weights=None if weights is None else tuple(weights))
+        mechanism = replace(mechanism, weights=tuple(weights))
     many = dataset.n > EXACT_ALWAYS  # then the passes over the records run on the cluster, if there is one
     with engine() if many else nullcontext() as executor:
-        plan: Plan = mechanism.plan(dataset.X, scene.X_test, executor)
+        plan: Plan = mechanism.plan_of(fit, scene.X_test, executor)
     return plan
 
 
 def stage_outcome(
-    dataset: Dataset, scene: Scene, model: Model, fit: Fit, plan: Plan, design: Design, draw: Draw
+    dataset: Dataset, scene: Scene, model: Model, fit: Predictive, plan: Plan, design: Design, draw: Draw
 ) -> Outcome:
     """Stage 3: scale the noise and draw it. Milliseconds; touches neither C, lambda nor M."""
     mechanism = mechanism_of(model, design, draw)

@@ -13,6 +13,7 @@ from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms.gp_prior import exact_sensitivity
 from dpgp_core.strategies.noise_design import NoiseDesign, design_noise
 from pages._ui.look.palette import NON_PRIVATE, OTHER, PRIVATE, TRUTH
+from pages._ui.look.plots import finish
 
 TEST_POINTS = np.array([[3.0], [7.0]])
 OUTPUTS = np.array([1.0, -0.5])
@@ -97,7 +98,7 @@ def curves(points: TwoPoints, moved: int) -> go.Figure:
         figure.add_annotation(x=x, y=1, yref="paper", yanchor="bottom", text=f"test {index}", showarrow=False)
     figure.update_xaxes(title="input", range=[0, 10])
     figure.update_yaxes(title="output", range=[-4, 5])
-    return _layout(figure)
+    return finish(figure, 430)
 
 
 def plane(points: TwoPoints) -> go.Figure:
@@ -119,13 +120,4 @@ def plane(points: TwoPoints) -> go.Figure:
     reach = 1.15 * float(np.sqrt(np.diag(points.prior)).max())
     figure.update_xaxes(title="change of prediction at test 1", range=[-reach, reach])
     figure.update_yaxes(title="change of prediction at test 2", range=[-reach, reach], scaleanchor="x")
-    return _layout(figure)
-
-
-def _layout(figure: go.Figure) -> go.Figure:
-    figure.update_layout(
-        height=430,
-        margin={"l": 60, "r": 20, "t": 60, "b": 50},
-        legend={"orientation": "h", "yanchor": "bottom", "y": 1.06, "xanchor": "left", "x": 0},
-    )
-    return figure
+    return finish(figure, 430)

@@ -76,7 +76,7 @@ def field(found: Explored, beside: Beside | None, overlay: bool) -> go.Figure:
     figure = go.Figure(
         go.Heatmap(
             z=100 * found.votes.reshape(SIDE, SIDE).T, x=axis, y=axis, zmin=0, zmax=100,
-            colorscale=PREDICTION_SCALE, colorbar={"title": "paths above [%]", "thickness": 12}, opacity=0.85,
+            colorscale=PREDICTION_SCALE, colorbar={"title": "paths above [%]"}, opacity=0.85,
         )
     )  # fmt: skip
     boundaries = [("released path", path, PRIVATE, "solid", 1.5) for path in found.paths[:_SHOWN]]
@@ -117,7 +117,6 @@ def overlap(found: Explored, beside: Beside | None) -> go.Figure:
             x=value, y=1, yref="paper", yshift=-shift, text=name, showarrow=False, xanchor="right", xshift=-4,
             font={"color": colour},
         )  # fmt: skip
-    figure.update_layout(barmode="overlay")
     figure.update_xaxes(title="overlap with the true set (intersection over union)", range=[0, 1.02])
     figure.update_yaxes(title="share of paths [%]")
     return finish(figure, 300)

@@ -72,7 +72,7 @@ def _map(
     figure: go.Figure, statistics: Statistics | CellStatistics, read: Filtered, values: np.ndarray, title: str
 ) -> go.Figure:
     x, y = np.unique(read.X_test[:, 0]), np.unique(read.X_test[:, 1])
-    bar = {"thickness": 12, "title": {"text": title, "side": "right"}}
+    bar = {"title": {"text": title, "side": "right"}}
     figure.add_heatmap(x=x, y=y, z=values.reshape(len(x), len(y)).T, colorscale=PREDICTION_SCALE, colorbar=bar)
     figure.update_xaxes(title=_title(statistics.x_names[0], statistics.x_units[0]))
     figure.update_yaxes(title=_title(statistics.x_names[1], statistics.x_units[1]))

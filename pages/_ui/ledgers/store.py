@@ -6,27 +6,16 @@ by keyed digests only. It guards honest users and accidents, not the owner of th
 
 from __future__ import annotations
 
-import json
 import secrets
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from dpgp_core.accounting.guarantee import Budget, Guarantee
-from dpgp_core.accounting.ledger import BudgetExceeded, Ledger
-from dpgp_core.release.ledger_json import (
-    MAX_ENTRIES,
-    entry_to_object,
-    ledger_from_object,
-    ledger_to_object,
-)
+from dpgp_core.accounting.ledger import Ledger
+from dpgp_core.release.ledger_json import ledger_from_object
 from pages._ui.ledgers.database import Database, LedgerUnavailable, Run
 from pages._ui.ledgers.keys import Key
-
-_LETTERS = 1000  # of an owner's reasons
-
-
-class TableKnown(ValueError):
-    """A release was refused because another ledger counts the same table."""
+from pages._ui.ledgers.rows import begin_again, count, head_of, loaded, spend
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +90,7 @@ class Ledgers:
         """
         with self.database.transaction(writes=False) as run:
             id = self._current(run, browser)
-            ledger = Ledger() if id is None else _loaded(run, id)
+            ledger = Ledger() if id is None else loaded(run, id)
             found = set() if table is None else self._knowing(run, browser, table, everywhere)
         return Standing(id=id, ledger=ledger, counts=id in found, elsewhere=bool(found - {id}))
 
@@ -140,16 +129,16 @@ class Ledgers:
             token = None
             if id is None:
                 id, token = self._begun(run, browser, Ledger(limit=limit))
-            ledger = _loaded(run, id)
+            ledger = loaded(run, id)
             if found and id not in found:
-                _begin_again(ledger, because)
+                begin_again(ledger, because)
             number = len(ledger.entries) + 1
             name = f"release {number}: {what}"
-            _spend(ledger, (name, guarantee), limit)
-            _count(run, id, number, (name, guarantee))
-            run("UPDATE ledgers SET head = ? WHERE id = ?", _head(ledger), id)
+            spend(ledger, (name, guarantee), limit)
+            count(run, id, number, (name, guarantee))
+            run("UPDATE ledgers SET head = ? WHERE id = ?", head_of(ledger), id)
             run("INSERT INTO seen (digest, ledger) VALUES (?, ?) ON CONFLICT DO NOTHING", self._table(table), id)
-            _loaded(run, id)  # what cannot be read again is not counted, and not released
+            loaded(run, id)  # what cannot be read again is not counted, and not released
         return Spent(id=id, name=name, ledger=ledger, token=token)
 
     def declare_inputs_public(self, browser: str) -> None:
@@ -157,9 +146,9 @@ class Ledgers:
         with self.database.transaction() as run:
             id = self._current(run, browser)
             if id is not None:
-                ledger = _loaded(run, id)
+                ledger = loaded(run, id)
                 ledger.inputs_public = True
-                run("UPDATE ledgers SET head = ? WHERE id = ?", _head(ledger), id)
+                run("UPDATE ledgers SET head = ? WHERE id = ?", head_of(ledger), id)
 
     def go_on(self, browser: str, token: str) -> None:
         """Have a browser go on with the ledger of a token. Raises ValueError if there is none."""
@@ -201,7 +190,7 @@ class Ledgers:
                 )
             _, token = self._begun(run, browser, ledger, id)
             for number, entry in enumerate(ledger.entries, 1):
-                _count(run, id, number, entry)
+                count(run, id, number, entry)
         return token
 
     def sealed(self, card: dict[str, Any], id: str) -> dict[str, Any]:
@@ -211,7 +200,7 @@ class Ledgers:
     def _begun(self, run: Run, browser: str, ledger: Ledger, id: str | None = None) -> tuple[str, str]:
         id, token = id or secrets.token_hex(8), secrets.token_urlsafe(24)
         owner = self.key.digest("owner", token)
-        run("INSERT INTO ledgers (id, owner, head) VALUES (?, ?, ?)", id, owner, _head(ledger))
+        run("INSERT INTO ledgers (id, owner, head) VALUES (?, ?, ?)", id, owner, head_of(ledger))
         self._take(run, browser, id)
         return id, token
 
@@ -238,50 +227,3 @@ class Ledgers:
 
     def _table(self, digest: str) -> str:
         return self.key.digest("table", digest)
-
-
-def _head(ledger: Ledger) -> str:
-    """All of a ledger but its releases."""
-    return json.dumps(ledger_to_object(replace(ledger, entries=[])))
-
-
-def _loaded(run: Run, id: str) -> Ledger:
-    """A ledger as it was counted. Raises LedgerUnavailable if a part of it is missing or unreadable."""
-    [[head]] = run("SELECT head FROM ledgers WHERE id = ?", id)
-    rows = run("SELECT number, entry FROM releases WHERE ledger = ? ORDER BY number", id)
-    try:
-        if [row[0] for row in rows] != list(range(1, len(rows) + 1)):
-            raise ValueError("a release is missing")
-        return ledger_from_object({**json.loads(head), "entries": [json.loads(row[1]) for row in rows]})
-    except ValueError as error:
-        raise LedgerUnavailable(
-            f"this ledger is damaged ({error}); nothing was released. Ask whoever runs this server for its backup"
-        ) from None
-
-
-def _count(run: Run, id: str, number: int, entry: tuple[str, Guarantee]) -> None:
-    text = json.dumps(entry_to_object(*entry), allow_nan=False)
-    run("INSERT INTO releases (ledger, number, entry) VALUES (?, ?, ?)", id, number, text)
-
-
-def _begin_again(ledger: Ledger, because: str) -> None:
-    """Record why a table is counted from zero; raise TableKnown without a reason."""
-    reason = " ".join(because.split())
-    if not reason:
-        raise TableKnown(
-            "another ledger counts releases of this very table, and beginning again would hide what they cost. Go on "
-            "with that ledger, or say why its count does not matter: the reason will be on the release's card"
-        )
-    said = f"{ledger.begun_again}; {reason}".removeprefix("; ")
-    if len(said) > _LETTERS or not said.isprintable():
-        raise ValueError(f"all reasons of a ledger must be a line of at most {_LETTERS} letters, got {len(said)}")
-    ledger.begun_again = said
-
-
-def _spend(ledger: Ledger, entry: tuple[str, Guarantee], limit: Budget) -> None:
-    if ledger.limit is None or ledger.limit.epsilon != limit.epsilon:
-        declared = "none" if ledger.limit is None else f"{ledger.limit.epsilon:g}"
-        raise ValueError(f"the total was declared as {declared} and stays so, got {limit.epsilon:g}")
-    if len(ledger.entries) >= MAX_ENTRIES:
-        raise BudgetExceeded(f"the ledger is full: it has {MAX_ENTRIES} entries")
-    ledger.spend([entry])

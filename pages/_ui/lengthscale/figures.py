@@ -26,7 +26,7 @@ def tiles(table: SelectionTable, grid: Grid, budgets: Budgets, unit: str, y_unit
     figure = go.Figure(
         go.Heatmap(
             z=100 * table.probabilities, x=columns, y=rows, zmin=0, zmax=top, colorscale=PREDICTION_SCALE,
-            text=hover, hoverinfo="text", colorbar={"title": "chosen [%]", "thickness": 12}, xgap=2, ygap=2,
+            text=hover, hoverinfo="text", colorbar={"title": "chosen [%]"}, xgap=2, ygap=2,
         )
     )  # fmt: skip
     # Heat maps report no clicks to streamlit; transparent markers over the tiles do.

@@ -15,7 +15,7 @@ import segno
 import streamlit as st
 
 from dpgp_core.accounting.guarantee import Guarantee
-from pages._ui.look import glossary, palette, sidebar, state, text
+from pages._ui.look import glossary, palette, sidebar, state, tables, template, text
 from pages._ui.look.maps import HEIGHT, Layer, legend
 from pages._ui.look.metric import Metric
 
@@ -30,7 +30,7 @@ def heading(question: str, answer: str) -> None:
     st.title(question, anchor=False)
     with st.container(key="answer"):
         st.markdown(f'<div role="status" aria-live="polite">\n\n{answer}\n\n</div>', unsafe_allow_html=True)
-    sidebar.phone_epsilon()
+    sidebar.repeated_epsilon()
 
 
 def heading_so_far(question: str, answer: str) -> None:
@@ -39,9 +39,14 @@ def heading_so_far(question: str, answer: str) -> None:
     st.markdown(answer)
 
 
-def metrics(row: Sequence[Metric]) -> None:
-    """Three or four metrics in a compact row under the picture; two a row on narrow screens."""
-    with st.container(horizontal=True, key="metrics"):
+def metrics(row: Sequence[Metric], of: str = "page") -> None:
+    """Three or four metrics in a compact row under the picture; two a row on narrow screens.
+
+    Args:
+        row: the metrics.
+        of: part of the page, where it has several rows.
+    """
+    with st.container(horizontal=True, key=f"metrics_{of}"):
         for metric in row:
             st.metric(
                 metric.label,
@@ -69,10 +74,31 @@ def needs_overlay(question: str) -> None:
     st.info("Switch the educational overlay on in the sidebar to see it.", icon=":material/visibility_off:")
 
 
+def _toolbar(name: str) -> dict[str, Any]:
+    """Of a plotly figure: its camera saves a PNG fit for print."""
+    return {"displaylogo": False, "toImageButtonOptions": {"format": "png", "scale": 3, "filename": name}}
+
+
 def chart(figure: go.Figure, key: str, alt: str) -> None:
-    """A plotly figure in the page's theme, with a caption that says what it shows."""
-    st.plotly_chart(figure, key=key, config={"displaylogo": False}, alt=alt)
-    st.caption(alt)
+    """A plotly figure in the page's theme, with a caption that says what it shows, and its table."""
+    _plot(figure, key, alt)
+
+
+def _plot(figure: go.Figure, key: str, alt: str, **options: Any) -> None:
+    shown = template.enlarge(figure) if state.is_lesson() else figure
+    st.plotly_chart(shown, key=key, config=_toolbar(key), alt=alt, **options)
+    _caption(key, alt, lambda: tables.of_figure(figure))
+
+
+def _caption(key: str, alt: str, numbers: Callable[[], pd.DataFrame]) -> None:
+    """What a picture shows in words, and one key further in numbers, which are made only when they are asked for."""
+    with st.container(horizontal=True, vertical_alignment="center", key=f"below_{key}"):
+        st.caption(alt)
+        with st.popover(
+            "Table", type="tertiary", icon=":material/table:", key=f"numbers_{key}", on_change="rerun"
+        ) as box:
+            if box.open:
+                st.dataframe(numbers(), hide_index=True)
 
 
 def hexagon_map(deck: pdk.Deck, key: str, layer: Layer) -> str | None:
@@ -94,10 +120,7 @@ def picked_row(cells: pd.DataFrame, cell: str | None) -> None:
 
 def clickable(figure: go.Figure, key: str, alt: str, on_click: Callable[[], None]) -> None:
     """A chart whose points can be clicked; the callback reads them from the session under ``key``."""
-    st.plotly_chart(
-        figure, key=key, on_select=on_click, selection_mode="points", config={"displaylogo": False}, alt=alt
-    )
-    st.caption(alt)
+    _plot(figure, key, alt, on_select=on_click, selection_mode="points")
 
 
 def table(frame: pd.DataFrame, key: str, note: str = "") -> None:
@@ -204,3 +227,7 @@ def state_link() -> None:
             st.image(qr(address), width=180, output_format="PNG")
         st.button("Undo", key="state_undo", icon=":material/undo:", on_click=state.undo, disabled=not state.can_undo())
         st.button("Reset", key="state_reset", icon=":material/restart_alt:", on_click=state.reset)
+    if state.is_lesson():
+        with sidebar.above(), st.popover("QR code", icon=":material/qr_code_2:"):
+            st.image(qr(address), width=420, output_format="PNG")
+            st.caption("This state on every telephone. The arrow keys step through the tour.")

@@ -6,6 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpgp_core.arrays import FloatArray
+from pages._ui.look import template
 from pages._ui.look.palette import faded
 
 HEIGHT = 470
@@ -38,11 +39,5 @@ def band(
 
 
 def finish(figure: go.Figure, height: int) -> go.Figure:
-    figure.update_layout(
-        height=height,
-        margin=_MARGIN,
-        legend={"orientation": "h", "yanchor": "bottom", "y": 1.0, "xanchor": "left", "x": 0},
-        hovermode="closest",
-        dragmode=False,  # a swipe scrolls the page; zoom by the buttons above a chart
-    )
-    return figure
+    """In the look of all figures, with a height in px, and margins, which the page's theme would else set."""
+    return figure.update_layout(template=template.NAME, height=height, margin=_MARGIN)

@@ -24,9 +24,10 @@ T = TypeVar("T")
 Value = TypeVar("Value", bound=str)
 LAST_DRAW = 99999
 EPSILON = "ε: more private ⟷ more accurate"
-_BAR = "epsilon_bar"
+_BAR = "epsilon_above"
 Check = Callable[[str], None]
 _BOX: ContextVar[DeltaGenerator | None] = ContextVar("box", default=None)  # where controls go, if not to the sidebar
+_TOP: ContextVar[DeltaGenerator | None] = ContextVar("top", default=None)  # above the page
 
 
 @contextmanager
@@ -127,20 +128,33 @@ def privacy() -> Draw:
 def draws(draw: Draw) -> Draw:
     """How many draws of the noise are shown, and which."""
     with folded("Draws"):
-        count = choice("Draws shown", "draws", (1, 2, 3, 5, 10), 1, help="Each draw is a release; they add up.")
+        count = choice("Draws shown", "draws", (1, 2, 3, 5, 10, 20), 1, help="Each draw is a release; they add up.")
         st.button("Draw again", on_click=_next_draw, width="stretch", icon=":material/casino:")
         seed = draw_number(help="Seed of the noise, for teaching.")
     return replace(draw, draws=int(count), seed=seed)
 
 
-def phone_epsilon() -> None:
-    """Epsilon once more, as a slim bar above the picture that only telephones show: their sidebar is closed."""
+@contextmanager
+def bar() -> Iterator[None]:
+    """Keep a place above the page that is drawn meanwhile, for epsilon."""
+    before = _TOP.set(st.container(horizontal=True, vertical_alignment="center", key="bar"))
+    try:
+        yield
+    finally:
+        _TOP.reset(before)
+
+
+def above() -> DeltaGenerator:
+    """The place above the page."""
+    return _TOP.get() or st.container()
+
+
+def repeated_epsilon() -> None:
+    """Epsilon once more, as a slim bar above the page: on telephones, whose sidebar is closed, and in lessons."""
     at = session.control("epsilon")
-    if at not in offers.EPSILONS or not state.stands("epsilon"):
-        return
-    session.move({_BAR: at})
-    with st.container(key="phone_epsilon"):
-        st.select_slider(EPSILON, offers.EPSILONS, key=_BAR, on_change=_take_bar)
+    if at in offers.EPSILONS and state.stands("epsilon"):
+        session.move({_BAR: at})
+        above().select_slider(EPSILON, offers.EPSILONS, key=_BAR, on_change=_take_bar)
 
 
 def _take_bar() -> None:

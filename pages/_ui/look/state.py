@@ -49,6 +49,11 @@ def _written(value: Any, written: str | None) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value).removesuffix(".0")
 
 
+def is_lesson() -> bool:
+    """Whether the page is shown to a room (``?lesson=1``): large type, epsilon in sight, answers closed."""
+    return st.query_params.get("lesson") == "1"
+
+
 def begin(page: str) -> None:
     """Before a page draws its controls."""
     session.STANDS.put({})

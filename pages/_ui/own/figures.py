@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import html
+import math
 
 import numpy as np
 import plotly.graph_objects as go
 
-from dpgp_core.arrays import FloatArray
+from dpgp_core.arrays import BoolArray, FloatArray
 from dpgp_core.gp.inference import Inference
 from dpgp_core.release import Published, ReleaseSpec
-from dpgp_core.release.publishing import Interval
+from dpgp_core.release.publishing import Interval, useful, within_tolerance
 from pages._ui.look.metric import Metric
 from pages._ui.look.palette import NON_PRIVATE, PREDICTION_SCALE, PRIVATE, faded
 from pages._ui.look.plots import HEIGHT, axis, finish
-from pages._ui.look.text import at_least, at_most, number
+from pages._ui.look.text import at_least, at_most, number, plain
+
+OF_NO_USE = "#8a8a8a"  # values that are not known well enough; hollow or dashed, so that grey is not the only sign
+_HUGE = math.log(1e6)
 
 
 def so_far(releases: int, limit: float | None, spent: float) -> str:
@@ -46,19 +50,45 @@ def interval_sentence(spec: ReleaseSpec, half_width: FloatArray | None, step: fl
             "This mechanism protects the inputs too, so how wide its intervals come out is known only with the "
             "release, and is part of it."
         )
-    unit = f" {spec.y_unit}" if spec.y_unit else ""
-    low, middle, high = (f"{number(float(value))}{unit}" for value in np.quantile(half_width, [0.1, 0.5, 0.9]))
+    low, middle, high = (error(spec, float(width)) for width in np.quantile(half_width, [0.1, 0.5, 0.9]))
     return (
-        f"The curve will be known to about **± {middle}** with 95 % probability ({low} to {high} over most of the "
+        f"The curve will be known to about **{middle}** with 95 % probability ({low} to {high} over most of the "
         f"grid), privacy noise included, if the model is right. Values will be rounded to multiples of {step:g}."
     )
 
 
+def error(spec: ReleaseSpec, width: float) -> str:
+    """Half of an interval, as measured, in words: ± 8.5 cm, or a factor of 1.23."""
+    unit = f" {plain(spec.y_unit)}" if spec.y_unit else ""
+    return f"a factor of {factor(width)}" if spec.log else f"± {number(width)}{unit}"
+
+
+def factor(width: float) -> str:
+    """Half of an interval of logarithms as a factor."""
+    return number(math.exp(width), 3) if width < _HUGE else "over a million"
+
+
+def worth(published: Published, spec: ReleaseSpec) -> str:
+    """What the released values are good for. None that are of no use are called publishable."""
+    if within_tolerance(published, spec).all():
+        return "These values may be published." + (f" {plain(useful(published, spec))}" if spec.tolerance else "")
+    marked = "grey here, and 0 under `within_tolerance` in the file" if spec.tolerance else "grey here"
+    return f"It protects as promised, but: {plain(useful(published, spec))} They are {marked}."
+
+
 def released(published: Published, spec: ReleaseSpec) -> go.Figure:
-    """The released values with the curve's 95 % interval: a curve, or a map of two inputs."""
+    """The released values with the curve's 95 % interval: a curve, or a map of two inputs; grey where of no use."""
+    within = within_tolerance(published, spec)
     if len(spec.x) == 1:
-        return _curve(spec, published.X_test[:, 0], published.values, PRIVATE, published.curve)
-    return _map(spec, published.values, PREDICTION_SCALE)
+        figure = _curve(
+            spec, published.X_test[:, 0], np.where(within, published.values, np.nan), PRIVATE, published.curve
+        )
+        _of_no_use(figure, published, within)
+        return figure
+    figure = _map(spec, np.where(within, published.values, np.nan), PREDICTION_SCALE)
+    if not within.all():
+        _grey_cells(figure, spec, within)
+    return figure
 
 
 def released_caption(spec: ReleaseSpec) -> str:
@@ -106,16 +136,49 @@ def _curve(spec: ReleaseSpec, x: FloatArray, values: FloatArray, colour: str, en
 
 
 def _map(spec: ReleaseSpec, values: FloatArray, scale: str) -> go.Figure:
-    """The first two inputs; a third stands at the middle of its grid."""
+    first, second, shown = _slice(spec, values)
+    bar = {"title": {"text": _title(spec.y, spec.y_unit), "side": "right"}}
+    figure = go.Figure(go.Heatmap(x=first, y=second, z=shown, colorscale=scale, colorbar=bar))
+    figure.update_xaxes(title=_title(spec.x[0], spec.x_units[0]))
+    figure.update_yaxes(title=_title(spec.x[1], spec.x_units[1]))
+    if spec.degrees is not None:  # a kilometre is as long north as east
+        east, north = spec.degrees.kilometres
+        figure.update_yaxes(scaleanchor="x", scaleratio=north / east, constrain="domain")
+        figure.update_xaxes(constrain="domain")
+    return finish(figure, HEIGHT)
+
+
+def _slice(spec: ReleaseSpec, values: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The first two inputs (S,), (T,) and values (T, S) there; a third stands at the middle of its grid."""
     cube = values.reshape(spec.grid)
     for size in reversed(spec.grid[2:]):
         cube = cube[..., size // 2]
     first, second = (np.linspace(*box, count) for box, count in zip(spec.x_box[:2], spec.grid[:2], strict=True))
-    bar = {"thickness": 12, "title": {"text": _title(spec.y, spec.y_unit), "side": "right"}}
-    figure = go.Figure(go.Heatmap(x=first, y=second, z=cube.T, colorscale=scale, colorbar=bar))
-    figure.update_xaxes(title=_title(spec.x[0], spec.x_units[0]))
-    figure.update_yaxes(title=_title(spec.x[1], spec.x_units[1]))
-    return finish(figure, HEIGHT)
+    return first, second, cube.T
+
+
+def _of_no_use(figure: go.Figure, published: Published, within: BoolArray) -> None:
+    """The rest of the curve; it reaches to the neighbours that are of use, so that there is no gap."""
+    if within.all():
+        return
+    outside = np.pad(~within, 1)
+    reached = outside[1:-1] | outside[:-2] | outside[2:]
+    values = np.where(reached, published.values, np.nan)
+    line = {"color": OF_NO_USE, "width": 2, "dash": "dot"}
+    figure.add_scatter(x=published.X_test[:, 0], y=values, name="released, of no use", line=line, showlegend=True)
+
+
+def _grey_cells(figure: go.Figure, spec: ReleaseSpec, within: BoolArray) -> None:
+    """Grey under the cells that the map leaves empty."""
+    first, second, outside = _slice(spec, np.where(within, np.nan, 1.0))
+    grey = [[0, faded(OF_NO_USE, 0.5)], [1, faded(OF_NO_USE, 0.5)]]
+    figure.add_heatmap(
+        x=first, y=second, z=outside, colorscale=grey, showscale=False, name="of no use", hoverinfo="name"
+    )
+    figure.add_scatter(
+        x=[None], y=[None], mode="markers", marker={"symbol": "square", "color": faded(OF_NO_USE, 0.5), "size": 12},
+        name="of no use", showlegend=True,
+    )  # fmt: skip
 
 
 def _title(name: str, unit: str) -> str:

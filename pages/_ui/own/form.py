@@ -11,6 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dpgp_core.mechanisms.catalogue import IF_INPUTS_ARE_PUBLIC
 from dpgp_core.release import CHOICES, KERNEL_NAMES, ReleaseSpec
 from pages._ui import session
+from pages._ui.look import state
 from pages._ui.look.text import DELTA_HELP, GROWTH, plain
 from pages._ui.own.upload import PRACTICE
 
@@ -39,9 +40,11 @@ def declared(columns: Sequence[str], total: float | None, inputs_public: bool) -
         "release. Declare what you would know **without** having seen the data."
     )
     values = _columns(columns)
-    values |= _outputs() | _inputs(values["x"] or [])
+    values |= _outputs() | _coordinates(values["x"] or [])
+    values |= _inputs(values["x"] or [], values["coordinates"])
     st.header("3. Choose a mechanism and a budget")
     values |= _model(inputs_public) | _budget(total)
+    values["tolerance"] = _tolerance(values["y_unit"], values["log"])
     keep()
     return _spec(values)
 
@@ -108,15 +111,35 @@ def _outputs() -> dict[str, Any]:
         help="Public lower bound. Values below it are clipped; a narrow range needs less noise.",
     )
     high = row[3].number_input("y is at most", value=None, key=_key("high"), help="Public upper bound.")
-    return {"unit": unit, "y_unit": y_unit, "low": low, "high": high}
+    log = st.checkbox(
+        "Measure the logarithm of y: for prices, incomes and the like",
+        key=_key("log", False),
+        help="Errors are then factors, the same for cheap and dear. The bounds stay as they are and must lie above 0; "
+        "released values come back as they are, as medians. It costs no privacy: it changes each row by itself.",
+    )
+    return {"unit": unit, "y_unit": y_unit, "low": low, "high": high, "log": log}
 
 
-def _inputs(x: Sequence[str]) -> dict[str, Any]:
+def _coordinates(x: Sequence[str]) -> dict[str, Any]:
+    """Whether two inputs are degrees: the first two."""
+    if len(x) < 2:
+        return {"coordinates": None}
+    longitude, latitude = x[:2]
+    are = st.checkbox(
+        f"{plain(longitude)} is longitude and {plain(latitude)} latitude, in degrees",
+        key=_key("degrees", False),
+        help="Distances and lengthscales are then in kilometres (equirectangular about the middle of the domain, which "
+        "stays in degrees); the card says how far off they are. If it is the other way round, choose them in order.",
+    )
+    return {"coordinates": (longitude, latitude) if are else None}
+
+
+def _inputs(x: Sequence[str], coordinates: tuple[str, str] | None) -> dict[str, Any]:
     """Box, unit, lengthscale and grid of every input."""
     found: dict[str, list[Any]] = {"x_unit": [], "box": [], "length": [], "grid": []}
     for name in x:
         row = st.columns([1, 1, 1, 1, 1])
-        shown = plain(name)
+        shown, unit = plain(name), " [km]" if name in (coordinates or ()) else ""
         found["x_unit"].append(row[0].text_input(f"Unit of {shown}", key=_key(f"x_unit_{name}", "")))
         low = row[1].number_input(
             f"{shown} from", value=None, key=_key(f"box_low_{name}"), help="Public: the domain, not the data's range."
@@ -128,7 +151,7 @@ def _inputs(x: Sequence[str]) -> dict[str, Any]:
             help="Rows outside are refused, or moved to its edge where inputs are private too.",
         )
         found["box"].append((low, high))
-        found["length"].append(_unused_length(low, high) if _is_automatic() else _length(row[3], name))
+        found["length"].append(_unused_length(low, high) if _is_automatic() else _length(row[3], name, unit))
         default = _GRIDS[min(len(x), len(_GRIDS)) - 1]
         grid = row[4].number_input(
             "Points",
@@ -141,9 +164,9 @@ def _inputs(x: Sequence[str]) -> dict[str, Any]:
     return found
 
 
-def _length(column: DeltaGenerator, name: str) -> float | None:
+def _length(column: DeltaGenerator, name: str, unit: str) -> float | None:
     value: float | None = column.number_input(
-        "Lengthscale",
+        f"Lengthscale{unit}",
         value=None,
         key=_key(f"length_{name}"),
         help=f"Over what distance in {plain(name)} the curve can change. Longer needs less noise. Choosing it by "
@@ -237,6 +260,22 @@ def _budget(total: float | None) -> dict[str, Any]:
     return {"epsilon": epsilon, "delta": delta, "total": declared_total}
 
 
+def _tolerance(unit: str, log: bool) -> float | None:
+    """In the link, unlike what is declared about the table: a number that is nobody's, and changes no release."""
+    within = "a factor of" if log else f"± [{plain(unit.strip()) or 'y'}]"
+    value: float | None = st.number_input(
+        f"Of use within {within}, if you wish to say",
+        min_value=0.0,
+        value=None,
+        key="tolerance",
+        bind="query-params",
+        help="A value is of use if the curve is known to within this with 95 % probability. Where it is not, the next "
+        "release greys it and marks it in the file. It changes nothing else, and costs nothing.",
+    )
+    state.note("tolerance", value, None)
+    return value
+
+
 def _spec(values: dict[str, Any]) -> ReleaseSpec | None:
     gaps = {
         "the private column": not values["y"],
@@ -271,6 +310,9 @@ def _spec(values: dict[str, Any]) -> ReleaseSpec | None:
             kernel=values["kernel"],
             grid=tuple(values["grid"]),
             cells=values["cells"],
+            tolerance=values["tolerance"],
+            log=values["log"],
+            coordinates=values["coordinates"],
         )
     except ValueError as error:
         st.error(plain(f"{error}."))

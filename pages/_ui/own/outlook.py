@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 import pandas as pd
 import streamlit as st
 
 from dpgp_core.arrays import FloatArray
 from dpgp_core.release import ReleaseSpec
 from pages._ui.look.text import number, plain
-from pages._ui.own import upload
+from pages._ui.own import figures, upload
 from pages._ui.own.upload import OUTLOOK, Prepared
 from pages._ui.session import OWN_OUTLOOK
 from pages._ui.work import cached
@@ -24,27 +26,31 @@ def shown(spec: ReleaseSpec, found: Prepared) -> None:
         if known is None or known[0] != spec:
             return
         st.dataframe(table(spec, known[1]), hide_index=True, key="own_outlook_table")
-        wanted = st.number_input(f"I need the curve to within ± [{plain(spec.y_unit) or 'y'}]", 0.0, value=None)
+        within = "a factor of" if spec.log else f"± [{plain(spec.y_unit) or 'y'}]"
+        wanted = st.number_input(f"I need the curve to within {within}", 0.0, value=None)
         if wanted is not None:
             st.markdown(answer(spec, known[1], wanted))
 
 
 def table(spec: ReleaseSpec, widths: FloatArray) -> pd.DataFrame:
-    """Budget and half of the interval, over the middle of the grid."""
+    """Budget and half of the interval, or its factor, over the middle of the grid."""
     unit = f" [{spec.y_unit}]" if spec.y_unit else ""
-    return pd.DataFrame({"ε": OUTLOOK, f"curve within ±{unit}, 95 %": [number(float(width)) for width in widths]})
+    within = "a factor of" if spec.log else f"±{unit}"
+    shown = [figures.factor(width) if spec.log else number(width) for width in map(float, widths)]
+    return pd.DataFrame({"ε": OUTLOOK, f"curve within {within}, 95 %": shown})
 
 
 def answer(spec: ReleaseSpec, widths: FloatArray, wanted: float) -> str:
     """The smallest of the budgets that gives the wanted precision."""
-    unit = f" {plain(spec.y_unit)}" if spec.y_unit else ""
-    enough = [epsilon for epsilon, width in zip(OUTLOOK, widths, strict=True) if width <= wanted]
+    needed = math.log(max(wanted, 1.0)) if spec.log else wanted
+    enough = [epsilon for epsilon, width in zip(OUTLOOK, widths, strict=True) if width <= needed]
     if enough:
         return (
-            f"**ε = {enough[0]:g}** is the smallest of these that gives ± {number(wanted)}{unit} at half of the grid."
+            f"**ε = {enough[0]:g}** is the smallest of these that gives {figures.error(spec, needed)} at half of the "
+            "grid."
         )
-    least = number(float(widths.min()))
+    least = figures.error(spec, float(widths.min()))
     return (
-        f"None of these does: at ε = {OUTLOOK[-1]:g} it is still ± {least}{unit}, of which privacy is a small part. "
+        f"None of these does: at ε = {OUTLOOK[-1]:g} it is still {least}, of which privacy is a small part. "
         "More records, or a coarser question, would help; a larger ε hardly."
     )

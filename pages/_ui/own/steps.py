@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import io
+import zipfile
 
 import streamlit as st
 
 from dpgp_core.release import Published, ReleaseSpec
+from dpgp_core.release.publishing import within_tolerance
 from pages._ui import environment
 from pages._ui.ledgers.deliveries import Issued
 from pages._ui.look import frame
@@ -31,6 +34,7 @@ from pages._ui.session import (
 from pages._ui.work import cached
 from pages._ui.work.jobs import WorkStopped
 
+_KINDS = {"zip": "application/zip", "html": "text/html", "svg": "image/svg+xml"}
 _DIALECTS = {"commas": "comma", "semicolons (decimal commas)": "semicolon", "tabs": "tab"}
 _PREVIEW_WARNING = (
     "A preview draws the fit **without noise**. Whoever sees this screen, or a picture of it, sees values computed "
@@ -209,9 +213,13 @@ def _make(held: Table, spec: ReleaseSpec, found: Prepared, because: str) -> str:
 
 
 def _show(issued: Issued, published: Published, spec: ReleaseSpec) -> None:
-    st.success(f"{plain(issued.name)}. These values may be published.", icon=":material/verified_user:")
+    said = f"{plain(issued.name)}. {figures.worth(published, spec)}"
+    if within_tolerance(published, spec).all():
+        st.success(said, icon=":material/verified_user:")
+    else:
+        st.warning(said, icon=":material/blur_on:")
     frame.chart(figures.released(published, spec), "own_released_chart", figures.released_caption(spec))
-    st.dataframe(upload.values(published, spec), hide_index=True, key="own_values")
+    st.dataframe(upload.greyed(published, spec), hide_index=True, key="own_values")
     download(issued)
     if spec.choice.automatic or not spec.protects_inputs:
         _explore(issued)
@@ -230,13 +238,16 @@ def _explore(issued: Issued) -> None:
 
 
 def download(issued: Issued, again: bool = False) -> None:
-    """The zip of a release."""
+    """The zip of a release, and out of it what people look at."""
+    suffix = " again" if again else ""
+    with st.container(horizontal=True):
+        _file(f"Download {plain(issued.name)}{suffix}", issued.bundle, "release.zip", "download", "zip", again)
+        with zipfile.ZipFile(io.BytesIO(issued.bundle)) as archive:
+            _file("Its card, to print", archive.read("card.html"), "card.html", "print", "html", again)
+            _file("Its figure (SVG)", archive.read("figure.svg"), "figure.svg", "image", "svg", again)
+
+
+def _file(label: str, content: bytes, name: str, icon: str, kind: str, again: bool) -> None:
     st.download_button(
-        f"Download {plain(issued.name)}" + (" again" if again else ""),
-        issued.bundle,
-        "release.zip",
-        "application/zip",
-        icon=":material/download:",
-        key=f"own_zip_{again}",
-        on_click="ignore",
+        label, content, name, _KINDS[kind], icon=f":material/{icon}:", key=f"own_{kind}_{again}", on_click="ignore"
     )

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
+from pandas.io.formats.style import Styler
 
 from datasets import kung
 from dpgp_core.arrays import FloatArray
@@ -28,7 +29,10 @@ from dpgp_core.release import (
     read_table,
 )
 from dpgp_core.release.cells import safe_text
+from dpgp_core.release.plan import decimals
+from dpgp_core.release.publishing import about, within_tolerance
 from pages._ui.look.plots import axis
+from pages._ui.own.figures import OF_NO_USE
 
 MAX_BYTES = 5 * 2**20
 MAX_WORK = 20_000_000  # rows times points of the grid
@@ -128,7 +132,7 @@ def prepared(held: Table, spec: ReleaseSpec) -> Prepared:
 
 
 def outlook(found: Prepared) -> FloatArray:
-    """Half of the 95 % interval for the curve at each of ``OUTLOOK`` (E,), in the output's unit. Public."""
+    """Half of the 95 % interval for the curve at each of ``OUTLOOK`` (E,), as measured. Public."""
     return foreseen(found.plan, found.n, OUTLOOK)
 
 
@@ -161,4 +165,19 @@ def values(published: Published, spec: ReleaseSpec) -> pd.DataFrame:
     columns["released value"] = published.values  # noqa: PD011
     for of, (low, high) in (("curve", published.curve), ("output", published.outputs)):
         columns[f"{of}, 95 % from"], columns[f"{of}, to"] = low, high
+    if spec.tolerance is not None:
+        columns[safe_text(f"within {about(spec, spec.tolerance)}")] = within_tolerance(published, spec)
     return pd.DataFrame(columns)
+
+
+def greyed(published: Published, spec: ReleaseSpec) -> pd.DataFrame | Styler:
+    """The same for the screen: rows whose value is of no use in grey."""
+    shown, within = values(published, spec), within_tolerance(published, spec)
+    if within.all():
+        return shown
+    places = max(decimals(published.step), 0)
+    names = enumerate(shown.select_dtypes("number"))  # the inputs first
+    formats: dict[Any, Any] = {name: "{:.10g}" if at < len(spec.x) else f"{{:.{places}f}}" for at, name in names}
+    return shown.style.format(formats).apply(
+        lambda row: [f"color: {OF_NO_USE}" * (not within[row.name])] * len(row), axis=1
+    )

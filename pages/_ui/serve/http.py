@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import signal
 import threading
+from pathlib import Path
 
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
 from starlette.requests import HTTPConnection, Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
@@ -29,6 +30,7 @@ HEADERS = {
     "Content-Security-Policy": "frame-ancestors 'none'",  # nobody shows a page inside another; nginx adds the rest
     "X-Frame-Options": "DENY",
 }
+_SCRIPT = Path(__file__).parents[1] / "look" / "page.js"
 _NOT_PAGES = ("/_stcore/", "/static/", "/media/", "/component/", "/readyz")
 
 READINESS = Readiness(probe=Probe(cached.send))
@@ -48,6 +50,11 @@ async def readyz(_request: Request) -> JSONResponse:
     if problem is not None:
         answer["reason"] = problem
     return JSONResponse(answer, 200 if problem is None else 503, {"Cache-Control": "no-store"})
+
+
+async def page_script(_request: Request) -> FileResponse:
+    """What pages do in the browser; a file of our own, which a policy without inline scripts allows."""
+    return FileResponse(_SCRIPT, media_type="text/javascript", headers={"Cache-Control": "no-cache"})
 
 
 class Reception:
@@ -117,5 +124,5 @@ async def _answer(answer: Response, scope: Scope, receive: Receive, send: Send) 
         await WebSocket(scope, receive, send).send_denial_response(answer)
 
 
-ROUTES = [Route("/readyz", readyz)]
+ROUTES = [Route("/readyz", readyz), Route("/page.js", page_script)]
 MIDDLEWARE = [Middleware(Doorkeeper, hosts=environment.hosts(), listens_here=listens_here), Middleware(Reception)]

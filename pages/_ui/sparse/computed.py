@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from pages._ui.sparse import fitting
-from pages._ui.sparse.fitting import Choices, Curves, Fits, SparseSetting
+from pages._ui.sparse import choosing, errors, fitting
+from pages._ui.sparse.choosing import Choices
+from pages._ui.sparse.errors import Curves
+from pages._ui.sparse.fitting import Fits
+from pages._ui.sparse.setting import SparseSetting
 from pages._ui.work import cached
 
 
@@ -14,9 +17,9 @@ def fits(setting: SparseSetting) -> Fits:
 
 def curves(setting: SparseSetting) -> Curves:
     """Errors against epsilon."""
-    return cached.value("Releasing at every epsilon", fitting.curves, setting, reports=True)
+    return cached.value("Releasing at every epsilon", errors.curves, setting, reports=True)
 
 
 def choices(setting: SparseSetting) -> Choices:
     """Private choices of hyperparameters."""
-    return cached.value("Choosing hyperparameters", fitting.choices, setting, reports=True)
+    return cached.value("Choosing hyperparameters", choosing.choices, setting, reports=True)

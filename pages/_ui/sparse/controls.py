@@ -20,7 +20,7 @@ from pages._ui.look.sidebar import (
     pick,
     privacy,
 )
-from pages._ui.sparse.fitting import SparseSetting
+from pages._ui.sparse.setting import SparseSetting
 
 SparseView = Literal["fits", "errors", "choice"]
 DATASET = of_datasets(

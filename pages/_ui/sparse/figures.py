@@ -15,20 +15,10 @@ from pages._ui.look import text
 from pages._ui.look.metric import Metric
 from pages._ui.look.palette import BINS, GUARANTEE, NON_PRIVATE, OTHER, PRIVATE, TRUTH, faded
 from pages._ui.look.plots import axis, band, finish
-from pages._ui.sparse.fitting import (
-    CHOICE_EPSILONS,
-    CURVE_EPSILONS,
-    KINDS,
-    LEVEL,
-    LEVELS,
-    METHODS,
-    Choices,
-    Contender,
-    Curves,
-    Fits,
-    Method,
-    SparseSetting,
-)
+from pages._ui.sparse.choosing import CHOICE_EPSILONS, Choices
+from pages._ui.sparse.errors import CURVE_EPSILONS, Curves
+from pages._ui.sparse.fitting import KINDS, LEVEL, Fits
+from pages._ui.sparse.setting import LEVELS, METHODS, Contender, Method, SparseSetting
 
 _LOOKS: dict[Contender, tuple[str, str, str]] = {
     "ours": ("ours: whitened", PRIVATE, "solid"),

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from pages._ui import menu, session
-from pages._ui.look import text
+from pages._ui.look import state, text
 from pages._ui.look.offers import whole
 from pages._ui.tour import answers
 
@@ -108,7 +108,7 @@ def banner(page: str) -> Iterator[None]:
             yield
             return
         st.markdown(f"**{step.question}** {step.attempt}")
-        reveal = st.expander("What you should see")
+        reveal = st.expander("What you should see", key=f"tour_answer_{number}")  # another one at each step: closed
         _ways_on(number, away=False)
     yield
     with reveal:
@@ -181,7 +181,7 @@ def _ways_on(number: int, away: bool) -> None:
 def _link(number: int, label: str, icon: str) -> None:
     """To a step in its own state, not in what the other pages left behind."""
     step = STEPS[number - 1]
-    address = {"tour": str(number)} | step.state
+    address = {"tour": str(number)} | ({"lesson": "1"} if state.is_lesson() else {}) | step.state
     st.page_link(f"../{step.page}.py", label=label, icon=f":material/{icon}:", query_params=address, width="content")
 
 

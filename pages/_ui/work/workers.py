@@ -24,11 +24,14 @@ if sys.platform != "win32":  # where there is no limit on memory
 # Loaded once, in the process that workers are forked from: a new worker is then ready at once and shares the memory.
 _PRELOADED = [
     "streamlit.web.cli",
+    "pages._ui.attack.attacks",
     "pages._ui.cloaking.pipeline",
     "pages._ui.compare.contenders",
     "pages._ui.excursion.exploration",
+    "pages._ui.lengthscale.choice",
+    "pages._ui.sparse.choosing",
+    "pages._ui.sparse.fitting",
 ]
-_PRELOADED += ["pages._ui.attack.attacks", "pages._ui.lengthscale.choice", "pages._ui.sparse.fitting"]
 _TASKS_A_WORKER = 200  # then a fresh process takes over, so that no leak grows for ever
 _MOST_MEGABYTES = environment.whole("DPGP_WORKER_MB")  # of one worker's address space
 _NICENESS = 5  # drawing pages comes first

@@ -5,7 +5,8 @@ from scipy.stats import norm
 
 import datasets
 from dpgp_core.accounting.gaussian import noise_multiplier
-from dpgp_core.evaluation.limits import information_share, limits
+from dpgp_core.bayes.models import Model
+from dpgp_core.evaluation.limits import information_share, least_error, limits
 from dpgp_core.kernels import EQ
 
 ONE = np.zeros((1, 1))
@@ -76,3 +77,20 @@ def test_kung_at_four_budgets():
 def test_a_bad_value_is_named(change, message):
     with pytest.raises(ValueError, match=message):
         limits(EQ(lengthscale=1.0), 0.1, ONE, ONE, **{"mu": 1.0, "output_range": 1.0, **change})
+
+
+def test_least_error_is_the_posterior_variance_averaged_over_the_mixture():
+    X, X_test = np.linspace(0, 4, 9)[:, None], np.array([[0.3], [2.2], [5.0]])
+    models = [
+        Model(kernel=EQ(variance=2.0, lengthscale=0.7), noise_variance=0.5, weight=3.0),
+        Model(kernel=EQ(variance=1.0, lengthscale=2.0), noise_variance=0.1, weight=1.0),
+    ]
+
+    def variance(model):
+        K, across = model.kernel(X, X) + model.noise_variance * np.eye(9), model.kernel(X_test, X)
+        return np.mean(model.kernel.diagonal(X_test) - np.sum(across * np.linalg.solve(K, across.T).T, axis=1))
+
+    expected = (3 * variance(models[0]) + variance(models[1])) / 4
+    assert least_error(models, X, X_test) == pytest.approx(np.sqrt(expected), rel=1e-6)
+    with pytest.raises(ValueError, match="column"):
+        least_error(models, X, np.zeros((3, 2)))

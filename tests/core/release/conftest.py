@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpgp_core.release import CHOICES, bundle, plan_release, publish, read_table
+from dpgp_core.release import CHOICES, Published, bundle, plan_release, publish, read_table
 from dpgp_core.release.specification_json import EXAMPLE
 
 
@@ -32,6 +32,22 @@ def make_table():
         heights = 60 + 110 * (1 - np.exp(-ages / 8)) + np.random.default_rng(seed).normal(0, 8, n)
         rows = [f"{age:.2f},{height:.4f}\n" for age, height in zip(ages, heights, strict=True)]
         return ("age,height\n" + "".join(rows)).encode()
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def make_published():
+    """Released values 1, 2, ... on the grid, the interval of each this wide; nothing was measured."""
+
+    def make(spec, widths, step=0.1):
+        values = np.arange(1.0, 1 + len(widths))
+        half = np.array(widths) / 2
+        ends = values - half, values + half
+        return Published(
+            X_test=spec.points(), values=values, curve=ends, outputs=ends, statistics=(), step=step, n=40,
+            guarantee=spec.guarantee,
+        )  # fmt: skip
 
     return make
 

@@ -26,7 +26,7 @@ def test_what_is_in_the_zip(make_spec, make_zip, mechanism):
     spec = make_spec(mechanism=mechanism)
     files = make_zip(spec)
     measured = ["statistics.npz"] if mechanism in ("bayes", "bayes_cells", "sparse") else ["map.npz", "statistics.npz"]
-    assert list(files) == ["values.csv", *measured, "release.json", "reproduce.py"]
+    assert list(files) == ["values.csv", "card.html", "figure.svg", *measured, "release.json", "reproduce.py"]
     columns, card = cells(files), json.loads(files["release.json"])
     ends = ["curve_low_95", "curve_high_95", "output_low_95", "output_high_95"]
     assert list(columns) == ["age", "value", *ends]
@@ -35,6 +35,18 @@ def test_what_is_in_the_zip(make_spec, make_zip, mechanism):
     assert list(card["values"]["columns"]) == list(columns)
     decimals = {len(cell.partition(".")[2]) for cell in columns["value"]}
     assert decimals == {len(f"{card['values']['step']:.9f}".rstrip("0").partition(".")[2])}
+
+
+@pytest.mark.parametrize("mechanism", CHOICES)
+def test_the_table_marks_what_is_within_the_tolerance(make_spec, make_zip, mechanism):
+    files = make_zip(make_spec(mechanism=mechanism, tolerance=30.0))
+    columns, card = cells(files), json.loads(files["release.json"])
+    low, high = (np.array(columns[f"curve_{end}_95"], dtype=float) for end in ("low", "high"))
+    expected = [str(int(round(each, 6) <= 60)) for each in high - low]
+    assert list(columns["within_tolerance"]) == expected
+    assert card["values"]["tolerance"] == card["config"]["tolerance"] == 30
+    assert card["values"]["within_tolerance"] == expected.count("1")
+    assert list(card["values"]["columns"]) == list(columns)
 
 
 @pytest.mark.parametrize("mechanism", CHOICES)

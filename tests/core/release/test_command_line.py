@@ -46,6 +46,46 @@ def test_a_release(run, tmp_path, make_spec):
     assert len(ledger_from_json(card(tmp_path)).entries) == 1
 
 
+def test_a_tolerance_is_marked_and_said(run, tmp_path):
+    code, out, _ = run("--tolerance", "0.5")
+    assert code == 0
+    assert "At 9 of 9 points the curve is not known to within ± 0.5 cm with 95 % probability" in out
+    assert json.loads(card(tmp_path))["values"]["within_tolerance"] == 0
+    assert spec_from_json(card(tmp_path)).tolerance == 0.5
+    code, _, err = run("--tolerance", "nan", out="b.zip")
+    assert (code, err) == (2, "dpgp_core: tolerance must be a finite number, got nan\n")
+    assert not (tmp_path / "b.zip").exists()
+
+
+def test_logarithms_are_measured_when_that_is_asked_for(run, tmp_path, make_spec):
+    assert run("--log")[0] == 0
+    assert spec_from_json(card(tmp_path)) == make_spec(log=True)
+    config = json.loads(spec_to_json(make_spec())) | {"y_bounds": [-5, 200]}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    code, _, err = run("--log", out="b.zip")
+    assert code == 2
+    assert "y_bounds must lie above 0 where logarithms are measured, got low = -5; raise it" in err
+
+
+def test_degrees_are_declared_by_the_command(run, tmp_path, make_spec):
+    two = {
+        "x": ("age", "x"),
+        "x_units": ("", ""),
+        "x_box": ((0, 90), (0, 50)),
+        "lengthscale": (900, 900),
+        "grid": (3, 3),
+    }
+    (tmp_path / "config.json").write_text(spec_to_json(make_spec(**two, mechanism="sparse")))
+    lines = (tmp_path / "table.csv").read_text().splitlines()
+    (tmp_path / "table.csv").write_text("\n".join([f"x,{lines[0]}", *(f"1,{line}" for line in lines[1:])]) + "\n")
+    code, _, err = run("--degrees", "age", "x")
+    assert (code, err) == (0, "")
+    assert spec_from_json(card(tmp_path)).coordinates == ("age", "x")
+    code, _, err = run("--degrees", "age", "other", out="b.zip")
+    assert code == 2
+    assert "coordinates must be two different names of x" in err
+
+
 def test_noise_is_new_each_time(run, tmp_path):
     values = []
     for name in ("a.zip", "b.zip"):

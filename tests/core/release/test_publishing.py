@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from dpgp_core.release import CHOICES, plan_release, preview, publish, read_table
+from dpgp_core.release.publishing import useful, within_tolerance
 
 
 @pytest.fixture
@@ -120,3 +121,43 @@ def test_private_inputs_are_never_refused(make_spec):
         data = read_table(io.BytesIO(table.encode()), spec)
         assert ((data.X >= 0) & (data.X <= 100)).all()
         assert np.isfinite(publish(spec, data).values).all()
+
+
+WIDTHS = (1.0, 19.9, 20.0, 20.1, 300.0)
+
+
+@pytest.mark.parametrize(
+    ("tolerance", "within", "said"),
+    [
+        (10.0, [1, 1, 1, 0, 0], "At 2 of 5 points the curve is not known to within ± 10 cm with 95 % probability"),
+        (200.0, [1, 1, 1, 1, 1], "All 5 values are known to within ± 200 cm with 95 % probability"),
+        (0.1, [0, 0, 0, 0, 0], "At 5 of 5 points the curve is not known to within ± 0.1 cm"),
+        (None, [1, 1, 1, 1, 0], "At 1 of 5 points the interval is at least as wide as the bounds"),
+    ],
+)
+def test_values_are_of_use_within_the_tolerance_or_the_bounds(make_spec, make_published, tolerance, within, said):
+    spec = make_spec(grid=(5,), tolerance=tolerance)
+    published = make_published(spec, WIDTHS)
+    assert within_tolerance(published, spec).tolist() == [bool(each) for each in within]
+    assert useful(published, spec).startswith(said)
+
+
+def test_where_all_intervals_are_narrower_than_the_bounds_that_is_said(make_spec, make_published):
+    spec = make_spec(grid=(2,))
+    assert useful(make_published(spec, (1.0, 2.0)), spec) == (
+        "At none of the 2 points is the interval as wide as the bounds."
+    )
+
+
+def test_the_tolerance_changes_nothing_that_is_measured_or_promised(make_spec, read, same_bits):
+    one, other = make_spec(tolerance=1.0), make_spec(tolerance=99.0)
+    assert one == other  # a plan for the one is a plan for the other
+    assert one.guarantee == other.guarantee
+    data = read(one)
+    plan = plan_release(one, data.X)
+    found = []
+    for spec in (one, other):
+        same_bits()
+        found.append(publish(spec, data, plan))
+    np.testing.assert_array_equal(found[0].values, found[1].values)
+    np.testing.assert_array_equal(found[0].curve, found[1].curve)

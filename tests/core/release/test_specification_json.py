@@ -12,8 +12,9 @@ GOOD = spec_to_object(EXAMPLE)
 
 @pytest.mark.parametrize("mechanism", CHOICES)
 def test_round_trip(make_spec, mechanism):
-    spec = make_spec(mechanism=mechanism, unit="größe", noise_variance=0.1 + 0.2)
+    spec = make_spec(mechanism=mechanism, unit="größe", noise_variance=0.1 + 0.2, tolerance=2.5)
     assert spec_from_json(spec_to_json(spec)) == spec
+    assert spec_from_json(spec_to_json(spec)).tolerance == 2.5  # equality leaves it out
     assert spec_from_json(spec_to_json(spec).encode()) == spec
 
 
@@ -25,7 +26,18 @@ def test_what_has_a_default_may_be_left_out():
     kept = {
         key: value
         for key, value in GOOD.items()
-        if key not in {"total_delta", "noise_variance", "y_scale", "kernel", "mechanism", "cells"}
+        if key
+        not in {
+            "total_delta",
+            "noise_variance",
+            "y_scale",
+            "kernel",
+            "mechanism",
+            "cells",
+            "tolerance",
+            "log",
+            "coordinates",
+        }
     }
     assert spec_from_object(kept) == EXAMPLE
 

@@ -14,9 +14,9 @@ import pytest
 
 from dpgp_core.release import CHOICES, ledger_from_json
 from dpgp_core.release.check import check_folder
-from dpgp_core.release.script import SCRIPT
+from dpgp_core.release.handout.script import SCRIPT
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 CLEAN = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
 
 

@@ -1,0 +1,1 @@
+"""Public declarations that change units: logarithms of the output, degrees as kilometres."""

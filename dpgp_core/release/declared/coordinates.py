@@ -1,0 +1,68 @@
+"""Longitude and latitude in degrees, as kilometres about the middle of their box.
+
+The equirectangular projection about (lon_0, lat_0) is a factor on each axis, on a sphere of the Earth's mean radius R:
+
+    east = R cos(lat_0) (lon - lon_0) pi / 180,    north = R (lat - lat_0) pi / 180
+
+so a kernel of lengthscale l [km] on projected inputs is one of lengthscale l / (km in a degree) on degrees, and nothing
+else has to be projected. North-south distances are those of the sphere; at latitude lat east-west ones are true times
+cos(lat_0) / cos(lat). Source: Snyder 1987, Map projections: a working manual, chapter 12.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+RADIUS = 6371.0088  # of the Earth, mean [km]; IUGG
+MOST_LATITUDE = 85.0  # [degrees]; nearer to a pole a degree of longitude is next to nothing
+
+
+@dataclass(frozen=True, kw_only=True)
+class Coordinates:
+    """Which inputs are degrees, and what a degree is worth.
+
+    Args:
+        longitude, latitude: names of the columns.
+        longitudes, latitudes: the box, (low, high) each, in degrees.
+
+    Raises:
+        ValueError: the box is not on the Earth, or reaches too near to a pole.
+    """
+
+    longitude: str
+    latitude: str
+    longitudes: tuple[float, float]
+    latitudes: tuple[float, float]
+
+    def __post_init__(self) -> None:
+        for name, (low, high), most in (
+            (self.longitude, self.longitudes, 180.0),
+            (self.latitude, self.latitudes, MOST_LATITUDE),
+        ):
+            if low < -most or high > most:
+                raise ValueError(
+                    f"coordinates need x_box of {name!r} in degrees within {-most:g} ... {most:g}, got "
+                    f"[{low:g}, {high:g}]; narrow it, or check which column is which"
+                )
+
+    @property
+    def kilometres(self) -> tuple[float, float]:
+        """In a degree of longitude and in one of latitude."""
+        north = math.radians(RADIUS)
+        return north * math.cos(math.radians(sum(self.latitudes) / 2)), north
+
+    @property
+    def error(self) -> float:
+        """Largest relative error of short east-west distances in the box: max |cos(lat_0) / cos(lat) - 1|."""
+        low, high = self.latitudes
+        middle = math.cos(math.radians((low + high) / 2))
+        # cos is largest where the latitude is nearest to the equator, least at the end that is farthest from it
+        nearest = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
+        farthest = max(abs(low), abs(high))
+        return max(abs(middle / math.cos(math.radians(latitude)) - 1) for latitude in (nearest, farthest))
+
+    def in_degrees(self, column: str, kilometres: float) -> float:
+        """A length along an input in the input's unit: degrees if it is one of the two, else as it is."""
+        worth = dict(zip((self.longitude, self.latitude), self.kilometres, strict=True))
+        return kilometres / worth.get(column, 1.0)

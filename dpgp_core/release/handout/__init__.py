@@ -1,0 +1,1 @@
+"""What a zip holds for people: the page to read, the figure, the script that does it again."""

@@ -1,0 +1,133 @@
+"""The released curve or map as an SVG picture that stands by itself: no script, no font, nothing to fetch."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from html import escape
+
+import numpy as np
+
+from ...arrays import BoolArray, FloatArray
+from ..publishing import Published, within_tolerance
+from ..specification import ReleaseSpec
+
+_WIDTH, _HEIGHT = 680, 300
+_LEFT, _RIGHT, _TOP, _BOTTOM = 66, 580, 26, 252  # edges of the plot
+_RELEASED, _GREY = "#B87800", "#8a8a8a"  # the orange of releases, dark enough for white paper
+_SCALE = ((68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231, 37))  # viridis
+_MOST_TICKS = 5
+
+
+def figure(published: Published, spec: ReleaseSpec) -> str:
+    """The values with the curve's interval along one input, or a map over the first two at the middle of others.
+
+    What is of no use is grey. Drawn from what was released and declared alone.
+    """
+    within = within_tolerance(published, spec)
+    body = _curve(published, spec, within) if len(spec.x) == 1 else _map(published, spec, within)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" font-family="sans-serif" '
+        f'font-size="12" role="img"><title>{escape(f"{spec.y}, released with differential privacy")}</title>'
+        f"{body}</svg>\n"
+    )
+
+
+def _curve(published: Published, spec: ReleaseSpec, within: BoolArray) -> str:
+    x, (low, high) = published.X_test[:, 0], published.curve
+    margin = (spec.y_bounds[1] - spec.y_bounds[0]) / 2
+    reach = spec.y_bounds[0] - margin, spec.y_bounds[1] + margin
+    bottom, top = max(float(low.min()), reach[0]), min(float(high.max()), reach[1])
+    bottom, top = (bottom, top) if bottom < top else reach
+    across, up = _scaled(x, spec.x_box[0], _LEFT, _RIGHT), (bottom, top)
+    ends = [_scaled(np.clip(each, *up), up, _BOTTOM, _TOP) for each in (low, high)]
+    middle = _scaled(np.clip(published.values, *up), up, _BOTTOM, _TOP)
+    band = _points(np.r_[across, across[::-1]], np.r_[ends[0], ends[1][::-1]])
+    lines = "".join(
+        f'<line x1="{a:.1f}" y1="{b:.1f}" x2="{c:.1f}" y2="{d:.1f}" stroke-width="2" '
+        + (f'stroke="{_RELEASED}"/>' if useful else f'stroke="{_GREY}" stroke-dasharray="2 3"/>')
+        for a, b, c, d, useful in zip(
+            across[:-1], middle[:-1], across[1:], middle[1:], within[:-1] & within[1:], strict=True
+        )
+    )
+    grey = "" if within.all() else "; dotted grey: of no use"
+    said = f"line: released value; band: 95 % interval of the curve{grey}"
+    return (
+        f'<polygon points="{band}" fill="{_RELEASED}" fill-opacity=".22"/>{lines}{_text(_LEFT, 14, said)}'
+        f"{_axes(spec, spec.x_box[0], up, _named(spec.y, spec.y_unit))}"
+    )
+
+
+def _map(published: Published, spec: ReleaseSpec, within: BoolArray) -> str:
+    cubes = published.values.reshape(spec.grid), within.reshape(spec.grid)
+    for size in reversed(spec.grid[2:]):
+        cubes = cubes[0][..., size // 2], cubes[1][..., size // 2]
+    values, useful = cubes
+    known = values[useful] if useful.any() else values
+    low, high = float(known.min()), float(known.max())
+    across, up = _edges(values.shape[0], _LEFT, _RIGHT), _edges(values.shape[1], _BOTTOM, _TOP)
+    cells = "".join(
+        f'<rect x="{across[i]:.1f}" y="{up[j + 1]:.1f}" width="{across[i + 1] - across[i]:.1f}" '
+        f'height="{up[j] - up[j + 1]:.1f}" fill="{_colour(float(value), low, high) if useful[i, j] else _GREY}"/>'
+        for (i, j), value in np.ndenumerate(values)
+    )
+    bar = "".join(
+        f'<rect x="{_RIGHT + 14}" y="{y}" width="12" height="2.2" fill="{_colour(_BOTTOM - y, 0, _BOTTOM - _TOP)}"/>'
+        for y in range(_TOP, _BOTTOM, 2)
+    )
+    ends = _text(_RIGHT + 30, _TOP + 8, f"{high:.4g}") + _text(_RIGHT + 30, _BOTTOM, f"{low:.4g}")
+    grey = "" if useful.all() else "; grey: of no use"
+    title = _text(_LEFT, 14, f"colour: {_named(spec.y, spec.y_unit)}, released{grey}")
+    cells = f'<g shape-rendering="crispEdges">{cells}{bar}</g>'
+    return cells + ends + title + _axes(spec, spec.x_box[0], spec.x_box[1], _named(spec.x[1], spec.x_units[1]))
+
+
+def _axes(spec: ReleaseSpec, across: tuple[float, float], up: tuple[float, float], name: str) -> str:
+    marks = f'<path d="M{_LEFT} {_TOP}V{_BOTTOM}H{_RIGHT}" fill="none" stroke="#444"/>'
+    for value in _ticks(*across):
+        at = float(_scaled(np.array(value), across, _LEFT, _RIGHT))
+        marks += f'<path d="M{at:.1f} {_BOTTOM}v4" stroke="#444"/>' + _text(at, _BOTTOM + 17, f"{value:.12g}", "middle")
+    for value in _ticks(*up):
+        at = float(_scaled(np.array(value), up, _BOTTOM, _TOP))
+        marks += f'<path d="M{_LEFT} {at:.1f}h-4" stroke="#444"/>' + _text(_LEFT - 7, at + 4, f"{value:.12g}", "end")
+    below = _text((_LEFT + _RIGHT) / 2, _BOTTOM + 38, _named(spec.x[0], spec.x_units[0]), "middle")
+    beside = f'<g transform="translate(14 {(_TOP + _BOTTOM) / 2:.0f}) rotate(-90)">{_text(0, 0, name, "middle")}</g>'
+    return marks + below + beside
+
+
+def _ticks(low: float, high: float) -> Iterator[float]:
+    """At most five round numbers in low ... high: multiples of 1, 2 or 5 times a power of ten."""
+    size = 10.0 ** math.floor(math.log10((high - low) / _MOST_TICKS))
+    step = next(size * each for each in (1, 2, 5, 10, 20) if (high - low) / (size * each) <= _MOST_TICKS)
+    return (step * each + 0.0 for each in range(math.ceil(low / step), math.floor(high / step) + 1))
+
+
+def _scaled(values: FloatArray, ends: tuple[float, float], start: float, stop: float) -> FloatArray:
+    return np.asarray(start + (values - ends[0]) / (ends[1] - ends[0]) * (stop - start))
+
+
+def _edges(count: int, start: float, stop: float) -> FloatArray:
+    """Where cells end whose middles are regular points from start to stop, the first and last ones cut there."""
+    places = np.linspace(start, stop, count)
+    return np.concatenate([[start], (places[1:] + places[:-1]) / 2, [stop]])
+
+
+def _points(x: FloatArray, y: FloatArray) -> str:
+    return " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x, y, strict=True))
+
+
+def _colour(value: float, low: float, high: float) -> str:
+    place = (len(_SCALE) - 1) * (min(max((value - low) / (high - low), 0.0), 1.0) if high > low else 0.5)
+    red, green, blue = (
+        round(float(np.interp(place, range(len(_SCALE)), channel))) for channel in zip(*_SCALE, strict=True)
+    )
+    return f"#{red:02x}{green:02x}{blue:02x}"
+
+
+def _named(name: str, unit: str) -> str:
+    shown = f"{name} [{unit}]" if unit else name
+    return shown if len(shown) <= 60 else f"{shown[:59]}…"
+
+
+def _text(x: float, y: float, words: str, anchor: str = "start") -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(words)}</text>'

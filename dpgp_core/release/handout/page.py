@@ -1,0 +1,167 @@
+"""A release on one printed page, for people: an HTML file that needs nothing else. Every number is the card's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from html import escape
+from typing import Any
+
+from ...accounting.rounding import rounded_up
+
+_STYLE = """
+@page { size: A4; margin: 12mm }
+body { font: 9.5pt/1.32 system-ui, sans-serif; color: #1a1a1a; background: #fff; max-width: 184mm; margin: 1rem auto;
+  padding: 0 1rem }
+h1 { font-size: 14pt; line-height: 1.2; margin: 0 0 .2rem } h2 { font-size: 10.5pt; margin: .45rem 0 .1rem }
+p { margin: .25rem 0 } svg { display: block; width: 100%; max-height: 70mm; margin: .2rem auto }
+table { border-collapse: collapse; width: 100%; table-layout: fixed } h1, th, td, p { overflow-wrap: anywhere }
+th { text-align: left; font-weight: 600; width: 19% }
+th, td { padding: .06rem .5rem .06rem 0; vertical-align: top; font-size: 8pt; line-height: 1.25 }
+code { font-size: 7.5pt } @media print { body { margin: 0; padding: 0; max-width: none } }
+"""
+_GROWTH = "because of any one of them, no event's probability can grow by more than a factor exp(epsilon), plus delta"
+
+Rows = Iterable[tuple[str, str]]
+
+
+def page(card: Mapping[str, Any], figure: str) -> str:
+    """The file ``card.html``.
+
+    Args:
+        card: the content of ``release.json``.
+        figure: an SVG picture.
+    """
+    promise, title = card["guarantee"], escape(card["what"])
+    lead = (
+        f"The noise in these values hides {_hidden(promise)}. What is hidden is {promise['unit']}: {_GROWTH} "
+        f"(epsilon = {_up(promise['epsilon'])}, delta = {_number(promise['delta'])})."
+    )
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" '
+        f'content="width=device-width, initial-scale=1"><title>{title}</title><style>{_STYLE}</style></head><body>'
+        f"<h1>{title}</h1><p>{escape(lead)}</p>{figure}"
+        f"<h2>What is promised</h2>{_table(_promised(card))}"
+        f"<h2>What was released</h2>{_table(_released(card))}"
+        f"<h2>What has been spent on these records</h2>{_table(_spent(card['ledger']))}"
+        f"<h2>How to check it, or make it again</h2>{_table(_again(card))}</body></html>\n"
+    )
+
+
+def _promised(card: Mapping[str, Any]) -> Rows:
+    promise, odds = card["guarantee"], card["tradeoff"]
+    yield "Protects", promise["protects"]
+    yield "Unit", promise["unit"]
+    yield "Neighbours", promise["neighbours"]
+    yield "Budget", f"epsilon = {_up(promise['epsilon'])}, delta = {_number(promise['delta'])}"
+    yield (
+        "In words",
+        f"whoever tests by this release whether a record was replaced, with {_percent(odds['false_alarms'])} false "
+        f"alarms, notices a replacement with at most {_percent(odds['found_at_most'])} probability, whatever else is "
+        "known",
+    )
+    if not promise["established"]:
+        yield "How sure", "claimed, not proven at this budget"
+    yield "Rests on", promise["theorem"]
+    yield "Assumes", "; ".join(promise["assumptions"])
+    yield "Does not cover", "; ".join(promise["not_covered"])
+
+
+def _released(card: Mapping[str, Any]) -> Rows:
+    config, values = card["config"], card["values"]
+    unit = f" {values['unit']}" if values["unit"] else ""
+    domain = (
+        f"{name} {_number(low)} to {_number(high)}{f' {unit}' if unit else ''}"
+        for name, unit, (low, high) in zip(config["x"], config["x_units"], config["x_box"], strict=True)
+    )
+    yield (
+        "Values",
+        f"{_number(values['rows'])} of {config['y']} in {values['file']}, multiples of "
+        f"{_number(values['step'])}{unit}, predicted from {_number(card['public']['n'])} records",
+    )
+    yield "Domain", f"a public grid over {', '.join(domain)}"
+    low, high = config["y_bounds"]
+    yield "Bounds", f"declared without looking: {_number(low)} to {_number(high)}{unit}; what lies outside was clipped"
+    if "projection" in card:
+        east, north = card["projection"]["km_in_a_degree"]
+        yield (
+            "Distances",
+            f"in km, equirectangular about the middle of the box: {_number(east)} km in a degree of "
+            f"{config['coordinates'][0]}, {_number(north)} km in one of {config['coordinates'][1]}; "
+            f"east-west ones are off by up to {_percent(card['projection']['east_west_error'])}",
+        )
+    if config["log"]:
+        yield (
+            "Measured",
+            f"{card['measured']}; values are mapped back by exp, to the median, and errors are factors",
+        )
+    yield (
+        "Intervals",
+        f"the curve, and one further record, lie within theirs with {_percent(values['level'])} probability, privacy "
+        "noise included, if the model is right",
+    )
+    if "tolerance" in values:
+        yield (
+            "Of use",
+            f"{_number(values['within_tolerance'])} of {_number(values['rows'])} values: where the curve is known to "
+            f"within {_error(values['tolerance'], config['log'], unit)}; the others are grey in the figure",
+        )
+
+
+def _spent(ledger: Mapping[str, Any]) -> Rows:
+    number, limit = len(ledger["entries"]), ledger["limit"]
+    said = f"{number} release{'' if number == 1 else 's'}"
+    if limit is not None:
+        said += (
+            f", together epsilon = {_up(ledger['spent']['epsilon'])} of {_number(limit['epsilon'])} declared, at "
+            f"delta = {_number(limit['delta'])}"
+        )
+    yield "So far", said
+    if ledger["inputs_public"]:
+        yield "Inputs", "count as public from now on: no release of this ledger protects them"
+    if "begun_again" in ledger:
+        yield "Another ledger", f"counts this table too; that does not matter, because: {ledger['begun_again']}"
+
+
+def _again(card: Mapping[str, Any]) -> Rows:
+    software = card["software"]
+    yield (
+        "Check",
+        "python reproduce.py: compares the files and computes the values from the noisy numbers that were kept",
+    )
+    yield "Another release", "python reproduce.py table.csv, by the owner of the table: new noise, and spends again"
+    yield "All of it", "release.json holds what stands here, and all that is public besides"
+    yield "Noise", card["noise"]
+    yield "Software", ", ".join(f"{name} {version}" for name, version in software.items())
+
+
+def _hidden(promise: Mapping[str, Any]) -> str:
+    if promise["protects"] == "outputs":
+        return "the output of any one record"
+    return "any one record, its inputs and its output"
+
+
+def _table(rows: Rows) -> str:
+    cells = (f"<tr><th>{escape(name)}</th><td>{escape(words)}</td></tr>" for name, words in rows)
+    return f"<table>{''.join(cells)}</table>"
+
+
+def _error(value: float, log: bool, unit: str) -> str:
+    return f"a factor of {_number(value)}" if log else f"± {_number(value)}{unit}"
+
+
+def _number(value: float) -> str:
+    return f"{value:.12g}"
+
+
+def _up(value: float) -> str:
+    """An upper bound in three digits, rounded up."""
+    return _plain(rounded_up(value))
+
+
+def _percent(share: float) -> str:
+    return f"{_plain(Decimal(repr(share)) * 100)} %"
+
+
+def _plain(value: Decimal) -> str:
+    return f"{value.normalize():f}"

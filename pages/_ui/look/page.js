@@ -1,0 +1,34 @@
+// What only the browser can do. Loaded once a document by every page.
+(() => {
+  if (window.pageScript) return;
+  window.pageScript = true;
+
+  // Back undoes the last change of a control. Streamlit writes a moved control into the address in place of what stood
+  // there, and on Back reads all controls from the address again. So each change by hand becomes an entry of its own;
+  // and a page opened from the menu, whose carried parameters are written after its path, becomes one entry, not two.
+  const push = history.pushState.bind(history), replace = history.replaceState.bind(history);
+  let byHand = false, arriving = false;
+  for (const input of ["pointerdown", "keydown"])
+    addEventListener(input, () => { byHand = true; arriving = false; }, true);
+  addEventListener("popstate", () => { byHand = arriving = false; }, true);
+  const samePage = url => url && new URL(url, location).pathname === location.pathname;
+  const sameState = url => new URL(url, location).search === location.search;
+  history.replaceState = (state, title, url) =>
+    (byHand && samePage(url) && !sameState(url) ? push : replace)(state, title, url);
+  history.pushState = (state, title, url) => {
+    if (samePage(url)) return (arriving ? replace : push)(state, title, url);
+    arriving = true;
+    push(state, title, url);
+  };
+
+  // ?lesson=1: the arrow keys step through the tour, unless the key is for a control.
+  const STEPS = { ArrowLeft: /^Back/, ArrowRight: /^(Next question|Take the tour)/ };
+  const CONTROLS = "input, textarea, [role=slider], [role=tab], [role=combobox], [role=option], [role=menuitem], canvas";
+  addEventListener("keydown", event => {
+    const wanted = STEPS[event.key];
+    if (!wanted || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    if (new URLSearchParams(location.search).get("lesson") !== "1" || event.target.closest?.(CONTROLS)) return;
+    const ways = document.querySelectorAll(".st-key-tour_banner a, .st-key-tour_start button");
+    [...ways].find(way => wanted.test(way.textContent.trim().replace(/^[a-z_]+(?=[A-Z])/, "")))?.click();
+  });
+})();

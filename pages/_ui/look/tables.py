@@ -1,0 +1,99 @@
+"""The numbers of a figure as a table, so that nobody has to see it. No streamlit here."""
+
+from __future__ import annotations
+
+import base64
+import html
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+_DIGITS = 6
+Rows = Iterator[tuple[str, Any, Any]]  # what is drawn, its name, its x and y
+
+
+def of_figure(figure: go.Figure) -> pd.DataFrame:
+    """One row a point that is drawn: what it belongs to, x, y, and on maps the value.
+
+    Bands are told by their ends, histograms by their bins, in percent where they are drawn so. Boundaries in a heat map
+    are left out: they follow from it.
+    """
+    x_title, y_title = (_title(axis) for axis in (figure.layout.xaxis, figure.layout.yaxis))
+    tables = []
+    for trace in figure.data:
+        if trace.type == "heatmap":
+            tables.append(_heat(trace, x_title or "x", y_title or "y"))
+            continue
+        for name, x, y in _ROWS.get(trace.type, _nothing)(trace):
+            tables.append(pd.DataFrame({"what": name, x_title or "x": _column(x), y_title or "y": _column(y)}))
+    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
+
+
+def _scatter(trace: Any) -> Rows:
+    name, x, y = _name(trace), _values(trace.x), _values(trace.y)
+    if trace.fill == "toself":  # there along one edge, and back along the other
+        half = len(x) // 2
+        yield f"{name}, upper end", x[:half], y[:half]
+        yield f"{name}, lower end", x[half:][::-1], y[half:][::-1]
+        return
+    yield name, x, y
+    if trace.error_y.array is not None:
+        below = trace.error_y.array if trace.error_y.arrayminus is None else trace.error_y.arrayminus
+        yield f"{name}, upper end", x, y + _values(trace.error_y.array)
+        yield f"{name}, lower end", x, y - _values(below)
+
+
+def _bars(trace: Any) -> Rows:
+    yield _name(trace), _values(trace.x), _values(trace.y)
+
+
+def _histogram(trace: Any) -> Rows:
+    values, bins = _values(trace.x), trace.xbins
+    count = max(1, round((bins.end - bins.start) / bins.size))
+    counts, edges = np.histogram(values, count, (bins.start, bins.start + count * bins.size))
+    share = 100 / max(1, len(values)) if trace.histnorm == "percent" else 1.0
+    yield _name(trace), (edges[:-1] + edges[1:]) / 2, counts * share
+
+
+def _nothing(_: Any) -> Rows:
+    return iter(())
+
+
+_ROWS: dict[str, Callable[[Any], Rows]] = {"scatter": _scatter, "bar": _bars, "histogram": _histogram}
+
+
+def _heat(trace: Any, x_title: str, y_title: str) -> pd.DataFrame:
+    x, y, z = _values(trace.x), _values(trace.y), _values(trace.z)
+    value = _plain(trace.colorbar.title.text or "") or "value"
+    columns, rows = np.tile(np.arange(len(x)), len(y)), np.repeat(np.arange(len(y)), len(x))
+    return pd.DataFrame({x_title: _column(x[columns]), y_title: _column(y[rows]), value: _column(z.reshape(-1))})
+
+
+def _values(raw: Any) -> np.ndarray:
+    """A figure's array, which plotly writes in base 64 once it was a dictionary."""
+    if isinstance(raw, dict):
+        flat = np.frombuffer(base64.b64decode(raw["bdata"]), raw["dtype"])
+        return flat.reshape([int(size) for size in str(raw["shape"]).split(",")]) if "shape" in raw else flat
+    return np.asarray(raw)
+
+
+def _column(values: np.ndarray) -> list[Any]:
+    if values.dtype.kind == "f":
+        return [float(f"{value:.{_DIGITS}g}") for value in values]
+    return [str(value) for value in values] if values.dtype.kind in "OU" else list(values)
+
+
+def _title(axis: Any) -> str:
+    return _plain(axis.title.text or "")
+
+
+def _name(trace: Any) -> str:
+    return _plain(trace.name or "") or "drawn"
+
+
+def _plain(written: str) -> str:
+    """Without the escapes that plotly wants."""
+    return html.unescape(written.replace("<br>", " "))

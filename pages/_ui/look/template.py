@@ -1,0 +1,47 @@
+"""The look of every plotly figure, in one place: a registered template, and the sizes that a projector needs.
+
+Fonts and the colours of text, grid and background come from the page's theme, which knows the colour scheme.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import plotly.graph_objects as go
+import plotly.io as pio
+
+from pages._ui.look.palette import GUARANTEE, NOISE_SCALE, NON_PRIVATE, OTHER, PREDICTION_SCALE, PRIVATE, RISK, TRUTH
+
+NAME = "dpgp"
+LESSON = 17  # px of type that is read from the last row
+_LESSON_HEIGHT = 430  # px of a figure that leaves room for question, answer and epsilon at 1280 x 720
+_COLOUR_BAR: dict[str, Any] = {"thickness": 12}
+
+TEMPLATE = go.layout.Template(
+    layout={
+        "colorway": [PRIVATE, NON_PRIVATE, OTHER, GUARANTEE, RISK, TRUTH],
+        "colorscale": {"sequential": PREDICTION_SCALE, "sequentialminus": NOISE_SCALE, "diverging": "PuOr_r"},
+        "legend": {"orientation": "h", "yanchor": "bottom", "y": 1.0, "xanchor": "left", "x": 0},
+        "hovermode": "closest",
+        "hoverlabel": {"namelength": -1},  # names are told whole
+        "dragmode": False,  # a swipe scrolls the page; zoom by the buttons above a chart
+        "barmode": "overlay",
+    },
+    data={"heatmap": [{"colorbar": _COLOUR_BAR}]},
+)
+pio.templates[NAME] = TEMPLATE
+
+
+def enlarge(figure: go.Figure) -> go.Figure:
+    """For a room: all type at ``LESSON`` px, set in the figure itself, for the page's theme overrides a template's."""
+    size = {"size": LESSON}
+    titled = {"title": {"font": size}, "tickfont": size}
+    figure.update_layout(font=size, legend={"font": size}, hoverlabel={"font": size})
+    figure.update_xaxes(titled)
+    figure.update_yaxes(titled)
+    figure.update_annotations(font=size)
+    figure.update_traces({"colorbar": titled}, selector={"type": "heatmap"})
+    figure.update_traces(textfont=size, selector={"type": "scatter"})
+    if (figure.layout.height or 0) > _LESSON_HEIGHT:
+        figure.update_layout(height=_LESSON_HEIGHT)
+    return figure

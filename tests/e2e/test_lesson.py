@@ -1,0 +1,78 @@
+"""``?lesson=1`` before a room: epsilon in sight, large type, a picture above the fold, steps by key, closed answers."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from tests.e2e import browser as tool
+
+TYPE = """() => Math.min(...Array.from(document.querySelectorAll(
+    ".stMain .js-plotly-plot :is(.xtick, .ytick, .xtitle, .ytitle, .legendtext, .annotation-text, .cbtitle) text," +
+    ".stMain .js-plotly-plot :is(text.legendtext, text.xtitle, text.ytitle)"
+)).map(each => parseFloat(getComputedStyle(each).fontSize)))"""
+PICTURE = ".stMain .js-plotly-plot"
+
+
+@pytest.fixture(params=[(1280, 720), (400, 800)], ids=["projector", "phone"])
+def page(request, chromium, server):
+    context = tool.new_context(chromium, viewport=dict(zip(("width", "height"), request.param, strict=True)))
+    page = context.new_page()
+    page.goto(f"{server}/kung_curves?lesson=1&tour=3&epsilon=0.5&mechanism=cloaking")
+    tool.settle(page)
+    yield page
+    context.close()
+
+
+def bar(page):
+    return page.locator(".st-key-bar").get_by_role("slider", name=re.compile("ε: more"))
+
+
+def in_sight(page, box) -> bool:
+    return box["y"] >= 0 and box["y"] + box["height"] <= page.viewport_size["height"]
+
+
+def test_epsilon_stays_in_sight_and_type_is_large(page):
+    assert page.evaluate(TYPE) >= 16
+    size = float(page.locator("h1").first.evaluate("each => parseFloat(getComputedStyle(each).fontSize)"))
+    assert size <= 24
+    picture, height = page.locator(PICTURE).first.bounding_box(), page.viewport_size["height"]
+    if page.viewport_size["width"] > 1000:
+        assert (height - picture["y"]) / picture["height"] >= 0.6
+    before = bar(page).bounding_box()
+    page.locator("[data-testid=stMain]").evaluate("each => each.scrollTo(0, 600)")
+    page.wait_for_timeout(300)
+    assert page.locator(PICTURE).first.bounding_box()["y"] < picture["y"]  # it did scroll
+    assert in_sight(page, bar(page).bounding_box())
+    assert abs(bar(page).bounding_box()["y"] - before["y"]) < 60
+    bar(page).press("ArrowRight")
+    tool.settle(page)
+    assert "epsilon=0.7" in page.url
+    assert "lesson=1" in page.url
+
+
+def test_the_code_leads_to_the_same_state_and_arrow_keys_step_with_answers_closed(page):
+    page.get_by_role("button", name="QR code").click()
+    page.get_by_text("The arrow keys step through the tour").wait_for()
+    box = page.locator("[data-testid=stPopoverBody] img").bounding_box()
+    assert box["width"] >= min(300, 0.7 * page.viewport_size["width"])
+    page.keyboard.press("Escape")
+    page.get_by_text("What you should see").click()
+    answer = page.locator(".st-key-tour_banner details")
+    assert answer.get_attribute("open") is not None
+    for key, step in (("ArrowRight", 4), ("ArrowLeft", 3)):
+        page.locator("h1").first.click()  # the key is for no control
+        page.keyboard.press(key)
+        page.get_by_text(f"step {step} of 7").wait_for()
+        tool.settle(page)
+        state = {name: value for name, [value] in parse_qs(urlsplit(page.url).query).items()}
+        assert state["lesson"] == "1"
+        assert state["tour"] == str(step)
+        assert answer.get_attribute("open") is None
+    bar(page).focus()
+    page.keyboard.press("ArrowRight")  # moves epsilon, not the tour
+    tool.settle(page)
+    assert "tour=3" in page.url
+    assert "epsilon=0.7" in page.url

@@ -1,0 +1,90 @@
+"""What Bayes cloaking measures, on How cloaking works: the plan of the mechanism itself, and public."""
+
+from __future__ import annotations
+
+import base64
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import datasets
+from dpgp_core.mechanisms import BayesCloaking
+from pages._ui.measured import strategy
+from pages._ui.measured.strategy import Asked
+from tests.pages.reading import page_text, traces
+
+PAGE, ROWS, RANKS, SPLIT = "how_cloaking_works", 7, 8, 9  # charts of the page
+ASKED = Asked("kung", 1.0, 1e-5)
+
+
+def values(trace, axis="y"):
+    packed = trace[axis]
+    if isinstance(packed, list):
+        return np.array(packed, dtype=float)
+    return np.frombuffer(base64.b64decode(packed["bdata"]), dtype=packed["dtype"]).astype(float)
+
+
+@pytest.fixture(scope="module")
+def kung():
+    return datasets.load("kung")
+
+
+@pytest.fixture(scope="module")
+def plan(kung):
+    return strategy.plan(kung, ASKED)
+
+
+def test_the_rows_drawn_are_those_that_the_mechanism_plans(open_page, kung, plan):
+    app = open_page(PAGE, stage="3")
+    planned = BayesCloaking(epsilon=1.0, delta=1e-5, gap=strategy.GAP).plan(
+        kung.X, kung.X, x_box=kung.x_box, half_range=kung.output_range / kung.y_scale / 2
+    )
+    B = planned.stages[2].strategy.B
+    assert plan.ranks == tuple(stage.strategy.rank for stage in planned.stages)
+    assert (B**2).sum(axis=0).max() <= 1
+    drawn, order = traces(app, ROWS), np.argsort(kung.X[:, 0], kind="stable")
+    for index in range(4):
+        row = values(drawn[f"number {index + 1}"])
+        assert min(np.abs(row - sign * B[index, order]).max() for sign in (-1, 1)) < 1e-4
+        assert row.max() >= -row.min()
+    assert f"Here stage 3 measures {len(B)}" in page_text(app)
+
+
+def test_nothing_depends_on_an_output(kung, plan):
+    other = strategy.plan(replace(kung, y=kung.y[::-1].copy()), ASKED)
+    assert all(np.array_equal(one, two) for one, two in zip(plan.strategies, other.strategies, strict=True))
+    assert np.array_equal(plan.expected, other.expected)
+    assert plan.unbuyable == other.unbuyable
+
+
+def test_more_epsilon_measures_more_and_what_no_budget_buys_stays(kung, plan):
+    low, high = (strategy.plan(kung, Asked("kung", epsilon, 1e-5)) for epsilon in (0.2, 5.0))
+    assert low.ranks[-1] < plan.ranks[-1] < high.ranks[-1]
+    assert low.unbuyable == plan.unbuyable == high.unbuyable
+    assert low.unmeasured > low.error > 1.2 * plan.error > 1.5 * high.error > 1.5 * plan.unbuyable
+    assert np.all(np.diff(plan.expected) < 0)
+    for each in (low, plan, high):
+        assert each.price**2 + each.unbuyable**2 == pytest.approx(each.error**2)
+
+
+def test_figures_and_sentences_say_the_same(open_page, plan):
+    app = open_page(PAGE)
+    shown = page_text(app)
+    assert f"{sum(plan.ranks)} numbers in 5 stages** ({', '.join(map(str, plan.ranks))}), for 287 records" in shown
+    bars = traces(app, RANKS)
+    here = list(bars["stage 1"]["x"]).index("1")
+    assert [values(bars[f"stage {stage}"])[here] for stage in range(1, 6)] == list(plan.ranks)
+    drawn = traces(app, SPLIT)
+    assert values(drawn["with privacy"])[here] == pytest.approx(plan.error, rel=0.01)
+    assert values(drawn["no budget buys"]) == pytest.approx(plan.unbuyable)
+    metrics = {metric.label: metric.value for metric in app.metric}
+    for label, value in (("Expected error of the curve", plan.error), ("No budget buys", plan.unbuyable)):
+        assert float(re.match(r"[\d.]+", metrics[label])[0]) == pytest.approx(value, rel=0.05)
+
+
+def test_an_epsilon_beyond_the_grid_joins_it(open_page):
+    app = open_page(PAGE, epsilon="50", dataset="toy_1d")
+    assert not app.exception
+    assert list(traces(app, RANKS)["stage 1"]["x"])[-1] == "50"
