@@ -10,11 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpgp_core.accounting.guarantee import Guarantee
-from dpgp_core.arrays import FloatArray
+from dpgp_core.arrays import BoolArray, FloatArray
 from dpgp_core.bayes.intervals import Mixture
 from dpgp_core.bayes.models import AUTO_VARIANCE
 from dpgp_core.data import Dataset
-from dpgp_core.excursion.sets import BoolArray
 from dpgp_core.kernels import Matern12
 from dpgp_core.mechanisms import BayesCloaking
 from pages._ui.excursion.exploration import View, data_of
