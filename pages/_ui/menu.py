@@ -109,7 +109,7 @@ PAGES = (
         section="Decide",
         question="Which mechanism costs least, and which ε does a target error need?",
         drop_downs=(compare.DATASET, offers.KERNEL),
-        warm=(*compare.DATASET.others(), {"limits": "true"}),
+        warm=compare.DATASET.others(),
     ),
     Page(
         file="sparse_dp_gp",
