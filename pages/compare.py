@@ -68,7 +68,6 @@ if show:
             found = computed.limits(contest)
             drawn = cached.drawn(possible_shown.figure, found, scale, of=contest)
             frame.chart(drawn, "possible", possible_shown.caption())
-            frame.table(possible_shown.table(found, scale), "possible", possible_shown.NOTE)
     cards = [best.name, *cards]
 else:
     frame.needs_overlay(QUESTION)

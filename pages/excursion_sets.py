@@ -3,7 +3,7 @@ from functools import partial
 import streamlit as st
 
 from pages._ui.excursion import computed, controls, figures, words
-from pages._ui.look import frame, maps, spending
+from pages._ui.look import frame, spending
 from pages._ui.work import cached
 
 top = st.container()
@@ -41,9 +41,10 @@ else:
     )
     layer = figures.LAYERS[controls.excursion_layer(show, beside is not None)]
     cells = figures.cell_table(found, beside, show)
-    frame.picked_row(
-        cells, frame.hexagon_map(maps.deck(cells, layer, "excursion", boroughs=show), "excursion_map", layer)
-    )
+    place = st.container()
+    picked = frame.pick_hexagon(cells)
+    with place:
+        frame.hexagon_map(cells, layer, "excursion", "excursion_map", picked, boroughs=show)
 frame.metrics(words.metrics(found, beside, show))
 if show:
     st.header("How well do the sets overlap?")

@@ -1,7 +1,7 @@
 import streamlit as st
 
 from pages._ui.cloaking import cells, computed, controls, figures, pinned, words
-from pages._ui.look import frame, maps, offers, sidebar, spending, text
+from pages._ui.look import frame, offers, sidebar, spending, text
 from pages._ui.work import cached
 
 chosen = sidebar.release_settings(offers.MAP)
@@ -20,17 +20,19 @@ if show:
     frame.overlay_banner()
 kind, beside = controls.map_view(show)
 layer, table = cells.LAYERS[kind], cells.cell_table(ours, show)
+place = st.container()
+picked = frame.pick_hexagon(table)
 if beside:
-    left, right = st.columns(2)
+    left, right = place.columns(2)
     with left:
         st.header("This setting")
-        picked = frame.hexagon_map(maps.deck(table, layer, kind), "hexagons", layer)
+        frame.hexagon_map(table, layer, kind, "hexagons", picked)
     with right:
         st.header(words.published_title(paper))
-        frame.hexagon_map(maps.deck(cells.cell_table(paper, show), layer, f"{kind}-paper"), "hexagons_paper", layer)
+        frame.hexagon_map(cells.cell_table(paper, show), layer, f"{kind}-paper", "hexagons_paper", picked)
 else:
-    picked = frame.hexagon_map(maps.deck(table, layer, kind), "hexagons", layer)
-frame.picked_row(table, picked)
+    with place:
+        frame.hexagon_map(table, layer, kind, "hexagons", picked)
 frame.metrics(words.release_metrics(ours, paper, show, text.factor_of))
 then = pinned.find("london_noise_map", offers.MAP, model.dataset)
 pinned.show("london_noise_map", then, ours, show, text.factor_of, text.relative)

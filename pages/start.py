@@ -14,27 +14,13 @@ data = cached.dataset(chosen.contest.model.dataset)
 
 frame.heading("What does a privacy budget promise one person?", words.answer(draw, moved))
 st.caption(words.first(data))
-left, right = st.columns(2)
+left, errors = st.columns(2)
 with left:
     frame.chart(cached.drawn(decision.beliefs_figure, draw, prior, family), "beliefs", words.BELIEFS_ALT)
-cost = computed.cost(chosen) if chosen.overlay else None
-with right:
-    if cost:
-        frame.chart(
-            cached.drawn(decision.errors_figure, cost, draw.epsilon, of=chosen), "errors", words.errors_alt(data)
-        )
-    else:
-        st.info("Errors need the true data: switch the educational overlay on in the sidebar to see them.")
-if cost:
-    frame.overlay_banner()
-    st.markdown(decision.recommendation(draw, moved, cost))
+advice = st.container()
 frame.metrics(words.metrics(draw, attack, moved))
-page = words.brief(chosen, data, moved, cost, frame.here())
 with st.container(horizontal=True):
-    st.download_button(
-        "One-page brief", brief.written(page, cost, draw.epsilon), "privacy-brief.html", "text/html",
-        icon=":material/print:", help="An HTML file that prints on one A4 page: setting, figure, promise, QR code.",
-    )  # fmt: skip
+    printed = st.container(width="content")
     walk.invitation()
 frame.colours()
 left, right = st.columns([3, 2])
@@ -54,8 +40,6 @@ frame.chart(cached.drawn(deployments.strip, draw.epsilon), "deployments", deploy
 st.header("What you can explore")
 frame.page_cards(menu.cards())
 decided, values, others, lesson = st.tabs(["Table", "The best attacker", "Published budgets", "Try this"])
-with decided:
-    frame.table(decision.table(draw, prior, family, cost), "decision", words.TABLE_NOTE)
 with values:
     frame.table(meaning.table(draw, prior, family), "attacker", "The best attacker's success at common budgets.")
 with others:
@@ -63,4 +47,25 @@ with others:
 with lesson:
     frame.lessons("start", meaning.LESSONS)
 frame.guarantee_card(attack.guarantee, words.CARD_NOTE)
+
+# Last, as errors take longest where they are not in the cache: all the rest can be read meanwhile.
+with errors:
+    cost = computed.cost(chosen) if chosen.overlay else None
+    if cost:
+        figure = cached.drawn(decision.errors_figure, cost, draw.epsilon, of=chosen)
+        frame.chart(figure, "errors", words.errors_alt(data))
+    else:
+        st.info("Errors need the true data: switch the educational overlay on in the sidebar to see them.")
+with advice:
+    if cost:
+        frame.overlay_banner()
+        st.markdown(decision.recommendation(draw, moved, cost))
+with printed:
+    page = words.brief(chosen, data, moved, cost, frame.here())
+    st.download_button(
+        "One-page brief", brief.written(page, cost, draw.epsilon), "privacy-brief.html", "text/html",
+        icon=":material/print:", help="An HTML file that prints on one A4 page: setting, figure, promise, QR code.",
+    )  # fmt: skip
+with decided:
+    frame.table(decision.table(draw, prior, family, cost), "decision", words.TABLE_NOTE)
 frame.state_link()

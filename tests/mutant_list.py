@@ -789,9 +789,16 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "dpgp_core/release/publishing.py",
         "a zip holds the fit without noise",
-        "values=rounded(value, plan.step),",
+        "values=values_in_unit(spec, value, plan.step),",
         "values=rounded(preview(spec, dataset, plan), plan.step),",
         ZIPS,
+    ),
+    Mutant(
+        "dpgp_core/release/declared/output_scale.py",
+        "logarithms are centred on the outputs",
+        "return np.log(np.clip(y, *self.bounds)) if self.log else y",
+        "return np.log(np.clip(y / np.mean(y) * self.bounds[0], *self.bounds)) if self.log else y",
+        _in("release/declared", "output_scale", "each_output_is_taken_by_itself"),
     ),
     Mutant(
         "dpgp_core/release/bundle.py",

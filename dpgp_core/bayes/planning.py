@@ -14,13 +14,14 @@ import numpy as np
 from ..arrays import FloatArray
 from ..gp.clipping import clipped
 from ..measurement.integers import GRID, strategy_integers
-from ..strategies.bayes import RiskModel, bayes
+from ..strategies.bayes import RiskModel, bayes, grouped
 from ..strategies.strategy import Strategy
 from .filter import State
 from .models import Places
 from .stages import CLIP, Observed, PlannedStage, after, next_intervals, start
 
-_OF_RISK = 0.1  # of the gap asked for: the share of the whole risk that need not be avoided either
+_OF_RISK = 1e-3  # share of the whole risk that need not be avoided: a twentieth of a per cent of the error
+_OF_GAP = 0.1  # or this of the gap asked for, where that is more
 
 
 def stage_multipliers(noise_multiplier: float, stages: int) -> tuple[float, ...]:
@@ -48,15 +49,18 @@ def plan_stages(
         multipliers: s_i of each stage.
         clip: half-width of an interval over the predictive standard deviation.
         importance: of the targets (P,), sum 1; default uniform.
-        gap: relative gap of each strategy to stop at; a tenth of it as a share of the whole risk will do too.
+        gap: relative gap of each strategy to stop at; a thousandth of the whole risk, or a tenth of ``gap`` of it,
+            will do too.
     """
     targets = len(places[0].variance) - places[0].n
     share = np.full(targets, 1 / targets) if importance is None else importance
-    weights, planned = prior_weights[None], list[PlannedStage]()
+    weights, planned, groups = prior_weights[None], list[PlannedStage](), None
+    of_risk = max(_OF_RISK, _OF_GAP * gap)
     states, (low, high) = start(places, half_range, draws=1)
     for s in multipliers:
         models = risk_models(places, prior_weights, states, low, high, share)
-        strategy = on_the_grid(bayes(models, s**2, gap=gap, of_risk=_OF_RISK * gap))
+        groups = grouped(models) if groups is None else groups
+        strategy = on_the_grid(bayes(models, s**2, gap=gap, of_risk=of_risk, groups=groups))
         planned.append(PlannedStage(strategy=strategy, noise_multiplier=s))
         # z = 0 is expected, and leaves every mean at 0
         observed = Observed(strategy.B, low, high, s, np.zeros((1, strategy.rank)))

@@ -39,6 +39,11 @@ class BayesPlan:
         """Largest certified gap of any stage's strategy, as a share of what privacy costs it."""
         return max(stage.strategy.gap for stage in self.stages)
 
+    @property
+    def avoidable(self) -> float:
+        """Largest certified share of any stage's whole expected squared error that a better strategy might avoid."""
+        return max(stage.strategy.avoidable for stage in self.stages)
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MixtureUncertainty:

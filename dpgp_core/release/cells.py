@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..arrays import FloatArray
+from .declared.table import RESERVED
 from .plan import decimals
 from .publishing import Published, within_tolerance
-from .specification import RESERVED, ReleaseSpec
+from .specification import ReleaseSpec
 
 # What spreadsheets take for the start of a formula, full-width forms included; OWASP, "CSV Injection".
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")

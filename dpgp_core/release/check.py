@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from .plan import decimals, without_outputs
-from .publishing import in_unit
+from .publishing import values_in_unit
 from .specification_json import spec_from_object
 from .statistic import digest, remapped
 from .strict_json import read_object
@@ -36,7 +36,7 @@ def check_folder(folder: Path) -> str:
         if digest(content) != listed[name]:
             raise ValueError(f"{name} is not the file that release.json describes; fetch the zip again")
     points = spec.points()
-    values = in_unit(spec, remapped(spec.built, about, files, points, without_outputs(spec, points)), step)
+    values = values_in_unit(spec, remapped(spec.built, about, files, points, without_outputs(spec, points)), step)
     shown = _values(files.get("values.csv", b""))
     # another processor may round the last digit of a product differently, and so at most one step
     if shown.shape != values.shape or not (np.abs(shown - values) <= 1.5 * step).all():

@@ -22,7 +22,7 @@ from .specification import ReleaseSpec
 LEVEL = 0.95
 """Of every published interval."""
 _ROUNDING = 0.01  # of the narrowest interval's half: for people, privacy does not depend on it
-_FINEST = 1e-6  # of the bounds' width
+_FINEST, _COARSEST = 1e-6, 1e-2  # of the bounds' width
 _UNKNOWN = 1e-4  # of the bounds' width, where intervals are known after the release only
 _SOLVE_FAILED = (
     "the model cannot be computed on these inputs; try a lengthscale nearer to the spacing of the grid, "
@@ -155,7 +155,7 @@ def half_widths(release: Release, of: Of) -> FloatArray:
 
 def _step(spec: ReleaseSpec, half_width: FloatArray | None) -> float:
     narrowest = _UNKNOWN * spec.output_range if half_width is None else _ROUNDING * float(half_width.min())
-    wanted = max(narrowest, _FINEST * spec.output_range)
+    wanted = min(max(narrowest, _FINEST * spec.output_range), _COARSEST * spec.output_range)
     if spec.log:
         wanted *= spec.y_bounds[0]  # d exp(g) = exp(g) dg, least at the lower bound
     return float(10.0 ** math.floor(math.log10(wanted)))

@@ -18,7 +18,7 @@ from .plan import LEVEL, ReleasePlan, decimals, plan_release, released, solvable
 from .specification import ReleaseSpec
 
 Interval = tuple[FloatArray, FloatArray]
-_LAST_DIGITS = 1e-9  # a width of exactly twice the tolerance is within it, however it was rounded
+_LAST_DIGITS = 1e-9  # of a width: it may have been rounded
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -27,7 +27,7 @@ class Published:
 
     Attributes:
         X_test: prediction points (P, D), public.
-        values: released values (P,), multiples of ``step``, in ``y_unit``.
+        values: released values (P,), multiples of ``step``, in ``y_unit``, cut to the bounds.
         curve: ends (P,), (P,) of the interval for the curve, at ``LEVEL``.
         outputs: the same for one further record's output.
         statistics: what was measured, one entry.
@@ -104,7 +104,7 @@ def publish(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None = None
     curve, outputs = ((in_unit(spec, low, plan.step), in_unit(spec, high, plan.step)) for low, high in ends)
     return Published(
         X_test=plan.X_test,
-        values=in_unit(spec, value, plan.step),
+        values=values_in_unit(spec, value, plan.step),
         curve=curve,
         outputs=outputs,
         statistics=found.statistics,
@@ -119,6 +119,11 @@ def in_unit(spec: ReleaseSpec, values: FloatArray, step: float) -> FloatArray:
     return rounded(spec.output_scale.declared(values), step)
 
 
+def values_in_unit(spec: ReleaseSpec, values: FloatArray, step: float) -> FloatArray:
+    """The same for the values, cut to the bounds that outputs keep: what noise drives beyond them is impossible."""
+    return rounded(np.clip(spec.output_scale.declared(values), *spec.y_bounds), step)
+
+
 def rounded(values: FloatArray, step: float) -> FloatArray:
     """Multiples of a power of ten; no negative zeros."""
     return np.round(values, decimals(step)) + 0.0
@@ -130,9 +135,11 @@ def within_tolerance(published: Published, spec: ReleaseSpec) -> BoolArray:
     From what was released and declared alone.
     """
     low, high = published.curve
+    # as wide as the bounds is too wide; exactly as wide as declared is not
+    slack = 1 + _LAST_DIGITS if spec.tolerance is not None else 1 - _LAST_DIGITS
     if spec.log:
-        return np.asarray(high <= low * spec.of_use**2 * (1 + _LAST_DIGITS))
-    return np.asarray(high - low <= 2 * spec.of_use * (1 + _LAST_DIGITS))
+        return np.asarray(high <= low * spec.of_use**2 * slack)
+    return np.asarray(high - low <= 2 * spec.of_use * slack)
 
 
 def about(spec: ReleaseSpec, error: float) -> str:

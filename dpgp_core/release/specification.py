@@ -3,50 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-
-import numpy as np
 
 from ..accounting.gaussian import check_budget
 from ..accounting.guarantee import Budget, Guarantee
 from ..accounting.ledger import Ledger
 from ..accounting.rounding import rounded_up
-from ..arrays import FloatArray
 from ..mechanisms.base import Mechanism
 from ..mechanisms.catalogue import KERNEL_NAMES, Entry
 from . import number_checks
 from .choices import CHOICES, DECLARED, build
-from .declared.coordinates import Coordinates
-from .declared.output_scale import OutputScale
+from .declared.table import DeclaredTable
 
-MAX_INPUTS = 10
-MAX_GRID = 2_500  # points of the prediction grid in all
 MAX_CELLS = 400  # cells of the box in all
 DEFAULT_CELLS = 6
-RESERVED = (
-    "value",
-    "curve_low_95",
-    "curve_high_95",
-    "output_low_95",
-    "output_high_95",
-    "within_tolerance",
-)  # columns of the released table
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReleaseSpec:
-    """Everything that a release needs besides the table, all of it public.
+class ReleaseSpec(DeclaredTable):
+    """Everything that a release needs besides the table, all of it public: what is declared of it, and how to release.
 
     Args:
-        x: names of the D input columns.
-        x_units: D units.
-        x_box: D public (low, high) pairs; inputs outside are refused, or moved to its edge where inputs are private;
-            predictions fill it.
-        y: name of the private output column.
-        y_unit: its unit.
-        y_bounds: public (low, high) that outputs are clipped to, in ``y_unit``.
-        unit: whom one row is about, for example "one person's height".
         epsilon, delta: the budget of one release; delta is 0 for "integral_bins", and only for it.
         total_epsilon: declared limit for all releases of the same table together.
         total_delta: delta of that limit; None for ``delta``.
@@ -55,14 +32,10 @@ class ReleaseSpec:
         y_scale: public size of the curve's variation, as measured; None for a quarter of the bounds' width.
         mechanism: one of ``CHOICES``.
         kernel: one of ``KERNEL_NAMES``.
-        grid: points along each input, 2 or more, at which predictions are made; never at private positions.
         cells: cells of the box along each input, for mechanisms that divide it; None for 6 there.
         tolerance: values are of use where the curve is known to within +- this, in ``y_unit``, or to within this factor
             where ``log``; marked in the released table, and nothing else depends on it. None for what the bounds alone
             say: half of their width, or the root of their ratio.
-        coordinates: names of the input columns that are longitude and latitude in degrees, if two are: distances
-            between them are then in km.
-        log: measure the natural logarithm of the output, as prices need: errors are then factors.
 
     Attributes:
         built: the mechanism.
@@ -72,13 +45,6 @@ class ReleaseSpec:
         ValueError: a declaration is missing, of the wrong kind or out of range; the message names it and the remedy.
     """
 
-    x: tuple[str, ...]
-    x_units: tuple[str, ...]
-    x_box: tuple[tuple[float, float], ...]
-    y: str
-    y_unit: str
-    y_bounds: tuple[float, float]
-    unit: str
     epsilon: float
     delta: float
     total_epsilon: float
@@ -88,18 +54,15 @@ class ReleaseSpec:
     y_scale: float | None = None
     mechanism: str = "bayes_cells"
     kernel: str = "EQ"
-    grid: tuple[int, ...]
     cells: int | None = None
     tolerance: float | None = field(default=None, compare=False)  # the same is measured and computed whatever it is
-    log: bool = False
-    coordinates: tuple[str, str] | None = None
     built: Mechanism = field(init=False, repr=False, compare=False)
     guarantee: Guarantee = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        self._check_columns()
+        super().__post_init__()
         self._check_model()
-        self._check_grid()
+        self._check_cells()
         self._check_budget()
 
     @property
@@ -113,33 +76,14 @@ class ReleaseSpec:
         return Budget(epsilon=self.total_epsilon, delta=self.total_delta or self.delta)
 
     @property
-    def output_range(self) -> float:
-        """Largest change of one output, as measured."""
-        low, high = self.output_scale.measured_bounds
-        return high - low
-
-    @property
-    def output_scale(self) -> OutputScale:
-        """Both ways between the output as declared and as measured."""
-        return OutputScale(bounds=self.y_bounds, unit=self.y_unit, log=self.log)
-
-    @property
     def scale(self) -> float:
         """``y_scale``, or its public default; as measured."""
         return self.output_range / 4 if self.y_scale is None else self.y_scale
 
     @property
-    def degrees(self) -> Coordinates | None:
-        """What the degrees of ``coordinates`` are worth in km; None without."""
-        if self.coordinates is None:
-            return None
-        (longitude, latitude), box = self.coordinates, dict(zip(self.x, self.x_box, strict=True))
-        return Coordinates(longitude=longitude, latitude=latitude, longitudes=box[longitude], latitudes=box[latitude])
-
-    @property
     def lengths(self) -> tuple[float, ...]:
         """``lengthscale`` in ``x_units`` throughout."""
-        return self._in_units(self.lengthscale)
+        return self.in_units(self.lengthscale)
 
     @property
     def of_use(self) -> float:
@@ -157,51 +101,6 @@ class ReleaseSpec:
         """An empty ledger with the declared limit."""
         return Ledger(limit=self.limit)
 
-    def points(self) -> FloatArray:
-        """The public prediction points (P, D): a regular grid over the box, the last input running fastest."""
-        axes = [np.linspace(low, high, count) for (low, high), count in zip(self.x_box, self.grid, strict=True)]
-        return np.stack([axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")], axis=1)
-
-    def _set(self, name: str, value: object) -> None:
-        object.__setattr__(self, name, value)
-
-    def _check_columns(self) -> None:
-        self._set("x", number_checks.texts("x", self.x))
-        if not 1 <= len(self.x) <= MAX_INPUTS:
-            raise ValueError(f"x must name 1 ... {MAX_INPUTS} input columns, got {len(self.x)}")
-        number_checks.text("y", self.y)
-        if len({*self.x, self.y}) <= len(self.x):
-            raise ValueError("x and y must name different columns; name each column once")
-        reserved = [name for name in self.x if name in RESERVED]
-        if reserved:
-            raise ValueError(f"x names {reserved[0]!r}, a column of the released table; rename it in your file")
-        self._set("x_units", number_checks.texts("x_units", self.x_units, empty=True))
-        number_checks.entries("x_units", self.x_units, len(self.x))
-        boxes = number_checks.entries("x_box", self.x_box, len(self.x))
-        self._set("x_box", tuple(number_checks.interval("each entry of x_box", pair) for pair in boxes))
-        number_checks.text("y_unit", self.y_unit, empty=True)
-        self._set("y_bounds", number_checks.interval("y_bounds", self.y_bounds))
-        if not isinstance(self.log, bool):
-            raise ValueError(f"log must be true or false, got {number_checks.shown(self.log)}")
-        self.output_scale  # noqa: B018  # checks the bounds
-        self._check_coordinates()
-        number_checks.text("unit", self.unit)
-
-    def _in_units(self, lengths: Sequence[float]) -> tuple[float, ...]:
-        degrees = self.degrees
-        return tuple(
-            length if degrees is None else degrees.in_degrees(name, length)
-            for name, length in zip(self.x, lengths, strict=True)
-        )
-
-    def _check_coordinates(self) -> None:
-        if self.coordinates is None:
-            return
-        self._set("coordinates", number_checks.texts("coordinates", self.coordinates))
-        if len(self.coordinates) != 2 or len(set(self.coordinates) & set(self.x)) != 2:
-            raise ValueError("coordinates must be two different names of x: [longitude, latitude]")
-        self.degrees  # noqa: B018  # checks the box
-
     def _check_model(self) -> None:
         number_checks.one_of("mechanism", self.mechanism, list(CHOICES))
         number_checks.one_of("kernel", self.kernel, list(KERNEL_NAMES))
@@ -214,7 +113,7 @@ class ReleaseSpec:
             allowed = " or ".join(self.choice.kernels)
             raise ValueError(f"mechanism {self.mechanism!r} needs kernel {allowed}, got {self.kernel!r}")
         scales = number_checks.entries("lengthscale", self.lengthscale, len(self.x))
-        unit_lengths = self._in_units([1.0] * len(self.x))
+        unit_lengths = self.in_units([1.0] * len(self.x))
         widths = [(high - low) / unit for (low, high), unit in zip(self.x_box, unit_lengths, strict=True)]
         lengthscale = tuple(
             number_checks.number("each entry of lengthscale", value, 1e-3 * width, 1e3 * width)
@@ -227,17 +126,11 @@ class ReleaseSpec:
                 "y_scale",
                 number_checks.number("y_scale", self.y_scale, 1e-4 * self.output_range, 1e4 * self.output_range),
             )
-
         if self.tolerance is not None:
             finest, widest = (1.000001, 1e6) if self.log else (1e-6 * self.output_range, 10 * self.output_range)
             self._set("tolerance", number_checks.number("tolerance", self.tolerance, finest, widest))
 
-    def _check_grid(self) -> None:
-        counts = number_checks.entries("grid", self.grid, len(self.x))
-        self._set("grid", tuple(number_checks.whole("each entry of grid", count, 2, MAX_GRID) for count in counts))
-        points = math.prod(self.grid)
-        if points > MAX_GRID:
-            raise ValueError(f"grid has {points} points in all, more than {MAX_GRID}, the limit; use fewer per input")
+    def _check_cells(self) -> None:
         if not self.choice.uses_cells:
             if self.cells is not None:
                 raise ValueError(f"mechanism {self.mechanism!r} does not use cells; leave it out")

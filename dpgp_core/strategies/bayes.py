@@ -26,6 +26,7 @@ from .strategy import Strategy
 
 LARGEST_RANK = 256
 _UNGROUPED, _GROUPS = 1000, 600  # records up to which none share a column at first; groups above
+_FEWER = 8  # rows by which the strategy of records may have fewer than that of groups
 _RANK_TOLERANCE = 1e-6  # singular values of the targets below this share of the largest are not asked for
 
 
@@ -117,8 +118,7 @@ def bayes(
         start: a B (any number of rows, n) to start from, for example that of another t.
         max_iterations: evaluations of the risk at most, about. A strategy is returned in any case.
         groups: labels (n,) of 0, 1, ... for records that share a column at first, so that most steps cost as much
-            as there are groups; above 1,000 records they are made from the roots by default. The columns then
-            part as far as the gap asks for it.
+            as there are groups; by default those of ``grouped``. The columns then part as far as the gap asks for it.
 
     Raises:
         ValueError: a value above is out of range or of the wrong shape.
@@ -135,13 +135,14 @@ def bayes(
     if groups is not None and (groups.shape != (n,) or not np.array_equal(np.unique(groups), range(groups.max() + 1))):
         raise ValueError(f"groups must be {n} labels 0, 1, ... without a hole, one per record")
     r = min(n, LARGEST_RANK if rank is None else rank, _rank(mixture.targets) + 2 if rank is None else n)
-    used = 0
-    if start is None and groups is None and n > _UNGROUPED:
-        groups = nearest_of_spread(_features(models), _GROUPS)
+    used, fewest = 0, 0
+    if start is None and groups is None:
+        groups = grouped(models)
     if start is None and groups is not None and groups.max() + 1 < n:
-        coarse = minimise_risk(_mixture(_of_sums(models, groups), t), r, gap / 2, None, max_iterations, of_risk / 2)
-        start, used = coarse.B[:, groups], coarse.used
-    found = minimise_risk(mixture, r, gap, start, max(max_iterations - used, 1), of_risk)
+        small = _mixture(_of_sums(models, groups), t)
+        coarse = minimise_risk(small, min(r, small.n), gap / 2, None, max_iterations, of_risk / 2)
+        start, used, fewest = coarse.B[:, groups], coarse.used, max(len(coarse.B) - _FEWER, 0)
+    found = minimise_risk(mixture, r, gap, start, max(max_iterations - used, 1), of_risk, fewest)
     excess = found.risk - mixture.least
     return Strategy(
         B=found.B,
@@ -150,6 +151,13 @@ def bayes(
         gap=max(found.risk - found.bound, 0.0) / excess if excess > 0 else 0.0,
         iterations=used + found.used,
     )
+
+
+def grouped(models: Sequence[RiskModel]) -> Labels | None:
+    """600 groups of records whose rows of the roots are near; None for 1,000 records or fewer, which stay apart."""
+    if len(models[0].noise) <= _UNGROUPED:
+        return None
+    return nearest_of_spread(_features(models), _GROUPS)
 
 
 def _features(models: Sequence[RiskModel]) -> FloatArray:
@@ -174,8 +182,8 @@ def _of_sums(models: Sequence[RiskModel], groups: Labels) -> list[RiskModel]:
 
 
 def _rank(targets: FloatArray) -> int:
-    s = np.linalg.svd(np.linalg.qr(targets, mode="r"), compute_uv=False)
-    return int((s > _RANK_TOLERANCE * s[0]).sum())
+    squares = np.linalg.eigvalsh(targets.T @ targets if len(targets) > targets.shape[1] else targets @ targets.T)
+    return int((squares > _RANK_TOLERANCE**2 * squares[-1]).sum())
 
 
 def _mixture(models: Sequence[RiskModel], t: float) -> MixtureRisk:

@@ -64,7 +64,13 @@ class _Memory(LimitedMemory):
 
 
 def minimise_risk(
-    risk: MixtureRisk, most_rows: int, gap: float, start: FloatArray | None, most: int, of_risk: float = 0.0
+    risk: MixtureRisk,
+    most_rows: int,
+    gap: float,
+    start: FloatArray | None,
+    most: int,
+    of_risk: float = 0.0,
+    fewest: int = 0,
 ) -> Minimum:
     """Descend until the gap is certified, or ``most`` evaluations are used, or rounding ends the descent.
 
@@ -75,6 +81,7 @@ def minimise_risk(
         start: rows to start from (any number, n); None: singular vectors of the targets.
         most: evaluations at most.
         of_risk: share of the whole risk that may be avoidable too, whatever that is of the excess.
+        fewest: rows that are kept in any case.
     """
     place: _Place | None = _place(risk, _start(risk, most_rows, start))
     used, memory, look, bound = 1, _Memory(), _FIRST_LOOK, -np.inf
@@ -100,7 +107,7 @@ def minimise_risk(
         used += tried
     if bound == -np.inf:
         bound = lower_bound(risk, best)
-    return _fewer_rows(risk, best, bound, gap, used)
+    return _fewer_rows(risk, best, bound, gap, used, fewest)
 
 
 def _step(risk: MixtureRisk, place: _Place, memory: _Memory) -> tuple[_Place | None, int]:
@@ -189,13 +196,13 @@ def unit(V: FloatArray) -> FloatArray:
     return shrunk
 
 
-def _fewer_rows(risk: MixtureRisk, point: Point, bound: float, gap: float, used: int) -> Minimum:
-    """Rotate B to rows of falling norm, and leave out as many as the gap allows."""
+def _fewer_rows(risk: MixtureRisk, point: Point, bound: float, gap: float, used: int, low: int) -> Minimum:
+    """Rotate B to rows of falling norm, and leave out as many as the gap allows, but more than ``low`` stay."""
     _, s, rows = _svd(point.B)
     rows = s[:, None] * rows
     now = (point.risk - bound) / max(point.risk - risk.least, 1e-300)
     allowed = max(gap, now + 0.02 * (1 - now) * gap)
-    low, high = 0, len(rows)
+    high = len(rows)
     best = risk.at(safe(rows))
     while high - low > 1:
         middle = (low + high) // 2

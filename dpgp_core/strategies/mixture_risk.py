@@ -198,8 +198,11 @@ class MixtureRisk:
         for family in self._families:
             noise = min(member.level for member in family.members)
             roots.append(self.basis[:, family.columns] @ (family.T[:, family.signs > 0] / np.sqrt(noise)))
-        left, s, _ = np.linalg.svd(np.hstack(roots), full_matrices=False)
-        return np.asarray(left[:, s > _OVER_NOISE])
+        # singular vectors by the Gram matrix: its rounding lies far below what stands out
+        stacked = np.hstack(roots)
+        values, vectors = np.linalg.eigh(stacked.T @ stacked)
+        above = values > _OVER_NOISE**2
+        return np.asarray(stacked @ (vectors[:, above] / np.sqrt(values[above])))
 
     def _targets_of(self, family: Family) -> FloatArray:
         targets: FloatArray = self.basis[:, family.columns] @ family.E

@@ -28,6 +28,11 @@ class Strategy:
     iterations: int
 
     @property
+    def avoidable(self) -> float:
+        """(risk - bound) / risk: how much of the whole risk might be avoidable."""
+        return max(self.risk - self.bound, 0.0) / self.risk if self.risk > 0 else 0.0
+
+    @property
     def rank(self) -> int:
         """Number r of combinations measured."""
         return int(self.B.shape[0])

@@ -30,7 +30,7 @@ def home(gate, context):
 def release(page, number):
     press(page, "Practise with the !Kung census")
     press(page, f"Make release {number}")
-    page.get_by_text("These values may be published.").wait_for()
+    page.get_by_text(re.compile("These values may be published|It protects as promised")).wait_for()
 
 
 def test_the_ledger_goes_on_in_another_browser_and_when_a_replica_dies(gate, chromium):

@@ -66,9 +66,13 @@ def declare(page: Page, x: str, y: str) -> None:
         fill(page, key, value)
 
 
-def release(page: Page, number: int, said: str = "These values may be published.") -> None:
+def release(page: Page, number: int, said: str | None = None) -> None:
+    """Press the button and wait for a release, or for this sentence instead."""
+    made = (
+        f"release {number}: .*(These values may be published|It protects as promised)"  # noise may leave some useless
+    )
     page.get_by_role("button", name=re.compile(f"Make release {number}")).click()
-    page.get_by_text(re.compile(f"release {number}: .*{said}" if said.startswith("These") else said)).wait_for()
+    page.get_by_text(re.compile(made if said is None else said)).wait_for()
     tool.settle(page)
 
 

@@ -31,7 +31,7 @@ def test_page_shows_question_answer_picture_table_and_guarantee(open_page, page)
     assert all(figure["layout"]["template"] == template.TEMPLATE.to_plotly_json() for figure in charts)
     assert all(len(tables.of_figure(go.Figure(figure))) for figure in charts)
     beside = [each for each in app.get("popover") if each.proto.popover.label == "Table"]
-    assert len(beside) == len(charts)
+    assert len(beside) == len(charts) + len(app.get("deck_gl_json_chart"))
     for part in ("Protects.", "Neighbours.", "Unit.", "Promise.", "Rests on.", "Assumes.", "Does not cover."):
         assert part in page_text(app)
 

@@ -10,7 +10,7 @@ import pytest
 from datasets import london_sales
 from pages._ui.cloaking import pipeline
 from pages._ui.cloaking.cells import LAYERS, cell_table
-from pages._ui.look import maps
+from pages._ui.look import decks, maps
 from pages._ui.model import Design, Draw, Model
 from tests.pages.reading import deck, page_text
 
@@ -75,6 +75,35 @@ def test_every_layer_draws(open_page, kind):
     assert f"hex-{kind}" in layers(app)
 
 
+def test_a_price_that_noise_hides_is_grey_and_no_price_else(open_page):
+    app = open_page("london_noise_map", map="private")
+    noise = app.dataframe[0].value.set_index("cell")["privacy noise, 95 % [%]"]
+    fills = {row["cell"]: row["fill"] for row in layers(app)["hex-private"]["data"]}
+    grey = {cell for cell, fill in fills.items() if fill == maps.UNSURE}
+    assert grey == set(noise.index[noise > 100])
+    assert 50 < len(grey) < len(fills) - 50
+    assert all(fill[3] == 255 for cell, fill in fills.items() if cell not in grey)
+    assert any("which tells nothing" in each.proto.body for each in app.get("html"))
+
+
+def test_a_hexagon_is_picked_by_name_and_outlined_and_a_wrong_name_is_explained(open_page):
+    app = open_page("london_noise_map", hexagon="Camden 2")
+    cell = app.table[0].value.index[0]
+    assert app.table[0].value["borough"].iloc[0] == "Camden"
+    assert f"hex-noise-{cell}" in layers(app)
+    [ring] = layers(app)[f"outline-noise-{cell}"]["data"]
+    assert sorted(map(tuple, ring["path"])) == sorted((lon, lat) for lat, lon in h3.cell_to_boundary(cell))
+    app = open_page("london_noise_map", hexagon="Atlantis 1")
+    assert "no hexagon of this map is called so" in app.warning[0].value
+    assert "outline-noise" in layers(app)
+    assert not app.table
+
+
+def test_what_is_not_picked_is_not_faded(open_page):
+    for layer in layers(open_page("london_noise_map")).values():  # streamlit fades by these
+        assert not {"getFillColor", "getColor"} & layer.keys()
+
+
 def test_simulated_sales_say_so_and_need_less_noise(open_page):
     simulated = open_page("london_noise_map", map_dataset="london_sales")
     assert "simulated from real hexagon medians" in simulated.info[0].value
@@ -119,7 +148,7 @@ def test_the_map_holds_no_more_for_200_000_sales_than_for_200(sales_result, kind
     sizes = []
     for data in (sales_result.dataset, london_sales.load(n=200_000)):
         cells = cell_table(replace(sales_result, dataset=data), overlay=True)
-        spec = maps.deck(cells, LAYERS[kind], kind).to_json()
+        spec = decks.deck(cells, LAYERS[kind], kind).to_json()
         [rows] = [layer["data"] for layer in json.loads(spec)["layers"] if layer["id"] == f"hex-{kind}"]
         assert len(rows) == len({row["cell"] for row in rows}) == 685
         sizes.append(len(spec))

@@ -75,7 +75,7 @@ def _map(published: Published, spec: ReleaseSpec, within: BoolArray) -> str:
         f'<rect x="{_RIGHT + 14}" y="{y}" width="12" height="2.2" fill="{_colour(_BOTTOM - y, 0, _BOTTOM - _TOP)}"/>'
         for y in range(_TOP, _BOTTOM, 2)
     )
-    ends = _text(_RIGHT + 30, _TOP + 8, f"{high:.4g}") + _text(_RIGHT + 30, _BOTTOM, f"{low:.4g}")
+    ends = _text(_RIGHT + 30, _TOP + 8, f"{high:.6g}") + _text(_RIGHT + 30, _BOTTOM, f"{low:.6g}")
     grey = "" if useful.all() else "; grey: of no use"
     title = _text(_LEFT, 14, f"colour: {_named(spec.y, spec.y_unit)}, released{grey}")
     cells = f'<g shape-rendering="crispEdges">{cells}{bar}</g>'

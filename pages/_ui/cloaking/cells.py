@@ -15,12 +15,11 @@ from pages._ui.cloaking.pipeline import Result
 from pages._ui.look.maps import Layer
 from pages._ui.look.palette import NOISE_SCALE, PREDICTION_SCALE
 
+_NOISE = "privacy noise, 95 % [%]"
 _price = partial(Layer, unit="GBP", low=250_000, high=1_500_000, scale=PREDICTION_SCALE, log=True)
 LAYERS = {
-    "noise": Layer(
-        "Privacy noise", "privacy noise, 95 % [%]", "% of the price, 95 % interval", 0, 100, NOISE_SCALE, private=True
-    ),
-    "private": _price("Private prediction", "private draw [GBP]", private=True),
+    "noise": Layer("Privacy noise", _NOISE, "% of the price, 95 % interval", 0, 100, NOISE_SCALE, private=True),
+    "private": _price("Private prediction", "private draw [GBP]", private=True, noise=_NOISE, most=100.0),
     "fit": _price("Non-private prediction", "fit without noise [GBP] (not private)", private=False),
     "truth": _price("True prices", "true price [GBP] (not private)", private=False),
 }

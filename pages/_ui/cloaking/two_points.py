@@ -95,7 +95,9 @@ def curves(points: TwoPoints, moved: int) -> go.Figure:
         )  # fmt: skip
     for index, x in enumerate(TEST_POINTS[:, 0], 1):
         figure.add_vline(x=x, line={"color": TRUTH, "width": 1, "dash": "dot"})
-        figure.add_annotation(x=x, y=1, yref="paper", yanchor="bottom", text=f"test {index}", showarrow=False)
+        figure.add_annotation(
+            x=x, y=1, yref="paper", yanchor="top", xanchor="left", text=f"test {index}", showarrow=False
+        )
     figure.update_xaxes(title="input", range=[0, 10])
     figure.update_yaxes(title="output", range=[-4, 5])
     return finish(figure, 430)

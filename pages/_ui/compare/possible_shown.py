@@ -1,9 +1,8 @@
-"""Figure, words and table of what is possible under a prior."""
+"""Figure and words of what is possible under a prior."""
 
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import plotly.graph_objects as go
 
 from pages._ui.compare.possible import EPSILONS, OUTSIDE, WORLDS, Possible
@@ -11,8 +10,6 @@ from pages._ui.compare.words import Scale
 from pages._ui.look import text
 from pages._ui.look.palette import GUARANTEE, NON_PRIVATE, OTHER, PRIVATE, faded
 from pages._ui.look.plots import finish
-
-NOTE = "Nothing here is computed from an output: only from inputs, bounds, box and the declared prior."
 
 
 def figure(found: Possible, scale: Scale) -> go.Figure:
@@ -26,7 +23,7 @@ def figure(found: Possible, scale: Scale) -> go.Figure:
     )  # fmt: skip
     drawn.add_scatter(
         x=[*x, *x[::-1]], y=[*high, *low[::-1]], fill="toself", fillcolor=faded(PRIVATE, 0.22),
-        line={"width": 0}, hoverinfo="skip", showlegend=False,
+        mode="lines", line={"width": 0}, hoverinfo="skip", showlegend=False,
     )  # fmt: skip
     drawn.add_scatter(
         x=x, y=scale.show(found.reached), name="Bayes cloaking, simulated", mode="lines+markers",
@@ -37,7 +34,7 @@ def figure(found: Possible, scale: Scale) -> go.Figure:
         line={"color": OTHER, "dash": "dash"},
     )  # fmt: skip
     drawn.add_scatter(x=x, y=scale.show(floor), name="without privacy", mode="lines", line={"color": NON_PRIVATE})
-    drawn.update_xaxes(title="ε: more private → more accurate", type="log")
+    drawn.update_xaxes(title="ε: more private → more accurate", type="log", tickvals=EPSILONS)
     drawn.update_yaxes(title=f"expected error of the curve [{scale.unit}]", rangemode="tozero")
     return finish(drawn, 420)
 
@@ -52,15 +49,3 @@ def caption() -> str:
         "stages that look closer each time are none, and may pass it. **Orange**: Bayes cloaking in "
         f"{WORLDS} simulated worlds, ± 2 standard errors, told the prior and mixing it with others all the same."
     )
-
-
-def table(found: Possible, scale: Scale) -> pd.DataFrame:
-    """The same in figures."""
-    columns = {
-        "limit of all": found.any,
-        "Bayes cloaking": found.reached,
-        "± 2 s.e.": 2 * found.standard_error,
-        "best fixed map": found.fixed,
-    }
-    shown = {f"{name} [{scale.unit}]": scale.show(values).round(3) for name, values in columns.items()}
-    return pd.DataFrame({"epsilon": EPSILONS} | shown)

@@ -10,15 +10,16 @@ from urllib.parse import urlencode
 
 import pandas as pd
 import plotly.graph_objects as go
-import pydeck as pdk
 import segno
 import streamlit as st
 
 from dpgp_core.accounting.guarantee import Guarantee
-from pages._ui.look import glossary, palette, sidebar, state, tables, template, text
-from pages._ui.look.maps import HEIGHT, Layer, legend
+from pages._ui import session
+from pages._ui.look import decks, glossary, maps, palette, sidebar, state, tables, template, text
+from pages._ui.look.maps import Layer
 from pages._ui.look.metric import Metric
 
+_HEXAGON = "hexagon"  # in the address
 TEACHING_NOTE = (
     "The noise on this page comes from a numbered draw so that a link shows the same picture to everyone. "
     "A real release takes its seed from the operating system and keeps it secret."
@@ -101,21 +102,41 @@ def _caption(key: str, alt: str, numbers: Callable[[], pd.DataFrame]) -> None:
                 st.dataframe(numbers(), hide_index=True)
 
 
-def hexagon_map(deck: pdk.Deck, key: str, layer: Layer) -> str | None:
-    """A map with its legend; returns the cell that was clicked, if any. A fixed key keeps pan and zoom."""
+def hexagon_map(
+    cells: pd.DataFrame, layer: Layer, kind: str, key: str, picked: str | None, boroughs: bool = True
+) -> None:
+    """A map with its legend and table; a click picks a hexagon for ``pick_hexagon``. A fixed key keeps pan and zoom."""
+
+    def on_click() -> None:
+        clicked = [row for rows in session.control(key)["selection"]["objects"].values() for row in rows]
+        if clicked:
+            session.move({_HEXAGON: maps.names(cells)[clicked[0]["cell"]]})
+
     alt = f"Map of London hexagons coloured by {layer.title.lower()} [{layer.unit}]."
-    state = st.pydeck_chart(deck, height=HEIGHT, on_select="rerun", key=key, alt=alt)
-    st.html(legend(layer))
-    chosen = [row for rows in state.selection.objects.values() for row in rows]
-    return str(chosen[0]["cell"]) if chosen else None
+    with st.container(key=f"fitted_{key}"):
+        deck = decks.deck(cells, layer, kind, boroughs, picked)
+        st.pydeck_chart(deck, height=decks.HEIGHT, on_select=on_click, key=key, alt=alt)
+    st.html(maps.legend(layer))
+    _caption(key, alt, lambda: cells)
 
 
-def picked_row(cells: pd.DataFrame, cell: str | None) -> None:
-    """The table row of the clicked hexagon."""
-    if cell is None:
+def pick_hexagon(cells: pd.DataFrame) -> str | None:
+    """The hexagon that was clicked or is named here, with its row of the table."""
+    by_name = {name: cell for cell, name in maps.names(cells).items()}
+
+    def check(_: str) -> None:
+        raise ValueError("no hexagon of this map is called so")
+
+    sidebar.explain_bad_link(_HEXAGON, list(by_name), "no hexagon", check)
+    name = st.selectbox(
+        "Hexagon: click one, or type its borough", list(by_name), None, key=_HEXAGON, bind="query-params"
+    )
+    state.note(_HEXAGON, name, None)
+    if name is None:
         st.caption("Click a hexagon to see its row.")
-    else:
-        st.table(cells[cells["cell"] == cell].set_index("cell"))
+        return None
+    st.table(cells[cells["cell"] == by_name[name]].set_index("cell"))
+    return by_name[name]
 
 
 def clickable(figure: go.Figure, key: str, alt: str, on_click: Callable[[], None]) -> None:

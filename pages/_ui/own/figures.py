@@ -17,7 +17,7 @@ from pages._ui.look.palette import NON_PRIVATE, PREDICTION_SCALE, PRIVATE, faded
 from pages._ui.look.plots import HEIGHT, axis, finish
 from pages._ui.look.text import at_least, at_most, number, plain
 
-OF_NO_USE = "#8a8a8a"  # values that are not known well enough; hollow or dashed, so that grey is not the only sign
+OF_NO_USE = "#8a8a8a"  # values that are not known well enough; dotted, or crosses, so that grey is not the only sign
 _HUGE = math.log(1e6)
 
 
@@ -87,7 +87,7 @@ def released(published: Published, spec: ReleaseSpec) -> go.Figure:
         return figure
     figure = _map(spec, np.where(within, published.values, np.nan), PREDICTION_SCALE)
     if not within.all():
-        _grey_cells(figure, spec, within)
+        _crosses(figure, spec, within)
     return figure
 
 
@@ -168,15 +168,12 @@ def _of_no_use(figure: go.Figure, published: Published, within: BoolArray) -> No
     figure.add_scatter(x=published.X_test[:, 0], y=values, name="released, of no use", line=line, showlegend=True)
 
 
-def _grey_cells(figure: go.Figure, spec: ReleaseSpec, within: BoolArray) -> None:
-    """Grey under the cells that the map leaves empty."""
-    first, second, outside = _slice(spec, np.where(within, np.nan, 1.0))
-    grey = [[0, faded(OF_NO_USE, 0.5)], [1, faded(OF_NO_USE, 0.5)]]
-    figure.add_heatmap(
-        x=first, y=second, z=outside, colorscale=grey, showscale=False, name="of no use", hoverinfo="name"
-    )
+def _crosses(figure: go.Figure, spec: ReleaseSpec, within: BoolArray) -> None:
+    """Grey crosses in the cells that the map leaves empty."""
+    first, second, useful = _slice(spec, within.astype(float))
+    rows, columns = np.nonzero(useful == 0)
     figure.add_scatter(
-        x=[None], y=[None], mode="markers", marker={"symbol": "square", "color": faded(OF_NO_USE, 0.5), "size": 12},
+        x=first[columns], y=second[rows], mode="markers", marker={"symbol": "x", "color": OF_NO_USE, "size": 6},
         name="of no use", showlegend=True,
     )  # fmt: skip
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dpgp_core.release import CHOICES, plan_release, preview, publish, read_table
-from dpgp_core.release.publishing import useful, within_tolerance
+from dpgp_core.release.publishing import useful, values_in_unit, within_tolerance
 
 
 @pytest.fixture
@@ -45,8 +45,23 @@ def test_the_release_is_the_mechanisms_own_rounded(make_spec, read, mechanism, s
     found = publish(spec, data)
     same_bits()
     own = spec.built.release(data, spec.points())
-    assert np.abs(found.values - own.samples[0]).max() <= found.step / 2 * (1 + 1e-6)
+    within = np.clip(own.samples[0], *spec.y_bounds)  # what noise drives beyond the bounds is impossible
+    assert np.abs(found.values - within).max() <= found.step / 2 * (1 + 1e-6)
     assert found.guarantee == own.guarantee
+
+
+@pytest.mark.parametrize("mechanism", CHOICES)
+def test_no_value_is_impossible_however_large_the_noise(make_spec, read, mechanism):
+    spec = make_spec(mechanism=mechanism, epsilon=0.01)
+    found = publish(spec, read(spec))
+    assert (spec.y_bounds[0] <= found.values).all()  # multiples of the step, as the bounds are here
+    assert (found.values <= spec.y_bounds[1]).all()
+
+
+def test_what_noise_drives_beyond_the_bounds_is_cut_there(make_spec):
+    far = np.array([-1e5, 49.0, 100.0, 1e5])
+    np.testing.assert_array_equal(values_in_unit(make_spec(), far, 1.0), [50, 50, 100, 200])
+    np.testing.assert_array_equal(values_in_unit(make_spec(log=True), np.log([1.0, 100.0, 1e5]), 1.0), [50, 100, 200])
 
 
 @pytest.mark.parametrize("mechanism", CHOICES)
@@ -123,7 +138,7 @@ def test_private_inputs_are_never_refused(make_spec):
         assert np.isfinite(publish(spec, data).values).all()
 
 
-WIDTHS = (1.0, 19.9, 20.0, 20.1, 300.0)
+WIDTHS = (1.0, 19.9, 20.0, 20.1, 150.0)  # the last as wide as the bounds
 
 
 @pytest.mark.parametrize(
@@ -132,6 +147,7 @@ WIDTHS = (1.0, 19.9, 20.0, 20.1, 300.0)
         (10.0, [1, 1, 1, 0, 0], "At 2 of 5 points the curve is not known to within ± 10 cm with 95 % probability"),
         (200.0, [1, 1, 1, 1, 1], "All 5 values are known to within ± 200 cm with 95 % probability"),
         (0.1, [0, 0, 0, 0, 0], "At 5 of 5 points the curve is not known to within ± 0.1 cm"),
+        (75.0, [1, 1, 1, 1, 1], "All 5 values are known to within ± 75 cm"),
         (None, [1, 1, 1, 1, 0], "At 1 of 5 points the interval is at least as wide as the bounds"),
     ],
 )

@@ -5,7 +5,7 @@ import datasets
 from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.gp.pivoted import factorise
 from dpgp_core.kernels import EQ
-from dpgp_core.strategies.bayes import RiskModel, bayes, certificate, risk, risk_without_privacy
+from dpgp_core.strategies.bayes import RiskModel, bayes, certificate, grouped, risk, risk_without_privacy
 from dpgp_core.strategies.noise_design import design_noise
 
 from .conftest import dense, random_model
@@ -53,10 +53,16 @@ def test_with_much_noise_one_number_is_measured():
 
 def test_groups_are_a_way_not_a_limit(mixture):
     groups = np.array([0, 1, 2, 0, 1, 2, 0, 1, 2])
-    free, grouped = bayes(mixture, 1.0, gap=1e-3), bayes(mixture, 1.0, gap=1e-3, groups=groups)
-    assert grouped.gap <= 1e-3
-    assert grouped.bound <= free.risk
-    assert free.bound <= grouped.risk
+    free, shared = bayes(mixture, 1.0, gap=1e-3), bayes(mixture, 1.0, gap=1e-3, groups=groups)
+    assert shared.gap <= 1e-3
+    assert shared.bound <= free.risk
+    assert free.bound <= shared.risk
+
+
+def test_many_records_are_grouped_and_few_are_not():
+    few, many = (random_model(np.random.default_rng(2), n, 3) for n in (1000, 1300))
+    assert grouped([few]) is None
+    assert len(np.unique(grouped([many]))) == 600
 
 
 def test_equal_records_lose_nothing_by_sharing():

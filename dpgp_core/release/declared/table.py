@@ -1,0 +1,132 @@
+"""What is public about a table: its columns, their domain and bounds, and the points at which a curve is wanted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...arrays import FloatArray
+from .. import number_checks
+from .coordinates import Coordinates
+from .output_scale import OutputScale
+
+MAX_INPUTS = 10
+MAX_GRID = 2_500  # points of the prediction grid in all
+RESERVED = (
+    "value",
+    "curve_low_95",
+    "curve_high_95",
+    "output_low_95",
+    "output_high_95",
+    "within_tolerance",
+)  # columns of the released table
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeclaredTable:
+    """Everything that is public about a table, declared before it is looked at.
+
+    Args:
+        x: names of the D input columns.
+        x_units: D units.
+        x_box: D public (low, high) pairs; inputs outside are refused, or moved to its edge where inputs are private;
+            predictions fill it.
+        y: name of the private output column.
+        y_unit: its unit.
+        y_bounds: public (low, high) that outputs are clipped to, in ``y_unit``.
+        unit: whom one row is about, for example "one person's height".
+        grid: points along each input, 2 or more, at which predictions are made; never at private positions.
+        coordinates: names of the input columns that are longitude and latitude in degrees, if two are: distances
+            between them are then in km.
+        log: measure the natural logarithm of the output, as prices need: errors are then factors.
+
+    Attributes:
+        output_scale: both ways between the output as declared and as measured.
+        degrees: what the degrees of ``coordinates`` are worth in km; None without.
+
+    Raises:
+        ValueError: a declaration is missing, of the wrong kind or out of range; the message names it and the remedy.
+    """
+
+    x: tuple[str, ...]
+    x_units: tuple[str, ...]
+    x_box: tuple[tuple[float, float], ...]
+    y: str
+    y_unit: str
+    y_bounds: tuple[float, float]
+    unit: str
+    grid: tuple[int, ...]
+    coordinates: tuple[str, str] | None = None
+    log: bool = False
+    output_scale: OutputScale = field(init=False, repr=False, compare=False)
+    degrees: Coordinates | None = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        self._check_columns()
+        self._check_output()
+        self._check_coordinates()
+        self._check_grid()
+
+    @property
+    def output_range(self) -> float:
+        """Largest change of one output, as measured."""
+        low, high = self.output_scale.measured_bounds
+        return high - low
+
+    def in_units(self, lengths: Sequence[float]) -> tuple[float, ...]:
+        """Lengths along the inputs in ``x_units``, out of km for ``coordinates``."""
+        degrees = self.degrees
+        pairs = zip(self.x, lengths, strict=True)
+        return tuple(length if degrees is None else degrees.in_degrees(name, length) for name, length in pairs)
+
+    def points(self) -> FloatArray:
+        """The public prediction points (P, D): a regular grid over the box, the last input running fastest."""
+        axes = [np.linspace(low, high, count) for (low, high), count in zip(self.x_box, self.grid, strict=True)]
+        return np.stack([axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")], axis=1)
+
+    def _set(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)
+
+    def _check_columns(self) -> None:
+        self._set("x", number_checks.texts("x", self.x))
+        if not 1 <= len(self.x) <= MAX_INPUTS:
+            raise ValueError(f"x must name 1 ... {MAX_INPUTS} input columns, got {len(self.x)}")
+        number_checks.text("y", self.y)
+        if len({*self.x, self.y}) <= len(self.x):
+            raise ValueError("x and y must name different columns; name each column once")
+        reserved = [name for name in self.x if name in RESERVED]
+        if reserved:
+            raise ValueError(f"x names {reserved[0]!r}, a column of the released table; rename it in your file")
+        self._set("x_units", number_checks.texts("x_units", self.x_units, empty=True))
+        number_checks.entries("x_units", self.x_units, len(self.x))
+        boxes = number_checks.entries("x_box", self.x_box, len(self.x))
+        self._set("x_box", tuple(number_checks.interval("each entry of x_box", pair) for pair in boxes))
+
+    def _check_output(self) -> None:
+        number_checks.text("y_unit", self.y_unit, empty=True)
+        self._set("y_bounds", number_checks.interval("y_bounds", self.y_bounds))
+        number_checks.text("unit", self.unit)
+        if not isinstance(self.log, bool):
+            raise ValueError(f"log must be true or false, got {number_checks.shown(self.log)}")
+        self._set("output_scale", OutputScale(bounds=self.y_bounds, unit=self.y_unit, log=self.log))
+
+    def _check_coordinates(self) -> None:
+        self._set("degrees", None)
+        if self.coordinates is None:
+            return
+        self._set("coordinates", number_checks.texts("coordinates", self.coordinates))
+        if len(self.coordinates) != 2 or len(set(self.coordinates) & set(self.x)) != 2:
+            raise ValueError("coordinates must be two different names of x: [longitude, latitude]")
+        (longitude, latitude), box = self.coordinates, dict(zip(self.x, self.x_box, strict=True))
+        found = Coordinates(longitude=longitude, latitude=latitude, longitudes=box[longitude], latitudes=box[latitude])
+        self._set("degrees", found)
+
+    def _check_grid(self) -> None:
+        counts = number_checks.entries("grid", self.grid, len(self.x))
+        self._set("grid", tuple(number_checks.whole("each entry of grid", count, 2, MAX_GRID) for count in counts))
+        points = math.prod(self.grid)
+        if points > MAX_GRID:
+            raise ValueError(f"grid has {points} points in all, more than {MAX_GRID}, the limit; use fewer per input")

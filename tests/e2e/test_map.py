@@ -1,0 +1,98 @@
+"""The map of London as it is really drawn: colours, what a click does to them, width, keyboard, swiping."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+from PIL import Image
+from plotly.colors import sample_colorscale, unlabel_rgb
+
+from pages._ui.look.palette import NOISE_SCALE
+from tests.e2e import browser as tool
+
+CANVAS = ".st-key-hexagons canvas"
+COLOURS = np.array([unlabel_rgb(colour) for colour in sample_colorscale(NOISE_SCALE, 64)])
+
+
+def pixels(page):
+    page.mouse.move(1, 1)
+    page.wait_for_timeout(1500)
+    return np.asarray(Image.open(io.BytesIO(page.locator(CANVAS).first.screenshot())).convert("RGB")).astype(int)
+
+
+def drawn(page):
+    """Pixels of the map once its hexagons are there."""
+    for _ in range(20):
+        found = pixels(page)
+        if inside(found).mean() > 0.1:
+            return found
+    raise AssertionError("the map draws nothing")
+
+
+def inside(found):
+    return np.abs(found - found[2, 2]).sum(axis=2) > 12
+
+
+def test_colours_are_the_legends_also_after_a_click(visit):
+    page = visit.open("london_noise_map")
+    page.set_viewport_size({"width": 1440, "height": 1100})
+    tool.settle(page)
+    before = drawn(page)
+    shown = before[inside(before)]
+    off = np.abs(shown[::7, None, :] - COLOURS[None]).max(axis=2).min(axis=1)
+    assert (off <= 3).mean() > 0.7  # the rest are outlines and names
+    box = page.locator(CANVAS).first.bounding_box()
+    for _ in range(20):  # a click before the map has drawn its hexagons hits none
+        page.mouse.click(box["x"] + box["width"] / 2 + 60, box["y"] + box["height"] / 2 + 90)
+        tool.settle(page)
+        if "hexagon=" in page.url:
+            break
+    after = pixels(page)
+    assert 0.0001 < (np.abs(after - before).max(axis=2) > 8).mean() < 0.02  # an outline, and nothing faded
+
+
+@pytest.mark.parametrize("width", [400, 700, 1600])
+def test_london_fits(chromium, server, width):
+    context = tool.new_context(chromium, viewport={"width": width, "height": 1100})
+    page = context.new_page()
+    page.goto(f"{server}/london_noise_map")
+    tool.settle(page)
+    found = inside(drawn(page))
+    rows, columns = (np.flatnonzero(found.any(axis=axis)) for axis in (1, 0))
+    (height, across), ends = found.shape, (rows[0], rows[-1], columns[0], columns[-1])
+    assert ends[0] > 0
+    assert ends[1] < height - 1
+    assert ends[2] > 0
+    assert ends[3] < across - 1
+    assert max((ends[1] - ends[0]) / height, (ends[3] - ends[2]) / across) > 0.85
+    context.close()
+
+
+def test_a_hexagon_is_picked_by_keyboard(visit):
+    page = visit.open("london_noise_map")
+    page.get_by_role("combobox", name="Hexagon").focus()
+    page.keyboard.type("Camden 2")
+    page.get_by_role("option", name="Camden 2", exact=True).wait_for()
+    page.keyboard.press("Enter")
+    tool.settle(page)
+    assert "hexagon=Camden+2" in page.url
+    assert "Camden" in page.locator("[data-testid=stTable] tbody").inner_text()
+
+
+@pytest.mark.parametrize(("path", "picture"), [("kung_curves", ".nsewdrag"), ("london_noise_map", "canvas")])
+def test_a_swipe_over_a_picture_scrolls_the_page(chromium, server, path, picture):
+    context = tool.new_context(chromium, viewport={"width": 400, "height": 800}, has_touch=True, is_mobile=True)
+    page = context.new_page()
+    page.goto(f"{server}/{path}")
+    tool.settle(page)
+    box = page.locator(f".stMain {picture}").first.bounding_box()
+    browser = context.new_cdp_session(page)
+    for kind, up in (("touchStart", 0), *(("touchMove", 15 * step) for step in range(1, 11)), ("touchEnd", None)):
+        at = [] if up is None else [{"x": 200, "y": box["y"] + 60 - up}]
+        browser.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": at})
+        page.wait_for_timeout(30)
+    page.wait_for_timeout(500)
+    assert page.locator("[data-testid=stMain]").evaluate("each => each.scrollTop") > 100
+    context.close()
