@@ -39,11 +39,18 @@ def holds(p: np.ndarray, truth: np.ndarray, slack: float = 0.1) -> None:
     assert truth.mean() == pytest.approx(p.mean(), abs=slack)
 
 
-@pytest.mark.parametrize(("epsilon", "noise"), [(0.5, 0.3), (5.0, 0.5), (contender.MOST_EPSILON, 0.1)])
+FULL = pytest.mark.slow
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "noise"),
+    [(0.5, 0.3), pytest.param(5.0, 0.5, marks=FULL), pytest.param(contender.MOST_EPSILON, 0.1, marks=FULL)],
+)
 def test_probabilities_hold_on_simulated_curves(epsilon, noise):
     holds(*simulated("curve", epsilon, 12, noise))
 
 
+@FULL
 def test_probabilities_hold_on_simulated_plumes():
     holds(*simulated("plumes", 3.0, 3, 0.3))
 
