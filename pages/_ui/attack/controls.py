@@ -7,8 +7,9 @@ import streamlit as st
 from dpgp_core.accounting.gaussian import check_delta
 from dpgp_core.attack.lira import Inputs
 from pages._ui.attack.attacks import OutputAttack, PathAttack, Target
+from pages._ui.look.bound import as_number, choice, into, pick
 from pages._ui.look.offers import PATH_DELTAS, DropDown
-from pages._ui.look.sidebar import as_number, choice, delta_fits, into, path_controls, pick, privacy
+from pages._ui.look.sidebar import delta_fits, path_controls, privacy
 from pages._ui.model import Model
 from pages._ui.work import cached
 

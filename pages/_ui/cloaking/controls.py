@@ -9,8 +9,8 @@ import streamlit as st
 from pages._ui.cloaking.cells import LAYERS
 from pages._ui.cloaking.two_points import TwoPointSettings
 from pages._ui.look import state
+from pages._ui.look.bound import pick, switch
 from pages._ui.look.offers import DropDown
-from pages._ui.look.sidebar import pick, switch
 
 LAYER = DropDown("map", {kind: layer.title for kind, layer in LAYERS.items()})
 

@@ -10,8 +10,9 @@ from datasets import EXHIBITS
 from pages._ui.compare.contenders import Contest
 from pages._ui.compare.words import Scale
 from pages._ui.look import state
+from pages._ui.look.bound import choice, folded, switch
 from pages._ui.look.offers import of_datasets
-from pages._ui.look.sidebar import choice, dataset, delta_fits, folded, model, privacy, switch
+from pages._ui.look.sidebar import dataset, delta_fits, model, privacy
 from pages._ui.work import cached
 
 BINS = (3, 4, 6, 10, 20, 30)

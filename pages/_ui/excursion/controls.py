@@ -16,8 +16,9 @@ from pages._ui.excursion import computed, exploration
 from pages._ui.excursion.exploration import View
 from pages._ui.excursion.figures import LAYERS
 from pages._ui.look import state
+from pages._ui.look.bound import as_number, choice, folded, pick
 from pages._ui.look.offers import PATH_DELTAS, RIDGES, SIGMAS, DropDown
-from pages._ui.look.sidebar import as_number, choice, draw_number, folded, overlay, path_controls, pick
+from pages._ui.look.sidebar import draw_number, overlay, path_controls
 
 PATH_LENGTHS = (0.05, 0.08, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2)
 ETAS = (0, 0.05, 0.1, 0.2, 0.5, 1)

@@ -16,8 +16,9 @@ from pages._ui.explore.computed import Refit
 from pages._ui.explore.posterior import NOISES, SHARES, Filtered, shares_of
 from pages._ui.explore.statistic import Explored, Teaching
 from pages._ui.look import offers
+from pages._ui.look.bound import choice, into, pick
 from pages._ui.look.offers import DropDown
-from pages._ui.look.sidebar import choice, delta_fits, draw_number, into, pick, privacy
+from pages._ui.look.sidebar import delta_fits, draw_number, privacy
 from pages._ui.look.text import number, plain
 from pages._ui.session import EXPLORED, EXPLORED_FILES, EXPLORED_SETTINGS, Taken
 from pages._ui.work import cached

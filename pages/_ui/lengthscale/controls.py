@@ -15,8 +15,9 @@ from dpgp_core.selection.exponential import MechanismName
 from pages._ui import session
 from pages._ui.lengthscale.choice import Budgets, Grid
 from pages._ui.look import offers
+from pages._ui.look.bound import as_number, choice, folded, pick
 from pages._ui.look.offers import EPSILONS, DropDown, lengthscale_key, of_datasets
-from pages._ui.look.sidebar import as_number, choice, dataset, delta_fits, folded, noise_control, pick, privacy
+from pages._ui.look.sidebar import dataset, delta_fits, noise_control, privacy
 from pages._ui.model import Design, Model, mechanism_of
 from pages._ui.work import cached
 

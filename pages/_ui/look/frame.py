@@ -15,7 +15,7 @@ import streamlit as st
 
 from dpgp_core.accounting.guarantee import Guarantee
 from pages._ui import session
-from pages._ui.look import decks, glossary, maps, palette, sidebar, state, tables, template, text
+from pages._ui.look import bar, bound, decks, glossary, maps, palette, state, tables, template, text
 from pages._ui.look.maps import Layer
 from pages._ui.look.metric import Metric
 
@@ -31,7 +31,7 @@ def heading(question: str, answer: str) -> None:
     st.title(question, anchor=False)
     with st.container(key="answer"):
         st.markdown(f'<div role="status" aria-live="polite">\n\n{answer}\n\n</div>', unsafe_allow_html=True)
-    sidebar.repeated_epsilon()
+    bar.repeated_epsilon()
 
 
 def heading_so_far(question: str, answer: str) -> None:
@@ -127,7 +127,7 @@ def pick_hexagon(cells: pd.DataFrame) -> str | None:
     def check(_: str) -> None:
         raise ValueError("no hexagon of this map is called so")
 
-    sidebar.explain_bad_link(_HEXAGON, list(by_name), "no hexagon", check)
+    bound.explain_bad_link(_HEXAGON, list(by_name), "no hexagon", check)
     name = st.selectbox(
         "Hexagon: click one, or type its borough", list(by_name), None, key=_HEXAGON, bind="query-params"
     )
@@ -249,6 +249,6 @@ def state_link() -> None:
         st.button("Undo", key="state_undo", icon=":material/undo:", on_click=state.undo, disabled=not state.can_undo())
         st.button("Reset", key="state_reset", icon=":material/restart_alt:", on_click=state.reset)
     if state.is_lesson():
-        with sidebar.above(), st.popover("QR code", icon=":material/qr_code_2:"):
+        with bar.above(), st.popover("QR code", icon=":material/qr_code_2:"):
             st.image(qr(address), width=420, output_format="PNG")
             st.caption("This state on every telephone. The arrow keys step through the tour.")

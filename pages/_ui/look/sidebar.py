@@ -1,100 +1,21 @@
-"""Sidebar controls. Every one is bound to the address, so the address is the state of the page."""
+"""What stands in the sidebars of several pages."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from contextvars import ContextVar
 from dataclasses import replace
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from datasets import exhibit
 from dpgp_core.accounting.gaussian import check_budget, check_delta
 from dpgp_core.checks import check_positive
 from pages._ui import session
-from pages._ui.look import address, offers, state, text
+from pages._ui.look import offers, state, text
+from pages._ui.look.bound import as_number, box, choice, folded, pick, switch
 from pages._ui.look.offers import LAST_DRAW, DropDown
 from pages._ui.model import Design, Draw, Model, ReleaseSettings, chosen_design
 from pages._ui.work import cached
-
-T = TypeVar("T")
-Value = TypeVar("Value", bound=str)
-EPSILON = "ε: more private ⟷ more accurate"
-_BAR = "epsilon_above"
-Check = Callable[[str], None]
-_BOX: ContextVar[DeltaGenerator | None] = ContextVar("box", default=None)  # where controls go, if not to the sidebar
-_TOP: ContextVar[DeltaGenerator | None] = ContextVar("top", default=None)  # above the page
-
-
-@contextmanager
-def into(box: DeltaGenerator) -> Iterator[None]:
-    """Controls drawn meanwhile stand there."""
-    before = _BOX.set(box)
-    try:
-        with box:
-            yield
-    finally:
-        _BOX.reset(before)
-
-
-def folded(title: str) -> AbstractContextManager[None]:
-    """Controls drawn meanwhile stand folded away in the sidebar under a title."""
-    return into(st.sidebar.expander(title))
-
-
-def _box() -> DeltaGenerator:
-    return _BOX.get() or st.sidebar
-
-
-def choice(label: str, key: str, options: Sequence[T], default: T, check: Check | None = None, **kwargs: Any) -> T:
-    """A discrete slider in the sidebar, bound to ``?key=``; a bad value in the address is explained."""
-    explain_bad_link(key, options, default, check)
-    value = _box().select_slider(label, options, default, key=key, bind="query-params", **kwargs)
-    state.note(key, value, default)
-    return value
-
-
-def pick(label: str, offered: DropDown[Value], values: Collection[Value] | None = None, **kwargs: Any) -> Value:
-    """A drop-down (of some of its values) in the current container; returns the value."""
-    titles = [title for value, title in offered.titles.items() if values is None or value in values]
-    explain_bad_link(offered.key, titles, titles[0], None)
-    title = st.selectbox(label, titles, key=offered.key, bind="query-params", **kwargs)
-    value = offered.value(title)
-    state.note(offered.key, title, titles[0], value)
-    return value
-
-
-def switch(label: str, key: str, default: bool = False, **kwargs: Any) -> bool:
-    """A toggle in the current container, bound to ``?key=``."""
-    value = st.toggle(label, default, key=key, bind="query-params", **kwargs)
-    state.note(key, value, default)
-    return value
-
-
-def explain_bad_link(key: str, options: Sequence[Any], default: Any, check: Check | None) -> None:
-    """Say in a sentence why a value in the address cannot be used; the control falls back to its default."""
-    raw = st.query_params.get(key)
-    if raw is None or raw in {str(option) for option in options}:
-        return
-    reason = f"it is not offered here; the choices are {', '.join(str(option) for option in options)}."
-    if check is not None:
-        try:
-            check(raw)
-        except ValueError as error:
-            reason = f"{error}."
-    address.note_explained(key)
-    st.warning(text.bad_link_value(key, raw, reason, default))
-
-
-def as_number(raw: str) -> float:
-    """A value of the address as a number; ValueError says that it must be one."""
-    try:
-        return float(raw)
-    except ValueError:
-        raise ValueError("it must be a number") from None
 
 
 def dataset(offered: DropDown[str] = offers.CURVE) -> str:
@@ -106,7 +27,7 @@ def dataset(offered: DropDown[str] = offers.CURVE) -> str:
 def privacy() -> Draw:
     """Epsilon and delta: the first controls of every page that has them."""
     epsilon = choice(
-        EPSILON,
+        offers.EPSILON,
         "epsilon",
         offers.EPSILONS,
         1,
@@ -133,33 +54,6 @@ def draws(draw: Draw) -> Draw:
     return replace(draw, draws=int(count), seed=seed)
 
 
-@contextmanager
-def bar() -> Iterator[None]:
-    """Keep a place above the page that is drawn meanwhile, for epsilon."""
-    before = _TOP.set(st.container(horizontal=True, vertical_alignment="center", key="bar"))
-    try:
-        yield
-    finally:
-        _TOP.reset(before)
-
-
-def above() -> DeltaGenerator:
-    """The place above the page."""
-    return _TOP.get() or st.container()
-
-
-def repeated_epsilon() -> None:
-    """Epsilon once more, as a slim bar above the page: on telephones, whose sidebar is closed, and in lessons."""
-    at = session.control("epsilon")
-    if at in offers.EPSILONS and state.stands("epsilon"):
-        session.move({_BAR: at})
-        above().select_slider(EPSILON, offers.EPSILONS, key=_BAR, on_change=_take_bar)
-
-
-def _take_bar() -> None:
-    session.move({"epsilon": session.control(_BAR)})
-
-
 def delta_fits(delta: float, records: int) -> None:
     """Say where delta is above 1 / n: then it may be kept by giving one whole record away."""
     if delta * records > 1:
@@ -171,7 +65,7 @@ def delta_fits(delta: float, records: int) -> None:
 
 def draw_number(**kwargs: Any) -> int:
     """Which draw of the noise."""
-    number = int(_box().number_input("Draw number", 1, LAST_DRAW, 1, key="draw", bind="query-params", **kwargs))
+    number = int(box().number_input("Draw number", 1, LAST_DRAW, 1, key="draw", bind="query-params", **kwargs))
     state.note("draw", number, 1)
     return number
 

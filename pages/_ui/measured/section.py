@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages._ui.look import frame, sidebar
+from pages._ui.look import bound, frame
 from pages._ui.measured import computed, figures, strategy, words
 from pages._ui.measured.strategy import Asked
 from pages._ui.model import Draw
@@ -19,8 +19,8 @@ def show(dataset: str, draw: Draw) -> None:
     found, unit = computed.at(asked), data.y_unit
     st.header("What is measured")
     st.markdown(words.answer(found, data))
-    with sidebar.into(st.container()):
-        stage = sidebar.choice("Stage", "stage", STAGES, STAGES[-1], help="Each stage looks closer than those before.")
+    with bound.into(st.container()):
+        stage = bound.choice("Stage", "stage", STAGES, STAGES[-1], help="Each stage looks closer than those before.")
     st.markdown(words.row_of(found, data, stage))
     rows = cached.drawn(figures.rows, found, data, stage, of=(asked, stage))
     frame.chart(rows, "rows_of_B", words.rows_alt(found, data, stage))

@@ -7,19 +7,9 @@ from typing import Literal, NamedTuple
 import streamlit as st
 
 from datasets import EXHIBITS, exhibit
+from pages._ui.look.bound import choice, folded, pick
 from pages._ui.look.offers import DropDown, of_datasets
-from pages._ui.look.sidebar import (
-    choice,
-    dataset,
-    delta_fits,
-    draw_number,
-    folded,
-    lengthscale,
-    noise_control,
-    overlay,
-    pick,
-    privacy,
-)
+from pages._ui.look.sidebar import dataset, delta_fits, draw_number, lengthscale, noise_control, overlay, privacy
 from pages._ui.sparse.setting import SparseSetting
 
 SparseView = Literal["fits", "errors", "choice"]

@@ -10,8 +10,9 @@ from datasets import exhibit
 from dpgp_core.accounting.losses import GaussianLoss, PureLoss
 from pages._ui.compare.contenders import CONTENDERS, Contest, contender
 from pages._ui.compare.controls import DATASET
+from pages._ui.look.bound import choice, folded, pick
 from pages._ui.look.offers import DropDown
-from pages._ui.look.sidebar import choice, dataset, delta_fits, folded, overlay, pick, privacy
+from pages._ui.look.sidebar import dataset, delta_fits, overlay, privacy
 from pages._ui.model import Draw, Model
 from pages._ui.start.meaning import Family
 from pages._ui.work import cached
