@@ -1,0 +1,88 @@
+"""Controls that are bound to the address, so that the address is the state of the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
+from typing import Any, TypeVar
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from pages._ui.look import address, state, text
+from pages._ui.look.offers import DropDown
+
+T = TypeVar("T")
+Value = TypeVar("Value", bound=str)
+Check = Callable[[str], None]
+_BOX: ContextVar[DeltaGenerator | None] = ContextVar("box", default=None)  # where controls go, if not to the sidebar
+
+
+@contextmanager
+def into(box: DeltaGenerator) -> Iterator[None]:
+    """Controls drawn meanwhile stand there."""
+    before = _BOX.set(box)
+    try:
+        with box:
+            yield
+    finally:
+        _BOX.reset(before)
+
+
+def folded(title: str) -> AbstractContextManager[None]:
+    """Controls drawn meanwhile stand folded away in the sidebar under a title."""
+    return into(st.sidebar.expander(title))
+
+
+def box() -> DeltaGenerator:
+    """Where controls go now."""
+    return _BOX.get() or st.sidebar
+
+
+def choice(label: str, key: str, options: Sequence[T], default: T, check: Check | None = None, **kwargs: Any) -> T:
+    """A discrete slider in the sidebar, bound to ``?key=``; a bad value in the address is explained."""
+    explain_bad_link(key, options, default, check)
+    value = box().select_slider(label, options, default, key=key, bind="query-params", **kwargs)
+    state.note(key, value, default)
+    return value
+
+
+def pick(label: str, offered: DropDown[Value], values: Collection[Value] | None = None, **kwargs: Any) -> Value:
+    """A drop-down (of some of its values) in the current container; returns the value."""
+    titles = [title for value, title in offered.titles.items() if values is None or value in values]
+    explain_bad_link(offered.key, titles, titles[0], None)
+    title = st.selectbox(label, titles, key=offered.key, bind="query-params", **kwargs)
+    value = offered.value(title)
+    state.note(offered.key, title, titles[0], value)
+    return value
+
+
+def switch(label: str, key: str, default: bool = False, **kwargs: Any) -> bool:
+    """A toggle in the current container, bound to ``?key=``."""
+    value = st.toggle(label, default, key=key, bind="query-params", **kwargs)
+    state.note(key, value, default)
+    return value
+
+
+def explain_bad_link(key: str, options: Sequence[Any], default: Any, check: Check | None) -> None:
+    """Say in a sentence why a value in the address cannot be used; the control falls back to its default."""
+    raw = st.query_params.get(key)
+    if raw is None or raw in {str(option) for option in options}:
+        return
+    reason = f"it is not offered here; the choices are {', '.join(str(option) for option in options)}."
+    if check is not None:
+        try:
+            check(raw)
+        except ValueError as error:
+            reason = f"{error}."
+    address.note_explained(key)
+    st.warning(text.bad_link_value(key, raw, reason, default))
+
+
+def as_number(raw: str) -> float:
+    """A value of the address as a number; ValueError says that it must be one."""
+    try:
+        return float(raw)
+    except ValueError:
+        raise ValueError("it must be a number") from None
