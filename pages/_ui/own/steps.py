@@ -14,7 +14,7 @@ from pages._ui import environment
 from pages._ui.ledgers.deliveries import Issued
 from pages._ui.look import frame
 from pages._ui.look.text import plain
-from pages._ui.own import excel, figures, form, protection, session, upload
+from pages._ui.own import excel, figures, protection, remembered, session, upload
 from pages._ui.own.session import Account
 from pages._ui.own.upload import Prepared, Table
 from pages._ui.serve import forgetting
@@ -103,7 +103,7 @@ def _take(name: str, content: bytes, dialect: str) -> None:
         st.error(plain(f"{error}."))
         return
     if held is None or held.columns != fresh.columns:
-        form.forget()
+        remembered.forget()
     OWN_TABLE.put(fresh)
     _drop_results()
 
@@ -117,7 +117,7 @@ def _opened(name: str, content: bytes, dialect: str) -> Table:
 
 def _practise() -> None:
     OWN_TABLE.put(upload.practice())
-    form.practise()
+    remembered.practise()
     _drop_results()
 
 
@@ -125,7 +125,7 @@ def _forget() -> None:
     OWN_TABLE.pop()
     OWN_TAKEN.pop()
     OWN_FILES.put(OWN_FILES.get(0) + 1)  # empties the uploader
-    form.forget()
+    remembered.forget()
     _drop_results()
     forgetting.drop_uploads()
 
