@@ -274,7 +274,7 @@ def test_a_preview_needs_a_click_that_says_what_it_reveals(open_page):
 
 def test_the_ledger_and_the_table_survive_page_changes(open_page):
     app = press(declared(open_page), "Make release 1")
-    app.switch_page("../start.py").run()
+    app.switch_page("../how_cloaking_works.py").run()
     app.switch_page("../your_data.py").run()
     assert "**1 released**, ε = 1 of 1.5 spent" in page_text(app)
     assert next(each for each in app.number_input if each.key == "own_f_high").value == 200.0
