@@ -7,12 +7,12 @@ import time
 import pytest
 
 from pages._ui.ledgers import database as database_module
-from pages._ui.ledgers import keys, postgres, sqlite, state, store
+from pages._ui.ledgers import keys, postgres, rows, sqlite, state, store
 from pages._ui.ledgers.store import Ledgers
 from tests import killing
 from tests.ledgers.test_store import NO_LIMIT, A, counted, spend
 
-MODULES = [store, sqlite, postgres, keys, database_module]
+MODULES = [store, rows, sqlite, postgres, keys, database_module]
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def release(ledgers):
 
 @pytest.mark.parametrize("kills", [16, pytest.param(200, marks=pytest.mark.slow)])
 def test_at_any_line_of_the_transaction(ledgers, release, tmp_path, kills, monkeypatch):
-    monkeypatch.setattr(store, "MAX_ENTRIES", 10**6)
+    monkeypatch.setattr(rows, "MAX_ENTRIES", 10**6)
     monkeypatch.setattr("dpgp_core.release.ledger_json.MAX_ENTRIES", 10**6)
     lines = killing.lines(release, tmp_path / "whole", MODULES)
     assert lines > 60
@@ -49,7 +49,7 @@ def test_at_any_line_of_the_transaction(ledgers, release, tmp_path, kills, monke
 @pytest.mark.parametrize("kills", [4, pytest.param(200, marks=pytest.mark.slow)])
 def test_at_any_moment(ledgers, release, tmp_path, kills, monkeypatch):
     """Also inside the database's own code, which no line of ours marks."""
-    monkeypatch.setattr(store, "MAX_ENTRIES", 10**6)
+    monkeypatch.setattr(rows, "MAX_ENTRIES", 10**6)
     monkeypatch.setattr("dpgp_core.release.ledger_json.MAX_ENTRIES", 10**6)
     for kill in range(kills):
         folder = tmp_path / str(kill)
