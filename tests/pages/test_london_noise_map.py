@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import json
 from dataclasses import replace
 
@@ -7,7 +8,7 @@ import h3
 import numpy as np
 import pytest
 
-from datasets import london_sales
+from datasets import london_hexes, london_sales
 from pages._ui.cloaking import pipeline
 from pages._ui.cloaking.cells import LAYERS, cell_table
 from pages._ui.look import decks, maps
@@ -154,3 +155,17 @@ def test_the_map_holds_no_more_for_200_000_sales_than_for_200(sales_result, kind
         sizes.append(len(spec))
     # only longer numbers ("1204 sales" for "3 sales"): a few bytes a cell
     assert sizes[1] < sizes[0] + 4 * 685 < 500_000
+
+
+def test_names_on_the_map_do_not_lie_on_one_another():
+    """Where two are side by side their lines, of up to 77 px, leave room; elsewhere a line of type does."""
+    cells = london_hexes.map_cells().assign(**{LAYERS["noise"].column: 1.0})
+    drawn = decks.deck(cells, LAYERS["noise"], "noise")
+    names, view = drawn.layers[-1].data, drawn.initial_view_state
+    width = 512 * 2**view.zoom / 360  # px a degree of longitude
+    stretched = width / np.cos(np.radians(view.latitude))
+    assert len(names) >= 20
+    for one, other in itertools.combinations(names, 2):
+        (x, y), (u, v) = one["at"], other["at"]
+        short = min(len(one["name"]), len(other["name"]))
+        assert abs(x - u) * width > min(5 * short, 70) or abs(y - v) * stretched > 12

@@ -19,6 +19,7 @@ from pages._ui.look.maps import UNSURE, Layer, shown
 HEIGHT = 520
 _FIT = (606.0, 500.0)  # px that the hexagons fill at most; page.css shrinks a map whose place is narrower
 _HALO, _INK, _PAPER = [240, 240, 240, 230], [25, 25, 25, 255], [255, 255, 255, 150]
+_TYPE, _LINE = 11, 7  # px of a name's type, and how many times that its lines may be long
 Rows = list[dict[Any, Any]]
 
 
@@ -35,18 +36,19 @@ def deck(cells: pd.DataFrame, layer: Layer, kind: str, boroughs: bool = True, pi
 
     Outlines and names of boroughs come from the hexagons with sales: none where it is private which those are.
     """
-    layers = [_hexagons(cells, layer, kind, picked)]
+    layers, view = [_hexagons(cells, layer, kind, picked)], _view(cells["cell"])
     if boroughs:
         outlines = london_hexes.borough_outlines()
         layers += _outlines([{"path": ring} for _, rings in outlines for ring in rings], kind, 1.2)
-        layers.append(_names([{"name": name, "at": _middle(rings)} for name, rings in outlines], kind))
+        names = [{"name": name, "at": _middle(rings)} for name, rings in sorted(outlines, key=_size, reverse=True)]
+        layers.append(_names(_apart(names, view.zoom), kind))
     if picked is not None:
         ring = [[lon, lat] for lat, lon in h3.cell_to_boundary(picked)]
         layers += _outlines([{"path": ring}], f"{kind}-{picked}", 4)
     named = "{borough}\n{sales} sales\n" if "borough" in cells else ""
     return CompactDeck(
         layers=layers,
-        initial_view_state=_view(cells["cell"]),
+        initial_view_state=view,
         map_provider=None,
         tooltip={"text": f"{named}{layer.title}: {{value}}"},
     )
@@ -103,17 +105,40 @@ def _names(rows: Rows, kind: str) -> pdk.Layer:
         id=f"names-{kind}",
         get_text="name",
         get_position="at",
-        get_size=11,
+        get_size=_TYPE,
         size_units=pdk.types.String("pixels"),
         font_family=pdk.types.String("sans-serif"),
         background=True,
         get_background_color=_PAPER,
         background_padding=[2, 0],
-        max_width=7,
+        max_width=_LINE,
         word_break=pdk.types.String("break-word"),
         character_set=pdk.types.String("auto"),
         _sub_layer_props={"characters": {"getColor": _INK}},
     )
+
+
+def _apart(names: Rows, zoom: float) -> Rows:
+    """Those names that lie on none before them, as large as they are drawn at a zoom; the others are in the table."""
+    kept: list[tuple[float, float, float, float]] = []
+    found = []
+    for row in names:
+        long = 0.6 * _TYPE * len(row["name"])  # px in one line
+        half = min(long, _LINE * _TYPE) / 2, 0.6 * _TYPE * math.ceil(long / (_LINE * _TYPE))
+        x, y = (512 * 2**zoom * each for each in _mercator(*row["at"]))
+        if all(abs(x - a) > half[0] + b or abs(y - c) > half[1] + d for a, b, c, d in kept):
+            kept.append((x, half[0], y, half[1]))
+            found.append(row)
+    return found
+
+
+def _mercator(longitude: float, latitude: float) -> tuple[float, float]:
+    """Place on a world of width 1."""
+    return longitude / 360, math.atanh(math.sin(math.radians(latitude))) / (2 * math.pi)
+
+
+def _size(outline: tuple[str, list[list[list[float]]]]) -> int:
+    return max(len(ring) for ring in outline[1])
 
 
 def _middle(rings: list[list[list[float]]]) -> list[float]:
@@ -124,9 +149,8 @@ def _middle(rings: list[list[list[float]]]) -> list[float]:
 
 def _view(cells: Iterable[str]) -> pdk.ViewState:
     """The middle of the cells, and the zoom at which they fill ``_FIT``, in the map's projection (Mercator's)."""
-    latitude, longitude = np.array([h3.cell_to_latlng(cell) for cell in cells]).T
-    x, y = longitude / 360, np.arctanh(np.sin(np.radians(latitude))) / (2 * np.pi)
-    ends = [(float(each.min()), float(each.max())) for each in (x, y)]
+    places = np.array([_mercator(longitude, latitude) for latitude, longitude in map(h3.cell_to_latlng, cells)])
+    ends = [(float(each.min()), float(each.max())) for each in places.T]
     # a map at zoom z shows the world's width on 512 * 2^z px; centres end a cell before the edge, 5 % together
     zoom = min(math.log2(size / (1.05 * 512 * (high - low))) for size, (low, high) in zip(_FIT, ends, strict=True))
     (west, east), (south, north) = ends
