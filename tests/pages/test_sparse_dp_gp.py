@@ -30,8 +30,8 @@ def test_every_view_draws_two_charts_and_a_table(open_page, view):
 def test_bands_are_called_what_they_are(open_page):
     bands = [name for name, trace in traces(open_page("sparse_dp_gp")).items() if trace.get("fill") == "toself"]
     # the paper's posterior does not hold at its level: it has none
-    ours = ["ours, 95 % interval: one more y", "ours, 95 % interval: the curve"]
-    assert bands == [*ours, "Bayes cloaking, 95 % interval: the curve"]
+    ours = ["ours, 95 %: one more y", "ours, 95 %: the curve"]
+    assert bands == [*ours, "Bayes cloaking, 95 %"]
 
 
 def test_without_the_overlay_no_error_is_shown(open_page):

@@ -34,7 +34,7 @@ def fit(found: Fits, overlay: bool) -> go.Figure:
     """Private fits, intervals about ours and of Bayes cloaking, and the inducing inputs."""
     data, figure = found.dataset, go.Figure()
     for opacity, of, what in ((0.12, KINDS[0], f"one more {data.y_name}"), (0.28, KINDS[1], "the curve")):
-        name = f"ours, {100 * LEVEL:g} % interval: {what}"
+        name = f"ours, {100 * LEVEL:g} %: {what}"
         band(figure, found.x, found.means["ours"], found.halves[of], _LOOKS["ours"][1], opacity, name)
     drawn: tuple[Method, ...] = ("paper", "ours")
     for method in drawn:
@@ -44,7 +44,7 @@ def fit(found: Fits, overlay: bool) -> go.Figure:
     bayes = found.bayes
     figure.add_scatter(
         x=[*found.x, *found.x[::-1]], y=[*bayes.high, *bayes.low[::-1]], fill="toself",
-        fillcolor=faded(colour, 0.15), line={"width": 0}, name=f"{name}, 95 % interval: the curve", hoverinfo="skip",
+        fillcolor=faded(colour, 0.15), line={"width": 0}, name=f"{name}, 95 %", hoverinfo="skip",
     )  # fmt: skip
     figure.add_scatter(x=found.x, y=bayes.mean, name=name, line={"color": colour, "dash": dash})
     if overlay:
@@ -63,7 +63,8 @@ def fit(found: Fits, overlay: bool) -> go.Figure:
     figure.update_yaxes(
         title=axis(data.y_name, data.y_unit), range=[low - 0.35 * data.output_range, high + 0.35 * data.output_range]
     )
-    return finish(figure, 470)
+    figure = finish(figure, 470)
+    return figure.update_layout(legend={"y": -0.2, "yanchor": "top"}, margin={"b": 150})
 
 
 def fit_alt(found: Fits) -> str:
