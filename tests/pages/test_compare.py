@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -64,6 +66,26 @@ def test_log_prices_are_shown_as_shares():
     scale = words.scale_of(load_dataset("london_hexes"))
     assert scale.back(scale.show(0.3)) == pytest.approx(0.3)
     assert scale.show(0.0953102) == pytest.approx(10, abs=1e-3)
+
+
+def test_a_setting_that_a_mechanism_does_not_use_asks_for_no_new_curve():
+    one = contenders.Contest(Model("kung", "Matern32", 15.0, 0.5), 0.001, 6, 10)
+    for name in contenders.CONTENDERS:
+        used = contenders.concerning(one, name)
+        assert contenders.contender(used, name, 2.0) == contenders.contender(one, name, 2.0), name
+    for changed, moved in (
+        ({"bins": 20}, {"laplace_bins", "integral_bins"}),
+        ({"inducing": 20}, {"inducing", "sparse"}),
+        ({"delta": 0.01}, set(contenders.CONTENDERS) - {"laplace_bins", "integral_bins"}),
+        ({"model": Model("kung", "EQ", 25.0, 0.3)}, set(contenders.CONTENDERS) - {"bayes", "laplace_bins"}),
+    ):
+        other = replace(one, **changed)
+        asked = {
+            name
+            for name in contenders.CONTENDERS
+            if contenders.concerning(one, name) != contenders.concerning(other, name)
+        }
+        assert asked == moved, changed
 
 
 def a_curve(error: float) -> contenders.Curve:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ SEED = 1
 CURVE_EPSILONS = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 7.0, 10.0, 20.0, 50.0, 100.0)
 GAP = 1e-2  # of strategies planned for a curve, ten times as loose as for a release
 _ANY_EPSILON = 1.0  # of a mechanism before it is given one
-_ANY_NOISE, _ANY_COUNT = 0.3, 1  # of a contender that does not use them
+_ANY_NOISE, _ANY_COUNT, _ANY_DELTA = 0.3, 1, 0.01  # of a contender that does not use them
 
 
 @dataclass(frozen=True)
@@ -74,11 +75,22 @@ def contender(contest: Contest, name: str, epsilon: float) -> Mechanism:
 
 
 def concerning(contest: Contest, name: str) -> Contest:
-    """The contest as far as it concerns a contender: one that makes its models itself is computed once for all."""
-    if not CONTENDERS[name].automatic:
-        return contest
+    """The contest as far as it concerns a contender: settings that do not change its mechanism stand at some value.
+
+    So a curve is computed once for all contests that differ in such settings only, as in the number of bins.
+    """
     shown = exhibit(contest.model.dataset)
-    return Contest(Model(shown.name, "EQ", shown.lengthscale, _ANY_NOISE), contest.delta, _ANY_COUNT, _ANY_COUNT)
+    usual = Model(shown.name, "EQ", shown.lengthscale, _ANY_NOISE)
+    here = contender(contest, name, _ANY_EPSILON)
+    for plainer in (
+        partial(replace, bins=_ANY_COUNT),
+        partial(replace, inducing=_ANY_COUNT),
+        partial(replace, delta=_ANY_DELTA),
+        partial(replace, model=usual),
+    ):
+        if contender(plainer(contest), name, _ANY_EPSILON) == here:
+            contest = plainer(contest)
+    return contest
 
 
 @dataclass(frozen=True, eq=False)
