@@ -1,7 +1,7 @@
 import streamlit as st
 
-from pages._ui.compare import computed, contenders, controls, figures, pinned, possible_shown, words
-from pages._ui.look import frame, pin, sidebar, text
+from pages._ui.compare import arriving, computed, contenders, controls, figures, pinned, possible_shown, words
+from pages._ui.look import frame, pin, sidebar
 from pages._ui.look.metric import Metric
 from pages._ui.work import cached
 
@@ -11,27 +11,14 @@ scale = words.scale_of(data)
 show = sidebar.overlay()
 cards = ["integral_bins", "sparse"]
 QUESTION = "Which mechanism costs least here?"
-
-
-def shown(value: float) -> str:
-    return f"{text.number(scale.show(value))} {scale.short}"
-
+shown = scale.shown
 
 if show:
     nonprivate = computed.nonprivate(contest.model)
     target = controls.target(nonprivate, scale)
-    curves: dict[str, contenders.Curve] = {}
-    so_far = st.empty()
-    for name in contenders.BY_WAIT:
-        if curves and not computed.is_ready(contest, name):
-            with so_far.container():
-                frame.heading_so_far(QUESTION, words.so_far(curves, epsilon, shown))
-                frame.chart(figures.errors(curves, nonprivate, epsilon, target, scale), f"so_far_{name}", words.SO_FAR)
-        curves[name] = computed.curve(contest, name)
+    curves = arriving.curves(contest, QUESTION, epsilon, nonprivate, target)
     asked = pinned.find(data.name)
     then = None if asked is None else pinned.run(asked)
-    so_far.empty()
-    curves = {name: curves[name] for name in contenders.CONTENDERS}
     needs = {name: computed.needed(contest, name, target) for name in curves}
     best, runner_up = words.ranking(curves, epsilon)[:2]
     frame.heading(

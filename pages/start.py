@@ -2,7 +2,7 @@ import streamlit as st
 
 from pages._ui import menu
 from pages._ui.look import frame, glossary
-from pages._ui.start import brief, computed, controls, decision, deployments, meaning, words
+from pages._ui.start import arriving, brief, controls, decision, deployments, meaning, words
 from pages._ui.tour import walk
 from pages._ui.work import cached
 
@@ -50,7 +50,7 @@ frame.guarantee_card(attack.guarantee, words.CARD_NOTE)
 
 # Last, as errors take longest where they are not in the cache: all the rest can be read meanwhile.
 with errors:
-    cost = computed.cost(chosen) if chosen.overlay else None
+    cost = arriving.cost(chosen, data) if chosen.overlay else None
     if cost:
         figure = cached.drawn(decision.errors_figure, cost, draw.epsilon, of=chosen)
         frame.chart(figure, "errors", words.errors_alt(data))

@@ -14,6 +14,7 @@ def quiet(monkeypatch):
     """Neither processes nor programs are started; what was exempted from collection comes back."""
     started = []
     monkeypatch.setattr(startup.cached, "start", lambda: started.append("workers"))
+    monkeypatch.setattr(startup.cached, "work_ahead", lambda: started.append("working ahead"))
     monkeypatch.setattr(startup.cached, "stop", lambda: started.append("no workers"))
 
     class Program:
@@ -39,9 +40,12 @@ async def serve_briefly():
 @pytest.mark.parametrize(("asked", "warming"), [("1", True), ("0", False)])
 def test_a_server_starts_workers_and_warming_and_stops_both(quiet, monkeypatch, asked, warming):
     monkeypatch.setenv("DPGP_WARM", asked)
+    monkeypatch.setenv("DPGP_AHEAD", asked)
     before = gc.get_freeze_count()
     asyncio.run(serve_briefly())
     assert before == 0
     assert quiet == (
-        ["workers", "pages._ui.serve.warm", "no warming", "no workers"] if warming else ["workers", "no workers"]
+        ["workers", "working ahead", "pages._ui.serve.warm", "no warming", "no workers"]
+        if warming
+        else ["workers", "no workers"]
     )

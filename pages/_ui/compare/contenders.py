@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -14,11 +14,15 @@ from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
 from dpgp_core.evaluation.comparison import (
     Held,
+    Piece,
+    Sweep,
     epsilon_for_error,
     epsilon_on_curve,
+    gathered,
     held_out_errors,
     hold_out,
     sweep,
+    sweep_fold,
     with_epsilon,
 )
 from dpgp_core.evaluation.cross_validation import held_out_matrices, k_folds
@@ -132,7 +136,29 @@ def curve(
     mechanism = contender(contest, name, _ANY_EPSILON)
     with engine() as executor:
         draws = CONTENDERS[name].simulated
-        found = sweep(mechanism, dataset, folds_of(dataset), CURVE_EPSILONS, draws, SEED, executor, progress)
+        return _curve(sweep(mechanism, dataset, folds_of(dataset), CURVE_EPSILONS, draws, SEED, executor, progress))
+
+
+def piece(
+    dataset: Dataset,
+    contest: Contest,
+    name: str,
+    index: int,
+    *,
+    progress: Callable[[float], None] = lambda fraction: None,
+) -> Piece:
+    """The same on one fold, here: the first of a slow curve can be drawn while the others are computed."""
+    mechanism, draws = contender(contest, name, _ANY_EPSILON), CONTENDERS[name].simulated
+    test = folds_of(dataset)[index]
+    return sweep_fold(mechanism, dataset, CURVE_EPSILONS, draws, SEED, index, test, progress)
+
+
+def joined(pieces: Sequence[Piece], contest: Contest, name: str) -> Curve:
+    """The curve over the folds that are done; over all of them it is ``curve(contest, name)``."""
+    return _curve(gathered(pieces))
+
+
+def _curve(found: Sweep) -> Curve:
     errors = np.array([each.rmse for each in found.errors])
     return Curve(errors, np.array([each.half_width for each in found.errors]), found.seconds)
 
@@ -156,25 +182,6 @@ def _needed(dataset: Dataset, contest: Contest, name: str, target: float) -> flo
         return float(held_out_errors(tried, held, draws, SEED, intervals=False).rmse.mean())
 
     return epsilon_for_error(error, target)
-
-
-def front(curves: dict[str, Curve], contest: Contest, epsilon: float) -> frozenset[str]:
-    """Contenders that keep their promise and that no other beats: smaller error, protecting as much.
-
-    Args:
-        curves: of the contenders.
-        contest: their settings.
-        epsilon: one of ``CURVE_EPSILONS``.
-    """
-    at = CURVE_EPSILONS.index(epsilon)
-    held = [name for name in curves if contender(contest, name, epsilon).guarantee.established]
-
-    def beats(rival: str, name: str) -> bool:
-        one, other = CONTENDERS[rival], CONTENDERS[name]
-        as_safe = one.private_inputs >= other.private_inputs and one.pure >= other.pure
-        return as_safe and bool(curves[rival].mean[at] < curves[name].mean[at])
-
-    return frozenset(name for name in held if not any(beats(rival, name) for rival in held))
 
 
 def nonprivate(dataset: Dataset, model: Model) -> float:

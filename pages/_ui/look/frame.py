@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import html
 import io
-from collections.abc import Callable, Sequence
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlencode
 
@@ -12,6 +14,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import segno
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dpgp_core.accounting.guarantee import Guarantee
 from pages._ui import session
@@ -32,6 +35,16 @@ def heading(question: str, answer: str) -> None:
     with st.container(key="answer"):
         st.markdown(f'<div role="status" aria-live="polite">\n\n{answer}\n\n</div>', unsafe_allow_html=True)
     bar.repeated_epsilon()
+
+
+@contextmanager
+def growing() -> Iterator[Callable[[], DeltaGenerator]]:
+    """A place for what is known so far: gives a fresh container each time; what stood below it hides until the end."""
+    place, count = st.empty(), itertools.count()
+    try:
+        yield lambda: place.container(key=f"growing_{next(count)}")
+    finally:
+        place.empty()
 
 
 def heading_so_far(question: str, answer: str) -> None:

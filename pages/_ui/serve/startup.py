@@ -26,6 +26,8 @@ from pages._ui.work.store import ROOT
 async def lifespan(_: App) -> AsyncIterator[None]:
     """Workers while the server lives; the lattice is warmed in the background unless DPGP_WARM is 0."""
     cached.start()
+    if environment.switched_on("DPGP_AHEAD"):
+        cached.work_ahead()
     _spare_the_collector()
     warming = None
     if environment.switched_on("DPGP_WARM"):
