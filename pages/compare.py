@@ -1,7 +1,7 @@
 import streamlit as st
 
 from pages._ui.compare import arriving, computed, contenders, controls, figures, pinned, possible_shown, words
-from pages._ui.look import frame, pin, sidebar
+from pages._ui.look import frame, glossary, pin, sidebar
 from pages._ui.look.metric import Metric
 from pages._ui.work import cached
 
@@ -40,7 +40,7 @@ if show:
                 shown(words.error_of(curves, "published", epsilon)),
                 f"ε = {epsilon:g}",
             ),
-            Metric("Without privacy", shown(nonprivate), "held out, fifths; not private"),
+            Metric("Without privacy", shown(nonprivate), glossary.FIFTHS.beside, glossary.FIFTHS.help),
             Metric("ε for the target", words.least_epsilon(needs, contest), f"error at most {shown(target)}"),
         ]
     )

@@ -3,6 +3,7 @@ import streamlit as st
 from pages._ui.explore import beside
 from pages._ui.lengthscale import choice, computed, controls, figures
 from pages._ui.look import frame, sidebar, text
+from pages._ui.look.glossary import FIFTHS
 from pages._ui.look.metric import Metric
 from pages._ui.work import cached
 
@@ -20,7 +21,7 @@ if show:
         "Which lengthscale should a private analysis use?",
         f"With ε = {budgets.selection:g} for the choice and ε = {budgets.regression:g} for the release, "
         f"**{found.likeliest:g} {unit}** is most likely to be chosen ({text.percent(found.probability)}). "
-        f"On held-out tenths the release is then off by about **{text.number(found.after)} {y_unit}**; knowing the "
+        f"On held-out fifths the release is then off by about **{text.number(found.after)} {y_unit}**; knowing the "
         f"best lengthscale ({found.best:g} {unit}) for free, {text.number(found.best_error)} {y_unit}, and without any "
         f"privacy {text.number(found.without)} {y_unit}.",
     )
@@ -55,6 +56,7 @@ if show:
             ),
             Metric("Most likely", f"{found.likeliest:g} {unit}", text.percent(found.probability)),
             Metric("Best if known", f"{found.best:g} {unit}", "not private"),
+            Metric("Without privacy", f"{text.number(found.without)} {y_unit}", FIFTHS.beside, FIFTHS.help),
             Metric("Choice and release", f"ε = {text.at_most(total)}", f"δ = {text.small(budgets.delta)}"),
         ]
     )

@@ -33,7 +33,10 @@ with right:
     st.markdown(meaning.WHO)
     st.header("Epsilon and delta")
     st.markdown(meaning.WHAT)
-    with st.expander("Words used on these pages", icon=":material/menu_book:"):
+    with (
+        st.container(key=glossary.ANCHOR),
+        st.expander("Words used on these pages", icon=":material/menu_book:"),
+    ):
         st.markdown(glossary.listed())
 st.header("Where others have set it")
 frame.chart(cached.drawn(deployments.strip, draw.epsilon), "deployments", deployments.NOTE)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from pages._ui.compare import computed, figures, foreseen, words
-from pages._ui.compare.contenders import BY_WAIT, CONTENDERS, FOLDS, Contest, Curve
+from pages._ui.compare.contenders import BY_WAIT, CONTENDERS, Contest, Curve
+from pages._ui.folds import FOLDS
 from pages._ui.look import frame
 
 

@@ -10,6 +10,7 @@ from dpgp_core.evaluation.comparison import Piece
 from pages._ui.compare import contenders, possible
 from pages._ui.compare.contenders import CONTENDERS, Contest, Curve
 from pages._ui.compare.possible import Possible
+from pages._ui.folds import FOLDS
 from pages._ui.model import Model
 from pages._ui.work import cached, engine
 
@@ -41,7 +42,7 @@ def growing(contest: Contest, name: str, what: str = "Errors of ") -> Iterator[G
         name: of the contender.
         what: before its title, on the bar while the page waits.
     """
-    concern, folds = contenders.concerning(contest, name), contenders.FOLDS
+    concern, folds = contenders.concerning(contest, name), FOLDS
     if (found := _whole(concern, name)) is not None:
         yield Grown(found, folds)
         return

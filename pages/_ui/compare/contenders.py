@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -25,16 +24,15 @@ from dpgp_core.evaluation.comparison import (
     sweep_fold,
     with_epsilon,
 )
-from dpgp_core.evaluation.cross_validation import held_out_matrices, k_folds
+from dpgp_core.evaluation.cross_validation import held_out_matrices
 from dpgp_core.evaluation.errors import rmse
 from dpgp_core.mechanisms import CATALOGUE
 from dpgp_core.mechanisms.base import Mechanism
 from dpgp_core.mechanisms.entry import Parameters
+from pages._ui.folds import folds_of
 from pages._ui.model import Model, clip_of
 from pages._ui.work.engine import engine, run_on
 
-FOLDS = 5
-FOLD_SEED = 0  # public
 SEED = 1
 CURVE_EPSILONS = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 7.0, 10.0, 20.0, 50.0, 100.0)
 GAP = 1e-2  # of strategies planned for a curve, ten times as loose as for a release
@@ -117,11 +115,6 @@ class Curve:
         """Expected error at each epsilon (E,)."""
         means: FloatArray = self.errors.mean(axis=1)
         return means
-
-
-def folds_of(dataset: Dataset) -> tuple[Any, ...]:
-    """Public, shuffled folds."""
-    return k_folds(dataset.n, FOLDS, np.random.default_rng(FOLD_SEED))
 
 
 def prepare(dataset: Dataset, contest: Contest, name: str) -> list[Held]:

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from datasets import exhibit
 from pages._ui.compare import computed, contenders
-from pages._ui.compare.contenders import BY_WAIT, FOLDS, Contest
+from pages._ui.compare.contenders import BY_WAIT, Contest
+from pages._ui.folds import FOLDS
 from pages._ui.look import offers
 from pages._ui.work import cached
 from pages._ui.work.ahead import Wish

@@ -10,8 +10,9 @@ import pandas as pd
 
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.data import Dataset
-from pages._ui.compare.contenders import CONTENDERS, CURVE_EPSILONS, FOLDS, Contest, Curve, contender
+from pages._ui.compare.contenders import CONTENDERS, CURVE_EPSILONS, Contest, Curve, contender
 from pages._ui.compare.front import front
+from pages._ui.folds import FOLDS
 from pages._ui.look import text
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dpgp_core.data import Dataset
 from pages._ui.compare import foreseen
-from pages._ui.compare.contenders import FOLDS
+from pages._ui.folds import FOLDS
 from pages._ui.look import frame
 from pages._ui.start import computed, decision, words
 from pages._ui.start.controls import Decision

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dpgp_core.data import Dataset
-from pages._ui.compare.contenders import FOLDS, contender
+from pages._ui.compare.contenders import contender
+from pages._ui.folds import FOLDS
 from pages._ui.look import frame, text
 from pages._ui.look.metric import Metric
 from pages._ui.model import Draw
