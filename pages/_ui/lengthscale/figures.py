@@ -61,10 +61,9 @@ def errors(table: SelectionTable, grid: Grid, budgets: Budgets, unit: str, y_uni
         mode="lines+markers",
         line={"color": PRIVATE},
     )
-    figure.add_hline(y=table.selected_rmse[column], line={"color": GUARANTEE, "dash": "dash"})
-    figure.add_annotation(
-        x=1, xref="paper", y=table.selected_rmse[column], text="expected after the private choice",
-        showarrow=False, yshift=10, xanchor="right", font={"color": GUARANTEE},
+    figure.add_scatter(  # named in the legend: beside the line it would lie on a curve
+        x=[min(grid.lengthscales), max(grid.lengthscales)], y=[table.selected_rmse[column]] * 2, mode="lines",
+        name="expected after the private choice", line={"color": GUARANTEE, "dash": "dash"},
     )  # fmt: skip
     figure.update_xaxes(title=f"lengthscale [{unit}]", type="log")
     figure.update_yaxes(title=f"expected error [{y_unit}]", rangemode="tozero")
