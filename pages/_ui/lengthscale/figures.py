@@ -1,11 +1,16 @@
-"""Figures of the lengthscale choice: tiles of probability, and errors against the lengthscale."""
+"""Figures of the lengthscale choice: tiles of probability, errors against the lengthscale, and the row of numbers."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import plotly.graph_objects as go
 
 from dpgp_core.selection.exponential import SelectionTable
-from pages._ui.lengthscale.choice import Budgets, Grid, label
+from pages._ui.lengthscale.choice import Budgets, Chosen, Grid, label
+from pages._ui.look import text
+from pages._ui.look.glossary import FIFTHS
+from pages._ui.look.metric import Metric
 from pages._ui.look.palette import GUARANTEE, NON_PRIVATE, PREDICTION_SCALE, PRIVATE
 from pages._ui.look.plots import finish
 
@@ -68,3 +73,22 @@ def errors(table: SelectionTable, grid: Grid, budgets: Budgets, unit: str, y_uni
     figure.update_xaxes(title=f"lengthscale [{unit}]", type="log")
     figure.update_yaxes(title=f"expected error [{y_unit}]", rangemode="tozero")
     return finish(figure, 430)
+
+
+def metrics(found: Chosen, unit: str, shown: Callable[[float], str], total: float, delta: float) -> list[Metric]:
+    """What is chosen and what it costs.
+
+    Args:
+        found: the chosen column.
+        unit: of the lengthscale.
+        shown: writes an error.
+        total: epsilon of choice and release together, at ``delta``.
+        delta: of the page.
+    """
+    return [
+        Metric("Error after the choice", shown(found.after), f"best {text.number(found.best_error)}"),
+        Metric("Most likely", f"{found.likeliest:g} {unit}", text.percent(found.probability)),
+        Metric("Best if known", f"{found.best:g} {unit}", "not private"),
+        Metric("Without privacy", shown(found.without), FIFTHS.beside, FIFTHS.help),
+        Metric("Choice and release", f"ε = {text.at_most(total)}", f"δ = {text.small(delta)}"),
+    ]
