@@ -21,6 +21,7 @@ from pages._ui import session
 from pages._ui.look import bar, bound, decks, glossary, maps, palette, state, tables, template, text
 from pages._ui.look.maps import Layer
 from pages._ui.look.metric import Metric
+from pages._ui.work import cached
 
 _HEXAGON = "hexagon"  # in the address
 TEACHING_NOTE = (
@@ -143,7 +144,8 @@ def hexagon_map(
 
     alt = f"Map of London hexagons coloured by {layer.title.lower()} [{layer.unit}]."
     with st.container(key=f"fitted_{key}"):
-        deck = decks.deck(cells, layer, kind, boroughs, picked)
+        around = cached.value("Drawing the boroughs", decks.boroughs) if boroughs else None
+        deck = decks.deck(cells, layer, kind, around, picked)
         st.pydeck_chart(deck, height=decks.HEIGHT, on_select=on_click, key=key, alt=alt)
     st.html(maps.legend(layer))
     _caption(key, alt, lambda: cells)
