@@ -46,7 +46,7 @@ if show:
     )
     if then is not None:
         st.markdown(pin.differences())
-        frame.metrics(pinned.metrics(then, curves, nonprivate, epsilon, shown), "pinned")
+        frame.metrics(pinned.metrics(then, curves, nonprivate, epsilon, scale), "pinned")
     pin.buttons(pinned.PAGE)
     values, limits, how, lesson = st.tabs(["Table", "What is possible", "How it is computed", "Try this"])
     with values:

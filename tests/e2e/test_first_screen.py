@@ -15,7 +15,6 @@ SCREENS = {  # width, height, largest title, least share of the picture in sight
     "desk": (1280, 720, 28, 0.6),
     "phone": (400, 800, 22, 0.4),
 }
-NO_EPSILON = ("excursion_sets", "attack")  # epsilon follows from other sliders there
 
 
 @pytest.fixture(params=SCREENS)
@@ -39,8 +38,8 @@ def test_question_answer_epsilon_and_picture_are_on_the_first_screen(screen, pat
     picture = page.locator(PICTURE).first.bounding_box()
     seen = (height - picture["y"]) / picture["height"]
     assert seen >= share, f"only {seen:.0%} of the picture is in sight"
-    if path not in NO_EPSILON:
-        boxes = [each.bounding_box() for each in page.get_by_role("slider", name=re.compile("ε: more")).all()]
-        assert any(box and 0 <= box["x"] < width and box["y"] + box["height"] <= height for box in boxes)
+    budget = page.get_by_role("slider", name=re.compile("(ε|s): more"))  # posterior paths: epsilon follows from s
+    boxes = [each.bounding_box() for each in budget.all()]
+    assert any(box and 0 <= box["x"] < width and box["y"] + box["height"] <= height for box in boxes)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= width

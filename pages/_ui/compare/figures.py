@@ -50,6 +50,7 @@ def errors(curves: dict[str, Curve], nonprivate: float, epsilon: float, target: 
     figure.update_yaxes(
         title=f"expected error [{scale.unit}]",
         type="log",
+        dtick="D2",  # 1, 2, 5
         range=[np.log10(0.8 * least), np.log10(min(most, 60 * least))],
     )
     figure = finish(figure, 560)
@@ -62,7 +63,7 @@ def with_pinned(figure: go.Figure, pinned: Pinned, contest: Contest, nonprivate:
     first = True
     for name, curve in pinned.moved(contest).items():
         figure.add_scatter(
-            x=CURVE_EPSILONS, y=scale.show(curve.mean), mode="lines", line=_line(name) | {"width": 1}, opacity=0.7,
+            x=CURVE_EPSILONS, y=scale.show(curve.mean), mode="lines", line=_line(name) | {"width": 1.2},
             name="pinned (A), thin" if first else f"pinned (A): {CONTENDERS[name].title}", legendgroup="pin",
             showlegend=first, hovertext=CONTENDERS[name].title,
         )  # fmt: skip

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import pandas as pd
@@ -56,15 +55,13 @@ def run(chosen: CompareSettings) -> Pinned:
     return Pinned(chosen.contest, chosen.epsilon, curves, computed.nonprivate(chosen.contest.model))
 
 
-def metrics(
-    pinned: Pinned, curves: dict[str, Curve], nonprivate: float, epsilon: float, shown: Callable[[float], str]
-) -> list[Metric]:
+def metrics(pinned: Pinned, curves: dict[str, Curve], nonprivate: float, epsilon: float, scale: Scale) -> list[Metric]:
     """Pinned and current figures, A | B.
 
     Args:
         pinned: A.
         curves, nonprivate, epsilon: of B.
-        shown: writes an error.
+        scale: writes errors.
     """
     a, b = words.ranking(pinned.curves, pinned.epsilon)[0], words.ranking(curves, epsilon)[0]
     best = a.title if a.name == b.name else f"{a.title} | {b.title}"
@@ -72,7 +69,7 @@ def metrics(
     return [
         Metric("A | B: ε", f"{pinned.epsilon:g} | {epsilon:g}", pin.change(pinned.epsilon, epsilon)),
         *(
-            Metric(f"A | B: {name}", f"{shown(then)} | {shown(now)}", pin.change(then, now), whose)
+            Metric(f"A | B: {name}", f"{scale.number(then)} | {scale.shown(now)}", pin.change(then, now), whose)
             for name, then, now, whose in rows
         ),
     ]

@@ -43,7 +43,11 @@ class Scale:
 
     def shown(self, value: float) -> str:
         """From the output's unit to words."""
-        return f"{text.number(self.show(value))} {self.short}"
+        return f"{self.number(value)} {self.short}"
+
+    def number(self, value: float) -> str:
+        """The same without its unit."""
+        return text.number(self.show(value))
 
     def back(self, shown: float) -> float:
         """From what is shown to the output's unit."""

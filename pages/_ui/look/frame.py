@@ -35,7 +35,7 @@ def heading(question: str, answer: str) -> None:
     st.title(question, anchor=False)
     with st.container(key="answer"):
         st.markdown(f'<div role="status" aria-live="polite">\n\n{answer}\n\n</div>', unsafe_allow_html=True)
-    bar.repeated_epsilon()
+    bar.repeated()
 
 
 @contextmanager
@@ -81,6 +81,22 @@ def overlay_banner(more: str = "Switch them off in the sidebar.") -> None:
         help="**Educational overlay.** True data, the non-private fit, and errors computed with them are here to teach "
         f"and are not themselves private. {more}",
     )
+
+
+def banners(simulated: str | None, overlay: bool) -> None:
+    """What kind of data is on screen, in one row.
+
+    Args:
+        simulated: where simulated data come from; None: they are real.
+        overlay: as ``overlay_banner``.
+    """
+    with st.container(horizontal=True, key="banners"):
+        if simulated is not None:
+            st.markdown(
+                ":blue-badge[:material/science: Simulated data]", help=f"They are {simulated}.", width="content"
+            )
+        if overlay:
+            overlay_banner()
 
 
 def needs_overlay(question: str) -> None:
