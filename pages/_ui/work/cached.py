@@ -14,7 +14,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from dpgp_core.data import Dataset
 from pages._ui import environment
 from pages._ui.model import load_dataset
-from pages._ui.visitor import token_in
+from pages._ui.visitor import known_by
 from pages._ui.work.engine import ClusterUnavailable
 from pages._ui.work.jobs import Answer, Jobs, WorkStopped
 from pages._ui.work.store import Lattice
@@ -120,8 +120,7 @@ def _visitor() -> str | None:
     context = get_script_run_ctx()
     if context is None:
         return None
-    cookies = st.context.cookies.to_dict()
-    return token_in(cookies, secure=True) or token_in(cookies, secure=False) or context.session_id
+    return known_by(st.context.cookies.to_dict()) or context.session_id
 
 
 @contextlib.contextmanager
