@@ -11,8 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pages._ui.work.jobs import Jobs, WorkStopped
+from pages._ui.work.jobs import Jobs
 from pages._ui.work.store import Lattice
+from pages._ui.work.tasks import WorkStopped
 from pages._ui.work.workers import Workers
 from tests.pages.work import beat, die, fill, number_of_process, refuse, scaled, tell, until_told
 from tests.waiting import PATIENCE, wait_until
@@ -143,7 +144,7 @@ def test_a_task_ends_after_its_time_and_a_clock_that_jumps_ends_none(workers, tm
     with monkeypatch.context() as clock:
         clock.setattr("time.time", lambda: 1e9 + 1e6 * next(jump))  # an hour and more at every look
         assert jobs.get(beat, str(tmp_path), 1.0).value == "done"
-    monkeypatch.setattr("pages._ui.work.jobs.LONGEST_SECONDS", 0.5)
+    monkeypatch.setattr("pages._ui.work.tasks.LONGEST_SECONDS", 0.5)
     with pytest.raises(WorkStopped, match=r"and was stopped; choose a coarser one"):
         jobs.get(beat, str(tmp_path), 60.0)
 
@@ -191,7 +192,7 @@ def test_what_belongs_to_one_session_is_kept_nowhere(workers, tmp_path):
         private = np.full(3, 123.0)
         assert (jobs.once(scaled, private, 2.0) == 246).all()
         assert jobs.held == 0
-        assert not jobs._tasks
+        assert not jobs._tasks._going
     assert not list(tmp_path.rglob("*"))
 
 

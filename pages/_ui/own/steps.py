@@ -32,7 +32,7 @@ from pages._ui.session import (
     Taken,
 )
 from pages._ui.work import cached
-from pages._ui.work.jobs import WorkStopped
+from pages._ui.work.tasks import WorkStopped
 
 _KINDS = {"zip": "application/zip", "html": "text/html", "svg": "image/svg+xml"}
 _DIALECTS = {"commas": "comma", "semicolons (decimal commas)": "semicolon", "tabs": "tab"}

@@ -16,8 +16,9 @@ from pages._ui import environment
 from pages._ui.model import load_dataset
 from pages._ui.visitor import known_by
 from pages._ui.work.engine import ClusterUnavailable
-from pages._ui.work.jobs import Answer, Jobs, WorkStopped
+from pages._ui.work.jobs import Answer, Jobs
 from pages._ui.work.store import Lattice
+from pages._ui.work.tasks import WorkStopped
 from pages._ui.work.waiting import Bar
 from pages._ui.work.workers import Workers
 

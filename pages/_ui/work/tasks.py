@@ -1,0 +1,140 @@
+"""Work that is going on: one task however many ask for it, stopped when nobody waits any more or it takes too much."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Hashable
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future
+from concurrent.futures import wait as wait_for
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from pebble import ProcessExpired
+
+from pages._ui.work.frames import Frames, Handed, packed
+from pages._ui.work.workers import Workers
+
+POLL_SECONDS = 0.1  # how often a waiting page is told how far its work is, and may move on instead
+
+LONGEST_SECONDS = 300.0  # of one task; nothing on a page takes a tenth of it
+
+_TOO_LONG = f"this setting took longer than {LONGEST_SECONDS:.0f} s and was stopped; choose a coarser one"
+_TOO_MUCH = "this setting took too much memory and was stopped; choose a coarser one"
+_KILLED = (
+    "the process that worked on it {how}, perhaps because the machine ran out of memory; try again, and if that does "
+    "not help, choose a coarser setting"
+)
+_NO_PROCESS = (
+    "the server could not start a process for it; try again, and if that does not help, tell whoever runs this server"
+)
+
+
+class WorkStopped(RuntimeError):
+    """A computation took too long or too much memory, and was ended."""
+
+
+class Waiting(Protocol):
+    """Called while a page waits, with the fraction done and the seconds expected; may raise to move on."""
+
+    def __call__(self, fraction: float, expected: float | None) -> None:
+        """Show it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """What is to be done.
+
+    Attributes:
+        function: importable by name.
+        args: what it takes.
+        reports: whether it takes ``progress``.
+        owner: who asks; see ``Workers.submit``.
+    """
+
+    function: Callable[..., Any]
+    args: tuple[Any, ...] | Handed = field(repr=False)
+    reports: bool = False
+    owner: Hashable | None = None
+
+
+@dataclass(eq=False)
+class _Task:
+    future: Future[Frames]
+    slot: int
+    waiting: int = 1
+    started: float | None = None
+
+    def took_too_long(self) -> bool:
+        """Whether it has run for longer than a task may, by a clock that nobody sets."""
+        if self.started is None and self.future.running():
+            self.started = time.monotonic()
+        return self.started is not None and time.monotonic() - self.started > LONGEST_SECONDS
+
+
+@dataclass(eq=False)
+class Tasks:
+    """The tasks that run or wait for their turn, by what they compute."""
+
+    _going: dict[Hashable, _Task] = field(default_factory=dict, init=False)
+    _seconds: dict[str, float] = field(default_factory=dict, init=False)  # that a function took the last time
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
+
+    def done(self, workers: Workers, key: Hashable, work: Work, waiting: Waiting | None) -> Frames:
+        """The result in bytes, of a task that is begun or joined.
+
+        Raises:
+            WorkStopped: it was ended; the message says what to do.
+        """
+        start = time.perf_counter()
+        while True:
+            try:
+                frames = self._shared(workers, key, work, waiting)
+            except CancelledError:
+                continue  # another session gave this task up just as we joined it
+            except MemoryError:
+                raise WorkStopped(_TOO_MUCH) from None
+            except ProcessExpired as error:
+                raise WorkStopped(_KILLED.format(how=_end(error.exitcode))) from None
+            except BrokenProcessPool:
+                raise WorkStopped(_NO_PROCESS) from None
+            self._seconds[work.function.__qualname__] = time.perf_counter() - start
+            return frames
+
+    def _shared(self, workers: Workers, key: Hashable, work: Work, waiting: Waiting | None) -> Frames:
+        """Join the task of this key, or begin it; wait for its result, and leave it."""
+        task = self._joined(workers, key, work)
+        try:
+            while not wait_for([task.future], POLL_SECONDS, FIRST_COMPLETED).done:
+                workers.look()
+                if task.took_too_long():
+                    raise WorkStopped(_TOO_LONG)
+                if waiting is not None:
+                    waiting(workers.fraction(task.slot), self._seconds.get(work.function.__qualname__))
+            return task.future.result()
+        finally:
+            self._leave(key, task)
+
+    def _joined(self, workers: Workers, key: Hashable, work: Work) -> _Task:
+        with self._lock:
+            task = self._going.get(key)
+            if task is not None:
+                task.waiting += 1
+                return task
+            submitted = workers.submit(packed, work.function, work.args, reports=work.reports, owner=work.owner)
+            self._going[key] = task = _Task(*submitted)
+            return task
+
+    def _leave(self, key: Hashable, task: _Task) -> None:
+        with self._lock:
+            task.waiting -= 1
+            if task.waiting == 0:
+                if self._going.get(key) is task:
+                    del self._going[key]
+                task.future.cancel()  # does nothing to one that is done
+
+
+def _end(exitcode: int | None) -> str:
+    """How a process ended, to follow its name in a sentence."""
+    return f"was killed (signal {-exitcode})" if exitcode and exitcode < 0 else f"ended unexpectedly (code {exitcode})"
