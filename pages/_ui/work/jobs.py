@@ -75,9 +75,12 @@ class Jobs:
                 return Answer(self._kept[key][0], False, time.perf_counter() - start)
         if self.lattice is not None and (saved := self.lattice.load(key)) is not None:
             return Answer(self._keep(key, *saved), False, time.perf_counter() - start)
-        work = Work(function=function, args=(*given, *settings), reports=reports, owner=self.owner())
-        frames = self._compute(self.workers, key, work, waiting, here)
-        value = self._keep(key, unpack(frames), sum(map(len, frames)))
+
+        def keep(frames: Frames) -> T:
+            return cast(T, self._keep(key, unpack(frames), sum(map(len, frames))))
+
+        work = Work(function=function, args=(*given, *settings), reports=reports, owner=self.owner(), keep=keep)
+        value = keep(self._compute(self.workers, key, work, waiting, here))
         if self.lattice is not None:
             self.lattice.save(key, value)
         return Answer(value, True, time.perf_counter() - start)

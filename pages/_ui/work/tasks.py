@@ -19,6 +19,7 @@ from pages._ui.work.workers import Workers
 POLL_SECONDS = 0.1  # how often a waiting page is told how far its work is, and may move on instead
 
 LONGEST_SECONDS = 300.0  # of one task; nothing on a page takes a tenth of it
+KEPT_SECONDS = 60.0  # that a postponed task goes on for
 
 _TOO_LONG = f"this setting took longer than {LONGEST_SECONDS:.0f} s and was stopped; choose a coarser one"
 _TOO_MUCH = "this setting took too much memory and was stopped; choose a coarser one"
@@ -35,11 +36,15 @@ class WorkStopped(RuntimeError):
     """A computation took too long or too much memory, and was ended."""
 
 
-class Waiting(Protocol):
-    """Called while a page waits, with the fraction done and the seconds expected; may raise to move on."""
+class Postponed(RuntimeError):
+    """A page has waited long enough; its work goes on for a while, so that whoever looks again finds it."""
 
-    def __call__(self, fraction: float, expected: float | None) -> None:
-        """Show it."""
+
+class Waiting(Protocol):
+    """Called while a page waits; may raise to move on, or ``Postponed`` to have the work go on meanwhile."""
+
+    def __call__(self, fraction: float, expected: float | None, crowded: bool) -> None:
+        """Show the fraction done and the seconds expected; ``crowded``: others wait for a process too."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,12 +56,14 @@ class Work:
         args: what it takes.
         reports: whether it takes ``progress``.
         owner: who asks; see ``Workers.submit``.
+        keep: takes a result that nobody waits for; None: then nothing goes on that nobody waits for.
     """
 
     function: Callable[..., Any]
     args: tuple[Any, ...] | Handed = field(repr=False)
     reports: bool = False
     owner: Hashable | None = None
+    keep: Callable[[Frames], object] | None = None
 
 
 @dataclass(eq=False)
@@ -74,10 +81,18 @@ class _Task:
 
 
 @dataclass(eq=False)
+class _Postponed:
+    key: Hashable
+    task: _Task
+    since: float = field(default_factory=time.monotonic)
+
+
+@dataclass(eq=False)
 class Tasks:
     """The tasks that run or wait for their turn, by what they compute."""
 
     _going: dict[Hashable, _Task] = field(default_factory=dict, init=False)
+    _postponed: dict[Hashable, _Postponed] = field(default_factory=dict, init=False)  # one at most of each owner
     _seconds: dict[str, float] = field(default_factory=dict, init=False)  # that a function took the last time
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
 
@@ -105,14 +120,19 @@ class Tasks:
     def _shared(self, workers: Workers, key: Hashable, work: Work, waiting: Waiting | None) -> Frames:
         """Join the task of this key, or begin it; wait for its result, and leave it."""
         task = self._joined(workers, key, work)
+        self._give_up(work.owner)
         try:
             while not wait_for([task.future], POLL_SECONDS, FIRST_COMPLETED).done:
                 workers.look()
                 if task.took_too_long():
                     raise WorkStopped(_TOO_LONG)
                 if waiting is not None:
-                    waiting(workers.fraction(task.slot), self._seconds.get(work.function.__qualname__))
+                    expected = self._seconds.get(work.function.__qualname__)
+                    waiting(workers.fraction(task.slot), expected, workers.crowded)
             return task.future.result()
+        except Postponed:
+            self._postpone(key, task, work)
+            raise
         finally:
             self._leave(key, task)
 
@@ -125,6 +145,33 @@ class Tasks:
             submitted = workers.submit(packed, work.function, work.args, reports=work.reports, owner=work.owner)
             self._going[key] = task = _Task(*submitted)
             return task
+
+    def _postpone(self, key: Hashable, task: _Task, work: Work) -> None:
+        """Have a task go on without its page, until its owner asks for something else or ``KEPT_SECONDS`` are over."""
+        if work.keep is None or work.owner is None:
+            return
+        keep = work.keep
+        with self._lock:
+            task.waiting += 1
+            self._postponed[work.owner] = _Postponed(key, task)
+
+        def done(future: Future[Frames]) -> None:
+            if not future.cancelled() and future.exception() is None:
+                keep(future.result())
+
+        task.future.add_done_callback(done)
+        timer = threading.Timer(KEPT_SECONDS + 1, self._give_up, (None,))
+        timer.daemon = True
+        timer.start()
+
+    def _give_up(self, owner: Hashable | None) -> None:
+        """Leave what this owner, who asks again, has postponed; and what others have not come back for."""
+        now = time.monotonic()
+        with self._lock:
+            old = [who for who, each in self._postponed.items() if who == owner or now - each.since > KEPT_SECONDS]
+            left = [self._postponed.pop(who) for who in old]
+        for each in left:
+            self._leave(each.key, each.task)
 
     def _leave(self, key: Hashable, task: _Task) -> None:
         with self._lock:
