@@ -17,13 +17,13 @@ from ..bayes.cell_stages import CellReleased, CellSetting, Reader, cell_mixture,
 from ..bayes.intervals import Mixture, side_by_side
 from ..bayes.measuring import promise_of
 from ..bayes.models import Model
+from ..bayes.settings import BayesSettings
 from ..data import Dataset
 from ..gp.exact import check_columns
 from ..measurement.cell_statistics import CellStatistics
 from ..measurement.cells import CellCounts
 from .base import TEACHING, NotPrivate
 from .bayes_release import BayesRelease, MixtureUncertainty, TeachingBayesRelease
-from .bayes_settings import BayesSettings
 
 LOOSER = 100  # gap of strategies over cells against the one asked for: they are planned anew for each draw
 

@@ -14,6 +14,7 @@ from ..bayes.measuring import Setting, measure_exactly, measure_for_teaching, me
 from ..bayes.models import places_of, typical_models, weights_of
 from ..bayes.planning import importance_of, plan_stages, rescaled, stage_multipliers
 from ..bayes.released import observed_of
+from ..bayes.settings import BayesSettings
 from ..bayes.stages import posterior
 from ..data import Dataset
 from ..gp.exact import check_columns
@@ -22,7 +23,6 @@ from ..measurement.statistics import Statistics
 from .base import TEACHING, NotPrivate
 from .bayes_cells import CellPlan, measure_cells, plan_cells, reread_cells
 from .bayes_release import BayesPlan, BayesRelease, MixtureUncertainty, TeachingBayesRelease
-from .bayes_settings import BayesSettings
 
 PLANNED_WITHOUT = 1e-4  # of the prior variance, left out of what strategies are planned with: far below every noise
 

@@ -53,7 +53,8 @@ def test_every_dataset_draws(open_page, dataset):
     assert {entry.title for entry in contenders.CONTENDERS.values()} <= set(traces(app))
 
 
-def test_errors_fall_with_epsilon():
+def test_errors_fall_with_epsilon(monkeypatch):
+    monkeypatch.setattr(contenders, "GAP", 0.1)
     data, contest = load_dataset("kung"), contenders.Contest(Model("kung", "EQ", 25.0, 0.3), 0.01, 10, 6)
     for name in contenders.CONTENDERS:
         mean = contenders.curve(data, contest, name).mean

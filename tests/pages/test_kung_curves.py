@@ -38,7 +38,7 @@ def width(band):
 
 
 @pytest.fixture
-def stages(monkeypatch):
+def stages(cold, monkeypatch):
     """Counts how often stage 1 (C) and stage 2 (lambda, M) really run."""
     calls: Counter[str] = Counter()
     for name in ("stage_matrix", "stage_plan"):

@@ -24,7 +24,7 @@ from dpgp_core.evaluation.cross_validation import held_out_matrices, k_folds
 from dpgp_core.evaluation.errors import rmse
 from dpgp_core.mechanisms import CATALOGUE
 from dpgp_core.mechanisms.base import Mechanism
-from dpgp_core.mechanisms.catalogue import Parameters
+from dpgp_core.mechanisms.entry import Parameters
 from pages._ui.model import Model, clip_of
 from pages._ui.work.engine import engine, run_on
 
