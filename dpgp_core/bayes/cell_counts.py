@@ -82,6 +82,11 @@ def counts_given(grid: CellGrid, n: int, B: FloatArray, noise_sd: float, z: Floa
     return Counts(found * (n / found.sum()), (covariance + covariance.T) / 2)
 
 
+def public_counts(grid: CellGrid, X: FloatArray) -> Counts:
+    """The numbers of records in the cells where inputs X (n, D) are public: exact, and free."""
+    return Counts(np.bincount(grid.place(X), minlength=grid.size).astype(float), np.zeros((grid.size, grid.size)))
+
+
 def _root(grid: CellGrid, n: int) -> FloatArray:
     kernel = EQ(variance=_VARIANCE * (n / grid.size) ** 2, lengthscale=sides(grid.box, _LENGTHSCALE))
     return factorise(kernel, grid.centres, 1e-6).features.values()
