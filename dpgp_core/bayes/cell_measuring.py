@@ -105,7 +105,12 @@ def cell_statistics(
         released: counts and their noisy numbers.
         stages: residual sums.
         promise: the guarantee as plain JSON values.
+
+    Raises:
+        TypeError: counts are public.
     """
+    if not isinstance(released.counts, CellCounts):
+        raise TypeError("files hold counts that were measured; where inputs are public, keep the release itself")
     return CellStatistics(
         counts=released.counts,
         z=released.z,

@@ -88,6 +88,6 @@ class Ahead:
     def _idle(self) -> bool:
         return self._jobs.workers is not None and self._jobs.workers.has_room()
 
-    def _give_way(self, fraction: float, expected: float | None) -> None:
+    def _give_way(self, fraction: float, expected: float | None, crowded: bool) -> None:
         if self._ended or (self._jobs.workers is not None and self._jobs.workers.has_queue()):
             raise _GivenUp

@@ -8,15 +8,17 @@ import time
 import streamlit as st
 
 from pages._ui import session
+from pages._ui.work.tasks import Postponed
 
 _QUIET_SECONDS = 0.3  # below it, showing anything would only flicker
+PATIENCE_SECONDS = 12.0  # of a page, for all that it waits for together, while others wait too
 _ESTIMATE_SECONDS = 3.0  # above it, say how long the rest will take
 _RUN = threading.local()
 
 
 def reserve() -> None:
-    """Keep a place at the top of the page, always the same one, so that nothing below it jumps."""
-    _RUN.place = st.empty()
+    """A page begins: keep a place at its top, always the same one, so that nothing below it jumps."""
+    _RUN.place, _RUN.start = st.empty(), time.monotonic()
 
 
 class Bar:
@@ -24,15 +26,23 @@ class Bar:
 
     Args:
         what: what is being computed, for the reader.
+        postpones: ends the page's wait after ``PATIENCE_SECONDS`` while others wait for a process too.
     """
 
-    def __init__(self, what: str) -> None:
-        self.what, self.start = what, time.perf_counter()
+    def __init__(self, what: str, postpones: bool = False) -> None:
+        self.what, self.start, self.postpones = what, time.perf_counter(), postpones
         self.place = getattr(_RUN, "place", None)
         self.shown = False
 
-    def __call__(self, fraction: float, expected: float | None) -> None:
-        """Update it; streamlit stops the run here if the visitor has moved on."""
+    def __call__(self, fraction: float, expected: float | None, crowded: bool) -> None:
+        """Update it; streamlit stops the run here if the visitor has moved on.
+
+        Raises:
+            Postponed: the page has waited for too long, and there are others.
+        """
+        begun = getattr(_RUN, "start", None)
+        if self.postpones and crowded and begun is not None and time.monotonic() - begun > PATIENCE_SECONDS:
+            raise Postponed(self.what)
         elapsed = time.perf_counter() - self.start
         if self.place is None or elapsed < _QUIET_SECONDS:
             session.CARRIED.find()  # a yield point, as every look at the session is

@@ -104,6 +104,12 @@ class Workers:
         turn.take_over(work)
         self.look()
 
+    @property
+    def crowded(self) -> bool:
+        """Whether there is more to do than processes for it."""
+        with self._lock:
+            return bool(self._turns.waiting) or len(self._turns.running) > self._turns.places
+
     def fraction(self, slot: int) -> float:
         """How much of the task in ``slot`` is done, in [0, 1]; 0 if it does not say."""
         return float(self._fractions[slot]) if slot >= 0 else 0.0
