@@ -27,7 +27,8 @@ from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
 from dpgp_core.gp.pivoted import factorise
 from dpgp_core.kernels import EQ
-from dpgp_core.strategies.bayes import RiskModel, bayes, risk_without_privacy
+from dpgp_core.strategies.bayes import bayes, risk_without_privacy
+from dpgp_core.strategies.risk_model import RiskModel
 
 DATA = {"kung": {}, "kung2": {"dims": 2}, "london_hexes": {}, "london_sales": {}}
 AUTO = ((1 / 16, 1 / 8, 1 / 4, 1 / 2), (0.1, 0.2, 0.4))

@@ -10,7 +10,8 @@ from ..arrays import FloatArray
 from ..gp.pivoted import factorise
 from ..kernels import EQ
 from ..measurement.integers import GRID, strategy_integers
-from ..strategies.bayes import RiskModel, bayes
+from ..strategies.bayes import bayes
+from ..strategies.risk_model import RiskModel
 from .cell_grid import CellGrid, sides
 
 _LENGTHSCALE = 0.15  # of the box's sides: how fast the density of records may vary

@@ -8,7 +8,8 @@ import numpy as np
 
 from ..arrays import FloatArray
 from ..measurement.integers import GRID, strategy_integers
-from ..strategies.bayes import RiskModel, bayes
+from ..strategies.bayes import bayes
+from ..strategies.risk_model import RiskModel
 from .cell_filter import CellModel, CellState, Linear
 
 _LEAST_WEIGHT = 0.02  # of a kernel that is planned for

@@ -14,12 +14,15 @@ import numpy as np
 from ..arrays import FloatArray
 from ..gp.clipping import clipped
 from ..measurement.integers import GRID, strategy_integers
-from ..strategies.bayes import RiskModel, bayes, grouped
+from ..strategies.bayes import bayes, grouped
+from ..strategies.risk_model import RiskModel, in_common_basis
 from ..strategies.strategy import Strategy
 from .filter import State
+from .leading import LEAST, leading
 from .models import Places
 from .stages import CLIP, Observed, PlannedStage, after, next_intervals, start
 
+MANY = 1000  # records above which plans rest on what stands out from the noise
 _OF_RISK = 1e-3  # share of the whole risk that need not be avoided: a twentieth of a per cent of the error
 _OF_GAP = 0.1  # or this of the gap asked for, where that is more
 
@@ -42,6 +45,10 @@ def plan_stages(
 ) -> tuple[PlannedStage, ...]:
     """Strategies of all stages, from public quantities alone: what the stages would do if every z were expected.
 
+    Above ``MANY`` records, each stage is planned with what stands out of the covariance that is left (see ``leading``),
+    in a basis that the models share, and starts from the stage before: risks, bounds and gaps are those of that
+    covariance, which is the models' own to a thousandth of the noise along any direction.
+
     Args:
         places: each model at the records and at the targets, whose f is to be predicted.
         prior_weights: of the models (M,), sum 1.
@@ -55,12 +62,18 @@ def plan_stages(
     targets = len(places[0].variance) - places[0].n
     share = np.full(targets, 1 / targets) if importance is None else importance
     weights, planned, groups = prior_weights[None], list[PlannedStage](), None
+    last, many = None, places[0].n > MANY
     of_risk = max(_OF_RISK, _OF_GAP * gap)
     states, (low, high) = start(places, half_range, draws=1)
     for s in multipliers:
+        if many:
+            places, states = zip(*map(leading, places, states), strict=True)
         models = risk_models(places, prior_weights, states, low, high, share)
+        if many:
+            models = in_common_basis(models, LEAST)
         groups = grouped(models) if groups is None else groups
-        strategy = on_the_grid(bayes(models, s**2, gap=gap, of_risk=of_risk, groups=groups))
+        strategy = on_the_grid(bayes(models, s**2, gap=gap, of_risk=of_risk, groups=groups, start=last))
+        last = strategy.B if many else None
         planned.append(PlannedStage(strategy=strategy, noise_multiplier=s))
         # z = 0 is expected, and leaves every mean at 0
         observed = Observed(strategy.B, low, high, s, np.zeros((1, strategy.rank)))

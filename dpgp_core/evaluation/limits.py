@@ -22,7 +22,8 @@ from ..checks import check_positive
 from ..gp.exact import check_columns
 from ..gp.pivoted import factorise
 from ..kernels import Kernel
-from ..strategies.bayes import RiskModel, bayes, risk_without_privacy
+from ..strategies.bayes import bayes, risk_without_privacy
+from ..strategies.risk_model import RiskModel
 
 _TOLERANCE = 1e-12  # of the prior variance, left out of the features
 _NOT_NOISE = 1e-6  # of the prior variance, where the information is about f itself

@@ -12,7 +12,6 @@ sum, which is operator concave (Anderson and Duffin 1969): the risk is convex on
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,50 +21,13 @@ from .bayes_solver import minimise_risk
 from .certificate import lower_bound
 from .grouping import Labels, nearest_of_spread, sums
 from .mixture_risk import MixtureRisk
+from .risk_model import RiskModel, features, of_sums
 from .strategy import Strategy
 
 LARGEST_RANK = 256
 _UNGROUPED, _GROUPS = 1000, 600  # records up to which none share a column at first; groups above
 _FEWER = 8  # rows by which the strategy of records may have fewer than that of groups
 _RANK_TOLERANCE = 1e-6  # singular values of the targets below this share of the largest are not asked for
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class RiskModel:
-    """One model of a mixture; K = diag(noise) + root diag(signs) root^T must be positive definite.
-
-    Args:
-        noise: (n,) > 0, in squared model units.
-        root: (n, k).
-        targets: F (n, m) = K_f* W^(1/2), or any matrix with the same F F^T.
-        prior_risk: tr W K_**, the risk when nothing is measured.
-        weight: pi_m > 0 of this model in the mixture.
-        signs: (k,) of +-1; None: all +1. A covariance that is left after earlier measurements has negative parts.
-
-    Raises:
-        ValueError: a value above is out of range or of the wrong shape.
-    """
-
-    noise: FloatArray
-    root: FloatArray
-    targets: FloatArray
-    prior_risk: float
-    weight: float = 1.0
-    signs: FloatArray | None = None
-
-    def __post_init__(self) -> None:
-        n = len(self.noise)
-        if self.noise.shape != (n,) or n == 0 or not (np.isfinite(self.noise).all() and (self.noise > 0).all()):
-            raise ValueError("noise must be n >= 1 finite variances above 0; add a small one where there is none")
-        for name, matrix in (("root", self.root), ("targets", self.targets)):
-            if matrix.ndim != 2 or len(matrix) != n or not np.isfinite(matrix).all():
-                raise ValueError(f"{name} must be a finite matrix with {n} rows like noise, got shape {matrix.shape}")
-        if self.targets.shape[1] == 0:
-            raise ValueError("targets must have at least one column")
-        if self.signs is not None and (self.signs.shape != self.root.shape[1:] or not (np.abs(self.signs) == 1).all()):
-            raise ValueError(f"signs must be {self.root.shape[1]} numbers +1 or -1, one per column of root")
-        check_positive("weight", self.weight)
-        check_positive("prior_risk", self.prior_risk)
 
 
 def risk(models: Sequence[RiskModel], B: FloatArray, t: float) -> float:
@@ -115,7 +77,8 @@ def bayes(
         gap: stop when at most this share of the excess over the risk without privacy may be avoidable.
         of_risk: or when at most this share of the whole risk is: where privacy costs next to nothing, the last bit
             of that is not worth the time.
-        start: a B (any number of rows, n) to start from, for example that of another t.
+        start: a B (any number of rows, n) to start from, for example that of another t; its columns' sums over
+            ``groups``, where these are given.
         max_iterations: evaluations of the risk at most, about. A strategy is returned in any case.
         groups: labels (n,) of 0, 1, ... for records that share a column at first, so that most steps cost as much
             as there are groups; by default those of ``grouped``. The columns then part as far as the gap asks for it.
@@ -138,9 +101,10 @@ def bayes(
     used, fewest = 0, 0
     if start is None and groups is None:
         groups = grouped(models)
-    if start is None and groups is not None and groups.max() + 1 < n:
-        small = _mixture(_of_sums(models, groups), t)
-        coarse = minimise_risk(small, min(r, small.n), gap / 2, None, max_iterations, of_risk / 2)
+    if groups is not None and groups.max() + 1 < n:
+        small = _mixture(of_sums(models, groups), t)
+        first = None if start is None else sums(start.T, groups).T
+        coarse = minimise_risk(small, min(r, small.n), gap / 2, first, max_iterations, of_risk / 2)
         start, used, fewest = coarse.B[:, groups], coarse.used, max(len(coarse.B) - _FEWER, 0)
     found = minimise_risk(mixture, r, gap, start, max(max_iterations - used, 1), of_risk, fewest)
     excess = found.risk - mixture.least
@@ -157,28 +121,7 @@ def grouped(models: Sequence[RiskModel]) -> Labels | None:
     """600 groups of records whose rows of the roots are near; None for 1,000 records or fewer, which stay apart."""
     if len(models[0].noise) <= _UNGROUPED:
         return None
-    return nearest_of_spread(_features(models), _GROUPS)
-
-
-def _features(models: Sequence[RiskModel]) -> FloatArray:
-    """Roots in units of the noise, side by side; records with near rows want near columns."""
-    distinct = {id(model.root): np.sqrt(model.weight / model.noise.mean()) * model.root for model in models}
-    return np.hstack(list(distinct.values()))
-
-
-def _of_sums(models: Sequence[RiskModel], groups: Labels) -> list[RiskModel]:
-    """Models of the groups' sums; arrays that are one stay one."""
-    known: dict[int, FloatArray] = {}
-
-    def summed(values: FloatArray) -> FloatArray:
-        if id(values) not in known:
-            known[id(values)] = sums(values, groups)
-        return known[id(values)]
-
-    return [
-        replace(model, noise=summed(model.noise), root=summed(model.root), targets=summed(model.targets))
-        for model in models
-    ]
+    return nearest_of_spread(features(models), _GROUPS)
 
 
 def _rank(targets: FloatArray) -> int:

@@ -16,9 +16,10 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from ..arrays import FloatArray
-from .strategy import Model
+from .risk_model import RiskModel
 
 _IN_SPAN = 1e-12  # relative part of the targets outside the root's span that counts as rounding
+_NO_TARGET = 1e-14  # of the largest squared singular value of the targets: below, rounding
 _OVER_NOISE = 0.3  # standard deviation along a direction over the noise's: below, the noise alone tells enough
 
 
@@ -63,22 +64,33 @@ class MixtureRisk:
         least: risk when the outputs themselves are known, sum_m pi_m (tr W K_** - tr F^T K^-1 F).
     """
 
-    def __init__(self, models: Sequence[Model], t: float) -> None:
+    def __init__(self, models: Sequence[RiskModel], t: float) -> None:
         self.n, self.t = len(models[0].noise), t
         self.shapes: list[FloatArray] = []
-        kinds: list[list[Model]] = []
+        kinds: list[list[RiskModel]] = []
         for model in models:
             same = next((kind for kind in kinds if _same(kind[0], model)), None)
             if same is None:
                 kinds.append([model])
             else:
                 same.append(model)
-        bases: list[FloatArray] = []
-        self._families = [self._family(kind, bases) for kind in kinds]
-        self.basis = np.hstack(bases)
+        if models[0].basis is not None:
+            self.basis = models[0].basis
+            self._families = [self._given(kind) for kind in kinds]
+        else:
+            bases: list[FloatArray] = []
+            self._families = [self._family(kind, bases) for kind in kinds]
+            self.basis = np.hstack(bases)
         self._grams: dict[int, FloatArray] = {}  # Q^T N^-1 Q of each member
 
-    def _family(self, models: list[Model], bases: list[FloatArray]) -> Family:
+    def _given(self, models: list[RiskModel]) -> Family:
+        """In the basis that the models share."""
+        root, signs = models[0].root, models[0].signs
+        members = [Member(*self._shape(m.noise), m.weight, m.prior_risk) for m in models]
+        signs = np.ones(root.shape[1]) if signs is None else signs
+        return Family(slice(0, len(root)), root, _spanning(models[0].targets), signs, members)
+
+    def _family(self, models: list[RiskModel], bases: list[FloatArray]) -> Family:
         root, targets, signs = models[0].root, models[0].targets, models[0].signs
         Q = _orthonormal(root)
         if np.linalg.norm(targets - Q @ (Q.T @ targets)) > _IN_SPAN * np.linalg.norm(targets):
@@ -86,7 +98,7 @@ class MixtureRisk:
         start = sum(basis.shape[1] for basis in bases)
         bases.append(Q)
         members = [Member(*self._shape(m.noise), m.weight, m.prior_risk) for m in models]
-        E = narrow(Q.T @ targets)  # fewer columns, the same F F^T
+        E = _spanning(Q.T @ targets)  # fewer columns, the same F F^T
         signs = np.ones(root.shape[1]) if signs is None else signs
         return Family(slice(start, start + Q.shape[1]), Q.T @ root, E, signs, members)
 
@@ -118,7 +130,10 @@ class MixtureRisk:
         """sum_m pi_m (tr W K_** - tr F^T K^-1 F)."""
         total = 0.0
         for family, member in self.members:
-            known = np.trace(self.inverse_products(family, member, self._targets_of(family))[1])
+            gram, T = self._gram(family, member), family.T
+            onto = gram @ family.E  # Q^T N^-1 F
+            inner = np.linalg.solve(np.diag(family.signs) + T.T @ gram @ T, T.T @ onto)
+            known = np.vdot(family.E, onto) - np.vdot(onto, T @ inner)
             total += member.weight * (member.prior_risk - float(known))
         return total
 
@@ -128,19 +143,24 @@ class MixtureRisk:
         K^-1 = N^-1 - N^-1 U (diag(signs) + U^T N^-1 U)^-1 U^T N^-1, U the root and N the noise.
         """
         Q, T, noise = self.basis[:, family.columns], family.T, member.level * self.shapes[member.shape]
-        if id(member) not in self._grams:
-            self._grams[id(member)] = Q.T @ (Q / noise[:, None])
-        gram, scaled = self._grams[id(member)], A / noise[:, None]
+        gram, scaled = self._gram(family, member), A / noise[:, None]
         onto = scaled.T @ Q  # A^T N^-1 Q
         inner = T @ np.linalg.solve(np.diag(family.signs) + T.T @ gram @ T, (onto @ T).T)
         own: FloatArray = A.T @ scaled - onto @ inner
         with_targets: FloatArray = (onto - inner.T @ gram) @ family.E
         return own, with_targets
 
+    def _gram(self, family: Family, member: Member) -> FloatArray:
+        """Q^T N^-1 Q."""
+        if id(member) not in self._grams:
+            Q = self.basis[:, family.columns] / np.sqrt(self.shapes[member.shape])[:, None]
+            self._grams[id(member)] = (Q.T @ Q) / member.level
+        return self._grams[id(member)]
+
     def at(self, B: FloatArray) -> Point:
         """The risk at B (r, n)."""
         BQ, risk, J = B @ self.basis, 0.0, []
-        grams = [(B * shape) @ B.T for shape in self.shapes]
+        grams = [scaled @ scaled.T for scaled in (B * np.sqrt(shape) for shape in self.shapes)]
         for family in self._families:
             BU, BF = BQ[:, family.columns] @ family.T, BQ[:, family.columns] @ family.E
             signal = (BU * family.signs) @ BU.T
@@ -163,7 +183,7 @@ class MixtureRisk:
                 JE, JJ = JE + member.weight * J, JJ + gram
                 grams[member.shape] += member.level * gram
             BU = point.BQ[:, family.columns] @ family.T
-            signal[:, family.columns] = JE @ family.E.T - ((JJ @ BU) * family.signs) @ family.T.T
+            signal[:, family.columns] += JE @ family.E.T - ((JJ @ BU) * family.signs) @ family.T.T
         total = signal @ self.basis.T
         for gram, shape in zip(grams, self.shapes, strict=True):
             total -= gram @ (point.B * shape)
@@ -194,19 +214,16 @@ class MixtureRisk:
     @cached_property
     def above_noise(self) -> FloatArray:
         """Orthonormal columns (n, q): the directions of the models' roots that stand out from their mean noises."""
-        roots = []
+        roots: dict[int, list[FloatArray]] = {}
         for family in self._families:
             noise = min(member.level for member in family.members)
-            roots.append(self.basis[:, family.columns] @ (family.T[:, family.signs > 0] / np.sqrt(noise)))
+            roots.setdefault(family.columns.start, []).append(family.T[:, family.signs > 0] / np.sqrt(noise))
+        parts = [narrow(np.hstack(each)) for each in roots.values()]
         # singular vectors by the Gram matrix: its rounding lies far below what stands out
-        stacked = np.hstack(roots)
+        stacked = np.hstack([self.basis[:, start : start + len(C)] @ C for start, C in zip(roots, parts, strict=True)])
         values, vectors = np.linalg.eigh(stacked.T @ stacked)
         above = values > _OVER_NOISE**2
         return np.asarray(stacked @ (vectors[:, above] / np.sqrt(values[above])))
-
-    def _targets_of(self, family: Family) -> FloatArray:
-        targets: FloatArray = self.basis[:, family.columns] @ family.E
-        return targets
 
 
 def narrow(H: FloatArray) -> FloatArray:
@@ -217,7 +234,14 @@ def narrow(H: FloatArray) -> FloatArray:
     return R.T
 
 
-def _same(a: Model, b: Model) -> bool:
+def _spanning(E: FloatArray) -> FloatArray:
+    """A matrix with the same E E^T, as far as rounding tells, and as few columns as that takes."""
+    values, vectors = np.linalg.eigh(E.T @ E)
+    spanning: FloatArray = E @ vectors[:, values >= _NO_TARGET * values[-1]]
+    return spanning
+
+
+def _same(a: RiskModel, b: RiskModel) -> bool:
     pairs = ((a.root, b.root), (a.targets, b.targets), (a.signs, b.signs))
     return all(x is y or (x is not None and y is not None and np.array_equal(x, y)) for x, y in pairs)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 from ..arrays import FloatArray
 
@@ -36,20 +35,3 @@ class Strategy:
     def rank(self) -> int:
         """Number r of combinations measured."""
         return int(self.B.shape[0])
-
-
-class Model(Protocol):
-    """What is read of a model; see ``bayes.RiskModel``."""
-
-    @property
-    def noise(self) -> FloatArray: ...  # noqa: D102
-    @property
-    def root(self) -> FloatArray: ...  # noqa: D102
-    @property
-    def targets(self) -> FloatArray: ...  # noqa: D102
-    @property
-    def prior_risk(self) -> float: ...  # noqa: D102
-    @property
-    def weight(self) -> float: ...  # noqa: D102
-    @property
-    def signs(self) -> FloatArray | None: ...  # noqa: D102

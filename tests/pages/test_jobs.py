@@ -110,7 +110,7 @@ def test_postponed_work_goes_on_and_whoever_looks_again_finds_it(workers, tmp_pa
         jobs.get(until_told, str(tmp_path), waiting=postpone)
     assert len(jobs._tasks._going) == 1
     (tmp_path / "go").touch()
-    wait_until(lambda: jobs.keeps(until_told, str(tmp_path)), "a result that nobody waits for")
+    wait_until(lambda: jobs.find(until_told, str(tmp_path)) is not None, "a result that nobody waits for")
     assert not jobs.get(until_told, str(tmp_path)).computed
 
 

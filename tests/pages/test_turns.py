@@ -14,7 +14,7 @@ from pages._ui.work.jobs import Jobs
 from pages._ui.work.turns import SLOW_SECONDS, Turn, Turns
 from pages._ui.work.workers import Workers
 from tests.pages.work import beat, scaled
-from tests.waiting import PATIENCE
+from tests.waiting import PATIENCE, wait_until
 
 
 @pytest.fixture
@@ -141,7 +141,7 @@ def test_few_pages_are_made_at_once_and_one_that_waits_steps_aside():
     with ThreadPoolExecutor(pace.AT_ONCE + 5) as visitors:
         assert all(visitors.map(page, range(pace.AT_ONCE + 5)))
     assert 1 <= most[0] <= pace.AT_ONCE
-    assert pace._PLACES._value == pace.AT_ONCE
+    assert pace.PLACES.free == pace.AT_ONCE
 
 
 def test_a_page_that_fails_or_is_left_gives_its_place_back():
@@ -151,4 +151,22 @@ def test_a_page_that_fails_or_is_left_gives_its_place_back():
 
     with ThreadPoolExecutor(1) as visitors:
         list(visitors.map(page, range(2 * pace.AT_ONCE)))
-    assert pace._PLACES._value == pace.AT_ONCE
+    assert pace.PLACES.free == pace.AT_ONCE
+
+
+def test_who_came_first_gets_the_next_place():
+    places, order = pace.Places(1), []
+    places.take()
+
+    def visit(number):
+        places.take()
+        order.append(number)
+        places.give_back()
+
+    with ThreadPoolExecutor(5) as visitors:
+        for number in range(5):
+            visitors.submit(visit, number)
+            wait_until(lambda number=number: len(places._line) == number + 1, "the next in line")
+        places.give_back()
+    assert order == list(range(5))
+    assert places.free == 1

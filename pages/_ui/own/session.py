@@ -81,15 +81,17 @@ def account(held: Table | None = None) -> Account:
 
 def spend(browser: str, spec: ReleaseSpec, held: Table, because: str) -> Spent:
     """Count a release before it is made. Raises ValueError as ``Ledgers.spend`` does."""
-    return of_this_server().spend(
-        browser,
-        f"{spec.y} by {spec.built.label.lower()}",
-        spec.guarantee,
-        spec.limit,
-        held.digest,
-        because=because,
-        everywhere=_everywhere(held),
-    )
+    everywhere = _everywhere(held)
+    with pace.aside():
+        return of_this_server().spend(
+            browser,
+            f"{spec.y} by {spec.built.label.lower()}",
+            spec.guarantee,
+            spec.limit,
+            held.digest,
+            because=because,
+            everywhere=everywhere,
+        )
 
 
 def issued(spent: Spent, published: Published, spec: ReleaseSpec) -> Issued:

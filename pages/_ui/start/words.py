@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dpgp_core.data import Dataset
 from pages._ui.compare.contenders import contender
+from pages._ui.folds import FOLDS
 from pages._ui.look import frame, text
 from pages._ui.look.metric import Metric
 from pages._ui.model import Draw
@@ -35,10 +36,12 @@ def first(data: Dataset) -> str:
     )
 
 
-def errors_alt(data: Dataset) -> str:
+def errors_alt(data: Dataset, folds: int = FOLDS) -> str:
     """Text alternative of the errors."""
+    so_far = f" So far from {folds} of {FOLDS} folds: it will still move." if folds < FOLDS else ""
     return (
-        f"Held-out error of one release of {data.y_name} (orange) and without privacy (blue), against ε. Not private."
+        f"Held-out error of one release of {data.y_name} (orange) and without privacy (blue), against ε. "
+        f"Not private.{so_far}"
     )
 
 

@@ -15,6 +15,7 @@ from dpgp_core.data import Dataset
 from pages._ui import environment
 from pages._ui.model import load_dataset
 from pages._ui.visitor import known_by
+from pages._ui.work.ahead import Ahead, Wish
 from pages._ui.work.engine import ClusterUnavailable
 from pages._ui.work.jobs import Answer, Jobs
 from pages._ui.work.store import Lattice
@@ -34,6 +35,7 @@ _POSTPONED = (
 )
 
 jobs = Jobs(ROOM)
+_ahead: list[Ahead] = []  # at most one
 
 
 def start() -> None:
@@ -44,8 +46,15 @@ def start() -> None:
     jobs.lattice = Lattice.of_this_code()
 
 
+def work_ahead() -> None:
+    """Have idle processes do what ``wish`` is told."""
+    _ahead.append(Ahead(jobs))
+
+
 def stop() -> None:
     """Stop the processes."""
+    while _ahead:
+        _ahead.pop().stop()
     for pool in (jobs.workers, jobs.private):
         if pool is not None:
             pool.stop()
@@ -72,16 +81,20 @@ def answer(
         return jobs.get(function, *settings, given=given, reports=reports, waiting=bar, here=here)
 
 
-def value(
-    what: str, function: Callable[..., T], *settings: Hashable, given: tuple[Any, ...] = (), reports: bool = False
-) -> T:
+def value(what: str, function: Callable[..., T], *settings: Hashable, **options: Any) -> T:
     """``function(*given, *settings)``, computed once for everybody; ``answer`` without its times."""
-    return answer(what, function, *settings, given=given, reports=reports).value
+    return answer(what, function, *settings, **options).value
 
 
-def is_kept(function: Callable[..., Any], *settings: Hashable) -> bool:
-    """Whether the result is in memory, so that asking for it takes no time."""
-    return jobs.keeps(function, *settings)
+def find(function: Callable[..., T], *settings: Hashable) -> T | None:
+    """The result if it is in memory or on the disk, so that it takes no time; else None."""
+    return jobs.find(function, *settings)
+
+
+def wish(*wishes: Wish) -> None:
+    """What is likely to be asked for next: idle processes compute it, the first of them first."""
+    for ahead in _ahead:
+        ahead.wish(wishes)
 
 
 def dataset(name: str) -> Dataset:

@@ -68,13 +68,9 @@ class Jobs:
             waiting: see ``Waiting``.
             here: compute in the caller's thread: for milliseconds, which a process would only make longer.
         """
-        start, key = time.perf_counter(), (function.__module__, function.__qualname__, settings)
-        with self._lock:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-                return Answer(self._kept[key][0], False, time.perf_counter() - start)
-        if self.lattice is not None and (saved := self.lattice.load(key)) is not None:
-            return Answer(self._keep(key, *saved), False, time.perf_counter() - start)
+        start, key = time.perf_counter(), _key(function, settings)
+        if (found := self._find(key)) is not None:
+            return Answer(found[0], False, time.perf_counter() - start)
 
         def keep(frames: Frames) -> T:
             return cast(T, self._keep(key, unpack(frames), sum(map(len, frames))))
@@ -85,10 +81,19 @@ class Jobs:
             self.lattice.save(key, value)
         return Answer(value, True, time.perf_counter() - start)
 
-    def keeps(self, function: Callable[..., Any], *settings: Hashable) -> bool:
-        """Whether the result for these settings is in the cache."""
+    def find(self, function: Callable[..., T], *settings: Hashable) -> T | None:
+        """The result for these settings if it is kept here or on the disk; None if it is not."""
+        found = self._find(_key(function, settings))
+        return None if found is None else cast(T, found[0])
+
+    def _find(self, key: Hashable) -> tuple[Any] | None:
         with self._lock:
-            return (function.__module__, function.__qualname__, settings) in self._kept
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return (self._kept[key][0],)
+        if self.lattice is not None and (saved := self.lattice.load(key)) is not None:
+            return (self._keep(key, *saved),)
+        return None
 
     def once(self, function: Callable[..., T], *args: Any, reports: bool = False, waiting: Waiting | None = None) -> T:
         """``function(*args)`` off the page's thread, kept nowhere: for what belongs to one session."""
@@ -128,3 +133,7 @@ class Jobs:
                     _, (_, freed) = self._kept.popitem(last=False)
                     held -= freed
         return value
+
+
+def _key(function: Callable[..., Any], settings: tuple[Hashable, ...]) -> Hashable:
+    return function.__module__, function.__qualname__, settings

@@ -6,26 +6,59 @@ last one. A page steps aside while its work runs elsewhere.
 
 from __future__ import annotations
 
-import os
 import threading
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-AT_ONCE = 2 + (os.cpu_count() or 1)  # more than one, as pages also wait for files and other programs
-_PLACES = threading.BoundedSemaphore(AT_ONCE)
+AT_ONCE = 2  # more than one, as pages also wait for files and for numpy
+
+
+class Places:
+    """As many places as said; who came first is served first.
+
+    Args:
+        free: how many.
+    """
+
+    def __init__(self, free: int) -> None:
+        self.free = free
+        self._line: deque[threading.Event] = deque()
+        self._lock = threading.Lock()
+
+    def take(self) -> None:
+        """Wait for a place."""
+        with self._lock:
+            if self.free:
+                self.free -= 1
+                return
+            turn = threading.Event()
+            self._line.append(turn)
+        turn.wait()
+
+    def give_back(self) -> None:
+        """Hand a place on to whoever has waited longest."""
+        with self._lock:
+            if self._line:
+                self._line.popleft().set()
+            else:
+                self.free += 1
+
+
+PLACES = Places(AT_ONCE)
 _THREAD = threading.local()
 
 
 @contextmanager
 def making() -> Iterator[None]:
     """Make a page in here."""
-    _PLACES.acquire()
+    PLACES.take()
     _THREAD.makes = True
     try:
         yield
     finally:
         if _THREAD.makes:
-            _PLACES.release()
+            PLACES.give_back()
         _THREAD.makes = False
 
 
@@ -36,9 +69,9 @@ def aside() -> Iterator[None]:
         yield
         return
     _THREAD.makes = False
-    _PLACES.release()
+    PLACES.give_back()
     try:
         yield
     finally:
-        _PLACES.acquire()
+        PLACES.take()
         _THREAD.makes = True

@@ -55,7 +55,7 @@ class Bar:
         if fraction > 0:
             rest = elapsed * (1 - fraction) / fraction
             if elapsed + rest > _ESTIMATE_SECONDS:
-                words = f"{self.what} … about {rest:.0f} s to go"
+                words = f"{self.what} … about {rest:.0f} s to go."
         self.place.progress(min(max(fraction, 0.0), 1.0), f"{words} Change any control to stop it.")
         self.shown = now
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from dpgp_core.strategies.bayes import RiskModel
+from dpgp_core.strategies.risk_model import RiskModel
 
 
 def random_model(rng, n, k, weight=1.0, signed=False, inside=True):

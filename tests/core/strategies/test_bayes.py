@@ -5,8 +5,9 @@ import datasets
 from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.gp.pivoted import factorise
 from dpgp_core.kernels import EQ
-from dpgp_core.strategies.bayes import RiskModel, bayes, certificate, grouped, risk, risk_without_privacy
+from dpgp_core.strategies.bayes import bayes, certificate, grouped, risk, risk_without_privacy
 from dpgp_core.strategies.noise_design import design_noise
+from dpgp_core.strategies.risk_model import RiskModel
 
 from .conftest import dense, random_model
 

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from dpgp_core.strategies.bayes import RiskModel
 from dpgp_core.strategies.bayes_solver import minimise_risk
 from dpgp_core.strategies.certificate import lower_bound
 from dpgp_core.strategies.mixture_risk import MixtureRisk
+from dpgp_core.strategies.risk_model import RiskModel
 
 
 def some_strategies():

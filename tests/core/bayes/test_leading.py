@@ -1,0 +1,57 @@
+import numpy as np
+import pytest
+
+from dpgp_core.bayes import planning
+from dpgp_core.bayes.leading import LEAST, leading
+from dpgp_core.bayes.models import auto_models, places_of
+from dpgp_core.bayes.planning import plan_stages, risk_models, stage_multipliers
+from dpgp_core.bayes.stages import Observed, after, next_intervals, start
+from dpgp_core.strategies.bayes import risk
+
+HALF, N, TESTS = 1.0, 80, 20
+WEIGHTS = np.full(4, 1 / 4)
+
+
+@pytest.fixture(scope="module")
+def places():
+    X = np.random.default_rng(0).uniform(0, 1, (N + TESTS, 2))
+    return places_of(auto_models([(0.0, 1.0)] * 2, HALF)[1::3], X[:N], X[N:])
+
+
+def covariance(place, state):
+    """Phi Phi^T - Q^T Q in units of the noise (N + TESTS,) squared."""
+    sd = np.sqrt(np.concatenate([place.noise, np.full(TESTS, place.noise.mean())]))
+    signal = place.phi @ place.phi.T - state.shared[0].T @ state.shared[0]
+    return signal / np.outer(sd, sd)
+
+
+def test_no_direction_loses_more_than_a_thousandth_of_the_noise(places):
+    states, (low, high) = start(places, HALF, 1)
+    B = np.random.default_rng(1).standard_normal((12, N)) / 4
+    states = after(places, states, Observed(B, low, high, 0.3, np.zeros((1, 12))))
+    kept = []
+    for place, state in zip(places, states, strict=True):
+        less, left = leading(place, state)
+        kept.append((less.phi.shape[1] + left.shared.shape[1]) / (place.phi.shape[1] + 12))
+        assert left.shared.shape[1] > 0
+        assert np.linalg.norm(covariance(place, state) - covariance(less, left), 2) <= 1.001 * LEAST
+        np.testing.assert_array_equal(left.variance, state.variance)
+    assert min(kept) < 0.8
+    assert max(kept) <= 1
+
+
+def test_plans_for_what_stands_out_are_as_good_and_their_risks_true(places, monkeypatch):
+    """Under the whole covariance, stage after stage."""
+    multipliers = stage_multipliers(0.4, 3)
+    whole = plan_stages(places, WEIGHTS, HALF, multipliers, gap=1e-2)
+    monkeypatch.setattr(planning, "MANY", 10)
+    planned = plan_stages(places, WEIGHTS, HALF, multipliers, gap=1e-2)
+    states, (low, high) = start(places, HALF, 1)
+    for stage, other in zip(planned, whole, strict=True):
+        models = risk_models(places, WEIGHTS, states, low, high, np.full(TESTS, 1 / TESTS))
+        B, s = stage.strategy.B, stage.noise_multiplier
+        assert stage.strategy.gap <= 2e-2
+        assert stage.strategy.risk == pytest.approx(risk(models, B, s**2), rel=1e-3)
+        assert stage.strategy.risk == pytest.approx(other.strategy.risk, rel=1e-2)
+        states = after(places, states, Observed(B, low, high, s, np.zeros((1, len(B)))))
+        low, high = next_intervals(states, WEIGHTS[None], N, HALF, 0.75)
