@@ -274,12 +274,14 @@ def state_link() -> None:
     state.remember()
     address = here()
     with st.sidebar.container(horizontal=True):
-        with st.popover("Copy this state", icon=":material/link:"):
+        with st.popover("Copy this state", icon=":material/link:", key="state_copy", on_change="rerun") as box:
             st.code(address, language=None, wrap_lines=True)
-            st.image(qr(address), width=180, output_format="PNG")
+            if box.open:  # a code takes half as long as the rest of a page
+                st.image(qr(address), width=180, output_format="PNG")
         st.button("Undo", key="state_undo", icon=":material/undo:", on_click=state.undo, disabled=not state.can_undo())
         st.button("Reset", key="state_reset", icon=":material/restart_alt:", on_click=state.reset)
     if state.is_lesson():
-        with bar.above(), st.popover("QR code", icon=":material/qr_code_2:"):
-            st.image(qr(address), width=420, output_format="PNG")
+        with bar.above(), st.popover("QR code", icon=":material/qr_code_2:", key="state_qr", on_change="rerun") as box:
+            if box.open:
+                st.image(qr(address), width=420, output_format="PNG")
             st.caption("This state on every telephone. The arrow keys step through the tour.")
