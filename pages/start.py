@@ -9,6 +9,7 @@ from pages._ui.work import cached
 chosen = controls.decision()
 draw, prior, family = chosen.draw, chosen.prior, chosen.family
 moved = decision.moved(draw, prior, family)
+beliefs = cached.value("Working out beliefs", decision.along, draw.delta, prior, family)
 attack = meaning.best_attack(draw, prior, family)
 data = cached.dataset(chosen.contest.model.dataset)
 
@@ -16,7 +17,7 @@ frame.heading("What does a privacy budget promise one person?", words.answer(dra
 st.caption(words.first(data))
 left, errors = st.columns(2)
 with left:
-    pictures.chart(cached.drawn(decision.beliefs_figure, draw, prior, family), "beliefs", words.BELIEFS_ALT)
+    pictures.chart(cached.drawn(decision.beliefs_figure, beliefs, draw.epsilon), "beliefs", words.BELIEFS_ALT)
 advice = st.container()
 frame.metrics(words.metrics(draw, attack, moved))
 with st.container(horizontal=True):
@@ -70,5 +71,5 @@ with printed:
         icon=":material/print:", help="An HTML file that prints on one A4 page: setting, figure, promise, QR code.",
     )  # fmt: skip
 with decided:
-    frame.table(decision.table(draw, prior, family, cost), "decision", words.TABLE_NOTE)
+    frame.table(decision.table(beliefs, cost), "decision", words.TABLE_NOTE)
 frame.state_link()
