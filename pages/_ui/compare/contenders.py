@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
@@ -26,9 +26,10 @@ from dpgp_core.evaluation.comparison import (
 )
 from dpgp_core.evaluation.cross_validation import held_out_matrices
 from dpgp_core.evaluation.errors import rmse
+from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import CATALOGUE
 from dpgp_core.mechanisms.base import Mechanism
-from dpgp_core.mechanisms.entry import Parameters
+from dpgp_core.mechanisms.entry import Entry, Parameters
 from pages._ui.folds import folds_of
 from pages._ui.model import Model, clip_of
 from pages._ui.work.engine import engine, run_on
@@ -76,23 +77,45 @@ def contender(contest: Contest, name: str, epsilon: float) -> Mechanism:
     )
 
 
+class _Watched:
+    """Parameters that note which of them are read."""
+
+    def __init__(self, parameters: Parameters) -> None:
+        self._parameters, self._read = parameters, set[str]()
+
+    def __getattr__(self, name: str) -> object:
+        self._read.add(name)
+        return getattr(self._parameters, name)
+
+
+def _read_by(entry: Entry) -> frozenset[str]:
+    """The parameters that a contender is built from."""
+    watched = _Watched(
+        Parameters(
+            kernel=EQ(), noise_variance=_ANY_NOISE, epsilon=_ANY_EPSILON, delta=_ANY_DELTA, x_box=((0.0, 1.0),),
+            n=2, cells=2, inducing=2, fit_noise=True,
+        )
+    )  # fmt: skip
+    entry.build(cast(Parameters, watched))
+    return frozenset(watched._read)
+
+
+_READ = {name: _read_by(entry) for name, entry in CONTENDERS.items()}
+
+
 def concerning(contest: Contest, name: str) -> Contest:
-    """The contest as far as it concerns a contender: settings that do not change its mechanism stand at some value.
+    """The contest as far as it concerns a contender: settings that its mechanism is not built from stand at some value.
 
     So a curve is computed once for all contests that differ in such settings only, as in the number of bins.
     """
-    shown = exhibit(contest.model.dataset)
+    read, shown = _READ[name], exhibit(contest.model.dataset)
     usual = Model(shown.name, "EQ", shown.lengthscale, _ANY_NOISE)
-    here = contender(contest, name, _ANY_EPSILON)
-    for plainer in (
-        partial(replace, bins=_ANY_COUNT),
-        partial(replace, inducing=_ANY_COUNT),
-        partial(replace, delta=_ANY_DELTA),
-        partial(replace, model=usual),
-    ):
-        if contender(plainer(contest), name, _ANY_EPSILON) == here:
-            contest = plainer(contest)
-    return contest
+    return Contest(
+        model=contest.model if read & {"kernel", "noise_variance", "clip"} else usual,
+        delta=contest.delta if "delta" in read else _ANY_DELTA,
+        bins=contest.bins if read & {"cells", "needed_cells"} else _ANY_COUNT,
+        inducing=contest.inducing if "inducing" in read else _ANY_COUNT,
+    )
 
 
 @dataclass(frozen=True, eq=False)
