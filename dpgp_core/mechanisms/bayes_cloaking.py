@@ -37,7 +37,7 @@ class BayesCloaking(BayesSettings):
     their evidence; anything computed from the measurements is free.
 
     Where inputs are private too (``protects="inputs and outputs"``), a share of 1 / s^2 goes to noisy counts of the
-    records in public cells, and the stages measure sums over the records of each cell (see ``bayes.cell_stages``).
+    records in public cells, and the stages measure sums over the records of each cell (see ``bayes.cells.stages``).
     Nothing is planned from inputs then but their number, and test points do not enter.
 
     Args and errors: see ``BayesSettings``.

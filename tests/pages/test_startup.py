@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import subprocess
+import sys
 
 import pytest
 
@@ -28,12 +29,15 @@ def quiet(monkeypatch):
             started.append("no warming")
 
     monkeypatch.setattr(subprocess, "Popen", Program)
+    interval = sys.getswitchinterval()
     yield started
+    sys.setswitchinterval(interval)
     gc.unfreeze()
 
 
 async def serve_briefly():
     async with startup.lifespan(None):
+        assert sys.getswitchinterval() < 0.001
         assert gc.get_freeze_count() > 50_000  # what is loaded is not gone through after every run of a page
 
 

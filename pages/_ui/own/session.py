@@ -20,6 +20,7 @@ from pages._ui.own.upload import Table, practice
 from pages._ui.serve.origin import listens_here
 from pages._ui.session import OWN_LEDGER_TOKEN, OWN_TOKEN
 from pages._ui.visitor import fresh, known_by
+from pages._ui.work import pace
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,9 @@ def account(held: Table | None = None) -> Account:
     """The ledger of this browser, and what is known of a table; a page that cannot have it says why and ends."""
     try:
         table = None if held is None else held.digest
-        found = of_this_server().find(token(), table, everywhere=_everywhere(held))
+        browser, everywhere = token(), _everywhere(held)
+        with pace.aside():  # a database may take its time
+            found = of_this_server().find(browser, table, everywhere=everywhere)
     except (LedgerUnavailable, StateLost) as error:
         st.error(plain(f"{error}."))
         st.stop()
@@ -78,15 +81,17 @@ def account(held: Table | None = None) -> Account:
 
 def spend(browser: str, spec: ReleaseSpec, held: Table, because: str) -> Spent:
     """Count a release before it is made. Raises ValueError as ``Ledgers.spend`` does."""
-    return of_this_server().spend(
-        browser,
-        f"{spec.y} by {spec.built.label.lower()}",
-        spec.guarantee,
-        spec.limit,
-        held.digest,
-        because=because,
-        everywhere=_everywhere(held),
-    )
+    everywhere = _everywhere(held)
+    with pace.aside():
+        return of_this_server().spend(
+            browser,
+            f"{spec.y} by {spec.built.label.lower()}",
+            spec.guarantee,
+            spec.limit,
+            held.digest,
+            because=because,
+            everywhere=everywhere,
+        )
 
 
 def issued(spent: Spent, published: Published, spec: ReleaseSpec) -> Issued:

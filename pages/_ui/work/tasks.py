@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Hashable
-from concurrent.futures import FIRST_COMPLETED, CancelledError, Future
+from concurrent.futures import CancelledError, Future
 from concurrent.futures import wait as wait_for
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from pebble import ProcessExpired
 
+from pages._ui.work import pace
 from pages._ui.work.frames import Frames, Handed, packed
 from pages._ui.work.workers import Workers
 
@@ -122,19 +123,24 @@ class Tasks:
         task = self._joined(workers, key, work)
         self._give_up(work.owner)
         try:
-            while not wait_for([task.future], POLL_SECONDS, FIRST_COMPLETED).done:
-                workers.look()
-                if task.took_too_long():
-                    raise WorkStopped(_TOO_LONG)
-                if waiting is not None:
-                    expected = self._seconds.get(work.function.__qualname__)
-                    waiting(workers.fraction(task.slot), expected, workers.crowded)
+            if not task.future.done():
+                with pace.aside():
+                    self._wait(workers, task, work, waiting)
             return task.future.result()
         except Postponed:
             self._postpone(key, task, work)
             raise
         finally:
             self._leave(key, task)
+
+    def _wait(self, workers: Workers, task: _Task, work: Work, waiting: Waiting | None) -> None:
+        while not wait_for([task.future], POLL_SECONDS).done:
+            workers.look()
+            if task.took_too_long():
+                raise WorkStopped(_TOO_LONG)
+            if waiting is not None:
+                expected = self._seconds.get(work.function.__qualname__)
+                waiting(workers.fraction(task.slot), expected, workers.crowded)
 
     def _joined(self, workers: Workers, key: Hashable, work: Work) -> _Task:
         with self._lock:

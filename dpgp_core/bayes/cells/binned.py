@@ -17,14 +17,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .cell_counts import Counts
-from .cell_filter import CellObserved
-from .cell_grid import CellGrid
-from .cell_planning import plan_stage
-from .cell_stages import CellSetting, after, intervals, linearised, start
-from .stages import PlannedStage
+from ..stages import PlannedStage
+from .counts import Counts
+from .filter import CellObserved
+from .grid import CellGrid
+from .planning import plan_stage
+from .stages import CellSetting, after, intervals, linearised, start
 
 CELLS_PER_SIDE = {1: 90, 2: 20, 3: 8}
+_STEPS = 1000  # of the solver: plans are made once
 
 
 def fine_cells_of(box: Sequence[tuple[float, float]]) -> CellGrid:
@@ -50,7 +51,7 @@ def plan_binned(setting: CellSetting, counts: Counts, multipliers: Sequence[floa
     for s in multipliers:
         low, high, g = intervals(setting, now, first=not planned)
         linear = linearised(setting, now, (low, high, g))
-        strategy = plan_stage(setting.models, now.states, weights, linear, counts.mean, s, setting.gap)
+        strategy = plan_stage(setting.models, now.states, weights, linear, counts.mean, s, setting.gap, _STEPS)
         planned.append(PlannedStage(strategy=strategy, noise_multiplier=s))
         # every mean is 0 and stays so; what z = 0 would say about the models is not expected
         observed = CellObserved(strategy.B, low, high, g, s, np.zeros(strategy.rank))
