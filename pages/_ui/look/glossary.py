@@ -19,10 +19,10 @@ TERMS = {
     "Cloaking": "Noise shaped like the moves that single records can cause, instead of equal noise everywhere "
     "(Smith et al. 2018).",
     "Error at its own records": "How far predictions are off where the data lie that they were made from.",
-    "Held-out error": "The same where data lie that were kept back: each fifth in turn, the same ones on Start, "
-    "Compare and Lengthscale choice; half of them on Sparse DP-GP, whose training takes longer. It is the larger and "
-    "the fairer of the two. So the error without privacy is not one number on every page, and how it is measured "
-    "stands beside it.",
+    "Held-out error": "How far predictions are off at records that were kept back: each fifth in turn, the same ones "
+    "on Start, Compare and Lengthscale choice; half of them on Sparse DP-GP, whose training takes longer. It is the "
+    "larger and the fairer of the two. So the error without privacy is not one number on every page: how it is "
+    "measured stands beside it.",
     "Expected error": "What a plan expects, on average over the worlds of its prior, before any output is read.",
     "Release": "Numbers that leave the building. Each one spends budget, also the second draw of the same.",
     "Ledger": "The account of all releases of one table. It adds up what they spend together.",

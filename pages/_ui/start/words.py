@@ -41,7 +41,7 @@ def errors_alt(data: Dataset, folds: int = FOLDS) -> str:
     """Text alternative of the errors."""
     so_far = f" So far from {folds} of {FOLDS} folds: it will still move." if folds < FOLDS else ""
     return (
-        f"Held-out error of one release of {data.y_name} (orange) and without privacy (blue), against ε. "
+        f"Error of one release of {data.y_name} (orange) and without privacy (blue), held out in fifths, against ε. "
         f"Not private.{so_far}"
     )
 
