@@ -1,6 +1,6 @@
 """What privacy costs an excursion set: posterior sampling against Hall's release, at equal epsilon.
 
-    python -m benchmarks.excursion_tables            # about three minutes on two cores
+    python -m benchmarks.excursion_tables            # about five minutes on two cores
     python -m benchmarks.excursion_tables --parts curve --curve-sets 100
     python -m benchmarks.excursion_tables --scheduler tcp://10.0.0.1:8786   # searches on a Dask cluster
 
@@ -9,7 +9,9 @@ first, the cutoff of the non-private estimate {p >= C} is chosen on the second, 
 reported. IoU is the median over the reported sets, for paths of the mean over their draws, with
 its quartiles; "path sd" is the median over the sets of the standard deviation over draws. BCE is the
 mean over the reported sets, its increase the median over them against the search without a limit.
-Hall's noise gives exactly the epsilon of the posterior-sampling row above it.
+Hall's noise gives exactly the epsilon of the posterior-sampling row above it, and so does Bayes cloaking that protects
+inputs and outputs: one release about each of the first ``--bayes-sets`` reported sets (their number is in the row), the
+path's kernel mixed with its neighbours and the automatic models; its set is {p >= 1/2}, and no cutoff is chosen.
 
 "one curve" uses one target for all sets, as the published experiment does: the golden figures are
 for that part and for 2-D, with the published accounting, whose rows say so.
@@ -25,7 +27,7 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 
@@ -34,9 +36,10 @@ for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import numpy as np  # noqa: E402
 
-from datasets import excursion_1d, london_excursion, plumes_2d  # noqa: E402
+from datasets import STUDIES, excursion_1d, london_excursion, plumes_2d  # noqa: E402
 from dpgp_core.accounting.posterior_epsilon import posterior_sampling_epsilon  # noqa: E402
 from dpgp_core.arrays import FloatArray  # noqa: E402
+from dpgp_core.bayes.models import AUTO_VARIANCE  # noqa: E402
 from dpgp_core.excursion.grid_search import EpsilonOfSetting, PathSetting  # noqa: E402
 from dpgp_core.excursion.marginals import hall_mean, hall_paths, posterior_marginals, posterior_paths  # noqa: E402
 from dpgp_core.excursion.search import search, search_hall  # noqa: E402
@@ -50,6 +53,7 @@ from dpgp_core.excursion.sets import (  # noqa: E402
     smoothed,
 )
 from dpgp_core.kernels import Matern12  # noqa: E402
+from dpgp_core.mechanisms import BayesCloaking  # noqa: E402
 from pages._ui.work.engine import engine  # noqa: E402
 
 PARTS = ("curve", "curves", "plumes", "london", "speed")
@@ -84,6 +88,7 @@ class Part:
     """One table: the three groups of training sets and what a release of them costs."""
 
     title: str
+    study: str
     tuning: Targets
     validation: Targets
     report: Targets
@@ -162,7 +167,45 @@ def row(
     )
 
 
-def rows(part: Part, draws: int, seed: int, executor: Executor | None = None) -> list[tuple[str, ...]]:
+def bayes_probabilities(part: Part, setting: PathSetting, sets: int, seed: int) -> FloatArray:
+    """Excursion probability of one Bayes release at every grid point of the first ``sets`` reported sets (sets, P)."""
+    study, report = STUDIES[part.study], part.report
+    public = study.shown(noise=0.0, threshold=report.threshold)[0]  # bounds and box
+    kernel = Matern12(variance=AUTO_VARIANCE, lengthscale=setting.lengthscale)
+    bayes = BayesCloaking(epsilon=setting.epsilon, delta=part.delta, protects="inputs and outputs", kernels=[kernel])
+    level, p = np.full(len(report.grid), report.threshold), []
+    for number, (X, y) in enumerate(zip(report.X[:sets], report.y[:sets], strict=True)):
+        dataset = replace(public, X=X, y=y, labels={})
+        release = bayes.release(dataset, report.grid, np.random.default_rng([seed, number]))
+        p.append(1 - release.uncertainty.prediction.probability_below(level, study.truth_of)[0])
+    return np.array(p)
+
+
+def bayes_row(limit: str, setting: PathSetting, part: Part, base: FloatArray, sets: int, seed: int) -> tuple[str, ...]:
+    """The line of Bayes cloaking at the epsilon of one path; ``base`` are the losses without a limit (T,)."""
+    p = bayes_probabilities(part, setting, sets, seed)
+    truth = part.report.truth[: len(p)]
+    loss = binary_cross_entropy(p, truth)
+    low, middle, high = np.quantile(iou(p >= 0.5, truth), (0.25, 0.5, 0.75))
+    return (
+        limit,
+        f"Bayes, {len(p)} of {len(part.report.truth)} sets",
+        "mixed",
+        "-",
+        "-",
+        f"{setting.epsilon:.4g}",
+        "-",
+        f"{loss.mean():.3f}",
+        f"{100 * np.median(loss / base[: len(p)] - 1):+.0f} %",
+        f"{middle:.3f}",
+        f"{low:.3f}-{high:.3f}",
+        "-",
+    )
+
+
+def rows(
+    part: Part, draws: int, seed: int, executor: Executor | None = None, bayes_sets: int = 0
+) -> list[tuple[str, ...]]:
     """Search, draw and score everything that one table shows; the searches run on the executor."""
     rng = np.random.default_rng(seed)
     settings = search(part.tuning, part.cost("proven"), BUDGETS, executor=executor)
@@ -178,6 +221,7 @@ def rows(part: Part, draws: int, seed: int, executor: Executor | None = None) ->
     releases = [(f"{limit:g}", "one path", found, False) for limit, found in zip(BUDGETS[1:], limited, strict=True)]
     hall = search_hall(part.tuning, [found.epsilon for found in limited], part.delta, executor=executor)
     releases += [(f"{limit:g}", "Hall", found, True) for limit, found in zip(BUDGETS[1:], hall, strict=True)]
+    path_at = {f"{limit:g}": found for limit, found in zip(BUDGETS[1:], limited, strict=True)}
     if part.published:
         old = search(part.tuning, part.cost("published"), part.published, executor=executor)
         releases += [
@@ -187,6 +231,8 @@ def rows(part: Part, draws: int, seed: int, executor: Executor | None = None) ->
         loss = binary_cross_entropy(probabilities(part.report, setting, hall=is_hall), truth)
         scores = path_scores(part, setting, draws, rng, hall=is_hall)
         lines.append(row(limit, release, setting, part, (loss, base), scores))
+        if is_hall and bayes_sets:
+            lines.append(bayes_row(limit, path_at[limit], part, base, bayes_sets, seed))
     return lines
 
 
@@ -208,6 +254,7 @@ def curve_part(noise: float, sets: int, size: int, seed: int, *, one_curve: bool
     ratio = f"M_xi {noise:g}, NSR {noise / (1 - noise):.2f}"
     return Part(
         title=f"1-D, {name}, {ratio}, n = 100, delta = {DELTA_1D:g}" + golden("one curve" if one_curve else "", noise),
+        study="curve",
         tuning=tuning,
         validation=validation,
         report=report,
@@ -227,6 +274,7 @@ def plumes_part(noise: float, sets: int, coarse_side: int, side: int, seed: int)
     return Part(
         title=f"2-D plumes, M_xi {noise:g}, n = {n}, delta = n^-1.1, paths smoothed on {side} x {side}"
         + golden("plumes", noise),
+        study="plumes",
         tuning=tuning,
         validation=validation,
         report=report,
@@ -246,6 +294,7 @@ def london_part(sets: int, seed: int) -> Part:
     report = Targets(X=data.X[None], y=y[None], grid=data.X, truth=(y >= 0)[None])
     return Part(
         title=f"London, {data.n} hexagons, ln price >= {london_excursion.THRESHOLD:g}, quartiles over draws",
+        study="london",
         tuning=tuning,
         validation=validation,
         report=report,
@@ -320,6 +369,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--side", type=int, default=48, help="side of the grid of the 2-D paths")
     parser.add_argument("--london-sets", type=int, default=20, help="simulated maps for London")
     parser.add_argument("--draws", type=int, default=20, help="paths drawn from each release")
+    parser.add_argument("--bayes-sets", type=int, default=10, help="reported sets with a Bayes release; 0 for none")
     parser.add_argument("--seed", type=int, default=1, help="seed of everything else")
     parser.add_argument("--scheduler", help="address of a Dask scheduler, tcp://host:port; default: DPGP_SCHEDULER")
     options = parser.parse_args(argv)
@@ -336,7 +386,7 @@ def print_tables(options: argparse.Namespace, executor: Executor | None) -> None
     for build in parts(options):
         began = time.perf_counter()
         part = build()
-        lines = rows(part, options.draws, options.seed, executor)
+        lines = rows(part, options.draws, options.seed, executor, options.bayes_sets)
         trivial = np.median(part.report.truth.mean(axis=1))  # IoU of the whole domain with a set of that share
         print(f"\n{part.title}\n{table(lines)}")
         print(f"the whole domain as estimate: IoU {trivial:.3f}; {time.perf_counter() - began:.1f} s", flush=True)

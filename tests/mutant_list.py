@@ -43,7 +43,8 @@ LAPLACE = "dpgp_core/mechanisms/laplace_binning.py"
 SPARSE = "dpgp_core/mechanisms/sparse_variational.py"
 SUMS = "dpgp_core/sparse/statistics.py"
 PLANNING = "dpgp_core/bayes/planning.py"
-CELL_STAGES = "dpgp_core/bayes/cell_stages.py"
+CELL_STAGES = "dpgp_core/bayes/cells/stages.py"
+BAYES_CELLS = "dpgp_core/mechanisms/bayes_cells.py"
 
 
 def _replay(name: str, test: str = "every_number_released_adds_up_to_the_claim") -> tuple[str, ...]:
@@ -546,11 +547,18 @@ MUTANTS: tuple[Mutant, ...] = (
         _replay("bayes", TWO_DRAWS),
     ),
     Mutant(
+        BAYES_CELLS,
+        "binned stages of twice the budget",
+        "plan.public, stage_multipliers(settings.noise_multiplier, len",
+        "plan.public, stage_multipliers(settings.noise_multiplier / 2, len",
+        _in("mechanisms", "bayes_binned", "the_card_promises_outputs_and_the_stages_spend_it_exactly"),
+    ),
+    Mutant(
         CELL_STAGES,
         "counts are free",
         "stage_multipliers(noise_multiplier / math.sqrt(1 - COUNTS_SHARE), stages)",
         "stage_multipliers(noise_multiplier, stages)",
-        _in("bayes", "cell_stages", "multipliers_spend_the_whole_budget"),
+        _in("bayes/cells", "stages", "multipliers_spend_the_whole_budget"),
     ),
     Mutant(
         CELLS,

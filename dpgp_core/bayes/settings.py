@@ -44,6 +44,8 @@ class BayesSettings:
         stages: number of stages, from 1 to 10.
         clip: half-width of an interval over the predictive standard deviation, > 0.
         targets: where the curve should be good: "test", at the test inputs; "both", there and at the records.
+        binned: records of one public cell share a column of every strategy, so that a million of them (1 to 3 input
+            columns, inputs public) cost hardly more than a thousand. Aimed at where the records are.
         gap: of each strategy, as a share of what privacy costs; a loose one costs accuracy, never privacy. Over cells,
             where each draw plans its stages, ten times as loose.
 
@@ -60,6 +62,7 @@ class BayesSettings:
     stages: int = 5
     clip: float = CLIP
     targets: Literal["test", "both"] = "test"
+    binned: bool = False
     gap: float = 1e-3
 
     def __post_init__(self) -> None:
@@ -68,8 +71,11 @@ class BayesSettings:
         check_positive("gap", self.gap)
         if self.protects not in ("outputs", "inputs and outputs"):
             raise ValueError(f"protects must be 'outputs' or 'inputs and outputs', got {self.protects!r}")
-        if self._inputs_too and (self.weights is not None or self.targets != "test"):
-            raise ValueError("weights and targets have no meaning for protects='inputs and outputs'; leave them out")
+        if self._inputs_too and self.binned:
+            raise ValueError("binned is for public inputs; protects='inputs and outputs' uses cells in any case")
+        if self._over_cells and (self.weights is not None or self.targets != "test"):
+            name = "binned" if self.binned else "protects='inputs and outputs'"
+            raise ValueError(f"weights and targets have no meaning for {name}; leave them out")
         if self.targets not in ("test", "both"):
             raise ValueError(f"targets must be 'test' or 'both', got {self.targets!r}")
         if not 1 <= self.stages <= MOST_STAGES:
@@ -103,6 +109,10 @@ class BayesSettings:
     @property
     def _inputs_too(self) -> bool:
         return self.protects == "inputs and outputs"
+
+    @property
+    def _over_cells(self) -> bool:
+        return self._inputs_too or self.binned
 
     def models(self, x_box: Sequence[tuple[float, float]], half_range: float) -> tuple[Model, ...]:
         """The mixture, in model units.

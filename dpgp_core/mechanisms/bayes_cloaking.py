@@ -21,7 +21,7 @@ from ..gp.exact import check_columns
 from ..measurement.cell_statistics import CellStatistics
 from ..measurement.statistics import Statistics
 from .base import TEACHING, NotPrivate
-from .bayes_cells import CellPlan, measure_cells, plan_cells, reread_cells
+from .bayes_cells import CellPlan, measure_cells, plan_binned_cells, plan_cells, reread_cells
 from .bayes_release import BayesPlan, BayesRelease, MixtureUncertainty, TeachingBayesRelease
 
 PLANNED_WITHOUT = 1e-4  # of the prior variance, left out of what strategies are planned with: far below every noise
@@ -37,7 +37,7 @@ class BayesCloaking(BayesSettings):
     their evidence; anything computed from the measurements is free.
 
     Where inputs are private too (``protects="inputs and outputs"``), a share of 1 / s^2 goes to noisy counts of the
-    records in public cells, and the stages measure sums over the records of each cell (see ``bayes.cell_stages``).
+    records in public cells, and the stages measure sums over the records of each cell (see ``bayes.cells.stages``).
     Nothing is planned from inputs then but their number, and test points do not enter.
 
     Args and errors: see ``BayesSettings``.
@@ -62,6 +62,8 @@ class BayesCloaking(BayesSettings):
         """
         if self._inputs_too:
             raise ValueError("plan() reads inputs, which are private here; use plan_cells(), which needs their number")
+        if self.binned:
+            raise ValueError("plan() gives every record a column of its own; use plan_for(), which gives cells one")
         check_columns(X, X_test)
         models = self.models(x_box, half_range)
         planned_for = typical_models(models)
@@ -113,6 +115,8 @@ class BayesCloaking(BayesSettings):
         half_range = dataset.output_range / dataset.y_scale / 2
         if self._inputs_too:
             return self.plan_cells(dataset.n, x_box=dataset.x_box, half_range=half_range)
+        if self.binned:
+            return plan_binned_cells(self, dataset.X, dataset.x_box, half_range)
         return self.plan(dataset.X, X_test, x_box=dataset.x_box, half_range=half_range)
 
     def measure(
@@ -135,8 +139,10 @@ class BayesCloaking(BayesSettings):
         Raises:
             ValueError: draws < 1, shapes disagree, or the plan is for other data or other protection.
         """
-        if isinstance(plan, CellPlan) != self._inputs_too:
-            raise ValueError(f"the plan is not for protects={self.protects!r}; make it by plan_for()")
+        if isinstance(plan, CellPlan) != self._over_cells:
+            raise ValueError(
+                f"the plan is not for protects={self.protects!r}, binned={self.binned}; make it by plan_for()"
+            )
         if isinstance(plan, CellPlan):
             return measure_cells(self, plan, dataset, X_test, rng, draws)
         guarantee = self.guarantee.for_unit(dataset.privacy_unit)

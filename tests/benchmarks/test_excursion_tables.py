@@ -10,7 +10,7 @@ from datasets import excursion_1d
 from dpgp_core.excursion.grid_search import PathSetting
 
 TINY = ["--curve-sets", "4", "--curve-grid", "40", "--plume-sets", "3", "--coarse-side", "5", "--side", "6"]
-TINY += ["--london-sets", "3", "--draws", "2"]
+TINY += ["--london-sets", "3", "--draws", "2", "--bayes-sets", "0"]
 
 
 def run(capsys, *parts):
@@ -48,6 +48,19 @@ def test_columns_of_a_row_and_limits_kept():
         assert limit == "none" or float(epsilon) <= float(limit)
         assert release in {"one path", "Hall"} or release.startswith("not private")
         assert 0 <= float(iou) <= 1
+
+
+def test_bayes_releases_have_the_epsilon_of_a_path():
+    part = benchmark.curve_part(0.3, 4, 40, 6, one_curve=False)
+    setting = PathSetting(lengthscale=0.3, r=1.0, scale=0.5, bce=0.0, epsilon=8.0)
+    p = benchmark.bayes_probabilities(part, setting, 1, 1)
+    assert p.shape == (1, 40)
+    assert ((p >= 0) & (p <= 1)).all()
+    base = np.full(1, np.log(2))
+    line = dict(zip(benchmark.COLUMNS, benchmark.bayes_row("10", setting, part, base, 1, 1), strict=True))
+    assert (line["release"], line["epsilon"]) == ("Bayes, 1 of 1 sets", "8")
+    assert float(line["IoU"]) > 0.5
+    assert line["+BCE"].startswith("-")  # more is known than by a coin
 
 
 def test_the_three_groups_are_separate_and_complete():

@@ -21,9 +21,9 @@
     push(state, title, url);
   };
 
-  // .../#words opens the glossary of the start page.
+  // .../#words opens the glossary of the start page. By now streamlit has taken the fragment out of the address.
   const box = () => document.querySelector(".st-key-words details");
-  const look = location.hash === "#words" && setInterval(() => {
+  const look = performance.getEntriesByType("navigation")[0]?.name.endsWith("#words") && setInterval(() => {
     if (!box()) return;
     clearInterval(look);
     if (!box().open) box().querySelector("summary").click();

@@ -22,6 +22,7 @@ from pages._ui.model import Draw
 from pages._ui.start.meaning import Family
 
 TELLING = 0.01  # share of the people whom a release speaks most against
+_TWICE = 2.0  # from here on a factor says more than a percentage
 CLOSE = 1.25  # times the error without privacy: what a recommendation asks for
 _TICKS = (0.1, 0.3, 1, 3, 10, 30, 100)
 _HEIGHT = 340
@@ -109,7 +110,7 @@ def frequencies(found: Moved) -> str:
 def recommendation(draw: Draw, found: Moved, cost: Cost) -> str:
     """One sentence with its reasons."""
     least, now = cost.least(), cost.at(draw.epsilon)
-    more = f"{text.percent(now / cost.nonprivate - 1)} more than without privacy ({cost.shown(cost.nonprivate)})"
+    more = f"{_compared(now / cost.nonprivate)} without privacy ({cost.shown(cost.nonprivate)})"
     here = f"ε = {draw.epsilon:g} gives a held-out error of {cost.shown(now)}, {more}; {limits(found)}."
     if least is None:
         return f"**No ε up to 100 comes within a quarter of the error without privacy.** {here}"
@@ -121,9 +122,19 @@ def recommendation(draw: Draw, found: Moved, cost: Cost) -> str:
     )
 
 
-def beliefs_figure(draw: Draw, prior: float, family: Family) -> go.Figure:
-    """Belief afterwards against epsilon: the limits, and after the most telling releases."""
-    found = [moved(Draw(epsilon=each, delta=draw.delta), prior, family) for each in CURVE_EPSILONS]
+def _compared(ratio: float) -> str:
+    if ratio > _TWICE:
+        return f"{text.number(ratio)} times that"
+    return f"{text.percent(abs(ratio - 1))} {'more' if ratio >= 1 else 'less'} than"
+
+
+def along(delta: float, prior: float, family: Family) -> tuple[Moved, ...]:
+    """The same at every epsilon of ``CURVE_EPSILONS``."""
+    return tuple(moved(Draw(epsilon=each, delta=delta), prior, family) for each in CURVE_EPSILONS)
+
+
+def beliefs_figure(found: tuple[Moved, ...], epsilon: float) -> go.Figure:
+    """Belief afterwards against epsilon, of ``along``: the limits, and after the most telling releases."""
     x = np.array(CURVE_EPSILONS)
     figure = go.Figure()
     figure.add_scatter(
@@ -137,9 +148,11 @@ def beliefs_figure(draw: Draw, prior: float, family: Family) -> go.Figure:
         x=x, y=[100 * each.telling.high for each in found], line={"color": RISK, "dash": "dash"},
         name="after the most telling hundredth", mode="lines",
     )  # fmt: skip
-    figure.add_scatter(x=x, y=[100 * prior] * len(x), line={"color": TRUTH, "dash": "dot"}, name="before", mode="lines")
+    figure.add_scatter(
+        x=x, y=[100 * each.prior for each in found], line={"color": TRUTH, "dash": "dot"}, name="before", mode="lines"
+    )
     figure.update_yaxes(title="belief afterwards [%]", type="log", range=[-2, 2], dtick=1)
-    return _against_epsilon(figure, draw.epsilon)
+    return _against_epsilon(figure, epsilon)
 
 
 def errors_figure(cost: Cost, epsilon: float) -> go.Figure:
@@ -167,12 +180,11 @@ def _against_epsilon(figure: go.Figure, epsilon: float) -> go.Figure:
     return finish(figure, _HEIGHT)
 
 
-def table(draw: Draw, prior: float, family: Family, cost: Cost | None) -> pd.DataFrame:
-    """Both against epsilon, at this delta."""
-    found = [moved(Draw(epsilon=each, delta=draw.delta), prior, family) for each in CURVE_EPSILONS]
+def table(found: tuple[Moved, ...], cost: Cost | None) -> pd.DataFrame:
+    """Beliefs of ``along`` and errors against epsilon."""
     columns: dict[str, object] = {
         "epsilon": CURVE_EPSILONS,
-        "belief before [%]": [100 * prior] * len(found),
+        "belief before [%]": [100 * each.prior for each in found],
         "lowest belief after [%]": [round(100 * each.limit.low, 4) for each in found],
         "highest belief after [%]": [round(100 * each.limit.high, 4) for each in found],
         "after the most telling hundredth [%]": [round(100 * each.telling.high, 4) for each in found],

@@ -12,7 +12,7 @@ import pytest
 import dpgp_core.mechanisms
 from dpgp_core.accounting.gaussian import epsilon_of
 from dpgp_core.accounting.losses import GaussianLoss, PureLoss
-from dpgp_core.bayes.cell_stages import cell_multipliers, run_cells
+from dpgp_core.bayes.cells.stages import cell_multipliers, run_cells
 from dpgp_core.bayes.stages import run_stages
 from dpgp_core.kernels import EQ, Matern12, Matern52
 from dpgp_core.measurement.blocks import exact_sums

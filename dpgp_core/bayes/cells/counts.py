@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..arrays import FloatArray
-from ..gp.pivoted import factorise
-from ..kernels import EQ
-from ..measurement.integers import GRID, strategy_integers
-from ..strategies.bayes import bayes
-from ..strategies.risk_model import RiskModel
-from .cell_grid import CellGrid, sides
+from ...arrays import FloatArray
+from ...gp.pivoted import factorise
+from ...kernels import EQ
+from ...measurement.integers import GRID, strategy_integers
+from ...strategies.bayes import bayes
+from ...strategies.risk_model import RiskModel
+from .grid import CellGrid, sides
 
 _LENGTHSCALE = 0.15  # of the box's sides: how fast the density of records may vary
 _VARIANCE = 2.0  # of that density over its mean squared
@@ -80,6 +80,11 @@ def counts_given(grid: CellGrid, n: int, B: FloatArray, noise_sd: float, z: Floa
     found = np.maximum(mean + gain @ surprise, 0.0)
     covariance = K - gain @ H @ K
     return Counts(found * (n / found.sum()), (covariance + covariance.T) / 2)
+
+
+def public_counts(grid: CellGrid, X: FloatArray) -> Counts:
+    """The numbers of records in the cells where inputs X (n, D) are public: exact, and free."""
+    return Counts(np.bincount(grid.place(X), minlength=grid.size).astype(float), np.zeros((grid.size, grid.size)))
 
 
 def _root(grid: CellGrid, n: int) -> FloatArray:

@@ -17,15 +17,15 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from scipy.special import softmax
 
-from ..arrays import FloatArray
-from ..measurement.cells import CellCounts, CellResiduals
-from .cell_counts import Counts, counts_given
-from .cell_filter import CellModel, CellObserved, CellState, Linear, cell_prior, cell_update, linearise
-from .cell_grid import CellGrid
-from .cell_planning import plan_stage
-from .intervals import Mixture
-from .planning import stage_multipliers
-from .stages import NARROWEST
+from ...arrays import FloatArray
+from ...measurement.cells import CellCounts, CellResiduals
+from ..intervals import Mixture
+from ..planning import stage_multipliers
+from ..stages import NARROWEST
+from .counts import Counts, counts_given
+from .filter import CellModel, CellObserved, CellState, Linear, cell_prior, cell_update, linearise
+from .grid import CellGrid
+from .planning import plan_stage
 
 COUNTS_SHARE = 0.15  # of mu^2
 
@@ -64,9 +64,9 @@ class CellSetting:
 
 
 class CellReleased(NamedTuple):
-    """All that was released of one draw: counts and residual sums."""
+    """All that was released of one draw: counts, measured or public, and residual sums."""
 
-    counts: CellCounts
+    counts: CellCounts | Counts
     z: FloatArray
     stages: tuple[CellObserved, ...]
 
@@ -87,7 +87,7 @@ def cell_multipliers(noise_multiplier: float, stages: int) -> tuple[float, tuple
 
 def run_cells(
     setting: CellSetting,
-    counts: CellCounts,
+    counts: CellCounts | Counts,
     multipliers: Sequence[float],
     reader: Reader,
     strategies: Sequence[FloatArray] | None = None,
@@ -96,33 +96,33 @@ def run_cells(
 
     Args:
         setting: models, cells and range.
-        counts: stage 0, planned in advance.
+        counts: stage 0, planned in advance; or the counts themselves, where inputs are public and nothing is measured.
         multipliers: s_i of the residual stages.
         reader: measures.
         strategies: B (r, M) of each residual stage, public, instead of planning them.
     """
-    z = reader.counts(counts)
-    seen, now = list[CellObserved](), _start(setting, counts, z)
+    z = reader.counts(counts) if isinstance(counts, CellCounts) else np.zeros(0)
+    seen, now = list[CellObserved](), start(setting, counts, z)
     for stage, s in enumerate(multipliers):
-        low, high, g = _intervals(setting, now, first=not seen)
-        linear = _linear(setting, now, (low, high, g))
+        low, high, g = intervals(setting, now, first=not seen)
+        linear = linearised(setting, now, (low, high, g))
         if strategies is None:
-            B = plan_stage(setting.models, now.states, now.weights, linear, now.counts.mean, s, setting.gap)
+            B = plan_stage(setting.models, now.states, now.weights, linear, now.counts.mean, s, setting.gap).B
         else:
             B = strategies[stage]
         ends = (-2 * setting.half_range, 2 * setting.half_range)
         measurement = CellResiduals(B=B, low=low, high=high, bounds=ends, noise_multiplier=s)
         released = reader.residuals(measurement, g)
         seen.append(CellObserved(measurement.B, low, high, g, measurement.noise_sd, released))
-        now = _after(setting, now, linear, seen[-1])
+        now = after(setting, now, linear, seen[-1])
     return CellReleased(counts, z, tuple(seen)), now
 
 
 def cell_posterior(setting: CellSetting, released: CellReleased) -> Posterior:
     """What was released says this under any models: spends nothing."""
-    now = _start(setting, released.counts, released.z)
+    now = start(setting, released.counts, released.z)
     for stage in released.stages:
-        now = _after(setting, now, _linear(setting, now, (stage.low, stage.high, stage.g)), stage)
+        now = after(setting, now, linearised(setting, now, (stage.low, stage.high, stage.g)), stage)
     return now
 
 
@@ -146,20 +146,26 @@ def cell_mixture(models: Sequence[CellModel], found: Posterior, X_test: FloatArr
     )
 
 
-def _start(setting: CellSetting, counts: CellCounts, z: FloatArray) -> Posterior:
-    found = counts_given(setting.grid, setting.n, counts.B, counts.noise_sd, z)
+def start(setting: CellSetting, counts: CellCounts | Counts, z: FloatArray) -> Posterior:
+    """What is known before any residual is measured, z (r,) being what was released of counts that are not public."""
+    if isinstance(counts, CellCounts):
+        found = counts_given(setting.grid, setting.n, counts.B, counts.noise_sd, z)
+    else:
+        found = counts
     states = tuple(cell_prior(model, found) for model in setting.models)
     return Posterior(found, states, _weights(setting.models, states))
 
 
-def _linear(
+def linearised(
     setting: CellSetting, now: Posterior, seen: tuple[FloatArray, FloatArray, FloatArray]
 ) -> tuple[Linear, ...]:
+    """The residual sums as each model sees them, for low (M,), high (M,), g (F,)."""
     pairs = zip(setting.models, now.states, strict=True)
     return tuple(linearise(model, setting.grid, now.counts, state, seen) for model, state in pairs)
 
 
-def _after(setting: CellSetting, now: Posterior, linear: Sequence[Linear], seen: CellObserved) -> Posterior:
+def after(setting: CellSetting, now: Posterior, linear: Sequence[Linear], seen: CellObserved) -> Posterior:
+    """What is known after one more stage."""
     pairs = zip(now.states, linear, strict=True)
     states = tuple(cell_update(state, each, seen.B, seen.s, seen.z) for state, each in pairs)
     return Posterior(now.counts, states, _weights(setting.models, states))
@@ -170,7 +176,7 @@ def _weights(models: Sequence[CellModel], states: Sequence[CellState]) -> FloatA
     return np.asarray(softmax(logs))
 
 
-def _intervals(setting: CellSetting, now: Posterior, first: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
+def intervals(setting: CellSetting, now: Posterior, first: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Interval [low, high] of each cell's residuals about g, and g at the nodes: at first the whole range about 0.
 
     Later +-c, c = clip sqrt(E (y - g)^2), cut to where outputs can lie.

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..arrays import FloatArray
-from ..measurement.integers import GRID, strategy_integers
-from ..strategies.bayes import bayes
-from ..strategies.risk_model import RiskModel
-from .cell_filter import CellModel, CellState, Linear
+from ...arrays import FloatArray
+from ...strategies.bayes import bayes
+from ...strategies.risk_model import RiskModel
+from ...strategies.strategy import Strategy
+from ..planning import on_the_grid
+from .filter import CellModel, CellState, Linear
 
 _LEAST_WEIGHT = 0.02  # of a kernel that is planned for
 _STEPS = 200  # of the solver: where it needs more, with very many records, the strategy is good and not the best
@@ -25,7 +26,8 @@ def plan_stage(
     counts: FloatArray,
     noise_multiplier: float,
     gap: float,
-) -> FloatArray:
+    steps: int = _STEPS,
+) -> Strategy:
     """B (r, M), columns of norm <= 1, multiples of 2^-20: f at the cells should be known best where records are.
 
     Each kernel is planned for with the likeliest of its noises and all its weight. Public: counts and states are
@@ -39,6 +41,7 @@ def plan_stage(
         counts: n^ (M,).
         noise_multiplier: s of the stage.
         gap: relative gap to stop at.
+        steps: of the solver at most, about.
     """
     families: dict[int, list[int]] = {}
     for index, model in enumerate(models):
@@ -49,7 +52,7 @@ def plan_stage(
         share, likeliest = float(weights[family].sum()), max(family, key=lambda index: weights[index])
         if share >= _LEAST_WEIGHT:
             risks.append(_risk_model(models[likeliest], states[likeliest], linear[likeliest], importance, share))
-    return np.asarray(strategy_integers(bayes(risks, noise_multiplier**2, gap=gap, max_iterations=_STEPS).B) / GRID)
+    return on_the_grid(bayes(risks, noise_multiplier**2, gap=gap, max_iterations=steps))
 
 
 def _risk_model(model: CellModel, state: CellState, linear: Linear, importance: FloatArray, weight: float) -> RiskModel:

@@ -1,0 +1,59 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dpgp_core.bayes.cells.binned import fine_cells_of, plan_binned
+from dpgp_core.bayes.cells.counts import public_counts
+from dpgp_core.bayes.cells.filter import cell_models
+from dpgp_core.bayes.cells.grid import CellGrid
+from dpgp_core.bayes.cells.stages import CellSetting, start
+from dpgp_core.bayes.models import auto_models, typical_models
+from dpgp_core.bayes.planning import stage_multipliers
+
+CELLS = CellGrid(box=((0.0, 1.0),), per_side=15)
+SETTING = CellSetting(
+    grid=CELLS,
+    models=cell_models(typical_models(auto_models(CELLS.box, 1.0)), CELLS),
+    n=400,
+    half_range=1.0,
+    clip=0.75,
+    gap=1e-2,
+)
+COUNTS = public_counts(CELLS, np.random.default_rng(0).beta(2, 2, (400, 1)))
+MULTIPLIERS = stage_multipliers(0.4, 3)
+
+
+@pytest.fixture(scope="module")
+def planned():
+    return plan_binned(SETTING, COUNTS, MULTIPLIERS)
+
+
+def test_stages_are_certified_and_each_leaves_less_to_do(planned):
+    risks = [stage.strategy.risk for stage in planned]
+    assert [stage.noise_multiplier for stage in planned] == list(MULTIPLIERS)
+    assert all(stage.strategy.gap <= 1e-2 and stage.strategy.B.shape[1] == 15 for stage in planned)
+    assert risks[2] < 0.8 * risks[1] < 0.64 * risks[0]
+
+
+def test_more_records_in_the_same_places_are_predicted_better(planned):
+    crowd = COUNTS._replace(mean=100 * COUNTS.mean)
+    many = plan_binned(replace(SETTING, n=40_000), crowd, MULTIPLIERS)
+    assert all(a.strategy.risk < 0.8 * b.strategy.risk for a, b in zip(many, planned, strict=True))
+
+
+def test_public_counts_are_exact_and_empty_cells_say_nothing():
+    X = np.array([[0.0], [0.01], [0.99], [5.0], [-3.0]])
+    counts = public_counts(CELLS, X)
+    np.testing.assert_array_equal(counts.mean, [3, *[0] * 13, 2])
+    assert not counts.covariance.any()
+    state = start(SETTING, counts, np.zeros(0)).states[0]
+    k = len(state.mean) - CELLS.size
+    np.testing.assert_array_equal(state.covariance.diagonal()[k:] > 0, counts.mean > 0)
+    assert all(np.isfinite(stage.strategy.B).all() for stage in plan_binned(SETTING, counts, MULTIPLIERS[:2]))
+
+
+def test_cells_are_finer_than_where_counts_cost():
+    assert [fine_cells_of([(0.0, 1.0)] * dim).size for dim in (1, 2, 3)] == [90, 400, 512]
+    with pytest.raises(ValueError, match="1 to 3 input columns"):
+        fine_cells_of([(0.0, 1.0)] * 4)

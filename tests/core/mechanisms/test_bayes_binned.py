@@ -1,0 +1,146 @@
+"""Bayes cloaking of records that share columns by public cells."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dpgp_core.bayes.cells.counts import public_counts
+from dpgp_core.bayes.cells.stages import cell_mixture, cell_posterior, run_cells
+from dpgp_core.bayes.planning import stage_multipliers
+from dpgp_core.measurement.measurement import STEPS
+from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
+
+X_TEST = np.linspace(0.5, 9.5, 6)[:, None]
+PLANS = {}
+
+
+@pytest.fixture(scope="module")
+def mechanism():
+    return BayesCloaking(epsilon=2.0, delta=0.01, binned=True, stages=3, gap=1e-2)
+
+
+@pytest.fixture
+def data(make_dataset):
+    return make_dataset()
+
+
+@pytest.fixture
+def plan(mechanism, data):
+    if not PLANS:  # made once: it is the same for every test
+        PLANS[mechanism] = mechanism.plan_for(data, X_TEST)
+    return PLANS[mechanism]
+
+
+class Both:
+    """Measures two data sets about the same curves, in integers, and squares how far they are apart over the noise."""
+
+    def __init__(self, one, other, grid):
+        self.data, self.grid, self.squares, self.rng = (one, other), grid, [], np.random.default_rng(1)
+
+    def residuals(self, measurement, g):
+        one, other = (
+            measurement._exact(self.grid.place(each.X), each.standardised() - self.grid.at(each.X, g))
+            for each in self.data
+        )
+        moved = sum((a - b) ** 2 for a, b in zip(one, other, strict=True))
+        assert moved <= measurement.noise.sensitivity**2  # integers: nothing is rounded
+        self.squares.append(moved / measurement.noise.variance)
+        return np.array(one).astype(float) / STEPS + measurement.noise_sd * self.rng.standard_normal(len(one))
+
+
+def shift(mechanism, plan, one, other):
+    reader = Both(one, other, plan.setting.grid)
+    strategies = [stage.strategy.B for stage in plan.stages]
+    run_cells(plan.setting, plan.public, stage_multipliers(mechanism.noise_multiplier, 3), reader, strategies)
+    assert len(reader.squares) == 3
+    return float(np.sqrt(sum(reader.squares)))
+
+
+def test_no_neighbour_is_farther_than_what_was_calibrated_and_some_are_nearly_as_far(mechanism, plan, data):
+    """A record's output, replaced by anything: distance of all stages together in the noise's own metric."""
+    mu = mechanism.guarantee.loss.mu
+    farthest = 0.0
+    for j in (0, 4, 7, 11):
+        for value in (-1e300, 0.7, 1e300):
+            y = data.y.copy()
+            y[j] = value
+            farthest = max(farthest, shift(mechanism, plan, data, replace(data, y=y)))
+    assert 0.7 * mu < farthest <= mu
+
+
+def test_the_card_promises_outputs_and_the_stages_spend_it_exactly(mechanism, plan, data):
+    release = mechanism.measure(plan, data, X_TEST)
+    assert release.guarantee.protects == "outputs"
+    assert "noisy counts" not in release.guarantee.theorem
+    assert release.guarantee.proven_epsilon == pytest.approx(2.0, rel=1e-9)
+    spent = sum(1 / stage.s**2 for stage in release.cells[0].stages)
+    assert spent == pytest.approx(mechanism.guarantee.loss.mu**2, rel=1e-8)
+    assert spent <= mechanism.guarantee.loss.mu**2  # the noise is rounded up
+
+
+def test_columns_are_shorter_than_one_in_integers_and_gaps_are_certified(plan):
+    for stage in plan.stages:
+        integers = stage.strategy.B * 2**20
+        assert (integers == np.rint(integers)).all()
+        assert ((integers**2).sum(axis=0) <= 2**40).all()
+        assert stage.strategy.gap <= 1e-2
+    assert plan.gap <= 1e-2
+    assert 0 <= plan.avoidable < plan.gap
+
+
+def test_a_plan_knows_counts_and_no_output(mechanism, plan, data):
+    again = mechanism.plan_for(replace(data, y=np.full(12, 1e300)), X_TEST)
+    for one, other in zip(plan.stages, again.stages, strict=True):
+        np.testing.assert_array_equal(one.strategy.B, other.strategy.B)
+    np.testing.assert_array_equal(plan.public.mean, public_counts(plan.setting.grid, data.X).mean)
+    assert plan.public.mean.sum() == 12
+    assert not plan.public.covariance.any()
+    moved = replace(data, X=data.X[::-1] * 0.5)
+    with pytest.raises(ValueError, match="the plan is for other records"):
+        mechanism.measure(plan, moved, X_TEST)
+
+
+def test_what_is_released_says_what_the_release_says(mechanism, plan, data):
+    """The public numbers alone give the curve again: anything read from them is free."""
+    release = mechanism.measure(plan, data, X_TEST)
+    assert release.statistics == ()
+    mixture = cell_mixture(plan.setting.models, cell_posterior(plan.setting, release.cells[0]), X_TEST)
+    np.testing.assert_allclose(mixture.mean, release.uncertainty.prediction.mean, rtol=1e-9)
+    other = mechanism.measure(plan, data, X_TEST)
+    assert (other.samples != release.samples).any()
+
+
+def test_teaching_draws_follow_the_generator(mechanism, plan, data):
+    first, second = (mechanism.measure(plan, data, X_TEST, np.random.default_rng(8), draws=2) for _ in range(2))
+    np.testing.assert_array_equal(first.samples, second.samples)
+    assert first.samples.shape == (2, 6)
+    assert any("teaching" in words for words in first.guarantee.not_covered)
+
+
+def test_a_plan_serves_another_budget(plan, data):
+    other = BayesCloaking(epsilon=0.5, delta=0.01, binned=True, stages=3)
+    stages = other.measure(plan, data, X_TEST).cells[0].stages
+    assert sum(1 / stage.s**2 for stage in stages) == pytest.approx(other.guarantee.loss.mu**2, rel=1e-8)
+
+
+def test_what_has_no_meaning_is_refused(mechanism, data):
+    with pytest.raises(ValueError, match="binned is for public inputs"):
+        BayesCloaking(epsilon=1.0, delta=0.01, binned=True, protects="inputs and outputs")
+    with pytest.raises(ValueError, match="weights and targets have no meaning for binned"):
+        BayesCloaking(epsilon=1.0, delta=0.01, binned=True, targets="both")
+    with pytest.raises(ValueError, match=r"use plan_for\(\)"):
+        mechanism.plan(data.X, X_TEST, x_box=data.x_box, half_range=1.0)
+    single = BayesCloaking(epsilon=2.0, delta=0.01, stages=1, gap=0.1)
+    with pytest.raises(ValueError, match=r"binned=True; make it by plan_for\(\)"):
+        mechanism.measure(single.plan_for(data, X_TEST), data, X_TEST)
+
+
+def test_much_data_and_budget_find_the_curve(make_dataset):
+    """20,000 records at epsilon 20: the curve to 2 % of its range."""
+    rng = np.random.default_rng(3)
+    X = 10 * rng.beta(2, 2, (20_000, 1))
+    data = make_dataset(X=X, y=1 + np.sin(X[:, 0]) + 0.3 * rng.standard_normal(20_000))
+    mechanism = BayesCloaking(epsilon=20.0, delta=0.01, binned=True, stages=2, gap=0.1)
+    release = mechanism.release(data, X_TEST, np.random.default_rng(0))
+    assert np.abs(release.samples - (1 + np.sin(X_TEST[:, 0]))).max() < 0.08
