@@ -52,7 +52,7 @@ screenshots: $(VENV)/.dev
 # Needs uv; the lock files pin every dependency with hashes, for all platforms and Python >= 3.11.
 lock:
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
-		--extra app pyproject.toml -o requirements.lock
+		--extra app --extra postgres pyproject.toml -o requirements.lock
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 		--extra app --extra cluster --extra postgres --extra test --extra check pyproject.toml -o requirements-dev.lock
 

@@ -25,7 +25,7 @@ from benchmarks.noise_design import machine  # isort: skip; sets the thread caps
 import numpy as np
 
 from datasets import london_sales
-from dpgp_core.bayes.binned import fine_cells_of
+from dpgp_core.bayes.cells.binned import fine_cells_of
 from dpgp_core.mechanisms import BayesCloaking
 
 SIZES, EPSILONS = (10_000, 100_000, 1_000_000), (1.0,)

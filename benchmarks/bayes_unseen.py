@@ -32,7 +32,7 @@ from dpgp_core.evaluation.cross_validation import k_folds  # noqa: E402
 from dpgp_core.kernels import EQ  # noqa: E402
 from dpgp_core.mechanisms import CATALOGUE, BayesCloaking  # noqa: E402
 from dpgp_core.mechanisms.base import Mechanism, Planned, PlannedForBudget, Release  # noqa: E402
-from dpgp_core.mechanisms.catalogue import Parameters  # noqa: E402
+from dpgp_core.mechanisms.entry import Parameters  # noqa: E402
 
 DELTA, FOLDS, SEED, CELLS = 0.01, 5, 1, 6
 GAP = 0.02  # of what privacy costs, that planning for public inputs leaves: it takes most of the time

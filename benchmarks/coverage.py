@@ -30,7 +30,7 @@ from dpgp_core.gp.uncertainty import NoInterval
 from dpgp_core.kernels import EQ, Kernel, Stationary
 from dpgp_core.mechanisms import CATALOGUE, BayesCloaking
 from dpgp_core.mechanisms.base import Mechanism, Planned, PlannedForBudget, Release
-from dpgp_core.mechanisms.catalogue import Parameters
+from dpgp_core.mechanisms.entry import Parameters
 
 LEVELS = (0.5, 0.9, 0.95, 0.99)
 EPSILONS = (0.2, 1.0, 5.0)

@@ -1,19 +1,21 @@
-"""How long a visitor waits for every slider of every page, in a real browser.
+"""How long a visitor waits for every control of every page, in a real browser.
 
     python -m benchmarks.latency_browser                          # all pages, some minutes
     python -m benchmarks.latency_browser --pages kung_curves attack
 
-Each slider is moved by one step with the arrow key. "first" is when anything on the page changes, "idle" when it
-changes for the last time. "Cold" is the first move, "warm" the same move after it was taken back. The server
-starts without results from before and warms none, so a cold figure holds all computation that the step needs.
+A slider is moved by one step, a toggle switched, a drop-down set to another value. "first" is when anything on the
+page changes, "idle" when it changes for the last time. "Cold" is the first move, "warm" the same move after it was
+taken back. The server starts without results from before, warms none and works none ahead, so a cold figure holds
+all computation that the step needs.
 """
 
 from __future__ import annotations
 
 import argparse
 import tempfile
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any, NamedTuple
 
 from benchmarks.noise_design import machine
 from pages._ui import menu
@@ -27,40 +29,93 @@ _WATCH = """() => {
     window.watch = new MutationObserver(() => window.changes.push(performance.now() - from));
     window.watch.observe(document.querySelector(".stMain"), {childList: true, subtree: true, characterData: true});
 }"""
-_SLIDER = "input[type=range]"
+_KINDS = _SLIDER, _TOGGLE, _DROP_DOWN = "input[type=range]", "input[role=switch]", "input[role=combobox]"
 _STEPS = ("ArrowRight", "ArrowLeft")
 
 
-def moved(page: Any, slider: Any, key: str) -> tuple[float, float]:
-    """Seconds until the first and until the last change of the page, after a key; 0 where nothing changes."""
+class Control(NamedTuple):
+    """A control as a visitor moves it.
+
+    Attributes:
+        name: its label.
+        there: one step away.
+        back: to where it stood.
+    """
+
+    name: str
+    there: Callable[[], None]
+    back: Callable[[], None]
+
+
+def slider(found: Any) -> Control:
+    """One step with the arrow key."""
+    there, back = reversed(_STEPS) if found.input_value() == found.get_attribute("max") else _STEPS
+    return Control(found.get_attribute("aria-label"), partial(found.press, there), partial(found.press, back))
+
+
+def toggle(found: Any) -> Control:
+    """The space bar."""
+    press = partial(found.press, "Space")
+    return Control(found.get_attribute("aria-label"), press, press)
+
+
+def drop_down(page: Any, found: Any) -> Control | None:
+    """The first value that is not chosen; None if there is no other, or if none is chosen that could come back."""
+    stood = found.input_value()
+    found.press("ArrowDown")
+    others = page.locator("[role=option]:not([aria-selected=true])")
+    other = others.first.inner_text() if stood and others.count() else None
+    page.keyboard.press("Escape")
+
+    def choose(title: str) -> None:
+        found.press("ArrowDown")
+        page.get_by_role("option", name=title, exact=True).click()
+
+    if other is None:
+        return None
+    return Control(found.get_attribute("aria-label"), partial(choose, other), partial(choose, stood))
+
+
+def controls(page: Any) -> list[Control]:
+    """Every slider, toggle and drop-down that can be seen and moved, each label once."""
+    found = {
+        each.get_attribute("aria-label"): (kind, each)
+        for kind in _KINDS
+        for each in page.locator(f".stApp {kind}:enabled").all()
+        if each.locator("xpath=..").is_visible()
+    }
+    named = {name: page.locator(f'{kind}[aria-label="{name}"]:enabled').first for name, (kind, _) in found.items()}
+    made = {_SLIDER: slider, _TOGGLE: toggle, _DROP_DOWN: partial(drop_down, page)}
+    return [control for name, (kind, _) in found.items() if (control := made[kind](named[name])) is not None]
+
+
+def moved(page: Any, move: Callable[[], None]) -> tuple[float, float]:
+    """Seconds until the first and until the last change of the page, after a move; 0 where nothing changes."""
     page.evaluate(_WATCH)
-    slider.press(key)
+    move()
     tool.settle(page)
     changes = page.evaluate("window.changes") or [0.0]
     return changes[0] / 1000, changes[-1] / 1000
 
 
 def rows(page: Any, address: str, file: str) -> Iterator[tuple[str, ...]]:
-    """One row a slider of the page."""
+    """One row a control of the page."""
     page.goto(f"{address}/{'' if file == 'start' else file}")
     tool.settle(page)
     folded = page.locator("[data-testid=stSidebar] details:not([open]) > summary")
     for _ in range(folded.count()):
         folded.first.click()
-    names = [each.get_attribute("aria-label") for each in page.locator(_SLIDER).all() if each.is_visible()]
-    for name in dict.fromkeys(names):
-        slider = page.locator(f'{_SLIDER}[aria-label="{name}"]').locator("visible=true").first
-        there, back = reversed(_STEPS) if slider.input_value() == slider.get_attribute("max") else _STEPS
-        cold = moved(page, slider, there)
-        moved(page, slider, back)
-        warm = moved(page, slider, there)
-        moved(page, slider, back)
-        yield file, name, *(f"{seconds:.2f} s" for seconds in (*cold, *warm))
+    for control in controls(page):
+        cold = moved(page, control.there)
+        moved(page, control.back)
+        warm = moved(page, control.there)
+        moved(page, control.back)
+        yield file, control.name, *(f"{seconds:.2f} s" for seconds in (*cold, *warm))
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Measure and print the table, row by row."""
-    parser = argparse.ArgumentParser(description="Waiting times of every slider in a browser.")
+    parser = argparse.ArgumentParser(description="Waiting times of every control in a browser.")
     files = [page.file for page in menu.PAGES if not page.of_one_session]
     parser.add_argument("--pages", nargs="+", choices=files, default=files)
     options = parser.parse_args(argv)

@@ -5,6 +5,7 @@
     python -m benchmarks.load --browser                        (one real browser: from key press to idle)
     python -m benchmarks.load --walk --sessions 40 --seconds 180 --idle 180
     python -m benchmarks.load --walk --sessions 6 --seconds 3600 --think 5        (a soak)
+    python -m benchmarks.load --table                          (the walks of docs/benchmarks.md: 15 minutes)
 
 Sessions speak Streamlit's WebSocket protocol; a time runs from the request to "script finished". Between two moves
 a session thinks for a random time, uniform in [0, 2 x think]. Phases: every page once on a fresh server; sessions
@@ -13,9 +14,8 @@ settings nobody has asked for yet, on !Kung curves and the London map, while oth
 start page. An answer is wrong if the page does not say the epsilon that was asked for.
 
 A walk is a mixture instead: every session opens pages at random, moves their sliders at random, uploads tables and now
-and then is gone before it is answered. It ends with what was measured beside its targets: times, memory and descriptors
-after idling, and how memory grew after the first sixth of the time, in MB an hour with its standard error. It is for a
-server on this machine.
+and then is gone before it is answered. It ends with times, memory and descriptors after idling, and how memory grew
+after the first sixth of the time, in MB an hour with its standard error. It is for a server on this machine.
 """
 
 from __future__ import annotations
@@ -29,12 +29,13 @@ import secrets
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from benchmarks.load_phases import Load, cold, first_visits, openings, warm
 from benchmarks.load_report import HEAD, Phase, resident_megabytes
+from benchmarks.load_table import rows, table
 from benchmarks.load_walk import LONGEST_SECONDS, walked
 from deploy import local
 from deploy.local import ROOT
@@ -59,13 +60,13 @@ async def measure(load: Load, pid: int | None) -> list[Phase]:
 
 
 @contextlib.contextmanager
-def own_server(warmed: bool) -> Iterator[tuple[str, int]]:
-    """(address, process number) of a fresh server, its lattice filled beforehand if ``warmed``."""
+def own_server(warmed: bool, more: Mapping[str, str] | None = None) -> Iterator[tuple[str, int]]:
+    """(address, process number) of a fresh server, its lattice filled beforehand if ``warmed``; ``more`` settings."""
     if warmed:
         subprocess.run([sys.executable, "-m", "pages._ui.serve.warm"], cwd=ROOT, check=True, stderr=subprocess.DEVNULL)
     with tempfile.TemporaryDirectory() as folder:
         # nothing is warmed beside what is measured, and no ledger lasts
-        settings = {"DPGP_WARM": "0", "DPGP_STATE": str(Path(folder) / "state")}
+        settings = {"DPGP_WARM": "0", "DPGP_STATE": str(Path(folder) / "state"), **(more or {})}
         [port], log = local.free_ports(1), Path(folder) / "server.log"
         with local.replica(port, log, secrets.token_hex(32), settings) as server:
             local.wait_until_ready(server, log)
@@ -83,6 +84,9 @@ def main(arguments: Sequence[str] | None = None) -> list[Phase]:
     parser.add_argument("--no-lattice", action="store_true", help="do not fill the server's lattice beforehand")
     parser.add_argument("--walk", action="store_true", help="all pages at random, uploads, disconnects; then idle")
     parser.add_argument("--idle", type=float, default=30.0, help="how long a walk is followed by nothing [s]")
+    parser.add_argument(
+        "--table", nargs="?", const=1.0, type=float, metavar="SHARE", help="walks beside their targets; of 15 minutes"
+    )
     parser.add_argument("--browser", action="store_true", help="one real browser instead of sessions")
     chosen = parser.parse_args(arguments)
     if chosen.sessions < 1 or chosen.moves < 1:
@@ -93,7 +97,13 @@ def main(arguments: Sequence[str] | None = None) -> list[Phase]:
         parser.error(f"--walk is for a server on this machine, got {chosen.address}")
     if chosen.idle < 0 or chosen.seconds + chosen.idle > LONGEST_SECONDS:
         parser.error(f"--idle must be >= 0, and with --seconds at most {LONGEST_SECONDS}, got {chosen.idle:g}")
+    if chosen.table is not None and not (0 < chosen.table <= 1 and not chosen.address):
+        parser.error(f"--table must be in (0, 1] and starts servers of its own, got {chosen.table:g}")
     print(f"Python {platform.python_version()}, {os.cpu_count()} cores, think {chosen.think:g} s")
+    if chosen.table is not None:
+        for line in table(lambda more: own_server(not chosen.no_lattice, more), chosen.table):
+            print(line, flush=True)
+        return []
     server = contextlib.nullcontext((chosen.address, None)) if chosen.address else own_server(not chosen.no_lattice)
     with server as (address, pid):
         if chosen.browser:
@@ -106,9 +116,9 @@ def main(arguments: Sequence[str] | None = None) -> list[Phase]:
         if pid:
             print(f"server before: {resident_megabytes(pid):.0f} MB")
         if chosen.walk:
-            phases, rows = asyncio.run(walked(load, pid, chosen.idle))
-            print("\n".join([HEAD, *(phase.row() for phase in phases), "", *rows]))
-            return phases
+            walk = asyncio.run(walked(load, pid, chosen.idle))
+            print("\n".join([HEAD, *(phase.row() for phase in walk.phases), "", *rows(walk, chosen.idle)]))
+            return walk.phases
         return asyncio.run(measure(load, pid))
 
 

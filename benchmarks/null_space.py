@@ -23,7 +23,8 @@ from dpgp_core.attack.null_space import null_space_attack
 from dpgp_core.data import Dataset
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms.base import Mechanism, Planned, PlannedForBudget
-from dpgp_core.mechanisms.catalogue import CATALOGUE, Parameters
+from dpgp_core.mechanisms.catalogue import CATALOGUE
+from dpgp_core.mechanisms.entry import Parameters
 from dpgp_core.release import CHOICES, read_table
 from dpgp_core.release.specification_json import EXAMPLE
 

@@ -17,6 +17,8 @@ from streamlit.proto.Common_pb2 import FileUploaderState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import ClientConnection, connect
 
+ANSWERS = {"metric", "plotly_chart", "deck_gl_json_chart", "arrow_data_frame", "arrow_table", "progress", "alert"}
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -27,7 +29,9 @@ class Answer:
         size: bytes received.
         exceptions: messages of the exceptions that the page showed.
         text: every piece of running text on the page.
-        first: from the request to the first element of the page [s].
+        first: from the request to the first answer on the page [s]: a number, picture, map or table, or the bar or
+            sentence that says how far the work is; the whole time if there is none.
+        postponed: the page asks to look again, for others wait too.
     """
 
     seconds: float
@@ -35,6 +39,7 @@ class Answer:
     exceptions: list[str]
     text: str
     first: float = math.nan
+    postponed: bool = False
 
 
 @dataclass
@@ -140,7 +145,7 @@ class Session:
     async def _run(self) -> Answer:
         exceptions: list[str] = []
         texts: list[str] = []
-        start, size, first = time.perf_counter(), 0, math.nan
+        start, size, first, postponed = time.perf_counter(), 0, math.nan, False
         await self._socket.send(self._request())
         async with asyncio.timeout(self.timeout):
             while True:
@@ -153,13 +158,18 @@ class Session:
                 elif kind == "new_session":
                     self._session_id = answer.new_session.initialize.session_id
                 elif kind == "delta":
-                    first = time.perf_counter() - start if math.isnan(first) else first
+                    element = answer.delta.new_element
+                    if math.isnan(first) and element.WhichOneof("type") in ANSWERS:
+                        first = time.perf_counter() - start
+                    postponed = postponed or element.button.label == "Look again"
                     self._note(answer, exceptions, texts)
                 elif kind == "script_finished" and answer.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
                     break
         if answer.script_finished == ForwardMsg.FINISHED_WITH_COMPILE_ERROR:
             exceptions.append("the page does not compile")
-        return Answer(time.perf_counter() - start, size, exceptions, "\n".join(texts), first)
+        seconds = time.perf_counter() - start
+        first = seconds if math.isnan(first) else first
+        return Answer(seconds, size, exceptions, "\n".join(texts), first, postponed)
 
     def _note(self, answer: ForwardMsg, exceptions: list[str], texts: list[str]) -> None:
         element = answer.delta.new_element

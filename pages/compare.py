@@ -1,7 +1,7 @@
 import streamlit as st
 
-from pages._ui.compare import computed, contenders, controls, figures, possible_shown, words
-from pages._ui.look import frame, sidebar, text
+from pages._ui.compare import arriving, computed, contenders, controls, figures, pinned, possible_shown, words
+from pages._ui.look import frame, glossary, pin, sidebar
 from pages._ui.look.metric import Metric
 from pages._ui.work import cached
 
@@ -11,25 +11,14 @@ scale = words.scale_of(data)
 show = sidebar.overlay()
 cards = ["integral_bins", "sparse"]
 QUESTION = "Which mechanism costs least here?"
-
-
-def shown(value: float) -> str:
-    return f"{text.number(scale.show(value))} {scale.short}"
-
+shown = scale.shown
 
 if show:
     nonprivate = computed.nonprivate(contest.model)
     target = controls.target(nonprivate, scale)
-    curves: dict[str, contenders.Curve] = {}
-    so_far = st.empty()
-    for name in contenders.BY_WAIT:
-        if curves and not computed.is_ready(contest, name):
-            with so_far.container():
-                frame.heading_so_far(QUESTION, words.so_far(curves, epsilon, shown))
-                frame.chart(figures.errors(curves, nonprivate, epsilon, target, scale), f"so_far_{name}", words.SO_FAR)
-        curves[name] = computed.curve(contest, name)
-    so_far.empty()
-    curves = {name: curves[name] for name in contenders.CONTENDERS}
+    curves = arriving.curves(contest, QUESTION, epsilon, nonprivate, target)
+    asked = pinned.find(data.name)
+    then = None if asked is None else pinned.run(asked)
     needs = {name: computed.needed(contest, name, target) for name in curves}
     best, runner_up = words.ranking(curves, epsilon)[:2]
     frame.heading(
@@ -39,11 +28,10 @@ if show:
         f"{words.reachable(needs, contest, shown(target))}",
     )
     frame.overlay_banner("All errors here are held-out errors against the true data.")
-    frame.chart(
-        cached.drawn(figures.errors, curves, nonprivate, epsilon, target, scale, of=contest),
-        "compare_errors",
-        words.ERRORS_CAPTION,
-    )
+    picture = cached.drawn(figures.errors, curves, nonprivate, epsilon, target, scale, of=contest)
+    if then is not None:
+        picture = figures.with_pinned(picture, then, contest, nonprivate, scale)
+    frame.chart(picture, "compare_errors", words.ERRORS_CAPTION)
     frame.metrics(
         [
             Metric("Least error", shown(best.error), best.title),
@@ -52,13 +40,18 @@ if show:
                 shown(words.error_of(curves, "published", epsilon)),
                 f"ε = {epsilon:g}",
             ),
-            Metric("Without privacy", shown(nonprivate), "held out, fifths; not private"),
+            Metric("Without privacy", shown(nonprivate), glossary.FIFTHS.beside, glossary.FIFTHS.help),
             Metric("ε for the target", words.least_epsilon(needs, contest), f"error at most {shown(target)}"),
         ]
     )
+    if then is not None:
+        st.markdown(pin.differences())
+        frame.metrics(pinned.metrics(then, curves, nonprivate, epsilon, scale), "pinned")
+    pin.buttons(pinned.PAGE)
     values, limits, how, lesson = st.tabs(["Table", "What is possible", "How it is computed", "Try this"])
     with values:
-        frame.table(words.table(curves, contest, epsilon, scale, needs), "compare", words.TABLE_NOTE)
+        rows = words.table(curves, contest, epsilon, scale, needs)
+        frame.table(rows if then is None else pinned.beside(rows, then, scale), "compare", words.TABLE_NOTE)
     with how:
         frame.steps(words.EXPLANATION)
     with lesson:

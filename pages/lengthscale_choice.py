@@ -3,7 +3,6 @@ import streamlit as st
 from pages._ui.explore import beside
 from pages._ui.lengthscale import choice, computed, controls, figures
 from pages._ui.look import frame, sidebar, text
-from pages._ui.look.metric import Metric
 from pages._ui.work import cached
 
 grid, budgets, unit, release = controls.choice_settings()
@@ -11,6 +10,11 @@ show = sidebar.overlay()
 data = cached.dataset(grid.model.dataset)
 guarantee, total = choice.guarantees(budgets, release.for_unit(data.privacy_unit), data.privacy_unit)
 y_unit = data.y_unit
+
+
+def shown(error: float) -> str:
+    return f"{text.number(error)} {y_unit}"
+
 
 if show:
     scored = computed.scored(grid)
@@ -20,9 +24,9 @@ if show:
         "Which lengthscale should a private analysis use?",
         f"With ε = {budgets.selection:g} for the choice and ε = {budgets.regression:g} for the release, "
         f"**{found.likeliest:g} {unit}** is most likely to be chosen ({text.percent(found.probability)}). "
-        f"On held-out tenths the release is then off by about **{text.number(found.after)} {y_unit}**; knowing the "
-        f"best lengthscale ({found.best:g} {unit}) for free, {text.number(found.best_error)} {y_unit}, and without any "
-        f"privacy {text.number(found.without)} {y_unit}.",
+        f"On held-out fifths the release is then off by about **{shown(found.after)}**; knowing the "
+        f"best lengthscale ({found.best:g} {unit}) for free, {shown(found.best_error)}, and without any privacy "
+        f"{shown(found.without)}.",
     )
     frame.overlay_banner(
         "Probabilities and errors are computed from the true data; only the chosen value may be published."
@@ -46,18 +50,7 @@ if show:
             "Expected held-out error against the lengthscale: without noise (blue), private (orange), "
             "after the private choice (green).",
         )
-    frame.metrics(
-        [
-            Metric(
-                "Error after the choice",
-                f"{text.number(found.after)} {y_unit}",
-                f"best {text.number(found.best_error)}",
-            ),
-            Metric("Most likely", f"{found.likeliest:g} {unit}", text.percent(found.probability)),
-            Metric("Best if known", f"{found.best:g} {unit}", "not private"),
-            Metric("Choice and release", f"ε = {text.at_most(total)}", f"δ = {text.small(budgets.delta)}"),
-        ]
-    )
+    frame.metrics(figures.metrics(found, unit, shown, total, budgets.delta))
     values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
     with values:
         rows = choice.table_frame(table, grid, unit, y_unit)

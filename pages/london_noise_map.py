@@ -14,10 +14,7 @@ frame.heading(
     words.answer(ours, paper, draw, show, text.factor_of, "a released price, at its own hexagons with sales,")
     + " Noise is small where sales are dense and large at the rim.",
 )
-if data.simulated:
-    st.info(f"These sales are {data.source}", icon=":material/science:")
-if show:
-    frame.overlay_banner()
+frame.banners(data.source if data.simulated else None, show)
 kind, beside = controls.map_view(show)
 layer, table = cells.LAYERS[kind], cells.cell_table(ours, show)
 place = st.container()

@@ -13,10 +13,7 @@ guarantee = released[0][1]
 picture = partial(cached.drawn, of=setting)
 
 frame.heading("What if the inputs are private too?", figures.answer(found, setting, show))
-if found.dataset.simulated:
-    st.info(f"Simulated data: {found.dataset.source}", icon=":material/science:")
-if show:
-    frame.overlay_banner()
+frame.banners(found.dataset.source if found.dataset.simulated else None, show)
 left, right = st.columns(2)
 table = figures.fit_table(found)
 if view == "fits":

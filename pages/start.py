@@ -2,7 +2,7 @@ import streamlit as st
 
 from pages._ui import menu
 from pages._ui.look import frame, glossary
-from pages._ui.start import brief, computed, controls, decision, deployments, meaning, words
+from pages._ui.start import arriving, brief, controls, decision, deployments, meaning, words
 from pages._ui.tour import walk
 from pages._ui.work import cached
 
@@ -33,7 +33,10 @@ with right:
     st.markdown(meaning.WHO)
     st.header("Epsilon and delta")
     st.markdown(meaning.WHAT)
-    with st.expander("Words used on these pages", icon=":material/menu_book:"):
+    with (
+        st.container(key=glossary.ANCHOR),
+        st.expander("Words used on these pages", icon=":material/menu_book:"),
+    ):
         st.markdown(glossary.listed())
 st.header("Where others have set it")
 frame.chart(cached.drawn(deployments.strip, draw.epsilon), "deployments", deployments.NOTE)
@@ -50,7 +53,7 @@ frame.guarantee_card(attack.guarantee, words.CARD_NOTE)
 
 # Last, as errors take longest where they are not in the cache: all the rest can be read meanwhile.
 with errors:
-    cost = computed.cost(chosen) if chosen.overlay else None
+    cost = arriving.cost(chosen, data) if chosen.overlay else None
     if cost:
         figure = cached.drawn(decision.errors_figure, cost, draw.epsilon, of=chosen)
         frame.chart(figure, "errors", words.errors_alt(data))

@@ -2,7 +2,7 @@ import streamlit as st
 
 from pages._ui.look import frame
 from pages._ui.own import account as sidebar
-from pages._ui.own import figures, form, outlook, protection, session, steps
+from pages._ui.own import figures, form, intake, outlook, protection, session, steps
 
 account = session.account()
 frame.heading(
@@ -12,7 +12,7 @@ frame.heading(
     + figures.so_far(len(account.entries), account.limit, account.spent),
 )
 frame.metrics(figures.metrics(len(account.entries), account.limit, account.spent, account.left))
-held = steps.table()
+held = intake.table()
 account = session.account(held)
 spec = form.declared(held.columns, account.limit, account.inputs_public) if held else None
 found = steps.ready(held, spec) if held and spec else None

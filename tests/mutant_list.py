@@ -43,7 +43,7 @@ LAPLACE = "dpgp_core/mechanisms/laplace_binning.py"
 SPARSE = "dpgp_core/mechanisms/sparse_variational.py"
 SUMS = "dpgp_core/sparse/statistics.py"
 PLANNING = "dpgp_core/bayes/planning.py"
-CELL_STAGES = "dpgp_core/bayes/cell_stages.py"
+CELL_STAGES = "dpgp_core/bayes/cells/stages.py"
 BAYES_CELLS = "dpgp_core/mechanisms/bayes_cells.py"
 
 
@@ -558,7 +558,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "counts are free",
         "stage_multipliers(noise_multiplier / math.sqrt(1 - COUNTS_SHARE), stages)",
         "stage_multipliers(noise_multiplier, stages)",
-        _in("bayes", "cell_stages", "multipliers_spend_the_whole_budget"),
+        _in("bayes/cells", "stages", "multipliers_spend_the_whole_budget"),
     ),
     Mutant(
         CELLS,

@@ -11,6 +11,16 @@ from .losses import PrivacyLoss
 Protects = Literal["outputs", "inputs and outputs"]
 
 ONE_OUTPUT = "one record's output replaced by any value within the public bounds; inputs and n fixed"
+FIXED_IN_ADVANCE = (
+    "hyperparameters fixed in advance or without the private outputs, or by a private choice that the ledger counts",
+    "inputs, their number and the test points are public",
+    "outputs are clipped to bounds declared without looking at them",
+)
+BEYOND_ONE_RELEASE = (
+    "the inputs (who is in the data, and where)",
+    "settings chosen after looking at results",
+    "further draws or other releases, unless the ledger adds them up",
+)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ from ..measurement.cell_statistics import CellStatistics
 from ..measurement.refit import Observe, Refit
 from ..measurement.refit import refit as read
 from ..measurement.statistics import Statistics
-from .cell_refit import refit_cells
+from .cells.refit import refit_cells
 from .released import clipped_observation
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from ..arrays import FloatArray
-from ..bayes.cell_refit import CellReading, reading_of
+from ..bayes.cells.refit import CellReading, reading_of
 from ..bayes.intervals import Mixture, mixture_of
 from ..bayes.joint import Joint, joint_of
 from ..bayes.models import Model, Places, places_of, weights_of

@@ -64,6 +64,9 @@ class Sweep(NamedTuple):
 
 
 _Residuals = tuple[FloatArray, FloatArray]  # release minus truth (draws, P), and half-widths (P,)
+Piece = tuple[
+    list[_Residuals], float
+]  # of one fold: residuals at every epsilon, and the seconds of a plan and a release
 
 
 def hold_out(mechanism: Mechanism, dataset: Dataset, folds: Folds) -> list[Held]:
@@ -122,8 +125,8 @@ def sweep(
     Raises:
         ValueError: draws < 1, or an epsilon is out of range for the mechanism.
     """
-    fold = partial(_sweep_fold, mechanism, dataset, tuple(epsilons), draws, seed)
-    pieces = []
+    fold = partial(sweep_fold, mechanism, dataset, tuple(epsilons), draws, seed)
+    pieces: list[Piece] = []
     if executor is None:
         for index, test in enumerate(folds):
             pieces.append(fold(index, test, partial(_report, progress, index, len(folds))))
@@ -131,6 +134,11 @@ def sweep(
         for piece in executor.map(fold, list(range(len(folds))), list(folds)):
             pieces.append(piece)
             progress(len(pieces) / len(folds))
+    return gathered(pieces)
+
+
+def gathered(pieces: Sequence[Piece]) -> Sweep:
+    """The sweep of the folds that are done, at least one: ``sweep`` itself, if these are all."""
     by_epsilon = zip(*(residuals for residuals, _ in pieces), strict=True)
     return Sweep([_errors(parts) for parts in by_epsilon], float(np.mean([seconds for _, seconds in pieces])))
 
@@ -189,7 +197,7 @@ def _report(progress: Callable[[float], None], done: int, pieces: int, part: flo
     progress((done + part) / pieces)
 
 
-def _sweep_fold(
+def sweep_fold(
     mechanism: Mechanism,
     dataset: Dataset,
     epsilons: Sequence[float],
@@ -198,8 +206,8 @@ def _sweep_fold(
     index: int,
     test: NDArray[np.intp],
     progress: Callable[[float], None] = lambda fraction: None,
-) -> tuple[list[_Residuals], float]:
-    """Residuals at every epsilon of one fold, and the seconds of its plan and one release."""
+) -> Piece:
+    """One fold of a sweep, for ``gathered``: indices ``test``, number ``index``; the rest is as of ``sweep``."""
     start = time.perf_counter()
     held = _held(mechanism, dataset, test)
     _residuals(mechanism, held, 1, [seed, index], intervals=False)

@@ -6,12 +6,10 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-import numpy as np
-
 from ..arrays import FloatArray
 from ..checks import check_positive
 from ..kernels import Kernel
-from ..linalg.blocks import Matrix
+from ..linalg.blocks import Matrix, dense_of
 from . import exact
 from .pivoted import TOLERANCE, LowRank, ToleranceMissedError, check_tolerance, factorise
 
@@ -88,8 +86,8 @@ class InferenceChoice:
         X_test: FloatArray,
         noise_variance: float,
         executor: Executor | None = None,
-    ) -> tuple[Matrix, Inference]:
-        """C (P, n), an array or factored, and how it was computed.
+    ) -> tuple[Matrix, LowRank | None]:
+        """C (P, n), an array or factored, and the factorisation of K_ff it came from: None where inference is exact.
 
         Args:
             kernel: covariance function of the latent f.
@@ -105,8 +103,8 @@ class InferenceChoice:
         exact.check_columns(X, X_test)
         low = self.low_rank(kernel, X, executor)
         if low is None:
-            return exact.cloaking_matrix(kernel, X, X_test, noise_variance), Inference(method="exact")
-        return low.matrix(X_test, noise_variance), describe(low)
+            return exact.cloaking_matrix(kernel, X, X_test, noise_variance), None
+        return low.matrix(X_test, noise_variance), low
 
 
 def cloaking_matrix(
@@ -137,7 +135,7 @@ def cloaking_matrix(
     check_tolerance(tolerance)
     choice = InferenceChoice(inference=method, tolerance=tolerance)
     C, _ = choice.cloaking_matrix(kernel, X, X_test, noise_variance)
-    return C if isinstance(C, np.ndarray) else C.dense()
+    return dense_of(C)
 
 
 def describe(low: LowRank | None) -> Inference:

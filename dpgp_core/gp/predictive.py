@@ -10,10 +10,9 @@ import numpy as np
 from scipy.linalg import cholesky
 
 from ..arrays import FloatArray
-from ..checks import check_positive
 from ..kernels import Kernel
-from ..linalg.blocks import Matrix, values_of
-from .exact import check_columns, cloaking_matrix, output_covariance
+from ..linalg.blocks import Matrix, dense_of, values_of
+from .exact import output_covariance
 from .inference import Inference, InferenceChoice, describe
 from .pivoted import LowRank
 
@@ -76,16 +75,12 @@ def predictive(
     Raises:
         ValueError: n is too large; noise_variance is not positive; X and X_test differ in their columns.
     """
-    check_positive("noise_variance", noise_variance)
-    check_columns(X, X_test)
-    low = choice.low_rank(kernel, X, executor)
-    C: Matrix
+    C, low = choice.cloaking_matrix(kernel, X, X_test, noise_variance, executor)
     if low is None:
-        C = means = cloaking_matrix(kernel, X, X_test, noise_variance)
         # diag(K_** - C K_f*), without the off-diagonal
-        variance = kernel.diagonal(X_test) - np.einsum("ij,ij->i", means, kernel(X_test, X))
+        variance = kernel.diagonal(X_test) - np.einsum("ij,ij->i", dense_of(C), kernel(X_test, X))
     else:
-        C, variance = low.matrix(X_test, noise_variance), low.variance(X_test, noise_variance)
+        variance = low.variance(X_test, noise_variance)
     return Predictive(
         kernel=kernel,
         X=X,

@@ -18,8 +18,8 @@ SCHEMA = 1
 FILE = "statistics.npz"
 MAX_BYTES = 1 << 31  # of all arrays together
 AGAIN = "fetch both files again from whoever released them"
-# What zipfile raises of an archive that is cut short, altered, encrypted (RuntimeError) or packed by another method.
-UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError)
+# What zipfile raises of an archive that is cut short, altered, encrypted or packed by another method (RuntimeError).
+UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, OSError)
 _HEADER = 4096  # more than an .npy header of at most two dimensions takes
 
 Array = NDArray[np.generic]

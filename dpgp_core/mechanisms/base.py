@@ -22,16 +22,6 @@ from ..strategies.noise_design import NoiseDesign
 NotPrivate = NewType("NotPrivate", FloatArray)
 """An array computed from private data without noise. It may be drawn for teaching, never published."""
 
-FIXED_IN_ADVANCE = (
-    "hyperparameters fixed in advance or without the private outputs, or by a private choice that the ledger counts",
-    "inputs, their number and the test points are public",
-    "outputs are clipped to bounds declared without looking at them",
-)
-BEYOND_ONE_RELEASE = (
-    "the inputs (who is in the data, and where)",
-    "settings chosen after looking at results",
-    "further draws or other releases, unless the ledger adds them up",
-)
 TEACHING = "anything at all: this is a numbered draw for teaching, not a release; who knows the number knows the noise"
 
 

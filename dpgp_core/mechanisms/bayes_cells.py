@@ -8,17 +8,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..arrays import FloatArray
-from ..bayes.binned import fine_cells_of, plan_binned
-from ..bayes.cell_counts import Counts, plan_counts, public_counts
-from ..bayes.cell_filter import cell_models
-from ..bayes.cell_grid import cells_of
-from ..bayes.cell_measuring import CellsExactly, CellsForTeaching, CellsSilently, cell_statistics
-from ..bayes.cell_refit import read_cells
-from ..bayes.cell_stages import CellReleased, CellSetting, Reader, cell_mixture, cell_multipliers, run_cells
+from ..bayes.cells.binned import fine_cells_of, plan_binned
+from ..bayes.cells.counts import Counts, plan_counts, public_counts
+from ..bayes.cells.filter import cell_models
+from ..bayes.cells.grid import cells_of
+from ..bayes.cells.measuring import CellsExactly, CellsForTeaching, CellsSilently, cell_statistics
+from ..bayes.cells.refit import read_cells
+from ..bayes.cells.stages import CellReleased, CellSetting, Reader, cell_mixture, cell_multipliers, run_cells
 from ..bayes.intervals import Mixture, side_by_side
 from ..bayes.measuring import promise_of
 from ..bayes.models import Model, typical_models
 from ..bayes.planning import stage_multipliers
+from ..bayes.settings import BayesSettings
 from ..bayes.stages import PlannedStage
 from ..data import Dataset
 from ..gp.exact import check_columns
@@ -26,7 +27,6 @@ from ..measurement.cell_statistics import CellStatistics
 from ..measurement.cells import CellCounts
 from .base import TEACHING, NotPrivate
 from .bayes_release import BayesRelease, MixtureUncertainty, TeachingBayesRelease
-from .bayes_settings import BayesSettings
 
 LOOSER = 100  # gap of strategies over cells against the one asked for: they are planned anew for each draw
 
@@ -75,7 +75,7 @@ def plan_cells(settings: BayesSettings, n: int, x_box: Sequence[tuple[float, flo
 def plan_binned_cells(
     settings: BayesSettings, X: FloatArray, x_box: Sequence[tuple[float, float]], half_range: float
 ) -> CellPlan:
-    """Public plan of all stages for public inputs X (n, D) in cells; see ``bayes.binned``."""
+    """Public plan of all stages for public inputs X (n, D) in cells; see ``bayes.cells.binned``."""
     grid = fine_cells_of(x_box)
     check_columns(grid.centres, X)
     counts, models = public_counts(grid, X), settings.models(x_box, half_range)

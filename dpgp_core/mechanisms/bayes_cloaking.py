@@ -14,6 +14,7 @@ from ..bayes.measuring import Setting, measure_exactly, measure_for_teaching, me
 from ..bayes.models import places_of, typical_models, weights_of
 from ..bayes.planning import importance_of, plan_stages, rescaled, stage_multipliers
 from ..bayes.released import observed_of
+from ..bayes.settings import BayesSettings
 from ..bayes.stages import posterior
 from ..data import Dataset
 from ..gp.exact import check_columns
@@ -22,7 +23,6 @@ from ..measurement.statistics import Statistics
 from .base import TEACHING, NotPrivate
 from .bayes_cells import CellPlan, measure_cells, plan_binned_cells, plan_cells, reread_cells
 from .bayes_release import BayesPlan, BayesRelease, MixtureUncertainty, TeachingBayesRelease
-from .bayes_settings import BayesSettings
 
 PLANNED_WITHOUT = 1e-4  # of the prior variance, left out of what strategies are planned with: far below every noise
 
@@ -37,7 +37,7 @@ class BayesCloaking(BayesSettings):
     their evidence; anything computed from the measurements is free.
 
     Where inputs are private too (``protects="inputs and outputs"``), a share of 1 / s^2 goes to noisy counts of the
-    records in public cells, and the stages measure sums over the records of each cell (see ``bayes.cell_stages``).
+    records in public cells, and the stages measure sums over the records of each cell (see ``bayes.cells.stages``).
     Nothing is planned from inputs then but their number, and test points do not enter.
 
     Args and errors: see ``BayesSettings``.

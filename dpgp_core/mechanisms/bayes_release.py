@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import FloatArray
-from ..bayes.cell_stages import CellReleased
+from ..bayes.cells.stages import CellReleased
 from ..bayes.intervals import Mixture
 from ..bayes.models import Model, weights_of
 from ..bayes.stages import Observed, PlannedStage

@@ -10,12 +10,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..accounting.gaussian import Method, noise_multiplier
-from ..accounting.guarantee import ONE_OUTPUT, Budget, Guarantee
+from ..accounting.guarantee import BEYOND_ONE_RELEASE, FIXED_IN_ADVANCE, ONE_OUTPUT, Budget, Guarantee
 from ..accounting.losses import GaussianLoss
 from ..arrays import FloatArray
 from ..data import Dataset
 from ..gp.uncertainty import Uncertainty
-from .base import BEYOND_ONE_RELEASE, FIXED_IN_ADVANCE, Plan, Release, teaching
+from .base import Plan, Release, teaching
 from .measuring import Measure, Measured, Place, exact, noiseless, numbered
 from .recorded import Recorded, SimulatedInterval
 

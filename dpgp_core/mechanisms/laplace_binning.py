@@ -8,7 +8,7 @@ from typing import ClassVar, overload
 
 import numpy as np
 
-from ..accounting.guarantee import ONE_OUTPUT, Budget, Guarantee
+from ..accounting.guarantee import BEYOND_ONE_RELEASE, FIXED_IN_ADVANCE, ONE_OUTPUT, Budget, Guarantee
 from ..accounting.losses import PureLoss
 from ..arrays import FloatArray
 from ..data import Dataset
@@ -18,7 +18,7 @@ from ..measurement.integers import GRID, place_integers
 from ..measurement.measurement import STEPS, LaplaceMeasurement
 from ..measurement.noise import LaplaceNoise
 from ..measurement.statistics import Stage, Statistics
-from .base import BEYOND_ONE_RELEASE, FIXED_IN_ADVANCE, NotPrivate, Release, teaching
+from .base import NotPrivate, Release, teaching
 from .recorded import statistics_of
 
 ASSUMPTIONS = (

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..accounting.guarantee import Budget, Guarantee
+from ..accounting.guarantee import BEYOND_ONE_RELEASE, Budget, Guarantee
 from ..accounting.posterior_loss import PosteriorLoss
 from ..arrays import FloatArray
 from ..checks import check_interval, check_positive
@@ -16,7 +16,7 @@ from ..data import Dataset
 from ..gp.paths import Paths, posterior_process
 from ..gp.uncertainty import NoInterval
 from ..kernels import Matern12, Stationary
-from .base import BEYOND_ONE_RELEASE, TEACHING, NotPrivate, TeachingRelease
+from .base import TEACHING, NotPrivate, TeachingRelease
 
 ONE_RECORD = "one record (input and output) replaced by any other within the public domain and bounds; n fixed"
 RECORD_UNIT = "one record, its input and its output"

@@ -18,7 +18,7 @@ from ..accounting.guarantee import Guarantee
 from ..arrays import FloatArray
 from ..checks import check_positive
 from ..data import Dataset
-from ..gp.inference import InferenceChoice
+from ..gp.inference import InferenceChoice, describe
 from ..gp.predictive import Predictive, predictive
 from .base import Plan
 from .cloaking import OptimisedNoise
@@ -149,6 +149,6 @@ class RefinedCloaking(InferenceChoice, OptimisedNoise):
         earlier = []
         for a, noise_variance, mu in zip(self.lengthscale_factors, self.noise_variances, early_mus, strict=True):
             # k(x / a, x' / a): the kernel with a times its lengthscale
-            C, inference = self.cloaking_matrix(self.kernel, X / a, everywhere / a, noise_variance, executor)
-            earlier.append(self.designed(C, weights, 1 / mu, None, inference, executor))
+            C, low = self.cloaking_matrix(self.kernel, X / a, everywhere / a, noise_variance, executor)
+            earlier.append(self.designed(C, weights, 1 / mu, None, describe(low), executor))
         return RefinedPlan(**vars(last), earlier=tuple(earlier))

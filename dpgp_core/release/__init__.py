@@ -1,6 +1,6 @@
 """Real releases: a declared specification, noise seeded by the operating system, and a zip that documents itself."""
 
-from ..mechanisms.catalogue import KERNEL_NAMES
+from ..mechanisms.entry import KERNEL_NAMES
 from ..reading.csv_rows import column_names
 from .bundle import bundle
 from .choices import CHOICES

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ..mechanisms.base import Mechanism
-from ..mechanisms.catalogue import CATALOGUE, KERNEL_NAMES, Parameters
+from ..mechanisms.catalogue import CATALOGUE
+from ..mechanisms.entry import KERNEL_NAMES, Parameters
 
 CHOICES = {name: entry for name, entry in CATALOGUE.items() if entry.released}
 """Rows of the catalogue by name, the recommended one first."""

@@ -10,7 +10,7 @@ from ..accounting.guarantee import Budget, Guarantee
 from ..accounting.ledger import Ledger
 from ..accounting.rounding import rounded_up
 from ..mechanisms.base import Mechanism
-from ..mechanisms.catalogue import KERNEL_NAMES, Entry
+from ..mechanisms.entry import KERNEL_NAMES, Entry
 from . import number_checks
 from .choices import CHOICES, DECLARED, build
 from .declared.table import DeclaredTable

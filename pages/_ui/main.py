@@ -7,7 +7,7 @@ import streamlit as st
 from pages._ui import menu, session
 from pages._ui.look import address, bar, state
 from pages._ui.tour import walk
-from pages._ui.work import waiting
+from pages._ui.work import pace, waiting
 
 TITLE = "What privacy costs a Gaussian process"
 st.set_page_config(
@@ -46,7 +46,7 @@ if wanted != asked or address.repeated():
     st.switch_page(page, query_params=wanted)
 waiting.reserve()
 state.begin(page.url_path)
-with bar.bar(), address.explained(menu.TITLES), walk.banner(page.url_path):
+with pace.making(), bar.bar(), address.explained(menu.TITLES), walk.banner(page.url_path):
     page.run()
 session.PAGE.put(page.url_path)
 # A control of this page that is absent from the address stands at its default: forget what was carried for it.

@@ -30,3 +30,8 @@ def token_in(cookies: Mapping[str, str], secure: bool) -> str | None:
     """
     token = cookies.get(SECURE_COOKIE if secure else COOKIE)
     return token if well_formed(token) else None
+
+
+def known_by(cookies: Mapping[str, str]) -> str | None:
+    """The same where it is not known how it came: the first cookie comes by https only."""
+    return token_in(cookies, secure=True) or token_in(cookies, secure=False)

@@ -1,13 +1,15 @@
 import asyncio
+import contextlib
 import math
 
 import numpy as np
 import pytest
 
-from benchmarks import load
+from benchmarks import load, load_table
 from benchmarks.load_phases import _unseen
 from benchmarks.load_report import Phase, quantile
-from benchmarks.load_walk import growth
+from benchmarks.load_table import growth
+from benchmarks.load_walk import State, Walk
 from benchmarks.streamlit_client import Answer, Session
 
 
@@ -100,7 +102,7 @@ def test_a_short_walk_is_answered_and_ends_with_its_table(server, capsys):
     assert [phase.errors for phase in phases] == [[]] * 4
     assert phases[0].seconds
     assert len(phases[3].seconds) == sum(len(phase.seconds) for phase in phases[:3])
-    assert "errors and exceptions" in capsys.readouterr().out
+    assert "answered, look again, errors" in capsys.readouterr().out
 
 
 def test_a_session_uploads_a_table_and_leaves_in_the_middle(server):
@@ -137,3 +139,43 @@ def test_a_walk_is_bounded_and_stays_on_this_machine(wrong, capsys):
     with pytest.raises(SystemExit):
         load.main(wrong)
     assert "error: --" in capsys.readouterr().err
+
+
+def test_the_table_has_every_target_and_comes_from_walks(monkeypatch):
+    served, loads = [], []
+
+    @contextlib.contextmanager
+    def serve(settings):
+        served.append(settings)
+        yield "http://127.0.0.1:9", 1
+
+    async def walk(load, pid, idle):
+        loads.append((load.sessions, load.seconds, idle))
+        found = Walk(states=[State(300.0, 20), State(900.0, 200), State(700.0, 40)])
+        found.opened.seconds, found.first.seconds = [0.1, 0.2, 15.0], [0.1, 0.1, 2.0]
+        found.moved.errors, found.postponed = ["TimeoutError()"], 1
+        found.memory = [(float(t), 300 + 36 * t / 3600) for t in range(200)]
+        return found
+
+    monkeypatch.setattr(load_table, "walked", walk)
+    lines = list(load_table.table(serve, 0.5))
+    assert loads == [(40, 90, 90), (6, 75, 0), (6, 135, 0)]
+    assert served == [{}, {"DPGP_CACHE_MB": "16"}]
+    assert {line.count("|") for line in lines} == {4}
+    text = "\n".join(lines)
+    for said in (
+        "| 40 sessions, 90 s: first answer | p50 0.10, p95 2.00, max 2.0 s | p95 <= 3 s |",
+        "| the same, complete | p50 0.20, p95 15.00, max 15.0 s | max <= 20 s |",
+        "3, 1, 1 ['TimeoutError()'] | 0 errors |",
+        "| 300, 900, 700 MB | <= 750 MB at last |",
+        "| 20, 200, 40 | <= 60 at last |",
+        "36 ± 0 MB/h, 1 errors | <= 5 MB/h, 0 errors |",
+    ):
+        assert said in text
+
+
+@pytest.mark.parametrize("wrong", [["--table", "0"], ["--table", "2"], ["--table", "--address", "http://127.0.0.1:9"]])
+def test_a_table_of_no_time_or_of_another_server_is_refused(wrong, capsys):
+    with pytest.raises(SystemExit):
+        load.main(wrong)
+    assert "--table must be in (0, 1]" in capsys.readouterr().err

@@ -66,6 +66,7 @@ def not_warmed() -> Iterator[None]:
     """Servers under test do not fill the lattice: it would take the machine from the tests beside them."""
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("DPGP_WARM", "0")
+        environment.setenv("DPGP_AHEAD", "0")
         yield
 
 

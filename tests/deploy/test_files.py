@@ -93,6 +93,25 @@ def test_packages_are_installed_from_the_lock_with_hashes_and_nothing_else():
     assert len(re.findall(r"(?m)^\S+?==.*\\$", lock)) == len(pinned)  # each line goes on with its hashes
 
 
+def test_the_image_has_what_a_ledger_on_postgresql_needs():
+    pinned = re.compile(r"(?ms)^(?:psycopg|psycopg-binary)==.*?(?=^\S)")
+    app, dev = (pinned.findall((ROOT / name).read_text()) for name in ("requirements.lock", "requirements-dev.lock"))
+    assert len(app) == 2
+    assert app == dev  # the version, and the files, that the tests ran with
+
+
+def test_replicas_reach_the_ledgers_of_several_hosts_only_where_that_is_said():
+    more = yaml.safe_load((DEPLOY / "postgres.yaml").read_text())
+    assert set(more["services"]) == set(APPS)
+    for service in more["services"].values():
+        assert service["networks"] == {"ledgers": {}}
+        settings = service["environment"]
+        assert set(settings) == {"DPGP_LEDGER_DSN", "DPGP_LEDGER_KEY"}
+        assert all(settings[name].startswith(f"${{{name}:?") for name in settings)  # compose refuses without it
+    assert more["networks"]["ledgers"] is None or not more["networks"]["ledgers"].get("internal")
+    assert "ledgers" not in COMPOSE["networks"]
+
+
 def test_images_have_a_version():
     images = [argument.split()[0] for name, argument in instructions() if name == "FROM"]
     images += [service["image"] for service in COMPOSE["services"].values() if "build" not in service]

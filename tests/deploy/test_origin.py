@@ -6,11 +6,14 @@ import asyncio
 import os
 import socket
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 
+from benchmarks.load_report import quantile
+from benchmarks.streamlit_client import Session
 from pages._ui import environment
 from pages._ui.hosts import Host
 from pages._ui.serve import http
@@ -89,6 +92,30 @@ def test_a_foreign_page_is_refused_and_holds_up_nobody(deaf):
         assert answer.status == 200
     assert handshake(address, address) == 101
     assert not noted.exists()  # no name was looked up, nobody outside was connected to
+
+
+def test_a_hundred_foreign_handshakes_hold_up_no_visitor(deaf):
+    """Prints how long a visitor waits for a page meanwhile; run with -s to see it."""
+    address, noted = deaf
+
+    async def visit():
+        async with Session(address, "your_data") as tab:
+            alone = [await tab.open() for _ in range(40)]
+            with ThreadPoolExecutor(20) as strangers:
+                asked = [strangers.submit(handshake, address, "http://evil.example") for _ in range(100)]
+                meanwhile = [await tab.open()]
+                while len(meanwhile) < 40 or not all(each.done() for each in asked):
+                    meanwhile.append(await tab.open())
+                return alone, meanwhile, [each.result() for each in asked]
+
+    alone, meanwhile, statuses = asyncio.run(visit())
+    assert statuses == [403] * 100
+    assert not any(answer.exceptions for answer in alone[1:] + meanwhile)
+    assert not noted.exists()
+    for when, answers in (("alone", alone[1:]), ("during 100 foreign handshakes", meanwhile)):
+        seconds = [answer.seconds for answer in answers]
+        print(f"\na page {when}: {len(seconds)} times, p50 {quantile(seconds, 0.5):.3f} s, ", end="")
+        print(f"p95 {quantile(seconds, 0.95):.3f} s, longest {max(seconds):.3f} s")
 
 
 def test_a_name_that_was_made_to_lead_here_is_refused(deaf):

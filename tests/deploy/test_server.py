@@ -12,9 +12,12 @@ import pytest
 from starlette.applications import Starlette
 from starlette.responses import HTMLResponse, PlainTextResponse
 from starlette.routing import Route, WebSocketRoute
+from streamlit.runtime.media_file_storage import MediaFileKind
+from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 
 from dpgp_core import __version__
-from pages._ui.serve import http
+from pages._ui.serve import downloads, http
+from pages._ui.serve.downloads import Owners
 from pages._ui.serve.readiness import CHECKS, Probe, Readiness
 from pages._ui.visitor import well_formed
 
@@ -102,6 +105,38 @@ def test_by_https_a_cookie_that_another_host_could_have_set_counts_for_nothing(a
 def test_what_was_downloaded_stays_in_no_cache(app):
     assert ask(app, "/media/x")[1]["cache-control"] == "no-store"
     assert "cache-control" not in ask(app, "/static/x.js")[1]
+
+
+def test_a_download_is_there_for_the_browser_whose_page_offers_it_and_nobody_else(app, monkeypatch):
+    owners = Owners()
+    monkeypatch.setattr("pages._ui.serve.downloads.OWNERS", owners)
+    another = f"dpgp_session={'u' * 32}"
+    owners.note("x", {TOKEN})
+    assert ask(app, "/media/x", cookie=f"dpgp_session={TOKEN}")[0] == 200
+    assert [ask(app, "/media/x", **cookie)[0] for cookie in ({}, {"cookie": another})] == [404, 404]
+    assert ask(app, "/media/x", cookie=f"__Host-dpgp_session={TOKEN}")[0] == 200
+    owners.note("x", {"u" * 32})
+    assert ask(app, "/media/x", cookie=another)[0] == 200
+    owners.note("x", {None})  # the page of a browser that has no cookies
+    assert ask(app, "/media/x")[0] == 200
+    owners.forget("x")
+    owners.note("x", set())  # its browser had gone
+    assert ask(app, "/media/x", cookie=another)[0] == 404
+
+
+def test_streamlit_notes_whose_page_offers_a_download(monkeypatch):
+    for name in ("load_and_get_id", "delete_file"):
+        monkeypatch.setattr(MemoryMediaFileStorage, name, getattr(MemoryMediaFileStorage, name))  # put back at the end
+    monkeypatch.setattr(downloads, "_asking", lambda: {TOKEN})
+    owners, storage = Owners(), MemoryMediaFileStorage("/media")
+    downloads.bind_to_browsers(owners)
+    made = storage.load_and_get_id(b"zip", "application/zip", MediaFileKind.DOWNLOADABLE, "release.zip")
+    icon = storage.load_and_get_id(b"png", "image/png", MediaFileKind.MEDIA)
+    assert owners.may_have(storage.get_url(made), TOKEN)
+    assert not owners.may_have(storage.get_url(made), "u" * 32)
+    assert owners.may_have(storage.get_url(icon), None)
+    storage.delete_file(made)
+    assert owners.may_have(f"/media/{made}.zip", None)  # which answers that there is no such file
 
 
 def test_nobody_shows_a_page_inside_another(app):

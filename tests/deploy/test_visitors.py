@@ -1,6 +1,6 @@
 import pytest
 
-from pages._ui.visitor import fresh, well_formed
+from pages._ui.visitor import fresh, known_by, well_formed
 
 A, B, C = ("a" * 22, "b" * 32, "c" * 64)
 
@@ -27,3 +27,9 @@ def test_a_proposal_is_taken_only_if_well_formed():
     assert fresh(B) == B
     assert fresh("short") != "short"
     assert well_formed(fresh("short"))
+
+
+def test_a_browser_is_known_by_the_cookie_that_comes_by_https_only_if_it_has_both():
+    assert known_by({"dpgp_session": A, "__Host-dpgp_session": B}) == B
+    assert known_by({"dpgp_session": A}) == A
+    assert known_by({"dpgp_session": "short"}) is None

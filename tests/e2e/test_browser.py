@@ -2,47 +2,10 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from playwright.sync_api import Browser
 
-from pages._ui import menu
 from tests.e2e import browser as tool
-
-PAGES = {
-    "": "What does a privacy budget promise one person?",
-    "kung_curves": "How much noise hides one woman's or girl's height?",
-    "london_noise_map": "What does hiding one hexagon's median price do to the map?",
-    "excursion_sets": "Where is it too high?",
-    "sparse_dp_gp": "What if the inputs are private too?",
-    "attack": "Can an attacker tell who is in the data?",
-    "lengthscale_choice": "Which lengthscale should a private analysis use?",
-    "compare": "Which mechanism costs least here?",
-    "your_data": "What may be published from your own table?",
-    "explore_release": "What else does one release say, for free?",
-    "how_cloaking_works": "Why does one person need so little noise to hide?",
-}
-
-
-def move(page, label: str, key: str = "ArrowLeft") -> None:
-    """Move the slider with this label by one step."""
-    unfold(page)
-    page.get_by_role("slider", name=re.compile(label)).first.press(key)
-    tool.settle(page)
-
-
-def unfold(page) -> None:
-    """Open what is folded away in the sidebar."""
-    folded = page.locator("[data-testid=stSidebar] details:not([open]) > summary")
-    for _ in range(folded.count()):
-        folded.first.click()  # what was clicked is folded no more
-
-
-def go_to(page, title: str) -> None:
-    """Use the menu."""
-    section = next(section for section, rows in menu.sections().items() for row in rows if row.title == title)
-    page.get_by_test_id("stTopNavSection").filter(has_text=section).click()
-    page.get_by_test_id("stTopNavDropdownLink").filter(has_text=title).click()
-    tool.settle(page)
+from tests.e2e.actions import QUESTIONS, go_to, move, unfold
 
 
 def curve(page, chart: str = "curves") -> list[float]:
@@ -52,26 +15,6 @@ def curve(page, chart: str = "curves") -> list[float]:
             ._fullData.find(trace => trace.name === 'private draw').y)""",
         chart,
     )
-
-
-@pytest.mark.parametrize("visit", ["wide", "narrow"], indirect=True)
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path or "start")
-def test_page_renders_without_errors_or_outside_requests(visit, path):
-    page = visit.open(path)
-    assert page.locator("h1").first.inner_text() == PAGES[path]
-    assert page.locator("[data-testid=stException]").count() == 0
-    if path == "your_data":
-        page.get_by_role("button", name="Practise with the !Kung census").click()
-        page.get_by_text("What this guarantee says").first.wait_for()
-        tool.settle(page)
-    else:
-        drawn = page.locator("#deckgl-overlay" if "map" in path else ".js-plotly-plot .main-svg")
-        assert drawn.count() > 0
-    assert page.get_by_text("What this guarantee says").first.is_visible()
-    assert visit.external == []
-    assert visit.errors == []
-    overflow = page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth - window.innerWidth")
-    assert overflow <= 0, f"the page scrolls sideways by {overflow} px"
 
 
 def test_less_epsilon_changes_sentence_picture_and_address(visit):
@@ -116,7 +59,7 @@ def test_deep_link_on_a_fresh_server(chromium: Browser):
         page = tool.new_context(chromium).new_page()
         page.goto(f"{address}/london_noise_map?epsilon=2&lengthscale_km=8&map=private")
         tool.settle(page)
-        assert page.locator("h1").first.inner_text() == PAGES["london_noise_map"]
+        assert page.locator("h1").first.inner_text() == QUESTIONS["london_noise_map"]
         assert page.get_by_text("At ε = 2").is_visible()
         assert "lengthscale_km=8" in page.url
         page.context.close()
@@ -138,7 +81,7 @@ def test_clicking_a_hexagon_shows_its_row(visit):
 def test_state_survives_a_change_of_page(visit):
     page = visit.open("london_noise_map?epsilon=1.5&lengthscale_km=8")
     go_to(page, "How cloaking works")
-    assert page.locator("h1").first.inner_text() == PAGES["how_cloaking_works"]
+    assert page.locator("h1").first.inner_text() == QUESTIONS["how_cloaking_works"]
     assert "epsilon=1.5" in page.url
     move(page, "ε")  # back to the default, which the address leaves out
     go_to(page, "London noise map")

@@ -77,6 +77,12 @@ def copies(of):
     return count
 
 
+def said(when, count):
+    """Print a row of what was found; run with -s to see it."""
+    text, digits, number = count.values()
+    print(f"\n| {when} | {text} | {digits} | {number} |")
+
+
 def gone(of, seconds=60.0):
     """Copies left when none are, or after some seconds of grace."""
     deadline = time.monotonic() + seconds
@@ -131,10 +137,14 @@ def test_a_table_is_in_no_file_and_when_forgotten_in_no_memory(page, watched):
     noted.write_text("")
     use(page)
     assert noted.read_text() == ""
-    assert copies(server)[TEXT] >= ROWS  # the search finds what is there
+    held = copies(server)
+    said("while the session holds it", held)
+    assert held[TEXT] >= ROWS  # the search finds what is there
     page.get_by_role("button", name="Forget the table").click()
     page.get_by_text("Practise with").wait_for()
-    assert gone(server) == dict.fromkeys(MARKS, 0)
+    left = gone(server)
+    said("forgotten", left)
+    assert left == dict.fromkeys(MARKS, 0)
     assert noted.read_text() == ""
 
 
@@ -142,7 +152,9 @@ def test_a_table_whose_visitor_left_is_gone_though_nobody_else_comes(page, watch
     _, server, _ = watched
     use(page, TABLE + b"1,117.5,another table\n")  # the same one would ask why its ledger does not go on
     page.context.close()
-    assert gone(server) == dict.fromkeys(MARKS, 0)
+    left = gone(server)
+    said("its visitor gone", left)
+    assert left == dict.fromkeys(MARKS, 0)
 
 
 def test_no_process_leaves_a_core_file(watched):

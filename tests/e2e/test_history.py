@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 from tests.e2e import browser as tool
-from tests.e2e.test_browser import go_to
-from tests.e2e.test_state import shown
+from tests.e2e.actions import go_to, shown
 
 
 def epsilon(page):

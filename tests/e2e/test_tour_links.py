@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl, urlsplit
 from pages._ui import menu
 from pages._ui.tour import walk
 from tests.e2e import browser as tool
-from tests.e2e.test_browser import go_to
+from tests.e2e.actions import go_to
 
 
 def follow(page, label: str) -> None:

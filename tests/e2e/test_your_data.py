@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Download, Page
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
 from datasets import kung
@@ -76,10 +76,14 @@ def release(page: Page, number: int, said: str | None = None) -> None:
     tool.settle(page)
 
 
-def download(page: Page) -> bytes:
+def downloaded(page: Page) -> Download:
     with page.expect_download() as found:
         page.get_by_role("button", name=re.compile("Download release")).click()
-    return Path(found.value.path()).read_bytes()
+    return found.value
+
+
+def download(page: Page) -> bytes:
+    return Path(downloaded(page).path()).read_bytes()
 
 
 def test_a_real_table_two_releases_a_refusal_a_zip_and_a_reload(visit):
@@ -158,7 +162,10 @@ def test_no_byte_of_one_visitors_data_reaches_another(chromium, logged):
     page.get_by_role("button", name=re.compile("I may see the table")).click()
     page.get_by_text("NOT PRIVATE: the fit without noise.").wait_for()
     release(page, 1)
-    archive = zipfile.ZipFile(io.BytesIO(download(page)))
+    given = downloaded(page)
+    archive = zipfile.ZipFile(given.path())
+    assert one.context.request.get(given.url).status == 200
+    assert other.context.request.get(given.url).status == 404  # the address alone opens nothing
     assert any(b"secretheight" in frame for frame in one.received)  # the watch works
     # The other visitor looks at every page, and asks for every address that the first one used
     for path in ("", "kung_curves", "compare", "your_data"):

@@ -19,7 +19,7 @@ from pages._ui.ledgers.rows import TableKnown
 from pages._ui.ledgers.sqlite import Sqlite
 from pages._ui.ledgers.store import Ledgers
 
-A, B = "a" * 32, "b" * 32  # browsers
+A, B, C = "a" * 32, "b" * 32, "c" * 32  # browsers
 TABLE, OTHER = "1" * 64, "2" * 64
 LIMIT = Budget(epsilon=1.5, delta=0.01)
 ONE = Guarantee(
@@ -133,6 +133,76 @@ def test_a_browser_comes_back_to_a_ledger_that_it_left(ledgers):
     spend(ledgers, table=OTHER)
     ledgers.go_on(A, token)
     assert ledgers.find(A, TABLE).counts
+
+
+def test_two_ledgers_of_one_owner_for_a_table_become_one_that_counts_both(ledgers):
+    token, second = spend(ledgers).token, spend(ledgers, B).token  # as strangers: each may spend its whole total
+    spend(ledgers, C, OTHER)
+    ledgers.go_on(C, second)
+    ledgers.go_on(B, token)
+    joined = ledgers.find(B, TABLE)
+    assert [name for name, _ in joined.ledger.entries] == [
+        "release 1: y by a mechanism",
+        "joined: release 1: y by a mechanism",
+    ]
+    assert joined.ledger.epsilon(0.01) == compose([ONE.loss] * 2, 0.01)
+    assert (joined.counts, joined.elsewhere) == (True, False)
+    assert ledgers.find(A, TABLE) == ledgers.find(C, TABLE) == joined  # also for those who went on with either
+    for browser in (A, B, C):
+        with pytest.raises(BudgetExceeded):
+            spend(ledgers, browser, limit=LIMIT, guarantee=replace(ONE, loss=GaussianLoss(0.6)))
+    with pytest.raises(ValueError, match="no ledger here has that token"):
+        ledgers.go_on(A, second)
+    ledgers.go_on(B, token)
+    assert counted(ledgers, B) == 2  # once
+
+
+def test_what_is_released_under_two_ledgers_and_after_joining_them_is_never_more_than_counted(ledgers):
+    made = [spend(ledgers, browser, limit=NO_LIMIT) for browser in (A, B, A, B, B)]
+    ledgers.go_on(A, made[1].token)
+    spend(ledgers, A, limit=NO_LIMIT)
+    spend(ledgers, B, limit=NO_LIMIT)
+    assert counted(ledgers, A) == counted(ledgers, B) == len(made) + 2
+
+
+def test_ledgers_of_other_tables_or_with_a_reason_stay_apart(ledgers):
+    token = spend(ledgers).token
+    spend(ledgers, B, OTHER)
+    ledgers.go_on(B, token)
+    assert counted(ledgers, B) == 1
+    ledgers.begin_anew(A)
+    spend(ledgers, because="a rehearsal")
+    ledgers.go_on(A, token)
+    assert counted(ledgers, A) == 1
+
+
+def test_what_was_declared_public_in_one_ledger_is_in_the_joint_one(ledgers):
+    token = spend(ledgers).token
+    spend(ledgers, B, guarantee=replace(ONE, protects="inputs and outputs"))
+    ledgers.go_on(B, token)
+    with pytest.raises(MixedProtection):
+        spend(ledgers, B)
+    third = spend(ledgers, C).token
+    ledgers.declare_inputs_public(C)
+    ledgers.go_on(A, third)
+    assert ledgers.find(A).ledger.inputs_public
+
+
+def test_more_than_a_ledger_holds_is_not_joined(ledgers, monkeypatch):
+    monkeypatch.setattr("pages._ui.ledgers.joining.MAX_ENTRIES", 1)
+    token = spend(ledgers).token
+    spend(ledgers, B)
+    with pytest.raises(ValueError, match="2 releases together, more than the 1 of a ledger"):
+        ledgers.go_on(B, token)
+    assert counted(ledgers, A) == counted(ledgers, B) == 1
+
+
+def test_a_card_of_a_ledger_that_was_joined_begins_nothing(ledgers):
+    token, second = spend(ledgers).token, spend(ledgers, B)
+    card = ledgers.sealed({"ledger": ledger_to_object(second.ledger)}, second.id)
+    ledgers.go_on(B, token)
+    with pytest.raises(ValueError, match="that ledger is kept here"):
+        ledgers.recover(C, json.dumps(card).encode())
 
 
 def test_a_table_that_another_ledger_counts_needs_a_reason(ledgers):

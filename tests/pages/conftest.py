@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
@@ -11,18 +11,29 @@ from pages._ui.measured import strategy
 from pages._ui.work import cached
 from tests.pages.reading import ROOT
 
+QUICK = {"bayes": 2, "sparse": 3}  # draws
 
-@pytest.fixture(autouse=True)
-def cold_caches():
+
+@pytest.fixture(scope="session", autouse=True)
+def quick_work() -> Iterator[None]:
+    """Plans as they come, few draws and budgets where each takes long: what a page shows of them depends on none.
+
+    For the whole session, since tests share what was computed.
+    """
+    with pytest.MonkeyPatch.context() as quick:
+        quick.setattr(contenders, "GAP", 10.0)
+        quick.setattr(strategy, "EPSILONS", (0.1, 1))
+        for name, draws in QUICK.items():
+            quick.setitem(contenders.CONTENDERS, name, replace(contenders.CONTENDERS[name], simulated=draws))
+        yield
+
+
+@pytest.fixture
+def cold() -> Iterator[None]:
+    """Nothing was computed before, and nothing computed now is used by another test."""
     cached.jobs.clear()
-
-
-@pytest.fixture(autouse=True)
-def quick_plans(monkeypatch):
-    """Bayes cloaking with loose plans, two draws and few budgets: what is shown of it depends on none of them."""
-    monkeypatch.setattr(contenders, "GAP", 0.1)
-    monkeypatch.setattr(strategy, "EPSILONS", (0.1, 1))
-    monkeypatch.setitem(contenders.CONTENDERS, "bayes", replace(contenders.CONTENDERS["bayes"], simulated=2))
+    yield
+    cached.jobs.clear()
 
 
 @pytest.fixture

@@ -64,10 +64,12 @@ KERNELS: '''
 DRIVER = """
 import json, sys
 from streamlit.testing.v1 import AppTest
-from dpgp_core.mechanisms.catalogue import KERNEL_NAMES
+from dpgp_core.mechanisms.entry import KERNEL_NAMES
 from pages._ui import menu
+from pages._ui.compare import contenders
 from pages._ui.serve import readiness
 
+contenders.GAP = 10.0
 readiness.pages_compile()
 readiness.datasets_load()
 wanted = [("toy_page", {}), ("kung_curves", {"dataset": "toy_1d", "kernel": "Cauchy"})]

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from pages._ui.compare import contenders, words
+from pages._ui.compare import computed, contenders, front, words
 from pages._ui.model import Model, load_dataset
 from tests.pages.reading import page_text, traces
 
@@ -53,7 +55,8 @@ def test_every_dataset_draws(open_page, dataset):
     assert {entry.title for entry in contenders.CONTENDERS.values()} <= set(traces(app))
 
 
-def test_errors_fall_with_epsilon():
+def test_errors_fall_with_epsilon(monkeypatch):
+    monkeypatch.setattr(contenders, "GAP", 0.1)
     data, contest = load_dataset("kung"), contenders.Contest(Model("kung", "EQ", 25.0, 0.3), 0.01, 10, 6)
     for name in contenders.CONTENDERS:
         mean = contenders.curve(data, contest, name).mean
@@ -64,6 +67,26 @@ def test_log_prices_are_shown_as_shares():
     scale = words.scale_of(load_dataset("london_hexes"))
     assert scale.back(scale.show(0.3)) == pytest.approx(0.3)
     assert scale.show(0.0953102) == pytest.approx(10, abs=1e-3)
+
+
+def test_a_setting_that_a_mechanism_does_not_use_asks_for_no_new_curve():
+    one = contenders.Contest(Model("kung", "Matern32", 15.0, 0.5), 0.001, 6, 10)
+    for name in contenders.CONTENDERS:
+        used = contenders.concerning(one, name)
+        assert contenders.contender(used, name, 2.0) == contenders.contender(one, name, 2.0), name
+    for changed, moved in (
+        ({"bins": 20}, {"laplace_bins", "integral_bins"}),
+        ({"inducing": 20}, {"inducing", "sparse"}),
+        ({"delta": 0.01}, set(contenders.CONTENDERS) - {"laplace_bins", "integral_bins"}),
+        ({"model": Model("kung", "EQ", 25.0, 0.3)}, set(contenders.CONTENDERS) - {"bayes", "laplace_bins"}),
+    ):
+        other = replace(one, **changed)
+        asked = {
+            name
+            for name in contenders.CONTENDERS
+            if contenders.concerning(one, name) != contenders.concerning(other, name)
+        }
+        assert asked == moved, changed
 
 
 def a_curve(error: float) -> contenders.Curve:
@@ -82,10 +105,10 @@ def test_the_front_holds_whom_no_other_beats_at_the_same_protection():
         "integral_bins": 10.0,
     }
     curves = {name: a_curve(error) for name, error in errors.items()}
-    assert contenders.front(curves, contest, 5.0) == {"bayes", "sparse", "integral_bins"}  # published: no promise there
-    assert contenders.front(curves, contest, 0.5) == {"published", "sparse", "integral_bins"}
+    assert front.front(curves, contest, 5.0) == {"bayes", "sparse", "integral_bins"}  # published: no promise there
+    assert front.front(curves, contest, 0.5) == {"published", "sparse", "integral_bins"}
     curves["sparse"] = a_curve(6.0)
-    assert contenders.front(curves, contest, 5.0) == {"sparse", "integral_bins"}
+    assert front.front(curves, contest, 5.0) == {"sparse", "integral_bins"}
 
 
 def test_the_table_marks_the_front_and_diamonds_protect_inputs_too(open_page):
@@ -98,10 +121,27 @@ def test_the_table_marks_the_front_and_diamonds_protect_inputs_too(open_page):
 
 
 def test_what_is_done_is_said_while_the_others_follow():
-    said = words.so_far({"refined": a_curve(8.0), "cloaking": a_curve(9.0)}, 1.0, lambda error: f"{error:g} cm")
+    scale, curves = words.Scale("cm"), {"refined": a_curve(8.0), "cloaking": a_curve(9.0)}
+    said = words.so_far(curves, 1.0, scale, "bayes", 0)
     assert f"2 of {len(contenders.CONTENDERS)} mechanisms are done" in said
-    assert "**Refined cloaking**" in said
-    assert "about 8 cm" in said
+    assert "**Refined cloaking** has the least held-out error at ε = 1, about 8 cm" in said
+    assert said.endswith("**Bayes cloaking (ours)** is being computed.")
+    growing = words.so_far(curves | {"bayes": a_curve(1.0)}, 1.0, scale, "bayes", 2)
+    assert "**Refined cloaking** has the least" in growing  # what is not done does not win
+    assert growing.endswith("drawn from 2 of 5 folds, it will still move.")
+    assert words.so_far({"bayes": a_curve(1.0)}, 1.0, scale, "bayes", 2).startswith("**Bayes cloaking (ours)** is")
+
+
+@pytest.mark.parametrize("name", ["bayes", "sparse"])
+def test_a_slow_curve_grows_fold_by_fold_to_the_same(name):
+    data, contest = load_dataset("toy_1d"), contenders.Contest(Model("toy_1d", "EQ", 1.0, 0.3), 0.01, 6, 5)
+    grown = list(computed.growing(contest, name))
+    assert [each.folds for each in grown] == [1, 2, 3, 4, 5]
+    whole = contenders.curve(data, contenders.concerning(contest, name), name)
+    np.testing.assert_array_equal(grown[-1].curve.errors, whole.errors)
+    np.testing.assert_array_equal(grown[-1].curve.half_width, whole.half_width)
+    assert [each.folds for each in computed.growing(contest, name)] == [5]
+    assert [each.folds for each in computed.growing(contest, "cloaking")] == [5]
 
 
 def test_the_slowest_curve_comes_last_and_says_how_far_it_is():

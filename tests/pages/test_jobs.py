@@ -10,9 +10,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from streamlit.testing.v1 import AppTest
 
-from pages._ui.work.jobs import Jobs, WorkStopped
+from pages._ui.work import cached, waiting
+from pages._ui.work.jobs import Jobs
 from pages._ui.work.store import Lattice
+from pages._ui.work.tasks import Postponed, WorkStopped
 from pages._ui.work.workers import Workers
 from tests.pages.work import beat, die, fill, number_of_process, refuse, scaled, tell, until_told
 from tests.waiting import PATIENCE, wait_until
@@ -82,7 +85,7 @@ def test_twenty_visitors_of_a_new_setting_make_one_computation(workers, tmp_path
 def test_work_that_nobody_waits_for_is_stopped(workers, tmp_path):
     jobs, seen = Jobs(room=10**6, workers=workers), []
 
-    def move_on(fraction, expected):
+    def move_on(fraction, *_):
         seen.append(fraction)
         if fraction > 0:
             raise MovedOn
@@ -95,10 +98,82 @@ def test_work_that_nobody_waits_for_is_stopped(workers, tmp_path):
     assert jobs.get(scaled, 2.0, given=(np.ones(2),)).value.tolist() == [2, 2]  # the pool goes on
 
 
+def postpone(*_, **__):
+    raise Postponed
+
+
+def test_postponed_work_goes_on_and_whoever_looks_again_finds_it(workers, tmp_path):
+    jobs = Jobs(room=10**6, workers=workers, owner=lambda: "a")
+    with pytest.raises(Postponed):
+        jobs.get(until_told, str(tmp_path), waiting=postpone)
+    with pytest.raises(Postponed):  # it is the same task
+        jobs.get(until_told, str(tmp_path), waiting=postpone)
+    assert len(jobs._tasks._going) == 1
+    (tmp_path / "go").touch()
+    wait_until(lambda: jobs.find(until_told, str(tmp_path)) is not None, "a result that nobody waits for")
+    assert not jobs.get(until_told, str(tmp_path)).computed
+
+
+def test_postponed_work_is_stopped_when_its_owner_asks_for_something_else(workers, tmp_path):
+    jobs = Jobs(room=10**6, workers=workers, owner=lambda: "a")
+    with pytest.raises(Postponed):
+        jobs.get(beat, str(tmp_path), 600.0, waiting=postpone)
+    wait_until((tmp_path / "process").exists, "the task's beginning")
+    assert jobs.get(scaled, 2.0, given=(np.ones(2),)).value.tolist() == [2, 2]
+    wait_until(lambda: ended(int((tmp_path / "process").read_text())), "the worker's end")
+    assert not jobs._tasks._going
+
+
+def test_postponed_work_that_nobody_comes_back_for_is_stopped(workers, tmp_path, monkeypatch):
+    monkeypatch.setattr("pages._ui.work.tasks.KEPT_SECONDS", 0.1)
+    jobs = Jobs(room=10**6, workers=workers, owner=lambda: "a")
+    with pytest.raises(Postponed):
+        jobs.get(beat, str(tmp_path), 600.0, waiting=postpone)
+    wait_until(lambda: not jobs._tasks._going, "the task's end")
+    assert jobs.held == 0
+
+
+def test_what_belongs_to_one_session_or_to_nobody_is_not_postponed(workers, tmp_path):
+    for owner, ask in (("a", Jobs.once), (None, Jobs.get)):
+        jobs = Jobs(room=10**6, workers=workers, owner=lambda owner=owner: owner)
+        with pytest.raises(Postponed):
+            ask(jobs, beat, str(tmp_path), 600.0, waiting=postpone)
+        assert not jobs._tasks._going
+
+
+def test_a_page_waits_for_long_only_while_nobody_else_does(monkeypatch):
+    monkeypatch.setattr("streamlit.empty", lambda: None)
+    waiting.reserve()
+    monkeypatch.setattr(waiting, "PATIENCE_SECONDS", 100.0)
+    waiting.Bar("x", postpones=True)(0.0, None, True)
+    monkeypatch.setattr(waiting, "PATIENCE_SECONDS", -1.0)
+    waiting.Bar("x", postpones=True)(0.0, None, False)
+    waiting.Bar("x")(0.0, None, True)
+    with pytest.raises(Postponed):
+        waiting.Bar("x", postpones=True)(0.0, None, True)
+
+
+def test_a_page_that_waited_for_long_says_so_and_offers_to_look_again(monkeypatch):
+    def page():
+        from pages._ui.work import cached
+
+        cached.value("Designing the noise", abs, -1)
+
+    jobs = Jobs(room=10**6)
+    monkeypatch.setattr(cached, "jobs", jobs)
+    jobs.get = postpone
+    app = AppTest.from_function(page).run()
+    assert not app.exception
+    assert "Designing the noise: many visitors ask" in app.info[0].value
+    del jobs.get
+    app.button[0].click().run()
+    assert not app.info
+
+
 def test_one_of_two_moving_on_does_not_disturb_the_other(workers, tmp_path):
     jobs, joined = Jobs(room=10**6, workers=workers), threading.Event()
 
-    def move_on(fraction, expected):
+    def move_on(*_):
         if joined.wait(PATIENCE):
             raise MovedOn
 
@@ -124,7 +199,7 @@ def test_errors_come_back_as_they_are_and_a_dead_worker_as_a_sentence(workers):
 def test_a_killed_worker_is_called_that_and_leaves_no_zombie(workers, tmp_path):
     jobs = Jobs(room=10**6, workers=workers)
 
-    def kill(fraction, _):
+    def kill(fraction, *_):
         if fraction > 0:
             with contextlib.suppress(ProcessLookupError):  # by now it is dead
                 os.kill(int((tmp_path / "process").read_text()), signal.SIGKILL)
@@ -143,7 +218,7 @@ def test_a_task_ends_after_its_time_and_a_clock_that_jumps_ends_none(workers, tm
     with monkeypatch.context() as clock:
         clock.setattr("time.time", lambda: 1e9 + 1e6 * next(jump))  # an hour and more at every look
         assert jobs.get(beat, str(tmp_path), 1.0).value == "done"
-    monkeypatch.setattr("pages._ui.work.jobs.LONGEST_SECONDS", 0.5)
+    monkeypatch.setattr("pages._ui.work.tasks.LONGEST_SECONDS", 0.5)
     with pytest.raises(WorkStopped, match=r"and was stopped; choose a coarser one"):
         jobs.get(beat, str(tmp_path), 60.0)
 
@@ -191,7 +266,7 @@ def test_what_belongs_to_one_session_is_kept_nowhere(workers, tmp_path):
         private = np.full(3, 123.0)
         assert (jobs.once(scaled, private, 2.0) == 246).all()
         assert jobs.held == 0
-        assert not jobs._tasks
+        assert not jobs._tasks._going
     assert not list(tmp_path.rglob("*"))
 
 

@@ -15,7 +15,7 @@ from pages._ui.cloaking import figures, pipeline, play
 from pages._ui.compare import contenders
 from pages._ui.lengthscale import choice
 from pages._ui.look import glossary
-from pages._ui.model import KERNELS
+from pages._ui.model import KERNELS, Model, load_dataset
 from tests.pages.reading import page_text, traces
 
 
@@ -38,7 +38,7 @@ def width(band):
 
 
 @pytest.fixture
-def stages(monkeypatch):
+def stages(cold, monkeypatch):
     """Counts how often stage 1 (C) and stage 2 (lambda, M) really run."""
     calls: Counter[str] = Counter()
     for name in ("stage_matrix", "stage_plan"):
@@ -164,10 +164,17 @@ def test_every_error_without_privacy_says_where_it_is_measured(open_page):
     app = open_page("kung_curves")
     assert "at its own 287 records, is off by" in page_text(app)
     assert "at its own records" in app.metric[1].delta
-    assert "Error at its own records." in app.metric[1].help
-    terms = glossary.TERMS["Held-out error"]
-    assert (contenders.FOLDS, choice.FOLDS) == (5, 10)
-    assert "each fifth" in terms
-    assert "each tenth" in terms
-    held_out = page_text(open_page("lengthscale_choice"))
-    assert "On held-out tenths the release is then off by" in held_out
+    assert glossary.TERMS["Error at its own records"] in app.metric[1].help
+    assert "each fifth" in glossary.TERMS["Held-out error"]
+    held_out = open_page("lengthscale_choice")
+    assert "On held-out fifths the release is then off by" in page_text(held_out)
+    [plain] = [metric for metric in held_out.metric if metric.label == "Without privacy"]
+    assert plain.delta == "held out, fifths; not private"
+    assert f"(./#{glossary.ANCHOR})" in plain.help
+
+
+def test_held_out_without_privacy_is_one_number_on_start_compare_and_lengthscale_choice():
+    data, model = load_dataset("kung"), Model("kung", "EQ", 25.0, 0.3)
+    scored = choice.score(data, choice.Grid(model, (5.0, 25.0), "trace"))
+    errors = scored.scores.rmse(scored.scores.sse)
+    assert errors[1] == pytest.approx(contenders.nonprivate(data, model), rel=1e-6)

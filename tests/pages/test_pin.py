@@ -108,7 +108,7 @@ def test_without_the_overlay_no_error_is_compared(open_page):
 
 
 def test_an_empty_link_is_the_page_untouched():
-    found = pin.release_settings({}, offers.CURVE)
+    found = pin.release_settings(pin.Given({}), offers.CURVE)
     assert (found.model.dataset, found.draw.epsilon, found.design.mechanism) == ("kung", 1.0, "refined")
     assert not found.overlay
 
@@ -134,3 +134,22 @@ def test_a_pin_that_leaves_something_out_is_not_said_to_be_the_same_otherwise(op
     shown = page_text(open_page(PAGE, pin="kung_curves?epsilon=2&kernel=EQ", lengthscale_years="15"))
     assert "**Pinned (A)**: ε = 2; **now (B)**: ε = 1." in shown
     assert "All else is the same" not in shown
+
+
+def test_compare_draws_the_pinned_curves_and_errors_beside_the_present_ones(open_page):
+    app = press(open_page("compare", compare_dataset="toy_1d", epsilon="2", bins="6"), "pin_this")
+    alone, before = traces(app), app.dataframe[0].value
+    assert not [name for name in alone if "pinned" in name]  # every curve stands where it stood
+    app.select_slider(key="epsilon").set_value(1).run()
+    app.select_slider(key="bins").set_value(10).run()
+    drawn, table = traces(app), app.dataframe[0].value
+    moved = [trace for name, trace in drawn.items() if name.startswith("pinned (A)")]
+    assert {trace["hovertext"] for trace in moved} == {"Laplace bins", "Integral bins (δ = 0)"}
+    assert all(trace["y"] == alone[trace["hovertext"]]["y"] for trace in moved)
+    [then] = [name for name in table if name.startswith("pinned (A), ε = 2 [")]
+    assert list(table[then]) == list(before[next(name for name in before if name.startswith("error ["))])
+    assert row(app)["A | B: ε"] == ("2 | 1", "B is 50 % smaller")
+    assert row(app)["A | B: without privacy"][1] == "the same"
+    fresh = open_page("compare", **link(app))
+    assert row(fresh) == row(app)
+    assert list(fresh.dataframe[0].value[then]) == list(table[then])

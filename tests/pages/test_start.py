@@ -64,7 +64,7 @@ def test_the_recommendation_is_the_least_epsilon_within_a_quarter(open_page):
     table = next(table.value for table in app.dataframe if "lowest belief after [%]" in table.value)
     [error] = [name for name in table if "error" in name]
     said = next(each.value for each in app.markdown if "Recommended: ε = " in each.value or "No ε up to" in each.value)
-    plain = float(re.search(r"than without privacy \(([\d.]+)", said)[1])
+    plain = float(re.search(r"(?:than|that) without privacy \(([\d.]+)", said)[1])
     within = table["epsilon"][table[error] <= 1.25 * plain * 1.01]
     assert ("No ε up to" in said) == within.empty
     assert within.empty or f"Recommended: ε = {within.min():g}**" in said
@@ -80,6 +80,9 @@ def test_the_brief_is_one_file_that_asks_for_nothing_and_links_to_this_state(ope
     assert "<b>bold</b> &amp; &lt;i&gt;" in found
     assert "<x>" not in found
     assert not re.search(r"(src|href)=|@import|url\(", found)
+    heights = [float(pair.split(",")[1]) for pair in re.search(r'points="([^"]+)"', found)[1].split()]
+    assert heights[0] == pytest.approx(min(heights))  # the curve enters at the top of the picture, not above it
+    assert len(heights) < 15
     assert found.count("<svg") == 2  # the figure, and the link as a QR code
     assert "@page { size: A4" in found
 
@@ -157,3 +160,6 @@ def test_the_brief_has_the_card_of_its_mechanism_and_the_unit_of_its_data(name):
     card = dict(page.card)
     assert card["Rests on"] == contender(contest, name, 1.0).guarantee.theorem
     assert card["Unit"] == data.privacy_unit
+    assert "lengthscale 25 years" in dict(page.setting)["Model"]
+    bayes = words.brief(chosen._replace(mechanism="bayes"), data, decision.moved(draw, 0.01, "gaussian"), None, "link")
+    assert dict(bayes.setting)["Model"].startswith("none to set")

@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import subprocess
+import sys
 
 import pytest
 
@@ -14,6 +15,7 @@ def quiet(monkeypatch):
     """Neither processes nor programs are started; what was exempted from collection comes back."""
     started = []
     monkeypatch.setattr(startup.cached, "start", lambda: started.append("workers"))
+    monkeypatch.setattr(startup.cached, "work_ahead", lambda: started.append("working ahead"))
     monkeypatch.setattr(startup.cached, "stop", lambda: started.append("no workers"))
 
     class Program:
@@ -27,21 +29,27 @@ def quiet(monkeypatch):
             started.append("no warming")
 
     monkeypatch.setattr(subprocess, "Popen", Program)
+    interval = sys.getswitchinterval()
     yield started
+    sys.setswitchinterval(interval)
     gc.unfreeze()
 
 
 async def serve_briefly():
     async with startup.lifespan(None):
+        assert sys.getswitchinterval() < 0.001
         assert gc.get_freeze_count() > 50_000  # what is loaded is not gone through after every run of a page
 
 
 @pytest.mark.parametrize(("asked", "warming"), [("1", True), ("0", False)])
 def test_a_server_starts_workers_and_warming_and_stops_both(quiet, monkeypatch, asked, warming):
     monkeypatch.setenv("DPGP_WARM", asked)
+    monkeypatch.setenv("DPGP_AHEAD", asked)
     before = gc.get_freeze_count()
     asyncio.run(serve_briefly())
     assert before == 0
     assert quiet == (
-        ["workers", "pages._ui.serve.warm", "no warming", "no workers"] if warming else ["workers", "no workers"]
+        ["workers", "working ahead", "pages._ui.serve.warm", "no warming", "no workers"]
+        if warming
+        else ["workers", "no workers"]
     )

@@ -250,7 +250,7 @@ def test_what_is_no_plain_value_is_not_kept(value):
         ("pages.start", "x"),
         ("dpgp_core.__main__", "main"),
         ("dpgp_core.data", "np"),
-        ("pages._ui.work.jobs", "unpack"),
+        ("pages._ui.work.frames", "unpack"),
     ],
 )
 def test_only_dataclasses_of_this_project_are_made(monkeypatch, module, name):

@@ -90,6 +90,17 @@ def test_another_page_than_the_steps_says_so_and_leads_back(open_page):
     app = open_page("sparse_dp_gp", tour="3")
     assert "This page is off the tour. The question was: **What does twice the ε buy?**" in banner(app)
     assert links(app)["Back to the tour"] == {"tour": "3"} | walk.STEPS[2].state
+    holding = [block for block in blocks(app.main) if any("Guided tour" in each.value for each in block.get("caption"))]
+    assert holding[0].get("title")
+    assert not holding[-1].get("title")  # the page stands below the box, not in it
+
+
+def blocks(block):
+    """A block and all within it, from the outermost to the innermost."""
+    yield block
+    for child in block.children.values():
+        if hasattr(child, "children"):
+            yield from blocks(child)
 
 
 @pytest.mark.parametrize("garbage", ["0", "8", "-1", "1.5", "one", "<b>", "", "inf", "9" * 5000])

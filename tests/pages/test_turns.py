@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
+from pages._ui.work import pace
 from pages._ui.work.jobs import Jobs
 from pages._ui.work.turns import SLOW_SECONDS, Turn, Turns
 from pages._ui.work.workers import Workers
 from tests.pages.work import beat, scaled
+from tests.waiting import PATIENCE, wait_until
 
 
 @pytest.fixture
@@ -117,3 +120,53 @@ def test_a_visitor_with_many_tabs_and_another_with_one_do_not_keep_a_third_waiti
         for each in hogs:
             each.result(timeout=60)
     pool.stop()
+
+
+def test_few_pages_are_made_at_once_and_one_that_waits_steps_aside():
+    made, most, lock = [0], [0], threading.Lock()
+    together = threading.Barrier(pace.AT_ONCE + 5)
+
+    def page(_):
+        with pace.making():
+            with lock:
+                made[0] += 1
+                most[0] = max(most[0], made[0])
+            time.sleep(0.05)
+            with lock:
+                made[0] -= 1
+            with pace.aside(), pace.aside():  # all of them get here, for none holds a place meanwhile
+                together.wait(PATIENCE)
+            return True
+
+    with ThreadPoolExecutor(pace.AT_ONCE + 5) as visitors:
+        assert all(visitors.map(page, range(pace.AT_ONCE + 5)))
+    assert 1 <= most[0] <= pace.AT_ONCE
+    assert pace.PLACES.free == pace.AT_ONCE
+
+
+def test_a_page_that_fails_or_is_left_gives_its_place_back():
+    def page(_):
+        with pytest.raises(KeyError), pace.making(), pace.aside():
+            raise KeyError
+
+    with ThreadPoolExecutor(1) as visitors:
+        list(visitors.map(page, range(2 * pace.AT_ONCE)))
+    assert pace.PLACES.free == pace.AT_ONCE
+
+
+def test_who_came_first_gets_the_next_place():
+    places, order = pace.Places(1), []
+    places.take()
+
+    def visit(number):
+        places.take()
+        order.append(number)
+        places.give_back()
+
+    with ThreadPoolExecutor(5) as visitors:
+        for number in range(5):
+            visitors.submit(visit, number)
+            wait_until(lambda number=number: len(places._line) == number + 1, "the next in line")
+        places.give_back()
+    assert order == list(range(5))
+    assert places.free == 1

@@ -12,7 +12,7 @@ from pages._ui.work.store import Lattice
 
 
 @pytest.fixture
-def lattice(tmp_path, monkeypatch):
+def lattice(cold, tmp_path, monkeypatch):
     lattice = Lattice(tmp_path / "lattice" / ("1" * 16), writable=True)
     monkeypatch.setattr(cached.jobs, "lattice", lattice)
     return lattice

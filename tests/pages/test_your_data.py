@@ -411,7 +411,7 @@ def test_words_of_a_visitor_are_shown_as_they_are():
     )
 
 
-def test_nothing_of_the_table_is_in_an_address_or_a_shared_cache(open_page):
+def test_nothing_of_the_table_is_in_an_address_or_a_shared_cache(cold, open_page):
     app = press(press(declared(open_page), "I may see the table"), "Make release 1")
     assert dict(app.query_params) == {}
     assert not cached.jobs._kept

@@ -53,3 +53,7 @@ def fill(gigabytes: float) -> int:
 
 def number_of_process() -> int:
     return os.getpid()
+
+
+def refuse_ahead(value: float, progress=None) -> None:
+    refuse(value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from html import escape
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,11 +13,23 @@ from ...arrays import BoolArray, FloatArray
 from ..publishing import Published, within_tolerance
 from ..specification import ReleaseSpec
 
-_WIDTH, _HEIGHT = 680, 300
-_LEFT, _RIGHT, _TOP, _BOTTOM = 66, 580, 26, 252  # edges of the plot
+_WIDTH, _BELOW = 680, 48  # of the picture; under the plot
+_LEFT, _TOP = 66, 26  # edges of the plot
+_LOWEST = 480  # bottom of a tall map
+_MOST_OBLONG = 5
 _RELEASED, _GREY = "#B87800", "#8a8a8a"  # the orange of releases, dark enough for white paper
 _SCALE = ((68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231, 37))  # viridis
 _MOST_TICKS = 5
+
+
+class _Ends(NamedTuple):
+    """Right and lower edge of the plot."""
+
+    right: float
+    bottom: float
+
+
+_WIDE = _Ends(580, 252)
 
 
 def figure(published: Published, spec: ReleaseSpec) -> str:
@@ -25,24 +38,42 @@ def figure(published: Published, spec: ReleaseSpec) -> str:
     What is of no use is grey. Drawn from what was released and declared alone.
     """
     within = within_tolerance(published, spec)
-    body = _curve(published, spec, within) if len(spec.x) == 1 else _map(published, spec, within)
+    ends = _WIDE if len(spec.x) == 1 else _ends_of_map(spec)
+    body = (_curve if len(spec.x) == 1 else _map)(published, spec, within, ends)
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" font-family="sans-serif" '
-        f'font-size="12" role="img"><title>{escape(f"{spec.y}, released with differential privacy")}</title>'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {ends.bottom + _BELOW:.0f}" '
+        f'font-family="sans-serif" font-size="12" role="img">'
+        f"<title>{escape(f'{spec.y}, released with differential privacy')}</title>"
         f"{body}</svg>\n"
     )
 
 
-def _curve(published: Published, spec: ReleaseSpec, within: BoolArray) -> str:
+def _ends_of_map(spec: ReleaseSpec) -> _Ends:
+    """A kilometre is as long across as up, and so is any unit that both inputs share; other maps fill the width.
+
+    So do boxes more than ``_MOST_OBLONG`` times as long one way as the other.
+    """
+    worth = dict(zip(spec.coordinates or (), spec.degrees.kilometres if spec.degrees else (), strict=True))
+    alike = {*spec.x[:2]} <= worth.keys() if worth else spec.x_units[0] == spec.x_units[1] != ""
+    across, up = (
+        worth.get(name, 1.0) * (high - low) for name, (low, high) in zip(spec.x[:2], spec.x_box[:2], strict=True)
+    )
+    if not alike or not 1 / _MOST_OBLONG <= across / up <= _MOST_OBLONG:
+        return _WIDE
+    size = min((_WIDE.right - _LEFT) / across, (_LOWEST - _TOP) / up)
+    return _Ends(_LEFT + size * across, _TOP + size * up)
+
+
+def _curve(published: Published, spec: ReleaseSpec, within: BoolArray, ends: _Ends) -> str:
     x, (low, high) = published.X_test[:, 0], published.curve
     margin = (spec.y_bounds[1] - spec.y_bounds[0]) / 2
     reach = spec.y_bounds[0] - margin, spec.y_bounds[1] + margin
     bottom, top = max(float(low.min()), reach[0]), min(float(high.max()), reach[1])
     bottom, top = (bottom, top) if bottom < top else reach
-    across, up = _scaled(x, spec.x_box[0], _LEFT, _RIGHT), (bottom, top)
-    ends = [_scaled(np.clip(each, *up), up, _BOTTOM, _TOP) for each in (low, high)]
-    middle = _scaled(np.clip(published.values, *up), up, _BOTTOM, _TOP)
-    band = _points(np.r_[across, across[::-1]], np.r_[ends[0], ends[1][::-1]])
+    across, up = _scaled(x, spec.x_box[0], _LEFT, ends.right), (bottom, top)
+    edges = [_scaled(np.clip(each, *up), up, ends.bottom, _TOP) for each in (low, high)]
+    middle = _scaled(np.clip(published.values, *up), up, ends.bottom, _TOP)
+    band = _points(np.r_[across, across[::-1]], np.r_[edges[0], edges[1][::-1]])
     lines = "".join(
         f'<line x1="{a:.1f}" y1="{b:.1f}" x2="{c:.1f}" y2="{d:.1f}" stroke-width="2" '
         + (f'stroke="{_RELEASED}"/>' if useful else f'stroke="{_GREY}" stroke-dasharray="2 3"/>')
@@ -54,44 +85,47 @@ def _curve(published: Published, spec: ReleaseSpec, within: BoolArray) -> str:
     said = f"line: released value; band: 95 % interval of the curve{grey}"
     return (
         f'<polygon points="{band}" fill="{_RELEASED}" fill-opacity=".22"/>{lines}{_text(_LEFT, 14, said)}'
-        f"{_axes(spec, spec.x_box[0], up, _named(spec.y, spec.y_unit))}"
+        f"{_axes(spec, ends, up, _named(spec.y, spec.y_unit))}"
     )
 
 
-def _map(published: Published, spec: ReleaseSpec, within: BoolArray) -> str:
+def _map(published: Published, spec: ReleaseSpec, within: BoolArray, ends: _Ends) -> str:
     cubes = published.values.reshape(spec.grid), within.reshape(spec.grid)
     for size in reversed(spec.grid[2:]):
         cubes = cubes[0][..., size // 2], cubes[1][..., size // 2]
     values, useful = cubes
     known = values[useful] if useful.any() else values
     low, high = float(known.min()), float(known.max())
-    across, up = _edges(values.shape[0], _LEFT, _RIGHT), _edges(values.shape[1], _BOTTOM, _TOP)
+    across, up = _edges(values.shape[0], _LEFT, ends.right), _edges(values.shape[1], ends.bottom, _TOP)
     cells = "".join(
         f'<rect x="{across[i]:.1f}" y="{up[j + 1]:.1f}" width="{across[i + 1] - across[i]:.1f}" '
         f'height="{up[j] - up[j + 1]:.1f}" fill="{_colour(float(value), low, high) if useful[i, j] else _GREY}"/>'
         for (i, j), value in np.ndenumerate(values)
     )
     bar = "".join(
-        f'<rect x="{_RIGHT + 14}" y="{y}" width="12" height="2.2" fill="{_colour(_BOTTOM - y, 0, _BOTTOM - _TOP)}"/>'
-        for y in range(_TOP, _BOTTOM, 2)
+        f'<rect x="{ends.right + 14:.1f}" y="{y}" width="12" height="2.2" '
+        f'fill="{_colour(ends.bottom - y, 0, ends.bottom - _TOP)}"/>'
+        for y in range(_TOP, int(ends.bottom), 2)
     )
-    ends = _text(_RIGHT + 30, _TOP + 8, f"{high:.6g}") + _text(_RIGHT + 30, _BOTTOM, f"{low:.6g}")
+    limits = _text(ends.right + 30, _TOP + 8, f"{high:.6g}") + _text(ends.right + 30, ends.bottom, f"{low:.6g}")
     grey = "" if useful.all() else "; grey: of no use"
     title = _text(_LEFT, 14, f"colour: {_named(spec.y, spec.y_unit)}, released{grey}")
     cells = f'<g shape-rendering="crispEdges">{cells}{bar}</g>'
-    return cells + ends + title + _axes(spec, spec.x_box[0], spec.x_box[1], _named(spec.x[1], spec.x_units[1]))
+    return cells + limits + title + _axes(spec, ends, spec.x_box[1], _named(spec.x[1], spec.x_units[1]))
 
 
-def _axes(spec: ReleaseSpec, across: tuple[float, float], up: tuple[float, float], name: str) -> str:
-    marks = f'<path d="M{_LEFT} {_TOP}V{_BOTTOM}H{_RIGHT}" fill="none" stroke="#444"/>'
+def _axes(spec: ReleaseSpec, ends: _Ends, up: tuple[float, float], name: str) -> str:
+    across, (right, bottom) = spec.x_box[0], ends
+    marks = f'<path d="M{_LEFT} {_TOP}V{bottom:.1f}H{right:.1f}" fill="none" stroke="#444"/>'
     for value in _ticks(*across):
-        at = float(_scaled(np.array(value), across, _LEFT, _RIGHT))
-        marks += f'<path d="M{at:.1f} {_BOTTOM}v4" stroke="#444"/>' + _text(at, _BOTTOM + 17, f"{value:.12g}", "middle")
+        at = float(_scaled(np.array(value), across, _LEFT, right))
+        marks += f'<path d="M{at:.1f} {bottom:.1f}v4" stroke="#444"/>'
+        marks += _text(at, bottom + 17, f"{value:.12g}", "middle")
     for value in _ticks(*up):
-        at = float(_scaled(np.array(value), up, _BOTTOM, _TOP))
+        at = float(_scaled(np.array(value), up, bottom, _TOP))
         marks += f'<path d="M{_LEFT} {at:.1f}h-4" stroke="#444"/>' + _text(_LEFT - 7, at + 4, f"{value:.12g}", "end")
-    below = _text((_LEFT + _RIGHT) / 2, _BOTTOM + 38, _named(spec.x[0], spec.x_units[0]), "middle")
-    beside = f'<g transform="translate(14 {(_TOP + _BOTTOM) / 2:.0f}) rotate(-90)">{_text(0, 0, name, "middle")}</g>'
+    below = _text((_LEFT + right) / 2, bottom + 38, _named(spec.x[0], spec.x_units[0]), "middle")
+    beside = f'<g transform="translate(14 {(_TOP + bottom) / 2:.0f}) rotate(-90)">{_text(0, 0, name, "middle")}</g>'
     return marks + below + beside
 
 

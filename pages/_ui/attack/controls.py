@@ -8,7 +8,7 @@ from dpgp_core.accounting.gaussian import check_delta
 from dpgp_core.attack.lira import Inputs
 from pages._ui.attack.attacks import OutputAttack, PathAttack, Target
 from pages._ui.look.bound import as_number, choice, into, pick
-from pages._ui.look.offers import PATH_DELTAS, DropDown
+from pages._ui.look.offers import DELTA_TITLE, PATH_DELTAS, DropDown
 from pages._ui.look.sidebar import delta_fits, path_controls, privacy
 from pages._ui.model import Model
 from pages._ui.work import cached
@@ -37,7 +37,7 @@ def attack_setting() -> PathAttack | OutputAttack:
         trials = choice("Simulated releases", "shadows", SHADOWS, 10000)
         return OutputAttack(Model("kung", "EQ", 25.0, 0.3), target, draw, int(trials))
     released = path_controls(0.5, 1, "attack_")
-    delta = choice("δ", "attack_delta", PATH_DELTAS, 0.01, lambda raw: check_delta(as_number(raw)))
+    delta = choice(DELTA_TITLE, "attack_delta", PATH_DELTAS, 0.01, lambda raw: check_delta(as_number(raw)))
     trials = choice("Shadow data sets", "shadows", SHADOWS, 10000, help="Data sets like the real one, of each kind.")
     with st.sidebar:
         inputs = pick("Other records", INPUTS, help="Where the other nine records lie.")

@@ -42,7 +42,7 @@ def answer(attacked: Attacked) -> str:
     return (
         f"At 5 % false alarms this attack finds **{text.percent(power.value)}** of those who are there; "
         f"ε = {text.at_most(attacked.guarantee.budget.epsilon)} would allow "
-        f"{text.percent(limit)}, guessing 5.0 %. {verdict}"
+        f"{text.percent(limit)}, guessing 5 %. {verdict}"
     )
 
 

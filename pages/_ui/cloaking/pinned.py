@@ -15,16 +15,15 @@ from pages._ui.look.metric import Metric
 from pages._ui.look.offers import DropDown
 
 Plain = Callable[[float], float]
-_TWICE = 2.0  # from here on a factor says more than a percentage
 
 
 def find(page: str, offered: DropDown[str], dataset: str) -> Result | None:
     """The release that is pinned on a page, if it is of the dataset on screen: its first draw."""
-    chosen = pin.pinned(page, offered)
+    chosen = pin.pinned(page, lambda given: pin.release_settings(given, offered))
     if chosen is None:
         return None
     if chosen.model.dataset != dataset:
-        st.info("What is pinned is of other data, so it is not drawn here. Go back to them, or unpin it.")
+        pin.of_other_data()
         return None
     return computed.run(chosen.model, chosen.design, chosen.draw)
 
@@ -63,7 +62,7 @@ def metrics(pinned: Result, ours: Result, overlay: bool, shown: Shown, plain: Pl
             Metric(
                 f"A | B: {label}",
                 f"{shown(a)} | {shown(b)}".replace("a factor of ", "× "),
-                _change(plain(a), plain(b)),
+                pin.change(plain(a), plain(b)),
                 meaning,
             )
             for label, meaning, a, b in (rows if overlay else rows[1:])
@@ -73,9 +72,3 @@ def metrics(pinned: Result, ours: Result, overlay: bool, shown: Shown, plain: Pl
 
 def _half(result: Result) -> float:
     return float(np.median(result.halves.output[: result.outcome.scene.records]))
-
-
-def _change(a: float, b: float) -> str:
-    if max(a, b) > _TWICE * min(a, b):
-        return f"B is {text.number(b / a)} times A"
-    return "the same" if a == b else f"B is {text.percent(abs(b / a - 1))} {'larger' if b > a else 'smaller'}"

@@ -41,18 +41,18 @@ def answer(ours: Result, paper: Result, draw: Draw, overlay: bool, shown: Shown,
     )
 
 
-OWN = f"Error at its own records. {glossary.TERMS['Error at its own records']} Held-out errors are larger."
-
-
 def release_metrics(ours: Result, paper: Result, overlay: bool, shown: Shown) -> list[Metric]:
     """The figures above a release, against the published method; errors only under the overlay."""
     guarantee = ours.outcome.release.guarantee
     draws = f"{guarantee.releases} draw{'s' if guarantee.releases > 1 else ''}"
     errors = [
         Metric(
-            "Error of one release", shown(ours.outcome.mean_rmse), f"published {shown(paper.outcome.mean_rmse)}", OWN
+            "Error of one release",
+            shown(ours.outcome.mean_rmse),
+            f"published {shown(paper.outcome.mean_rmse)}",
+            glossary.OWN.help,
         ),
-        Metric("Error without privacy", shown(ours.outcome.nonprivate_rmse), "at its own records; not private", OWN),
+        Metric("Error without privacy", shown(ours.outcome.nonprivate_rmse), glossary.OWN.beside, glossary.OWN.help),
     ]
     directions = [
         Metric("Directions of noise", f"{ours.plan.factor.shape[1]}", f"of {len(ours.plan.factor)} test points")

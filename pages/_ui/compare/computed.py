@@ -2,28 +2,75 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from dpgp_core.data import Dataset
+from dpgp_core.evaluation.comparison import Piece
 from pages._ui.compare import contenders, possible
-from pages._ui.compare.contenders import Contest, Curve
+from pages._ui.compare.contenders import CONTENDERS, Contest, Curve
 from pages._ui.compare.possible import Possible
+from pages._ui.folds import FOLDS
 from pages._ui.model import Model
-from pages._ui.work import cached
+from pages._ui.work import cached, engine
+
+_MANY = max(entry.simulated for entry in CONTENDERS.values())  # draws of those that are quick
+
+
+class Grown(NamedTuple):
+    """A curve, and on how many of the folds."""
+
+    curve: Curve
+    folds: int
+
+
+def dataset(contest: Contest) -> Dataset:
+    """What the contest is about."""
+    return cached.dataset(contest.model.dataset)
 
 
 def curve(contest: Contest, name: str) -> Curve:
     """Error against epsilon of one contender."""
-    data = cached.dataset(contest.model.dataset)
-    place = f"{contenders.BY_WAIT.index(name) + 1} of {len(contenders.BY_WAIT)}"
-    what = f"Comparing, {place}: {contenders.CONTENDERS[name].title}"
-    return cached.value(what, contenders.curve, *_concern(contest, name), given=(data,), reports=True)
+    return list(growing(contest, name))[-1].curve
+
+
+def growing(contest: Contest, name: str, what: str = "Errors of ") -> Iterator[Grown]:
+    """The same from ever more folds as they are done, where each takes long; the last is whole.
+
+    Args:
+        contest: settings.
+        name: of the contender.
+        what: before its title, on the bar while the page waits.
+    """
+    concern, folds = contenders.concerning(contest, name), FOLDS
+    if (found := _whole(concern, name)) is not None:
+        yield Grown(found, folds)
+        return
+    data, what = dataset(contest), f"{what}{CONTENDERS[name].title}"
+    if not is_slow(name):
+        yield Grown(cached.value(what, contenders.curve, concern, name, given=(data,), reports=True), folds)
+        return
+    pieces: list[Piece] = []
+    for index in range(folds):
+        doing = f"{what}, fold {index + 1} of {folds}"
+        pieces.append(cached.value(doing, contenders.piece, concern, name, index, given=(data,), reports=True))
+        if len(pieces) < folds:
+            yield Grown(contenders.joined(pieces, concern, name), len(pieces))
+    yield Grown(cached.value(what, contenders.joined, concern, name, given=(pieces,), here=True), folds)
 
 
 def is_ready(contest: Contest, name: str) -> bool:
     """Whether the curve of a contender is there without waiting."""
-    return cached.is_kept(contenders.curve, *_concern(contest, name))
+    return _whole(contenders.concerning(contest, name), name) is not None
 
 
-def _concern(contest: Contest, name: str) -> tuple[Contest, str]:
-    return contenders.concerning(contest, name), name
+def is_slow(name: str) -> bool:
+    """Whether a contender's curve is computed fold by fold: each of its draws is a fit, and there is no cluster."""
+    return CONTENDERS[name].simulated < _MANY and not engine.elsewhere()
+
+
+def _whole(concern: Contest, name: str) -> Curve | None:
+    return cached.find(contenders.joined if is_slow(name) else contenders.curve, concern, name)
 
 
 def needed(contest: Contest, name: str, target: float) -> float | None:
@@ -32,7 +79,8 @@ def needed(contest: Contest, name: str, target: float) -> float | None:
         return contenders.read_off(curve(contest, name), target)
     data = cached.dataset(contest.model.dataset)
     what = f"Solving for ε: {contenders.CONTENDERS[name].title}"
-    return cached.value(what, contenders.needed, *_concern(contest, name), target, given=(data,))
+    concern = contenders.concerning(contest, name)
+    return cached.value(what, contenders.needed, concern, name, target, given=(data,))
 
 
 def nonprivate(model: Model) -> float:

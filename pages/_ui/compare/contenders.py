@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -13,28 +13,31 @@ from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
 from dpgp_core.evaluation.comparison import (
     Held,
+    Piece,
+    Sweep,
     epsilon_for_error,
     epsilon_on_curve,
+    gathered,
     held_out_errors,
     hold_out,
     sweep,
+    sweep_fold,
     with_epsilon,
 )
-from dpgp_core.evaluation.cross_validation import held_out_matrices, k_folds
+from dpgp_core.evaluation.cross_validation import held_out_matrices
 from dpgp_core.evaluation.errors import rmse
 from dpgp_core.mechanisms import CATALOGUE
 from dpgp_core.mechanisms.base import Mechanism
-from dpgp_core.mechanisms.catalogue import Parameters
+from dpgp_core.mechanisms.entry import Parameters
+from pages._ui.folds import folds_of
 from pages._ui.model import Model, clip_of
 from pages._ui.work.engine import engine, run_on
 
-FOLDS = 5
-FOLD_SEED = 0  # public
 SEED = 1
 CURVE_EPSILONS = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 7.0, 10.0, 20.0, 50.0, 100.0)
 GAP = 1e-2  # of strategies planned for a curve, ten times as loose as for a release
 _ANY_EPSILON = 1.0  # of a mechanism before it is given one
-_ANY_NOISE, _ANY_COUNT = 0.3, 1  # of a contender that does not use them
+_ANY_NOISE, _ANY_COUNT, _ANY_DELTA = 0.3, 1, 0.01  # of a contender that does not use them
 
 
 @dataclass(frozen=True)
@@ -74,11 +77,22 @@ def contender(contest: Contest, name: str, epsilon: float) -> Mechanism:
 
 
 def concerning(contest: Contest, name: str) -> Contest:
-    """The contest as far as it concerns a contender: one that makes its models itself is computed once for all."""
-    if not CONTENDERS[name].automatic:
-        return contest
+    """The contest as far as it concerns a contender: settings that do not change its mechanism stand at some value.
+
+    So a curve is computed once for all contests that differ in such settings only, as in the number of bins.
+    """
     shown = exhibit(contest.model.dataset)
-    return Contest(Model(shown.name, "EQ", shown.lengthscale, _ANY_NOISE), contest.delta, _ANY_COUNT, _ANY_COUNT)
+    usual = Model(shown.name, "EQ", shown.lengthscale, _ANY_NOISE)
+    here = contender(contest, name, _ANY_EPSILON)
+    for plainer in (
+        partial(replace, bins=_ANY_COUNT),
+        partial(replace, inducing=_ANY_COUNT),
+        partial(replace, delta=_ANY_DELTA),
+        partial(replace, model=usual),
+    ):
+        if contender(plainer(contest), name, _ANY_EPSILON) == here:
+            contest = plainer(contest)
+    return contest
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,11 +117,6 @@ class Curve:
         return means
 
 
-def folds_of(dataset: Dataset) -> tuple[Any, ...]:
-    """Public, shuffled folds."""
-    return k_folds(dataset.n, FOLDS, np.random.default_rng(FOLD_SEED))
-
-
 def prepare(dataset: Dataset, contest: Contest, name: str) -> list[Held]:
     """Plan a contender on every fold."""
     return hold_out(contender(contest, name, _ANY_EPSILON), dataset, folds_of(dataset))
@@ -120,7 +129,29 @@ def curve(
     mechanism = contender(contest, name, _ANY_EPSILON)
     with engine() as executor:
         draws = CONTENDERS[name].simulated
-        found = sweep(mechanism, dataset, folds_of(dataset), CURVE_EPSILONS, draws, SEED, executor, progress)
+        return _curve(sweep(mechanism, dataset, folds_of(dataset), CURVE_EPSILONS, draws, SEED, executor, progress))
+
+
+def piece(
+    dataset: Dataset,
+    contest: Contest,
+    name: str,
+    index: int,
+    *,
+    progress: Callable[[float], None] = lambda fraction: None,
+) -> Piece:
+    """The same on one fold, here: the first of a slow curve can be drawn while the others are computed."""
+    mechanism, draws = contender(contest, name, _ANY_EPSILON), CONTENDERS[name].simulated
+    test = folds_of(dataset)[index]
+    return sweep_fold(mechanism, dataset, CURVE_EPSILONS, draws, SEED, index, test, progress)
+
+
+def joined(pieces: Sequence[Piece], contest: Contest, name: str) -> Curve:
+    """The curve over the folds that are done; over all of them it is ``curve(contest, name)``."""
+    return _curve(gathered(pieces))
+
+
+def _curve(found: Sweep) -> Curve:
     errors = np.array([each.rmse for each in found.errors])
     return Curve(errors, np.array([each.half_width for each in found.errors]), found.seconds)
 
@@ -144,25 +175,6 @@ def _needed(dataset: Dataset, contest: Contest, name: str, target: float) -> flo
         return float(held_out_errors(tried, held, draws, SEED, intervals=False).rmse.mean())
 
     return epsilon_for_error(error, target)
-
-
-def front(curves: dict[str, Curve], contest: Contest, epsilon: float) -> frozenset[str]:
-    """Contenders that keep their promise and that no other beats: smaller error, protecting as much.
-
-    Args:
-        curves: of the contenders.
-        contest: their settings.
-        epsilon: one of ``CURVE_EPSILONS``.
-    """
-    at = CURVE_EPSILONS.index(epsilon)
-    held = [name for name in curves if contender(contest, name, epsilon).guarantee.established]
-
-    def beats(rival: str, name: str) -> bool:
-        one, other = CONTENDERS[rival], CONTENDERS[name]
-        as_safe = one.private_inputs >= other.private_inputs and one.pure >= other.pure
-        return as_safe and bool(curves[rival].mean[at] < curves[name].mean[at])
-
-    return frozenset(name for name in held if not any(beats(rival, name) for rival in held))
 
 
 def nonprivate(dataset: Dataset, model: Model) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -11,7 +10,9 @@ import pandas as pd
 
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.data import Dataset
-from pages._ui.compare.contenders import CONTENDERS, CURVE_EPSILONS, FOLDS, Contest, Curve, contender, front
+from pages._ui.compare.contenders import CONTENDERS, CURVE_EPSILONS, Contest, Curve, contender
+from pages._ui.compare.front import front
+from pages._ui.folds import FOLDS
 from pages._ui.look import text
 
 
@@ -39,6 +40,14 @@ class Scale:
     def show(self, value: Any) -> Any:
         """From the output's unit to what is shown."""
         return 100 * np.expm1(np.minimum(value, 20)) if self.logarithmic else value
+
+    def shown(self, value: float) -> str:
+        """From the output's unit to words."""
+        return f"{self.number(value)} {self.short}"
+
+    def number(self, value: float) -> str:
+        """The same without its unit."""
+        return text.number(self.show(value))
 
     def back(self, shown: float) -> float:
         """From what is shown to the output's unit."""
@@ -117,15 +126,29 @@ LESSONS = (
     ("Two inputs: age and weight.", {"compare_dataset": "kung_2d"}),
     ("Prices in London.", {"compare_dataset": "london_hexes", "bins": 6}),
 )
-SO_FAR = "Expected held-out error against ε, of the mechanisms that are done."
+SO_FAR = "Expected held-out error against ε, so far."
 
 
-def so_far(curves: dict[str, Curve], epsilon: float, shown: Callable[[float], str]) -> str:
-    """The answer while some curves are still being computed."""
-    best = ranking(curves, epsilon)[0]
+def so_far(curves: dict[str, Curve], epsilon: float, scale: Scale, name: str, folds: int) -> str:
+    """The answer while some curves are still being computed.
+
+    Args:
+        curves: those that are there.
+        epsilon: where they are ranked.
+        scale: writes errors.
+        name: of the contender that is being computed.
+        folds: how many of its folds are done; 0: it is not among ``curves``.
+    """
+    done = {each: curve for each, curve in curves.items() if each != name}
+    coming = f"**{CONTENDERS[name].title}** is being computed"
+    if folds:
+        coming += f"; drawn from {folds} of {FOLDS} folds, it will still move"
+    if not done:
+        return f"{coming}."
+    best = ranking(done, epsilon)[0]
     return (
-        f"{len(curves)} of {len(CONTENDERS)} mechanisms are done; of those **{best.title}** has the least held-out "
-        f"error at ε = {epsilon:g}, about {shown(best.error)}. The others follow."
+        f"{len(done)} of {len(CONTENDERS)} mechanisms are done; of those **{best.title}** has the least held-out "
+        f"error at ε = {epsilon:g}, about {scale.shown(best.error)}. {coming}."
     )
 
 

@@ -17,7 +17,7 @@ from pages._ui.excursion.exploration import View
 from pages._ui.excursion.figures import LAYERS
 from pages._ui.look import state
 from pages._ui.look.bound import as_number, choice, folded, pick
-from pages._ui.look.offers import PATH_DELTAS, RIDGES, SIGMAS, DropDown
+from pages._ui.look.offers import DELTA_TITLE, PATH_DELTAS, RIDGES, SIGMAS, DropDown
 from pages._ui.look.sidebar import draw_number, overlay, path_controls
 
 PATH_LENGTHS = (0.05, 0.08, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2)
@@ -57,7 +57,7 @@ def excursion_settings(study: Study) -> ExcursionSettings:
     lengthscale, r, s = study.start
     thresholds = study.thresholds
     released = path_controls(s, r)
-    delta = choice("δ", "path_delta", PATH_DELTAS, 1e-4, lambda raw: check_delta(as_number(raw)))
+    delta = choice(DELTA_TITLE, "path_delta", PATH_DELTAS, 1e-4, lambda raw: check_delta(as_number(raw)))
     show = overlay()
     with folded("Model"):
         eta = choice("η: added prior noise", "eta", ETAS, 0, help="Further noise from the GP prior; buys a smaller ε.")

@@ -43,10 +43,11 @@ def picture(statistics: Statistics | CellStatistics, read: Filtered, view: View)
 def lengthscales(labels: list[str], read: Filtered, marked: int | None = None) -> go.Figure:
     """Posterior probability of each lengthscale."""
     colours = [OTHER if at == marked else GUARANTEE for at in range(len(labels))]
+    numbers, units = zip(*(label.partition(" ")[::2] for label in labels), strict=True)
     figure = go.Figure(
-        go.Bar(x=labels, y=100 * read.lengthscale_probabilities, marker={"color": colours}, name="probability")
+        go.Bar(x=numbers, y=100 * read.lengthscale_probabilities, marker={"color": colours}, name="probability")
     )
-    figure.update_xaxes(title="lengthscale", type="category")
+    figure.update_xaxes(title=axis("lengthscale", units[0]), type="category", tickangle=0)
     figure.update_yaxes(title="probability [%]", range=[0, 103])
     return finish(figure, HEIGHT)
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import softmax
 
 from dpgp_core.arrays import FloatArray
-from dpgp_core.bayes.cell_refit import read_cells
+from dpgp_core.bayes.cells.refit import read_cells
 from dpgp_core.bayes.intervals import Mixture, Of, mixture_of
 from dpgp_core.bayes.models import AUTO_VARIANCE, Model, places_of, weights_of
 from dpgp_core.bayes.released import observed_of

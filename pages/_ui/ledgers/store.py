@@ -7,49 +7,17 @@ by keyed digests only. It guards honest users and accidents, not the owner of th
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from dpgp_core.accounting.guarantee import Budget, Guarantee
 from dpgp_core.accounting.ledger import Ledger
 from dpgp_core.release.ledger_json import ledger_from_object
 from pages._ui.ledgers.database import Database, LedgerUnavailable, Run
+from pages._ui.ledgers.joining import join, twins
 from pages._ui.ledgers.keys import Key
 from pages._ui.ledgers.rows import begin_again, count, head_of, loaded, spend
-
-
-@dataclass(frozen=True, kw_only=True)
-class Standing:
-    """What a browser's ledger says.
-
-    Attributes:
-        id: of the ledger, which says nothing else and opens nothing; None before the first release.
-        ledger: what was spent.
-        counts: whether this ledger has counted a release of the table that was asked about.
-        elsewhere: whether another one has.
-    """
-
-    id: str | None
-    ledger: Ledger
-    counts: bool = False
-    elsewhere: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class Spent:
-    """A release that counts from now on.
-
-    Attributes:
-        id: of its ledger.
-        name: of the release.
-        ledger: all that is spent, this release included.
-        token: of the ledger, if it began with this release; it is kept nowhere.
-    """
-
-    id: str
-    name: str
-    ledger: Ledger
-    token: str | None = field(default=None, repr=False)
+from pages._ui.ledgers.standing import Spent, Standing
 
 
 @dataclass(frozen=True)
@@ -151,14 +119,18 @@ class Ledgers:
                 run("UPDATE ledgers SET head = ? WHERE id = ?", head_of(ledger), id)
 
     def go_on(self, browser: str, token: str) -> None:
-        """Have a browser go on with the ledger of a token. Raises ValueError if there is none."""
+        """Have a browser go on with a token's ledger; one of its own that counts the same table becomes part of it.
+
+        Raises ValueError if there is none, or if the two have more releases than a ledger holds.
+        """
         with self.database.transaction() as run:
             found = run("SELECT id FROM ledgers WHERE owner = ?", self.key.digest("owner", token.strip()))
             if not found:
-                raise ValueError(
-                    "no ledger here has that token; copy it as it was shown, from its beginning to its end"
-                )
-            self._take(run, browser, str(found[0][0]))
+                raise ValueError("no ledger here has that token; copy the whole of it, as it was shown")
+            id = str(found[0][0])
+            for other in twins(run, id, self._browser(browser)):
+                join(run, other, id, self.key.digest("owner", secrets.token_urlsafe(24)))
+            self._take(run, browser, id)
 
     def begin_anew(self, browser: str) -> None:
         """Have a browser go on with no ledger: the next release begins one. What was counted stays, with its tables."""

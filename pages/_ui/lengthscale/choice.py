@@ -5,22 +5,20 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-import numpy as np
 import pandas as pd
 
 from dpgp_core.accounting.gaussian import Method
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.accounting.ledger import Ledger
 from dpgp_core.data import Dataset
-from dpgp_core.evaluation.cross_validation import k_folds, plan_folds
+from dpgp_core.evaluation.cross_validation import plan_folds
 from dpgp_core.selection.exponential import MechanismName, SelectionTable, selection_guarantee, selection_table
 from dpgp_core.selection.scores import GridScores, grid_scores, published_sensitivity, sse_sensitivity
 from dpgp_core.strategies.noise_design import ObjectiveName
+from pages._ui.folds import FOLDS, folds_of
 from pages._ui.look import text
 from pages._ui.model import Model
 
-FOLDS = 10
-FOLD_SEED = 0  # public
 REGRESSION_EPSILONS = (math.inf, 10.0, 5.0, 2.0, 1.0, 0.5, 0.2, 0.1)
 
 
@@ -52,7 +50,7 @@ class Scored:
 
 def score(dataset: Dataset, grid: Grid) -> Scored:
     """Cross-validate every candidate once; no epsilon enters."""
-    folds = k_folds(dataset.n, FOLDS, np.random.default_rng(FOLD_SEED))
+    folds = folds_of(dataset)
     plans = [
         plan_folds(
             replace(grid.model, lengthscale=candidate).build(), dataset.X, folds, grid.model.noise, grid.objective

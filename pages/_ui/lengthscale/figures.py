@@ -1,11 +1,16 @@
-"""Figures of the lengthscale choice: tiles of probability, and errors against the lengthscale."""
+"""Figures of the lengthscale choice: tiles of probability, errors against the lengthscale, and the row of numbers."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import plotly.graph_objects as go
 
 from dpgp_core.selection.exponential import SelectionTable
-from pages._ui.lengthscale.choice import Budgets, Grid, label
+from pages._ui.lengthscale.choice import Budgets, Chosen, Grid, label
+from pages._ui.look import text
+from pages._ui.look.glossary import FIFTHS
+from pages._ui.look.metric import Metric
 from pages._ui.look.palette import GUARANTEE, NON_PRIVATE, PREDICTION_SCALE, PRIVATE
 from pages._ui.look.plots import finish
 
@@ -61,11 +66,29 @@ def errors(table: SelectionTable, grid: Grid, budgets: Budgets, unit: str, y_uni
         mode="lines+markers",
         line={"color": PRIVATE},
     )
-    figure.add_hline(y=table.selected_rmse[column], line={"color": GUARANTEE, "dash": "dash"})
-    figure.add_annotation(
-        x=1, xref="paper", y=table.selected_rmse[column], text="expected after the private choice",
-        showarrow=False, yshift=10, xanchor="right", font={"color": GUARANTEE},
+    figure.add_scatter(  # named in the legend: beside the line it would lie on a curve
+        x=[min(grid.lengthscales), max(grid.lengthscales)], y=[table.selected_rmse[column]] * 2, mode="lines",
+        name="expected after the private choice", line={"color": GUARANTEE, "dash": "dash"},
     )  # fmt: skip
     figure.update_xaxes(title=f"lengthscale [{unit}]", type="log")
     figure.update_yaxes(title=f"expected error [{y_unit}]", rangemode="tozero")
     return finish(figure, 430)
+
+
+def metrics(found: Chosen, unit: str, shown: Callable[[float], str], total: float, delta: float) -> list[Metric]:
+    """What is chosen and what it costs.
+
+    Args:
+        found: the chosen column.
+        unit: of the lengthscale.
+        shown: writes an error.
+        total: epsilon of choice and release together, at ``delta``.
+        delta: of the page.
+    """
+    return [
+        Metric("Error after the choice", shown(found.after), f"best {text.number(found.best_error)}"),
+        Metric("Most likely", f"{found.likeliest:g} {unit}", text.percent(found.probability)),
+        Metric("Best if known", f"{found.best:g} {unit}", "not private"),
+        Metric("Without privacy", shown(found.without), FIFTHS.beside, FIFTHS.help),
+        Metric("Choice and release", f"ε = {text.at_most(total)}", f"δ = {text.small(delta)}"),
+    ]

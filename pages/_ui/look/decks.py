@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import h3
@@ -14,6 +15,7 @@ import pydeck as pdk
 from pydeck.bindings.json_tools import default_serialize
 
 from datasets import london_hexes
+from dpgp_core.arrays import FloatArray
 from pages._ui.look.maps import UNSURE, Layer, shown
 
 HEIGHT = 520
@@ -31,17 +33,33 @@ class CompactDeck(pdk.Deck):
         return json.dumps(self, sort_keys=True, default=default_serialize)
 
 
-def deck(cells: pd.DataFrame, layer: Layer, kind: str, boroughs: bool = True, picked: str | None = None) -> pdk.Deck:
+@dataclass(frozen=True, kw_only=True)
+class Boroughs:
+    """What is drawn of them: outlines as rings of [longitude, latitude], and where their names stand."""
+
+    outlines: Rows
+    names: Rows
+
+
+def boroughs() -> Boroughs:
+    """Those of the hexagons with sales, the largest first."""
+    found = sorted(london_hexes.borough_outlines(), key=_size, reverse=True)
+    return Boroughs(
+        outlines=[{"path": ring} for _, rings in found for ring in rings],
+        names=[{"name": name, "at": _middle(rings)} for name, rings in found],
+    )
+
+
+def deck(
+    cells: pd.DataFrame, layer: Layer, kind: str, around: Boroughs | None = None, picked: str | None = None
+) -> pdk.Deck:
     """The hexagons coloured by one column; no background map, no external request.
 
-    Outlines and names of boroughs come from the hexagons with sales: none where it is private which those are.
+    Outlines and names of boroughs come from the hexagons with sales: None where it is private which those are.
     """
     layers, view = [_hexagons(cells, layer, kind, picked)], _view(cells["cell"])
-    if boroughs:
-        outlines = london_hexes.borough_outlines()
-        layers += _outlines([{"path": ring} for _, rings in outlines for ring in rings], kind, 1.2)
-        names = [{"name": name, "at": _middle(rings)} for name, rings in sorted(outlines, key=_size, reverse=True)]
-        layers.append(_names(_apart(names, view.zoom), kind))
+    if around is not None:
+        layers += [*_outlines(around.outlines, kind, 1.2), _names(_apart(around.names, view.zoom), kind)]
     if picked is not None:
         ring = [[lon, lat] for lat, lon in h3.cell_to_boundary(picked)]
         layers += _outlines([{"path": ring}], f"{kind}-{picked}", 4)
@@ -125,16 +143,17 @@ def _apart(names: Rows, zoom: float) -> Rows:
     for row in names:
         long = 0.6 * _TYPE * len(row["name"])  # px in one line
         half = min(long, _LINE * _TYPE) / 2, 0.6 * _TYPE * math.ceil(long / (_LINE * _TYPE))
-        x, y = (512 * 2**zoom * each for each in _mercator(*row["at"]))
+        x, y = 512 * 2**zoom * _mercator(np.array([row["at"]]))[0]
         if all(abs(x - a) > half[0] + b or abs(y - c) > half[1] + d for a, b, c, d in kept):
             kept.append((x, half[0], y, half[1]))
             found.append(row)
     return found
 
 
-def _mercator(longitude: float, latitude: float) -> tuple[float, float]:
-    """Place on a world of width 1."""
-    return longitude / 360, math.atanh(math.sin(math.radians(latitude))) / (2 * math.pi)
+def _mercator(places: FloatArray) -> FloatArray:
+    """Places (n, 2) on a world of width 1, from longitudes and latitudes in degrees."""
+    longitude, latitude = places.T
+    return np.column_stack([longitude / 360, np.arctanh(np.sin(np.radians(latitude))) / (2 * np.pi)])
 
 
 def _size(outline: tuple[str, list[list[list[float]]]]) -> int:
@@ -149,7 +168,7 @@ def _middle(rings: list[list[list[float]]]) -> list[float]:
 
 def _view(cells: Iterable[str]) -> pdk.ViewState:
     """The middle of the cells, and the zoom at which they fill ``_FIT``, in the map's projection (Mercator's)."""
-    places = np.array([_mercator(longitude, latitude) for latitude, longitude in map(h3.cell_to_latlng, cells)])
+    places = _mercator(np.array([h3.cell_to_latlng(cell) for cell in cells])[:, ::-1])
     ends = [(float(each.min()), float(each.max())) for each in places.T]
     # a map at zoom z shows the world's width on 512 * 2^z px; centres end a cell before the edge, 5 % together
     zoom = min(math.log2(size / (1.05 * 512 * (high - low))) for size, (low, high) in zip(_FIT, ends, strict=True))

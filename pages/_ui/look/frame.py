@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import html
 import io
-from collections.abc import Callable, Sequence
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlencode
 
@@ -12,12 +14,14 @@ import pandas as pd
 import plotly.graph_objects as go
 import segno
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dpgp_core.accounting.guarantee import Guarantee
 from pages._ui import session
 from pages._ui.look import bar, bound, decks, glossary, maps, palette, state, tables, template, text
 from pages._ui.look.maps import Layer
 from pages._ui.look.metric import Metric
+from pages._ui.work import cached
 
 _HEXAGON = "hexagon"  # in the address
 TEACHING_NOTE = (
@@ -31,7 +35,17 @@ def heading(question: str, answer: str) -> None:
     st.title(question, anchor=False)
     with st.container(key="answer"):
         st.markdown(f'<div role="status" aria-live="polite">\n\n{answer}\n\n</div>', unsafe_allow_html=True)
-    bar.repeated_epsilon()
+    bar.repeated()
+
+
+@contextmanager
+def growing() -> Iterator[Callable[[], DeltaGenerator]]:
+    """A place for what is known so far: gives a fresh container each time; what stood below it hides until the end."""
+    place, count = st.empty(), itertools.count()
+    try:
+        yield lambda: place.container(key=f"growing_{next(count)}")
+    finally:
+        place.empty()
 
 
 def heading_so_far(question: str, answer: str) -> None:
@@ -67,6 +81,22 @@ def overlay_banner(more: str = "Switch them off in the sidebar.") -> None:
         help="**Educational overlay.** True data, the non-private fit, and errors computed with them are here to teach "
         f"and are not themselves private. {more}",
     )
+
+
+def banners(simulated: str | None, overlay: bool) -> None:
+    """What kind of data is on screen, in one row.
+
+    Args:
+        simulated: where simulated data come from; None: they are real.
+        overlay: as ``overlay_banner``.
+    """
+    with st.container(horizontal=True, key="banners"):
+        if simulated is not None:
+            st.markdown(
+                ":blue-badge[:material/science: Simulated data]", help=f"They are {simulated}.", width="content"
+            )
+        if overlay:
+            overlay_banner()
 
 
 def needs_overlay(question: str) -> None:
@@ -114,7 +144,8 @@ def hexagon_map(
 
     alt = f"Map of London hexagons coloured by {layer.title.lower()} [{layer.unit}]."
     with st.container(key=f"fitted_{key}"):
-        deck = decks.deck(cells, layer, kind, boroughs, picked)
+        around = cached.value("Drawing the boroughs", decks.boroughs) if boroughs else None
+        deck = decks.deck(cells, layer, kind, around, picked)
         st.pydeck_chart(deck, height=decks.HEIGHT, on_select=on_click, key=key, alt=alt)
     st.html(maps.legend(layer))
     _caption(key, alt, lambda: cells)
@@ -243,12 +274,14 @@ def state_link() -> None:
     state.remember()
     address = here()
     with st.sidebar.container(horizontal=True):
-        with st.popover("Copy this state", icon=":material/link:"):
+        with st.popover("Copy this state", icon=":material/link:", key="state_copy", on_change="rerun") as box:
             st.code(address, language=None, wrap_lines=True)
-            st.image(qr(address), width=180, output_format="PNG")
+            if box.open:  # a code takes half as long as the rest of a page
+                st.image(qr(address), width=180, output_format="PNG")
         st.button("Undo", key="state_undo", icon=":material/undo:", on_click=state.undo, disabled=not state.can_undo())
         st.button("Reset", key="state_reset", icon=":material/restart_alt:", on_click=state.reset)
     if state.is_lesson():
-        with bar.above(), st.popover("QR code", icon=":material/qr_code_2:"):
-            st.image(qr(address), width=420, output_format="PNG")
+        with bar.above(), st.popover("QR code", icon=":material/qr_code_2:", key="state_qr", on_change="rerun") as box:
+            if box.open:
+                st.image(qr(address), width=420, output_format="PNG")
             st.caption("This state on every telephone. The arrow keys step through the tour.")

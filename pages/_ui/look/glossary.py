@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 TERMS = {
     "ε (epsilon)": "The privacy budget: because of one person no event's probability can grow by more than a "
     "factor exp(ε), plus δ. 0 would be perfect privacy; smaller is more private and less accurate.",
@@ -17,9 +19,10 @@ TERMS = {
     "Cloaking": "Noise shaped like the moves that single records can cause, instead of equal noise everywhere "
     "(Smith et al. 2018).",
     "Error at its own records": "How far predictions are off where the data lie that they were made from.",
-    "Held-out error": "The same where data lie that were kept back: each fifth in turn on Start and Compare, each "
-    "tenth on Lengthscale choice, half of them on Sparse DP-GP. It is the larger and the fairer of the two. So the "
-    "error without privacy is not one number on every page, and what was kept back stands beside it.",
+    "Held-out error": "The same where data lie that were kept back: each fifth in turn, the same ones on Start, "
+    "Compare and Lengthscale choice; half of them on Sparse DP-GP, whose training takes longer. It is the larger and "
+    "the fairer of the two. So the error without privacy is not one number on every page, and how it is measured "
+    "stands beside it.",
     "Expected error": "What a plan expects, on average over the worlds of its prior, before any output is read.",
     "Release": "Numbers that leave the building. Each one spends budget, also the second draw of the same.",
     "Ledger": "The account of all releases of one table. It adds up what they spend together.",
@@ -35,6 +38,32 @@ ROWS = {  # of the guarantee card
     "Assumes": "what must be true for it to hold.",
     "Does not cover": "what could still give someone away.",
 }
+
+ANCHOR = "words"  # on the start page
+_ALL = f"[All words](./#{ANCHOR})"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """How an error without privacy is measured: its name, which stands beside every one, and its term here."""
+
+    name: str
+    term: str
+
+    @property
+    def beside(self) -> str:
+        """Under the figure."""
+        return f"{self.name}; not private"
+
+    @property
+    def help(self) -> str:
+        """What the name means, and where all words are explained."""
+        return f"{self.term}: {TERMS[self.term]} {_ALL}"
+
+
+OWN = Measured("at its own records", "Error at its own records")
+FIFTHS = Measured("held out, fifths", "Held-out error")
+HALVES = Measured("held out, halves", "Held-out error")
 
 
 def listed() -> str:

@@ -13,6 +13,8 @@ from dpgp_core.strategies.noise_design import ObjectiveName
 from pages._ui.model import KERNELS, Focus
 
 EPSILON = "ε: more private ⟷ more accurate"
+DELTA_TITLE = "δ: more private ⟷ more accurate"
+SCALE = "s: more accurate ⟷ more private"  # of posterior paths
 EPSILONS = (0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 7, 10, 20, 50, 100)
 DELTAS = (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.05)
 DELTA = 1e-5  # at most 1 / (10 n) for the n records of every data set that is released with it here

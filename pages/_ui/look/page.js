@@ -21,6 +21,15 @@
     push(state, title, url);
   };
 
+  // .../#words opens the glossary of the start page. By now streamlit has taken the fragment out of the address.
+  const box = () => document.querySelector(".st-key-words details");
+  const look = performance.getEntriesByType("navigation")[0]?.name.endsWith("#words") && setInterval(() => {
+    if (!box()) return;
+    clearInterval(look);
+    if (!box().open) box().querySelector("summary").click();
+    setTimeout(() => box().scrollIntoView(), 500);
+  }, 200);
+
   // ?lesson=1: the arrow keys step through the tour, unless the key is for a control.
   const STEPS = { ArrowLeft: /^Back/, ArrowRight: /^(Next question|Take the tour)/ };
   const CONTROLS = "input, textarea, [role=slider], [role=tab], [role=combobox], [role=option], [role=menuitem], canvas";

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 from urllib.parse import parse_qsl, urlencode
 
@@ -15,15 +16,56 @@ from pages._ui.look.offers import LAST_DRAW, DropDown
 from pages._ui.model import Draw, Model, ReleaseSettings, chosen_design
 
 PIN = state.PIN
-_OWN = (PIN, "tour", "lesson", "overlay")  # no part of what is compared
+_OWN = (PIN, "tour", "lesson", "overlay", "limits")  # no part of what is compared
 _NAMES = {"epsilon": "ε", "delta": "δ"}
+
+_TWICE = 2.0  # from here on a factor says more than a percentage
 
 T = TypeVar("T")
 Value = TypeVar("Value", bound=str)
 
 
-def pinned(page: str, offered: DropDown[str]) -> ReleaseSettings | None:
-    """What is pinned of this page; None if nothing is, or what the address says cannot be used: then it says so."""
+@dataclass(frozen=True)
+class Given:
+    """What an address says, read as the controls of a page would: what it leaves out stands at its default."""
+
+    address: Mapping[str, str]
+
+    def one(self, key: str, options: Sequence[T], default: T) -> T:
+        """Where a slider stands. Raises ValueError if that is not offered."""
+        raw = self.address.get(key, str(default))
+        for option in options:
+            if raw in (str(option), str(option).removesuffix(".0")):
+                return option
+        raise ValueError(f"{key} cannot be what it says")
+
+    def picked(self, offered: DropDown[Value]) -> Value:
+        """Where a drop-down stands. Raises ValueError if that is not offered."""
+        return self.one(offered.key, list(offered.titles), next(iter(offered.titles)))
+
+    def model(self, name: str) -> Model:
+        """Kernel, lengthscale and noise variance for a dataset. Raises ValueError."""
+        shown = exhibit(name)
+        [usual] = offers.whole([shown.lengthscale])
+        length = self.one(offers.lengthscale_key(shown), offers.whole(shown.lengthscales), usual)
+        return Model(name, self.picked(offers.KERNEL), float(length), float(self.one("noise", offers.NOISES, 0.3)))
+
+    def draw(self) -> Draw:
+        """Budget and draw. Raises ValueError."""
+        return Draw(
+            epsilon=float(self.one("epsilon", offers.EPSILONS, 1)),
+            delta=float(self.one("delta", offers.DELTAS, offers.DELTA)),
+            seed=_draw_number(self.address.get("draw", "1")),
+        )
+
+
+def pinned(page: str, read: Callable[[Given], T]) -> T | None:
+    """What is pinned of this page; None if nothing is, or what the address says cannot be used: then it says so.
+
+    Args:
+        page: its file.
+        read: the settings of the page from what is given; raises ValueError for what it does not offer.
+    """
     raw = st.query_params.get(PIN, "")
     file, _, query = raw.partition("?")
     if not raw or (file != page and "?" in raw):
@@ -31,51 +73,31 @@ def pinned(page: str, offered: DropDown[str]) -> ReleaseSettings | None:
     try:
         if file != page or not state.fits(raw):
             raise ValueError("it is no link of this page")
-        return release_settings(dict(parse_qsl(query)), offered)
+        return read(Given(dict(parse_qsl(query))))
     except ValueError as error:
         st.warning(text.bad_link_value(PIN, raw, f"{error}.", "nothing pinned"))
         return None
 
 
-def release_settings(address: Mapping[str, str], offered: DropDown[str]) -> ReleaseSettings:
+def release_settings(given: Given, offered: DropDown[str]) -> ReleaseSettings:
     """The settings that the sidebar of a page that releases has at an address.
 
     Args:
-        address: parameters as the page writes them; those left out stand at their defaults.
+        given: parameters as the page writes them.
         offered: datasets of the page.
 
     Raises:
         ValueError: a value is not offered.
     """
-
-    def one(key: str, options: Sequence[T], default: T) -> T:
-        raw = address.get(key, str(default))
-        for option in options:
-            if raw in (str(option), str(option).removesuffix(".0")):
-                return option
-        raise ValueError(f"{key} cannot be what it says")
-
-    def picked(drop_down: DropDown[Value]) -> Value:
-        return one(drop_down.key, list(drop_down.titles), next(iter(drop_down.titles)))
-
-    name = picked(offered)
-    shown = exhibit(name)
-    length = one(offers.lengthscale_key(shown), offers.whole(shown.lengthscales), offers.whole([shown.lengthscale])[0])
-    model = Model(name, picked(offers.KERNEL), float(length), float(one("noise", offers.NOISES, 0.3)))
-    draw = Draw(
-        epsilon=float(one("epsilon", offers.EPSILONS, 1)),
-        delta=float(one("delta", offers.DELTAS, offers.DELTA)),
-        seed=_draw_number(address.get("draw", "1")),
-    )
     design, draw = chosen_design(
-        draw,
-        mechanism=picked(offers.MECHANISM),
-        objective=picked(offers.OBJECTIVE),
-        calibration=picked(offers.CALIBRATION),
-        focus=picked(offers.FOCUS),
-        shrinkage=one("shrinkage", ("true", "false"), "false") == "true",
+        given.draw(),
+        mechanism=given.picked(offers.MECHANISM),
+        objective=given.picked(offers.OBJECTIVE),
+        calibration=given.picked(offers.CALIBRATION),
+        focus=given.picked(offers.FOCUS),
+        shrinkage=given.one("shrinkage", ("true", "false"), "false") == "true",
     )
-    return ReleaseSettings(model, design, draw, overlay=False)
+    return ReleaseSettings(given.model(given.picked(offered)), design, draw, overlay=False)
 
 
 def _draw_number(raw: str) -> int:
@@ -121,6 +143,18 @@ def differences() -> str:
         return same if whole else "**Pinned (A)** beside what you see now (B)."
     rest = " All else is the same." if whole else ""
     return f"**Pinned (A)**: {_listed(then, keys)}; **now (B)**: {_listed(now, keys)}.{rest}"
+
+
+def change(a: float, b: float) -> str:
+    """How much larger or smaller B is than A."""
+    if max(a, b) > _TWICE * min(a, b):
+        return f"B is {text.number(b / a)} times A"
+    return "the same" if a == b else f"B is {text.percent(abs(b / a - 1))} {'larger' if b > a else 'smaller'}"
+
+
+def of_other_data() -> None:
+    """Say why what is pinned is not drawn."""
+    st.info("What is pinned is of other data, so it is not drawn here. Go back to them, or unpin it.")
 
 
 def _compared(address: Mapping[str, str]) -> dict[str, str]:

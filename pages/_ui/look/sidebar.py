@@ -35,7 +35,7 @@ def privacy() -> Draw:
         help=f"{text.GROWTH.capitalize()}. Smaller is more private.",
     )
     delta = choice(
-        "δ: more private ⟷ more accurate",
+        offers.DELTA_TITLE,
         "delta",
         offers.DELTAS,
         offers.DELTA,
@@ -180,7 +180,7 @@ def path_controls(sigma: float, r: float, prefix: str = "") -> PathSettings:
         help="Square root of the ridge. Larger listens less to each record.",
     )
     scale = choice(
-        "s: more accurate ⟷ more private",
+        offers.SCALE,
         f"{prefix}sigma",
         offers.SIGMAS,
         sigma,

@@ -13,13 +13,14 @@ from dpgp_core.release import Published, ReleaseSpec, bundle
 from pages._ui import environment
 from pages._ui.ledgers.database import LedgerUnavailable
 from pages._ui.ledgers.deliveries import DELIVERIES, Issued
+from pages._ui.ledgers.standing import Spent
 from pages._ui.ledgers.state import StateLost, of_this_server
-from pages._ui.ledgers.store import Spent
 from pages._ui.look.text import plain
 from pages._ui.own.upload import Table, practice
 from pages._ui.serve.origin import listens_here
 from pages._ui.session import OWN_LEDGER_TOKEN, OWN_TOKEN
-from pages._ui.visitor import fresh, token_in
+from pages._ui.visitor import fresh, known_by
+from pages._ui.work import pace
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,9 @@ def account(held: Table | None = None) -> Account:
     """The ledger of this browser, and what is known of a table; a page that cannot have it says why and ends."""
     try:
         table = None if held is None else held.digest
-        found = of_this_server().find(token(), table, everywhere=_everywhere(held))
+        browser, everywhere = token(), _everywhere(held)
+        with pace.aside():  # a database may take its time
+            found = of_this_server().find(browser, table, everywhere=everywhere)
     except (LedgerUnavailable, StateLost) as error:
         st.error(plain(f"{error}."))
         st.stop()
@@ -78,15 +81,17 @@ def account(held: Table | None = None) -> Account:
 
 def spend(browser: str, spec: ReleaseSpec, held: Table, because: str) -> Spent:
     """Count a release before it is made. Raises ValueError as ``Ledgers.spend`` does."""
-    return of_this_server().spend(
-        browser,
-        f"{spec.y} by {spec.built.label.lower()}",
-        spec.guarantee,
-        spec.limit,
-        held.digest,
-        because=because,
-        everywhere=_everywhere(held),
-    )
+    everywhere = _everywhere(held)
+    with pace.aside():
+        return of_this_server().spend(
+            browser,
+            f"{spec.y} by {spec.built.label.lower()}",
+            spec.guarantee,
+            spec.limit,
+            held.digest,
+            because=because,
+            everywhere=everywhere,
+        )
 
 
 def issued(spent: Spent, published: Published, spec: ReleaseSpec) -> Issued:
@@ -99,7 +104,7 @@ def issued(spent: Spent, published: Published, spec: ReleaseSpec) -> Issued:
 
 
 def go_on(owner: str) -> None:
-    """Go on with the ledger of a token. Raises ValueError if there is none."""
+    """Go on with the ledger of a token. Raises ValueError as ``Ledgers.go_on`` does."""
     of_this_server().go_on(token(), owner)
 
 
@@ -147,8 +152,7 @@ def _everywhere(held: Table | None) -> bool:
 
 def token() -> str:
     """Which browser this is: its cookie, or the session where there are no cookies."""
-    cookies = st.context.cookies.to_dict()
-    cookie = token_in(cookies, secure=True) or token_in(cookies, secure=False)  # the first one comes by https only
+    cookie = known_by(st.context.cookies.to_dict())
     if cookie is not None:
         return cookie
     # Without cookies a browser is known for as long as the session, and its ledger by the token

@@ -1,4 +1,4 @@
-"""The steps of the page for an own table: upload, look, release, take home."""
+"""The later steps of the page for an own table: look, release, take home."""
 
 from __future__ import annotations
 
@@ -10,131 +10,33 @@ import streamlit as st
 
 from dpgp_core.release import Published, ReleaseSpec
 from dpgp_core.release.publishing import within_tolerance
-from pages._ui import environment
 from pages._ui.ledgers.deliveries import Issued
 from pages._ui.look import frame
 from pages._ui.look.text import plain
-from pages._ui.own import excel, figures, protection, remembered, session, upload
+from pages._ui.own import figures, protection, session, upload
 from pages._ui.own.session import Account
 from pages._ui.own.upload import Prepared, Table
-from pages._ui.serve import forgetting
 from pages._ui.session import (
     EXPLORED,
-    OWN_FILES,
     OWN_LEDGER_TOKEN,
-    OWN_OUTLOOK,
     OWN_PREVIEW,
     OWN_READY,
     OWN_REFUSED,
     OWN_RELEASED,
-    OWN_TABLE,
-    OWN_TAKEN,
     Taken,
 )
 from pages._ui.work import cached
-from pages._ui.work.jobs import WorkStopped
+from pages._ui.work.tasks import WorkStopped
 
 _KINDS = {"zip": "application/zip", "html": "text/html", "svg": "image/svg+xml"}
-_DIALECTS = {"commas": "comma", "semicolons (decimal commas)": "semicolon", "tabs": "tab"}
 _PREVIEW_WARNING = (
     "A preview draws the fit **without noise**. Whoever sees this screen, or a picture of it, sees values computed "
     "from your table with no protection at all. It is for the eyes of someone who may see the table itself."
-)
-_NO_UPLOADS = (
-    "This server takes no files. Practise here with a table that is public; for your own, run the same release on your "
-    "own machine, where the table stays: `python -m dpgp_core release --csv table.csv --config config.json --out "
-    "release.zip`."
 )
 _ZIP_GONE = (
     "The zip of the latest release was in the memory of a server that has stopped or forgotten it. What you have "
     "downloaded stays valid, and what it cost stays spent."
 )
-
-
-def table() -> Table | None:
-    """Upload, or practise; the table stays in this session's memory until it is forgotten or the session ends."""
-    st.header("1. Your table")
-    if environment.switched_on("DPGP_UPLOADS"):
-        _upload()
-    else:
-        st.info(_NO_UPLOADS, icon=":material/terminal:")
-    held = OWN_TABLE.find()
-    with st.container(horizontal=True):
-        if held is None:
-            st.button("Practise with the !Kung census", on_click=_practise, icon=":material/school:")
-        else:
-            st.caption(f":material/table: In memory: {plain(held.name)}, {len(held.content):,} bytes.")
-            st.button("Forget the table", on_click=_forget, icon=":material/delete:")
-    return held
-
-
-def _upload() -> None:
-    written = st.segmented_control(
-        "Its values are separated by",
-        list(_DIALECTS),
-        default="commas",
-        required=True,
-        key="own_dialect",
-        help="Declared, never guessed: 1,234 is a thousand to some and little more than one to others. Semicolons go "
-        "with decimal commas. An Excel workbook needs no such choice.",
-    )
-    uploaded = st.file_uploader(
-        "A table with a header line: CSV in UTF-8, or an Excel workbook (.xlsx) of one sheet; up to 5 MB",
-        type=["csv", "tsv", "txt", "xlsx"],
-        key=f"own_file_{OWN_FILES.get(0)}",
-        help="It is held in this session's memory and in that of processes that end with each task: not in a file, not "
-        "in a log, not in an address, not shared with other visitors. Forget the table, and it is removed; close the "
-        "page, and it is removed some minutes later. No program can promise that the system has not moved memory to "
-        "its swap space.",
-    )
-    if uploaded is not None:
-        _take(uploaded.name, uploaded.getvalue(), _DIALECTS[written])
-
-
-def _take(name: str, content: bytes, dialect: str) -> None:
-    held, taken = OWN_TABLE.find(), OWN_TAKEN.find()
-    if held is not None and taken == (hashlib.sha256(content).hexdigest(), dialect):
-        return
-    OWN_TAKEN.put((hashlib.sha256(content).hexdigest(), dialect))
-    try:
-        fresh = _opened(name, content, dialect)
-    except ValueError as error:
-        OWN_TABLE.pop()
-        st.error(plain(f"{error}."))
-        return
-    if held is None or held.columns != fresh.columns:
-        remembered.forget()
-    OWN_TABLE.put(fresh)
-    _drop_results()
-
-
-def _opened(name: str, content: bytes, dialect: str) -> Table:
-    if excel.is_workbook(content):
-        upload.check_size(content)
-        return upload.opened(name, cached.of_one_session("Reading the workbook", excel.as_csv, content))
-    return upload.opened(name, content, dialect)
-
-
-def _practise() -> None:
-    OWN_TABLE.put(upload.practice())
-    remembered.practise()
-    _drop_results()
-
-
-def _forget() -> None:
-    OWN_TABLE.pop()
-    OWN_TAKEN.pop()
-    OWN_FILES.put(OWN_FILES.get(0) + 1)  # empties the uploader
-    remembered.forget()
-    _drop_results()
-    forgetting.drop_uploads()
-
-
-def _drop_results() -> None:
-    OWN_READY.pop()
-    OWN_OUTLOOK.pop()
-    OWN_PREVIEW.pop()
-    OWN_RELEASED.pop()
 
 
 def ready(held: Table, spec: ReleaseSpec) -> Prepared | None:

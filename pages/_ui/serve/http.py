@@ -17,9 +17,10 @@ from starlette.websockets import WebSocket
 
 from dpgp_core import __version__
 from pages._ui import environment
+from pages._ui.serve import downloads
 from pages._ui.serve.origin import Doorkeeper, listens_here
 from pages._ui.serve.readiness import Probe, Readiness
-from pages._ui.visitor import COOKIE, SECURE_COOKIE, fresh, token_in
+from pages._ui.visitor import COOKIE, SECURE_COOKIE, fresh, known_by, token_in
 from pages._ui.work import cached
 
 PROPOSED = "x-visitor"  # header in which a proxy proposes a token, so that the first request already goes to
@@ -31,7 +32,7 @@ HEADERS = {
     "X-Frame-Options": "DENY",
 }
 _SCRIPT = Path(__file__).parents[1] / "look" / "page.js"
-_NOT_PAGES = ("/_stcore/", "/static/", "/media/", "/component/", "/readyz")
+_NOT_PAGES = ("/_stcore/", "/static/", downloads.PATH, "/component/", "/readyz")
 
 READINESS = Readiness(probe=Probe(cached.send))
 DRAINING = threading.Event()
@@ -75,6 +76,9 @@ class Reception:
         if scope["path"].startswith("/_stcore/upload_file/") and not environment.switched_on("DPGP_UPLOADS"):
             await _answer(PlainTextResponse("This server takes no files.", 403), scope, receive, send)
             return
+        if scope["path"].startswith(downloads.PATH) and not _may_have(scope):
+            await _answer(PlainTextResponse("File not found", 404), scope, receive, send)
+            return
         page = _is_page(scope)
         if DRAINING.is_set() and (page or scope["type"] == "websocket"):
             await _refuse(scope, receive, send)
@@ -85,7 +89,7 @@ class Reception:
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     headers.setdefault(name, value)
-                if scope["path"].startswith("/media/"):
+                if scope["path"].startswith(downloads.PATH):
                     headers["Cache-Control"] = "no-store"  # what was downloaded stays in no cache on the way
                 if page and message["status"] in (200, 304) and (cookie := _cookie(scope)):
                     headers.append("Set-Cookie", cookie)
@@ -103,6 +107,11 @@ def _cookie(scope: Scope) -> str | None:
     token = fresh(request.headers.get(PROPOSED))
     name, more = (SECURE_COOKIE, "; Secure") if secure else (COOKIE, "")
     return f"{name}={token}; Path=/; HttpOnly; SameSite=Strict{more}"
+
+
+def _may_have(scope: Scope) -> bool:
+    """Whether a download is this browser's; to others it is not there, wherever they have its address from."""
+    return downloads.OWNERS.may_have(scope["path"], known_by(HTTPConnection(scope).cookies))
 
 
 def _is_page(scope: Scope) -> bool:

@@ -21,12 +21,19 @@ from pages._ui.serve.readiness import shared_modules
 from pages._ui.work import cached
 from pages._ui.work.store import ROOT
 
+_SWITCH_SECONDS = 0.0005
+
 
 @asynccontextmanager
 async def lifespan(_: App) -> AsyncIterator[None]:
     """Workers while the server lives; the lattice is warmed in the background unless DPGP_WARM is 0."""
     cached.start()
+    if environment.switched_on("DPGP_AHEAD"):
+        cached.work_ahead()
     _spare_the_collector()
+    # Every piece of a page that is sent lets go of the interpreter's lock, some sixty times a page; python has a thread
+    # wait for it for as long as another may hold it, which is 5 ms unless told otherwise.
+    sys.setswitchinterval(_SWITCH_SECONDS)
     warming = None
     if environment.switched_on("DPGP_WARM"):
         path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))

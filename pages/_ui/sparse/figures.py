@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.accounting.ledger import Ledger
 from dpgp_core.arrays import FloatArray
-from pages._ui.look import text
+from pages._ui.look import glossary, text
 from pages._ui.look.metric import Metric
 from pages._ui.look.palette import BINS, GUARANTEE, NON_PRIVATE, OTHER, PRIVATE, TRUTH, faded
 from pages._ui.look.plots import axis, band, finish
@@ -206,7 +206,12 @@ def metrics(found: Fits, setting: SparseSetting, overlay: bool) -> list[Metric]:
         Metric(
             "Held-out error", f"{text.number(found.rmse['ours'])} {unit}", f"paper {text.number(found.rmse['paper'])}"
         ),
-        Metric("Without privacy", f"{text.number(found.rmse['plain'])} {unit}", "held out, halves; not private"),
+        Metric(
+            "Without privacy",
+            f"{text.number(found.rmse['plain'])} {unit}",
+            glossary.HALVES.beside,
+            glossary.HALVES.help,
+        ),
         Metric(
             "95 % interval holds", text.percent(inside["ours"][last]), f"paper {text.percent(inside['paper'][last])}"
         ),

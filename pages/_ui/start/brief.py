@@ -10,7 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 import segno
 
+from dpgp_core.arrays import FloatArray
 from pages._ui.compare.contenders import CURVE_EPSILONS
+from pages._ui.look import text
 from pages._ui.look.palette import GUARANTEE, NON_PRIVATE, PRIVATE
 from pages._ui.start.decision import Cost
 
@@ -82,15 +84,21 @@ def _curve(cost: Cost, epsilon: float) -> str:
     """The error against epsilon, its names beside the lines."""
     top = 4 * cost.nonprivate
     x = _EDGE + (_WIDTH - 2 * _EDGE) * (np.log10(CURVE_EPSILONS) + 1) / 3
-    y = _HEIGHT - _EDGE - (_HEIGHT - 1.5 * _EDGE) * np.minimum(cost.errors, top) / top
-    flat = _HEIGHT - _EDGE - (_HEIGHT - 1.5 * _EDGE) / 4
+    bottom, tall = _HEIGHT - _EDGE, _HEIGHT - 1.5 * _EDGE
+    y = bottom - tall * cost.errors / top
+    flat = bottom - tall / 4
     at = x[CURVE_EPSILONS.index(epsilon)]
     plain = html.escape(cost.shown(cost.nonprivate))
-    points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x, y, strict=True))
     ticks = "".join(
         f'<text x="{x[i]:.1f}" y="{_HEIGHT - _EDGE + 16}" text-anchor="middle">{each:g}</text>'
         for i, each in enumerate(CURVE_EPSILONS)
         if each in (0.1, 0.3, 1, 3, 10, 100)
+    )
+    inside = next((i for i, each in enumerate(y) if each > bottom - tall), len(y) - 1)
+    points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(*_below(x, y, inside, bottom - tall), strict=True))
+    heights = "".join(
+        f'<text x="{_EDGE - 6}" y="{bottom - tall * share + 4:.1f}" text-anchor="end">{text.number(share * top)}</text>'
+        for share in (0, 0.5, 1)
     )
     return (
         f'<svg class="figure" viewBox="0 0 {_WIDTH} {_HEIGHT}" font-size="11" role="img" aria-label="Error against ε">'
@@ -99,6 +107,17 @@ def _curve(cost: Cost, epsilon: float) -> str:
         f'<line x1="{at}" x2="{at}" y1="10" y2="{_HEIGHT - _EDGE}" stroke="{GUARANTEE}" stroke-dasharray="3 3"/>'
         f'<text x="{at + 4:.1f}" y="18">ε = {epsilon:g}: {html.escape(cost.shown(cost.at(epsilon)))}</text>'
         f'<text x="{x[-1]:.1f}" y="{flat + 15}" text-anchor="end">without privacy: {plain}</text>'
-        f'<text x="{x[1]:.1f}" y="{y[1] - 6 if y[1] > 20 else 34:.1f}">private release</text>{ticks}'
+        f'<text x="{x[inside] + 10:.1f}" y="{max(y[inside] - 4, 12):.1f}">private release</text>{ticks}{heights}'
+        f'<path d="M{_EDGE} {bottom - tall:.1f}V{bottom}H{_WIDTH - _EDGE}" fill="none" stroke="#444"/>'
+        f'<text x="{_EDGE}" y="12" text-anchor="middle">error [{html.escape(cost.scale.unit)}]</text>'
         f'<text x="{_WIDTH / 2}" y="{_HEIGHT - 6}" text-anchor="middle">ε (more private to the left)</text></svg>'
     )
+
+
+def _below(x: FloatArray, y: FloatArray, inside: int, top: float) -> tuple[FloatArray, FloatArray]:
+    """A curve that comes down from above the picture, from where it enters: before the point ``inside``."""
+    if inside == 0:
+        return x, y
+    share = (top - y[inside - 1]) / (y[inside] - y[inside - 1])
+    enters = x[inside - 1] + share * (x[inside] - x[inside - 1])
+    return np.r_[enters, x[inside:]], np.r_[top, y[inside:]]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from pages._ui.compare import computed
 from pages._ui.compare.words import scale_of
 from pages._ui.start.controls import Decision
@@ -9,8 +11,12 @@ from pages._ui.start.decision import Cost
 from pages._ui.work import cached
 
 
-def cost(chosen: Decision) -> Cost:
-    """Held-out errors against epsilon, and without privacy, as the Compare page has them. Not private."""
+def costs(chosen: Decision) -> Iterator[tuple[Cost, int]]:
+    """Held-out errors against epsilon, and without privacy, as the Compare page has them. Not private.
+
+    From ever more folds as they are done, and how many these are; the last is whole.
+    """
     scale = scale_of(cached.dataset(chosen.contest.model.dataset))
-    errors = scale.show(computed.curve(chosen.contest, chosen.mechanism).mean)
-    return Cost(errors, float(scale.show(computed.nonprivate(chosen.contest.model))), scale)
+    plain = float(scale.show(computed.nonprivate(chosen.contest.model)))
+    for grown in computed.growing(chosen.contest, chosen.mechanism):
+        yield Cost(scale.show(grown.curve.mean), plain, scale), grown.folds

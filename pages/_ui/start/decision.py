@@ -22,6 +22,7 @@ from pages._ui.model import Draw
 from pages._ui.start.meaning import Family
 
 TELLING = 0.01  # share of the people whom a release speaks most against
+_TWICE = 2.0  # from here on a factor says more than a percentage
 CLOSE = 1.25  # times the error without privacy: what a recommendation asks for
 _TICKS = (0.1, 0.3, 1, 3, 10, 30, 100)
 _HEIGHT = 340
@@ -109,7 +110,7 @@ def frequencies(found: Moved) -> str:
 def recommendation(draw: Draw, found: Moved, cost: Cost) -> str:
     """One sentence with its reasons."""
     least, now = cost.least(), cost.at(draw.epsilon)
-    more = f"{text.percent(now / cost.nonprivate - 1)} more than without privacy ({cost.shown(cost.nonprivate)})"
+    more = f"{_compared(now / cost.nonprivate)} without privacy ({cost.shown(cost.nonprivate)})"
     here = f"ε = {draw.epsilon:g} gives a held-out error of {cost.shown(now)}, {more}; {limits(found)}."
     if least is None:
         return f"**No ε up to 100 comes within a quarter of the error without privacy.** {here}"
@@ -119,6 +120,12 @@ def recommendation(draw: Draw, found: Moved, cost: Cost) -> str:
         f"**Recommended: ε = {least:g}**, the least here within a quarter of the error without privacy, "
         f"{cost.shown(cost.at(least))}. {here}"
     )
+
+
+def _compared(ratio: float) -> str:
+    if ratio > _TWICE:
+        return f"{text.number(ratio)} times that"
+    return f"{text.percent(abs(ratio - 1))} {'more' if ratio >= 1 else 'less'} than"
 
 
 def beliefs_figure(draw: Draw, prior: float, family: Family) -> go.Figure:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dpgp_core.data import Dataset
-from pages._ui.compare.contenders import contender
+from pages._ui.compare.contenders import CONTENDERS, contender
+from pages._ui.folds import FOLDS
 from pages._ui.look import frame, text
 from pages._ui.look.metric import Metric
 from pages._ui.model import Draw
@@ -17,6 +18,7 @@ BELIEFS_ALT = (
     "What someone may believe about one person after a release, against ε: without δ it stays between the green lines; "
     "dashed, the mean belief after the hundredth of releases that speak most against a person."
 )
+_AVERAGED = "none to set: averaged over lengthscales and noise levels, from what is public and what is released"
 TABLE_NOTE = "Beliefs follow from ε, δ and the kind of noise. Errors are held out and not private."
 CARD_NOTE = "The promise does not depend on the data; the error does, and needs the true data to be known."
 
@@ -35,10 +37,12 @@ def first(data: Dataset) -> str:
     )
 
 
-def errors_alt(data: Dataset) -> str:
+def errors_alt(data: Dataset, folds: int = FOLDS) -> str:
     """Text alternative of the errors."""
+    so_far = f" So far from {folds} of {FOLDS} folds: it will still move." if folds < FOLDS else ""
     return (
-        f"Held-out error of one release of {data.y_name} (orange) and without privacy (blue), against ε. Not private."
+        f"Held-out error of one release of {data.y_name} (orange) and without privacy (blue), against ε. "
+        f"Not private.{so_far}"
     )
 
 
@@ -62,6 +66,7 @@ def brief(chosen: Decision, data: Dataset, moved: Moved, cost: Cost | None, link
     """The one page to print."""
     draw, model = chosen.draw, chosen.contest.model
     guarantee = contender(chosen.contest, chosen.mechanism, draw.epsilon).guarantee
+    fixed = f"{model.kernel} kernel, lengthscale {model.lengthscale:g} {data.x_units[0]}"
     advice = f"At ε = {draw.epsilon:g}, {decision.limits(moved)}."
     return Brief(
         title=f"What ε = {draw.epsilon:g} promises and costs: {data.y_name}",
@@ -71,7 +76,7 @@ def brief(chosen: Decision, data: Dataset, moved: Moved, cost: Cost | None, link
             ("Data", f"{data.n:,} records; {data.source}"),
             ("Budget", f"ε = {draw.epsilon:g}, δ = {text.small(draw.delta)}"),
             ("Mechanism", MECHANISM.titles[chosen.mechanism]),
-            ("Model", f"{model.kernel} kernel, lengthscale {model.lengthscale:g} {data.x_units[0]}"),
+            ("Model", _AVERAGED if CONTENDERS[chosen.mechanism].automatic else fixed),
             ("Belief beforehand", text.percent(moved.prior)),
         ),
         card=frame.guarantee_rows(guarantee.for_unit(data.privacy_unit)),

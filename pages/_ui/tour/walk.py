@@ -100,17 +100,18 @@ def banner(page: str) -> Iterator[None]:
         yield
         return
     step = STEPS[number - 1]
+    away = (page or "start") != step.page
     with st.container(border=True, key="tour_banner"):
         st.caption(f":material/route: Guided tour, step {number} of {len(STEPS)}: {step.title}")
-        if (page or "start") != step.page:
+        if away:
             st.markdown(f"This page is off the tour. The question was: **{step.question}**")
-            _ways_on(number, away=True)
-            yield
-            return
-        st.markdown(f"**{step.question}** {step.attempt}")
-        reveal = st.expander("What you should see", key=f"tour_answer_{number}")  # another one at each step: closed
-        _ways_on(number, away=False)
+        else:
+            st.markdown(f"**{step.question}** {step.attempt}")
+            reveal = st.expander("What you should see", key=f"tour_answer_{number}")  # another at each step: closed
+        _ways_on(number, away)
     yield
+    if away:
+        return
     with reveal:
         hidden = step.from_true_data and session.control("overlay") is False
         answer = (

@@ -14,10 +14,12 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from dpgp_core.data import Dataset
 from pages._ui import environment
 from pages._ui.model import load_dataset
-from pages._ui.visitor import token_in
+from pages._ui.visitor import known_by
+from pages._ui.work.ahead import Ahead, Wish
 from pages._ui.work.engine import ClusterUnavailable
-from pages._ui.work.jobs import Answer, Jobs, WorkStopped
+from pages._ui.work.jobs import Answer, Jobs
 from pages._ui.work.store import Lattice
+from pages._ui.work.tasks import Postponed, WorkStopped
 from pages._ui.work.waiting import Bar
 from pages._ui.work.workers import Workers
 
@@ -27,7 +29,13 @@ ROOM = environment.whole("DPGP_CACHE_MB") * 2**20  # bytes of results kept for a
 _SPARE = 2  # processes beside DPGP_WORKERS, for newcomers while others' work is slow
 _PRIVATE = 2  # processes for tables of visitors, each for one task
 
+_POSTPONED = (
+    "{what}: many visitors ask for something new at the moment, and this is not done yet. It goes on; look again in a "
+    "moment."
+)
+
 jobs = Jobs(ROOM)
+_ahead: list[Ahead] = []  # at most one
 
 
 def start() -> None:
@@ -38,8 +46,15 @@ def start() -> None:
     jobs.lattice = Lattice.of_this_code()
 
 
+def work_ahead() -> None:
+    """Have idle processes do what ``wish`` is told."""
+    _ahead.append(Ahead(jobs))
+
+
 def stop() -> None:
     """Stop the processes."""
+    while _ahead:
+        _ahead.pop().stop()
     for pool in (jobs.workers, jobs.private):
         if pool is not None:
             pool.stop()
@@ -62,20 +77,24 @@ def answer(
     here: bool = False,
 ) -> Answer[T]:
     """What ``Jobs.get`` answers, with ``what`` on the page while it waits; a page whose work was ended stops here."""
-    with _shown(what) as bar:
+    with _shown(what, postpones=True) as bar:
         return jobs.get(function, *settings, given=given, reports=reports, waiting=bar, here=here)
 
 
-def value(
-    what: str, function: Callable[..., T], *settings: Hashable, given: tuple[Any, ...] = (), reports: bool = False
-) -> T:
+def value(what: str, function: Callable[..., T], *settings: Hashable, **options: Any) -> T:
     """``function(*given, *settings)``, computed once for everybody; ``answer`` without its times."""
-    return answer(what, function, *settings, given=given, reports=reports).value
+    return answer(what, function, *settings, **options).value
 
 
-def is_kept(function: Callable[..., Any], *settings: Hashable) -> bool:
-    """Whether the result is in memory, so that asking for it takes no time."""
-    return jobs.keeps(function, *settings)
+def find(function: Callable[..., T], *settings: Hashable) -> T | None:
+    """The result if it is in memory or on the disk, so that it takes no time; else None."""
+    return jobs.find(function, *settings)
+
+
+def wish(*wishes: Wish) -> None:
+    """What is likely to be asked for next: idle processes compute it, the first of them first."""
+    for ahead in _ahead:
+        ahead.wish(wishes)
 
 
 def dataset(name: str) -> Dataset:
@@ -120,17 +139,20 @@ def _visitor() -> str | None:
     context = get_script_run_ctx()
     if context is None:
         return None
-    cookies = st.context.cookies.to_dict()
-    return token_in(cookies, secure=True) or token_in(cookies, secure=False) or context.session_id
+    return known_by(st.context.cookies.to_dict()) or context.session_id
 
 
 @contextlib.contextmanager
-def _shown(what: str) -> Iterator[Bar]:
-    bar = Bar(what)
+def _shown(what: str, postpones: bool = False) -> Iterator[Bar]:
+    bar = Bar(what, postpones)
     try:
         yield bar
     except (WorkStopped, ClusterUnavailable) as error:
         st.error(f"{what}: {error}.")
+        st.stop()
+    except Postponed:
+        st.info(_POSTPONED.format(what=what), icon=":material/hourglass_top:")
+        st.button("Look again", key="look_again", icon=":material/refresh:")
         st.stop()
     finally:
         bar.close()

@@ -26,6 +26,11 @@ class ClusterUnavailable(ValueError):
     """The configured cluster cannot be used; the message says what to do."""
 
 
+def elsewhere() -> bool:
+    """Whether the environment names a cluster."""
+    return bool(os.environ.get(VARIABLE))
+
+
 @contextmanager
 def engine(scheduler: str | None = None, workers: int = 1) -> Iterator[Executor | None]:
     """Give the executor that sweeps run on; None stands for this thread.

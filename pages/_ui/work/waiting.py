@@ -8,15 +8,18 @@ import time
 import streamlit as st
 
 from pages._ui import session
+from pages._ui.work.tasks import Postponed
 
+_SHOW_SECONDS = 0.5  # between two updates: with many visitors each costs the others something
 _QUIET_SECONDS = 0.3  # below it, showing anything would only flicker
+PATIENCE_SECONDS = 12.0  # of a page, for all that it waits for together, while others wait too
 _ESTIMATE_SECONDS = 3.0  # above it, say how long the rest will take
 _RUN = threading.local()
 
 
 def reserve() -> None:
-    """Keep a place at the top of the page, always the same one, so that nothing below it jumps."""
-    _RUN.place = st.empty()
+    """A page begins: keep a place at its top, always the same one, so that nothing below it jumps."""
+    _RUN.place, _RUN.start = st.empty(), time.monotonic()
 
 
 class Bar:
@@ -24,17 +27,26 @@ class Bar:
 
     Args:
         what: what is being computed, for the reader.
+        postpones: ends the page's wait after ``PATIENCE_SECONDS`` while others wait for a process too.
     """
 
-    def __init__(self, what: str) -> None:
-        self.what, self.start = what, time.perf_counter()
+    def __init__(self, what: str, postpones: bool = False) -> None:
+        self.what, self.start, self.postpones = what, time.perf_counter(), postpones
         self.place = getattr(_RUN, "place", None)
-        self.shown = False
+        self.shown = 0.0  # when it was updated the last time
 
-    def __call__(self, fraction: float, expected: float | None) -> None:
-        """Update it; streamlit stops the run here if the visitor has moved on."""
-        elapsed = time.perf_counter() - self.start
-        if self.place is None or elapsed < _QUIET_SECONDS:
+    def __call__(self, fraction: float, expected: float | None, crowded: bool) -> None:
+        """Update it; streamlit stops the run here if the visitor has moved on.
+
+        Raises:
+            Postponed: the page has waited for too long, and there are others.
+        """
+        begun = getattr(_RUN, "start", None)
+        if self.postpones and crowded and begun is not None and time.monotonic() - begun > PATIENCE_SECONDS:
+            raise Postponed(self.what)
+        now = time.perf_counter()
+        elapsed = now - self.start
+        if self.place is None or elapsed < _QUIET_SECONDS or now - self.shown < _SHOW_SECONDS:
             session.CARRIED.find()  # a yield point, as every look at the session is
             return
         if fraction <= 0 and expected:
@@ -43,9 +55,9 @@ class Bar:
         if fraction > 0:
             rest = elapsed * (1 - fraction) / fraction
             if elapsed + rest > _ESTIMATE_SECONDS:
-                words = f"{self.what} … about {rest:.0f} s to go"
+                words = f"{self.what} … about {rest:.0f} s to go."
         self.place.progress(min(max(fraction, 0.0), 1.0), f"{words} Change any control to stop it.")
-        self.shown = True
+        self.shown = now
 
     def close(self) -> None:
         """Take it away."""

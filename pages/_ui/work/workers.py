@@ -104,9 +104,25 @@ class Workers:
         turn.take_over(work)
         self.look()
 
+    @property
+    def crowded(self) -> bool:
+        """Whether there is more to do than processes for it."""
+        with self._lock:
+            return bool(self._turns.waiting) or len(self._turns.running) > self._turns.places
+
     def fraction(self, slot: int) -> float:
         """How much of the task in ``slot`` is done, in [0, 1]; 0 if it does not say."""
         return float(self._fractions[slot]) if slot >= 0 else 0.0
+
+    def has_room(self) -> bool:
+        """Whether a task would start at once, beside no slow one."""
+        with self._lock:
+            return not self._turns.waiting and len(self._turns.running) < self._turns.places
+
+    def has_queue(self) -> bool:
+        """Whether a task waits for a process."""
+        with self._lock:
+            return any(not turn.done() for turn in self._turns.waiting)
 
     def stop(self) -> None:
         """Stop everything that is running."""

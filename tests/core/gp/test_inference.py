@@ -17,7 +17,8 @@ X_TEST = np.array([[1.0, 2.0], [5.0, 5.0]])
 
 
 def run(n, kernel, **choice):
-    return InferenceChoice(**choice).cloaking_matrix(kernel, inputs(n), X_TEST, 0.3)
+    C, low = InferenceChoice(**choice).cloaking_matrix(kernel, inputs(n), X_TEST, 0.3)
+    return C, describe(low)
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpgp_core.bayes.cell_counts import public_counts
-from dpgp_core.bayes.cell_stages import cell_mixture, cell_posterior, run_cells
+from dpgp_core.bayes.cells.counts import public_counts
+from dpgp_core.bayes.cells.stages import cell_mixture, cell_posterior, run_cells
 from dpgp_core.bayes.planning import stage_multipliers
 from dpgp_core.measurement.measurement import STEPS
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking

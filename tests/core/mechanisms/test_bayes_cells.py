@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpgp_core.bayes.cell_refit import refit_cells
+from dpgp_core.bayes.cells.refit import refit_cells
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
 
 X_TEST = np.linspace(0.5, 9.5, 6)[:, None]

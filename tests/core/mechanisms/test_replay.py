@@ -11,7 +11,7 @@ import pytest
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import CATALOGUE, BayesCloaking, RefinedCloaking
 from dpgp_core.mechanisms.base import Planned, PlannedForBudget
-from dpgp_core.mechanisms.catalogue import Parameters
+from dpgp_core.mechanisms.entry import Parameters
 from tests.core.replay import assert_same, gaussian_epsilon, gaussian_mu, pure_epsilon, taped
 
 PARAMETERS = Parameters(

@@ -47,6 +47,26 @@ def test_a_map_has_a_cell_a_point_and_grey_ones(make_spec, make_published):
     assert "weight [kg]" in words(root)
 
 
+def test_a_kilometre_is_as_long_up_as_across(make_spec, make_published):
+    def size(**changed):
+        spec = make_spec(grid=(2, 2), **changed)
+        cells = [*drawn(make_published(spec, [1] * 4), spec).iter(f"{SVG}rect")][:4]
+        x, y = ([float(each.get(side)) for each in cells] for side in "xy")
+        right, bottom = (
+            max(at + float(each.get(size)) for at, each in zip(start, cells, strict=True))
+            for start, size in ((x, "width"), (y, "height"))
+        )
+        return (right - min(x)) / (bottom - min(y))
+
+    two = {"x": ("east", "north"), "lengthscale": (5, 5)}
+    assert size(**two, x_units=("km", "km"), x_box=((0, 60), (10, 40))) == pytest.approx(2, rel=1e-2)
+    assert size(**two, x_units=("km", "km"), x_box=((0, 10), (0, 40))) == pytest.approx(0.25, rel=1e-2)
+    assert size(**two, x_units=("km", "years"), x_box=((0, 10), (0, 40))) == pytest.approx(514 / 226, rel=1e-2)
+    # a degree of longitude at 60 degrees north is half as long as one of latitude
+    degrees = {"x_units": ("degrees", "degrees"), "coordinates": ("east", "north"), "x_box": ((0, 4), (59.5, 60.5))}
+    assert size(**two, **degrees) == pytest.approx(2, rel=1e-2)
+
+
 def test_of_three_inputs_the_third_stands_at_its_middle(make_spec, make_published):
     three = {"x": ("a", "b", "c"), "x_units": ("", "", ""), "x_box": ((0, 1),) * 3, "lengthscale": (1, 1, 1)}
     spec = make_spec(**three, grid=(2, 2, 3))

@@ -8,13 +8,12 @@ from functools import cached_property
 from typing import Literal
 
 from ..accounting.gaussian import noise_multiplier
-from ..accounting.guarantee import ONE_OUTPUT, Budget, Guarantee, Protects
+from ..accounting.guarantee import BEYOND_ONE_RELEASE, FIXED_IN_ADVANCE, ONE_OUTPUT, Budget, Guarantee, Protects
 from ..accounting.losses import GaussianLoss
-from ..bayes.models import Model, models_of
-from ..bayes.stages import CLIP
 from ..checks import check_positive
 from ..kernels import Stationary
-from .base import BEYOND_ONE_RELEASE, FIXED_IN_ADVANCE
+from .models import Model, models_of
+from .stages import CLIP
 
 MOST_STAGES = 10
 ONE_RECORD = "one record, input and output, replaced by any other; n fixed"

@@ -27,14 +27,14 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import cho_solve, cholesky, solve_triangular
 
-from ..arrays import FloatArray
-from ..gp.clipping import Clipped, clipped
-from ..gp.pivoted import Features, factorise
-from ..kernels import Kernel
-from .cell_counts import Counts
-from .cell_grid import CellGrid
-from .models import Model
-from .stages import CLIP
+from ...arrays import FloatArray
+from ...gp.clipping import Clipped, clipped
+from ...gp.pivoted import Features, factorise
+from ...kernels import Kernel
+from ..models import Model
+from ..stages import CLIP
+from .counts import Counts
+from .grid import CellGrid
 
 _TOLERANCE = 1e-10  # of the prior variance at the cells' centres, left out of the features
 _HERMITE = np.polynomial.hermite_e.hermegauss(15)

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from dpgp_core.bayes.cell_grid import CellGrid
-from dpgp_core.bayes.cell_measuring import CellsExactly, CellsForTeaching, CellsSilently
+from dpgp_core.bayes.cells.grid import CellGrid
+from dpgp_core.bayes.cells.measuring import CellsExactly, CellsForTeaching, CellsSilently
 from dpgp_core.measurement.cells import CellCounts, CellResiduals
 
 GRID = CellGrid(box=((0.0, 10.0),), per_side=8)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from dpgp_core import EQ, BayesCloaking, refit
-from dpgp_core.bayes.cell_refit import refit_cells
+from dpgp_core.bayes.cells.refit import refit_cells
 
 X_TEST = np.linspace(0.5, 9.5, 6)[:, None]
 

@@ -5,11 +5,11 @@ from itertools import product
 import numpy as np
 import pytest
 
-from dpgp_core.bayes.cell_counts import plan_counts
-from dpgp_core.bayes.cell_filter import cell_models
-from dpgp_core.bayes.cell_grid import CellGrid
-from dpgp_core.bayes.cell_measuring import CellsExactly
-from dpgp_core.bayes.cell_stages import CellSetting, cell_mixture, cell_multipliers, cell_posterior, run_cells
+from dpgp_core.bayes.cells.counts import plan_counts
+from dpgp_core.bayes.cells.filter import cell_models
+from dpgp_core.bayes.cells.grid import CellGrid
+from dpgp_core.bayes.cells.measuring import CellsExactly
+from dpgp_core.bayes.cells.stages import CellSetting, cell_mixture, cell_multipliers, cell_posterior, run_cells
 from dpgp_core.bayes.models import auto_models
 from dpgp_core.measurement.cells import CellCounts, CellResiduals
 

@@ -2,7 +2,7 @@ import pytest
 
 from dpgp_core import EQ
 from dpgp_core.accounting.gaussian import noise_multiplier
-from dpgp_core.mechanisms.bayes_settings import BayesSettings
+from dpgp_core.bayes.settings import BayesSettings
 
 
 @pytest.mark.parametrize("protects", ["outputs", "inputs and outputs"])

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
-from dpgp_core.bayes.cell_counts import Counts
-from dpgp_core.bayes.cell_filter import KAPPA, cell_models, cell_prior, cell_update, linearise
-from dpgp_core.bayes.cell_grid import CellGrid
+from dpgp_core.bayes.cells.counts import Counts
+from dpgp_core.bayes.cells.filter import KAPPA, cell_models, cell_prior, cell_update, linearise
+from dpgp_core.bayes.cells.grid import CellGrid
 from dpgp_core.bayes.models import Model
 from dpgp_core.kernels import EQ
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from dpgp_core.bayes.cell_grid import CellGrid, cells_of
+from dpgp_core.bayes.cells.grid import CellGrid, cells_of
 
 BOX = ((-2.0, 4.0), (10.0, 11.0))
 

@@ -3,11 +3,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpgp_core.bayes.binned import fine_cells_of, plan_binned
-from dpgp_core.bayes.cell_counts import public_counts
-from dpgp_core.bayes.cell_filter import cell_models
-from dpgp_core.bayes.cell_grid import CellGrid
-from dpgp_core.bayes.cell_stages import CellSetting, start
+from dpgp_core.bayes.cells.binned import fine_cells_of, plan_binned
+from dpgp_core.bayes.cells.counts import public_counts
+from dpgp_core.bayes.cells.filter import cell_models
+from dpgp_core.bayes.cells.grid import CellGrid
+from dpgp_core.bayes.cells.stages import CellSetting, start
 from dpgp_core.bayes.models import auto_models, typical_models
 from dpgp_core.bayes.planning import stage_multipliers
 

@@ -13,9 +13,9 @@ from functools import cached_property
 import numpy as np
 from scipy.ndimage import map_coordinates
 
-from ..arrays import FloatArray
-from ..measurement.cell_statistics import NODES
-from ..measurement.cells import Cells
+from ...arrays import FloatArray
+from ...measurement.cell_statistics import NODES
+from ...measurement.cells import Cells
 
 CELLS_PER_SIDE = {1: 45, 2: 12, 3: 8}
 

@@ -17,12 +17,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .cell_counts import Counts
-from .cell_filter import CellObserved
-from .cell_grid import CellGrid
-from .cell_planning import plan_stage
-from .cell_stages import CellSetting, after, intervals, linearised, start
-from .stages import PlannedStage
+from ..stages import PlannedStage
+from .counts import Counts
+from .filter import CellObserved
+from .grid import CellGrid
+from .planning import plan_stage
+from .stages import CellSetting, after, intervals, linearised, start
 
 CELLS_PER_SIDE = {1: 90, 2: 20, 3: 8}
 _STEPS = 1000  # of the solver: plans are made once

@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..arrays import FloatArray
-from ..gp.pivoted import factorise
-from ..kernels import EQ
-from ..measurement.integers import GRID, strategy_integers
-from ..strategies.bayes import bayes
-from ..strategies.risk_model import RiskModel
-from .cell_grid import CellGrid, sides
+from ...arrays import FloatArray
+from ...gp.pivoted import factorise
+from ...kernels import EQ
+from ...measurement.integers import GRID, strategy_integers
+from ...strategies.bayes import bayes
+from ...strategies.risk_model import RiskModel
+from .grid import CellGrid, sides
 
 _LENGTHSCALE = 0.15  # of the box's sides: how fast the density of records may vary
 _VARIANCE = 2.0  # of that density over its mean squared

@@ -17,15 +17,15 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from scipy.special import softmax
 
-from ..arrays import FloatArray
-from ..measurement.cells import CellCounts, CellResiduals
-from .cell_counts import Counts, counts_given
-from .cell_filter import CellModel, CellObserved, CellState, Linear, cell_prior, cell_update, linearise
-from .cell_grid import CellGrid
-from .cell_planning import plan_stage
-from .intervals import Mixture
-from .planning import stage_multipliers
-from .stages import NARROWEST
+from ...arrays import FloatArray
+from ...measurement.cells import CellCounts, CellResiduals
+from ..intervals import Mixture
+from ..planning import stage_multipliers
+from ..stages import NARROWEST
+from .counts import Counts, counts_given
+from .filter import CellModel, CellObserved, CellState, Linear, cell_prior, cell_update, linearise
+from .grid import CellGrid
+from .planning import plan_stage
 
 COUNTS_SHARE = 0.15  # of mu^2
 

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..arrays import FloatArray
-from ..strategies.bayes import bayes
-from ..strategies.risk_model import RiskModel
-from ..strategies.strategy import Strategy
-from .cell_filter import CellModel, CellState, Linear
-from .planning import on_the_grid
+from ...arrays import FloatArray
+from ...strategies.bayes import bayes
+from ...strategies.risk_model import RiskModel
+from ...strategies.strategy import Strategy
+from ..planning import on_the_grid
+from .filter import CellModel, CellState, Linear
 
 _LEAST_WEIGHT = 0.02  # of a kernel that is planned for
 _STEPS = 200  # of the solver: where it needs more, with very many records, the strategy is good and not the best

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import FloatArray
-from ..data import Dataset
-from ..measurement.cell_statistics import CellStage, CellStatistics
-from ..measurement.cells import CellCounts, CellResiduals
-from .cell_filter import CellObserved
-from .cell_grid import CellGrid
-from .cell_stages import CellReleased
+from ...arrays import FloatArray
+from ...data import Dataset
+from ...measurement.cell_statistics import CellStage, CellStatistics
+from ...measurement.cells import CellCounts, CellResiduals
+from .filter import CellObserved
+from .grid import CellGrid
+from .stages import CellReleased
 
 
 class _Records:
@@ -44,12 +44,12 @@ class CellsForTeaching(_Records):
         self._rng = rng
 
     def counts(self, measurement: CellCounts) -> FloatArray:
-        """See ``cell_stages.Reader``."""
+        """See ``stages.Reader``."""
         z: FloatArray = measurement.teaching(self._cells, self._rng)[0]
         return z
 
     def residuals(self, measurement: CellResiduals, g: FloatArray) -> FloatArray:
-        """See ``cell_stages.Reader``."""
+        """See ``stages.Reader``."""
         z: FloatArray = measurement.teaching(self._cells, self._residuals(g), self._rng)[0]
         return z
 
@@ -58,11 +58,11 @@ class CellsSilently(_Records):
     """Reads records and adds no noise: what teaching draws are drawn around. Not private."""
 
     def counts(self, measurement: CellCounts) -> FloatArray:
-        """See ``cell_stages.Reader``."""
+        """See ``stages.Reader``."""
         return self._sums(measurement.B, np.ones(len(self._cells)))
 
     def residuals(self, measurement: CellResiduals, g: FloatArray) -> FloatArray:
-        """See ``cell_stages.Reader``."""
+        """See ``stages.Reader``."""
         low, high = measurement.low[self._cells], measurement.high[self._cells]
         return self._sums(measurement.B, (np.clip(self._residuals(g), low, high) - low) / (high - low) - 0.5)
 
@@ -79,11 +79,11 @@ class CellsExactly(_Records):
         self._stages: list[CellStage] = []
 
     def counts(self, measurement: CellCounts) -> FloatArray:
-        """See ``cell_stages.Reader``."""
+        """See ``stages.Reader``."""
         return measurement.measure(self._cells)
 
     def residuals(self, measurement: CellResiduals, g: FloatArray) -> FloatArray:
-        """See ``cell_stages.Reader``."""
+        """See ``stages.Reader``."""
         z = measurement.measure(self._cells, self._residuals(g))
         self._stages.append(CellStage(measurement=measurement, g=g, z=z))
         return z
@@ -129,7 +129,7 @@ def cell_statistics(
 
 
 def released_of(statistics: CellStatistics) -> CellReleased:
-    """The release as ``cell_stages.cell_posterior`` takes it."""
+    """The release as ``stages.cell_posterior`` takes it."""
     return CellReleased(statistics.counts, statistics.z, tuple(map(_observed, statistics.stages)))
 
 

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from dpgp_core.bayes.cell_counts import counts_given, plan_counts
-from dpgp_core.bayes.cell_grid import CellGrid
+from dpgp_core.bayes.cells.counts import counts_given, plan_counts
+from dpgp_core.bayes.cells.grid import CellGrid
 from dpgp_core.measurement.cells import CellCounts
 
 GRID, N = CellGrid(box=((0.0, 1.0),), per_side=12), 600

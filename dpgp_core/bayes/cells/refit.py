@@ -7,21 +7,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import FloatArray
-from ..gp.exact import check_columns
-from ..kernels import Kernel
-from ..measurement.cell_statistics import CellStatistics
-from ..measurement.conditioning import Posterior
-from ..measurement.refit import Refit
-from .cell_filter import CellModel, CellState, cell_models
-from .cell_grid import CellGrid
-from .cell_measuring import released_of
-from .cell_stages import CellReleased, CellSetting, cell_mixture, cell_posterior
-from .cell_stages import Posterior as CellPosterior
-from .intervals import Mixture
-from .joint import Joint
-from .models import Model
-from .stages import CLIP
+from ...arrays import FloatArray
+from ...gp.exact import check_columns
+from ...kernels import Kernel
+from ...measurement.cell_statistics import CellStatistics
+from ...measurement.conditioning import Posterior
+from ...measurement.refit import Refit
+from ..intervals import Mixture
+from ..joint import Joint
+from ..models import Model
+from ..stages import CLIP
+from .filter import CellModel, CellState, cell_models
+from .grid import CellGrid
+from .measuring import released_of
+from .stages import CellReleased, CellSetting, cell_mixture, cell_posterior
+from .stages import Posterior as CellPosterior
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

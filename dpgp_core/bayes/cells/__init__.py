@@ -1,0 +1,1 @@
+"""Bayes cloaking over public cells: for private inputs, or for very many records."""

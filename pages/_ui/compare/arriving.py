@@ -1,0 +1,38 @@
+"""Curves of the comparison as they are done, shown meanwhile in a place that is emptied at the end."""
+
+from __future__ import annotations
+
+from pages._ui.compare import computed, figures, foreseen, words
+from pages._ui.compare.contenders import BY_WAIT, CONTENDERS, Contest, Curve
+from pages._ui.folds import FOLDS
+from pages._ui.look import frame
+
+
+def curves(contest: Contest, question: str, epsilon: float, nonprivate: float, target: float) -> dict[str, Curve]:
+    """All curves in the order of the table; until the slowest is done, question, answer and picture of what is there.
+
+    Args:
+        contest: settings.
+        question: the page's title.
+        epsilon: where mechanisms are ranked.
+        nonprivate, target: lines of the picture, in the output's unit.
+    """
+    foreseen.foresee(contest)
+    found, scale = dict[str, Curve](), words.scale_of(computed.dataset(contest))
+    with frame.growing() as fresh:
+
+        def show(name: str, folds: int) -> None:
+            with fresh():
+                frame.heading_so_far(question, words.so_far(found, epsilon, scale, name, folds))
+                picture = figures.errors(found, nonprivate, epsilon, target, scale)
+                frame.chart(picture, f"so_far_{name}_{folds}", words.SO_FAR)
+
+        for name in BY_WAIT:
+            if found and not computed.is_ready(contest, name):
+                show(name, 0)
+            place = f"Comparing, {BY_WAIT.index(name) + 1} of {len(BY_WAIT)}: "
+            for grown in computed.growing(contest, name, place):
+                found[name] = grown.curve
+                if grown.folds < FOLDS:
+                    show(name, grown.folds)
+    return {name: found[name] for name in CONTENDERS}

@@ -1,0 +1,85 @@
+"""A pinned setting of the comparison beside the current one: its curves, and A | B in figures."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pandas as pd
+
+from pages._ui.compare import computed, words
+from pages._ui.compare.contenders import CONTENDERS, CURVE_EPSILONS, Contest, Curve, concerning
+from pages._ui.compare.controls import BINS, DATASET, INDUCING, CompareSettings
+from pages._ui.compare.words import Scale
+from pages._ui.look import pin, text
+from pages._ui.look.metric import Metric
+
+PAGE = "compare"
+
+
+class Pinned(NamedTuple):
+    """What was pinned: settings, all its curves, and the error without privacy. Errors are not private."""
+
+    contest: Contest
+    epsilon: float
+    curves: dict[str, Curve]
+    nonprivate: float
+
+    def moved(self, contest: Contest) -> dict[str, Curve]:
+        """Curves that stand elsewhere in another contest."""
+        return {
+            name: curve
+            for name, curve in self.curves.items()
+            if concerning(self.contest, name) != concerning(contest, name)
+        }
+
+
+def settings(given: pin.Given) -> CompareSettings:
+    """What the sidebar says at an address. Raises ValueError for what it does not offer."""
+    draw, name = given.draw(), given.picked(DATASET)
+    bins, inducing = given.one("bins", BINS, 10), given.one("inducing", INDUCING, 6)
+    return CompareSettings(Contest(given.model(name), draw.delta, int(bins), int(inducing)), draw.epsilon)
+
+
+def find(dataset: str) -> CompareSettings | None:
+    """The settings that are pinned, if they are of the dataset on screen."""
+    chosen = pin.pinned(PAGE, settings)
+    if chosen is not None and chosen.contest.model.dataset != dataset:
+        pin.of_other_data()
+        return None
+    return chosen
+
+
+def run(chosen: CompareSettings) -> Pinned:
+    """Its curves, from the cache where they were on screen before."""
+    curves = {name: computed.curve(chosen.contest, name) for name in CONTENDERS}
+    return Pinned(chosen.contest, chosen.epsilon, curves, computed.nonprivate(chosen.contest.model))
+
+
+def metrics(pinned: Pinned, curves: dict[str, Curve], nonprivate: float, epsilon: float, scale: Scale) -> list[Metric]:
+    """Pinned and current figures, A | B.
+
+    Args:
+        pinned: A.
+        curves, nonprivate, epsilon: of B.
+        scale: writes errors.
+    """
+    a, b = words.ranking(pinned.curves, pinned.epsilon)[0], words.ranking(curves, epsilon)[0]
+    best = a.title if a.name == b.name else f"{a.title} | {b.title}"
+    rows = (("least error", a.error, b.error, best), ("without privacy", pinned.nonprivate, nonprivate, None))
+    return [
+        Metric("A | B: ε", f"{pinned.epsilon:g} | {epsilon:g}", pin.change(pinned.epsilon, epsilon)),
+        *(
+            Metric(f"A | B: {name}", f"{scale.number(then)} | {scale.shown(now)}", pin.change(then, now), whose)
+            for name, then, now, whose in rows
+        ),
+    ]
+
+
+def beside(table: pd.DataFrame, pinned: Pinned, scale: Scale) -> pd.DataFrame:
+    """The table with the pinned error of each mechanism after its present one."""
+    at = CURVE_EPSILONS.index(pinned.epsilon)
+    then = [round(float(scale.show(curve.mean[at])), 3) for curve in pinned.curves.values()]
+    after = list(table.columns).index(f"error [{scale.unit}]")
+    wider = table.copy()
+    wider.insert(after + 1, f"pinned (A), ε = {text.number(pinned.epsilon)} [{scale.unit}]", then)
+    return wider

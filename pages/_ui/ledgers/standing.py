@@ -1,0 +1,41 @@
+"""What is known of a ledger: before a release, and when one has been counted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from dpgp_core.accounting.ledger import Ledger
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """What a browser's ledger says.
+
+    Attributes:
+        id: of the ledger, which says nothing else and opens nothing; None before the first release.
+        ledger: what was spent.
+        counts: whether this ledger has counted a release of the table that was asked about.
+        elsewhere: whether another one has.
+    """
+
+    id: str | None
+    ledger: Ledger
+    counts: bool = False
+    elsewhere: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spent:
+    """A release that counts from now on.
+
+    Attributes:
+        id: of its ledger.
+        name: of the release.
+        ledger: all that is spent, this release included.
+        token: of the ledger, if it began with this release; it is kept nowhere.
+    """
+
+    id: str
+    name: str
+    ledger: Ledger
+    token: str | None = field(default=None, repr=False)

@@ -1,0 +1,58 @@
+"""What a visitor does on every page, and what it is called."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urlsplit
+
+from pages._ui import menu
+from tests.e2e import browser as tool
+
+QUESTIONS = {
+    "start": "What does a privacy budget promise one person?",
+    "kung_curves": "How much noise hides one woman's or girl's height?",
+    "london_noise_map": "What does hiding one hexagon's median price do to the map?",
+    "excursion_sets": "Where is it too high?",
+    "sparse_dp_gp": "What if the inputs are private too?",
+    "attack": "Can an attacker tell who is in the data?",
+    "lengthscale_choice": "Which lengthscale should a private analysis use?",
+    "compare": "Which mechanism costs least here?",
+    "your_data": "What may be published from your own table?",
+    "explore_release": "What else does one release say, for free?",
+    "how_cloaking_works": "Why does one person need so little noise to hide?",
+}
+
+
+def move(page, label: str, key: str = "ArrowLeft") -> None:
+    """Move the slider with this label by one step."""
+    unfold(page)
+    page.get_by_role("slider", name=re.compile(label)).first.press(key)
+    tool.settle(page)
+
+
+def unfold(page) -> None:
+    """Open what is folded away in the sidebar."""
+    folded = page.locator("[data-testid=stSidebar] details:not([open]) > summary")
+    for _ in range(folded.count()):
+        folded.first.click()  # what was clicked is folded no more
+
+
+def go_to(page, title: str) -> None:
+    """Use the menu."""
+    section = next(section for section, rows in menu.sections().items() for row in rows if row.title == title)
+    page.get_by_test_id("stTopNavSection").filter(has_text=section).click()
+    page.get_by_test_id("stTopNavDropdownLink").filter(has_text=title).click()
+    tool.settle(page)
+
+
+def copied(page) -> str:
+    """The link that is offered for copying, without its host."""
+    page.get_by_role("button", name="Copy this state").click()
+    link = urlsplit(page.locator("[data-testid=stCode] code").inner_text().replace("\n", ""))
+    page.keyboard.press("Escape")
+    return f"{link.path.removeprefix('/')}?{link.query}"
+
+
+def shown(page) -> tuple[str, list[str]]:
+    """The answer and the figures on screen."""
+    return page.locator(".st-key-answer").inner_text(), page.locator("[data-testid=stMetric]").all_inner_texts()

@@ -1,0 +1,163 @@
+"""What holds for every page: it draws, on the first screen, for everybody, and its link shows the same elsewhere.
+
+Each page is opened once on a desk and once on a telephone; the tests look at it one after another, in any order.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Locator, Page
+
+from pages._ui import menu
+from tests.e2e import browser as tool
+from tests.e2e.actions import QUESTIONS, copied, shown, unfold
+from tests.e2e.conftest import Visit
+
+WITH_PICTURES = [page.file for page in menu.PAGES if not page.of_one_session]  # without a table there is none
+PICTURE = ".stMain .js-plotly-plot, .stMain [data-testid=stDeckGlJsonChart]"
+FIGURES = ".stMain :is([data-testid=stPlotlyChart], [data-testid=stDeckGlJsonChart])"
+NEXT_BUTTON = """figure => {
+    const after = each => figure.compareDocumentPosition(each) & Node.DOCUMENT_POSITION_FOLLOWING;
+    const inside = each => figure.contains(each);
+    const outer = figure.closest("[data-testid=stFullScreenFrame]") ?? figure;
+    const stops = [...document.querySelectorAll("button, a[href], input, [tabindex='0']")].filter(
+        each => each.tabIndex >= 0 && after(each) && !inside(each) && !outer.contains(each) && each.offsetParent);
+    return stops[0].innerText;
+}"""
+TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+RULES = {"runOnly": {"type": "tag", "values": TAGS}, "rules": {"heading-order": {"enabled": True}}}
+PAPER = "getComputedStyle(document.querySelector('.stApp')).backgroundColor"
+
+
+def opened(chromium: Browser, server: str, path: str, width: int, height: int) -> Iterator[Visit]:
+    context = tool.new_context(chromium, viewport={"width": width, "height": height}, color_scheme="light")
+    visit = Visit(context.new_page(), server)
+    visit.open("" if path == "start" else path)
+    visit.path = path
+    yield visit
+    context.close()
+
+
+@pytest.fixture(scope="module", params=QUESTIONS)
+def desk(request, chromium, server):
+    yield from opened(chromium, server, request.param, 1280, 720)
+
+
+@pytest.fixture(scope="module", params=QUESTIONS)
+def phone(request, chromium, server):
+    yield from opened(chromium, server, request.param, 400, 800)
+
+
+def check_drawn(visit: Visit) -> None:
+    """The page's title, its picture and its guarantee, no error, nothing from outside, nothing to scroll sideways."""
+    page, path = visit.page, visit.path
+    assert page.locator("h1").first.inner_text() == QUESTIONS[path]
+    practise = page.get_by_role("button", name="Practise with the !Kung census")
+    if path == "your_data" and practise.count():
+        practise.click()
+        page.get_by_text("What this guarantee says").first.wait_for()
+        tool.settle(page)
+    if path != "your_data":
+        drawn = page.locator("#deckgl-overlay" if "map" in path else ".js-plotly-plot .main-svg")
+        assert drawn.count() > 0
+    assert page.get_by_text("What this guarantee says").first.is_visible()
+    assert page.locator("[data-testid=stException]").count() == 0
+    assert visit.external == []
+    assert visit.errors == []
+    overflow = page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth - window.innerWidth")
+    assert overflow <= 0, f"the page scrolls sideways by {overflow} px"
+
+
+def check_first_screen(visit: Visit, largest: int, share: float) -> None:
+    """Without scrolling one sees the question, epsilon, and at least a share of the picture."""
+    page = visit.page
+    width, height = page.viewport_size["width"], page.viewport_size["height"]
+    page.locator("h1").first.scroll_into_view_if_needed()
+    title = page.locator("h1").first
+    size = float(title.evaluate("each => parseFloat(getComputedStyle(each).fontSize)"))
+    assert 16 <= size <= largest
+    assert width < 1000 or title.bounding_box()["height"] < 2 * size, "the title fills more than a line"
+    picture = page.locator(PICTURE).first.bounding_box()
+    seen = (height - picture["y"]) / picture["height"]
+    assert seen >= share, f"only {seen:.0%} of the picture is in sight"
+    budget = page.get_by_role("slider", name=re.compile("(ε|s): more"))  # posterior paths: epsilon follows from s
+    boxes = [each.bounding_box() for each in budget.all()]
+    assert any(box and 0 <= box["x"] < width and box["y"] + box["height"] <= height for box in boxes)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def violations(page: Page) -> list[str]:
+    """Every rule that is broken, with the first elements that break it."""
+    found = Axe().run(page, options=RULES).response["violations"]
+    return [f"{each['id']}: {[node['html'][:200] for node in each['nodes'][:3]]}" for each in found]
+
+
+def test_it_draws_on_a_desk(desk):
+    check_drawn(desk)
+
+
+def test_it_draws_on_a_telephone(phone):
+    check_drawn(phone)
+
+
+@pytest.mark.parametrize("desk", WITH_PICTURES, indirect=True)
+def test_question_epsilon_and_picture_are_on_the_first_screen_of_a_desk(desk):
+    check_first_screen(desk, largest=28, share=0.6)
+
+
+@pytest.mark.parametrize("phone", WITH_PICTURES, indirect=True)
+def test_question_epsilon_and_picture_are_on_the_first_screen_of_a_telephone(phone):
+    check_first_screen(phone, largest=22, share=0.4)
+
+
+def test_no_rule_of_accessibility_is_broken_in_either_scheme(desk):
+    page = desk.page
+    assert page.title().startswith(next(each.title for each in menu.PAGES if each.file == desk.path))
+    light = page.evaluate(PAPER)
+    assert violations(page) == []
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_function(f"light => {PAPER} !== light", arg=light)
+    tool.settle(page)
+    assert violations(page) == []
+    page.emulate_media(color_scheme="light")
+    page.wait_for_function(f"light => {PAPER} === light", arg=light)
+
+
+@pytest.mark.parametrize("desk", WITH_PICTURES, indirect=True)
+def test_the_next_stop_after_a_figure_is_its_table(desk):
+    page = desk.page
+    figures: list[Locator] = page.locator(FIGURES).all()
+    assert figures
+    tables = page.locator("[class*=st-key-numbers_] button")
+    assert tables.count() == len(figures)
+    if desk.path != "how_cloaking_works":
+        assert "Table" in figures[0].evaluate(NEXT_BUTTON)
+    first = tables.first
+    first.focus()
+    assert float(first.evaluate("each => parseFloat(getComputedStyle(each).outlineWidth)")) >= 2  # focus is seen
+    page.keyboard.press("Enter")
+    page.locator("[data-testid=stPopoverBody] [data-testid=stDataFrame]").wait_for()
+    tool.settle(page)
+    assert page.locator("[data-testid=stException]").count() == 0
+    page.keyboard.press("Escape")
+    page.locator("[data-testid=stPopoverBody]").wait_for(state="hidden")
+    assert desk.errors == []
+
+
+@pytest.mark.parametrize("desk", WITH_PICTURES, indirect=True)
+def test_the_copied_link_shows_the_same_in_another_browser(desk, chromium):
+    page = desk.page
+    unfold(page)
+    page.locator("[data-testid=stSidebar]").get_by_role("slider").first.press("ArrowRight")
+    tool.settle(page)
+    context = tool.new_context(chromium)
+    other = context.new_page()
+    other.goto(f"{desk.address}/{copied(page)}")
+    tool.settle(other)
+    assert shown(other) == shown(page)
+    assert other.get_by_text("The link asks").count() == 0
+    context.close()
