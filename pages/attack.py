@@ -2,7 +2,7 @@ import streamlit as st
 
 from pages._ui.attack import computed, controls, figures, words
 from pages._ui.attack.attacks import PathAttack
-from pages._ui.look import frame, sidebar
+from pages._ui.look import frame, pictures, sidebar
 from pages._ui.work import cached
 
 setting = controls.attack_setting()
@@ -14,13 +14,13 @@ if show:
     frame.overlay_banner("The attack is simulated with the true data or with data sets like it.")
     left, right = st.columns(2)
     with left:
-        frame.chart(
+        pictures.chart(
             cached.drawn(figures.roc_figure, attacked, False, of=setting),
             "roc",
             "True against false positive rate. The attack (red) must stay below what is allowed (green, dashed).",
         )
     with right:
-        frame.chart(
+        pictures.chart(
             cached.drawn(figures.roc_figure, attacked, True, of=setting),
             "roc_log",
             "The same on logarithmic axes: few false alarms are what a real attacker needs.",

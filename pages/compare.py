@@ -1,7 +1,7 @@
 import streamlit as st
 
 from pages._ui.compare import arriving, computed, contenders, controls, figures, pinned, possible_shown, words
-from pages._ui.look import frame, glossary, pin, sidebar
+from pages._ui.look import frame, glossary, pictures, pin, sidebar
 from pages._ui.look.metric import Metric
 from pages._ui.work import cached
 
@@ -31,7 +31,7 @@ if show:
     picture = cached.drawn(figures.errors, curves, nonprivate, epsilon, target, scale, of=contest)
     if then is not None:
         picture = figures.with_pinned(picture, then, contest, nonprivate, scale)
-    frame.chart(picture, "compare_errors", words.ERRORS_CAPTION)
+    pictures.chart(picture, "compare_errors", words.ERRORS_CAPTION)
     frame.metrics(
         [
             Metric("Least error", shown(best.error), best.title),
@@ -60,7 +60,7 @@ if show:
         if controls.asks_for_limits():
             found = computed.limits(contest)
             drawn = cached.drawn(possible_shown.figure, found, scale, of=contest)
-            frame.chart(drawn, "possible", possible_shown.caption())
+            pictures.chart(drawn, "possible", possible_shown.caption())
     cards = [best.name, *cards]
 else:
     frame.needs_overlay(QUESTION)

@@ -3,7 +3,7 @@ from functools import partial
 import streamlit as st
 
 from pages._ui.excursion import computed, controls, figures, words
-from pages._ui.look import frame, spending
+from pages._ui.look import frame, pictures, spending
 from pages._ui.work import cached
 
 top = st.container()
@@ -23,9 +23,9 @@ if study.scene == "curve":
     with left:
         caption = "Released paths (orange) and the mean of one Bayes release (green) against the threshold; "
         caption += "truth dotted grey, non-private fit blue."
-        frame.chart(picture(figures.curve, found, beside, show), "path_curves", caption)
+        pictures.chart(picture(figures.curve, found, beside, show), "path_curves", caption)
     with right:
-        frame.chart(
+        pictures.chart(
             picture(figures.sets, found, beside, show),
             "path_sets",
             "Where each of them is above the threshold.",
@@ -33,7 +33,7 @@ if study.scene == "curve":
 elif study.scene == "field":
     caption = "Share of released paths above the threshold; boundaries of paths orange, of one Bayes release green, "
     caption += "estimate blue, truth dotted."
-    frame.chart(picture(figures.field, found, beside, show), "field", caption)
+    pictures.chart(picture(figures.field, found, beside, show), "field", caption)
 else:
     st.info(
         "The unit is a hexagon's median, not one sale. Where the hexagons with sales lie is protected: predictions are "
@@ -42,13 +42,13 @@ else:
     layer = figures.LAYERS[controls.excursion_layer(show, beside is not None)]
     cells = figures.cell_table(found, beside, show)
     place = st.container()
-    picked = frame.pick_hexagon(cells)
+    picked = pictures.pick_hexagon(cells)
     with place:
-        frame.hexagon_map(cells, layer, "excursion", "excursion_map", picked, boroughs=show)
+        pictures.hexagon_map(cells, layer, "excursion", "excursion_map", picked, boroughs=show)
 frame.metrics(words.metrics(found, beside, show))
 if show:
     st.header("How well do the sets overlap?")
-    frame.chart(picture(figures.overlap, found, beside), "overlap", words.OVERLAP)
+    pictures.chart(picture(figures.overlap, found, beside), "overlap", words.OVERLAP)
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
 with values:
     frame.table(figures.path_table(found, beside, show), "excursion_paths", words.TABLE)

@@ -1,7 +1,7 @@
 import streamlit as st
 
 from pages._ui.explore import controls, figures, words
-from pages._ui.look import frame, spending
+from pages._ui.look import frame, pictures, spending
 from pages._ui.look.text import at_most
 
 chosen = controls.chosen()
@@ -11,12 +11,12 @@ frame.heading("What else does one release say, for free?", words.answer(chosen))
 left, right = st.columns([3, 2])
 with left:
     st.header("The curve" if chosen.view.threshold is None else f"Above {words.threshold(chosen)}?")
-    frame.chart(figures.picture(statistics, chosen.read, chosen.view), "explored", words.caption(chosen))
+    pictures.chart(figures.picture(statistics, chosen.read, chosen.view), "explored", words.caption(chosen))
 with right:
     st.header("Which lengthscale?")
     labels = figures.share_labels(statistics)
     picture = figures.lengthscales(labels, chosen.read, chosen.view.lengthscale)
-    frame.chart(picture, "explored_lengthscales", words.LENGTHSCALE_CAPTION)
+    pictures.chart(picture, "explored_lengthscales", words.LENGTHSCALE_CAPTION)
 frame.metrics(words.metrics(chosen))
 st.progress(1.0, f"Budget meter: ε = {at_most(guarantee.budget.epsilon)} spent by the release, 0 by exploring it")
 st.caption(words.STANDS_STILL)

@@ -1,7 +1,7 @@
 import streamlit as st
 
 from pages._ui.cloaking import computed, controls, figures, two_points, words
-from pages._ui.look import frame, sidebar, text
+from pages._ui.look import frame, pictures, sidebar, text
 from pages._ui.measured import section as measured
 from pages._ui.person import section as person
 from pages._ui.work import cached
@@ -28,13 +28,13 @@ with top:
     )
     left, right = st.columns(2)
     with left:
-        frame.chart(
+        pictures.chart(
             cached.drawn(two_points.curves, points, pair.moved - 1, of=pair),
             "two_curves",
             f"Record {pair.moved} changes by d = {pair.d:g}; the prediction moves from the solid to the dashed curve.",
         )
     with right:
-        frame.chart(
+        pictures.chart(
             cached.drawn(two_points.plane, points, of=pair),
             "two_plane",
             "Moves that one record can cause, as lines; the cloaking ellipse (orange) just encloses them, the "
@@ -47,12 +47,12 @@ frame.metrics(words.certificate(result))
 left, right = st.columns(2)
 with left:
     st.subheader("C: who moves which prediction")
-    frame.chart(cached.drawn(figures.cloaking_heat, result), "C", words.C_ALT)
+    pictures.chart(cached.drawn(figures.cloaking_heat, result), "C", words.C_ALT)
 with right:
     st.subheader("M: the noise that hides them")
-    frame.chart(cached.drawn(figures.noise_heat, result), "M", words.M_ALT)
+    pictures.chart(cached.drawn(figures.noise_heat, result), "M", words.M_ALT)
 st.subheader("λ: few records carry the noise")
-frame.chart(cached.drawn(figures.stems, result), "lambda", words.lambda_alt(result))
+pictures.chart(cached.drawn(figures.stems, result), "lambda", words.lambda_alt(result))
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
 with values:
     frame.table(words.record_table(result), f"{data_name}_lambda", "Inputs only: C, λ and M are public.")

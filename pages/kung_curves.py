@@ -1,7 +1,7 @@
 import streamlit as st
 
 from pages._ui.cloaking import computed, figures, pinned, play, words
-from pages._ui.look import frame, offers, sidebar, spending, text
+from pages._ui.look import frame, offers, pictures, sidebar, spending, text
 from pages._ui.work import cached
 
 chosen = sidebar.release_settings(offers.CURVE)
@@ -27,17 +27,17 @@ left, right = st.columns(2)
 with left:
     st.header("This setting")
     picture = cached.drawn(figures.curves, ours, show, *(() if then is None else (False, then)))
-    frame.chart(picture, "curves", words.curves_alt(ours, "orange"))
+    pictures.chart(picture, "curves", words.curves_alt(ours, "orange"))
 with right:
     st.header(words.published_title(paper))
     beside = cached.drawn(figures.curves, paper, show, True)
-    frame.chart(beside, "curves_paper", words.curves_alt(paper, "purple, dashed"))
+    pictures.chart(beside, "curves_paper", words.curves_alt(paper, "purple, dashed"))
 play.show({"curves": picture, "curves_paper": beside}, player)
 frame.metrics(words.release_metrics(ours, paper, show, shown))
 pinned.show("kung_curves", then, ours, show, shown)
 if show:
     st.header("How lucky can a draw be?")
-    frame.chart(cached.drawn(figures.error_distribution, ours, paper, unit), "errors", words.ERRORS_ALT)
+    pictures.chart(cached.drawn(figures.error_distribution, ours, paper, unit), "errors", words.ERRORS_ALT)
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
 with values:
     frame.table(words.curve_table(ours, show, then), f"{data.name}_curve", words.OVERLAY_NOTE)

@@ -2,7 +2,7 @@ import streamlit as st
 
 from pages._ui.explore import beside
 from pages._ui.lengthscale import choice, computed, controls, figures
-from pages._ui.look import frame, sidebar, text
+from pages._ui.look import frame, pictures, sidebar, text
 from pages._ui.work import cached
 
 grid, budgets, unit, release = controls.choice_settings()
@@ -34,7 +34,7 @@ if show:
     left, right = st.columns([3, 2])
     with left:
         st.header("What would be chosen")
-        frame.clickable(
+        pictures.clickable(
             cached.drawn(figures.tiles, table, grid, budgets, unit, y_unit, of=data.name),
             "tiles",
             "Probability that each lengthscale is chosen, for less to more privacy of the release. The more noise the "
@@ -44,7 +44,7 @@ if show:
         controls.carried_tile(unit)
     with right:
         st.header("What it costs")
-        frame.chart(
+        pictures.chart(
             cached.drawn(figures.errors, table, grid, budgets, unit, y_unit, of=data.name),
             "choice_errors",
             "Expected held-out error against the lengthscale: without noise (blue), private (orange), "

@@ -1,7 +1,7 @@
 import streamlit as st
 
 from pages._ui.cloaking import cells, computed, controls, figures, pinned, words
-from pages._ui.look import frame, offers, sidebar, spending, text
+from pages._ui.look import frame, offers, pictures, sidebar, spending, text
 from pages._ui.work import cached
 
 chosen = sidebar.release_settings(offers.MAP)
@@ -18,18 +18,18 @@ frame.banners(data.source if data.simulated else None, show)
 kind, beside = controls.map_view(show)
 layer, table = cells.LAYERS[kind], cells.cell_table(ours, show)
 place = st.container()
-picked = frame.pick_hexagon(table)
+picked = pictures.pick_hexagon(table)
 if beside:
     left, right = place.columns(2)
     with left:
         st.header("This setting")
-        frame.hexagon_map(table, layer, kind, "hexagons", picked)
+        pictures.hexagon_map(table, layer, kind, "hexagons", picked)
     with right:
         st.header(words.published_title(paper))
-        frame.hexagon_map(cells.cell_table(paper, show), layer, f"{kind}-paper", "hexagons_paper", picked)
+        pictures.hexagon_map(cells.cell_table(paper, show), layer, f"{kind}-paper", "hexagons_paper", picked)
 else:
     with place:
-        frame.hexagon_map(table, layer, kind, "hexagons", picked)
+        pictures.hexagon_map(table, layer, kind, "hexagons", picked)
 frame.metrics(words.release_metrics(ours, paper, show, text.factor_of))
 then = pinned.find("london_noise_map", offers.MAP, model.dataset)
 pinned.show("london_noise_map", then, ours, show, text.factor_of, text.relative)
@@ -39,7 +39,7 @@ with values:
 with how:
     if show:
         errors = cached.drawn(figures.error_distribution, ours, paper, data.y_unit)
-        frame.chart(errors, "errors", words.ERRORS_ALT)
+        pictures.chart(errors, "errors", words.ERRORS_ALT)
     frame.steps(words.explain(ours, model, design, draw))
 with lesson:
     frame.lessons(

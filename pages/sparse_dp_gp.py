@@ -2,7 +2,7 @@ from functools import partial
 
 import streamlit as st
 
-from pages._ui.look import frame, spending
+from pages._ui.look import frame, pictures, spending
 from pages._ui.sparse import computed, controls, figures
 from pages._ui.work import cached
 
@@ -19,24 +19,24 @@ table = figures.fit_table(found)
 if view == "fits":
     with left:
         caption = figures.fit_alt(found)
-        frame.chart(picture(figures.fit, found, show), "sparse_fit", caption)
+        pictures.chart(picture(figures.fit, found, show), "sparse_fit", caption)
     if show:
         with right:
             caption = "Do intervals hold what they promise? Below the dotted line they are too narrow."
-            frame.chart(picture(figures.calibration, found), "sparse_calibration", caption)
+            pictures.chart(picture(figures.calibration, found), "sparse_calibration", caption)
 elif not show:
     st.info("These figures compare with the true data: switch the educational overlay on to see them.")
 elif view == "errors":
     curves = computed.curves(setting)
     with left:
-        frame.chart(
+        pictures.chart(
             picture(figures.against_epsilon, curves, "error"),
             "sparse_errors",
             "Held-out error against ε.",
         )
     with right:
         caption = "Log-likelihood of held-out records: error and honesty of the uncertainty together."
-        frame.chart(
+        pictures.chart(
             picture(figures.against_epsilon, curves, "likelihood"),
             "sparse_likelihood",
             caption,
@@ -46,9 +46,9 @@ else:
     chosen = computed.choices(setting)
     with left:
         caption = "Error after a private choice of lengthscale and noise: evidence costs nothing beyond the release."
-        frame.chart(picture(figures.choice_errors, chosen), "sparse_choice", caption)
+        pictures.chart(picture(figures.choice_errors, chosen), "sparse_choice", caption)
     with right:
-        frame.chart(
+        pictures.chart(
             picture(figures.choice_shares, chosen),
             "sparse_shares",
             "Which lengthscale each method chooses.",

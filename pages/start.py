@@ -1,7 +1,7 @@
 import streamlit as st
 
 from pages._ui import menu
-from pages._ui.look import frame, glossary
+from pages._ui.look import frame, glossary, pictures
 from pages._ui.start import arriving, brief, controls, decision, deployments, meaning, words
 from pages._ui.tour import walk
 from pages._ui.work import cached
@@ -9,6 +9,7 @@ from pages._ui.work import cached
 chosen = controls.decision()
 draw, prior, family = chosen.draw, chosen.prior, chosen.family
 moved = decision.moved(draw, prior, family)
+beliefs = cached.value("Working out beliefs", decision.along, draw.delta, prior, family)
 attack = meaning.best_attack(draw, prior, family)
 data = cached.dataset(chosen.contest.model.dataset)
 
@@ -16,7 +17,7 @@ frame.heading("What does a privacy budget promise one person?", words.answer(dra
 st.caption(words.first(data))
 left, errors = st.columns(2)
 with left:
-    frame.chart(cached.drawn(decision.beliefs_figure, draw, prior, family), "beliefs", words.BELIEFS_ALT)
+    pictures.chart(cached.drawn(decision.beliefs_figure, beliefs, draw.epsilon), "beliefs", words.BELIEFS_ALT)
 advice = st.container()
 frame.metrics(words.metrics(draw, attack, moved))
 with st.container(horizontal=True):
@@ -27,7 +28,7 @@ left, right = st.columns([3, 2])
 with left:
     st.header("Everything that the noise promises")
     caption = f"{meaning.TRADEOFF_ALT} {meaning.FAMILY_NOTES[family]}"
-    frame.chart(cached.drawn(meaning.tradeoff_figure, draw, family), "tradeoff", caption)
+    pictures.chart(cached.drawn(meaning.tradeoff_figure, draw, family), "tradeoff", caption)
 with right:
     st.header("What is protected, and from whom")
     st.markdown(meaning.WHO)
@@ -39,7 +40,7 @@ with right:
     ):
         st.markdown(glossary.listed())
 st.header("Where others have set it")
-frame.chart(cached.drawn(deployments.strip, draw.epsilon), "deployments", deployments.NOTE)
+pictures.chart(cached.drawn(deployments.strip, draw.epsilon), "deployments", deployments.NOTE)
 st.header("What you can explore")
 frame.page_cards(menu.cards())
 decided, values, others, lesson = st.tabs(["Table", "The best attacker", "Published budgets", "Try this"])
@@ -56,7 +57,7 @@ with errors:
     cost = arriving.cost(chosen, data) if chosen.overlay else None
     if cost:
         figure = cached.drawn(decision.errors_figure, cost, draw.epsilon, of=chosen)
-        frame.chart(figure, "errors", words.errors_alt(data))
+        pictures.chart(figure, "errors", words.errors_alt(data))
     else:
         st.info("Errors need the true data: switch the educational overlay on in the sidebar to see them.")
 with advice:
@@ -70,5 +71,5 @@ with printed:
         icon=":material/print:", help="An HTML file that prints on one A4 page: setting, figure, promise, QR code.",
     )  # fmt: skip
 with decided:
-    frame.table(decision.table(draw, prior, family, cost), "decision", words.TABLE_NOTE)
+    frame.table(decision.table(beliefs, cost), "decision", words.TABLE_NOTE)
 frame.state_link()

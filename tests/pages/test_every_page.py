@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 import pytest
 
 from pages._ui import menu, session
-from pages._ui.look import offers, tables, template
+from pages._ui.look import offers, plots, tables
 from tests.pages.reading import ROOT, page_text
 
 PAGES = [page.file for page in menu.PAGES]
@@ -28,7 +28,7 @@ def test_page_shows_question_answer_picture_table_and_guarantee(open_page, page)
     assert len(app.get("plotly_chart")) + len(app.get("deck_gl_json_chart")) >= 1
     assert len(app.dataframe) >= 1
     charts = [json.loads(each.proto.spec) for each in app.get("plotly_chart")]
-    assert all(figure["layout"]["template"] == template.TEMPLATE.to_plotly_json() for figure in charts)
+    assert all(figure["layout"]["template"] == plots.TEMPLATE.to_plotly_json() for figure in charts)
     assert all(len(tables.of_figure(go.Figure(figure))) for figure in charts)
     beside = [each for each in app.get("popover") if each.proto.popover.label == "Table"]
     assert len(beside) == len(charts) + len(app.get("deck_gl_json_chart"))

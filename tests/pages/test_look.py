@@ -5,7 +5,7 @@ import json
 import numpy as np
 import plotly.graph_objects as go
 
-from pages._ui.look import tables, template
+from pages._ui.look import plots, tables
 from pages._ui.look.plots import band, finish
 
 
@@ -18,7 +18,7 @@ def test_type_is_large_in_a_lesson_and_the_figure_that_everybody_shares_is_left_
         layout = figure["layout"]
         sizes = [layout[axis]["tickfont"] for axis in ("xaxis", "yaxis")]
         sizes += [layout["font"], layout["legend"]["font"], layout["xaxis"]["title"]["font"]]
-        assert {each["size"] for each in sizes} == {template.LESSON}
+        assert {each["size"] for each in sizes} == {plots.LESSON}
     assert all("font" not in figure["layout"] for figure in charts(open_page("kung_curves")))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pages._ui.compare import computed, figures, foreseen, words
 from pages._ui.compare.contenders import BY_WAIT, CONTENDERS, Contest, Curve
 from pages._ui.folds import FOLDS
-from pages._ui.look import frame
+from pages._ui.look import frame, pictures
 
 
 def curves(contest: Contest, question: str, epsilon: float, nonprivate: float, target: float) -> dict[str, Curve]:
@@ -25,7 +25,7 @@ def curves(contest: Contest, question: str, epsilon: float, nonprivate: float, t
             with fresh():
                 frame.heading_so_far(question, words.so_far(found, epsilon, scale, name, folds))
                 picture = figures.errors(found, nonprivate, epsilon, target, scale)
-                frame.chart(picture, f"so_far_{name}_{folds}", words.SO_FAR)
+                pictures.chart(picture, f"so_far_{name}_{folds}", words.SO_FAR)
 
         for name in BY_WAIT:
             if found and not computed.is_ready(contest, name):

@@ -9,7 +9,7 @@ import streamlit as st
 from datasets import exhibit
 from pages._ui.explore import computed, figures
 from pages._ui.explore.statistic import Teaching
-from pages._ui.look import frame
+from pages._ui.look import pictures
 from pages._ui.look.text import percent
 from pages._ui.model import Model
 
@@ -31,7 +31,7 @@ def _one_draw(taught: Teaching, kernel: str, candidates: Sequence[float], unit: 
     read = computed.lengthscales(taught, kernel, tuple((length,) for length in candidates))
     probabilities = read.lengthscale_probabilities
     best = int(probabilities.argmax())
-    frame.chart(
+    pictures.chart(
         figures.lengthscales([f"{length:g} {unit}" for length in candidates], read),
         "choice_free",
         f"What one release at ε = {taught.epsilon:g} alone says of the lengthscale (draw {taught.draw}): "

@@ -1,16 +1,49 @@
-"""What all plotly figures share: size, axes, bands, the finish."""
+"""The look of every plotly figure: a registered template, axes, bands, the finish, and the sizes for a projector.
+
+Fonts and the colours of text, grid and background come from the page's theme, which knows the colour scheme.
+"""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import plotly.graph_objects as go
+import plotly.io as pio
 
 from dpgp_core.arrays import FloatArray
-from pages._ui.look import template
-from pages._ui.look.palette import faded
+from pages._ui.look.palette import (
+    GUARANTEE,
+    NOISE_SCALE,
+    NON_PRIVATE,
+    OTHER,
+    PREDICTION_SCALE,
+    PRIVATE,
+    RISK,
+    TRUTH,
+    faded,
+)
 
 HEIGHT = 470
 _MARGIN = {"l": 60, "r": 20, "t": 40, "b": 50}
+NAME = "dpgp"
+LESSON = 17  # px of type that is read from the last row
+_LESSON_HEIGHT = 430  # px of a figure that leaves room for question, answer and epsilon at 1280 x 720
+_COLOUR_BAR: dict[str, Any] = {"thickness": 12}
+
+TEMPLATE = go.layout.Template(
+    layout={
+        "colorway": [PRIVATE, NON_PRIVATE, OTHER, GUARANTEE, RISK, TRUTH],
+        "colorscale": {"sequential": PREDICTION_SCALE, "sequentialminus": NOISE_SCALE, "diverging": "PuOr_r"},
+        "legend": {"orientation": "h", "yanchor": "bottom", "y": 1.0, "xanchor": "left", "x": 0},
+        "hovermode": "closest",
+        "hoverlabel": {"namelength": -1},  # names are told whole
+        "dragmode": False,  # a swipe scrolls the page; zoom by the buttons above a chart
+        "barmode": "overlay",
+    },
+    data={"heatmap": [{"colorbar": _COLOUR_BAR}]},
+)
+pio.templates[NAME] = TEMPLATE
 
 
 def axis(name: str, unit: str) -> str:
@@ -40,4 +73,19 @@ def band(
 
 def finish(figure: go.Figure, height: int) -> go.Figure:
     """In the look of all figures, with a height in px, and margins, which the page's theme would else set."""
-    return figure.update_layout(template=template.NAME, height=height, margin=_MARGIN)
+    return figure.update_layout(template=NAME, height=height, margin=_MARGIN)
+
+
+def enlarge(figure: go.Figure) -> go.Figure:
+    """For a room: all type at ``LESSON`` px, set in the figure itself, for the page's theme overrides a template's."""
+    size = {"size": LESSON}
+    titled = {"title": {"font": size}, "tickfont": size}
+    figure.update_layout(font=size, legend={"font": size}, hoverlabel={"font": size})
+    figure.update_xaxes(titled)
+    figure.update_yaxes(titled)
+    figure.update_annotations(font=size)
+    figure.update_traces({"colorbar": titled}, selector={"type": "heatmap"})
+    figure.update_traces(textfont=size, selector={"type": "scatter"})
+    if (figure.layout.height or 0) > _LESSON_HEIGHT:
+        figure.update_layout(height=_LESSON_HEIGHT)
+    return figure

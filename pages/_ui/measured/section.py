@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages._ui.look import bound, frame
+from pages._ui.look import bound, frame, pictures
 from pages._ui.measured import computed, figures, strategy, words
 from pages._ui.measured.strategy import Asked
 from pages._ui.model import Draw
@@ -23,18 +23,18 @@ def show(dataset: str, draw: Draw) -> None:
         stage = bound.choice("Stage", "stage", STAGES, STAGES[-1], help="Each stage looks closer than those before.")
     st.markdown(words.row_of(found, data, stage))
     rows = cached.drawn(figures.rows, found, data, stage, of=(asked, stage))
-    frame.chart(rows, "rows_of_B", words.rows_alt(found, data, stage))
+    pictures.chart(rows, "rows_of_B", words.rows_alt(found, data, stage))
     every = computed.over_epsilon(asked)
     left, right = st.columns(2)
     with left:
         st.subheader("More ε, more numbers")
         st.markdown(words.growth(every))
-        frame.chart(cached.drawn(figures.ranks, every, asked.epsilon, of=asked), "ranks", words.RANKS_ALT)
+        pictures.chart(cached.drawn(figures.ranks, every, asked.epsilon, of=asked), "ranks", words.RANKS_ALT)
     with right:
         st.subheader("What no budget buys, and what privacy costs")
         st.markdown(words.parts(found, unit))
         split = cached.drawn(figures.split, every, asked.epsilon, unit, of=asked)
-        frame.chart(split, "split", words.split_alt(found, unit))
+        pictures.chart(split, "split", words.split_alt(found, unit))
     frame.metrics(words.metrics(found, unit), "measured")
     with st.expander("Table of the weights"):
         frame.table(words.row_table(found, data, stage), f"{dataset}_B_stage_{stage}", words.PUBLIC)

@@ -11,7 +11,7 @@ import streamlit as st
 from dpgp_core.release import Published, ReleaseSpec
 from dpgp_core.release.publishing import within_tolerance
 from pages._ui.ledgers.deliveries import Issued
-from pages._ui.look import frame
+from pages._ui.look import pictures
 from pages._ui.look.text import plain
 from pages._ui.own import figures, protection, session, upload
 from pages._ui.own.session import Account
@@ -64,7 +64,7 @@ def preview(held: Table, spec: ReleaseSpec, found: Prepared) -> None:
             OWN_PREVIEW.put((spec, values))
         known = OWN_PREVIEW.find()
         if known is not None and known[0] == spec:
-            frame.chart(figures.previewed(*known), "own_preview_chart", "NOT PRIVATE: the fit without noise.")
+            pictures.chart(figures.previewed(*known), "own_preview_chart", "NOT PRIVATE: the fit without noise.")
 
 
 def release(held: Table, spec: ReleaseSpec, found: Prepared, account: Account) -> None:
@@ -120,7 +120,7 @@ def _show(issued: Issued, published: Published, spec: ReleaseSpec) -> None:
         st.success(said, icon=":material/verified_user:")
     else:
         st.warning(said, icon=":material/blur_on:")
-    frame.chart(figures.released(published, spec), "own_released_chart", figures.released_caption(spec))
+    pictures.chart(figures.released(published, spec), "own_released_chart", figures.released_caption(spec))
     st.dataframe(upload.greyed(published, spec), hide_index=True, key="own_values")
     download(issued)
     if spec.choice.automatic or not spec.protects_inputs:

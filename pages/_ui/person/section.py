@@ -7,7 +7,7 @@ import streamlit as st
 from dpgp_core.data import Dataset
 from pages._ui import session
 from pages._ui.cloaking.pipeline import Result
-from pages._ui.look import frame, state
+from pages._ui.look import frame, pictures, state
 from pages._ui.person import figures, words
 from pages._ui.person.moved import Choice, move
 from pages._ui.work import cached
@@ -29,9 +29,9 @@ def show(result: Result, overlay: bool) -> None:
     left, right = st.columns([3, 2])
     with left:
         picture = cached.drawn(figures.curves, found, data, of=of)
-        frame.clickable(picture, CHART, words.CURVES_ALT, lambda: _take_click(name))
+        pictures.clickable(picture, CHART, words.CURVES_ALT, lambda: _take_click(name))
     with right:
-        frame.chart(cached.drawn(figures.against_noise, found, data, of=of), "move_noise", words.NOISE_ALT)
+        pictures.chart(cached.drawn(figures.against_noise, found, data, of=of), "move_noise", words.NOISE_ALT)
     frame.metrics(words.metrics(found, data), "person")
     with st.expander("Table of the move"):
         frame.table(words.table(found, data), f"{name}_one_person")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dpgp_core.data import Dataset
 from pages._ui.compare import foreseen
 from pages._ui.folds import FOLDS
-from pages._ui.look import frame
+from pages._ui.look import frame, pictures
 from pages._ui.start import computed, decision, words
 from pages._ui.start.controls import Decision
 from pages._ui.start.decision import Cost
@@ -21,5 +21,5 @@ def cost(chosen: Decision, data: Dataset) -> Cost:
             if folds < FOLDS:
                 with fresh():
                     picture = decision.errors_figure(so_far, chosen.draw.epsilon)
-                    frame.chart(picture, f"errors_{folds}", words.errors_alt(data, folds))
+                    pictures.chart(picture, f"errors_{folds}", words.errors_alt(data, folds))
     return found[-1]

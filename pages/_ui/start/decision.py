@@ -128,9 +128,13 @@ def _compared(ratio: float) -> str:
     return f"{text.percent(abs(ratio - 1))} {'more' if ratio >= 1 else 'less'} than"
 
 
-def beliefs_figure(draw: Draw, prior: float, family: Family) -> go.Figure:
-    """Belief afterwards against epsilon: the limits, and after the most telling releases."""
-    found = [moved(Draw(epsilon=each, delta=draw.delta), prior, family) for each in CURVE_EPSILONS]
+def along(delta: float, prior: float, family: Family) -> tuple[Moved, ...]:
+    """The same at every epsilon of ``CURVE_EPSILONS``."""
+    return tuple(moved(Draw(epsilon=each, delta=delta), prior, family) for each in CURVE_EPSILONS)
+
+
+def beliefs_figure(found: tuple[Moved, ...], epsilon: float) -> go.Figure:
+    """Belief afterwards against epsilon, of ``along``: the limits, and after the most telling releases."""
     x = np.array(CURVE_EPSILONS)
     figure = go.Figure()
     figure.add_scatter(
@@ -144,9 +148,11 @@ def beliefs_figure(draw: Draw, prior: float, family: Family) -> go.Figure:
         x=x, y=[100 * each.telling.high for each in found], line={"color": RISK, "dash": "dash"},
         name="after the most telling hundredth", mode="lines",
     )  # fmt: skip
-    figure.add_scatter(x=x, y=[100 * prior] * len(x), line={"color": TRUTH, "dash": "dot"}, name="before", mode="lines")
+    figure.add_scatter(
+        x=x, y=[100 * each.prior for each in found], line={"color": TRUTH, "dash": "dot"}, name="before", mode="lines"
+    )
     figure.update_yaxes(title="belief afterwards [%]", type="log", range=[-2, 2], dtick=1)
-    return _against_epsilon(figure, draw.epsilon)
+    return _against_epsilon(figure, epsilon)
 
 
 def errors_figure(cost: Cost, epsilon: float) -> go.Figure:
@@ -174,12 +180,11 @@ def _against_epsilon(figure: go.Figure, epsilon: float) -> go.Figure:
     return finish(figure, _HEIGHT)
 
 
-def table(draw: Draw, prior: float, family: Family, cost: Cost | None) -> pd.DataFrame:
-    """Both against epsilon, at this delta."""
-    found = [moved(Draw(epsilon=each, delta=draw.delta), prior, family) for each in CURVE_EPSILONS]
+def table(found: tuple[Moved, ...], cost: Cost | None) -> pd.DataFrame:
+    """Beliefs of ``along`` and errors against epsilon."""
     columns: dict[str, object] = {
         "epsilon": CURVE_EPSILONS,
-        "belief before [%]": [100 * prior] * len(found),
+        "belief before [%]": [100 * each.prior for each in found],
         "lowest belief after [%]": [round(100 * each.limit.low, 4) for each in found],
         "highest belief after [%]": [round(100 * each.limit.high, 4) for each in found],
         "after the most telling hundredth [%]": [round(100 * each.telling.high, 4) for each in found],

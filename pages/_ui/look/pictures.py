@@ -1,0 +1,87 @@
+"""Charts and maps on a page, each with what it shows in words and its table one key further."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from pages._ui import session
+from pages._ui.look import bound, decks, maps, plots, state, tables
+from pages._ui.look.maps import Layer
+from pages._ui.work import cached
+
+_HEXAGON = "hexagon"  # in the address
+
+
+def _toolbar(name: str) -> dict[str, Any]:
+    """Of a plotly figure: its camera saves a PNG fit for print."""
+    return {"displaylogo": False, "toImageButtonOptions": {"format": "png", "scale": 3, "filename": name}}
+
+
+def chart(figure: go.Figure, key: str, alt: str) -> None:
+    """A plotly figure in the page's theme, with a caption that says what it shows, and its table."""
+    _plot(figure, key, alt)
+
+
+def _plot(figure: go.Figure, key: str, alt: str, **options: Any) -> None:
+    shown = plots.enlarge(figure) if state.is_lesson() else figure
+    st.plotly_chart(shown, key=key, config=_toolbar(key), alt=alt, **options)
+    _caption(key, alt, lambda: tables.of_figure(figure))
+
+
+def _caption(key: str, alt: str, numbers: Callable[[], pd.DataFrame]) -> None:
+    """What a picture shows in words, and one key further in numbers, which are made only when they are asked for."""
+    with st.container(horizontal=True, vertical_alignment="center", key=f"below_{key}"):
+        st.caption(alt)
+        with st.popover(
+            "Table", type="tertiary", icon=":material/table:", key=f"numbers_{key}", on_change="rerun"
+        ) as box:
+            if box.open:
+                st.dataframe(numbers(), hide_index=True)
+
+
+def hexagon_map(
+    cells: pd.DataFrame, layer: Layer, kind: str, key: str, picked: str | None, boroughs: bool = True
+) -> None:
+    """A map with its legend and table; a click picks a hexagon for ``pick_hexagon``. A fixed key keeps pan and zoom."""
+
+    def on_click() -> None:
+        clicked = [row for rows in session.control(key)["selection"]["objects"].values() for row in rows]
+        if clicked:
+            session.move({_HEXAGON: maps.names(cells)[clicked[0]["cell"]]})
+
+    alt = f"Map of London hexagons coloured by {layer.title.lower()} [{layer.unit}]."
+    with st.container(key=f"fitted_{key}"):
+        around = cached.value("Drawing the boroughs", decks.boroughs) if boroughs else None
+        deck = decks.deck(cells, layer, kind, around, picked)
+        st.pydeck_chart(deck, height=decks.HEIGHT, on_select=on_click, key=key, alt=alt)
+    st.html(maps.legend(layer))
+    _caption(key, alt, lambda: cells)
+
+
+def pick_hexagon(cells: pd.DataFrame) -> str | None:
+    """The hexagon that was clicked or is named here, with its row of the table."""
+    by_name = {name: cell for cell, name in maps.names(cells).items()}
+
+    def check(_: str) -> None:
+        raise ValueError("no hexagon of this map is called so")
+
+    bound.explain_bad_link(_HEXAGON, list(by_name), "no hexagon", check)
+    name = st.selectbox(
+        "Hexagon: click one, or type its borough", list(by_name), None, key=_HEXAGON, bind="query-params"
+    )
+    state.note(_HEXAGON, name, None)
+    if name is None:
+        st.caption("Click a hexagon to see its row.")
+        return None
+    st.table(cells[cells["cell"] == by_name[name]].set_index("cell"))
+    return by_name[name]
+
+
+def clickable(figure: go.Figure, key: str, alt: str, on_click: Callable[[], None]) -> None:
+    """A chart whose points can be clicked; the callback reads them from the session under ``key``."""
+    _plot(figure, key, alt, on_select=on_click, selection_mode="points")
