@@ -13,8 +13,8 @@ from ..arrays import FloatArray
 from ..kernels import Kernel
 from ..linalg.blocks import Matrix, dense_of, values_of
 from .exact import output_covariance
+from .factored import LowRank
 from .inference import Inference, InferenceChoice, describe
-from .pivoted import LowRank
 
 _NUGGET = 1e-6  # of the kernel's variance
 

@@ -17,7 +17,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays import FloatArray
-from .mixture_risk import Family, Member, MixtureRisk, Point
+from .families import Family, Member
+from .mixture_risk import MixtureRisk, Point
 
 _TINY = 1e-12  # of the largest multiplier: a smaller one counts as that
 _ROUNDING, _LOST = 1e-10, 1e-13  # relative error of the cut, and of an eigenvalue relative to the largest; generously

@@ -8,7 +8,6 @@ orthonormal basis Q (n, p) in which root = Q T and targets = Q E, so that B ente
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -16,32 +15,10 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from ..arrays import FloatArray
+from .families import Family, Member, families_of, narrow
 from .risk_model import RiskModel
 
-_IN_SPAN = 1e-12  # relative part of the targets outside the root's span that counts as rounding
-_NO_TARGET = 1e-14  # of the largest squared singular value of the targets: below, rounding
 _OVER_NOISE = 0.3  # standard deviation along a direction over the noise's: below, the noise alone tells enough
-
-
-@dataclass(frozen=True, eq=False)
-class Family:
-    """Models that differ in noise only: root = Q T, targets = Q E, with Q the columns ``columns`` of the basis."""
-
-    columns: slice
-    T: FloatArray  # (p, k)
-    E: FloatArray  # (p, m)
-    signs: FloatArray  # (k,)
-    members: list[Member]
-
-
-@dataclass(frozen=True, eq=False)
-class Member:
-    """One model: noise = level * shapes[shape]."""
-
-    shape: int
-    level: float
-    weight: float
-    prior_risk: float
 
 
 class Point(NamedTuple):
@@ -66,50 +43,8 @@ class MixtureRisk:
 
     def __init__(self, models: Sequence[RiskModel], t: float) -> None:
         self.n, self.t = len(models[0].noise), t
-        self.shapes: list[FloatArray] = []
-        kinds: list[list[RiskModel]] = []
-        for model in models:
-            same = next((kind for kind in kinds if _same(kind[0], model)), None)
-            if same is None:
-                kinds.append([model])
-            else:
-                same.append(model)
-        if models[0].basis is not None:
-            self.basis = models[0].basis
-            self._families = [self._given(kind) for kind in kinds]
-        else:
-            bases: list[FloatArray] = []
-            self._families = [self._family(kind, bases) for kind in kinds]
-            self.basis = np.hstack(bases)
+        self.basis, self.shapes, self._families = families_of(models)
         self._grams: dict[int, FloatArray] = {}  # Q^T N^-1 Q of each member
-
-    def _given(self, models: list[RiskModel]) -> Family:
-        """In the basis that the models share."""
-        root, signs = models[0].root, models[0].signs
-        members = [Member(*self._shape(m.noise), m.weight, m.prior_risk) for m in models]
-        signs = np.ones(root.shape[1]) if signs is None else signs
-        return Family(slice(0, len(root)), root, _spanning(models[0].targets), signs, members)
-
-    def _family(self, models: list[RiskModel], bases: list[FloatArray]) -> Family:
-        root, targets, signs = models[0].root, models[0].targets, models[0].signs
-        Q = _orthonormal(root)
-        if np.linalg.norm(targets - Q @ (Q.T @ targets)) > _IN_SPAN * np.linalg.norm(targets):
-            Q = _orthonormal(np.hstack([root, targets]))
-        start = sum(basis.shape[1] for basis in bases)
-        bases.append(Q)
-        members = [Member(*self._shape(m.noise), m.weight, m.prior_risk) for m in models]
-        E = _spanning(Q.T @ targets)  # fewer columns, the same F F^T
-        signs = np.ones(root.shape[1]) if signs is None else signs
-        return Family(slice(start, start + Q.shape[1]), Q.T @ root, E, signs, members)
-
-    def _shape(self, noise: FloatArray) -> tuple[int, float]:
-        """Number of this noise's shape and its level; noises in proportion share a shape."""
-        level = float(noise.mean())
-        for i, shape in enumerate(self.shapes):
-            if np.allclose(noise / level, shape, rtol=_IN_SPAN, atol=0):
-                return i, level
-        self.shapes.append(noise / level)
-        return len(self.shapes) - 1, level
 
     @cached_property
     def targets(self) -> FloatArray:
@@ -224,28 +159,3 @@ class MixtureRisk:
         values, vectors = np.linalg.eigh(stacked.T @ stacked)
         above = values > _OVER_NOISE**2
         return np.asarray(stacked @ (vectors[:, above] / np.sqrt(values[above])))
-
-
-def narrow(H: FloatArray) -> FloatArray:
-    """A matrix with the same H H^T and at most as many columns as rows."""
-    if H.shape[1] <= H.shape[0]:
-        return H
-    R: FloatArray = np.asarray(np.linalg.qr(H.T, mode="r"))
-    return R.T
-
-
-def _spanning(E: FloatArray) -> FloatArray:
-    """A matrix with the same E E^T, as far as rounding tells, and as few columns as that takes."""
-    values, vectors = np.linalg.eigh(E.T @ E)
-    spanning: FloatArray = E @ vectors[:, values >= _NO_TARGET * values[-1]]
-    return spanning
-
-
-def _same(a: RiskModel, b: RiskModel) -> bool:
-    pairs = ((a.root, b.root), (a.targets, b.targets), (a.signs, b.signs))
-    return all(x is y or (x is not None and y is not None and np.array_equal(x, y)) for x, y in pairs)
-
-
-def _orthonormal(rows: FloatArray) -> FloatArray:
-    Q: FloatArray = np.linalg.qr(rows)[0]
-    return Q

@@ -25,7 +25,6 @@ from .planning import plan_stage
 from .stages import CellSetting, after, intervals, linearised, start
 
 CELLS_PER_SIDE = {1: 90, 2: 20, 3: 8}
-_STEPS = 1000  # of the solver: plans are made once
 
 
 def fine_cells_of(box: Sequence[tuple[float, float]]) -> CellGrid:
@@ -51,7 +50,7 @@ def plan_binned(setting: CellSetting, counts: Counts, multipliers: Sequence[floa
     for s in multipliers:
         low, high, g = intervals(setting, now, first=not planned)
         linear = linearised(setting, now, (low, high, g))
-        strategy = plan_stage(setting.models, now.states, weights, linear, counts.mean, s, setting.gap, _STEPS)
+        strategy = plan_stage(setting.models, now.states, weights, linear, counts.mean, s, setting.gap)
         planned.append(PlannedStage(strategy=strategy, noise_multiplier=s))
         # every mean is 0 and stays so; what z = 0 would say about the models is not expected
         observed = CellObserved(strategy.B, low, high, g, s, np.zeros(strategy.rank))

@@ -29,7 +29,8 @@ from scipy.linalg import cho_solve, cholesky, solve_triangular
 
 from ...arrays import FloatArray
 from ...gp.clipping import Clipped, clipped
-from ...gp.pivoted import Features, factorise
+from ...gp.factored import Features
+from ...gp.pivoted import factorise
 from ...kernels import Kernel
 from ..models import Model
 from ..stages import CLIP

@@ -26,7 +26,6 @@ def plan_stage(
     counts: FloatArray,
     noise_multiplier: float,
     gap: float,
-    steps: int = _STEPS,
 ) -> Strategy:
     """B (r, M), columns of norm <= 1, multiples of 2^-20: f at the cells should be known best where records are.
 
@@ -41,7 +40,6 @@ def plan_stage(
         counts: n^ (M,).
         noise_multiplier: s of the stage.
         gap: relative gap to stop at.
-        steps: of the solver at most, about.
     """
     families: dict[int, list[int]] = {}
     for index, model in enumerate(models):
@@ -52,7 +50,7 @@ def plan_stage(
         share, likeliest = float(weights[family].sum()), max(family, key=lambda index: weights[index])
         if share >= _LEAST_WEIGHT:
             risks.append(_risk_model(models[likeliest], states[likeliest], linear[likeliest], importance, share))
-    return on_the_grid(bayes(risks, noise_multiplier**2, gap=gap, max_iterations=steps))
+    return on_the_grid(bayes(risks, noise_multiplier**2, gap=gap, max_iterations=_STEPS))
 
 
 def _risk_model(model: CellModel, state: CellState, linear: Linear, importance: FloatArray, weight: float) -> RiskModel:

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from dpgp_core.strategies.mixture_risk import MixtureRisk, narrow
+from dpgp_core.strategies.mixture_risk import MixtureRisk
 
 from .conftest import dense
 
@@ -62,10 +62,3 @@ def test_targets_of_the_mixture_keep_their_second_moments(mixture):
     F = MixtureRisk(mixture, 1.0).targets
     expected = sum(model.weight * model.targets @ model.targets.T for model in mixture)
     np.testing.assert_allclose(F @ F.T, expected, atol=1e-10 * np.abs(expected).max())
-
-
-def test_narrow_keeps_second_moments():
-    H = np.random.default_rng(1).standard_normal((3, 8))
-    assert narrow(H).shape == (3, 3)
-    np.testing.assert_allclose(narrow(H) @ narrow(H).T, H @ H.T, atol=1e-12)
-    assert narrow(H.T).shape == (8, 3)
