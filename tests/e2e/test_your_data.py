@@ -167,8 +167,8 @@ def test_no_byte_of_one_visitors_data_reaches_another(chromium, logged):
     assert one.context.request.get(given.url).status == 200
     assert other.context.request.get(given.url).status == 404  # the address alone opens nothing
     assert any(b"secretheight" in frame for frame in one.received)  # the watch works
-    # The other visitor looks at every page, and asks for every address that the first one used
-    for path in ("", "kung_curves", "compare", "your_data"):
+    # The other visitor looks around, and asks for every address that the first one used
+    for path in ("kung_curves", "explore_release", "your_data"):
         other.open(path)
     other.page.get_by_text("Nothing has been released yet.").wait_for()
     found = [*other.received, *(fetched(url) for url in set(one.urls) if url.startswith(address))]

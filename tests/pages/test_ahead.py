@@ -45,7 +45,7 @@ def test_who_waits_comes_before_all_wishes(jobs, ahead, tmp_path):
     assert jobs.find(beat, str(tmp_path), 3600.0) is None
 
 
-def test_compare_wishes_for_what_is_missing_then_for_what_is_one_step_away(monkeypatch):
+def test_compare_wishes_for_what_is_missing_then_for_what_is_one_step_away(cold, monkeypatch):
     wished: list[Wish] = []
     monkeypatch.setattr(cached, "wish", lambda *wishes: wished.extend(wishes))
     contest = contenders.Contest(Model("toy_1d", "EQ", 1.0, 0.3), 1e-5, 10, 6)

@@ -107,7 +107,8 @@ def test_what_is_not_picked_is_not_faded(open_page):
 
 def test_simulated_sales_say_so_and_need_less_noise(open_page):
     simulated = open_page("london_noise_map", map_dataset="london_sales")
-    assert "simulated from real hexagon medians" in simulated.info[0].value
+    [badge] = [each.proto.help for each in simulated.markdown if "Simulated data" in each.value]
+    assert "simulated from real hexagon medians" in badge
     medians = open_page("london_noise_map")
     noise = "privacy noise, 95 % [%]"
     assert simulated.dataframe[0].value[noise][:300].median() < medians.dataframe[0].value[noise][:300].median() / 3

@@ -75,5 +75,6 @@ def _likelihood(found: BayesRelease, test: Dataset) -> float:
     mixture = found.uncertainty.prediction
     variances = mixture.variances + mixture.noise_variances[:, None]
     squares = (test.standardised() - mixture.means) ** 2 / variances
-    logs = -0.5 * (squares + np.log(2 * np.pi * variances))
-    return float(logsumexp(logs, axis=1, b=mixture.weights[:, :, None]).mean() - np.log(test.y_scale))
+    with np.errstate(divide="ignore"):  # a weight of 0 leaves its model out
+        weighted = np.log(mixture.weights)[:, :, None] - 0.5 * (squares + np.log(2 * np.pi * variances))
+    return float(logsumexp(weighted, axis=1).mean() - np.log(test.y_scale))
