@@ -1,6 +1,7 @@
 """Take the screenshots of docs/screenshots: every page, wide light, wide dark, narrow. `make screenshots`.
 
-Kept as WebP without loss from 64 colours, a quarter of the PNG's size: a page has few colours but for its maps.
+Kept as WebP without loss from few colours, a quarter of the PNG's size: a page has few but for its maps. The commonest
+stay what they are, so that no background is tinted; the others become the nearest of those and of some that cover them.
 """
 
 from __future__ import annotations
@@ -9,22 +10,36 @@ import io
 import sys
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
 from PIL import Image
 from playwright.sync_api import Browser
+from scipy.spatial import cKDTree
 
 from pages._ui import menu
 from pages._ui.tour import walk
 from tests.e2e import browser as tool
 
-COLOURS = 64
+COMMON, OTHERS = 32, 64  # colours
 LOOKS = {"light": (1440, 900, "light"), "dark": (1440, 900, "dark"), "narrow": (400, 800, "light")}
 
 
 def save(png: bytes, path: Path) -> None:
     """Write a screenshot with few colours, compressed."""
     picture = Image.open(io.BytesIO(png)).convert("RGB")
-    few = picture.quantize(COLOURS, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    codes = np.asarray(picture).astype(np.int32) @ (1 << 16, 1 << 8, 1)
+    found, where, count = np.unique(codes, return_inverse=True, return_counts=True)
+    covering = picture.quantize(OTHERS, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).getpalette()
+    palette = np.vstack([parts(found[np.argsort(count)[-COMMON:]]), np.reshape(covering or [], (-1, 3))[:OTHERS]])
+    _, nearest = cKDTree(palette).query(parts(found))
+    few = Image.fromarray(nearest[where].reshape(codes.shape).astype(np.uint8), "P")
+    few.putpalette(palette.astype(np.uint8).tobytes())
     few.save(path, "WEBP", lossless=True, method=6)
+
+
+def parts(codes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Red, green and blue (n, 3) of colours as one number each."""
+    return np.stack([codes >> 16, codes >> 8 & 255, codes & 255], axis=1)
 
 
 def take(browser: Browser, address: str, page_name: str, look: str, folder: Path) -> None:
