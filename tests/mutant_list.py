@@ -549,8 +549,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         BAYES_CELLS,
         "binned stages of twice the budget",
-        "plan.public, stage_multipliers(settings.noise_multiplier, len",
-        "plan.public, stage_multipliers(settings.noise_multiplier / 2, len",
+        "plan.counts, stage_multipliers(settings.noise_multiplier, len",
+        "plan.counts, stage_multipliers(settings.noise_multiplier / 2, len",
         _in("mechanisms", "bayes_binned", "the_card_promises_outputs_and_the_stages_spend_it_exactly"),
     ),
     Mutant(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from dpgp_core.data import Dataset
-from dpgp_core.evaluation.comparison import Piece
+from dpgp_core.evaluation.sweeping import Piece
 from pages._ui.compare import contenders, possible
 from pages._ui.compare.contenders import CONTENDERS, Contest, Curve
 from pages._ui.compare.possible import Possible
