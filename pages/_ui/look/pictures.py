@@ -85,3 +85,9 @@ def pick_hexagon(cells: pd.DataFrame) -> str | None:
 def clickable(figure: go.Figure, key: str, alt: str, on_click: Callable[[], None]) -> None:
     """A chart whose points can be clicked; the callback reads them from the session under ``key``."""
     _plot(figure, key, alt, on_select=on_click, selection_mode="points")
+
+
+def clicked(key: str) -> list[Any] | None:
+    """What the clicked point of such a chart carries as its customdata; None if nothing with any was clicked."""
+    points = session.control(key)["selection"]["points"]
+    return points[0].get("customdata") if points else None

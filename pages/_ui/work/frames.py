@@ -30,7 +30,7 @@ def packed(function: Callable[..., Any], args: tuple[Any, ...] | Handed, **optio
 
 def _frame(array: pickle.PickleBuffer) -> bytes:
     with array.raw() as content:
-        owner = content.obj
+        owner: Any = content.obj
         while isinstance(owner, np.ndarray):
             owner = owner.base
         # bytes never change, so whoever looks at all of them may share them
