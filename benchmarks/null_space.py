@@ -69,7 +69,7 @@ def measured(case: Case) -> list[float]:
     found = [mechanism.guarantee.proven_epsilon, allowed(mechanism.guarantee)]
     old = [before(mechanism, each, X_test, case.samples) for each in data]
     new = [samples(mechanism, each, X_test, case.samples) for each in data]
-    zips = [in_zips(pair.spec, each, case.zips) if case.name in CHOICES else None for each in data]
+    zips = in_zips(pair, case.zips) if case.name in CHOICES else [None, None]
     for inside, outside in (old, new, zips):
         delta = mechanism.guarantee.budget.delta
         none = inside is None or outside is None

@@ -19,7 +19,7 @@ from dpgp_core.mechanisms.catalogue import CATALOGUE
 from dpgp_core.mechanisms.entry import Parameters
 from dpgp_core.mechanisms.gaussian import GaussianMechanism
 from dpgp_core.mechanisms.measuring import numbered
-from dpgp_core.release import CHOICES, ReleaseSpec, plan_release, publish
+from dpgp_core.release import CHOICES, ReleaseSpec, plan_release, publish, read_table
 from dpgp_core.release.cells import csv_text, published_columns
 from dpgp_core.release.publishing import Published
 from dpgp_core.release.specification_json import EXAMPLE
@@ -95,10 +95,22 @@ def samples(mechanism: Mechanism, data: Dataset, X_test: FloatArray, count: int)
     return mechanism.release(data, X_test, None, count).samples
 
 
-def in_zips(spec: ReleaseSpec, data: Dataset, count: int) -> FloatArray:
-    """Numbers in zips (count, numbers), planned once."""
-    plan = plan_release(spec, data.X)
-    return np.array([numbers_in(number_files(publish(spec, data, plan), spec)) for _ in range(count)])
+def in_zips(pair: Pair, count: int) -> list[FloatArray]:
+    """Numbers in zips of each table (count, numbers), planned once.
+
+    Strategies that follow from released counts differ in size from release to release: zeros fill them up.
+    """
+    found = []
+    for table in pair.tables:
+        data = read_table(io.BytesIO(table), pair.spec)
+        plan = plan_release(pair.spec, data.X)
+        found += [numbers_in(number_files(publish(pair.spec, data, plan), pair.spec)) for _ in range(count)]
+    columns = []
+    for arrays in zip(*found, strict=True):
+        size = max(len(each) for each in arrays)
+        columns.append(np.stack([np.pad(each, (0, size - len(each))) for each in arrays]))
+    together = np.hstack(columns)
+    return [together[:count], together[count:]]
 
 
 def number_files(published: Published, spec: ReleaseSpec) -> dict[str, bytes]:
@@ -107,11 +119,11 @@ def number_files(published: Published, spec: ReleaseSpec) -> dict[str, bytes]:
     return {"values.csv": csv_text(published_columns(published, spec)).encode()} | files
 
 
-def numbers_in(files: Mapping[str, bytes]) -> FloatArray:
+def numbers_in(files: Mapping[str, bytes]) -> list[FloatArray]:
     """Every number that can depend on a record: values, intervals, all arrays, the curve before rounding."""
     rows = list(csv.reader(io.StringIO(files["values.csv"].decode())))[1:]
     found = [np.array(rows, dtype=float).ravel(), np.array(values_in(files))]
     for name in sorted(each for each in files if each.endswith(".npz")):
         arrays = np.load(io.BytesIO(files[name]), allow_pickle=False)
         found += [np.asarray(arrays[each], dtype=float).ravel() for each in sorted(arrays.files)]
-    return np.concatenate(found)
+    return found
