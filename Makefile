@@ -39,6 +39,7 @@ bench: $(VENV)/.dev
 	$(RUN)/python -m benchmarks.scale
 	$(RUN)/python -m benchmarks.latency
 	$(RUN)/python -m benchmarks.latency_browser
+	$(RUN)/python -m benchmarks.weight_browser
 	$(RUN)/python -m benchmarks.coverage
 	$(RUN)/python -m benchmarks.measurement_cost
 	$(RUN)/python -m benchmarks.audit_releases --zips 2000

@@ -11,14 +11,13 @@ import argparse
 import csv
 import io
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from unittest.mock import patch
 
 import numpy as np
 
-from dpgp_core.arrays import FloatArray
 from dpgp_core.attack.audit import Audit, epsilon_lower_bound
 from dpgp_core.attack.linear import LinearAttack, fitted_attack, linear_attack
 from dpgp_core.measurement.noise import GaussianNoise, LaplaceNoise
@@ -103,33 +102,18 @@ def released_zips(spec: ReleaseSpec, table: bytes, count: int) -> Iterator[bytes
         yield bundle(publish(spec, data, plan), spec, ledger)
 
 
-def values_in(content: bytes) -> list[float]:
-    """The released values in a zip, read as anybody would: from the measured numbers where they are, not rounded."""
+def files_in(content: bytes) -> dict[str, bytes]:
+    """All files of a zip, by name."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        if MAP in archive.namelist():
-            found = np.load(io.BytesIO(archive.read(MAP)), allow_pickle=False)
-            return list(found["offset"] + found["map"] @ found["z"])
-        rows = csv.DictReader(io.StringIO(archive.read("values.csv").decode()))
-        return [float(row["value"]) for row in rows]
+        return {name: archive.read(name) for name in archive.namelist()}
 
 
-def numbers_in(content: bytes) -> FloatArray:
-    """Every number of a zip that can depend on a record: values, intervals, all arrays, the curve before rounding."""
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        rows = list(csv.reader(io.StringIO(archive.read("values.csv").decode())))[1:]
-        found = [np.array(rows, dtype=float).ravel(), np.array(values_in(content))]
-        for name in sorted(archive.namelist()):
-            if name.endswith(".npz"):
-                arrays = np.load(io.BytesIO(archive.read(name)), allow_pickle=False)
-                found += [np.asarray(arrays[each], dtype=float).ravel() for each in sorted(arrays.files)]
-    return np.concatenate(found)
-
-
-def zip_samples(pair: Pair, count: int) -> list[FloatArray]:
-    """Numbers in ``count`` zips of each table (count, numbers), those left out that are the same in all of them."""
-    both = [np.array([numbers_in(zip_) for zip_ in released_zips(pair.spec, each, count)]) for each in pair.tables]
-    varies = (np.vstack(both) != both[0][0]).any(axis=0)
-    return [each[:, varies] for each in both]
+def values_in(files: Mapping[str, bytes]) -> list[float]:
+    """The released values in a zip's files, read as anybody would: from the numbers measured, or else as rounded."""
+    if MAP in files:
+        found = np.load(io.BytesIO(files[MAP]), allow_pickle=False)
+        return list(found["offset"] + found["map"] @ found["z"])
+    return [float(row["value"]) for row in csv.DictReader(io.StringIO(files["values.csv"].decode()))]
 
 
 def informed_attack(pair: Pair) -> LinearAttack:
@@ -150,7 +134,8 @@ def audit_zips(pair: Pair, zips: int, *, factor: float = 1.0, confidence: float 
     values = []
     for table in pair.tables:
         with scaled_noise(factor):
-            values.append(np.array([values_in(content) for content in released_zips(pair.spec, table, zips)]))
+            released = (files_in(content) for content in released_zips(pair.spec, table, zips))
+            values.append(np.array([values_in(files) for files in released]))
     pilot = zips // 4 if pair.spec.mechanism in LEARNT else 0
     attack = fitted_attack(values[0][:pilot], values[1][:pilot]) if pilot else informed_attack(pair)
     claim = pair.spec.guarantee.budget

@@ -25,7 +25,8 @@ from benchmarks.noise_design import machine  # isort: skip; sets the thread caps
 import numpy as np
 
 from datasets import london_sales
-from dpgp_core.bayes.cells.binned import fine_cells_of
+from dpgp_core.bayes.cells.binned import PER_SIDE
+from dpgp_core.bayes.cells.grid import cells_of
 from dpgp_core.mechanisms import BayesCloaking
 
 SIZES, EPSILONS = (10_000, 100_000, 1_000_000), (1.0,)
@@ -37,7 +38,7 @@ def row(n: int, epsilon: float) -> str:
     """One line of the table, measured in this process."""
     data, others = london_sales.load(n=n), london_sales.load(n=2_000, seed=1)
     mechanism = BayesCloaking(epsilon=epsilon, delta=0.01, gap=1e-2, binned=True)
-    points = fine_cells_of(data.x_box).centres
+    points = cells_of(data.x_box, PER_SIDE).centres
     clock = [time.process_time()]
     plan = mechanism.plan_for(data, points)
     clock.append(time.process_time())

@@ -18,7 +18,6 @@ and only what is missing is computed. A unit has its own seeded generator, so th
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 import time
@@ -31,6 +30,7 @@ from benchmarks.citibike_work import LEVELS, OURS, THEIRS, Task, compute, rows
 import numpy as np  # isort: skip
 from scipy.stats import t as student
 
+from benchmarks.results_file import finished, keep
 from dpgp_core.arrays import FloatArray
 from pages._ui.work.engine import engine
 
@@ -43,26 +43,10 @@ def run(tasks: Sequence[Task], out: Path, executor: Executor | None) -> None:
     missing = [task for task in tasks if task.key not in done]
     started = time.monotonic()
     progress(len(tasks) - len(missing), len(tasks), len(missing), started)
-    with out.open("a", encoding="utf-8") as file:
-        for left, (task, errors) in zip(range(len(missing) - 1, -1, -1), executed(missing, executor), strict=True):
-            file.write(json.dumps({"key": task.key, "errors": errors}) + "\n")
-            file.flush()
-            progress(len(tasks) - left, len(tasks), len(missing), started)
+    for left, (task, errors) in zip(range(len(missing) - 1, -1, -1), executed(missing, executor), strict=True):
+        keep(out, task.key, errors)
+        progress(len(tasks) - left, len(tasks), len(missing), started)
     print(file=sys.stderr)
-
-
-def finished(out: Path) -> dict[str, list[float]]:
-    """Results by key. A last line cut short by an interruption is dropped from the file."""
-    if not out.exists():
-        return {}
-    text = out.read_text(encoding="utf-8")
-    if not text.endswith("\n"):
-        text = text[: text.rfind("\n") + 1]
-        out.write_text(text, encoding="utf-8")
-    try:
-        return {line["key"]: line["errors"] for line in map(json.loads, text.splitlines())}
-    except (json.JSONDecodeError, KeyError, TypeError):
-        raise ValueError(f"{out} holds something else than results of this program; name another --out") from None
 
 
 def progress(done: int, total: int, missing: int, started: float) -> None:

@@ -1,37 +1,47 @@
 """Can a linear score, learnt on releases of two neighbours, tell fresh releases apart better than the promise allows?
 
-It sees every digit: directions without noise, rounding errors, all numbers in a zip. For every mechanism,
-``python -m benchmarks.null_space`` prints the accuracy that the promise allows (as many releases of either data set),
-the one attained, and the lower bound on epsilon that fresh releases prove with confidence 1 - 1e-6: for the library's
-samples and for zips. It takes about half an hour of one core.
+    python -m benchmarks.null_space                    # about twenty minutes of one core
+    python -m benchmarks.null_space --only refined sparse --samples 1000 --zips 100
+
+The score sees every digit: directions without noise, rounding errors, all numbers in a zip. A row has three budgets,
+epsilon 0.01, 1 and 10. Cells say the share of right answers about which of the two was released, and the lower bound on
+epsilon that fresh releases prove with confidence 1 - 1e-6:
+
+- allowed: what the best attacker may attain, by the promise;
+- before: mean plus noise, both rounded in floating point, as releases were made at first;
+- library: samples, and zips: all numbers in them.
+
+Half of the releases of each data set teach the score, the other half tests it. Bayes cloaking takes fewer: where inputs
+are private it plans its stages anew for every release. Every finished case is a line of the --out file: start the same
+command again and only what is missing is computed.
 """
 
 from __future__ import annotations
 
 import argparse
 import io
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 
-from benchmarks.audit_releases import CONFIDENCE, Pair, neighbours, zip_samples
+from benchmarks.audit_releases import CONFIDENCE
+from benchmarks.null_space_work import BOUNDS, Case, before, in_zips, samples
+from benchmarks.results_file import finished, keep
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.accounting.losses import GaussianLoss
 from dpgp_core.accounting.tradeoff import attacker_success, laplace_attacker_success
 from dpgp_core.arrays import FloatArray
 from dpgp_core.attack.audit import epsilon_lower_bound
 from dpgp_core.attack.null_space import null_space_attack
-from dpgp_core.data import Dataset
-from dpgp_core.kernels import EQ
-from dpgp_core.mechanisms.base import Mechanism, Planned, PlannedForBudget
 from dpgp_core.mechanisms.catalogue import CATALOGUE
-from dpgp_core.mechanisms.entry import Parameters
 from dpgp_core.release import CHOICES, read_table
-from dpgp_core.release.specification_json import EXAMPLE
 
 EPSILONS = (0.01, 1.0, 10.0)
-BOUNDS = (EXAMPLE.y_bounds, (1e9, 1e9 + 2))
-FULL_RANK = ("gp_prior", "kernel_sum")  # as many numbers as test points: more points would be no null space
 NAMES = tuple(name for name in CATALOGUE if name != "paths")  # paths are no release
+MOST = {"bayes": (1000, 400), "bayes_cells": (240, 120)}  # samples and zips of those that take longer
 
 
 def allowed(guarantee: Guarantee) -> float:
@@ -43,7 +53,8 @@ def allowed(guarantee: Guarantee) -> float:
 
 def attacked(inside: FloatArray, outside: FloatArray, delta: float) -> tuple[float, float]:
     """Accuracy and proven epsilon on the second halves of samples (2 k, numbers), of a score learnt on the first."""
-    (learn_in, test_in), (learn_out, test_out) = (np.array_split(each, 2) for each in (inside, outside))
+    varies = ((inside != inside[0]) | (outside != inside[0])).any(axis=0)
+    (learn_in, test_in), (learn_out, test_out) = (np.array_split(each[:, varies], 2) for each in (inside, outside))
     attack = null_space_attack(learn_in, learn_out)
     middle = (attack.score(learn_in).mean() + attack.score(learn_out).mean()) / 2
     scores = attack.score(test_in), attack.score(test_out)
@@ -51,68 +62,58 @@ def attacked(inside: FloatArray, outside: FloatArray, delta: float) -> tuple[flo
     return float(accuracy), epsilon_lower_bound(*scores, delta, CONFIDENCE)
 
 
-def library_samples(mechanism: Mechanism, data: Dataset, X_test: FloatArray, count: int) -> FloatArray:
-    """Real releases (count, P), planned once."""
-    if isinstance(mechanism, Planned):
-        plan = mechanism.plan(data.X, X_test)
-        return mechanism.release_planned(plan, data, X_test, None, count).samples
-    if isinstance(mechanism, PlannedForBudget):
-        return mechanism.measure(mechanism.plan_for(data, X_test), data, X_test, None, count).samples
-    return mechanism.release(data, X_test, None, count).samples
+def measured(case: Case) -> list[float]:
+    """Promised epsilon, allowed accuracy; accuracy and proven epsilon before, in the library, in zips; NaN if none."""
+    mechanism, pair = case.mechanism, case.pair
+    X_test, data = pair.spec.points(), [read_table(io.BytesIO(table), pair.spec) for table in pair.tables]
+    found = [mechanism.guarantee.proven_epsilon, allowed(mechanism.guarantee)]
+    old = [before(mechanism, each, X_test, case.samples) for each in data]
+    new = [samples(mechanism, each, X_test, case.samples) for each in data]
+    zips = [in_zips(pair.spec, each, case.zips) if case.name in CHOICES else None for each in data]
+    for inside, outside in (old, new, zips):
+        delta = mechanism.guarantee.budget.delta
+        none = inside is None or outside is None
+        found += (np.nan, np.nan) if none else attacked(inside, outside, delta)
+    return found
 
 
-def built(name: str, epsilon: float, delta: float) -> Mechanism:
-    """A mechanism of the catalogue with the model of the example configuration."""
-    spec = EXAMPLE
-    return CATALOGUE[name].build(
-        Parameters(
-            kernel=EQ(lengthscale=spec.lengthscale),
-            noise_variance=spec.noise_variance,
-            epsilon=epsilon,
-            delta=delta,
-            x_box=spec.x_box,
-            cells=3,
-            ridge=1.5,
-        )
-    )
+def printed(cases: Sequence[Case], found: Sequence[Sequence[float]]) -> str:
+    """One line of the table: the budgets of one mechanism with one pair of bounds."""
+    claims, allow, *columns = zip(*found, strict=True)
+    cells = [" / ".join(f"{each:.3f}" for each in allow)]
+    for accuracy, bound in zip(columns[::2], columns[1::2], strict=True):
+        for numbers, digits in ((accuracy, 3), (bound, 2)):
+            cells.append("–" if np.isnan(numbers).all() else " / ".join(f"{each:.{digits}f}" for each in numbers))
+    refuted = any(bound > claim for column in columns[3::2] for bound, claim in zip(column, claims, strict=True))
+    case = cases[0]
+    number = f"{case.samples:,}" + (f", {case.zips:,}" if case.name in CHOICES else "")
+    title = CATALOGUE[case.name].title + (" **REFUTED**" if refuted else "")
+    return f"| {title} | {case.bounds} | {number} | {' | '.join(cells)} |"
 
 
-def tables(pair: Pair) -> list[Dataset]:
-    """The two data sets of a pair."""
-    return [read_table(io.BytesIO(each), pair.spec) for each in pair.tables]
-
-
-def printed(name: str, epsilon: float, y_bounds: tuple[float, float], samples: int, zips: int) -> str:
-    """One line of the table. Half of the samples and zips teach the score, the other half tests it."""
-    points = 5 if name in FULL_RANK else 40
-    pair = neighbours(name if name in CHOICES else "cloaking", epsilon, 0.01, y_bounds, points)
-    mechanism = built(name, epsilon, 0.01)
-    delta = mechanism.guarantee.budget.delta
-    X_test = pair.spec.points()
-    inside, outside = (library_samples(mechanism, data, X_test, samples) for data in tables(pair))
-    found = [attacked(inside, outside, delta)]
-    if name in CHOICES:
-        found.append(attacked(*zip_samples(pair, zips), pair.spec.guarantee.budget.delta))
-    where = "usual" if y_bounds == EXAMPLE.y_bounds else "1e9, 1e9 + 2"
-    shown = " ".join(f"{accuracy:9.3f} {bound:8.3f}" for accuracy, bound in found)
-    verdict = "" if max(bound for _, bound in found) <= mechanism.guarantee.proven_epsilon else "  REFUTED"
-    return f"{name:14} {where:13} {epsilon:5g} {allowed(mechanism.guarantee):8.3f} {shown}{verdict}"
-
-
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--samples", type=int, default=4000, help="library samples of each data set")
-    parser.add_argument("--zips", type=int, default=1000, help="of each table")
-    parser.add_argument("--only", default="", help="one mechanism")
-    arguments = parser.parse_args()
-    print(f"{arguments.samples} samples and {arguments.zips} zips of each of two neighbours, confidence 1 - 1e-6")
-    print(f"{'':33} {'':>8} {'library':>18} {'zip':>18}")
-    print(f"{'mechanism':14} {'bounds':13} {'eps':>5} {'allowed':>8} " + f"{'accuracy':>9} {'eps >=':>8} " * 2)
-    for name in NAMES:
-        for y_bounds in BOUNDS:
-            for epsilon in EPSILONS if arguments.only in ("", name) else ():
-                print(printed(name, epsilon, y_bounds, arguments.samples, arguments.zips), flush=True)
+    parser.add_argument("--samples", type=int, default=4000, help="library samples of each data set, at most")
+    parser.add_argument("--zips", type=int, default=500, help="of each table, at most")
+    parser.add_argument("--only", nargs="+", choices=NAMES, default=NAMES, help="mechanisms")
+    parser.add_argument("--bounds", nargs="+", choices=list(BOUNDS), default=list(BOUNDS))
+    parser.add_argument("--out", type=Path, default=Path("null_space.jsonl"), help="results, added to as they come")
+    given = parser.parse_args(argv)
+    print("| mechanism | bounds | samples, zips | allowed | before | ε ≥ | library | ε ≥ | zips | ε ≥ |")
+    print("|" + "---|" * 10)
+    for name in given.only:
+        most = MOST.get(name, (given.samples, given.zips))
+        numbers = [min(pair) for pair in zip(most, (given.samples, given.zips), strict=True)]
+        for bounds in given.bounds:
+            cases = [Case(name, bounds, epsilon, *numbers) for epsilon in EPSILONS]
+            for case in cases:
+                if case.key not in finished(given.out):
+                    started = time.process_time()
+                    keep(given.out, case.key, measured(case))
+                    print(f"{case.key} {time.process_time() - started:.0f} s", file=sys.stderr, flush=True)
+            results = finished(given.out)
+            print(printed(cases, [results[case.key] for case in cases]), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,16 @@
 import streamlit as st
 
-from pages._ui.compare import arriving, computed, contenders, controls, figures, pinned, possible_shown, words
+from pages._ui.compare import (
+    arriving,
+    computed,
+    contenders,
+    controls,
+    figures,
+    pinned,
+    possible_shown,
+    released_shown,
+    words,
+)
 from pages._ui.look import frame, glossary, pictures, pin, sidebar
 from pages._ui.look.metric import Metric
 from pages._ui.work import cached
@@ -15,11 +25,12 @@ shown = scale.shown
 
 if show:
     nonprivate = computed.nonprivate(contest.model)
-    target = controls.target(nonprivate, scale)
+    target, one = controls.target(nonprivate, scale), controls.release_of()
     curves = arriving.curves(contest, QUESTION, epsilon, nonprivate, target)
-    asked = pinned.find(data.name)
-    then = None if asked is None else pinned.run(asked)
+    asked = pinned.find(contest)
+    then = None if asked is None else pinned.run(asked, target)
     needs = {name: computed.needed(contest, name, target) for name in curves}
+    now = pinned.Pinned(contest, epsilon, curves, nonprivate, needs)
     best, runner_up = words.ranking(curves, epsilon)[:2]
     frame.heading(
         QUESTION,
@@ -31,7 +42,7 @@ if show:
     picture = cached.drawn(figures.errors, curves, nonprivate, epsilon, target, scale, of=contest)
     if then is not None:
         picture = figures.with_pinned(picture, then, contest, nonprivate, scale)
-    pictures.chart(picture, "compare_errors", words.ERRORS_CAPTION)
+    released_shown.curves(picture, contest, one, epsilon)
     frame.metrics(
         [
             Metric("Least error", shown(best.error), best.title),
@@ -46,7 +57,7 @@ if show:
     )
     if then is not None:
         st.markdown(pin.differences())
-        frame.metrics(pinned.metrics(then, curves, nonprivate, epsilon, scale), "pinned")
+        frame.metrics(pinned.metrics(then, now, target, scale), "pinned")
     pin.buttons(pinned.PAGE)
     values, limits, how, lesson = st.tabs(["Table", "What is possible", "How it is computed", "Try this"])
     with values:
@@ -61,7 +72,7 @@ if show:
             found = computed.limits(contest)
             drawn = cached.drawn(possible_shown.figure, found, scale, of=contest)
             pictures.chart(drawn, "possible", possible_shown.caption())
-    cards = [best.name, *cards]
+    cards = [one or best.name, best.name, *cards]
 else:
     frame.needs_overlay(QUESTION)
     cards = ["bayes", *cards]

@@ -1,7 +1,7 @@
 import streamlit as st
 
 from pages._ui.explore import beside
-from pages._ui.lengthscale import choice, computed, controls, figures
+from pages._ui.lengthscale import arriving, choice, controls, figures
 from pages._ui.look import frame, pictures, sidebar, text
 from pages._ui.work import cached
 
@@ -10,6 +10,7 @@ show = sidebar.overlay()
 data = cached.dataset(grid.model.dataset)
 guarantee, total = choice.guarantees(budgets, release.for_unit(data.privacy_unit), data.privacy_unit)
 y_unit = data.y_unit
+QUESTION = "Which lengthscale should a private analysis use?"
 
 
 def shown(error: float) -> str:
@@ -17,11 +18,11 @@ def shown(error: float) -> str:
 
 
 if show:
-    scored = computed.scored(grid)
+    scored = arriving.scored(grid, budgets, QUESTION, unit)
     table = choice.tabulate(scored, budgets)
     found = choice.describe(table, grid, budgets)
     frame.heading(
-        "Which lengthscale should a private analysis use?",
+        QUESTION,
         f"With ε = {budgets.selection:g} for the choice and ε = {budgets.regression:g} for the release, "
         f"**{found.likeliest:g} {unit}** is most likely to be chosen ({text.percent(found.probability)}). "
         f"On held-out fifths the release is then off by about **{shown(found.after)}**; knowing the "
@@ -67,7 +68,7 @@ if show:
             ],
         )
 else:
-    frame.needs_overlay("Which lengthscale should a private analysis use?")
+    frame.needs_overlay(QUESTION)
 beside.lengthscales(grid.model, grid.lengthscales, budgets.regression, budgets.delta)
 frame.guarantee_card(guarantee, "The release that follows has its own guarantee; both together cost the ε above.")
 frame.state_link()

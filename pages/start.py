@@ -2,7 +2,7 @@ import streamlit as st
 
 from pages._ui import menu
 from pages._ui.look import frame, glossary, pictures
-from pages._ui.start import arriving, brief, controls, decision, deployments, meaning, words
+from pages._ui.start import arriving, brief, controls, decision, deployments, meaning, overview, words
 from pages._ui.tour import walk
 from pages._ui.work import cached
 
@@ -23,7 +23,7 @@ frame.metrics(words.metrics(draw, attack, moved))
 with st.container(horizontal=True):
     printed = st.container(width="content")
     walk.invitation()
-frame.colours()
+overview.colours()
 left, right = st.columns([3, 2])
 with left:
     st.header("Everything that the noise promises")
@@ -42,7 +42,7 @@ with right:
 st.header("Where others have set it")
 pictures.chart(cached.drawn(deployments.strip, draw.epsilon), "deployments", deployments.NOTE)
 st.header("What you can explore")
-frame.page_cards(menu.cards())
+overview.page_cards(menu.cards())
 decided, values, others, lesson = st.tabs(["Table", "The best attacker", "Published budgets", "Try this"])
 with values:
     frame.table(meaning.table(draw, prior, family), "attacker", "The best attacker's success at common budgets.")

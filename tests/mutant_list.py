@@ -549,8 +549,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         BAYES_CELLS,
         "binned stages of twice the budget",
-        "plan.public, stage_multipliers(settings.noise_multiplier, len",
-        "plan.public, stage_multipliers(settings.noise_multiplier / 2, len",
+        "plan.counts, stage_multipliers(settings.noise_multiplier, len",
+        "plan.counts, stage_multipliers(settings.noise_multiplier / 2, len",
         _in("mechanisms", "bayes_binned", "the_card_promises_outputs_and_the_stages_spend_it_exactly"),
     ),
     Mutant(
@@ -856,6 +856,34 @@ MUTANTS: tuple[Mutant, ...] = (
         ".epsilon(delta))",
         ".epsilon(0.1))",
         ("tests/pages/test_spending.py::test_what_settings_cost_together_is_at_the_delta_that_is_named",),
+    ),
+    Mutant(
+        "pages/_ui/look/spending.py",
+        "totals of a session are of data sets, not of people",
+        "releases = seen.get(family(dataset_name), {})",
+        "releases = seen.get(dataset_name, {})",
+        ("tests/pages/test_spending.py::test_totals_are_of_people_not_of_data_sets",),
+    ),
+    Mutant(
+        "dpgp_core/reading/csv_table.py",
+        "a refusal speaks of private inputs",
+        "    if private_inputs:",
+        "    if False:",
+        _in("release", "publishing", "private_inputs_are_never_refused"),
+    ),
+    Mutant(
+        "datasets/london_excursion.py",
+        "predictions are listed at the private places",
+        "return medians, grid(), truth(medians)",
+        "return medians, medians.X, medians.y",
+        ("tests/pages/test_excursion_sets.py::test_london_table_and_map_do_not_tell_where_the_records_are",),
+    ),
+    Mutant(
+        "pages/_ui/ledgers/rows.py",
+        "the same table begins again without a reason",
+        "    if not reason:",
+        "    if False:",
+        ("tests/ledgers/test_store.py::test_a_table_that_another_ledger_counts_needs_a_reason",),
     ),
     Mutant(
         "pages/_ui/lengthscale/choice.py",

@@ -12,10 +12,12 @@ from ..accounting.guarantee import BEYOND_ONE_RELEASE, FIXED_IN_ADVANCE, ONE_OUT
 from ..accounting.losses import GaussianLoss
 from ..checks import check_positive
 from ..kernels import Stationary
+from .cells.grid import PER_SIDE
 from .models import Model, models_of
 from .stages import CLIP
 
 MOST_STAGES = 10
+MANY_RECORDS = 5000  # above, those of one cell share a column if nothing else is said
 ONE_RECORD = "one record, input and output, replaced by any other; n fixed"
 FIXED_WITHOUT_RECORDS = (
     "models, cells and every setting are fixed in advance or chosen without the private records",
@@ -45,7 +47,8 @@ class BayesSettings:
         clip: half-width of an interval over the predictive standard deviation, > 0.
         targets: where the curve should be good: "test", at the test inputs; "both", there and at the records.
         binned: records of one public cell share a column of every strategy, so that a million of them (1 to 3 input
-            columns, inputs public) cost hardly more than a thousand. Aimed at where the records are.
+            columns, inputs public) cost hardly more than a thousand. Aimed at where the records are. None: above 5,000
+            records, where that has a meaning.
         gap: of each strategy, as a share of what privacy costs; a loose one costs accuracy, never privacy. Over cells,
             where each draw plans its stages, ten times as loose.
 
@@ -62,7 +65,7 @@ class BayesSettings:
     stages: int = 5
     clip: float = CLIP
     targets: Literal["test", "both"] = "test"
-    binned: bool = False
+    binned: bool | None = None
     gap: float = 1e-3
 
     def __post_init__(self) -> None:
@@ -73,7 +76,7 @@ class BayesSettings:
             raise ValueError(f"protects must be 'outputs' or 'inputs and outputs', got {self.protects!r}")
         if self._inputs_too and self.binned:
             raise ValueError("binned is for public inputs; protects='inputs and outputs' uses cells in any case")
-        if self._over_cells and (self.weights is not None or self.targets != "test"):
+        if (self._inputs_too or self.binned) and self._aimed:
             name = "binned" if self.binned else "protects='inputs and outputs'"
             raise ValueError(f"weights and targets have no meaning for {name}; leave them out")
         if self.targets not in ("test", "both"):
@@ -111,8 +114,15 @@ class BayesSettings:
         return self.protects == "inputs and outputs"
 
     @property
-    def _over_cells(self) -> bool:
-        return self._inputs_too or self.binned
+    def _aimed(self) -> bool:
+        """Whether it was said where the curve should be good."""
+        return self.weights is not None or self.targets != "test"
+
+    def shares_columns(self, n: int, inputs: int) -> bool:
+        """Whether n records of some public input columns share those of their cells: if ``binned``, or if many."""
+        if self.binned is not None:
+            return self.binned
+        return n > MANY_RECORDS and inputs in PER_SIDE and not (self._inputs_too or self._aimed)
 
     def models(self, x_box: Sequence[tuple[float, float]], half_range: float) -> tuple[Model, ...]:
         """The mixture, in model units.

@@ -36,6 +36,27 @@ class PlannedStage:
     noise_multiplier: float
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PlannedStages:
+    """All stages, planned before any output is read. Public.
+
+    Attributes:
+        stages: strategy and noise multiplier of each stage.
+    """
+
+    stages: tuple[PlannedStage, ...]
+
+    @property
+    def gap(self) -> float:
+        """Largest certified gap of any stage's strategy, as a share of what privacy costs it."""
+        return max(stage.strategy.gap for stage in self.stages)
+
+    @property
+    def avoidable(self) -> float:
+        """Largest certified share of any stage's whole expected squared error that a better strategy might avoid."""
+        return max(stage.strategy.avoidable for stage in self.stages)
+
+
 class Observed(NamedTuple):
     """One stage of D draws, as released: all of it is public.
 

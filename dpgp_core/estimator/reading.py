@@ -17,7 +17,7 @@ from ..bayes.models import Model, Places, places_of, weights_of
 from ..bayes.stages import Observed, Outcome, posterior
 from ..data import Dataset
 from ..gp.uncertainty import Of
-from ..mechanisms.bayes_cells import CellPlan
+from ..mechanisms.bayes_cells import AnyBayesPlan
 from ..mechanisms.bayes_cloaking import BayesCloaking
 from ..mechanisms.bayes_release import BayesPlan, BayesRelease, MixtureUncertainty
 
@@ -145,7 +145,7 @@ class ReadingOfCells(Reading):
 
 
 def reading_of_release(
-    mechanism: BayesCloaking, plan: BayesPlan | CellPlan, dataset: Dataset, release: BayesRelease
+    mechanism: BayesCloaking, plan: AnyBayesPlan, dataset: Dataset, release: BayesRelease
 ) -> Reading:
     """What one draw leaves.
 

@@ -1,18 +1,14 @@
-"""Mechanisms on equal terms: held-out error against epsilon, and the epsilon that a target error needs."""
+"""Mechanisms on equal terms: errors on records that were not trained on."""
 
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Executor
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 from ..arrays import FloatArray
 from ..data import Dataset
@@ -51,22 +47,8 @@ class Errors(NamedTuple):
     half_width: float
 
 
-class Sweep(NamedTuple):
-    """Held-out performance of one mechanism over a range of budgets. Not private.
-
-    Attributes:
-        errors: at each epsilon.
-        seconds: of one plan and one release, mean over folds, where they ran.
-    """
-
-    errors: list[Errors]
-    seconds: float
-
-
-_Residuals = tuple[FloatArray, FloatArray]  # release minus truth (draws, P), and half-widths (P,)
-Piece = tuple[
-    list[_Residuals], float
-]  # of one fold: residuals at every epsilon, and the seconds of a plan and a release
+Residuals = tuple[FloatArray, FloatArray]
+"""Of one fold: release minus truth (draws, P), and half-widths of intervals (P,)."""
 
 
 def hold_out(mechanism: Mechanism, dataset: Dataset, folds: Folds) -> list[Held]:
@@ -77,7 +59,7 @@ def hold_out(mechanism: Mechanism, dataset: Dataset, folds: Folds) -> list[Held]
         dataset: all records.
         folds: test indices of each fold.
     """
-    return [_held(mechanism, dataset, test) for test in folds]
+    return [held_fold(mechanism, dataset, test) for test in folds]
 
 
 def held_out_errors(
@@ -97,50 +79,7 @@ def held_out_errors(
     Raises:
         ValueError: draws < 1.
     """
-    return _errors(_residuals(mechanism, fold, draws, [seed, index], intervals) for index, fold in enumerate(held))
-
-
-def sweep(
-    mechanism: Mechanism,
-    dataset: Dataset,
-    folds: Folds,
-    epsilons: Sequence[float],
-    draws: int,
-    seed: int,
-    executor: Executor | None = None,
-    progress: Callable[[float], None] = lambda fraction: None,
-) -> Sweep:
-    """Errors at every epsilon, as from ``hold_out`` and ``held_out_errors``; a fold is a piece of work by itself.
-
-    Args:
-        mechanism: at any budget.
-        dataset: all records.
-        folds: test indices of each fold.
-        epsilons: budgets to be judged, at least one.
-        draws: simulated releases, >= 1.
-        seed: of the simulation; a fold's draws depend on it and on the fold's index, not on where they are made.
-        executor: where folds are computed; None for here, one after the other.
-        progress: called with the fraction done: after every budget of every fold here, after every fold elsewhere.
-
-    Raises:
-        ValueError: draws < 1, or an epsilon is out of range for the mechanism.
-    """
-    fold = partial(sweep_fold, mechanism, dataset, tuple(epsilons), draws, seed)
-    pieces: list[Piece] = []
-    if executor is None:
-        for index, test in enumerate(folds):
-            pieces.append(fold(index, test, partial(_report, progress, index, len(folds))))
-    else:
-        for piece in executor.map(fold, list(range(len(folds))), list(folds)):
-            pieces.append(piece)
-            progress(len(pieces) / len(folds))
-    return gathered(pieces)
-
-
-def gathered(pieces: Sequence[Piece]) -> Sweep:
-    """The sweep of the folds that are done, at least one: ``sweep`` itself, if these are all."""
-    by_epsilon = zip(*(residuals for residuals, _ in pieces), strict=True)
-    return Sweep([_errors(parts) for parts in by_epsilon], float(np.mean([seconds for _, seconds in pieces])))
+    return errors_of(residuals_of(mechanism, fold, draws, [seed, index], intervals) for index, fold in enumerate(held))
 
 
 def with_epsilon(mechanism: Any, epsilon: float) -> Mechanism:
@@ -153,80 +92,16 @@ def with_epsilon(mechanism: Any, epsilon: float) -> Mechanism:
     return changed
 
 
-def epsilon_for_error(
-    error: Callable[[float], float], target: float, low: float = 0.05, high: float = 100.0
-) -> float | None:
-    """Smallest epsilon in [low, high] whose expected error is at most ``target``; None if not even ``high`` reaches it.
-
-    Args:
-        error: expected error at an epsilon; falls as epsilon grows, up to simulation noise.
-        target: error wanted, in the same unit.
-        low: returned if it reaches the target already.
-        high: largest epsilon considered.
-    """
-    if error(high) > target:
-        return None
-    if error(low) <= target:
-        return low
-    root = brentq(lambda log_epsilon: error(math.exp(log_epsilon)) - target, math.log(low), math.log(high), xtol=1e-3)
-    return float(math.exp(root))
-
-
-def epsilon_on_curve(epsilons: Sequence[float], errors: FloatArray, target: float) -> float | None:
-    """Smallest epsilon at which a curve through (epsilon, error), straight on logarithmic axes, is at most ``target``.
-
-    Args:
-        epsilons: rising (E,), E >= 1.
-        errors: expected error at each (E,), > 0.
-        target: error wanted, in the same unit.
-
-    Returns:
-        The epsilon; the first if that reaches the target already, None if none does.
-    """
-    reached = np.flatnonzero(errors <= target)
-    if not len(reached):
-        return None
-    at = int(reached[0])
-    if at == 0:
-        return float(epsilons[0])
-    share = math.log(errors[at - 1] / target) / math.log(errors[at - 1] / errors[at])
-    return float(epsilons[at - 1] * (epsilons[at] / epsilons[at - 1]) ** share)
-
-
-def _report(progress: Callable[[float], None], done: int, pieces: int, part: float) -> None:
-    progress((done + part) / pieces)
-
-
-def sweep_fold(
-    mechanism: Mechanism,
-    dataset: Dataset,
-    epsilons: Sequence[float],
-    draws: int,
-    seed: int,
-    index: int,
-    test: NDArray[np.intp],
-    progress: Callable[[float], None] = lambda fraction: None,
-) -> Piece:
-    """One fold of a sweep, for ``gathered``: indices ``test``, number ``index``; the rest is as of ``sweep``."""
-    start = time.perf_counter()
-    held = _held(mechanism, dataset, test)
-    _residuals(mechanism, held, 1, [seed, index], intervals=False)
-    seconds = time.perf_counter() - start
-    found = []
-    for epsilon in epsilons:
-        found.append(_residuals(with_epsilon(mechanism, epsilon), held, draws, [seed, index]))
-        progress(len(found) / len(epsilons))
-    return found, seconds
-
-
-def _held(mechanism: Mechanism, dataset: Dataset, test: NDArray[np.intp]) -> Held:
+def held_fold(mechanism: Mechanism, dataset: Dataset, test: NDArray[np.intp]) -> Held:
+    """The records ``test`` held out, planned as by ``hold_out``."""
     train = dataset.subset(np.delete(np.arange(dataset.n), test))
     X_test, truth = dataset.X[test], dataset.clipped_y[test]
     plan = mechanism.plan(train.X, X_test) if isinstance(mechanism, Planned) else None
     return Held(train, X_test, truth, plan, {})
 
 
-def _residuals(mechanism: Mechanism, fold: Held, draws: int, seed: list[int], intervals: bool = True) -> _Residuals:
+def residuals_of(mechanism: Mechanism, fold: Held, draws: int, seed: list[int], intervals: bool = True) -> Residuals:
+    """What ``draws`` releases trained on a fold miss, and how wide their intervals are: nan without ``intervals``."""
     release = _release(mechanism, fold, np.random.default_rng(seed), draws)
     widths = _half_width(release) if intervals else np.full(len(fold.truth), np.nan)
     return release.samples - fold.truth, widths
@@ -240,7 +115,8 @@ def _half_width(release: Release) -> FloatArray:
     return np.asarray((high[0] - low[0]) / 2)
 
 
-def _errors(parts: Iterable[_Residuals]) -> Errors:
+def errors_of(parts: Iterable[Residuals]) -> Errors:
+    """Of all folds together."""
     residuals, widths = zip(*parts, strict=True)
     return Errors(rmse(np.concatenate(residuals, axis=1), np.zeros(1)), float(np.median(np.concatenate(widths))))
 

@@ -6,7 +6,7 @@ residuals = residual_map @ y, and the regression epsilon later still, as a facto
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -121,6 +121,7 @@ def plan_folds(
     objective: ObjectiveName = "trace",
     gap: float = 1e-3,
     rank_tolerance: float = 1e-7,
+    progress: Callable[[float], None] = lambda fraction: None,
 ) -> FoldPlan:
     """Plan what each fold's private release would predict for its test records, and its noise at unit scale.
 
@@ -132,6 +133,7 @@ def plan_folds(
         objective: see ``design_noise``.
         gap: see ``design_noise``.
         rank_tolerance: see ``design_noise``. "auto" is refused: it would tie the plan to an epsilon.
+        progress: called with the fraction done after every fold.
 
     Raises:
         ValueError: a parameter is out of range.
@@ -149,4 +151,5 @@ def plan_folds(
         residual_map[np.arange(row, row + len(test)), test] = 1
         traces.append(float(design.variance().sum()))
         row = rows.stop
+        progress(len(traces) / len(folds))
     return FoldPlan(folds=tuple(folds), residual_map=residual_map, noise_trace=np.array(traces))

@@ -1,4 +1,4 @@
-"""The released statistic where inputs are private too: noisy counts and residual sums over public cells."""
+"""The released statistic over public cells: counts, noisy where inputs are private, and noisy residual sums."""
 
 from __future__ import annotations
 
@@ -14,6 +14,25 @@ from ..arrays import FloatArray
 from .cells import CellCounts, CellResiduals
 
 NODES = 3  # to a cell and side: where the public functions are given
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class KnownCounts:
+    """Numbers of records in M public cells where inputs are public: nothing is measured of them.
+
+    Args:
+        numbers: whole numbers >= 0 (M,).
+
+    Raises:
+        ValueError: they are not.
+    """
+
+    numbers: FloatArray
+
+    def __post_init__(self) -> None:
+        _check("numbers", self.numbers, len(self.numbers))
+        if (self.numbers < 0).any() or (self.numbers != np.rint(self.numbers)).any():
+            raise ValueError("numbers of records must be whole and not negative")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -41,11 +60,11 @@ class CellStage:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CellStatistics:
-    """All of one release. It holds no record's input or output, no number computed from them without noise, no seed.
+    """All of one release. It holds no record's input or output, no private number without noise, no seed.
 
     Args:
-        counts: strategy and noise of the counts.
-        z: the noisy counts (r,).
+        counts: strategy and noise of the counts; the counts themselves where inputs are public.
+        z: the noisy counts (r,); none where they are public.
         stages: residual sums, in the order measured; at least one.
         n: number of records, public.
         per_side: cells along each side of the box; M = per_side^D.
@@ -60,7 +79,7 @@ class CellStatistics:
         ValueError: shapes disagree, or a value cannot be written to a file.
     """
 
-    counts: CellCounts
+    counts: CellCounts | KnownCounts
     z: FloatArray
     stages: tuple[CellStage, ...]
     n: int
@@ -79,10 +98,13 @@ class CellStatistics:
             raise ValueError("statistics must have at least one stage")
         if self.n < 1:
             raise ValueError(f"n must be at least 1, got {self.n}")
-        _check("z", self.z, len(self.counts.B))
+        _check("z", self.z, len(self.counts.B) if isinstance(self.counts, CellCounts) else 0)
         M, nodes = self.per_side ** len(self.x_box), (NODES * self.per_side) ** len(self.x_box)
-        if any(B.shape[1] != M for B in (self.counts.B, *(stage.measurement.B for stage in self.stages))):
+        columns = self.counts.B.shape[1] if isinstance(self.counts, CellCounts) else len(self.counts.numbers)
+        if {columns, *(stage.measurement.B.shape[1] for stage in self.stages)} != {M}:
             raise ValueError(f"every strategy must have {M} columns, one per cell of the box")
+        if isinstance(self.counts, KnownCounts) and self.counts.numbers.sum() != self.n:
+            raise ValueError(f"the counts must add up to {self.n} records, not {self.counts.numbers.sum():g}")
         if any(len(stage.g) != nodes for stage in self.stages):
             raise ValueError(f"every g must have {nodes} values, one per node of the box")
         if not len(self.x_names) == len(self.x_units) == len(self.x_box):

@@ -1,4 +1,4 @@
-"""The statistic where inputs are private too as two files, as ``statistics_file`` has them; read back strictly."""
+"""The statistic over public cells as two files, as ``statistics_file`` has them; read back strictly."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from ..arrays import FloatArray
-from .cell_statistics import NODES, CellStage, CellStatistics
+from .cell_statistics import NODES, CellStage, CellStatistics, KnownCounts
 from .cells import CellCounts, CellResiduals
 from .described_arrays import AGAIN, FILE, SCHEMA, Array, Shapes, check_schema, number, pack, pair, unpack, whole
 from .integers import GRID
 
 KIND = "counts and residual sums over public cells"
+KNOWN = {"known": "inputs are public"}
 _MOST_CELLS = 1 << 20
 
 
@@ -29,7 +30,7 @@ def cell_statistics_to_files(statistics: CellStatistics) -> tuple[dict[str, Any]
         "file": FILE,
         "records": statistics.n,
         "cells_per_side": statistics.per_side,
-        "counts": {"noise_multiplier": statistics.counts.noise_multiplier, "numbers": len(statistics.z)},
+        "counts": _about(statistics),
         "stages": [
             {"noise": "discrete Gaussian", "noise_multiplier": s, "numbers": len(stage.z)}
             | {"ends": list(stage.measurement.bounds)}
@@ -68,11 +69,12 @@ def _read(card: Mapping[str, Any], npz: bytes) -> CellStatistics:
     dim, per_side = len(inputs["names"]), whole(card["cells_per_side"])
     if not (1 <= dim <= 10 and 1 <= per_side <= _MOST_CELLS ** (1 / dim)):
         raise ValueError(f"the statistics must have between 1 and {_MOST_CELLS} cells; {AGAIN}")
-    sizes = [whole(counts["numbers"]), *(whole(stage["numbers"]) for stage in card["stages"])]
-    arrays = unpack(card, npz, _shapes(per_side, dim, sizes))
+    measured = counts != KNOWN
+    sizes = [whole(counts["numbers"])] if measured else []
+    arrays = unpack(card, npz, _shapes(per_side, dim, sizes, [whole(stage["numbers"]) for stage in card["stages"]]))
     return CellStatistics(
-        counts=CellCounts(B=_strategy(arrays, 0), noise_multiplier=number(counts["noise_multiplier"])),
-        z=_floats(arrays, "z_0"),
+        counts=_counts(arrays, number(counts["noise_multiplier"]) if measured else None),
+        z=_floats(arrays, "z_0") if measured else np.zeros(0),
         stages=tuple(_stage(kept, i, arrays) for i, kept in enumerate(card["stages"], start=1)),
         n=whole(card["records"]),
         per_side=per_side,
@@ -85,6 +87,18 @@ def _read(card: Mapping[str, Any], npz: bytes) -> CellStatistics:
         y_scale=number(output["scale"]),
         guarantee=dict(card["guarantee"]),
     )
+
+
+def _about(statistics: CellStatistics) -> dict[str, Any]:
+    if isinstance(statistics.counts, KnownCounts):
+        return KNOWN
+    return {"noise_multiplier": statistics.counts.noise_multiplier, "numbers": len(statistics.z)}
+
+
+def _counts(arrays: Mapping[str, Array], noise_multiplier: float | None) -> CellCounts | KnownCounts:
+    if noise_multiplier is None:
+        return KnownCounts(numbers=_floats(arrays, "N"))
+    return CellCounts(B=_strategy(arrays, 0), noise_multiplier=noise_multiplier)
 
 
 def _stage(kept: Mapping[str, Any], i: int, arrays: Mapping[str, Array]) -> CellStage:
@@ -113,25 +127,31 @@ def _floats(arrays: Mapping[str, Array], name: str) -> FloatArray:
 
 def _arrays(statistics: CellStatistics) -> dict[str, Array]:
     """Counts first, then each stage."""
-    strategies = [statistics.counts.B, *(stage.measurement.B for stage in statistics.stages)]
-    numbers = [statistics.z, *(stage.z for stage in statistics.stages)]
-    arrays: dict[str, Array] = {}
-    for i, (B, z) in enumerate(zip(strategies, numbers, strict=True)):
-        arrays[f"B_{i}"] = np.ascontiguousarray(B * GRID, dtype=float).astype("<i4")  # exact
-        arrays[f"z_{i}"] = np.asarray(z, dtype="<f8")
+    counts = statistics.counts
+    if isinstance(counts, KnownCounts):
+        arrays: dict[str, Array] = {"N": counts.numbers.astype("<f8")}
+    else:
+        arrays = _measured(0, counts.B, statistics.z)
+    for i, stage in enumerate(statistics.stages, start=1):
+        arrays |= _measured(i, stage.measurement.B, stage.z)
     for i, stage in enumerate(statistics.stages, start=1):
         parts = {"low": stage.measurement.low, "high": stage.measurement.high, "g": stage.g}
         arrays |= {f"{name}_{i}": np.asarray(values, dtype="<f8") for name, values in parts.items()}
     return arrays
 
 
-def _shapes(per_side: int, dim: int, sizes: list[int]) -> Shapes:
-    """Shape and type of each array that the description announces."""
+def _measured(i: int, B: FloatArray, z: FloatArray) -> dict[str, Array]:
+    integers = np.ascontiguousarray(B * GRID, dtype=float).astype("<i4")  # exact
+    return {f"B_{i}": integers, f"z_{i}": np.asarray(z, dtype="<f8")}
+
+
+def _shapes(per_side: int, dim: int, counts: list[int], stages: list[int]) -> Shapes:
+    """Shape and type of each array that the description announces; ``counts`` is empty where they are public."""
     real, integer, cells = np.dtype("<f8"), np.dtype("<i4"), per_side**dim
-    shapes: Shapes = {}
-    for i, r in enumerate(sizes):
+    ends = ((cells,), real)
+    shapes: Shapes = {} if counts else {"N": ends}
+    for i, r in [*((0, r) for r in counts), *enumerate(stages, start=1)]:
         shapes = {**shapes, f"B_{i}": ((r, cells), integer), f"z_{i}": ((r,), real)}
-    for i in range(1, len(sizes)):
-        ends = ((cells,), real)
+    for i in range(1, len(stages) + 1):
         shapes = {**shapes, f"low_{i}": ends, f"high_{i}": ends, f"g_{i}": (((NODES * per_side) ** dim,), real)}
     return shapes

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, ClassVar, NewType, Protocol, runtime_checkable
 
 import numpy as np
@@ -206,7 +205,7 @@ class Plan:
         """All measurements in order; here one."""
         return (self,)
 
-    @cached_property
+    @property
     def weights(self) -> Matrix:
         """A = L B (P, n). Column j is how far record j can move the curve, per unit of its output."""
         return self.factor @ self.strategy

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..arrays import FloatArray
-from ..bayes.cells.binned import fine_cells_of, plan_binned
+from ..bayes.cells.binned import BinnedPlan
 from ..bayes.cells.counts import Counts, plan_counts, public_counts
 from ..bayes.cells.filter import cell_models
 from ..bayes.cells.grid import cells_of
@@ -17,16 +17,15 @@ from ..bayes.cells.refit import read_cells
 from ..bayes.cells.stages import CellReleased, CellSetting, Reader, cell_mixture, cell_multipliers, run_cells
 from ..bayes.intervals import Mixture, side_by_side
 from ..bayes.measuring import promise_of
-from ..bayes.models import Model, typical_models
+from ..bayes.models import Model
 from ..bayes.planning import stage_multipliers
 from ..bayes.settings import BayesSettings
-from ..bayes.stages import PlannedStage
 from ..data import Dataset
 from ..gp.exact import check_columns
 from ..measurement.cell_statistics import CellStatistics
 from ..measurement.cells import CellCounts
 from .base import TEACHING, NotPrivate
-from .bayes_release import BayesRelease, MixtureUncertainty, TeachingBayesRelease
+from .bayes_release import BayesPlan, BayesRelease, MixtureUncertainty, TeachingBayesRelease
 
 LOOSER = 100  # gap of strategies over cells against the one asked for: they are planned anew for each draw
 
@@ -37,25 +36,15 @@ class CellPlan:
 
     Attributes:
         setting: models on the cells, number of records, range.
-        B: strategy of the counts (r, M), where inputs are private; later stages are planned from what is released.
-        public: the counts themselves, where inputs are public; then B has no rows, and all stages are planned.
-        stages: these.
+        B: strategy of the counts (r, M); later stages are planned from what is released.
     """
 
     setting: CellSetting
     B: FloatArray
-    public: Counts | None = None
-    stages: tuple[PlannedStage, ...] = ()
 
-    @property
-    def gap(self) -> float:
-        """Largest certified gap of a planned stage's strategy among those that share columns as cells do."""
-        return max(stage.strategy.gap for stage in self.stages)
 
-    @property
-    def avoidable(self) -> float:
-        """Largest certified share of a planned stage's whole expected squared error that might be avoidable."""
-        return max(stage.strategy.avoidable for stage in self.stages)
+AnyBayesPlan = BayesPlan | CellPlan | BinnedPlan
+"""Of records with columns of their own, of private inputs, and of records that share columns."""
 
 
 def plan_cells(settings: BayesSettings, n: int, x_box: Sequence[tuple[float, float]], half_range: float) -> CellPlan:
@@ -72,34 +61,9 @@ def plan_cells(settings: BayesSettings, n: int, x_box: Sequence[tuple[float, flo
     )
 
 
-def plan_binned_cells(
-    settings: BayesSettings, X: FloatArray, x_box: Sequence[tuple[float, float]], half_range: float
-) -> CellPlan:
-    """Public plan of all stages for public inputs X (n, D) in cells; see ``bayes.cells.binned``."""
-    grid = fine_cells_of(x_box)
-    check_columns(grid.centres, X)
-    counts, models = public_counts(grid, X), settings.models(x_box, half_range)
-    setting = CellSetting(
-        grid=grid,
-        models=cell_models(models, grid),
-        n=len(X),
-        half_range=half_range,
-        clip=settings.clip,
-        gap=settings.gap,
-    )
-    typical = replace(setting, models=cell_models(typical_models(models), grid))
-    multipliers = stage_multipliers(settings.noise_multiplier, settings.stages)
-    return CellPlan(
-        setting=setting,
-        B=np.zeros((0, grid.size)),
-        public=counts,
-        stages=plan_binned(typical, counts, multipliers),
-    )
-
-
 def measure_cells(
     settings: BayesSettings,
-    plan: CellPlan,
+    plan: CellPlan | BinnedPlan,
     dataset: Dataset,
     X_test: FloatArray,
     rng: np.random.Generator | None,
@@ -110,7 +74,7 @@ def measure_cells(
     check_columns(grid.centres, X_test)
     if dataset.n != plan.setting.n or dataset.x_box != grid.box:
         raise ValueError("the plan is for another number of records or another box; call plan_cells() for these")
-    if plan.public is not None and (plan.public.mean != public_counts(grid, dataset.X).mean).any():
+    if isinstance(plan, BinnedPlan) and (plan.counts.mean != public_counts(grid, dataset.X).mean).any():
         raise ValueError("the plan is for other records; call plan_for() with these")
     card = settings.guarantee.for_unit(dataset.privacy_unit)
     together = card.repeated(draws)
@@ -120,7 +84,7 @@ def measure_cells(
         prediction, released = _draw(settings, plan, X_test, reader)
         predictions.append(prediction)
         measured.append(released)
-        if isinstance(reader, CellsExactly) and plan.public is None:
+        if isinstance(reader, CellsExactly):
             kept.append(cell_statistics(dataset, grid, released, reader.stages, promise_of(card)))
     uncertainty = uncertainty_of(dataset, side_by_side(predictions))
     release = BayesRelease(
@@ -165,17 +129,17 @@ def uncertainty_of(public: Dataset | CellStatistics, prediction: Mixture) -> Mix
 
 def _draw(
     settings: BayesSettings,
-    plan: CellPlan,
+    plan: CellPlan | BinnedPlan,
     X_test: FloatArray,
     reader: Reader,
     strategies: Sequence[FloatArray] | None = None,
 ) -> tuple[Mixture, CellReleased]:
     counts: CellCounts | Counts
-    if plan.public is None:
+    if isinstance(plan, BinnedPlan):  # of other budgets too: strategies are valid at any
+        counts, multipliers = plan.counts, stage_multipliers(settings.noise_multiplier, len(plan.stages))
+        strategies = [stage.strategy.B for stage in plan.stages]
+    else:
         s, multipliers = cell_multipliers(settings.noise_multiplier, settings.stages)
         counts = CellCounts(B=plan.B, noise_multiplier=s)
-    else:  # of other budgets too: strategies are valid at any
-        counts, multipliers = plan.public, stage_multipliers(settings.noise_multiplier, len(plan.stages))
-        strategies = [stage.strategy.B for stage in plan.stages]
     released, found = run_cells(plan.setting, counts, multipliers, reader, strategies)
     return cell_mixture(plan.setting.models, found, X_test), released

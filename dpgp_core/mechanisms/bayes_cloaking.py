@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..arrays import FloatArray
+from ..bayes.cells.binned import BinnedPlan, plan_binned
 from ..bayes.intervals import mixture_of
 from ..bayes.measuring import Setting, measure_exactly, measure_for_teaching, measure_silently
 from ..bayes.models import places_of, typical_models, weights_of
@@ -21,7 +22,7 @@ from ..gp.exact import check_columns
 from ..measurement.cell_statistics import CellStatistics
 from ..measurement.statistics import Statistics
 from .base import TEACHING, NotPrivate
-from .bayes_cells import CellPlan, measure_cells, plan_binned_cells, plan_cells, reread_cells
+from .bayes_cells import AnyBayesPlan, CellPlan, measure_cells, plan_cells, reread_cells
 from .bayes_release import BayesPlan, BayesRelease, MixtureUncertainty, TeachingBayesRelease
 
 PLANNED_WITHOUT = 1e-4  # of the prior variance, left out of what strategies are planned with: far below every noise
@@ -38,7 +39,8 @@ class BayesCloaking(BayesSettings):
 
     Where inputs are private too (``protects="inputs and outputs"``), a share of 1 / s^2 goes to noisy counts of the
     records in public cells, and the stages measure sums over the records of each cell (see ``bayes.cells.stages``).
-    Nothing is planned from inputs then but their number, and test points do not enter.
+    Nothing is planned from inputs then but their number, and test points do not enter. Very many records with public
+    inputs share the columns of their cells (see ``bayes.cells.binned``).
 
     Args and errors: see ``BayesSettings``.
     """
@@ -62,9 +64,9 @@ class BayesCloaking(BayesSettings):
         """
         if self._inputs_too:
             raise ValueError("plan() reads inputs, which are private here; use plan_cells(), which needs their number")
-        if self.binned:
-            raise ValueError("plan() gives every record a column of its own; use plan_for(), which gives cells one")
         check_columns(X, X_test)
+        if self.shares_columns(*X.shape):
+            raise ValueError("plan() gives every record a column of its own; use plan_for(), which gives cells one")
         models = self.models(x_box, half_range)
         planned_for = typical_models(models)
         stages = plan_stages(
@@ -110,18 +112,18 @@ class BayesCloaking(BayesSettings):
         """
         return plan_cells(self, n, x_box, half_range)
 
-    def plan_for(self, dataset: Dataset, X_test: FloatArray) -> BayesPlan | CellPlan:
-        """``plan`` or ``plan_cells`` with box and range of a data set; nothing private is read."""
+    def plan_for(self, dataset: Dataset, X_test: FloatArray) -> AnyBayesPlan:
+        """``plan``, ``plan_cells`` or ``plan_binned`` with box and range of a data set; nothing private is read."""
         half_range = dataset.output_range / dataset.y_scale / 2
         if self._inputs_too:
             return self.plan_cells(dataset.n, x_box=dataset.x_box, half_range=half_range)
-        if self.binned:
-            return plan_binned_cells(self, dataset.X, dataset.x_box, half_range)
+        if self.shares_columns(dataset.n, dataset.X.shape[1]):
+            return plan_binned(self, dataset.X, dataset.x_box, half_range)
         return self.plan(dataset.X, X_test, x_box=dataset.x_box, half_range=half_range)
 
     def measure(
         self,
-        plan: BayesPlan | CellPlan,
+        plan: AnyBayesPlan,
         dataset: Dataset,
         X_test: FloatArray,
         rng: np.random.Generator | None = None,
@@ -139,11 +141,11 @@ class BayesCloaking(BayesSettings):
         Raises:
             ValueError: draws < 1, shapes disagree, or the plan is for other data or other protection.
         """
-        if isinstance(plan, CellPlan) != self._over_cells:
+        if not isinstance(plan, self._kind_of_plan(dataset)):
             raise ValueError(
                 f"the plan is not for protects={self.protects!r}, binned={self.binned}; make it by plan_for()"
             )
-        if isinstance(plan, CellPlan):
+        if not isinstance(plan, BayesPlan):
             return measure_cells(self, plan, dataset, X_test, rng, draws)
         guarantee = self.guarantee.for_unit(dataset.privacy_unit)
         together = guarantee.repeated(draws)
@@ -189,6 +191,11 @@ class BayesCloaking(BayesSettings):
         mean = mixture_of(places, outcome.states, outcome.weights).mean[0]
         values: FloatArray = np.clip(statistics.midpoint + statistics.y_scale * mean, low, high)
         return values
+
+    def _kind_of_plan(self, dataset: Dataset) -> type:
+        if self._inputs_too:
+            return CellPlan
+        return BinnedPlan if self.shares_columns(dataset.n, dataset.X.shape[1]) else BayesPlan
 
     def _setting(self, plan: BayesPlan, X: FloatArray, X_test: FloatArray) -> Setting:
         return Setting(

@@ -10,39 +10,27 @@ from ..arrays import FloatArray
 from ..bayes.cells.stages import CellReleased
 from ..bayes.intervals import Mixture
 from ..bayes.models import Model, weights_of
-from ..bayes.stages import Observed, PlannedStage
+from ..bayes.stages import Observed, PlannedStages
 from ..gp.uncertainty import Of
 from .base import Release, TeachingRelease
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class BayesPlan:
+class BayesPlan(PlannedStages):
     """What will be measured. Public: it depends on inputs, models, budget and range, not on any output.
 
     Attributes:
         models: the mixture, in model units.
-        stages: strategy and noise multiplier of each stage.
         half_range: half the public range of the outputs, in model units.
     """
 
     models: tuple[Model, ...]
-    stages: tuple[PlannedStage, ...]
     half_range: float
 
     @property
     def prior_weights(self) -> FloatArray:
         """Of the models, sum 1 (M,)."""
         return weights_of(self.models)
-
-    @property
-    def gap(self) -> float:
-        """Largest certified gap of any stage's strategy, as a share of what privacy costs it."""
-        return max(stage.strategy.gap for stage in self.stages)
-
-    @property
-    def avoidable(self) -> float:
-        """Largest certified share of any stage's whole expected squared error that a better strategy might avoid."""
-        return max(stage.strategy.avoidable for stage in self.stages)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

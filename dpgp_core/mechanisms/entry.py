@@ -79,7 +79,8 @@ class Entry:
         drawn: offered on pages that show one release.
         pure: its delta is 0.
         private_inputs: it protects inputs too.
-        max_rows: most rows it takes in a real release.
+        max_rows: most rows it takes in a real release, see ``rows_for``.
+        many_inputs: input columns up to which it takes so many.
         max_inputs: most input columns it takes.
         uses_cells: it divides the box as finely as it is told.
         automatic: it makes its models itself, from box and bounds; kernel, lengthscale and noise are not used.
@@ -99,6 +100,7 @@ class Entry:
     pure: bool = False
     private_inputs: bool = False
     max_rows: int = EXACT_ROWS
+    many_inputs: int = 10
     max_inputs: int = 10
     uses_cells: bool = False
     automatic: bool = False
@@ -106,3 +108,7 @@ class Entry:
     simulated: int = 60
     look: tuple[Role, Dash] = ("other", "solid")
     banded: bool = False
+
+    def rows_for(self, inputs: int) -> int:
+        """Most rows of so many input columns that it takes in a real release."""
+        return self.max_rows if inputs <= self.many_inputs else min(self.max_rows, EXACT_ROWS)

@@ -103,7 +103,7 @@ class GaussianMechanism:
             offset = (low - middle) / 2 + (high - middle) / 2 - g
             known = curve[:, n:] if stage is plan else curve
             if offset.any():
-                known = known + (stage.weights @ offset.T).T
+                known = known + (stage.factor @ (stage.strategy @ offset.T)).T
             place = Place(low, high, (high - low).max(axis=1, keepdims=True), known)
             found = Measured(stage, s, place, measure(stage, s, place))
             yield found

@@ -49,6 +49,15 @@ class PathRelease(TeachingRelease):
         """Values of the same paths at more points X (P', D), shape (draws, P'): covered by the same guarantee."""
         return self.dataset.midpoint + self.dataset.output_range / 2 * self.paths(X)
 
+    @property
+    def noise_sd(self) -> NotPrivate:
+        """Standard deviation of a path at each test point (P,), in the output's unit. Not private."""
+        return NotPrivate(super().noise_sd)
+
+    def noise_covariance(self) -> NotPrivate:
+        """Covariance of a path (P, P), in squared output units. Not private."""
+        return NotPrivate(super().noise_covariance())
+
 
 @dataclass(frozen=True, kw_only=True)
 class PosteriorSampling:

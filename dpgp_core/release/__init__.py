@@ -1,4 +1,4 @@
-"""Real releases: a declared specification, noise seeded by the operating system, and a zip that documents itself."""
+"""Real releases: a declared specification, exact noise from the operating system, and a zip that documents itself."""
 
 from ..mechanisms.entry import KERNEL_NAMES
 from ..reading.csv_rows import column_names

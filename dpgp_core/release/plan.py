@@ -11,11 +11,12 @@ import numpy as np
 from scipy.linalg import LinAlgError
 
 from ..arrays import FloatArray
+from ..bayes.cells.binned import BinnedPlan
 from ..data import Dataset
 from ..gp.inference import Inference
 from ..gp.uncertainty import Of
 from ..mechanisms.base import Mechanism, Plan, Planned, PlannedForBudget, Release
-from ..mechanisms.bayes_cells import CellPlan
+from ..mechanisms.bayes_cells import AnyBayesPlan
 from ..mechanisms.bayes_release import BayesPlan
 from .specification import ReleaseSpec
 
@@ -47,7 +48,7 @@ class ReleasePlan:
     spec: ReleaseSpec
     X: FloatArray | None
     X_test: FloatArray
-    plan: Plan | BayesPlan | CellPlan | None
+    plan: Plan | AnyBayesPlan | None
     half_width: FloatArray | None
     half_outputs: FloatArray | None
     step: float
@@ -69,14 +70,14 @@ def plan_release(spec: ReleaseSpec, X: FloatArray) -> ReleasePlan:
         ValueError: the model cannot be computed on these inputs.
     """
     X_test, mechanism = spec.points(), spec.built
-    plan: Plan | BayesPlan | CellPlan | None = None
+    plan: Plan | AnyBayesPlan | None = None
     half_width = half_outputs = None
     with solvable():
         if isinstance(mechanism, Planned):
             plan = mechanism.plan(X, X_test)
         elif isinstance(mechanism, PlannedForBudget):  # where inputs are private, it knows their number alone
             plan = mechanism.plan_for(without_outputs(spec, X), X_test)
-        if not spec.protects_inputs and not isinstance(plan, BayesPlan):
+        if not spec.protects_inputs and not isinstance(plan, BayesPlan | BinnedPlan):
             # how wide these intervals are does not depend on the draw
             numbered = released(mechanism, plan, without_outputs(spec, X), X_test, np.random.default_rng(0))
             half_width, half_outputs = half_widths(numbered, "function"), half_widths(numbered, "outputs")
@@ -94,7 +95,7 @@ def plan_release(spec: ReleaseSpec, X: FloatArray) -> ReleasePlan:
 
 def released(
     mechanism: Mechanism,
-    plan: Plan | BayesPlan | CellPlan | None,
+    plan: Plan | AnyBayesPlan | None,
     dataset: Dataset,
     X_test: FloatArray,
     rng: np.random.Generator | None = None,

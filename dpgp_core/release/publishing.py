@@ -68,7 +68,7 @@ def read_table(stream: BinaryIO, spec: ReleaseSpec, dialect: str = "comma") -> D
         x_units=spec.x_units,
         y_unit=spec.y_unit,
         y_scale=spec.scale,
-        max_rows=spec.choice.max_rows,
+        max_rows=spec.choice.rows_for(len(spec.x)),
         private_inputs=spec.protects_inputs,
         dialect=dialect_of(dialect),
     )
@@ -193,8 +193,9 @@ def _check_fit(spec: ReleaseSpec, dataset: Dataset) -> None:
     differ = [name for name in same if getattr(dataset, name) != getattr(declared, name)]
     if differ:
         raise ValueError(f"the data set and the specification differ in {', '.join(differ)}; read it with read_table")
-    if dataset.n > spec.choice.max_rows:
+    most = spec.choice.rows_for(len(spec.x))
+    if dataset.n > most:
         raise ValueError(
-            f"mechanism {spec.mechanism!r} takes at most {spec.choice.max_rows} rows, got {dataset.n}; "
+            f"mechanism {spec.mechanism!r} takes at most {most} rows of {len(spec.x)} inputs, got {dataset.n}; "
             "use 'sparse' or 'integral_bins'"
         )

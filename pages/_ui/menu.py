@@ -108,7 +108,7 @@ PAGES = (
         icon="balance",
         section="Decide",
         question="Which mechanism costs least, and which ε does a target error need?",
-        drop_downs=(compare.DATASET, offers.KERNEL),
+        drop_downs=(compare.DATASET, compare.RELEASE_OF, offers.KERNEL),
         warm=compare.DATASET.others(),
     ),
     Page(

@@ -50,7 +50,7 @@ def test_the_table_has_its_rows(reference, capsys):
 def test_means_and_intervals(reference, capsys):
     rows = table(run(reference, capsys)[0])
     results = [
-        (json.loads(line["key"]), line["errors"]) for line in map(json.loads, reference.read_text().splitlines())
+        (json.loads(line["key"]), line["numbers"]) for line in map(json.loads, reference.read_text().splitlines())
     ]
     errors = np.array([e for task, e in results if (task["method"], task["setting"]) == ("simple binning", 3.0)])
     # two replicates: half width = 12.7062 |difference| / 2

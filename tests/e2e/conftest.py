@@ -24,8 +24,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 class Visit:
     """One browser page that remembers what it asked for and what it complained about."""
 
-    def __init__(self, page: Page, address: str) -> None:
-        self.page, self.address = page, address
+    def __init__(self, page: Page, address: str, path: str = "") -> None:
+        self.page, self.address, self.path = page, address, path
         self.external: list[str] = []
         self.errors: list[str] = []
         page.on("request", self._note_request)

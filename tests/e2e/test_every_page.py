@@ -35,9 +35,8 @@ PAPER = "getComputedStyle(document.querySelector('.stApp')).backgroundColor"
 
 def opened(chromium: Browser, server: str, path: str, width: int, height: int) -> Iterator[Visit]:
     context = tool.new_context(chromium, viewport={"width": width, "height": height}, color_scheme="light")
-    visit = Visit(context.new_page(), server)
+    visit = Visit(context.new_page(), server, path)
     visit.open("" if path == "start" else path)
-    visit.path = path
     yield visit
     context.close()
 
@@ -52,15 +51,30 @@ def phone(request, chromium, server):
     yield from opened(chromium, server, request.param, 400, 800)
 
 
+def practise(page: Page) -> None:
+    """The page of own data with a table to practise on."""
+    button = page.get_by_role("button", name="Practise with the !Kung census")
+    if button.count():
+        button.click()
+        page.get_by_text("What this guarantee says").first.wait_for()
+        tool.settle(page)
+
+
+def forget(page: Page) -> None:
+    """The page of own data without a table."""
+    button = page.get_by_role("button", name="Forget the table")
+    if button.count():
+        button.first.click()
+        page.get_by_role("button", name="Practise with the !Kung census").wait_for()
+        tool.settle(page)
+
+
 def check_drawn(visit: Visit) -> None:
     """The page's title, its picture and its guarantee, no error, nothing from outside, nothing to scroll sideways."""
     page, path = visit.page, visit.path
     assert page.locator("h1").first.inner_text() == QUESTIONS[path]
-    practise = page.get_by_role("button", name="Practise with the !Kung census")
-    if path == "your_data" and practise.count():
-        practise.click()
-        page.get_by_text("What this guarantee says").first.wait_for()
-        tool.settle(page)
+    if path == "your_data":
+        practise(page)
     if path != "your_data":
         drawn = page.locator("#deckgl-overlay" if "map" in path else ".js-plotly-plot .main-svg")
         assert drawn.count() > 0
@@ -76,7 +90,7 @@ def check_first_screen(visit: Visit, largest: int, share: float) -> None:
     """Without scrolling one sees the question, epsilon, and at least a share of the picture."""
     page = visit.page
     width, height = page.viewport_size["width"], page.viewport_size["height"]
-    page.locator("h1").first.scroll_into_view_if_needed()
+    page.evaluate("document.querySelector('[data-testid=stMain]').scrollTop = 0")
     title = page.locator("h1").first
     size = float(title.evaluate("each => parseFloat(getComputedStyle(each).fontSize)"))
     assert 16 <= size <= largest
@@ -114,9 +128,7 @@ def test_question_epsilon_and_picture_are_on_the_first_screen_of_a_telephone(pho
     check_first_screen(phone, largest=22, share=0.4)
 
 
-def test_no_rule_of_accessibility_is_broken_in_either_scheme(desk):
-    page = desk.page
-    assert page.title().startswith(next(each.title for each in menu.PAGES if each.file == desk.path))
+def check_both_schemes(page: Page) -> None:
     light = page.evaluate(PAPER)
     assert violations(page) == []
     page.emulate_media(color_scheme="dark")
@@ -125,6 +137,16 @@ def test_no_rule_of_accessibility_is_broken_in_either_scheme(desk):
     assert violations(page) == []
     page.emulate_media(color_scheme="light")
     page.wait_for_function(f"light => {PAPER} === light", arg=light)
+
+
+def test_no_rule_of_accessibility_is_broken_in_either_scheme(desk):
+    page = desk.page
+    assert page.title().startswith(next(each.title for each in menu.PAGES if each.file == desk.path))
+    if desk.path == "your_data":  # without a table, then with one
+        forget(page)
+        check_both_schemes(page)
+        practise(page)
+    check_both_schemes(page)
 
 
 @pytest.mark.parametrize("desk", WITH_PICTURES, indirect=True)

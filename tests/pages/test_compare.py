@@ -5,7 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pages._ui.compare import computed, contenders, front, words
+from pages._ui import session
+from pages._ui.cloaking import computed as cloaking
+from pages._ui.compare import computed, contenders, controls, figures, front, pinned, released, words
+from pages._ui.look import pin
 from pages._ui.model import Model, load_dataset
 from tests.pages.reading import page_text, traces
 
@@ -153,3 +156,59 @@ def test_the_slowest_curve_comes_last_and_says_how_far_it_is():
     np.testing.assert_allclose(done, np.arange(1, 76) / 75)
     need = contenders.read_off(found, float(found.mean[3]))
     assert need == pytest.approx(contenders.CURVE_EPSILONS[3])
+
+
+def test_what_is_pinned_of_the_same_people_with_other_inputs_is_other_data(monkeypatch):
+    heights = contenders.Contest(Model("kung", "EQ", 25.0, 0.3), 1e-5, 10, 6)
+    warned: list[None] = []
+    monkeypatch.setattr(pin, "pinned", lambda page, read: controls.CompareSettings(heights, 1.0))
+    monkeypatch.setattr(pin, "of_other_data", lambda: warned.append(None))
+    assert pinned.find(heights).contest == heights
+    assert not warned
+    assert pinned.find(replace(heights, model=replace(heights.model, dataset="kung_2d"))) is None
+    assert warned
+
+
+@pytest.mark.parametrize("name", contenders.CONTENDERS)
+def test_a_release_of_every_contender_is_drawn_with_its_interval(name):
+    contest = contenders.Contest(Model("toy_1d", "EQ", 1.0, 0.3), 0.01, 6, 5)
+    data, place = load_dataset("toy_1d"), cloaking.scene("toy_1d")
+    found = computed.release(contest, name, 20.0)
+    at = slice(place.records)
+    assert list(found.rows[at]) == list(range(place.records))
+    assert found.values.shape == found.rows.shape
+    assert np.sqrt(np.mean((found.values[at] - place.truth) ** 2)) < 0.2 * data.output_range
+    figure = figures.release(found, place, data, cloaking.nonprivate(contest.model), name)
+    names = {trace.name for trace in figure.data}
+    assert {"private draw", "true data", "non-private fit"} <= names
+    assert ("95 % interval: the curve" in names) == (found.curve is not None)
+    if found.curve is None:
+        assert "It has no interval." in released.caption(found, place, data, name, 20.0)
+        return
+    inside = found.outputs[:, at]
+    assert ((inside[0] <= place.truth) & (place.truth <= inside[1])).mean() > 0.8
+    assert (np.diff(found.curve, axis=0) <= np.diff(found.outputs, axis=0) * (1 + 1e-9)).all()
+
+
+def test_a_clicked_point_moves_epsilon_and_shows_that_mechanism(monkeypatch):
+    moved: dict[str, object] = {}
+    monkeypatch.setattr(session, "move", moved.update)
+    points = {"points": [{"customdata": ["published", 0.5]}]}
+    monkeypatch.setattr(session, "control", {controls.CHART: {"selection": points}}.get)
+    controls.take_point()
+    assert moved == {"epsilon": 0.5, "release_of": "Cloaking as published"}
+    moved.clear()
+    points["points"] = []  # a click beside all points
+    controls.take_point()
+    assert moved == {}
+
+
+def test_the_release_stands_beside_the_curves_and_in_the_link(open_page):
+    app = open_page("compare", compare_dataset="toy_1d", release_of="cloaking", epsilon="2")
+    assert not app.exception
+    assert {"private draw", "true data"} <= set(traces(app, 1))
+    carried = traces(app)["Cloaking"]["customdata"]
+    assert carried[contenders.CURVE_EPSILONS.index(2.0)] == ["cloaking", 2.0]
+    assert "draw number 1, to teach" in "".join(each.value for each in app.caption)
+    app.selectbox(key="release_of").set_value("None").run()
+    assert len(app.get("plotly_chart")) == 1

@@ -17,7 +17,7 @@ from pages._ui.work.jobs import Jobs
 from pages._ui.work.store import Lattice
 from pages._ui.work.tasks import Postponed, WorkStopped
 from pages._ui.work.workers import Workers
-from tests.pages.work import beat, die, fill, number_of_process, refuse, scaled, tell, until_told
+from tests.pages.work import beat, beside, die, fill, number_of_process, refuse, scaled, tell, until_told
 from tests.waiting import PATIENCE, wait_until
 
 V1 = "1" * 16  # a version of the code
@@ -72,6 +72,23 @@ def test_the_least_recently_used_goes_when_there_is_no_room():
     assert jobs.get(scaled, 2.0, given=(row,)).computed
     assert jobs.get(scaled, 9.0, given=(np.zeros(10_000),)).value.shape == (10_000,)
     assert jobs.held <= 25_000
+
+
+def test_results_share_what_they_were_given_and_it_counts_once():
+    jobs = Jobs(room=18_000)
+    row = jobs.get(scaled, 1.0, given=(np.ones(1000),)).value  # 8,000 bytes
+    alone = jobs.held
+    results = [jobs.get(beside, factor, given=(row,)).value for factor in (2.0, 3.0)]
+    assert all(np.shares_memory(row, whole) and not np.shares_memory(row, part) for whole, part, _ in results)
+    assert [new[0] for _, _, new in results] == [2.0, 3.0]
+    assert jobs.held < alone + 2 * 1000
+    for factor in range(4, 50):  # until what was given is gone from the cache, and only results hold it
+        jobs.get(beside, float(factor), given=(row,))
+    assert jobs.get(scaled, 1.0, given=(np.ones(1000),)).computed
+    assert jobs.held <= 18_000
+    jobs.clear()
+    assert jobs.held == 0
+    assert (results[0][0] == 1).all()
 
 
 def test_twenty_visitors_of_a_new_setting_make_one_computation(workers, tmp_path):

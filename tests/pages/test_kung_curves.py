@@ -14,6 +14,7 @@ from dpgp_core.mechanisms import Cloaking, RefinedCloaking
 from pages._ui.cloaking import figures, pipeline, play
 from pages._ui.compare import contenders
 from pages._ui.lengthscale import choice
+from pages._ui.lengthscale import computed as lengthscale
 from pages._ui.look import glossary
 from pages._ui.model import KERNELS, Model, load_dataset
 from tests.pages.reading import page_text, traces
@@ -175,6 +176,6 @@ def test_every_error_without_privacy_says_where_it_is_measured(open_page):
 
 def test_held_out_without_privacy_is_one_number_on_start_compare_and_lengthscale_choice():
     data, model = load_dataset("kung"), Model("kung", "EQ", 25.0, 0.3)
-    scored = choice.score(data, choice.Grid(model, (5.0, 25.0), "trace"))
+    scored = lengthscale.scored(choice.Grid(model, (5.0, 25.0), "trace"))
     errors = scored.scores.rmse(scored.scores.sse)
     assert errors[1] == pytest.approx(contenders.nonprivate(data, model), rel=1e-6)

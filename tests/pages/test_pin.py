@@ -150,6 +150,9 @@ def test_compare_draws_the_pinned_curves_and_errors_beside_the_present_ones(open
     assert list(table[then]) == list(before[next(name for name in before if name.startswith("error ["))])
     assert row(app)["A | B: ε"] == ("2 | 1", "B is 50 % smaller")
     assert row(app)["A | B: without privacy"][1] == "the same"
+    needs, target = row(app)["A | B: ε for the target"]
+    assert needs.split(" | ")[1] == next(each.value for each in app.metric if each.label == "ε for the target")
+    assert target.startswith("error at most")
     fresh = open_page("compare", **link(app))
     assert row(fresh) == row(app)
     assert list(fresh.dataframe[0].value[then]) == list(table[then])

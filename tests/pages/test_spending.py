@@ -3,6 +3,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 import datasets
 from dpgp_core.accounting.gaussian import epsilon_of, noise_multiplier
@@ -62,6 +63,21 @@ def test_what_one_page_shows_counts_on_another_about_the_same_people(open_page):
     said = said_in_sidebar(app.switch_page("../kung_curves.py").run())
     assert "5 separate real releases of the settings seen" in said
     assert "Some of these settings protect outputs only: beside them inputs are public." in said
+
+
+def two_data_sets_of_the_same_women():
+    from dpgp_core.kernels import EQ
+    from dpgp_core.mechanisms import Cloaking
+    from pages._ui.look import spending
+
+    for name in ("kung", "kung_2d", "toy_1d"):
+        spending.spent(name, (name, Cloaking(kernel=EQ(), noise_variance=0.1, epsilon=1.0, delta=0.01).guarantee))
+
+
+def test_totals_are_of_people_not_of_data_sets():
+    said = said_in_sidebar(AppTest.from_function(two_data_sets_of_the_same_women).run())
+    assert said.count("separate real releases of the settings seen") == 1  # by age, and by age and weight; no toy data
+    assert "2 separate real releases of the settings seen" in said
 
 
 def test_a_table_of_three_private_releases_costs_all():

@@ -8,35 +8,76 @@ composition: Dong, Roth & Su 2022, corollary 3.3). In integers, |b_c| <= 2^20 an
 see ``measurement.cells``.
 
 The problem that is solved for B has M columns, one a cell, and is convex as the problem of n columns is: sharing only
-narrows the set of X = B^T B. Bounds and gaps are for strategies that share, and for f as the cells see it.
+narrows the set of X = B^T B. Bounds and gaps are for strategies that share, for f as the cells see it, and for what of
+the covariance stands out from the noise (see ``planning``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..stages import PlannedStage
-from .counts import Counts
-from .filter import CellObserved
-from .grid import CellGrid
+from ...arrays import FloatArray
+from ...gp.exact import check_columns
+from ..models import typical_models
+from ..planning import stage_multipliers
+from ..settings import BayesSettings
+from ..stages import PlannedStage, PlannedStages
+from .counts import Counts, public_counts
+from .filter import CellObserved, cell_models
+from .grid import cells_of
 from .planning import plan_stage
 from .stages import CellSetting, after, intervals, linearised, start
 
-CELLS_PER_SIDE = {1: 90, 2: 20, 3: 8}
+PER_SIDE = {1: 90, 2: 20, 3: 8}
+"""Cells along each side, by the number of sides: finer than where counts have to be measured."""
 
 
-def fine_cells_of(box: Sequence[tuple[float, float]]) -> CellGrid:
-    """Finer cells than where counts cost: 90 along one side, 20 along each of two, 8 along each of three.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BinnedPlan(PlannedStages):
+    """What will be measured of records that share columns. Public, since inputs are.
+
+    Attributes:
+        setting: models on the cells, number of records, range.
+        counts: of the records in the cells.
+    """
+
+    setting: CellSetting
+    counts: Counts
+
+
+def plan_binned(
+    settings: BayesSettings, X: FloatArray, x_box: Sequence[tuple[float, float]], half_range: float
+) -> BinnedPlan:
+    """Public plan of all stages for public inputs X (n, D) in cells.
+
+    Args:
+        settings: models and budget.
+        X: inputs (n, D).
+        x_box: D public (low, high) pairs, D from 1 to 3.
+        half_range: half the public range of the outputs, in model units.
 
     Raises:
-        ValueError: the box has more than 3 sides.
+        ValueError: x_box has more than 3 sides, or not as many as X has columns.
     """
-    return CellGrid(box=tuple(box), per_side=CELLS_PER_SIDE.get(len(box), 2))
+    grid, models = cells_of(x_box, PER_SIDE), settings.models(x_box, half_range)
+    check_columns(grid.centres, X)
+    setting = CellSetting(
+        grid=grid,
+        models=cell_models(models, grid),
+        n=len(X),
+        half_range=half_range,
+        clip=settings.clip,
+        gap=settings.gap,
+    )
+    counts, typical = public_counts(grid, X), replace(setting, models=cell_models(typical_models(models), grid))
+    multipliers = stage_multipliers(settings.noise_multiplier, settings.stages)
+    return BinnedPlan(setting=setting, counts=counts, stages=binned_stages(typical, counts, multipliers))
 
 
-def plan_binned(setting: CellSetting, counts: Counts, multipliers: Sequence[float]) -> tuple[PlannedStage, ...]:
+def binned_stages(setting: CellSetting, counts: Counts, multipliers: Sequence[float]) -> tuple[PlannedStage, ...]:
     """Strategies B (r, M) of all stages from public quantities alone, as if every z were expected.
 
     Args:

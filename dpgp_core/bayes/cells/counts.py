@@ -84,7 +84,12 @@ def counts_given(grid: CellGrid, n: int, B: FloatArray, noise_sd: float, z: Floa
 
 def public_counts(grid: CellGrid, X: FloatArray) -> Counts:
     """The numbers of records in the cells where inputs X (n, D) are public: exact, and free."""
-    return Counts(np.bincount(grid.place(X), minlength=grid.size).astype(float), np.zeros((grid.size, grid.size)))
+    return known_counts(np.bincount(grid.place(X), minlength=grid.size).astype(float))
+
+
+def known_counts(numbers: FloatArray) -> Counts:
+    """Numbers of records (M,) that are public."""
+    return Counts(numbers, np.zeros((len(numbers), len(numbers))))
 
 
 def _root(grid: CellGrid, n: int) -> FloatArray:

@@ -6,7 +6,7 @@ A record is placed by its own input alone, clipped to the box first: nothing is 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,7 +17,8 @@ from ...arrays import FloatArray
 from ...measurement.cell_statistics import NODES
 from ...measurement.cells import Cells
 
-CELLS_PER_SIDE = {1: 45, 2: 12, 3: 8}
+PER_SIDE = {1: 45, 2: 12, 3: 8}
+"""Cells along each side, by the number of sides."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +37,7 @@ class CellGrid:
     per_side: int
 
     def __post_init__(self) -> None:
-        if self.dim not in CELLS_PER_SIDE:
+        if self.dim not in PER_SIDE:
             raise ValueError(f"cells need 1 to 3 input columns, got {self.dim}; leave some out")
         if self.per_side < 2:
             raise ValueError(f"per_side must be at least 2, got {self.per_side}")
@@ -92,13 +93,17 @@ class CellGrid:
         return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, self.dim)
 
 
-def cells_of(box: Sequence[tuple[float, float]]) -> CellGrid:
-    """The usual number of cells for a box: 45 along one side, 12 along each of two, 8 along each of three.
+def cells_of(box: Sequence[tuple[float, float]], per_side: Mapping[int, int] = PER_SIDE) -> CellGrid:
+    """The usual number of cells for a box.
+
+    Args:
+        box: D public (low, high) pairs, D from 1 to 3.
+        per_side: cells along each side, by D.
 
     Raises:
         ValueError: the box has more than 3 sides.
     """
-    return CellGrid(box=tuple(box), per_side=CELLS_PER_SIDE.get(len(box), 2))
+    return CellGrid(box=tuple(box), per_side=per_side.get(len(box), 2))
 
 
 def sides(box: Sequence[tuple[float, float]], share: float) -> list[float]:

@@ -12,8 +12,9 @@ import numpy as np
 
 from ...arrays import FloatArray
 from ...data import Dataset
-from ...measurement.cell_statistics import CellStage, CellStatistics
+from ...measurement.cell_statistics import CellStage, CellStatistics, KnownCounts
 from ...measurement.cells import CellCounts, CellResiduals
+from .counts import known_counts
 from .filter import CellObserved
 from .grid import CellGrid
 from .stages import CellReleased
@@ -105,14 +106,10 @@ def cell_statistics(
         released: counts and their noisy numbers.
         stages: residual sums.
         promise: the guarantee as plain JSON values.
-
-    Raises:
-        TypeError: counts are public.
     """
-    if not isinstance(released.counts, CellCounts):
-        raise TypeError("files hold counts that were measured; where inputs are public, keep the release itself")
+    counts = released.counts
     return CellStatistics(
-        counts=released.counts,
+        counts=counts if isinstance(counts, CellCounts) else KnownCounts(numbers=counts.mean),
         z=released.z,
         stages=tuple(stages),
         n=dataset.n,
@@ -130,7 +127,9 @@ def cell_statistics(
 
 def released_of(statistics: CellStatistics) -> CellReleased:
     """The release as ``stages.cell_posterior`` takes it."""
-    return CellReleased(statistics.counts, statistics.z, tuple(map(_observed, statistics.stages)))
+    known = statistics.counts
+    counts = known if isinstance(known, CellCounts) else known_counts(known.numbers)
+    return CellReleased(counts, statistics.z, tuple(map(_observed, statistics.stages)))
 
 
 def _observed(stage: CellStage) -> CellObserved:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from datasets import hexagons, london_hexes
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
-from pages._ui.cloaking.pipeline import Result
+from pages._ui.cloaking.pipeline import Result, Scene
 from pages._ui.look.maps import Layer
 from pages._ui.look.palette import NOISE_SCALE, PREDICTION_SCALE
 
@@ -31,21 +31,29 @@ def cell_table(result: Result, overlay: bool) -> pd.DataFrame:
     True prices are the medians of ``london_hexes``, and for data of single sales the mean (of ln prices) in each cell.
     """
     outcome, data = result.outcome, result.dataset
-    release, labels = outcome.release, outcome.scene.labels
-    assert labels is not None
-    frame = labels[["cell", "borough", "sales"]].copy()
+    frame = public_cells(outcome.scene)
     truth = np.full(len(frame), np.nan)
     if data.name == london_hexes.NAME:
         truth[: outcome.scene.records] = outcome.scene.truth
     else:
         frame["sales"], truth = _of_sales(data, frame["cell"])
-    # Values are released on the log scale; clipping to the public bounds is post-processing.
-    frame[LAYERS["private"].column] = np.exp(np.clip(release.samples[0], *data.y_bounds)).round(-3)
+    frame[LAYERS["private"].column] = released_prices(outcome.release.samples[0], data)
     frame[LAYERS["noise"].column] = (100 * np.expm1(result.halves.noise)).round(1)
     if overlay:
         frame[LAYERS["fit"].column] = np.exp(outcome.nonprivate).round(-3)
         frame[LAYERS["truth"].column] = np.exp(truth).round()
     return frame
+
+
+def public_cells(scene: Scene) -> pd.DataFrame:
+    """Name, borough and number of sales of each cell."""
+    assert scene.labels is not None
+    return scene.labels[["cell", "borough", "sales"]].copy()
+
+
+def released_prices(values: FloatArray, data: Dataset) -> FloatArray:
+    """Prices of released logarithms (P,); cutting them to the public bounds is post-processing."""
+    return np.exp(np.clip(values, *data.y_bounds)).round(-3)
 
 
 def _of_sales(data: Dataset, cells: pd.Series[str]) -> tuple[NDArray[np.int64], FloatArray]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from datasets import exhibit
+from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
 from dpgp_core.gp.predictive import Predictive
 from dpgp_core.mechanisms import Plan
@@ -12,6 +13,7 @@ from pages._ui.cloaking import pipeline
 from pages._ui.cloaking.pipeline import Halves, Outcome, Result, Scene
 from pages._ui.model import PAPER_DESIGN, Design, Draw, Model
 from pages._ui.work import cached
+from pages._ui.work.jobs import Answer
 
 
 def scene(name: str) -> Scene:
@@ -22,7 +24,7 @@ def scene(name: str) -> Scene:
 def run(model: Model, design: Design, draw: Draw) -> Result:
     """All stages."""
     data, place = cached.dataset(model.dataset), scene(model.dataset)
-    fit = cached.answer("Computing the cloaking matrix C", _fit, model, given=(data, place))
+    fit = _cloaking_matrix(model)
     plan = cached.answer("Designing the noise: λ and M", _plan, model, design, given=(data, place, fit.value))
     stages = (data, place, fit.value, plan.value)
     outcome = cached.answer("Drawing the noise", _outcome, model, design, draw, given=stages, here=True)
@@ -56,10 +58,21 @@ def run(model: Model, design: Design, draw: Draw) -> Result:
     )
 
 
+def nonprivate(model: Model) -> FloatArray:
+    """The fit without noise at every row of the scene (P,), in the output's unit. Not private."""
+    data = cached.dataset(model.dataset)
+    return data.in_data_units(_cloaking_matrix(model).value.C @ data.standardised())
+
+
 def run_published(model: Model, draw: Draw) -> Result:
     """The published method at the same budget and draw: log-det objective, Hall's calibration."""
     hall = replace(draw, calibration="hall", shrinkage=False)
     return run(model, PAPER_DESIGN, hall)
+
+
+def _cloaking_matrix(model: Model) -> Answer[Predictive]:
+    given = (cached.dataset(model.dataset), scene(model.dataset))
+    return cached.answer("Computing the cloaking matrix C", _fit, model, given=given)
 
 
 def _scene(data: Dataset, name: str) -> Scene:

@@ -15,6 +15,9 @@ from pages._ui.look.offers import DropDown
 LAYER = DropDown("map", {kind: layer.title for kind, layer in LAYERS.items()})
 
 
+_WIDE = 260  # px of a drop-down whose longest title is seen whole
+
+
 class MapView(NamedTuple):
     """Which layer of the map, and whether the published method stands beside it."""
 
@@ -24,11 +27,11 @@ class MapView(NamedTuple):
 
 def map_view(show_overlay: bool) -> MapView:
     """Above the map."""
-    left, right = st.columns([3, 2], vertical_alignment="bottom")
-    with left:
-        kind = pick("The map shows", LAYER, [kind for kind, layer in LAYERS.items() if layer.private or show_overlay])
-    with right:
-        beside = switch("Published method beside it", "beside")
+    kinds = [kind for kind, layer in LAYERS.items() if layer.private or show_overlay]
+    with st.container(horizontal=True, vertical_alignment="center", key="map_row"):
+        st.markdown("The map shows", width="content")
+        kind = pick("The map shows", LAYER, kinds, label_visibility="collapsed", width=_WIDE)
+        beside = switch("Published method beside it", "beside", width="content")
     return MapView(kind, beside)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpgp_core.arrays import FloatArray
+from dpgp_core.data import Dataset
 from dpgp_core.linalg.blocks import dense_of
 from pages._ui.cloaking.pipeline import LEVEL, Result
 from pages._ui.look.palette import GUARANTEE, NON_PRIVATE, OTHER, PINNED, PRIVATE, TRUTH, faded
@@ -35,15 +36,7 @@ def curves(result: Result, overlay: bool, other: bool = False, pinned: Result | 
         hidden.update(x=hidden.x.astype(np.float32), y=hidden.y.astype(np.float32), opacity=0, showlegend=False)
         hidden.legendgroup = BANDS
     if overlay:
-        mean = result.outcome.nonprivate[grid]
-        figure.add_scatter(x=x, y=mean, name="non-private fit", line={"color": NON_PRIVATE, "width": 2})
-        figure.add_scatter(
-            x=data.X[:, 0],
-            y=data.y,
-            name="true data",
-            mode="markers",
-            marker={"color": TRUTH, "symbol": "circle-open", "size": 5},
-        )
+        add_truth(figure, data, x, result.outcome.nonprivate[grid])
     for index, sample in enumerate(release.samples):
         figure.add_scatter(
             x=x,
@@ -55,6 +48,23 @@ def curves(result: Result, overlay: bool, other: bool = False, pinned: Result | 
         )
     if pinned is not None:
         _add_pinned(figure, x, pinned.outcome.release.samples[0, grid], pinned.halves.curve[grid])
+    return on_axes(figure, data, x)
+
+
+def add_truth(figure: go.Figure, data: Dataset, x: FloatArray, nonprivate: FloatArray) -> None:
+    """The records, and the fit without noise (P,) at first inputs x (P,). Not private."""
+    figure.add_scatter(x=x, y=nonprivate, name="non-private fit", line={"color": NON_PRIVATE, "width": 2})
+    figure.add_scatter(
+        x=data.X[:, 0],
+        y=data.y,
+        name="true data",
+        mode="markers",
+        marker={"color": TRUTH, "symbol": "circle-open", "size": 5},
+    )
+
+
+def on_axes(figure: go.Figure, data: Dataset, x: FloatArray) -> go.Figure:
+    """Axes that depend on what is public only, and the finish."""
     low, high = data.y_bounds
     figure.update_xaxes(title=axis(data.x_names[0], data.x_units[0]), range=[x[0], x[-1]])
     figure.update_yaxes(

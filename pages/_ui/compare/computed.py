@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from dpgp_core.data import Dataset
-from dpgp_core.evaluation.comparison import Piece
-from pages._ui.compare import contenders, possible
+from dpgp_core.evaluation.sweeping import Piece
+from pages._ui.cloaking import computed as cloaking
+from pages._ui.compare import contenders, possible, released
 from pages._ui.compare.contenders import CONTENDERS, Contest, Curve
 from pages._ui.compare.possible import Possible
+from pages._ui.compare.released import Drawn
 from pages._ui.folds import FOLDS
 from pages._ui.model import Model
 from pages._ui.work import cached, engine
@@ -87,6 +89,13 @@ def nonprivate(model: Model) -> float:
     """Held-out error without privacy, in the output's unit."""
     data = cached.dataset(model.dataset)
     return cached.value("Fitting without privacy", contenders.nonprivate, model, given=(data,))
+
+
+def release(contest: Contest, name: str, epsilon: float) -> Drawn:
+    """One numbered draw of a contender."""
+    given = dataset(contest), cloaking.scene(contest.model.dataset)
+    what = f"Drawing a release of {CONTENDERS[name].title}"
+    return cached.value(what, released.drawn, contenders.concerning(contest, name), name, epsilon, given=given)
 
 
 def limits(contest: Contest) -> Possible:

@@ -11,21 +11,11 @@ import numpy as np
 from datasets import exhibit
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
-from dpgp_core.evaluation.comparison import (
-    Held,
-    Piece,
-    Sweep,
-    epsilon_for_error,
-    epsilon_on_curve,
-    gathered,
-    held_out_errors,
-    hold_out,
-    sweep,
-    sweep_fold,
-    with_epsilon,
-)
+from dpgp_core.evaluation.comparison import Held, held_out_errors, hold_out, with_epsilon
 from dpgp_core.evaluation.cross_validation import held_out_matrices
 from dpgp_core.evaluation.errors import rmse
+from dpgp_core.evaluation.sweeping import Piece, Sweep, gathered, sweep, sweep_fold
+from dpgp_core.evaluation.target import epsilon_for_error, epsilon_on_curve
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import CATALOGUE
 from dpgp_core.mechanisms.base import Mechanism

@@ -7,17 +7,23 @@ from typing import NamedTuple
 import streamlit as st
 
 from datasets import EXHIBITS
-from pages._ui.compare.contenders import Contest
+from pages._ui import session
+from pages._ui.compare.contenders import CONTENDERS, Contest
 from pages._ui.compare.words import Scale
-from pages._ui.look import state
-from pages._ui.look.bound import choice, folded, switch
-from pages._ui.look.offers import of_datasets
+from pages._ui.look import offers, pictures, state
+from pages._ui.look.bound import choice, folded, pick, switch
+from pages._ui.look.offers import DropDown, of_datasets
 from pages._ui.look.sidebar import dataset, delta_fits, model, privacy
 from pages._ui.work import cached
 
 BINS = (3, 4, 6, 10, 20, 30)
 INDUCING = (4, 6, 10, 20, 30, 50)
 DATASET = of_datasets("compare_dataset", (exhibit for exhibit in EXHIBITS.values() if exhibit.cross_validated))
+
+
+CHART = "compare_errors"
+_NONE = "none"
+RELEASE_OF = DropDown("release_of", {_NONE: "None", **{name: entry.title for name, entry in CONTENDERS.items()}})
 
 
 class CompareSettings(NamedTuple):
@@ -59,6 +65,22 @@ def target(nonprivate: float, scale: Scale) -> float:
     shown = usual if asked is None else float(asked)
     state.note(key, asked, None, f"{shown:g}")
     return scale.back(shown)
+
+
+def release_of() -> str | None:
+    """The contender whose release is shown beside the curves; None for none."""
+    with st.sidebar:
+        name = pick("Show one release of", RELEASE_OF, help="Or click a point of its curve.")
+    return None if name == _NONE else name
+
+
+def take_point() -> None:
+    """Callback: of the clicked point of a curve, show the release."""
+    point = pictures.clicked(CHART)
+    if point is not None:
+        name, at = point
+        epsilon = next(option for option in offers.EPSILONS if option == at)
+        session.move({"epsilon": epsilon, RELEASE_OF.key: RELEASE_OF.titles[name]})
 
 
 def asks_for_limits() -> bool:

@@ -1,15 +1,20 @@
-"""Figure of the comparison: error against epsilon, one line a mechanism, with a band over draws."""
+"""Figures of the comparison: error against epsilon, one line a mechanism, with a band over draws; and one release."""
 
 from __future__ import annotations
 
 import numpy as np
 import plotly.graph_objects as go
 
+from dpgp_core.arrays import FloatArray
+from dpgp_core.data import Dataset
+from pages._ui.cloaking.figures import add_truth, on_axes
+from pages._ui.cloaking.pipeline import LEVEL, Scene
 from pages._ui.compare.contenders import CONTENDERS, CURVE_EPSILONS, Contest, Curve
 from pages._ui.compare.pinned import Pinned
+from pages._ui.compare.released import Drawn
 from pages._ui.compare.words import Scale
 from pages._ui.look.palette import BINS, GUARANTEE, NON_PRIVATE, OTHER, PINNED, PRIVATE, TRUTH, faded
-from pages._ui.look.plots import finish
+from pages._ui.look.plots import band, finish
 
 _COLOURS = {"private": PRIVATE, "other": OTHER, "truth": TRUTH, "guarantee": GUARANTEE, "bins": BINS}
 
@@ -35,6 +40,8 @@ def errors(curves: dict[str, Curve], nonprivate: float, epsilon: float, target: 
         figure.add_scatter(
             x=CURVE_EPSILONS, y=scale.show(curve.mean), name=entry.title, mode="lines+markers",
             line=line, marker=_DIAMOND if entry.private_inputs else {"size": 4},
+            customdata=[[name, epsilon] for epsilon in CURVE_EPSILONS],  # for a click
+            unselected={"marker": {"opacity": 1}},
         )  # fmt: skip
     figure.add_hline(y=float(scale.show(nonprivate)), line={"color": NON_PRIVATE, "width": 2})
     figure.add_hline(y=float(scale.show(target)), line={"color": GUARANTEE, "dash": "dot"})
@@ -76,3 +83,18 @@ def with_pinned(figure: go.Figure, pinned: Pinned, contest: Contest, nonprivate:
         yanchor="top", font={"color": PINNED},
     )  # fmt: skip
     return figure
+
+
+def release(found: Drawn, place: Scene, dataset: Dataset, nonprivate: FloatArray, name: str) -> go.Figure:
+    """A draw along the first input with its intervals, over the records and the fit without noise (P,)."""
+    along = found.rows >= place.records
+    x, line, figure = place.X_test[found.rows[along], 0], _line(name), go.Figure()
+    bands = ((found.outputs, 0.12, f"one more {dataset.y_name}"), (found.curve, 0.28, "the curve"))
+    for ends, opacity, of in bands:
+        if ends is not None:
+            low, high = ends[:, along]
+            title = f"{100 * LEVEL:g} % interval: {of}"
+            band(figure, x, (low + high) / 2, (high - low) / 2, line["color"], opacity, title)
+    add_truth(figure, dataset, x, nonprivate[found.rows[along]])
+    figure.add_scatter(x=x, y=found.values[along], name="private draw", mode="lines", line=line | {"width": 2})
+    return on_axes(figure, dataset, x)

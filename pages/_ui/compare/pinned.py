@@ -17,12 +17,16 @@ PAGE = "compare"
 
 
 class Pinned(NamedTuple):
-    """What was pinned: settings, all its curves, and the error without privacy. Errors are not private."""
+    """What was pinned: settings, all its curves, the error without privacy, and the epsilon that each contender needs.
+
+    Errors are not private, nor is what is needed for one.
+    """
 
     contest: Contest
     epsilon: float
     curves: dict[str, Curve]
     nonprivate: float
+    needs: dict[str, float | None]
 
     def moved(self, contest: Contest) -> dict[str, Curve]:
         """Curves that stand elsewhere in another contest."""
@@ -40,38 +44,43 @@ def settings(given: pin.Given) -> CompareSettings:
     return CompareSettings(Contest(given.model(name), draw.delta, int(bins), int(inducing)), draw.epsilon)
 
 
-def find(dataset: str) -> CompareSettings | None:
+def find(contest: Contest) -> CompareSettings | None:
     """The settings that are pinned, if they are of the dataset on screen."""
     chosen = pin.pinned(PAGE, settings)
-    if chosen is not None and chosen.contest.model.dataset != dataset:
+    if chosen is not None and chosen.contest.model.dataset != contest.model.dataset:
         pin.of_other_data()
         return None
     return chosen
 
 
-def run(chosen: CompareSettings) -> Pinned:
-    """Its curves, from the cache where they were on screen before."""
-    curves = {name: computed.curve(chosen.contest, name) for name in CONTENDERS}
-    return Pinned(chosen.contest, chosen.epsilon, curves, computed.nonprivate(chosen.contest.model))
+def run(chosen: CompareSettings, target: float) -> Pinned:
+    """Its curves and what it needs for the present target, from the cache where they were on screen before."""
+    contest = chosen.contest
+    curves = {name: computed.curve(contest, name) for name in CONTENDERS}
+    needs = {name: computed.needed(contest, name, target) for name in CONTENDERS}
+    return Pinned(contest, chosen.epsilon, curves, computed.nonprivate(contest.model), needs)
 
 
-def metrics(pinned: Pinned, curves: dict[str, Curve], nonprivate: float, epsilon: float, scale: Scale) -> list[Metric]:
+def metrics(pinned: Pinned, now: Pinned, target: float, scale: Scale) -> list[Metric]:
     """Pinned and current figures, A | B.
 
     Args:
         pinned: A.
-        curves, nonprivate, epsilon: of B.
+        now: B.
+        target: error that both may have, in the output's unit.
         scale: writes errors.
     """
-    a, b = words.ranking(pinned.curves, pinned.epsilon)[0], words.ranking(curves, epsilon)[0]
+    a, b = (words.ranking(each.curves, each.epsilon)[0] for each in (pinned, now))
     best = a.title if a.name == b.name else f"{a.title} | {b.title}"
-    rows = (("least error", a.error, b.error, best), ("without privacy", pinned.nonprivate, nonprivate, None))
+    rows = (("least error", a.error, b.error, best), ("without privacy", pinned.nonprivate, now.nonprivate, None))
+    needs = [words.least_epsilon(each.needs, each.contest) for each in (pinned, now)]
     return [
-        Metric("A | B: ε", f"{pinned.epsilon:g} | {epsilon:g}", pin.change(pinned.epsilon, epsilon)),
+        Metric("A | B: ε", f"{pinned.epsilon:g} | {now.epsilon:g}", pin.change(pinned.epsilon, now.epsilon)),
         *(
-            Metric(f"A | B: {name}", f"{scale.number(then)} | {scale.shown(now)}", pin.change(then, now), whose)
-            for name, then, now, whose in rows
+            Metric(f"A | B: {name}", f"{scale.number(one)} | {scale.shown(other)}", pin.change(one, other), whose)
+            for name, one, other, whose in rows
         ),
+        Metric("A | B: ε for the target", " | ".join(needs), f"error at most {scale.shown(target)}"),
     ]
 
 

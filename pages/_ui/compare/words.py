@@ -117,7 +117,7 @@ def ranking(curves: dict[str, Curve], epsilon: float) -> list[Ranked]:
 ERRORS_CAPTION = (
     "Expected held-out error of each mechanism against ε; bands hold 80 % of simulated draws. All protect outputs "
     "only but the one with diamonds, the sparse DP-GP, which protects inputs too. The bins are pure ε-DP (δ = 0), "
-    "the others have the δ of the sidebar; the published form is no promise above ε = 1."
+    "the others have the δ of the sidebar; the published form is no promise above ε = 1. Click a point for a release."
 )
 LESSONS = (
     ("As in Smith et al. 2018: δ = 0.01.", {"delta": 0.01}),

@@ -119,7 +119,7 @@ def opened(files: Mapping[str, bytes]) -> Explored:
 
 
 def _check_size(statistics: Statistics | CellStatistics) -> None:
-    """Where inputs are private, the number of records does not matter."""
+    """Over cells the number of records does not matter."""
     dims = len(statistics.x_box)
     n = statistics.per_side**dims if isinstance(statistics, CellStatistics) else len(statistics.X)
     if n > MAX_RECORDS or dims > MAX_INPUTS:

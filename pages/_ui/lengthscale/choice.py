@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import pandas as pd
@@ -11,7 +12,7 @@ from dpgp_core.accounting.gaussian import Method
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.accounting.ledger import Ledger
 from dpgp_core.data import Dataset
-from dpgp_core.evaluation.cross_validation import plan_folds
+from dpgp_core.evaluation.cross_validation import FoldPlan, plan_folds
 from dpgp_core.selection.exponential import MechanismName, SelectionTable, selection_guarantee, selection_table
 from dpgp_core.selection.scores import GridScores, grid_scores, published_sensitivity, sse_sensitivity
 from dpgp_core.strategies.noise_design import ObjectiveName
@@ -29,6 +30,10 @@ class Grid:
     model: Model
     lengthscales: tuple[float, ...]
     objective: ObjectiveName
+
+    def candidate(self, lengthscale: float) -> Model:
+        """The model at one of the candidates."""
+        return replace(self.model, lengthscale=lengthscale)
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,15 +53,20 @@ class Scored:
     published: float
 
 
-def score(dataset: Dataset, grid: Grid) -> Scored:
-    """Cross-validate every candidate once; no epsilon enters."""
-    folds = folds_of(dataset)
-    plans = [
-        plan_folds(
-            replace(grid.model, lengthscale=candidate).build(), dataset.X, folds, grid.model.noise, grid.objective
-        )
-        for candidate in grid.lengthscales
-    ]
+def planned(
+    dataset: Dataset,
+    model: Model,
+    objective: ObjectiveName,
+    *,
+    progress: Callable[[float], None] = lambda fraction: None,
+) -> FoldPlan:
+    """One candidate on every fold; neither an output nor an epsilon enters."""
+    kernel, folds = model.build(), folds_of(dataset)
+    return plan_folds(kernel, dataset.X, folds, model.noise, objective, progress=progress)
+
+
+def scored(dataset: Dataset, plans: Sequence[FoldPlan], _grid: Grid) -> Scored:
+    """Cross-validated errors of the candidates of a grid; no epsilon enters."""
     d = dataset.output_range / dataset.y_scale
     scores = grid_scores(plans, dataset)
     return Scored(

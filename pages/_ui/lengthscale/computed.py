@@ -1,13 +1,54 @@
-"""Scores of lengthscales, from the cache."""
+"""Scores of lengthscales, from the cache, one candidate after the other."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+from dpgp_core.evaluation.cross_validation import FoldPlan
 from pages._ui.lengthscale import choice
 from pages._ui.lengthscale.choice import Grid, Scored
 from pages._ui.work import cached
+from pages._ui.work.ahead import Wish
+
+_LEAST = 2  # candidates between which there is a choice
+
+
+class Grown(NamedTuple):
+    """The candidates that are done, and their scores."""
+
+    grid: Grid
+    scored: Scored
 
 
 def scored(grid: Grid) -> Scored:
     """Cross-validated candidates."""
-    data = cached.dataset(grid.model.dataset)
-    return cached.value("Cross-validating every lengthscale", choice.score, grid, given=(data,))
+    return list(growing(grid))[-1].scored
+
+
+def growing(grid: Grid) -> Iterator[Grown]:
+    """The same of ever more candidates as they are done, from two on; the last is whole."""
+    whole = cached.find(choice.scored, grid)
+    if whole is not None:
+        yield Grown(grid, whole)
+        return
+    data, count = cached.dataset(grid.model.dataset), len(grid.lengthscales)
+    _wish_for_the_last(grid)
+    plans: list[FoldPlan] = []
+    for candidate in grid.lengthscales:
+        doing = f"Cross-validating lengthscales, {len(plans) + 1} of {count}"
+        asked = grid.candidate(candidate), grid.objective
+        plans.append(cached.value(doing, choice.planned, *asked, given=(data,), reports=True))
+        if _LEAST <= len(plans) < count:
+            so_far = replace(grid, lengthscales=grid.lengthscales[: len(plans)])
+            yield Grown(so_far, choice.scored(data, plans, so_far))
+    whole = cached.value("Scoring lengthscales", choice.scored, grid, given=(data, plans), here=True)
+    yield Grown(grid, whole)
+
+
+def _wish_for_the_last(grid: Grid) -> None:
+    """While the page asks for one candidate after the other, an idle process begins at the other end."""
+    given = (cached.dataset(grid.model.dataset),)
+    asked = [(grid.candidate(candidate), grid.objective) for candidate in reversed(grid.lengthscales)]
+    cached.wish(*(Wish(choice.planned, each, given) for each in asked if cached.find(choice.planned, *each) is None))

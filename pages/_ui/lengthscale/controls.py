@@ -14,7 +14,7 @@ from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.selection.exponential import MechanismName
 from pages._ui import session
 from pages._ui.lengthscale.choice import Budgets, Grid
-from pages._ui.look import offers
+from pages._ui.look import offers, pictures
 from pages._ui.look.bound import as_number, choice, folded, pick
 from pages._ui.look.offers import EPSILONS, DropDown, lengthscale_key, of_datasets
 from pages._ui.look.sidebar import dataset, delta_fits, noise_control, privacy
@@ -74,10 +74,10 @@ def choice_settings() -> ChoiceSettings:
 
 def carry_tile() -> None:
     """Callback: the clicked tile's lengthscale and epsilon become the state of the other pages."""
-    points = session.control("tiles")["selection"]["points"]
-    if not points or "customdata" not in points[0]:
+    tile = pictures.clicked("tiles")
+    if tile is None:
         return
-    lengthscale, epsilon = points[0]["customdata"]
+    lengthscale, epsilon = tile
     name = DATASET.value(session.control(DATASET.key))
     taken = {lengthscale_key(exhibit(name)): f"{lengthscale:g}"}
     if epsilon in EPSILONS:

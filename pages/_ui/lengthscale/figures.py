@@ -15,8 +15,13 @@ from pages._ui.look.palette import GUARANTEE, NON_PRIVATE, PREDICTION_SCALE, PRI
 from pages._ui.look.plots import finish
 
 
-def tiles(table: SelectionTable, grid: Grid, budgets: Budgets, unit: str, y_unit: str) -> go.Figure:
-    """Probability of each lengthscale (rows) at each regression epsilon (columns). Tiles can be clicked."""
+def tiles(
+    table: SelectionTable, grid: Grid, budgets: Budgets, unit: str, y_unit: str, rows_in_all: int | None = None
+) -> go.Figure:
+    """Probability of each lengthscale (rows) at each regression epsilon (columns). Tiles can be clicked.
+
+    ``rows_in_all`` leaves room for rows that are still to come.
+    """
     columns, rows = [label(e) for e in table.epsilons], [f"{row:g}" for row in grid.lengthscales]
     hover = [
         [
@@ -50,7 +55,8 @@ def tiles(table: SelectionTable, grid: Grid, budgets: Budgets, unit: str, y_unit
     chosen = columns.index(label(budgets.regression))
     figure.add_vrect(x0=chosen - 0.5, x1=chosen + 0.5, line={"color": PRIVATE, "width": 3}, fillcolor="rgba(0,0,0,0)")
     figure.update_xaxes(title="regression ε: less private → more private", type="category", constrain="domain")
-    figure.update_yaxes(title=f"lengthscale [{unit}]", type="category")
+    height = len(rows) if rows_in_all is None else rows_in_all
+    figure.update_yaxes(title=f"lengthscale [{unit}]", type="category", range=[-0.5, height - 0.5])
     return finish(figure, 430)
 
 

@@ -21,7 +21,7 @@ from pages._ui.look.metric import Metric
 
 TEACHING_NOTE = (
     "The noise on this page comes from a numbered draw so that a link shows the same picture to everyone. "
-    "A real release takes its seed from the operating system and keeps it secret."
+    "A real release has exact noise from the operating system, which nobody can draw again, whoever made it included."
 )
 
 
@@ -113,21 +113,6 @@ def table(frame: pd.DataFrame, key: str, note: str = "") -> None:
         key=f"csv_{key}",
         icon=":material/download:",
     )
-
-
-def colours() -> None:
-    """What the colours mean, on every page the same."""
-    marks = "".join(
-        f'<span><span aria-hidden="true" class="swatch" style="background:{colour}"></span>{meaning}</span> '
-        for colour, meaning in palette.MEANINGS
-    )
-    st.html(f'<p class="colours">Colours: {marks}</p>')
-
-
-def page_cards(rows: Sequence[tuple[str, str]]) -> None:
-    """Links to the other pages, each with the question it answers. They keep the state in the address."""
-    for page, question in rows:
-        st.page_link(f"../{page}.py", label=question, icon=":material/arrow_forward:")
 
 
 def steps(rows: Sequence[tuple[str, str]]) -> None:

@@ -55,11 +55,13 @@ def hexagon_map(
             session.move({_HEXAGON: maps.names(cells)[clicked[0]["cell"]]})
 
     alt = f"Map of London hexagons coloured by {layer.title.lower()} [{layer.unit}]."
-    with st.container(key=f"fitted_{key}"):
-        around = cached.value("Drawing the boroughs", decks.boroughs) if boroughs else None
-        deck = decks.deck(cells, layer, kind, around, picked)
-        st.pydeck_chart(deck, height=decks.HEIGHT, on_select=on_click, key=key, alt=alt)
-    st.html(maps.legend(layer))
+    with st.container(key=f"framed_{key}"):  # where there is room, the legend stands beside the map
+        with st.container(key=f"fitted_{key}"):
+            around = cached.value("Drawing the boroughs", decks.boroughs) if boroughs else None
+            deck = decks.deck(cells, layer, kind, around, picked)
+            st.pydeck_chart(deck, height=decks.HEIGHT, on_select=on_click, key=key, alt=alt)
+        with st.container(key=f"legend_{key}"):
+            st.html(maps.legend(layer))
     _caption(key, alt, lambda: cells)
 
 
@@ -85,3 +87,9 @@ def pick_hexagon(cells: pd.DataFrame) -> str | None:
 def clickable(figure: go.Figure, key: str, alt: str, on_click: Callable[[], None]) -> None:
     """A chart whose points can be clicked; the callback reads them from the session under ``key``."""
     _plot(figure, key, alt, on_select=on_click, selection_mode="points")
+
+
+def clicked(key: str) -> list[Any] | None:
+    """What the clicked point of such a chart carries as its customdata; None if nothing with any was clicked."""
+    points = session.control(key)["selection"]["points"]
+    return points[0].get("customdata") if points else None

@@ -16,10 +16,8 @@ from pages._ui.look.offers import LAST_DRAW, DropDown
 from pages._ui.model import Draw, Model, ReleaseSettings, chosen_design
 
 PIN = state.PIN
-_OWN = (PIN, "tour", "lesson", "overlay", "limits")  # no part of what is compared
+_OWN = (PIN, "tour", "lesson", "overlay", "limits", "release_of")  # no part of what is compared
 _NAMES = {"epsilon": "ε", "delta": "δ"}
-
-_TWICE = 2.0  # from here on a factor says more than a percentage
 
 T = TypeVar("T")
 Value = TypeVar("Value", bound=str)
@@ -147,7 +145,7 @@ def differences() -> str:
 
 def change(a: float, b: float) -> str:
     """How much larger or smaller B is than A."""
-    if max(a, b) > _TWICE * min(a, b):
+    if max(a, b) > text.TWICE * min(a, b):
         return f"B is {text.number(b / a)} times A"
     return "the same" if a == b else f"B is {text.percent(abs(b / a - 1))} {'larger' if b > a else 'smaller'}"
 

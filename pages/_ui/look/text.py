@@ -37,6 +37,9 @@ def percent(share: float) -> str:
     return f"{number(100 * share)} %"
 
 
+TWICE = 2.0  # from here on a factor says more than a percentage
+
+
 def relative(log_change: float) -> float:
     """A change of a log price as a share of the price, exp(x) - 1."""
     return math.expm1(min(log_change, 20.0))
@@ -44,7 +47,7 @@ def relative(log_change: float) -> float:
 
 def factor_of(log_change: float) -> str:
     """A change of a log price: up to doubling as a percentage of the price, exp(x) - 1; beyond as a factor, exp(x)."""
-    if log_change > math.log(2):
+    if log_change > math.log(TWICE):
         return f"a factor of {number(math.exp(min(log_change, 20.0)))}"
     return percent(relative(log_change))
 

@@ -65,8 +65,8 @@ def bind_to_browsers(owners: Owners = OWNERS) -> None:
         delete(self, file_id)
         owners.forget(file_id)
 
-    MemoryMediaFileStorage.load_and_get_id = noting  # type: ignore[method-assign]
-    MemoryMediaFileStorage.delete_file = forgetting  # type: ignore[method-assign]
+    storage: Any = MemoryMediaFileStorage  # streamlit has no hook: the class itself, so that every instance is bound
+    storage.load_and_get_id, storage.delete_file = noting, forgetting
 
 
 def _asking() -> set[str | None]:

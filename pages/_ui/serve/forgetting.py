@@ -7,10 +7,14 @@ that also hold something else; large blocks are given back to the system, which 
 from __future__ import annotations
 
 import asyncio
+import asyncio.selector_events
 import ctypes
 import gc
+import multiprocessing.connection
+import os
 import sys
 import threading
+import time
 from contextlib import suppress
 from typing import Any
 
@@ -23,6 +27,7 @@ if sys.platform != "win32":
     import resource
 
 LOOK_SECONDS = 5.0  # how often sessions that have ended are looked for
+COLLECT_SECONDS = 30.0  # how often garbage is collected: streamlit would stop all pages for it at the end of each run
 _BLOCK_BYTES = 64 * 1024
 _MMAP_THRESHOLD = -3  # of glibc's mallopt
 _TRIM_THRESHOLD = -1
@@ -38,12 +43,24 @@ def keep_off_the_disk() -> None:
 
 
 def give_back_large_blocks() -> None:
-    """Have every freed block overwritten, and those of some size returned to the system at once."""
+    """Have every freed block overwritten, and those of some size returned to the system at once.
+
+    The C library then fills new blocks too, so nobody may ask for much more than arrives: a pipe between processes asks
+    for all that is left of a message at every read of 64 kB, which for 20 MB would fill 3 GB.
+    """
+    _read_at_most(_BLOCK_BYTES)
     with suppress(OSError, AttributeError):  # another C library
         library = ctypes.CDLL(None)
         library.mallopt(_MMAP_THRESHOLD, _BLOCK_BYTES)
         library.mallopt(_TRIM_THRESHOLD, _BLOCK_BYTES)
         library.mallopt(_PERTURB, 255)
+
+
+def _read_at_most(size: int) -> None:
+    pipes: Any = multiprocessing.connection.Connection
+    pipes._recv.__defaults__ = (lambda handle, wanted: os.read(handle, min(wanted, size)),)
+    sockets: Any = asyncio.selector_events
+    sockets._SelectorSocketTransport.max_size = size
 
 
 def give_back() -> None:
@@ -66,16 +83,17 @@ async def forget_ended_sessions() -> None:
 
     Streamlit itself looks for them only when the next visitor comes or goes.
     """
-    again = False
+    again, collected = False, time.monotonic()
     while True:
         await asyncio.sleep(LOOK_SECONDS)
         if Runtime.exists() and _end_expired():
             _FORGOTTEN.set()
         now = _FORGOTTEN.is_set()
         _FORGOTTEN.clear()
-        if now or again:  # once more when the threads of a session have ended
+        if now or again or time.monotonic() > collected + COLLECT_SECONDS:
             await asyncio.to_thread(give_back)
-        again = now
+            collected = time.monotonic()
+        again = now  # once more when the threads of a session have ended
 
 
 def _end_expired() -> int:

@@ -22,7 +22,6 @@ from pages._ui.model import Draw
 from pages._ui.start.meaning import Family
 
 TELLING = 0.01  # share of the people whom a release speaks most against
-_TWICE = 2.0  # from here on a factor says more than a percentage
 CLOSE = 1.25  # times the error without privacy: what a recommendation asks for
 _TICKS = (0.1, 0.3, 1, 3, 10, 30, 100)
 _HEIGHT = 340
@@ -123,7 +122,7 @@ def recommendation(draw: Draw, found: Moved, cost: Cost) -> str:
 
 
 def _compared(ratio: float) -> str:
-    if ratio > _TWICE:
+    if ratio > text.TWICE:
         return f"{text.number(ratio)} times that"
     return f"{text.percent(abs(ratio - 1))} {'more' if ratio >= 1 else 'less'} than"
 

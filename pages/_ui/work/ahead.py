@@ -89,5 +89,5 @@ class Ahead:
         return self._jobs.workers is not None and self._jobs.workers.has_room()
 
     def _give_way(self, fraction: float, expected: float | None, crowded: bool) -> None:
-        if self._ended or (self._jobs.workers is not None and self._jobs.workers.has_queue()):
+        if self._ended or crowded:
             raise _GivenUp

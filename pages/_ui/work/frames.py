@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 Frames = list[bytes]
 
 
@@ -18,12 +20,21 @@ class Handed:
 
 
 def packed(function: Callable[..., Any], args: tuple[Any, ...] | Handed, **options: Any) -> Frames:
-    """What ``function(*args, **options)`` returns."""
+    """What ``function(*args, **options)`` returns; an array that came out of a frame goes back as that frame."""
     if isinstance(args, Handed):
         args = args.args
     arrays: list[pickle.PickleBuffer] = []
     rest = pickle.dumps(function(*args, **options), protocol=5, buffer_callback=arrays.append)
-    return [rest, *(bytes(array.raw()) for array in arrays)]
+    return [rest, *map(_frame, arrays)]
+
+
+def _frame(array: pickle.PickleBuffer) -> bytes:
+    with array.raw() as content:
+        owner: Any = content.obj
+        while isinstance(owner, np.ndarray):
+            owner = owner.base
+        # bytes never change, so whoever looks at all of them may share them
+        return owner if isinstance(owner, bytes) and len(owner) == content.nbytes else bytes(content)
 
 
 def unpack(frames: Frames) -> Any:

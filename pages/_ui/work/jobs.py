@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Any, Generic, NamedTuple, TypeVar, cast
@@ -15,6 +15,8 @@ from pages._ui.work.tasks import Tasks, Waiting, Work
 from pages._ui.work.workers import Workers
 
 T = TypeVar("T")
+Parts = dict[Hashable, int]
+"""Bytes of each part of a result; of parts that several results share, the same key."""
 
 
 class Answer(NamedTuple, Generic[T]):
@@ -45,7 +47,9 @@ class Jobs:
     private: Workers | None = None
     lattice: Lattice | None = None
     owner: Callable[[], Hashable | None] = lambda: None
-    _kept: OrderedDict[Hashable, tuple[Any, int]] = field(default_factory=OrderedDict, init=False)
+    _kept: OrderedDict[Hashable, tuple[Any, Parts]] = field(default_factory=OrderedDict, init=False)
+    _uses: Counter[Hashable] = field(default_factory=Counter, init=False)  # of parts, by results that are kept
+    _held: int = field(default=0, init=False)
     _tasks: Tasks = field(default_factory=Tasks, init=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
 
@@ -73,7 +77,8 @@ class Jobs:
             return Answer(found[0], False, time.perf_counter() - start)
 
         def keep(frames: Frames) -> T:
-            return cast(T, self._keep(key, unpack(frames), sum(map(len, frames))))
+            parts: Parts = {id(frame): len(frame) for frame in frames[1:]}  # arrays, which hold their frames
+            return cast(T, self._keep(key, unpack(frames), {key: len(frames[0]), **parts}))
 
         work = Work(function=function, args=(*given, *settings), reports=reports, owner=self.owner(), keep=keep)
         value = keep(self._compute(self.workers, key, work, waiting, here))
@@ -92,7 +97,7 @@ class Jobs:
                 self._kept.move_to_end(key)
                 return (self._kept[key][0],)
         if self.lattice is not None and (saved := self.lattice.load(key)) is not None:
-            return (self._keep(key, *saved),)
+            return (self._keep(key, saved.value, {key: saved.size}),)
         return None
 
     def once(self, function: Callable[..., T], *args: Any, reports: bool = False, waiting: Waiting | None = None) -> T:
@@ -106,14 +111,15 @@ class Jobs:
 
     @property
     def held(self) -> int:
-        """Bytes in the cache."""
+        """Bytes in the cache; what several results share counts once."""
         with self._lock:
-            return sum(size for _, size in self._kept.values())
+            return self._held
 
     def clear(self) -> None:
         """Forget every result."""
         with self._lock:
-            self._kept.clear()
+            while self._kept:
+                self._drop()
 
     def _compute(
         self, workers: Workers | None, key: Hashable, work: Work, waiting: Waiting | None, here: bool = False
@@ -122,17 +128,26 @@ class Jobs:
             return packed(work.function, work.args, **({"progress": lambda fraction: None} if work.reports else {}))
         return self._tasks.done(workers, key, work, waiting)
 
-    def _keep(self, key: Hashable, value: Any, size: int) -> Any:
+    def _keep(self, key: Hashable, value: Any, parts: Parts) -> Any:
         with self._lock:
             if key in self._kept:
                 return self._kept[key][0]
-            if size <= self.room:
-                self._kept[key] = (value, size)
-                held = sum(each for _, each in self._kept.values())
-                while held > self.room:
-                    _, (_, freed) = self._kept.popitem(last=False)
-                    held -= freed
+            if sum(parts.values()) <= self.room:
+                self._kept[key] = (value, parts)
+                self._held += sum(size for part, size in parts.items() if not self._uses[part])
+                self._uses.update(parts.keys())
+                while self._held > self.room:
+                    self._drop()
         return value
+
+    def _drop(self) -> None:
+        """Forget the result that was asked for least recently."""
+        _, (_, parts) = self._kept.popitem(last=False)
+        self._uses.subtract(parts.keys())
+        for part in parts:
+            if not self._uses[part]:
+                self._held -= parts[part]
+                del self._uses[part]
 
 
 def _key(function: Callable[..., Any], settings: tuple[Hashable, ...]) -> Hashable:

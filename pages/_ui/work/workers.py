@@ -119,11 +119,6 @@ class Workers:
         with self._lock:
             return not self._turns.waiting and len(self._turns.running) < self._turns.places
 
-    def has_queue(self) -> bool:
-        """Whether a task waits for a process."""
-        with self._lock:
-            return any(not turn.done() for turn in self._turns.waiting)
-
     def stop(self) -> None:
         """Stop everything that is running."""
         self._pool.stop()

@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpgp_core.measurement.cell_statistics import CellStage, CellStatistics
+from dpgp_core.measurement.cell_statistics import CellStage, CellStatistics, KnownCounts
 from dpgp_core.measurement.cells import CellCounts, CellResiduals
 
 WHOLE = np.full(4, 2.0)
@@ -53,3 +53,17 @@ def test_a_stage_of_another_length_is_named(stage):
         replace(stage, z=np.zeros(3))
     with pytest.raises(ValueError, match="g must be 12 finite numbers"):
         replace(stage, g=np.full(12, np.inf))
+
+
+def test_public_counts_are_whole_numbers_that_add_up(statistics):
+    known = replace(statistics, counts=KnownCounts(numbers=np.array([5.0, 0, 3, 4])), z=np.zeros(0))
+    assert known.n == 12
+    with pytest.raises(ValueError, match="the counts must add up to 13 records, not 12"):
+        replace(known, n=13)
+    with pytest.raises(ValueError, match="z must be 0 finite numbers"):
+        replace(known, z=np.ones(2))
+    with pytest.raises(ValueError, match="every strategy must have 4 columns"):
+        replace(known, counts=KnownCounts(numbers=np.array([12.0])))
+    for numbers in ([1.5, 2.5], [-1.0, 3.0], [np.inf, 1.0]):
+        with pytest.raises(ValueError, match="numbers"):
+            KnownCounts(numbers=np.array(numbers))

@@ -1,10 +1,11 @@
 import io
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from dpgp_core.measurement.cell_statistics import CellStage, CellStatistics
+from dpgp_core.measurement.cell_statistics import CellStage, CellStatistics, KnownCounts
 from dpgp_core.measurement.cell_statistics_file import cell_statistics_from_files, cell_statistics_to_files
 from dpgp_core.measurement.cells import CellCounts, CellResiduals
 from dpgp_core.measurement.described_arrays import pack
@@ -121,4 +122,28 @@ def test_what_no_release_can_have_is_refused_though_the_digest_fits(files, edit,
     edit(arrays, card)
     card.pop("sha256")
     with pytest.raises(ValueError, match=message):
+        cell_statistics_from_files(*pack(card, arrays))
+
+
+@pytest.fixture
+def known(statistics):
+    """The same where inputs are public: 50 records, all in three cells."""
+    return replace(statistics, counts=KnownCounts(numbers=np.array([20.0, 0, 0, 25, 0, 0, 0, 5, 0])), z=np.zeros(0))
+
+
+def test_counts_that_are_public_come_back(known):
+    card, npz = cell_statistics_to_files(known)
+    found = cell_statistics_from_files(json.loads(json.dumps(card)), npz)
+    np.testing.assert_array_equal(found.counts.numbers, known.counts.numbers)
+    assert found.z.shape == (0,)
+    assert cell_statistics_to_files(found) == (card, npz)
+
+
+def test_counts_that_no_table_can_have_are_refused(known):
+    card, npz = cell_statistics_to_files(known)
+    with np.load(io.BytesIO(npz)) as archive:
+        arrays = {name: archive[name].copy() for name in archive.files}
+    arrays["N"][0] += 1
+    card.pop("sha256")
+    with pytest.raises(ValueError, match="the counts must add up to 50 records, not 51"):
         cell_statistics_from_files(*pack(card, arrays))

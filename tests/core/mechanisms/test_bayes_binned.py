@@ -1,5 +1,7 @@
 """Bayes cloaking of records that share columns by public cells."""
 
+import io
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -8,6 +10,7 @@ import pytest
 from dpgp_core.bayes.cells.counts import public_counts
 from dpgp_core.bayes.cells.stages import cell_mixture, cell_posterior, run_cells
 from dpgp_core.bayes.planning import stage_multipliers
+from dpgp_core.measurement.cell_statistics_file import cell_statistics_from_files, cell_statistics_to_files
 from dpgp_core.measurement.measurement import STEPS
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
 
@@ -52,7 +55,7 @@ class Both:
 def shift(mechanism, plan, one, other):
     reader = Both(one, other, plan.setting.grid)
     strategies = [stage.strategy.B for stage in plan.stages]
-    run_cells(plan.setting, plan.public, stage_multipliers(mechanism.noise_multiplier, 3), reader, strategies)
+    run_cells(plan.setting, plan.counts, stage_multipliers(mechanism.noise_multiplier, 3), reader, strategies)
     assert len(reader.squares) == 3
     return float(np.sqrt(sum(reader.squares)))
 
@@ -93,9 +96,9 @@ def test_a_plan_knows_counts_and_no_output(mechanism, plan, data):
     again = mechanism.plan_for(replace(data, y=np.full(12, 1e300)), X_TEST)
     for one, other in zip(plan.stages, again.stages, strict=True):
         np.testing.assert_array_equal(one.strategy.B, other.strategy.B)
-    np.testing.assert_array_equal(plan.public.mean, public_counts(plan.setting.grid, data.X).mean)
-    assert plan.public.mean.sum() == 12
-    assert not plan.public.covariance.any()
+    np.testing.assert_array_equal(plan.counts.mean, public_counts(plan.setting.grid, data.X).mean)
+    assert plan.counts.mean.sum() == 12
+    assert not plan.counts.covariance.any()
     moved = replace(data, X=data.X[::-1] * 0.5)
     with pytest.raises(ValueError, match="the plan is for other records"):
         mechanism.measure(plan, moved, X_TEST)
@@ -104,11 +107,35 @@ def test_a_plan_knows_counts_and_no_output(mechanism, plan, data):
 def test_what_is_released_says_what_the_release_says(mechanism, plan, data):
     """The public numbers alone give the curve again: anything read from them is free."""
     release = mechanism.measure(plan, data, X_TEST)
-    assert release.statistics == ()
     mixture = cell_mixture(plan.setting.models, cell_posterior(plan.setting, release.cells[0]), X_TEST)
     np.testing.assert_allclose(mixture.mean, release.uncertainty.prediction.mean, rtol=1e-9)
     other = mechanism.measure(plan, data, X_TEST)
     assert (other.samples != release.samples).any()
+
+
+def test_a_file_of_it_holds_counts_and_no_input_and_gives_the_values_again(mechanism, plan, data):
+    release = mechanism.measure(plan, data, X_TEST)
+    card, npz = cell_statistics_to_files(release.statistics[0])
+    found = cell_statistics_from_files(json.loads(json.dumps(card)), npz)
+    np.testing.assert_array_equal(found.counts.numbers, plan.counts.mean)
+    np.testing.assert_allclose(mechanism.reread(found, X_TEST), release.samples[0], rtol=1e-9)
+    with np.load(io.BytesIO(npz)) as archive:
+        assert set(archive.files) == {
+            "N",
+            *(f"{name}_{i}" for name in ("B", "z", "low", "high", "g") for i in (1, 2, 3)),
+        }
+
+
+def test_many_records_share_columns_unless_another_way_was_asked_for():
+    few, many = 5000, 5001
+    asked = {"epsilon": 1.0, "delta": 0.01}
+    usual = BayesCloaking(**asked)
+    assert usual.shares_columns(many, 2)
+    assert not usual.shares_columns(few, 2)
+    assert not usual.shares_columns(many, 4)  # cells have 1 to 3 inputs
+    assert BayesCloaking(**asked, binned=True).shares_columns(10, 1)
+    for other in ({"binned": False}, {"targets": "both"}, {"weights": (1.0,)}, {"protects": "inputs and outputs"}):
+        assert not BayesCloaking(**asked, **other).shares_columns(many, 2)
 
 
 def test_teaching_draws_follow_the_generator(mechanism, plan, data):
@@ -141,6 +168,6 @@ def test_much_data_and_budget_find_the_curve(make_dataset):
     rng = np.random.default_rng(3)
     X = 10 * rng.beta(2, 2, (20_000, 1))
     data = make_dataset(X=X, y=1 + np.sin(X[:, 0]) + 0.3 * rng.standard_normal(20_000))
-    mechanism = BayesCloaking(epsilon=20.0, delta=0.01, binned=True, stages=2, gap=0.1)
+    mechanism = BayesCloaking(epsilon=20.0, delta=0.01, stages=2, gap=0.1)
     release = mechanism.release(data, X_TEST, np.random.default_rng(0))
     assert np.abs(release.samples - (1 + np.sin(X_TEST[:, 0]))).max() < 0.08

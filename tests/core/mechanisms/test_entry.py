@@ -22,6 +22,12 @@ def test_names_of_kernels_make_them():
         assert kernel.__name__ == name
 
 
+def test_bayes_cloaking_takes_millions_of_rows_where_they_share_cells():
+    bayes = CATALOGUE["bayes"]
+    assert [bayes.rows_for(inputs) for inputs in (1, 3, 4)] == [ANY_ROWS, ANY_ROWS, EXACT_ROWS]
+    assert CATALOGUE["inducing"].rows_for(1) == CATALOGUE["inducing"].rows_for(10) == EXACT_ROWS
+
+
 def test_ids_fit_into_addresses_and_every_limit_of_rows_is_one_of_three():
     for name, entry in CATALOGUE.items():
         assert re.fullmatch("[a-z_]+", name)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import get_type_hints
 
 import numpy as np
 import pytest
@@ -11,7 +12,8 @@ from dpgp_core.accounting.ledger import BudgetExceeded, Ledger
 from dpgp_core.accounting.posterior_epsilon import posterior_sampling_epsilon
 from dpgp_core.gp.exact import posterior
 from dpgp_core.kernels import EQ, Matern12, Matern32
-from dpgp_core.mechanisms import PosteriorSampling
+from dpgp_core.mechanisms import PathRelease, PosteriorSampling
+from dpgp_core.mechanisms.base import NotPrivate
 
 MODEL = {"kernel": Matern12(lengthscale=2.0), "r": 2.0, "sigma": 0.8, "delta": 0.01}
 PUBLIC = {"n": 12, "x_box": ((0.0, 10.0),)}
@@ -116,6 +118,9 @@ def test_spread_depends_on_the_inputs_and_is_therefore_private(make_dataset):
     data, mechanism = make_dataset(), PosteriorSampling(**MODEL, **PUBLIC)
     one, other = (mechanism.release(make_dataset(X=X), X_TEST, np.random.default_rng(1)) for X in (data.X, data.X / 3))
     assert not np.allclose(one.noise_factor, other.noise_factor)
+    assert not np.allclose(one.noise_sd, other.noise_sd)
+    for spread in (PathRelease.noise_sd.fget, PathRelease.noise_covariance):
+        assert get_type_hints(spread)["return"] is NotPrivate
 
 
 def test_an_empty_budget_is_stated_as_the_least_one():

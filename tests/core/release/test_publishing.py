@@ -113,7 +113,7 @@ def test_too_many_rows_are_refused_twice(make_spec, make_table, read):
     with pytest.raises(ValueError, match="more than 5000 rows, the limit"):
         read_table(io.BytesIO(make_table(0, 5001)), inducing)
     data = read(sparse, n=5001)
-    with pytest.raises(ValueError, match="'inducing' takes at most 5000 rows, got 5001; use 'sparse'"):
+    with pytest.raises(ValueError, match="'inducing' takes at most 5000 rows of 1 inputs, got 5001; use 'sparse'"):
         publish(inducing, data)
 
 

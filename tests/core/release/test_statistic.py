@@ -21,6 +21,16 @@ def test_values_follow_from_the_files_alone(make_spec, make_table, name, cells):
     assert (np.abs(np.clip(values, *spec.y_bounds) - published.values) <= published.step).all()
 
 
+def test_of_many_rows_a_file_holds_their_counts_and_gives_the_values(make_spec, make_table):
+    spec = replace(make_spec(), mechanism="bayes", cells=None, delta=1e-6)
+    data = read_table(io.BytesIO(make_table(n=6000)), spec)
+    published = publish(spec, data)
+    about, files = statistic_files(published.statistics)
+    assert (about["records"], about["counts"]) == (6000, {"known": "inputs are public"})
+    values = remapped(spec.built, about, files, spec.points(), without_outputs(spec, data.X))
+    assert (np.abs(np.clip(values, *spec.y_bounds) - published.values) <= published.step).all()
+
+
 def test_a_missing_or_damaged_file_is_a_sentence(make_spec, make_table):
     spec = replace(make_spec(), mechanism="cloaking", cells=None)
     published = publish(spec, read_table(io.BytesIO(make_table()), spec))

@@ -3,10 +3,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpgp_core.bayes.cells.binned import fine_cells_of, plan_binned
+from dpgp_core.bayes.cells.binned import PER_SIDE, binned_stages
 from dpgp_core.bayes.cells.counts import public_counts
 from dpgp_core.bayes.cells.filter import cell_models
-from dpgp_core.bayes.cells.grid import CellGrid
+from dpgp_core.bayes.cells.grid import CellGrid, cells_of
 from dpgp_core.bayes.cells.stages import CellSetting, start
 from dpgp_core.bayes.models import auto_models, typical_models
 from dpgp_core.bayes.planning import stage_multipliers
@@ -26,7 +26,7 @@ MULTIPLIERS = stage_multipliers(0.4, 3)
 
 @pytest.fixture(scope="module")
 def planned():
-    return plan_binned(SETTING, COUNTS, MULTIPLIERS)
+    return binned_stages(SETTING, COUNTS, MULTIPLIERS)
 
 
 def test_stages_are_certified_and_each_leaves_less_to_do(planned):
@@ -38,7 +38,7 @@ def test_stages_are_certified_and_each_leaves_less_to_do(planned):
 
 def test_more_records_in_the_same_places_are_predicted_better(planned):
     crowd = COUNTS._replace(mean=100 * COUNTS.mean)
-    many = plan_binned(replace(SETTING, n=40_000), crowd, MULTIPLIERS)
+    many = binned_stages(replace(SETTING, n=40_000), crowd, MULTIPLIERS)
     assert all(a.strategy.risk < 0.8 * b.strategy.risk for a, b in zip(many, planned, strict=True))
 
 
@@ -50,10 +50,10 @@ def test_public_counts_are_exact_and_empty_cells_say_nothing():
     state = start(SETTING, counts, np.zeros(0)).states[0]
     k = len(state.mean) - CELLS.size
     np.testing.assert_array_equal(state.covariance.diagonal()[k:] > 0, counts.mean > 0)
-    assert all(np.isfinite(stage.strategy.B).all() for stage in plan_binned(SETTING, counts, MULTIPLIERS[:2]))
+    assert all(np.isfinite(stage.strategy.B).all() for stage in binned_stages(SETTING, counts, MULTIPLIERS[:2]))
 
 
 def test_cells_are_finer_than_where_counts_cost():
-    assert [fine_cells_of([(0.0, 1.0)] * dim).size for dim in (1, 2, 3)] == [90, 400, 512]
+    assert [cells_of([(0.0, 1.0)] * dim, PER_SIDE).size for dim in (1, 2, 3)] == [90, 400, 512]
     with pytest.raises(ValueError, match="1 to 3 input columns"):
-        fine_cells_of([(0.0, 1.0)] * 4)
+        cells_of([(0.0, 1.0)] * 4, PER_SIDE)

@@ -1,0 +1,117 @@
+"""Releases of two neighbours for ``null_space``: as made at first, of the library, and all numbers in zips."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from benchmarks.audit_releases import Pair, neighbours, values_in
+from dpgp_core.arrays import FloatArray
+from dpgp_core.data import Dataset
+from dpgp_core.kernels import EQ
+from dpgp_core.mechanisms.base import Mechanism, Planned, PlannedForBudget, TeachingRelease
+from dpgp_core.mechanisms.catalogue import CATALOGUE
+from dpgp_core.mechanisms.entry import Parameters
+from dpgp_core.mechanisms.gaussian import GaussianMechanism
+from dpgp_core.mechanisms.measuring import numbered
+from dpgp_core.release import CHOICES, ReleaseSpec, plan_release, publish
+from dpgp_core.release.cells import csv_text, published_columns
+from dpgp_core.release.publishing import Published
+from dpgp_core.release.specification_json import EXAMPLE
+from dpgp_core.release.statistic import statistic_files
+
+DELTA = 0.01
+BOUNDS = {"usual": EXAMPLE.y_bounds, "1e9, 1e9 + 2": (1e9, 1e9 + 2)}
+FULL_RANK = ("gp_prior", "kernel_sum")  # as many numbers as test points: more points would be no null space
+
+
+class Case(NamedTuple):
+    """One release to attack, and with how many of each of the two data sets."""
+
+    name: str
+    bounds: str
+    epsilon: float
+    samples: int
+    zips: int
+
+    @property
+    def key(self) -> str:
+        """As one line of text."""
+        return json.dumps(self)
+
+    @property
+    def pair(self) -> Pair:
+        """Two neighbouring tables; those of cloaking for mechanisms that no configuration offers."""
+        name, points = (self.name if self.name in CHOICES else "cloaking"), 5 if self.name in FULL_RANK else 40
+        return neighbours(name, self.epsilon, DELTA, BOUNDS[self.bounds], points)
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """A mechanism of the catalogue with the model of the example configuration."""
+        public = Parameters(
+            kernel=EQ(lengthscale=EXAMPLE.lengthscale),
+            noise_variance=EXAMPLE.noise_variance,
+            epsilon=self.epsilon,
+            delta=DELTA,
+            x_box=EXAMPLE.x_box,
+            cells=3,
+            ridge=1.5,
+        )
+        return CATALOGUE[self.name].build(public)
+
+
+def before(mechanism: Mechanism, data: Dataset, X_test: FloatArray, count: int) -> FloatArray | None:
+    """Releases (count, P) as they were made at first: a mean plus noise, both rounded. None if noise is not added once.
+
+    A Gaussian mechanism's last stage is o + A u q + u s L w, A = L B: the mean in floats, then noise of r directions.
+    """
+    rng, y = np.random.default_rng(3), data.clipped_y[None]
+    if isinstance(mechanism, PlannedForBudget):
+        return None
+    if isinstance(mechanism, GaussianMechanism) and isinstance(mechanism, Planned):
+        plan = mechanism.mapped(mechanism.plan(data.X, X_test), data)
+        *_, (last, s, place, _) = mechanism.measured(plan, data, numbered(y, rng, count))
+        inside = np.clip(y, place.low, place.high) - (place.low / 2 + place.high / 2)
+        mean = data.midpoint + place.known + (last.weights @ inside.T).T
+        return np.asarray(mean + place.widest * s * rng.standard_normal((count, last.factor.shape[1])) @ last.factor.T)
+    once = mechanism.release(data, X_test, rng)
+    if once.noise_factor is None or not isinstance(once, TeachingRelease):
+        return None
+    return once.mean + rng.laplace(scale=2**-0.5, size=(count, once.noise_factor.shape[1])) @ once.noise_factor.T
+
+
+def samples(mechanism: Mechanism, data: Dataset, X_test: FloatArray, count: int) -> FloatArray:
+    """Real releases (count, P), planned once."""
+    if isinstance(mechanism, Planned):
+        plan = mechanism.plan(data.X, X_test)
+        return mechanism.release_planned(plan, data, X_test, None, count).samples
+    if isinstance(mechanism, PlannedForBudget):
+        return mechanism.measure(mechanism.plan_for(data, X_test), data, X_test, None, count).samples
+    return mechanism.release(data, X_test, None, count).samples
+
+
+def in_zips(spec: ReleaseSpec, data: Dataset, count: int) -> FloatArray:
+    """Numbers in zips (count, numbers), planned once."""
+    plan = plan_release(spec, data.X)
+    return np.array([numbers_in(number_files(publish(spec, data, plan), spec)) for _ in range(count)])
+
+
+def number_files(published: Published, spec: ReleaseSpec) -> dict[str, bytes]:
+    """The files of a zip that hold all its numbers: card and figure repeat them."""
+    _, files = statistic_files(published.statistics)
+    return {"values.csv": csv_text(published_columns(published, spec)).encode()} | files
+
+
+def numbers_in(files: Mapping[str, bytes]) -> FloatArray:
+    """Every number that can depend on a record: values, intervals, all arrays, the curve before rounding."""
+    rows = list(csv.reader(io.StringIO(files["values.csv"].decode())))[1:]
+    found = [np.array(rows, dtype=float).ravel(), np.array(values_in(files))]
+    for name in sorted(each for each in files if each.endswith(".npz")):
+        arrays = np.load(io.BytesIO(files[name]), allow_pickle=False)
+        found += [np.asarray(arrays[each], dtype=float).ravel() for each in sorted(arrays.files)]
+    return np.concatenate(found)

@@ -1,0 +1,47 @@
+"""The curves of the comparison, and beside them the release that was clicked."""
+
+from __future__ import annotations
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from pages._ui.cloaking import computed as cloaking
+from pages._ui.compare import computed, controls, figures, released, words
+from pages._ui.compare.contenders import CONTENDERS, Contest
+from pages._ui.look import pictures
+from pages._ui.work import cached
+
+
+def curves(picture: go.Figure, contest: Contest, name: str | None, epsilon: float) -> None:
+    """The curves; with a contender chosen, one of its releases beside them.
+
+    Args:
+        picture: of all curves.
+        contest: settings.
+        name: of the contender; None: none is chosen.
+        epsilon: of the release.
+    """
+    left, right = (st.container(), None) if name is None else st.columns([3, 2])
+    with left:
+        pictures.clickable(picture, controls.CHART, words.ERRORS_CAPTION, controls.take_point)
+    if name is not None and right is not None:
+        with right:
+            _release(contest, name, epsilon)
+
+
+def _release(contest: Contest, name: str, epsilon: float) -> None:
+    """Curve or map with its interval; of a curve the true data too."""
+    model = contest.model
+    data, place = cached.dataset(model.dataset), cloaking.scene(model.dataset)
+    found = computed.release(contest, name, epsilon)
+    caption = released.caption(found, place, data, name, epsilon)
+    st.header(f"{CONTENDERS[name].title}, ε = {epsilon:g}")
+    if place.labels is None:
+        parts = found, place, data, cloaking.nonprivate(model), name
+        pictures.chart(cached.drawn(figures.release, *parts, of=(contest, name, epsilon)), "release", caption)
+        return
+    cells, above = released.cells(found, place, data), st.container()
+    st.caption(caption)
+    picked = pictures.pick_hexagon(cells)
+    with above:
+        pictures.hexagon_map(cells, released.LAYER, name, "hexagons_release", picked)
