@@ -25,6 +25,7 @@ from .stages import CLIP, Observed, PlannedStage, after, next_intervals, start
 MANY = 1000  # records above which plans rest on what stands out from the noise
 _OF_RISK = 1e-3  # share of the whole risk that need not be avoided: a twentieth of a per cent of the error
 _OF_GAP = 0.1  # or this of the gap asked for, where that is more
+_LOOSEST = 0.1  # gap of an early stage of very many records
 
 
 def stage_multipliers(noise_multiplier: float, stages: int) -> tuple[float, ...]:
@@ -46,8 +47,9 @@ def plan_stages(
     """Strategies of all stages, from public quantities alone: what the stages would do if every z were expected.
 
     Above ``MANY`` records, each stage is planned with what stands out of the covariance that is left (see ``leading``),
-    in a basis that the models share, and starts from the stage before: risks, bounds and gaps are those of that
-    covariance, which is the models' own to a thousandth of the noise along any direction.
+    in a basis that the models share, and starts from the stage before: risks, bounds and gaps are those of this
+    compressed covariance, not of the whole one. ``leading`` leaves out at most a thousandth of the noise along any
+    direction; for the common basis no such bound is proven (docs/benchmarks.md compares with the whole covariance).
 
     Args:
         places: each model at the records and at the targets, whose f is to be predicted.
@@ -57,7 +59,7 @@ def plan_stages(
         clip: half-width of an interval over the predictive standard deviation.
         importance: of the targets (P,), sum 1; default uniform.
         gap: relative gap of each strategy to stop at; a thousandth of the whole risk, or a tenth of ``gap`` of it,
-            will do too.
+            will do too. Above ``MANY`` records that is of the last stage; each one before may be twice as far off.
     """
     targets = len(places[0].variance) - places[0].n
     share = np.full(targets, 1 / targets) if importance is None else importance
@@ -65,14 +67,18 @@ def plan_stages(
     last, many = None, places[0].n > MANY
     of_risk = max(_OF_RISK, _OF_GAP * gap)
     states, (low, high) = start(places, half_range, draws=1)
-    for s in multipliers:
+    for stage, s in enumerate(multipliers):
+        # early stages only find the place for later ones, which make up for what they miss
+        looser = 2 ** (len(multipliers) - 1 - stage) if many else 1
         if many:
             places, states = zip(*map(leading, places, states), strict=True)
         models = risk_models(places, prior_weights, states, low, high, share)
         if many:
             models = in_common_basis(models, LEAST)
         groups = grouped(models) if groups is None else groups
-        strategy = on_the_grid(bayes(models, s**2, gap=gap, of_risk=of_risk, groups=groups, start=last))
+        asked = max(gap, min(gap * looser, _LOOSEST))
+        found = bayes(models, s**2, gap=asked, of_risk=of_risk * looser, groups=groups, start=last)
+        strategy = on_the_grid(found)
         last = strategy.B if many else None
         planned.append(PlannedStage(strategy=strategy, noise_multiplier=s))
         # z = 0 is expected, and leaves every mean at 0

@@ -27,7 +27,6 @@ from .strategy import Strategy
 LARGEST_RANK = 256
 _UNGROUPED, _GROUPS = 1000, 600  # records up to which none share a column at first; groups above
 _FEWER = 8  # rows by which the strategy of records may have fewer than that of groups
-_RANK_TOLERANCE = 1e-6  # singular values of the targets below this share of the largest are not asked for
 
 
 def risk(models: Sequence[RiskModel], B: FloatArray, t: float) -> float:
@@ -73,7 +72,8 @@ def bayes(
     Args:
         models: the mixture; all with the same number n of outputs.
         t: noise variance of each row of z, in squared model units.
-        rank: largest number of rows of B; default: rank of the targets + 2, at most 256.
+        rank: largest number of rows of B; default 256. Under several models the best B may have more rows than there
+            are targets that tell them apart.
         gap: stop when at most this share of the excess over the risk without privacy may be avoidable.
         of_risk: or when at most this share of the whole risk is: where privacy costs next to nothing, the last bit
             of that is not worth the time.
@@ -97,7 +97,7 @@ def bayes(
         raise ValueError(f"rank must be at least 1, got {rank}; leave it out for the default")
     if groups is not None and (groups.shape != (n,) or not np.array_equal(np.unique(groups), range(groups.max() + 1))):
         raise ValueError(f"groups must be {n} labels 0, 1, ... without a hole, one per record")
-    r = min(n, LARGEST_RANK if rank is None else rank, _rank(mixture.targets) + 2 if rank is None else n)
+    r = min(n, LARGEST_RANK if rank is None else rank)
     used, fewest = 0, 0
     if start is None and groups is None:
         groups = grouped(models)
@@ -122,11 +122,6 @@ def grouped(models: Sequence[RiskModel]) -> Labels | None:
     if len(models[0].noise) <= _UNGROUPED:
         return None
     return nearest_of_spread(features(models), _GROUPS)
-
-
-def _rank(targets: FloatArray) -> int:
-    squares = np.linalg.eigvalsh(targets.T @ targets if len(targets) > targets.shape[1] else targets @ targets.T)
-    return int((squares > _RANK_TOLERANCE**2 * squares[-1]).sum())
 
 
 def _mixture(models: Sequence[RiskModel], t: float) -> MixtureRisk:

@@ -9,17 +9,15 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import LinAlgError, svd
 
 from ..arrays import FloatArray
 from .certificate import lower_bound
 from .curvature import Curvature
 from .limited_memory import LimitedMemory
 from .mixture_risk import MixtureRisk, Point
+from .rows import first_rows, safe, thin_svd, unit
 
 _TINY = 1e-12
-_FIRST_ROWS = 64
-_WOBBLE, _SMALL_WOBBLE = 0.03, 1e-3  # size of random directions in the start, without and with a B to start from
 _FIRST_LOOK, _NEXT_LOOK = 0.5, 0.3  # of the gap, or of the last slack: the slack at which to look for a certificate
 _STATIONARY = 0.02  # of the gap: the slack below which more rows are needed, not more steps
 _RISING, _STEEP = 1.0001, 2.0  # eigenvalues above 1 promise a descent along a new row: some, and much
@@ -83,7 +81,7 @@ def minimise_risk(
         of_risk: share of the whole risk that may be avoidable too, whatever that is of the excess.
         fewest: rows that are kept in any case.
     """
-    place: _Place | None = _place(risk, _start(risk, most_rows, start))
+    place: _Place | None = _place(risk, first_rows(risk, most_rows, start))
     used, memory, look, bound = 1, _Memory(), _FIRST_LOOK, -np.inf
     asked, patience, wider = gap, _PATIENCE, None
     while place is not None:
@@ -149,7 +147,7 @@ def _with_rows_added(risk: MixtureRisk, place: _Place, most_rows: int, least: fl
         return None
     rows = ((A @ vectors[:, -count:]) / np.sqrt(nu)[:, None]).T
     rows /= np.maximum(np.sqrt(np.einsum("ij,ij->j", rows, rows)).max(), _TINY)
-    _, s, old = _svd(place.point.B)
+    _, s, old = thin_svd(place.point.B)
     old = (s[:, None] * old)[: most_rows - count]
     best = min((risk.at(unit(np.vstack([old, size * rows]))) for size in _ADDED), key=lambda point: point.risk)
     return _place(risk, best.B) if best.risk < place.point.risk else None
@@ -173,32 +171,9 @@ def _tangent(B: FloatArray, D: FloatArray) -> FloatArray:
     return tangent
 
 
-def _start(risk: MixtureRisk, most_rows: int, start: FloatArray | None) -> FloatArray:
-    """Given rows, or singular vectors of the targets by the square roots of their singular values."""
-    if start is not None:
-        return _padded(start[:most_rows], min(most_rows, len(start) + 2), _SMALL_WOBBLE)
-    left, s, _ = _svd(risk.targets)
-    rows = (left * np.sqrt(s / max(s[0], _TINY))).T
-    return _padded(rows[: min(_FIRST_ROWS, most_rows)], min(_FIRST_ROWS, most_rows), _WOBBLE)
-
-
-def _padded(rows: FloatArray, r: int, wobble: float) -> FloatArray:
-    """Unit columns near those of ``rows``, in r rows: a row at zero would stay there."""
-    V = wobble * np.random.default_rng(0).standard_normal((r, rows.shape[1]))
-    V *= max(float(np.sqrt((rows**2).mean())), _TINY)
-    V[: len(rows)] += rows
-    return unit(V)
-
-
-def unit(V: FloatArray) -> FloatArray:
-    """Columns divided by their norms."""
-    shrunk: FloatArray = V / np.maximum(np.sqrt(np.einsum("ij,ij->j", V, V)), 1e-300)
-    return shrunk
-
-
 def _fewer_rows(risk: MixtureRisk, point: Point, bound: float, gap: float, used: int, low: int) -> Minimum:
     """Rotate B to rows of falling norm, and leave out as many as the gap allows, but more than ``low`` stay."""
-    _, s, rows = _svd(point.B)
+    _, s, rows = thin_svd(point.B)
     rows = s[:, None] * rows
     now = (point.risk - bound) / max(point.risk - risk.least, 1e-300)
     allowed = max(gap, now + 0.02 * (1 - now) * gap)
@@ -213,19 +188,3 @@ def _fewer_rows(risk: MixtureRisk, point: Point, bound: float, gap: float, used:
         else:
             low = middle
     return Minimum(best.B, best.risk, bound, used)
-
-
-def safe(B: FloatArray) -> FloatArray:
-    """Column norms <= 1 also after rounding."""
-    norms = np.sqrt(np.einsum("ij,ij->j", B, B)) * (1 + 4 * np.finfo(float).eps)
-    shrunk: FloatArray = B / np.maximum(norms, 1.0)
-    return shrunk
-
-
-def _svd(A: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Thin singular value decomposition; the faster way sometimes fails on matrices with very small entries."""
-    try:
-        left, s, right = svd(A, full_matrices=False, check_finite=False)
-    except LinAlgError:
-        left, s, right = svd(A, full_matrices=False, check_finite=False, lapack_driver="gesvd")
-    return left, s, right

@@ -5,9 +5,12 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
+from benchmarks import excursion_parts, excursion_rows
 from benchmarks import excursion_tables as benchmark
 from datasets import excursion_1d
 from dpgp_core.excursion.grid_search import PathSetting
+from dpgp_core.excursion.search import search
+from dpgp_core.excursion.sets import choose_cutoff, iou
 
 TINY = ["--curve-sets", "4", "--curve-grid", "40", "--plume-sets", "3", "--coarse-side", "5", "--side", "6"]
 TINY += ["--london-sets", "3", "--draws", "2", "--bayes-sets", "0"]
@@ -43,21 +46,21 @@ def test_curves_have_no_golden_figures(capsys):
 
 
 def test_columns_of_a_row_and_limits_kept():
-    part = benchmark.curve_part(0.3, 4, 40, 6, one_curve=False)
-    for limit, release, *_, epsilon, _, _, _, iou, _, _ in benchmark.rows(part, 2, 1):
+    part = excursion_parts.curve_part(0.3, 4, 40, 6, one_curve=False)
+    for limit, release, *_, epsilon, _, _, _, score, _, _ in excursion_rows.rows(part, 2, 1):
         assert limit == "none" or float(epsilon) <= float(limit)
         assert release in {"one path", "Hall"} or release.startswith("not private")
-        assert 0 <= float(iou) <= 1
+        assert 0 <= float(score) <= 1
 
 
 def test_bayes_releases_have_the_epsilon_of_a_path():
-    part = benchmark.curve_part(0.3, 4, 40, 6, one_curve=False)
+    part = excursion_parts.curve_part(0.3, 4, 40, 6, one_curve=False)
     setting = PathSetting(lengthscale=0.3, r=1.0, scale=0.5, bce=0.0, epsilon=8.0)
-    p = benchmark.bayes_probabilities(part, setting, 1, 1)
+    p = excursion_rows.bayes_probabilities(part, setting, 1, 1)
     assert p.shape == (1, 40)
     assert ((p >= 0) & (p <= 1)).all()
     base = np.full(1, np.log(2))
-    line = dict(zip(benchmark.COLUMNS, benchmark.bayes_row("10", setting, part, base, 1, 1), strict=True))
+    line = dict(zip(excursion_rows.COLUMNS, excursion_rows.bayes_row("10", setting, part, base, 1, 1), strict=True))
     assert (line["release"], line["epsilon"]) == ("Bayes, 1 of 1 sets", "8")
     assert float(line["IoU"]) > 0.5
     assert line["+BCE"].startswith("-")  # more is known than by a coin
@@ -65,35 +68,35 @@ def test_bayes_releases_have_the_epsilon_of_a_path():
 
 def test_the_three_groups_are_separate_and_complete():
     batch = excursion_1d.targets(10, n=5, size=10)
-    groups = benchmark.split(batch, benchmark.thirds(10))
+    groups = excursion_parts.split(batch, excursion_parts.thirds(10))
     assert [len(group) for group in groups] == [4, 3, 3]
     np.testing.assert_array_equal(np.concatenate([group.y for group in groups]), batch.y)
 
 
 def test_golden_remark_only_where_there_is_one():
-    assert "0.956" in benchmark.golden("one curve", 0.1)
-    assert benchmark.golden("one curve", 0.2) == benchmark.golden("", 0.1) == ""
+    assert "0.956" in excursion_parts.golden("one curve", 0.1)
+    assert excursion_parts.golden("one curve", 0.2) == excursion_parts.golden("", 0.1) == ""
 
 
 def test_halls_probability_depends_on_the_noise_alone_at_threshold_zero():
     batch = excursion_1d.targets(2, n=10, size=15)
     few = [PathSetting(lengthscale=0.2, r=r, scale=1.5, bce=0.0, epsilon=1.0) for r in (0.5, 20.0)]
-    a, b = (benchmark.probabilities(batch, setting, hall=True) for setting in few)
+    a, b = (excursion_rows.probabilities(batch, setting, hall=True) for setting in few)
     np.testing.assert_allclose(a, b, rtol=1e-10)
 
 
 def test_published_accounting_costs_more():
-    cost = benchmark.accounting(100, 1.0, 0.005, "exponential_1d")
+    cost = excursion_parts.accounting(100, 1.0, 0.005, "exponential_1d")
     assert cost("published")(0.245, 8.64, 0.049) > cost("proven")(0.245, 8.64, 0.049)
 
 
 @pytest.mark.parametrize("noise", [0.1])
 def test_2d_part_smooths_paths_on_its_own_grid(noise):
-    part = benchmark.plumes_part(noise, 3, 5, 6, 1)
+    part = excursion_parts.plumes_part(noise, 3, 5, 6, 1)
     assert (len(part.tuning.grid), len(part.report.grid), part.side) == (25, 36, 6)
     assert part.delta == pytest.approx(400**-1.1)
     setting = PathSetting(lengthscale=0.3, r=1.0, scale=0.5, bce=0.0, epsilon=math.inf)
-    scores = benchmark.path_scores(part, setting, 3, np.random.default_rng(1), hall=False)
+    scores = excursion_rows.path_scores(part, setting, 3, np.random.default_rng(1), hall=False)
     assert scores.shape == (1, 3)
 
 
@@ -101,21 +104,21 @@ def test_2d_part_smooths_paths_on_its_own_grid(noise):
 def test_golden_1d_figures(noise):
     # docs/targets.md, one target (seed 6 of the published experiment), epsilon < 3 by the published accounting.
     # The search here is finer and C is validated apart, so the path may do better: hence the one-sided band.
-    part = benchmark.curve_part(noise, 100, 800, 6, one_curve=True)
-    estimate, path = benchmark.GOLDEN["one curve"][noise]
-    free = benchmark.search(part.tuning, part.cost("proven"))[0]
-    cutoff = benchmark.choose_cutoff(benchmark.probabilities(part.validation, free, hall=False), part.validation.truth)
-    found = benchmark.iou(benchmark.probabilities(part.report, free, hall=False) >= cutoff, part.report.truth)
+    part = excursion_parts.curve_part(noise, 100, 800, 6, one_curve=True)
+    estimate, path = excursion_parts.GOLDEN["one curve"][noise]
+    free = search(part.tuning, part.cost("proven"))[0]
+    cutoff = choose_cutoff(excursion_rows.probabilities(part.validation, free, hall=False), part.validation.truth)
+    found = iou(excursion_rows.probabilities(part.report, free, hall=False) >= cutoff, part.report.truth)
     assert np.median(found) == pytest.approx(estimate, abs=0.01)
-    private = benchmark.search(part.tuning, part.cost("published"), (3.0,))[0]
-    scores = benchmark.path_scores(part, private, 10, np.random.default_rng(1), hall=False)
+    private = search(part.tuning, part.cost("published"), (3.0,))[0]
+    scores = excursion_rows.path_scores(part, private, 10, np.random.default_rng(1), hall=False)
     assert path - 0.01 <= np.median(scores.mean(axis=1)) <= path + 0.04
 
 
 def test_rows_are_the_same_wherever_the_searches_run():
-    part = benchmark.curve_part(0.3, 4, 40, 6, one_curve=True)
+    part = excursion_parts.curve_part(0.3, 4, 40, 6, one_curve=True)
     with ThreadPoolExecutor(2) as executor:
-        assert benchmark.rows(part, 2, 1, executor) == benchmark.rows(part, 2, 1)
+        assert excursion_rows.rows(part, 2, 1, executor) == excursion_rows.rows(part, 2, 1)
 
 
 def test_a_scheduler_out_of_reach_is_a_sentence(monkeypatch):

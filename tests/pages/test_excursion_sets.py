@@ -5,7 +5,7 @@ import pytest
 
 from datasets import STUDIES, london_excursion
 from dpgp_core.accounting.posterior_epsilon import posterior_sampling_epsilon
-from pages._ui.excursion import exploration
+from pages._ui.excursion import exploration, figures
 from pages._ui.excursion.controls import PATH_LENGTHS
 from pages._ui.excursion.exploration import View
 from pages._ui.look.offers import RIDGES, SIGMAS
@@ -99,3 +99,10 @@ def test_finding_settings_moves_the_sliders_within_the_budget(open_page):
     assert (length in PATH_LENGTHS, r in RIDGES, s in SIGMAS) == (True, True, True)
     assert exploration.epsilon_of("curve", length, r, s, 1e-4, 1) <= 3.0
     assert float(app.metric[3].value) <= 3.0
+
+
+def test_a_set_is_drawn_by_the_ends_of_its_runs():
+    inside, x, gap = np.array([1, 1, 0, 1, 0, 1, 1, 1], bool), np.arange(8.0), np.nan
+    np.testing.assert_array_equal(figures.bars_of(inside, x), [0, 1, gap, 3, 3, gap, 5, 7, gap])
+    np.testing.assert_array_equal(figures.bars_of(~inside, x), [2, 2, gap, 4, 4, gap])
+    np.testing.assert_array_equal(figures.bars_of(np.zeros(8, bool), x), [gap])  # its row stays

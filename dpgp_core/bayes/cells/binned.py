@@ -8,7 +8,8 @@ composition: Dong, Roth & Su 2022, corollary 3.3). In integers, |b_c| <= 2^20 an
 see ``measurement.cells``.
 
 The problem that is solved for B has M columns, one a cell, and is convex as the problem of n columns is: sharing only
-narrows the set of X = B^T B. Bounds and gaps are for strategies that share, and for f as the cells see it.
+narrows the set of X = B^T B. Bounds and gaps are for strategies that share, for f as the cells see it, and for what of
+the covariance stands out from the noise (see ``planning``).
 """
 
 from __future__ import annotations

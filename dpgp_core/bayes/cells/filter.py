@@ -92,11 +92,15 @@ class CellObserved(NamedTuple):
 
 
 class Linear(NamedTuple):
-    """x = mean + T ((a, eta) - E) + rest: the means (M,), T (M, k + M), covariance of the rest (M, M)."""
+    """x = mean + T ((a, eta) - E) + rest: the means (M,), T (M, k + M), covariance of the rest (M, M).
+
+    Of that covariance, ``own`` (M,) is the records' own part, which is independent from cell to cell.
+    """
 
     mean: FloatArray
     T: FloatArray
     rest: FloatArray
+    own: FloatArray
 
 
 def cell_models(models: Sequence[Model], grid: CellGrid) -> tuple[CellModel, ...]:
@@ -147,12 +151,13 @@ def linearise(
     sd = np.sqrt(v)
     alike = (V / np.outer(sd, sd)) ** 2
     off, n = one.mean - (low + high) / 2, counts.mean
-    rest = np.diag(n * (own + one.gain**2 * within))
+    own = n * (own + one.gain**2 * within)
+    rest = np.diag(own)
     rest += (np.outer(n, n) + counts.covariance) * alike * np.outer(np.sqrt(common), np.sqrt(common))
     rest += counts.covariance * (np.outer(off, off) + np.outer(one.gain, one.gain) * V)
     u = high - low
     T = (one.gain / u)[:, None] * np.hstack([n[:, None] * model.cells, np.eye(grid.size)])
-    return Linear((n * off + one.gain * state.mean[k:]) / u, T, rest / np.outer(u, u))
+    return Linear((n * off + one.gain * state.mean[k:]) / u, T, rest / np.outer(u, u), own / u**2)
 
 
 def cell_update(state: CellState, linear: Linear, B: FloatArray, s: float, z: FloatArray) -> CellState:

@@ -10,8 +10,9 @@ from ...arrays import FloatArray
 from ...strategies.bayes import bayes
 from ...strategies.risk_model import RiskModel
 from ...strategies.strategy import Strategy
+from ..leading import LEAST
 from ..planning import on_the_grid
-from .filter import CellModel, CellState, Linear
+from .filter import KAPPA, CellModel, CellState, Linear
 
 _LEAST_WEIGHT = 0.02  # of a kernel that is planned for
 _STEPS = 200  # of the solver: where it needs more, with very many records, the strategy is good and not the best
@@ -44,28 +45,36 @@ def plan_stage(
     families: dict[int, list[int]] = {}
     for index, model in enumerate(models):
         families.setdefault(id(model.nodes), []).append(index)
-    importance = counts / counts.sum()
     risks = []
     for family in families.values():
         share, likeliest = float(weights[family].sum()), max(family, key=lambda index: weights[index])
         if share >= _LEAST_WEIGHT:
-            risks.append(_risk_model(models[likeliest], states[likeliest], linear[likeliest], importance, share))
+            risks.append(_risk_model(models[likeliest], states[likeliest], linear[likeliest], counts, share))
     return on_the_grid(bayes(risks, noise_multiplier**2, gap=gap, max_iterations=_STEPS))
 
 
-def _risk_model(model: CellModel, state: CellState, linear: Linear, importance: FloatArray, weight: float) -> RiskModel:
-    """Covariance of the sums, K = T C T^T + rest, and with f at the cells, F = T C Phi^T W^(1/2)."""
-    k = model.cells.shape[1]
+def _risk_model(model: CellModel, state: CellState, linear: Linear, counts: FloatArray, weight: float) -> RiskModel:
+    """Covariance of the sums, K = T C T^T + rest, and with f at the cells, F = T C Phi^T W^(1/2).
+
+    K is the records' own noise D plus V diag(values) V^T, in units of D: of these only what stands out from the noise
+    is kept, and of F what lies along it (see ``bayes.leading``).
+    """
+    k, importance = model.cells.shape[1], counts / counts.sum()
     TC = linear.T @ state.covariance
     K = TC @ linear.T.T + linear.rest
-    noise = _FLOOR * float(K.diagonal().mean())
-    values, vectors = np.linalg.eigh((K + K.T) / 2)
-    targets = TC[:, :k] @ model.cells.T
+    own = linear.own + linear.T[:, k:].diagonal() ** 2 * (1 + KAPPA) * counts * model.noise_variance
+    noise = own + _FLOOR * float(K.diagonal().mean())
+    sd = np.sqrt(noise)
+    values, V = np.linalg.eigh((K - np.diag(own)) / np.outer(sd, sd))
+    long = np.abs(values) >= min(LEAST, np.abs(values).max())
+    values, V = values[long], V[:, long]
+    targets = V @ (V.T @ ((TC[:, :k] @ model.cells.T) / sd[:, None]))
     variance = np.einsum("ij,ij->i", model.cells @ state.covariance[:k, :k], model.cells)
     return RiskModel(
-        noise=np.full(len(K), noise),
-        root=vectors * np.sqrt(np.maximum(values - noise, 0.0)),
-        targets=targets * np.sqrt(importance),
+        noise=noise,
+        root=sd[:, None] * V * np.sqrt(np.abs(values)),
+        targets=sd[:, None] * targets * np.sqrt(importance),
         prior_risk=float(importance @ variance),
         weight=weight,
+        signs=np.sign(values),
     )

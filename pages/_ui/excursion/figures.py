@@ -7,9 +7,11 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
+from numpy.typing import NDArray
 
 from datasets import london_excursion
 from datasets.plumes_2d import SHOWN_SIDE as SIDE
+from dpgp_core.arrays import FloatArray
 from pages._ui.excursion.contender import SURE, Beside
 from pages._ui.excursion.exploration import Explored
 from pages._ui.look.maps import Layer
@@ -61,13 +63,22 @@ def sets(found: Explored, beside: Beside | None, overlay: bool) -> go.Figure:
         rows = [("truth", found.true_set, TRUTH), ("non-private", found.estimate, NON_PRIVATE), *rows]
     figure, x = go.Figure(), found.grid[:, 0]
     for name, inside, colour in rows:
+        bars = bars_of(inside, x)
         figure.add_scatter(
-            x=np.where(inside, x, np.nan), y=[name] * len(x), mode="lines", line={"color": colour, "width": 12},
+            x=bars, y=[name] * len(bars), mode="lines", line={"color": colour, "width": 12},
             connectgaps=False, name=name, showlegend=False,
         )  # fmt: skip
     figure.update_xaxes(title="where the set lies: x [arbitrary units]", range=[0, 1])
     figure.update_yaxes(autorange="reversed")
     return finish(figure, 110 + 30 * len(rows))
+
+
+def bars_of(inside: NDArray[np.bool_], x: FloatArray) -> FloatArray:
+    """First and last x of every run of a set (P,), with gaps between them; a gap alone for an empty set."""
+    changes = np.flatnonzero(np.diff(inside, prepend=False, append=False))
+    gaps = np.full(len(changes) // 2, np.nan)
+    bars = np.column_stack([x[changes[::2]], x[changes[1::2] - 1], gaps]).ravel()
+    return bars if len(bars) else np.array([np.nan])
 
 
 def field(found: Explored, beside: Beside | None, overlay: bool) -> go.Figure:

