@@ -67,7 +67,7 @@ def caption(found: Drawn, place: Scene, dataset: Dataset, name: str, epsilon: fl
         said += " It has no interval."
     elif place.labels is not None:
         half = float(np.median(np.diff(found.curve, axis=0))) / 2
-        said += f" Half of its {100 * LEVEL:g} % interval: {text.factor_of(half)} at a typical hexagon; all in the table."
+        said += f" Half of its {100 * LEVEL:g} % interval: {text.factor_of(half)} at a typical hexagon; see the table."
     if place.labels is None and dataset.X.shape[1] > 1:
         said += f" Along {dataset.x_names[0]}; {' and '.join(dataset.x_names[1:])} in the middle of what is declared."
     return said
