@@ -41,7 +41,7 @@ from dpgp_core.release import CHOICES, read_table
 
 EPSILONS = (0.01, 1.0, 10.0)
 NAMES = tuple(name for name in CATALOGUE if name != "paths")  # paths are no release
-MOST = {"bayes": (1000, 400), "bayes_cells": (240, 120)}  # samples and zips of those that take longer
+MOST = {"bayes": (1000, 400), "bayes_cells": (160, 100)}  # samples and zips of those that take longer
 
 
 def allowed(guarantee: Guarantee) -> float:
@@ -80,15 +80,19 @@ def measured(case: Case) -> list[float]:
 def printed(cases: Sequence[Case], found: Sequence[Sequence[float]]) -> str:
     """One line of the table: the budgets of one mechanism with one pair of bounds."""
     claims, allow, *columns = zip(*found, strict=True)
-    cells = [" / ".join(f"{each:.3f}" for each in allow)]
+    cells = [_written(allow, 3)]
     for accuracy, bound in zip(columns[::2], columns[1::2], strict=True):
-        for numbers, digits in ((accuracy, 3), (bound, 2)):
-            cells.append("–" if np.isnan(numbers).all() else " / ".join(f"{each:.{digits}f}" for each in numbers))
+        cells += [_written(accuracy, 3), _written(bound, 2)]
     refuted = any(bound > claim for column in columns[3::2] for bound, claim in zip(column, claims, strict=True))
     case = cases[0]
     number = f"{case.samples:,}" + (f", {case.zips:,}" if case.name in CHOICES else "")
     title = CATALOGUE[case.name].title + (" **REFUTED**" if refuted else "")
     return f"| {title} | {case.bounds} | {number} | {' | '.join(cells)} |"
+
+
+def _written(numbers: Sequence[float], digits: int) -> str:
+    """Those of the three budgets, without zeros before the point."""
+    return "–" if np.isnan(numbers).all() else " / ".join(f"{each:.{digits}f}".removeprefix("0") for each in numbers)
 
 
 def main(argv: Sequence[str] | None = None) -> None:

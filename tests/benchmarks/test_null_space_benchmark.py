@@ -40,7 +40,7 @@ def test_a_table_is_printed_and_goes_on_from_its_file(tmp_path, capsys, monkeypa
     benchmark.main(few)
     header, _, row = capsys.readouterr().out.splitlines()
     assert row.count("|") == header.count("|") == 11
-    assert row.startswith("| Cloaking | usual | 60, 12 | 0.5")
+    assert row.startswith("| Cloaking | usual | 60, 12 | .507 / .605 / .923 | ")
     assert "REFUTED" not in row
     monkeypatch.setattr(benchmark, "measured", None)
     benchmark.main(few)
