@@ -212,3 +212,18 @@ def test_the_release_stands_beside_the_curves_and_in_the_link(open_page):
     assert "draw number 1, to teach" in "".join(each.value for each in app.caption)
     app.selectbox(key="release_of").set_value("None").run()
     assert len(app.get("plotly_chart")) == 1
+
+
+def test_a_release_of_prices_is_a_row_a_hexagon_with_its_interval():
+    contest = contenders.Contest(Model("london_hexes", "EQ", 15.0, 0.3), 0.01, 6, 30)
+    data, place = load_dataset("london_hexes"), cloaking.scene("london_hexes")
+    found = computed.release(contest, "refined", 5.0)
+    table = released.cells(found, place, data)
+    assert set(table["cell"]) <= set(place.labels["cell"])
+    assert len(table) == len(found.rows) >= place.records
+    prices, half = table[released.LAYER.column], table["95 % interval, half [%]"]
+    low, high = np.exp(data.y_bounds)
+    assert prices.between(low - 1000, high + 1000).all()  # cut to the bounds, then rounded
+    np.testing.assert_allclose(half, 100 * np.expm1(np.diff(found.curve, axis=0)[0] / 2), atol=0.051)
+    assert not released.LAYER.unsure(table).any()
+    assert "at a typical hexagon" in released.caption(found, place, data, "refined", 5.0)

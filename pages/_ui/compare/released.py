@@ -14,10 +14,11 @@ from dpgp_core.gp.uncertainty import NoInterval
 from pages._ui.cloaking.cells import LAYERS, public_cells, released_prices
 from pages._ui.cloaking.pipeline import LEVEL, Scene
 from pages._ui.compare.contenders import CONTENDERS, Contest, contender
+from pages._ui.look import text
 
 SEED = 1  # number of the draw
 _WIDTH = f"{100 * LEVEL:g} % interval, half [%]"
-LAYER = replace(LAYERS["private"], noise=_WIDTH, doubt="half of the interval")
+LAYER = replace(LAYERS["private"], noise="")  # an interval also holds what the model leaves open: it hides no value
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +54,8 @@ def cells(found: Drawn, place: Scene, dataset: Dataset) -> pd.DataFrame:
     """One row a cell of a map of prices: public labels, the released price, and how far the curve may be from it."""
     table = public_cells(place).iloc[found.rows]
     table[LAYER.column] = released_prices(found.values, dataset)
-    half = np.zeros(len(found.rows)) if found.curve is None else np.diff(found.curve, axis=0)[0] / 2
-    table[_WIDTH] = (100 * np.expm1(np.minimum(half, 20))).round(1)
+    if found.curve is not None:
+        table[_WIDTH] = (100 * np.expm1(np.minimum(np.diff(found.curve, axis=0)[0] / 2, 20))).round(1)
     return table
 
 
@@ -64,6 +65,9 @@ def caption(found: Drawn, place: Scene, dataset: Dataset, name: str, epsilon: fl
     said = f"One release of all records by {title} at ε = {epsilon:g}: draw number {SEED}, to teach."
     if found.curve is None:
         said += " It has no interval."
+    elif place.labels is not None:
+        half = float(np.median(np.diff(found.curve, axis=0))) / 2
+        said += f" Half of its {100 * LEVEL:g} % interval: {text.factor_of(half)} at a typical hexagon; see the table."
     if place.labels is None and dataset.X.shape[1] > 1:
         said += f" Along {dataset.x_names[0]}; {' and '.join(dataset.x_names[1:])} in the middle of what is declared."
     return said

@@ -75,11 +75,10 @@ def deck(
 def _hexagons(cells: pd.DataFrame, layer: Layer, kind: str, picked: str | None) -> pdk.Layer:
     values, unsure = cells[layer.column].to_numpy(float), layer.unsure(cells)
     named = [name for name in ("borough", "sales") if name in cells]
-    hidden_by = f", hidden by {layer.doubt}"
     rows: Rows = [
         labels
         | {
-            "value": shown(value, layer) + (hidden_by if hidden else ""),
+            "value": shown(value, layer) + (", hidden by noise" if hidden else ""),
             "fill": UNSURE if hidden else fill,
         }
         for labels, value, fill, hidden in zip(

@@ -29,7 +29,6 @@ class Layer:
         log: colours in proportion to the logarithm of the value.
         noise: column of the noise on the values; where it is above ``most``, a value is drawn grey.
         most: noise above which a value tells nothing.
-        doubt: what the column of the noise holds, in words.
     """
 
     title: str
@@ -42,7 +41,6 @@ class Layer:
     log: bool = False
     noise: str = ""
     most: float = float("inf")
-    doubt: str = "the noise"
 
     def colours(self, values: FloatArray) -> list[list[int]]:
         """[red, green, blue, alpha] per value; transparent where the value is missing."""
@@ -86,7 +84,7 @@ def _grey(layer: Layer) -> str:
     colour = ",".join(map(str, [*UNSURE[:3], round(UNSURE[3] / 255, 2)]))
     return (
         f'<p style="font-size:.85rem"><span aria-hidden="true" class="swatch" style="background:rgba({colour})"></span>'
-        f"grey: {layer.doubt} is above {layer.most:g} % of the value, which tells nothing</p>"
+        f"grey: the noise is above {layer.most:g} % of the value, which tells nothing</p>"
     )
 
 
