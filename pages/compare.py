@@ -46,11 +46,7 @@ if show:
     frame.metrics(
         [
             Metric("Least error", shown(best.error), best.title),
-            Metric(
-                "As published",
-                shown(words.error_of(curves, "published", epsilon)),
-                f"ε = {epsilon:g}",
-            ),
+            Metric("As published", shown(words.error_of(curves, "published", epsilon)), f"ε = {epsilon:g}"),
             Metric("Without privacy", shown(nonprivate), glossary.FIFTHS.beside, glossary.FIFTHS.help),
             Metric("ε for the target", words.least_epsilon(needs, contest), f"error at most {shown(target)}"),
         ]

@@ -79,9 +79,8 @@ def test_the_card_does_not_depend_on_the_outputs(make_spec, make_table, make_zip
                 stage.pop("numbers")
     assert cards[0] == cards[1]
     assert one["reproduce.py"] == other["reproduce.py"]
-    one, other = cells(one), cells(other)
-    assert one["age"] == other["age"]
-    assert one["value"] != other["value"]
+    assert cells(one)["age"] == cells(other)["age"]
+    assert one["statistics.npz"] != other["statistics.npz"]  # values may all be cut to the same bounds
 
 
 @pytest.mark.parametrize("mechanism", CHOICES)
