@@ -12,10 +12,13 @@ all computation that the step needs.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
+
+from playwright.sync_api import TimeoutError
 
 from benchmarks.noise_design import machine
 from pages._ui import menu
@@ -31,6 +34,7 @@ _WATCH = """() => {
 }"""
 _KINDS = _SLIDER, _TOGGLE, _DROP_DOWN = "input[type=range]", "input[role=switch]", "input[role=combobox]"
 _STEPS = ("ArrowRight", "ArrowLeft")
+_ATTEMPTS = 20  # to open a menu
 
 
 class Control(NamedTuple):
@@ -68,8 +72,14 @@ def drop_down(page: Any, found: Any) -> Control | None:
     page.keyboard.press("Escape")
 
     def choose(title: str) -> None:
-        found.press("ArrowDown")
-        page.get_by_role("option", name=title, exact=True).click()
+        option = page.get_by_role("option", name=title, exact=True)
+        for _ in range(_ATTEMPTS):  # whatever the page draws anew closes its menus
+            found.press("ArrowDown")
+            with contextlib.suppress(TimeoutError):
+                option.wait_for(timeout=1000)
+                break
+            page.keyboard.press("Escape")
+        option.click()
 
     if other is None:
         return None
