@@ -7,8 +7,9 @@
 held: error at records that a release did not use (the folds of the comparison page), delta = 0.01, all outputs clipped
 to the bounds; mean over draws +- standard error; share of held-out outputs inside 50, 90, 95 and 99 % intervals.
 seconds: processor time of one draw with n simulated records, in one and two input columns: real, exact noise; the
-process's peak memory so far, the records included; and the worst certified gap of a stage (a tenth of what privacy
-costs is asked for, since every draw plans its stages), with what may be avoidable of the whole expected squared error.
+process's peak memory so far, the records included; and the worst certified gap of a stage (three per cent of what
+privacy costs are asked for, since every draw plans its stages), with what may be avoidable of the whole expected
+squared error.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ import numpy as np  # noqa: E402
 
 from benchmarks.bayes_tables import DELTA, FOLD_SEED, FOLDS, LEVELS, SEED, TABLES  # noqa: E402
 from dpgp_core.arrays import FloatArray  # noqa: E402
-from dpgp_core.bayes.cells.planning import plan_stage  # noqa: E402
+from dpgp_core.bayes.cells.planning import Seen, plan_stage  # noqa: E402
 from dpgp_core.bayes.cells.stages import after, cell_multipliers, linearised, start  # noqa: E402
 from dpgp_core.data import Dataset  # noqa: E402
 from dpgp_core.evaluation.cross_validation import k_folds  # noqa: E402
@@ -93,7 +94,8 @@ def worst_gap(mechanism: BayesCloaking, plan: CellPlan, release: BayesRelease) -
     multipliers = cell_multipliers(mechanism.noise_multiplier, mechanism.stages)[1]
     for seen, s in zip(released.stages, multipliers, strict=True):
         linear = linearised(setting, now, (seen.low, seen.high, seen.g))
-        found.append(plan_stage(setting.models, now.states, now.weights, linear, now.counts.mean, s, setting.gap))
+        so_far = Seen(setting.models, now.states, now.weights, linear, now.counts.mean)
+        found.append(plan_stage(so_far, s, setting.gap))
         now = after(setting, now, linear, seen)
     return max(each.gap for each in found), max(each.avoidable for each in found)
 

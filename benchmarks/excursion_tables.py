@@ -104,7 +104,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--side", type=int, default=48, help="side of the grid of the 2-D paths")
     parser.add_argument("--london-sets", type=int, default=20, help="simulated maps for London")
     parser.add_argument("--draws", type=int, default=20, help="paths drawn from each release")
-    parser.add_argument("--bayes-sets", type=int, default=10, help="reported sets with a Bayes release; 0 for none")
+    parser.add_argument("--bayes-sets", type=int, default=30, help="reported sets with a Bayes release; 0 for none")
     parser.add_argument("--seed", type=int, default=1, help="seed of everything else")
     parser.add_argument("--scheduler", help="address of a Dask scheduler, tcp://host:port; default: DPGP_SCHEDULER")
     options = parser.parse_args(argv)

@@ -25,7 +25,7 @@ from datasets import EXHIBITS, exhibit, kung, load, london_sales
 from dpgp_core.gp.exact import cloaking_matrix
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import SparseVariational
-from pages._ui.cloaking import pipeline
+from pages._ui.cloaking import pipeline, results
 from pages._ui.model import PAPER_DESIGN, Design, Draw, Model, load_dataset
 
 PARTS = ("design", "pages", "batch", "scale")
@@ -80,33 +80,33 @@ def design_rows(repeats: int) -> Iterator[Row]:
 
 
 class Page:
-    """What a page on one dataset computes for itself and for the published method beside it."""
+    """What a page on one dataset computes for noise that is added once, and for the published method beside it."""
 
-    designs = (Design(), PAPER_DESIGN)
+    designs = (Design(mechanism="refined"), PAPER_DESIGN)
     draws = (Draw(epsilon=1.0, delta=0.01), Draw(epsilon=1.0, delta=0.01, calibration="hall"))
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.dataset = load_dataset(name)
         shown = exhibit(name)
-        self.scene = pipeline.make_scene(self.dataset, shown.scene, shown.drawn)
+        self.scene = results.make_scene(self.dataset, shown.scene, shown.drawn)
 
     def prepare(
         self, lengthscale: float
-    ) -> tuple[Callable[[], list[pipeline.Outcome]], Callable[[], list[pipeline.Halves]]]:
+    ) -> tuple[Callable[[], list[results.Outcome]], Callable[[], list[results.Halves]]]:
         """Stages 1 and 2; returns stage 3, which is all that a new draw needs, and the intervals of a new budget."""
         model = Model(self.name, "EQ", lengthscale, 0.3)
         fit = pipeline.stage_matrix(self.dataset, self.scene, model)
         plans = [pipeline.stage_plan(self.dataset, self.scene, model, fit, design) for design in self.designs]
         settings = list(zip(plans, self.designs, self.draws, strict=True))
 
-        def outcomes() -> list[pipeline.Outcome]:
+        def outcomes() -> list[results.Outcome]:
             return [
                 pipeline.stage_outcome(self.dataset, self.scene, model, fit, plan, design, draw)
                 for plan, design, draw in settings
             ]
 
-        def intervals() -> list[pipeline.Halves]:
+        def intervals() -> list[results.Halves]:
             return [
                 pipeline.stage_halves(self.dataset, self.scene, plan, model, design, draw)
                 for plan, design, draw in settings

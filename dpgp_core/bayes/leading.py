@@ -15,11 +15,10 @@ from ..arrays import FloatArray
 from .filter import State
 from .models import Places
 
-LEAST = 1e-3  # eigenvalue, in units of the noise, that is kept
 _ROUNDING = 1e-13  # of the largest eigenvalue of a Gram matrix: below, directions are not told apart
 
 
-def leading(place: Places, state: State) -> tuple[Places, State]:
+def leading(place: Places, state: State, least: float) -> tuple[Places, State]:
     """The model and the state of one draw with Phi Phi^T - Q^T Q replaced by its leading eigenvectors.
 
     With D the noise at the records, its mean at test inputs, and R = [Phi, Q^T], S = diag(+1 ..., -1 ...):
@@ -28,6 +27,7 @@ def leading(place: Places, state: State) -> tuple[Places, State]:
     Args:
         place: the model at records and test inputs.
         state: of one draw, whose variances are kept.
+        least: eigenvalue, in units of the noise, up to which a direction is left out.
     """
     Q = state.shared[0]
     R = np.hstack([place.phi, Q.T])
@@ -39,7 +39,7 @@ def leading(place: Places, state: State) -> tuple[Places, State]:
     g, W = g[told], W[:, told]
     inner = (W * np.sqrt(g)).T @ (signs[:, None] * W * np.sqrt(g))
     values, V = np.linalg.eigh(inner)
-    long = np.abs(values) > LEAST
+    long = np.abs(values) > least
     values = values[long]
     found: FloatArray = R @ ((W / np.sqrt(g)) @ (V[:, long] * np.sqrt(np.abs(values))))
     return replace(place, phi=found[:, values > 0]), state._replace(shared=found[:, values < 0].T[None])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +17,7 @@ from .models import Places
 from .released import observed_of, stacked
 from .stages import Measure, Observed, PlannedStage, posterior, run_stages
 
-_LARGEST = 2 * 10**7  # numbers kept at a time by teaching draws, 160 MB
+_LARGEST = 2 * 10**7  # numbers kept at a time, 160 MB
 
 
 class Setting(NamedTuple):
@@ -57,8 +57,7 @@ def measure_exactly(setting: Setting, dataset: Dataset, guarantee: Guarantee, dr
     """
     statistics = tuple(_measured(setting, dataset, guarantee) for _ in range(draws))
     observed = stacked([observed_of(each) for each in statistics])
-    outcome = posterior(observed, setting.places, setting.prior_weights)
-    return Predicted(observed, mixture_of(setting.places, outcome.states, outcome.weights), statistics)
+    return Predicted(observed, read_stages(observed, setting.places, setting.prior_weights), statistics)
 
 
 def measure_for_teaching(setting: Setting, dataset: Dataset, rng: np.random.Generator, draws: int) -> Predicted:
@@ -70,8 +69,7 @@ def measure_for_teaching(setting: Setting, dataset: Dataset, rng: np.random.Gene
         rng: source of the noise.
         draws: how many.
     """
-    rows = sum(stage.strategy.rank for stage in setting.planned)
-    at_once = max(1, _LARGEST // (len(setting.places) * rows * len(setting.places[0].variance)))
+    at_once = _at_once(setting.places, sum(stage.strategy.rank for stage in setting.planned))
     parts = [_taught(setting, dataset, rng, min(at_once, draws - done)) for done in range(0, draws, at_once)]
     observed, mixtures = zip(*parts, strict=True)
     return Predicted(stacked(observed), side_by_side(mixtures))
@@ -81,6 +79,28 @@ def measure_silently(setting: Setting, dataset: Dataset) -> Predicted:
     """The same stages without any noise. Not private."""
     outcome = run_stages(*setting[:4], in_floats(dataset.standardised(), _silence), clip=setting.clip)
     return Predicted(outcome.observed, mixture_of(setting.places, outcome.states, outcome.weights))
+
+
+def read_stages(observed: Sequence[Observed], places: Sequence[Places], prior_weights: FloatArray) -> Mixture:
+    """What stages of D draws say under any models, at any test inputs; as many draws at a time as fit into memory.
+
+    Args:
+        observed: all stages, in the order measured.
+        places: each model (M) at the same records and at any test inputs.
+        prior_weights: of the models (M,), sum 1.
+    """
+    at_once, parts = _at_once(places, sum(len(stage.B) for stage in observed)), list[Mixture]()
+    for first in range(0, len(observed[0].z), at_once):
+        some = slice(first, first + at_once)
+        few = [each._replace(low=each.low[some], high=each.high[some], z=each.z[some]) for each in observed]
+        outcome = posterior(few, places, prior_weights)
+        parts.append(mixture_of(places, outcome.states, outcome.weights))
+    return side_by_side(parts)
+
+
+def _at_once(places: Sequence[Places], rows: int) -> int:
+    """Draws whose covariances with all measurements are kept at a time."""
+    return max(1, _LARGEST // (len(places) * rows * len(places[0].variance)))
 
 
 def _silence(rows: int) -> FloatArray:

@@ -15,14 +15,15 @@ from ..arrays import FloatArray
 from ..gp.clipping import clipped
 from ..measurement.integers import GRID, strategy_integers
 from ..strategies.bayes import bayes, grouped
-from ..strategies.risk_model import RiskModel, in_common_basis
+from ..strategies.risk_model import RiskModel, in_common_basis, with_noise_of_one_shape
 from ..strategies.strategy import Strategy
 from .filter import State
-from .leading import LEAST, leading
+from .leading import leading
 from .models import Places
 from .stages import CLIP, Observed, PlannedStage, after, next_intervals, start
 
 MANY = 1000  # records above which plans rest on what stands out from the noise
+LEFT_OUT = 2e-2  # eigenvalue, in units of the noise, up to which a direction of the covariance is left out then
 _OF_RISK = 1e-3  # share of the whole risk that need not be avoided: a twentieth of a per cent of the error
 _OF_GAP = 0.1  # or this of the gap asked for, where that is more
 _LOOSEST = 0.1  # gap of an early stage of very many records
@@ -47,9 +48,10 @@ def plan_stages(
     """Strategies of all stages, from public quantities alone: what the stages would do if every z were expected.
 
     Above ``MANY`` records, each stage is planned with what stands out of the covariance that is left (see ``leading``),
-    in a basis that the models share, and starts from the stage before: risks, bounds and gaps are those of this
-    compressed covariance, not of the whole one. ``leading`` leaves out at most a thousandth of the noise along any
-    direction; for the common basis no such bound is proven (docs/benchmarks.md compares with the whole covariance).
+    in a basis that the models share, with noises of one shape, and starts from the stage before: risks, bounds and
+    gaps are those of this compressed covariance, not of the whole one. ``leading`` leaves out at most ``LEFT_OUT`` of
+    the noise along any direction; for the common basis no such bound is proven (docs/benchmarks.md compares with the
+    whole covariance).
 
     Args:
         places: each model at the records and at the targets, whose f is to be predicted.
@@ -71,16 +73,19 @@ def plan_stages(
         # early stages only find the place for later ones, which make up for what they miss
         looser = 2 ** (len(multipliers) - 1 - stage) if many else 1
         if many:
-            places, states = zip(*map(leading, places, states), strict=True)
+            compressed = (leading(place, state, LEFT_OUT) for place, state in zip(places, states, strict=True))
+            places, states = zip(*compressed, strict=True)
         models = risk_models(places, prior_weights, states, low, high, share)
         if many:
-            models = in_common_basis(models, LEAST)
+            models = in_common_basis(with_noise_of_one_shape(models), LEFT_OUT)
         groups = grouped(models) if groups is None else groups
         asked = max(gap, min(gap * looser, _LOOSEST))
         found = bayes(models, s**2, gap=asked, of_risk=of_risk * looser, groups=groups, start=last)
         strategy = on_the_grid(found)
         last = strategy.B if many else None
         planned.append(PlannedStage(strategy=strategy, noise_multiplier=s))
+        if len(planned) == len(multipliers):
+            break
         # z = 0 is expected, and leaves every mean at 0
         observed = Observed(strategy.B, low, high, s, np.zeros((1, strategy.rank)))
         states = after(places, states, observed)

@@ -50,7 +50,7 @@ class BayesSettings:
             columns, inputs public) cost hardly more than a thousand. Aimed at where the records are. None: above 5,000
             records, where that has a meaning.
         gap: of each strategy, as a share of what privacy costs; a loose one costs accuracy, never privacy. Over cells,
-            where each draw plans its stages, ten times as loose.
+            where each draw plans its stages, thirty times as loose.
 
     Raises:
         ValueError: a parameter is out of range.

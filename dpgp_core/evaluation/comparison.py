@@ -125,7 +125,7 @@ def _release(mechanism: Mechanism, fold: Held, rng: np.random.Generator, draws: 
     if isinstance(mechanism, Planned) and fold.plan is not None:
         return mechanism.release_planned(fold.plan, fold.train, fold.X_test, rng, draws)
     if isinstance(mechanism, PlannedForBudget):
-        return mechanism.measure(_near(mechanism, fold), fold.train, fold.X_test, rng, draws)
+        return mechanism.measure(_near(mechanism, fold), fold.train, fold.X_test, rng, draws, mean=False)
     return mechanism.release(fold.train, fold.X_test, rng, draws)
 
 

@@ -170,8 +170,13 @@ class PlannedForBudget(Mechanism, Protocol):
         X_test: FloatArray,
         rng: np.random.Generator | None = None,
         draws: int = 1,
+        *,
+        mean: bool = True,
     ) -> Release:
-        """The only step that reads the outputs."""
+        """The only step that reads the outputs.
+
+        ``mean=False`` leaves out what numbered draws hide, where that takes long: then they are no ``TeachingRelease``.
+        """
         ...
 
     def reread(self, statistics: Any, X_test: FloatArray) -> FloatArray:

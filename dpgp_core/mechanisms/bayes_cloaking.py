@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -21,9 +21,8 @@ from ..data import Dataset
 from ..gp.exact import check_columns
 from ..measurement.cell_statistics import CellStatistics
 from ..measurement.statistics import Statistics
-from .base import TEACHING, NotPrivate
 from .bayes_cells import AnyBayesPlan, CellPlan, measure_cells, plan_cells, reread_cells
-from .bayes_release import BayesPlan, BayesRelease, MixtureUncertainty, TeachingBayesRelease
+from .bayes_release import BayesPlan, BayesRelease, MixtureUncertainty, taught
 
 PLANNED_WITHOUT = 1e-4  # of the prior variance, left out of what strategies are planned with: far below every noise
 
@@ -128,6 +127,8 @@ class BayesCloaking(BayesSettings):
         X_test: FloatArray,
         rng: np.random.Generator | None = None,
         draws: int = 1,
+        *,
+        mean: bool = True,
     ) -> BayesRelease:
         """Measure as planned: the only step that reads what is private. At another budget, s_i are rescaled.
 
@@ -137,6 +138,7 @@ class BayesCloaking(BayesSettings):
             X_test: test inputs (P, D), not necessarily as planned.
             rng: as for ``release``.
             draws: as for ``release``.
+            mean: whether numbered draws come beside what they hide, which takes one more run of all stages.
 
         Raises:
             ValueError: draws < 1, shapes disagree, or the plan is for other data or other protection.
@@ -146,7 +148,7 @@ class BayesCloaking(BayesSettings):
                 f"the plan is not for protects={self.protects!r}, binned={self.binned}; make it by plan_for()"
             )
         if not isinstance(plan, BayesPlan):
-            return measure_cells(self, plan, dataset, X_test, rng, draws)
+            return measure_cells(self, plan, dataset, X_test, rng, draws, mean)
         guarantee = self.guarantee.for_unit(dataset.privacy_unit)
         together = guarantee.repeated(draws)
         setting = self._setting(plan, dataset.X, X_test)
@@ -170,10 +172,7 @@ class BayesCloaking(BayesSettings):
         )
         if rng is None:
             return release
-        silent = replace(uncertainty, prediction=measure_silently(setting, dataset).prediction)
-        card = replace(release.guarantee, not_covered=(TEACHING, *release.guarantee.not_covered))
-        mean = NotPrivate(silent.values[0])
-        return TeachingBayesRelease(**{**vars(release), "guarantee": card, "mean": mean})
+        return taught(release, measure_silently(setting, dataset).prediction if mean else None)
 
     def reread(self, statistics: Statistics | CellStatistics, X_test: FloatArray) -> FloatArray:
         """Values (P,) that a released statistic gives at X_test (P, D), in the output's unit. Spends nothing.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from ..bayes.intervals import Mixture
 from ..bayes.models import Model, weights_of
 from ..bayes.stages import Observed, PlannedStages
 from ..gp.uncertainty import Of
-from .base import Release, TeachingRelease
+from .base import TEACHING, NotPrivate, Release, TeachingRelease
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -90,3 +90,17 @@ class BayesRelease(Release):
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TeachingBayesRelease(BayesRelease, TeachingRelease):
     """Numbered draws; ``mean`` is what the same stages predict when they measure without noise. Not private."""
+
+
+def taught(release: BayesRelease, silent: Mixture | None = None) -> BayesRelease:
+    """Numbered draws, whose card says that they are no release; beside what they hide, where that is given.
+
+    Args:
+        release: of numbered draws.
+        silent: what the same stages predict when they measure without noise. Not private.
+    """
+    card = replace(release.guarantee, not_covered=(TEACHING, *release.guarantee.not_covered))
+    if silent is None:
+        return replace(release, guarantee=card)
+    mean = NotPrivate(replace(release.uncertainty, prediction=silent).values[0])
+    return TeachingBayesRelease(**{**vars(release), "guarantee": card, "mean": mean})

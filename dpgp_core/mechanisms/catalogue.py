@@ -104,13 +104,14 @@ _ROWS = (
         title="Bayes cloaking (inputs too)",
         build=_bayes_cells,
         released=True,
+        compared=True,
         private_inputs=True,
         max_rows=ANY_ROWS,
         max_inputs=3,
         automatic=True,
-        simulated=8,
+        simulated=2,
+        on_request=True,
         look=("guarantee", "solid"),
-        banded=True,
     ),
     Entry(
         id="bayes",
@@ -119,6 +120,7 @@ _ROWS = (
         build=_bayes,
         released=True,
         compared=True,
+        drawn=True,
         max_rows=ANY_ROWS,  # those of one cell share a column, see ``bayes.cells.binned``
         many_inputs=3,
         automatic=True,
@@ -190,7 +192,7 @@ _ROWS = (
         max_rows=ANY_ROWS,
         uses_cells=True,
         simulated=8,
-        look=("guarantee", "dash"),
+        look=("guarantee", "dashdot"),
     ),
     Entry(
         id="laplace_bins",

@@ -18,7 +18,7 @@ ANY_ROWS = 2_000_000
 
 KERNEL_NAMES = {kernel.__name__: kernel for kernel in KERNELS}
 Role = Literal["private", "other", "truth", "guarantee", "bins"]
-Dash = Literal["solid", "dash", "dot", "longdash"]
+Dash = Literal["solid", "dash", "dot", "longdash", "dashdot"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,6 +86,7 @@ class Entry:
         automatic: it makes its models itself, from box and bounds; kernel, lengthscale and noise are not used.
         kernels: names of the kernels it works with.
         simulated: draws in comparisons; fewer where each is a fit of its own.
+        on_request: compared only where asked for, since it takes long.
         look: colour and dash of its line.
         banded: its spread over draws is drawn too.
     """
@@ -106,6 +107,7 @@ class Entry:
     automatic: bool = False
     kernels: tuple[str, ...] = tuple(KERNEL_NAMES)
     simulated: int = 60
+    on_request: bool = False
     look: tuple[Role, Dash] = ("other", "solid")
     banded: bool = False
 

@@ -26,6 +26,8 @@ from .strategy import Strategy
 
 LARGEST_RANK = 256
 _UNGROUPED, _GROUPS = 1000, 600  # records up to which none share a column at first; groups above
+_PATIENCE, _PATIENCE_AFTER = 20, 5  # evaluations before groups try more rows, and where they start from a strategy
+_GROUPED = 0.5  # of the gap asked for, that of groups
 _FEWER = 8  # rows by which the strategy of records may have fewer than that of groups
 
 
@@ -104,7 +106,8 @@ def bayes(
     if groups is not None and groups.max() + 1 < n:
         small = _mixture(of_sums(models, groups), t)
         first = None if start is None else sums(start.T, groups).T
-        coarse = minimise_risk(small, min(r, small.n), gap / 2, first, max_iterations, of_risk / 2)
+        patience, shares = _PATIENCE if first is None else _PATIENCE_AFTER, (_GROUPED * gap, _GROUPED * of_risk)
+        coarse = minimise_risk(small, min(r, small.n), shares[0], first, max_iterations, shares[1], patience=patience)
         start, used, fewest = coarse.B[:, groups], coarse.used, max(len(coarse.B) - _FEWER, 0)
     found = minimise_risk(mixture, r, gap, start, max(max_iterations - used, 1), of_risk, fewest)
     excess = found.risk - mixture.least

@@ -18,15 +18,16 @@ from .mixture_risk import MixtureRisk, Point
 from .rows import first_rows, safe, thin_svd, unit
 
 _TINY = 1e-12
-_FIRST_LOOK, _NEXT_LOOK = 0.5, 0.3  # of the gap, or of the last slack: the slack at which to look for a certificate
+_FIRST_LOOK, _NEXT_LOOK = 0.5, (0.3, 0.7)  # of the gap, or of the last slack: where to look for a certificate
 _STATIONARY = 0.02  # of the gap: the slack below which more rows are needed, not more steps
 _RISING, _STEEP = 1.0001, 2.0  # eigenvalues above 1 promise a descent along a new row: some, and much
-_PATIENCE = 20  # evaluations after which rows with much to promise are added without waiting for a stationary B
+_PATIENCE = 20  # evaluations
 _ADDED = (0.7, 0.3, 0.1, 0.03, 0.01)  # sizes tried of the largest column of new rows
 _FLATTEST = 1e-3  # of the mean multiplier: a smaller one counts as that
 _RENEWED = 20  # steps after which the curvature is computed anew
 _SUFFICIENT = 1e-4  # share of the decrease that the slope promises
 _SHORTEST = 1e-6  # step at which the line search gives up
+_WORSE = 0.02  # of the gap asked for: how much larger the excess of fewer rows may be where the gap was not reached
 _RESERVE = 0.9  # of the gap asked for; the rest may be spent on fewer rows
 
 
@@ -69,6 +70,7 @@ def minimise_risk(
     most: int,
     of_risk: float = 0.0,
     fewest: int = 0,
+    patience: int = _PATIENCE,
 ) -> Minimum:
     """Descend until the gap is certified, or ``most`` evaluations are used, or rounding ends the descent.
 
@@ -78,25 +80,29 @@ def minimise_risk(
         gap: relative to the excess over the risk without privacy.
         start: rows to start from (any number, n); None: singular vectors of the targets.
         most: evaluations at most.
-        of_risk: share of the whole risk that may be avoidable too, whatever that is of the excess.
+        of_risk: share of the whole risk that may be avoidable too, even where that is all of the excess.
         fewest: rows that are kept in any case.
+        patience: evaluations after which rows with much to promise are added without waiting for a stationary B.
     """
     place: _Place | None = _place(risk, first_rows(risk, most_rows, start))
     used, memory, look, bound = 1, _Memory(), _FIRST_LOOK, -np.inf
-    asked, patience, wider = gap, _PATIENCE, None
+    asked, wider = gap, None
     while place is not None:
         best, excess = place.point, max(place.point.risk - risk.least, 0.0)
         gap = max(asked, of_risk * best.risk / max(excess, _TINY * best.risk))
         goal = _RESERVE * min(gap, 1.0)
+        if excess <= _RESERVE * of_risk * best.risk:
+            break
         if place.slack <= look * gap * excess or excess == 0:
             bound = max(bound, lower_bound(risk, best, goal / (1 - goal) * excess))
             if best.risk - bound <= goal * excess:
                 break
-            look = _NEXT_LOOK * place.slack / (gap * excess)
+            nearly = min(max(goal * excess / (best.risk - bound), _NEXT_LOOK[0]), _NEXT_LOOK[1])
+            look = nearly * place.slack / (gap * excess)
             if place.slack <= _STATIONARY * gap * excess:
                 wider = _with_rows_added(risk, place, most_rows, _RISING)
         elif used >= patience and len(best.B) < most_rows:
-            wider, patience = _with_rows_added(risk, place, most_rows, _STEEP), 2 * used
+            wider, patience = _with_rows_added(risk, place, most_rows, _STEEP), max(2 * used, used + _PATIENCE)
         if wider is not None:
             place, wider, memory, used = wider, None, _Memory(), used + len(_ADDED)
         if used >= most:
@@ -105,7 +111,7 @@ def minimise_risk(
         used += tried
     if bound == -np.inf:
         bound = lower_bound(risk, best)
-    return _fewer_rows(risk, best, bound, gap, used, fewest)
+    return _fewer_rows(risk, best, bound, (asked, of_risk), used, fewest)
 
 
 def _step(risk: MixtureRisk, place: _Place, memory: _Memory) -> tuple[_Place | None, int]:
@@ -171,19 +177,23 @@ def _tangent(B: FloatArray, D: FloatArray) -> FloatArray:
     return tangent
 
 
-def _fewer_rows(risk: MixtureRisk, point: Point, bound: float, gap: float, used: int, low: int) -> Minimum:
-    """Rotate B to rows of falling norm, and leave out as many as the gap allows, but more than ``low`` stay."""
+def _fewer_rows(
+    risk: MixtureRisk, point: Point, bound: float, shares: tuple[float, float], used: int, low: int
+) -> Minimum:
+    """Rotate B to rows of falling norm, and leave out as many as the gap allows, but more than ``low`` stay.
+
+    Avoidable may be ``shares`` of the excess and of the whole risk, of the fewer rows' own; or little more than is now.
+    """
     _, s, rows = thin_svd(point.B)
     rows = s[:, None] * rows
-    now = (point.risk - bound) / max(point.risk - risk.least, 1e-300)
-    allowed = max(gap, now + 0.02 * (1 - now) * gap)
-    high = len(rows)
-    best = risk.at(safe(rows))
+    excess, (gap, of_risk) = max(point.risk - risk.least, 1e-300), shares
+    most = excess / (1 - _WORSE * min(max(gap, of_risk * point.risk / excess), 1.0))  # instead of this excess
+    high, best = len(rows), risk.at(safe(rows))
     while high - low > 1:
         middle = (low + high) // 2
         tried = risk.at(safe(unit(rows[:middle])))
-        used += 1
-        if tried.risk - bound <= allowed * (tried.risk - risk.least):
+        used, left = used + 1, tried.risk - risk.least
+        if left <= most or tried.risk - bound <= max(gap * left, of_risk * tried.risk):
             high, best = middle, tried
         else:
             low = middle

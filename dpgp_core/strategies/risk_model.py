@@ -63,6 +63,17 @@ def _check(name: str, matrix: FloatArray, rows: int) -> None:
         raise ValueError(f"{name} must be a finite matrix with {rows} rows, got shape {matrix.shape}")
 
 
+def with_noise_of_one_shape(models: Sequence[RiskModel]) -> list[RiskModel]:
+    """The models with noises proportional to each other: each its own mean, by record the mixture's mean shape.
+
+    Then one Gram matrix B diag(noise) B^T serves them all. For planning only: noises of a stage differ between models
+    by some per cent, where intervals cut one model's outputs more often than another's.
+    """
+    total = sum(model.weight for model in models)
+    shape = sum((model.weight / total / model.noise.mean() * model.noise for model in models), np.zeros(1))
+    return [replace(model, noise=model.noise.mean() * shape) for model in models]
+
+
 def in_common_basis(models: Sequence[RiskModel], least: float) -> list[RiskModel]:
     """The models with roots and targets projected on columns that span all roots, to ``least`` of their noise.
 

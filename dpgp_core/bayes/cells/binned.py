@@ -28,7 +28,7 @@ from ..stages import PlannedStage, PlannedStages
 from .counts import Counts, public_counts
 from .filter import CellObserved, cell_models
 from .grid import cells_of
-from .planning import plan_stage
+from .planning import Seen, plan_for_mixture
 from .stages import CellSetting, after, intervals, linearised, start
 
 PER_SIDE = {1: 90, 2: 20, 3: 8}
@@ -91,7 +91,8 @@ def binned_stages(setting: CellSetting, counts: Counts, multipliers: Sequence[fl
     for s in multipliers:
         low, high, g = intervals(setting, now, first=not planned)
         linear = linearised(setting, now, (low, high, g))
-        strategy = plan_stage(setting.models, now.states, weights, linear, counts.mean, s, setting.gap)
+        so_far = Seen(setting.models, now.states, weights, linear, counts.mean)
+        strategy = plan_for_mixture(so_far, s, setting.gap)
         planned.append(PlannedStage(strategy=strategy, noise_multiplier=s))
         # every mean is 0 and stays so; what z = 0 would say about the models is not expected
         observed = CellObserved(strategy.B, low, high, g, s, np.zeros(strategy.rank))

@@ -1,8 +1,20 @@
-"""What a stage over public cells should measure: the strategy of least Bayes risk for the covariance that is left."""
+"""What a stage over public cells should measure: the strategy of least Bayes risk for the covariance that is left.
+
+Where strategies are planned once, before anything is measured, it is the mixture's risk sum_m pi_m risk_m(B). Where
+every draw plans its stages on the way, it is the risk of one model with the mixture's second moments about what each of
+its models expects, K = sum_m pi_m K_m and F = sum_m pi_m F_m: that of the best single linear estimator, which is never
+below the mixture's,
+
+    sum_m pi_m tr F_m^T B^T S_m^-1 B F_m >= tr F^T B^T S^-1 B F,    S = sum_m pi_m S_m,
+
+since (F, S) -> F^T S^-1 F is jointly convex (Lieb & Ruskai 1974), and which has one covariance to be factorised where
+the mixture has as many as there are kernels.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,71 +22,122 @@ from ...arrays import FloatArray
 from ...strategies.bayes import bayes
 from ...strategies.risk_model import RiskModel
 from ...strategies.strategy import Strategy
-from ..leading import LEAST
 from ..planning import on_the_grid
 from .filter import KAPPA, CellModel, CellState, Linear
 
 _LEAST_WEIGHT = 0.02  # of a kernel that is planned for
 _STEPS = 200  # of the solver: where it needs more, with very many records, the strategy is good and not the best
+_LEAST = 1e-3  # eigenvalue, in units of the noise, that is kept
 _FLOOR = 1e-3  # of the mean variance of the sums, taken for noise of their own
 
 
-def plan_stage(
-    models: Sequence[CellModel],
-    states: Sequence[CellState],
-    weights: FloatArray,
-    linear: Sequence[Linear],
-    counts: FloatArray,
-    noise_multiplier: float,
-    gap: float,
-) -> Strategy:
+class _Moments(NamedTuple):
+    """Of the sums x and of f at the cells, given what was released.
+
+    Attributes:
+        K: covariance of x (M, M).
+        own: of its diagonal, the records' own noise (M,).
+        F: covariance of x with f (M, M).
+        variance: of f (M,).
+    """
+
+    K: FloatArray
+    own: FloatArray
+    F: FloatArray
+    variance: FloatArray
+
+
+class Seen(NamedTuple):
+    """What a stage is planned from. Public: counts and states are functions of what was released.
+
+    Attributes:
+        models: the mixture (m).
+        states: of each.
+        weights: of each, sum 1 (m,).
+        linear: the stage as linear measurements under each.
+        counts: expected numbers of records (M,).
+    """
+
+    models: Sequence[CellModel]
+    states: Sequence[CellState]
+    weights: FloatArray
+    linear: Sequence[Linear]
+    counts: FloatArray
+
+
+def plan_stage(seen: Seen, noise_multiplier: float, gap: float) -> Strategy:
     """B (r, M), columns of norm <= 1, multiples of 2^-20: f at the cells should be known best where records are.
 
-    Each kernel is planned for with the likeliest of its noises and all its weight. Public: counts and states are
-    functions of what was released.
+    Planned for second moments of the mixture, each kernel with the likeliest of its noises and all its weight.
 
     Args:
-        models: the mixture (m).
-        states: of each, so far.
-        weights: (m,), sum 1.
-        linear: the sums, as each model sees them.
-        counts: n^ (M,).
+        seen: so far.
         noise_multiplier: s of the stage.
         gap: relative gap to stop at.
     """
-    families: dict[int, list[int]] = {}
-    for index, model in enumerate(models):
-        families.setdefault(id(model.nodes), []).append(index)
-    risks = []
-    for family in families.values():
-        share, likeliest = float(weights[family].sum()), max(family, key=lambda index: weights[index])
-        if share >= _LEAST_WEIGHT:
-            risks.append(_risk_model(models[likeliest], states[likeliest], linear[likeliest], counts, share))
+    return _best([moments_of(seen)], noise_multiplier, gap)
+
+
+def plan_for_mixture(seen: Seen, noise_multiplier: float, gap: float) -> Strategy:
+    """The same of least risk averaged over kernels, each of which has its own estimator: closer, and dearer."""
+    return _best(risks_of(seen), noise_multiplier, gap)
+
+
+def moments_of(seen: Seen) -> RiskModel:
+    """One model with the second moments of the mixture about what each kernel expects."""
+    chosen = _kernels(seen)
+    shares = np.array([share for _, share in chosen]) / sum(share for _, share in chosen)
+    each = [_moments(seen, index) for index, _ in chosen]
+    mean = _Moments(*(np.tensordot(shares, np.stack(parts), axes=1) for parts in zip(*each, strict=True)))
+    return _risk_model(mean, seen.counts, 1.0)
+
+
+def risks_of(seen: Seen) -> list[RiskModel]:
+    """One model a kernel."""
+    return [_risk_model(_moments(seen, index), seen.counts, share) for index, share in _kernels(seen)]
+
+
+def _best(risks: Sequence[RiskModel], noise_multiplier: float, gap: float) -> Strategy:
     return on_the_grid(bayes(risks, noise_multiplier**2, gap=gap, max_iterations=_STEPS))
 
 
-def _risk_model(model: CellModel, state: CellState, linear: Linear, counts: FloatArray, weight: float) -> RiskModel:
-    """Covariance of the sums, K = T C T^T + rest, and with f at the cells, F = T C Phi^T W^(1/2).
+def _kernels(seen: Seen) -> list[tuple[int, float]]:
+    """Of each kernel that counts, the index of its likeliest model, and the weight of all of them."""
+    families, weights = dict[int, list[int]](), seen.weights
+    for index, model in enumerate(seen.models):
+        families.setdefault(id(model.nodes), []).append(index)
+    pairs = [(max(each, key=lambda i: weights[i]), float(weights[each].sum())) for each in families.values()]
+    return [(index, share) for index, share in pairs if share >= _LEAST_WEIGHT]
+
+
+def _moments(seen: Seen, index: int) -> _Moments:
+    """Of one model: K = T C T^T + rest, F = T C Phi^T."""
+    model, state, linear = seen.models[index], seen.states[index], seen.linear[index]
+    k = model.cells.shape[1]
+    TC = linear.T @ state.covariance
+    own = linear.own + linear.T[:, k:].diagonal() ** 2 * (1 + KAPPA) * seen.counts * model.noise_variance
+    variance = np.einsum("ij,ij->i", model.cells @ state.covariance[:k, :k], model.cells)
+    return _Moments(TC @ linear.T.T + linear.rest, own, TC[:, :k] @ model.cells.T, variance)
+
+
+def _risk_model(found: _Moments, counts: FloatArray, weight: float) -> RiskModel:
+    """K and F W^(1/2), W the shares of the records.
 
     K is the records' own noise D plus V diag(values) V^T, in units of D: of these only what stands out from the noise
     is kept, and of F what lies along it (see ``bayes.leading``).
     """
-    k, importance = model.cells.shape[1], counts / counts.sum()
-    TC = linear.T @ state.covariance
-    K = TC @ linear.T.T + linear.rest
-    own = linear.own + linear.T[:, k:].diagonal() ** 2 * (1 + KAPPA) * counts * model.noise_variance
-    noise = own + _FLOOR * float(K.diagonal().mean())
+    importance = counts / counts.sum()
+    noise = found.own + _FLOOR * float(found.K.diagonal().mean())
     sd = np.sqrt(noise)
-    values, V = np.linalg.eigh((K - np.diag(own)) / np.outer(sd, sd))
-    long = np.abs(values) >= min(LEAST, np.abs(values).max())
+    values, V = np.linalg.eigh((found.K - np.diag(found.own)) / np.outer(sd, sd))
+    long = np.abs(values) >= min(_LEAST, np.abs(values).max())
     values, V = values[long], V[:, long]
-    targets = V @ (V.T @ ((TC[:, :k] @ model.cells.T) / sd[:, None]))
-    variance = np.einsum("ij,ij->i", model.cells @ state.covariance[:k, :k], model.cells)
+    targets = V @ (V.T @ (found.F / sd[:, None]))
     return RiskModel(
         noise=noise,
         root=sd[:, None] * V * np.sqrt(np.abs(values)),
         targets=sd[:, None] * targets * np.sqrt(importance),
-        prior_risk=float(importance @ variance),
+        prior_risk=float(importance @ found.variance),
         weight=weight,
         signs=np.sign(values),
     )

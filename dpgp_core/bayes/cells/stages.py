@@ -25,7 +25,7 @@ from ..stages import NARROWEST
 from .counts import Counts, counts_given
 from .filter import CellModel, CellObserved, CellState, Linear, cell_prior, cell_update, linearise
 from .grid import CellGrid
-from .planning import plan_stage
+from .planning import Seen, plan_stage
 
 COUNTS_SHARE = 0.15  # of mu^2
 
@@ -107,7 +107,8 @@ def run_cells(
         low, high, g = intervals(setting, now, first=not seen)
         linear = linearised(setting, now, (low, high, g))
         if strategies is None:
-            B = plan_stage(setting.models, now.states, now.weights, linear, now.counts.mean, s, setting.gap).B
+            so_far = Seen(setting.models, now.states, now.weights, linear, now.counts.mean)
+            B = plan_stage(so_far, s, setting.gap).B
         else:
             B = strategies[stage]
         ends = (-2 * setting.half_range, 2 * setting.half_range)

@@ -2,13 +2,14 @@ import numpy as np
 import pytest
 
 from dpgp_core.bayes import planning
-from dpgp_core.bayes.leading import LEAST, leading
+from dpgp_core.bayes.leading import leading
 from dpgp_core.bayes.models import auto_models, places_of
 from dpgp_core.bayes.planning import plan_stages, risk_models, stage_multipliers
 from dpgp_core.bayes.stages import Observed, after, next_intervals, start
 from dpgp_core.strategies.bayes import risk
 
 HALF, N, TESTS = 1.0, 80, 20
+LEAST = 1e-3  # of the noise
 WEIGHTS = np.full(4, 1 / 4)
 
 
@@ -31,7 +32,7 @@ def test_no_direction_loses_more_than_a_thousandth_of_the_noise(places):
     states = after(places, states, Observed(B, low, high, 0.3, np.zeros((1, 12))))
     kept = []
     for place, state in zip(places, states, strict=True):
-        less, left = leading(place, state)
+        less, left = leading(place, state, LEAST)
         kept.append((less.phi.shape[1] + left.shared.shape[1]) / (place.phi.shape[1] + 12))
         assert left.shared.shape[1] > 0
         assert np.linalg.norm(covariance(place, state) - covariance(less, left), 2) <= 1.001 * LEAST
@@ -51,7 +52,7 @@ def test_plans_for_what_stands_out_are_as_good_and_their_risks_true(places, monk
         models = risk_models(places, WEIGHTS, states, low, high, np.full(TESTS, 1 / TESTS))
         B, s = stage.strategy.B, stage.noise_multiplier
         assert stage.strategy.gap <= looser * 2e-2
-        assert stage.strategy.risk == pytest.approx(risk(models, B, s**2), rel=1e-3)
+        assert stage.strategy.risk == pytest.approx(risk(models, B, s**2), rel=5e-3)
         assert stage.strategy.risk == pytest.approx(other.strategy.risk, rel=looser * 1e-2)
         states = after(places, states, Observed(B, low, high, s, np.zeros((1, len(B)))))
         low, high = next_intervals(states, WEIGHTS[None], N, HALF, 0.75)

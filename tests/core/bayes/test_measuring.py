@@ -2,7 +2,14 @@ import numpy as np
 import pytest
 
 from dpgp_core.bayes import measuring
-from dpgp_core.bayes.measuring import ExactMeasure, Setting, measure_exactly, measure_for_teaching, teaching
+from dpgp_core.bayes.measuring import (
+    ExactMeasure,
+    Setting,
+    measure_exactly,
+    measure_for_teaching,
+    read_stages,
+    teaching,
+)
 from dpgp_core.bayes.models import auto_models, places_of, weights_of
 from dpgp_core.bayes.planning import plan_stages, stage_multipliers
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
@@ -55,3 +62,12 @@ def test_draws_in_portions_are_all_there(setting, data, monkeypatch):
     assert found.prediction.mean.shape == (3, 2)
     assert found.observed[0].z.shape[0] == 3
     assert len(np.unique(found.prediction.mean[:, 0])) == 3
+
+
+@pytest.mark.parametrize("largest", [1, 500, 10**9])
+def test_reading_in_portions_is_reading_at_once(setting, data, monkeypatch, largest):
+    found = measure_for_teaching(setting, data, np.random.default_rng(0), 5)
+    monkeypatch.setattr(measuring, "_LARGEST", largest)
+    again = read_stages(found.observed, setting.places, setting.prior_weights)
+    for name in ("means", "variances", "weights"):
+        np.testing.assert_allclose(getattr(again, name), getattr(found.prediction, name), rtol=1e-7, atol=1e-10)

@@ -8,19 +8,8 @@ import pytest
 
 import datasets
 from dpgp_core.evaluation.comparison import held_out_errors, hold_out, with_epsilon
-from dpgp_core.evaluation.cross_validation import k_folds
 from dpgp_core.evaluation.errors import expected_rmse
-from dpgp_core.kernels import EQ
-from dpgp_core.mechanisms import Cloaking, LaplaceBinning, RefinedCloaking
-
-TOY = datasets.load("toy_1d")
-FOLDS = k_folds(TOY.n, 4, np.random.default_rng(0))
-CLOAKING = Cloaking(kernel=EQ(lengthscale=1.0), noise_variance=0.3, epsilon=1.0, delta=0.01)
-EVERY_KIND = [
-    CLOAKING,
-    RefinedCloaking(kernel=EQ(lengthscale=1.0), noise_variance=0.3, epsilon=1.0, delta=0.01),
-    LaplaceBinning(epsilon=1.0, bins=5),
-]
+from tests.core.evaluation.toys import CLOAKING, EVERY_KIND, FOLDS, TOY
 
 
 def test_expected_squared_error_is_bias_plus_noise_over_all_folds():

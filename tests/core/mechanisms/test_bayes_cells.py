@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from dpgp_core.bayes.cells.refit import refit_cells
+from dpgp_core.mechanisms.base import TEACHING, TeachingRelease
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
 
 X_TEST = np.linspace(0.5, 9.5, 6)[:, None]
@@ -95,3 +96,18 @@ def test_much_data_and_budget_find_the_curve(make_dataset):
     mechanism = BayesCloaking(epsilon=20.0, delta=0.01, protects="inputs and outputs", stages=4)
     release = mechanism.release(data, X_TEST, np.random.default_rng(0))
     assert np.abs(release.samples - (1 + np.sin(X_TEST[:, 0]))).max() < 0.08
+
+
+@pytest.mark.parametrize("protects", ["outputs", "inputs and outputs"])
+def test_without_what_they_hide_numbered_draws_are_the_same_and_no_release(mechanism, data, protects):
+    drawing = replace(mechanism, protects=protects)
+    plan = drawing.plan_for(data, X_TEST)
+    beside, alone = (
+        drawing.measure(plan, data, X_TEST, np.random.default_rng(5), 2, mean=mean) for mean in (True, False)
+    )
+    np.testing.assert_array_equal(alone.samples, beside.samples)
+    assert alone.guarantee == beside.guarantee
+    assert TEACHING in alone.guarantee.not_covered
+    assert isinstance(beside, TeachingRelease)
+    assert not isinstance(alone, TeachingRelease)
+    assert not hasattr(alone, "mean")

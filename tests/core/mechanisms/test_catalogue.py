@@ -44,12 +44,13 @@ import numpy as np
 from dpgp_core.release import CHOICES, bundle, publish, read_table
 from dpgp_core.release.specification_json import EXAMPLE
 from dataclasses import replace
+from unittest import mock
 from pages._ui.compare import contenders
 from pages._ui.look.offers import MECHANISM
 from pages._ui.model import Model, load_dataset
 
 contest = contenders.Contest(Model("toy_1d", "EQ", 1.0, 0.3), 0.01, 6, 5)
-contenders.CURVE_EPSILONS = (1.0,)
+mock.patch.object(contenders, "CURVE_EPSILONS", (1.0,)).start()
 found = contenders.curve(load_dataset("toy_1d"), contest, "toy")
 assert np.isfinite(found.mean).all() and np.isfinite(found.half_width).all()
 assert MECHANISM.titles["toy"] == "Toy mechanism"

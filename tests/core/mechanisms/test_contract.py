@@ -12,14 +12,8 @@ import pytest
 import dpgp_core.mechanisms
 from dpgp_core.accounting.gaussian import epsilon_of
 from dpgp_core.accounting.losses import GaussianLoss, PureLoss
-from dpgp_core.bayes.cells.stages import cell_multipliers, run_cells
-from dpgp_core.bayes.stages import run_stages
 from dpgp_core.kernels import EQ, Matern12, Matern52
-from dpgp_core.measurement.blocks import exact_sums
-from dpgp_core.measurement.cells import CellCounts
 from dpgp_core.measurement.integers import GRID
-from dpgp_core.measurement.measurement import STEPS
-from dpgp_core.measurement.noise import GaussianNoise, LaplaceNoise
 from dpgp_core.mechanisms import (
     CATALOGUE,
     MECHANISMS,
@@ -33,6 +27,7 @@ from dpgp_core.mechanisms.entry import Parameters
 from dpgp_core.mechanisms.gaussian import GaussianMechanism
 from dpgp_core.mechanisms.laplace_binning import BinMeans
 from dpgp_core.mechanisms.measuring import noiseless
+from tests.core.mechanisms.shifts import allowed, shift
 
 PARAMETERS = Parameters(
     kernel=EQ(lengthscale=2.0),
@@ -74,6 +69,7 @@ VARIANTS = {  # name: (row of the catalogue, further arguments), for options tha
     "prior noise, coarse low-rank inference": ("gp_prior", {"inference": "lowrank", "tolerance": 0.05}),
     "two stages, low-rank inference": ("refined", {"inference": "lowrank"}),
     "two stages, coarse low-rank inference": ("refined", {"inference": "lowrank", "tolerance": 0.05}),
+    "shared columns": ("bayes", {"binned": True, "stages": 3, "gap": 1e-2}),
     "one bin": ("laplace_bins", {"bins": 1}),
     "paper's sparse GP": ("sparse", {"variant": "paper"}),
 }
@@ -128,122 +124,6 @@ def with_output(data, j, value):
     y = data.y.copy()
     y[j] = value
     return y
-
-
-def shift(mechanism, one, other, X_test):
-    """What telling two neighbours apart costs by the integers that are measured: mu, or pure epsilon."""
-    if isinstance(mechanism, GaussianMechanism):
-        return gaussian_shift(mechanism, one, other, X_test)
-    if isinstance(mechanism, BayesCloaking):
-        far = cells_shift if mechanism.protects == "inputs and outputs" else bayes_shift
-        return far(mechanism, one, other, X_test)
-    if isinstance(mechanism, BinMeans):
-        plan = mechanism.plan(one.X, one.x_box)
-        sums = [mechanism._sums(plan, data) for data in (one, other)]
-        assert all(np.array_equal(each, np.rint(each)) for each in sums)
-        moved = int(np.abs(sums[0] - sums[1]).sum()) * GRID
-        assert moved <= STEPS
-        return moved / LaplaceNoise(sensitivity=STEPS, epsilon=mechanism.epsilon).scale
-    sums, noise = [mechanism.integer_sums(data) for data in (one, other)], mechanism.noise(one)
-    a = (sums[0].A - sums[1].A) * sums[0].step_a / noise.sa
-    b = (sums[0].B - sums[1].B) * sums[0].step_b / noise.sb  # off the diagonal sb / sqrt(2), and each entry twice
-    return np.sqrt((a**2).sum() + (b**2).sum())
-
-
-def gaussian_shift(mechanism, one, other, X_test):
-    first = planned(mechanism, one, X_test)
-    plans = [first, first if np.array_equal(one.X, other.X) else planned(mechanism, other, X_test)]
-    squares, rng = [], np.random.default_rng(1)
-
-    def measure(stage, s, place):
-        """Every stage with both values, where the same earlier numbers put it."""
-        number = [id(each) for each in plans[0].stages].index(id(stage))
-        low, high = place.low[0], place.high[0]
-        both = [
-            exact_sums(plan.stages[number].strategy, (high - low) / place.widest[0], data.clipped_y, low, high)
-            for plan, data in zip(plans, (one, other), strict=True)
-        ]
-        moved = sum((a - b) ** 2 for a, b in zip(*both, strict=True))
-        assert moved <= STEPS**2  # integers: nothing is rounded
-        squares.append(moved / GaussianNoise(sensitivity=STEPS, noise_multiplier=s).variance)
-        noisy = np.array(both[0]) / STEPS + s * rng.standard_normal(len(both[0]))
-        return noisy.astype(float)[None]
-
-    list(mechanism.measured(plans[0], one, measure))
-    return np.sqrt(float(sum(squares)))
-
-
-def bayes_shift(mechanism, one, other, X_test):
-    """Every stage with both values, where the same earlier numbers put its intervals."""
-    key = (id(mechanism), one.X.tobytes(), one.output_range, one.y_scale, X_test.tobytes())
-    if key not in PLANS:
-        PLANS[key] = (mechanism, mechanism.plan_for(one, X_test))
-    plan, squares, rng = PLANS[key][1], [], np.random.default_rng(1)
-
-    def measure(stage, low, high):
-        ends = [np.clip(one.in_data_units(end[0]), *one.y_bounds) for end in (low, high)]
-        s = stage.noise_multiplier
-        B = stage.strategy.B
-        both = [exact_sums(B, np.ones(one.n), data.clipped_y, *ends) for data in (one, other)]
-        moved = sum((a - b) ** 2 for a, b in zip(*both, strict=True))
-        assert moved <= STEPS**2
-        squares.append(moved / GaussianNoise(sensitivity=STEPS, noise_multiplier=s).variance)
-        return (np.array(both[0]) / STEPS + s * rng.standard_normal(len(both[0]))).astype(float)[None]
-
-    run_stages(*mechanism._setting(plan, one.X, X_test)[:4], measure)
-    assert len(squares) == mechanism.stages
-    return np.sqrt(float(sum(squares)))
-
-
-class Both:
-    """Measures two data sets where the same earlier numbers put every stage, and squares how far they are apart."""
-
-    def __init__(self, data, grid):
-        self.data, self.grid, self.squares, self.rng = data, grid, [], np.random.default_rng(1)
-        self.cells = [grid.place(each.X) for each in data]
-
-    def counts(self, measurement):
-        return self._measured(measurement, [measurement._exact(cells) for cells in self.cells], GRID)
-
-    def residuals(self, measurement, g):
-        residuals = [each.standardised() - self.grid.at(each.X, g) for each in self.data]
-        both = [measurement._exact(*each) for each in zip(self.cells, residuals, strict=True)]
-        return self._measured(measurement, both, STEPS)
-
-    def _measured(self, measurement, both, unit):
-        moved = sum((a - b) ** 2 for a, b in zip(*both, strict=True))
-        assert moved <= measurement.noise.sensitivity**2  # integers: nothing is rounded
-        self.squares.append(moved / measurement.noise.variance)
-        return np.array(both[0]).astype(float) / unit + measurement.noise_sd * self.rng.standard_normal(len(both[0]))
-
-
-def cells_shift(mechanism, one, other, X_test):
-    """Counts and every stage with both data sets."""
-    key = (id(mechanism), one.n, one.output_range, one.y_scale)
-    if key not in PLANS:
-        PLANS[key] = (mechanism, mechanism.plan_for(one, X_test))
-    plan = PLANS[key][1]
-    reader = Both((one, other), plan.setting.grid)
-    s, multipliers = cell_multipliers(mechanism.noise_multiplier, mechanism.stages)
-    run_cells(plan.setting, CellCounts(B=plan.B, noise_multiplier=s), multipliers, reader)
-    assert len(reader.squares) == 1 + mechanism.stages
-    return np.sqrt(float(sum(reader.squares)))
-
-
-def planned(mechanism, data, X_test):
-    """Return the public plan, made once."""
-    key = (id(mechanism), data.X.tobytes(), data.output_range, data.y_scale, X_test.tobytes())
-    if key not in PLANS:
-        PLANS[key] = (mechanism, mechanism.mapped(mechanism.plan(data.X, X_test), data))  # keeps the id taken
-    return PLANS[key][1]
-
-
-PLANS = {}
-
-
-def allowed(mechanism):
-    loss = mechanism.guarantee.loss
-    return loss.mu if isinstance(loss, GaussianLoss) else loss.pure_epsilon
 
 
 def test_every_file_is_listed():

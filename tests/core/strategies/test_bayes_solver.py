@@ -41,3 +41,16 @@ def test_too_few_rows_end_with_the_gap_they_have(mixture):
     assert found.B.shape == (1, 9)
     assert found.risk - found.bound > 1e-2 * (found.risk - risk.least)
     assert found.bound <= minimise_risk(risk, 9, 1e-4, None, 2000).risk
+
+
+def test_a_share_of_the_whole_risk_is_kept_by_fewer_rows_too(mixture):
+    """Where that share is more than privacy costs, no certificate is waited for, and rows stay that the share needs."""
+    risk = MixtureRisk(mixture, 1e-4)
+    best = minimise_risk(risk, 9, 1e-4, None, 2000)
+    excess = (best.risk - risk.least) / best.risk
+    found = minimise_risk(risk, 9, 1e-4, None, 2000, of_risk=3 * excess)
+    assert found.used < best.used
+    assert len(found.B) > 1
+    assert found.risk - found.bound <= 3 * excess * found.risk
+    one = minimise_risk(risk, 1, 1e-4, None, 500)
+    assert one.risk - one.bound > 30 * excess * one.risk

@@ -56,3 +56,16 @@ def test_few_records_and_much_noise_leave_a_strategy_that_tells_cells_apart():
     grid = CellGrid(box=((-2.0, 12.0),), per_side=45)
     counts = CellCounts(B=plan_counts(grid, 12, 500.0, 0.1), noise_multiplier=500.0)
     assert counts.noise.sensitivity > 1 << 19
+
+
+def test_with_little_noise_counts_on_a_curve_are_known_cell_by_cell():
+    """Nothing smooth describes records on the diagonal; what is measured of the rest must be every cell's own."""
+    grid, per_side = CellGrid(box=((0.0, 1.0),) * 2, per_side=8), 8
+    truth = np.where(np.eye(per_side, dtype=bool), 20.0, 0.0).ravel()
+    B = plan_counts(grid, int(truth.sum()), 0.3, 0.1)
+    rng, errors = np.random.default_rng(0), []
+    for _ in range(20):
+        found = counts_given(grid, int(truth.sum()), B, 0.5, B @ truth + 0.5 * rng.standard_normal(len(B)))
+        errors.append(found.mean - truth)
+    assert len(B) > grid.size / 2
+    assert np.sqrt(np.mean(np.square(errors))) < 2.0
