@@ -6,6 +6,7 @@ from pages._ui.compare import (
     contenders,
     controls,
     figures,
+    notes,
     pinned,
     possible_shown,
     released_shown,
@@ -15,20 +16,20 @@ from pages._ui.look import frame, glossary, pictures, pin, sidebar
 from pages._ui.look.metric import Metric
 from pages._ui.work import cached
 
-contest, epsilon = controls.compare_settings()
+contest, epsilon, names = controls.compare_settings()
 data = cached.dataset(contest.model.dataset)
 scale = words.scale_of(data)
 show = sidebar.overlay()
-cards = ["integral_bins", "sparse"]
+cards = ["integral_bins", "bayes_cells" if "bayes_cells" in names else "sparse"]
 QUESTION = "Which mechanism costs least here?"
 shown = scale.shown
 
 if show:
     nonprivate = computed.nonprivate(contest.model)
     target, one = controls.target(nonprivate, scale), controls.release_of()
-    curves = arriving.curves(contest, QUESTION, epsilon, nonprivate, target)
+    curves = arriving.curves(contest, names, QUESTION, epsilon, nonprivate, target)
     asked = pinned.find(contest)
-    then = None if asked is None else pinned.run(asked, target)
+    then = None if asked is None else pinned.run(asked, target, curves)
     needs = {name: computed.needed(contest, name, target) for name in curves}
     now = pinned.Pinned(contest, epsilon, curves, nonprivate, needs)
     best, runner_up = words.ranking(curves, epsilon)[:2]
@@ -39,7 +40,7 @@ if show:
         f"{words.reachable(needs, contest, shown(target))}",
     )
     frame.overlay_banner("All errors here are held-out errors against the true data.")
-    picture = cached.drawn(figures.errors, curves, nonprivate, epsilon, target, scale, of=contest)
+    picture = cached.drawn(figures.errors, curves, nonprivate, epsilon, target, scale, of=(contest, names))
     if then is not None:
         picture = figures.with_pinned(picture, then, contest, nonprivate, scale)
     released_shown.curves(picture, contest, one, epsilon)
@@ -58,11 +59,11 @@ if show:
     values, limits, how, lesson = st.tabs(["Table", "What is possible", "How it is computed", "Try this"])
     with values:
         rows = words.table(curves, contest, epsilon, scale, needs)
-        frame.table(rows if then is None else pinned.beside(rows, then, scale), "compare", words.TABLE_NOTE)
+        frame.table(rows if then is None else pinned.beside(rows, then, scale), "compare", notes.TABLE_NOTE)
     with how:
-        frame.steps(words.EXPLANATION)
+        frame.steps(notes.EXPLANATION)
     with lesson:
-        frame.lessons("compare", words.LESSONS)
+        frame.lessons("compare", notes.LESSONS)
     with limits:
         if controls.asks_for_limits():
             found = computed.limits(contest)

@@ -2,37 +2,42 @@
 
 from __future__ import annotations
 
-from pages._ui.compare import computed, figures, foreseen, words
-from pages._ui.compare.contenders import BY_WAIT, CONTENDERS, Contest, Curve
+from collections.abc import Sequence
+
+from pages._ui.compare import computed, figures, foreseen, notes, words
+from pages._ui.compare.contenders import CONTENDERS, Contest, Curve
 from pages._ui.folds import FOLDS
 from pages._ui.look import frame, pictures
 
 
-def curves(contest: Contest, question: str, epsilon: float, nonprivate: float, target: float) -> dict[str, Curve]:
-    """All curves in the order of the table; until the slowest is done, question, answer and picture of what is there.
+def curves(
+    contest: Contest, names: Sequence[str], question: str, epsilon: float, nonprivate: float, target: float
+) -> dict[str, Curve]:
+    """Curves in the order of the table; until the slowest is done, question, answer and picture of what is there.
 
     Args:
         contest: settings.
+        names: of the contenders, in the order of computing.
         question: the page's title.
         epsilon: where mechanisms are ranked.
         nonprivate, target: lines of the picture, in the output's unit.
     """
-    foreseen.foresee(contest)
+    foreseen.foresee(contest, names)
     found, scale = dict[str, Curve](), words.scale_of(computed.dataset(contest))
     with frame.growing() as fresh:
 
         def show(name: str, folds: int) -> None:
             with fresh():
-                frame.heading_so_far(question, words.so_far(found, epsilon, scale, name, folds))
+                frame.heading_so_far(question, words.so_far(found, epsilon, scale, name, folds, len(names)))
                 picture = figures.errors(found, nonprivate, epsilon, target, scale)
-                pictures.chart(picture, f"so_far_{name}_{folds}", words.SO_FAR)
+                pictures.chart(picture, f"so_far_{name}_{folds}", notes.SO_FAR)
 
-        for name in BY_WAIT:
+        for number, name in enumerate(names, 1):
             if found and not computed.is_ready(contest, name):
                 show(name, 0)
-            place = f"Comparing, {BY_WAIT.index(name) + 1} of {len(BY_WAIT)}: "
+            place = f"Comparing, {number} of {len(names)}: "
             for grown in computed.growing(contest, name, place):
                 found[name] = grown.curve
                 if grown.folds < FOLDS:
                     show(name, grown.folds)
-    return {name: found[name] for name in CONTENDERS}
+    return {name: found[name] for name in CONTENDERS if name in found}

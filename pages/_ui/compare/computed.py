@@ -9,6 +9,7 @@ from dpgp_core.data import Dataset
 from dpgp_core.evaluation.sweeping import Piece
 from pages._ui.cloaking import computed as cloaking
 from pages._ui.compare import contenders, possible, released
+from pages._ui.compare.concern import concerning
 from pages._ui.compare.contenders import CONTENDERS, Contest, Curve
 from pages._ui.compare.possible import Possible
 from pages._ui.compare.released import Drawn
@@ -44,7 +45,7 @@ def growing(contest: Contest, name: str, what: str = "Errors of ") -> Iterator[G
         name: of the contender.
         what: before its title, on the bar while the page waits.
     """
-    concern, folds = contenders.concerning(contest, name), FOLDS
+    concern, folds = concerning(contest, name), FOLDS
     if (found := _whole(concern, name)) is not None:
         yield Grown(found, folds)
         return
@@ -63,7 +64,7 @@ def growing(contest: Contest, name: str, what: str = "Errors of ") -> Iterator[G
 
 def is_ready(contest: Contest, name: str) -> bool:
     """Whether the curve of a contender is there without waiting."""
-    return _whole(contenders.concerning(contest, name), name) is not None
+    return _whole(concerning(contest, name), name) is not None
 
 
 def is_slow(name: str) -> bool:
@@ -81,7 +82,7 @@ def needed(contest: Contest, name: str, target: float) -> float | None:
         return contenders.read_off(curve(contest, name), target)
     data = cached.dataset(contest.model.dataset)
     what = f"Solving for ε: {contenders.CONTENDERS[name].title}"
-    concern = contenders.concerning(contest, name)
+    concern = concerning(contest, name)
     return cached.value(what, contenders.needed, concern, name, target, given=(data,))
 
 
@@ -95,7 +96,7 @@ def release(contest: Contest, name: str, epsilon: float) -> Drawn:
     """One numbered draw of a contender."""
     given = dataset(contest), cloaking.scene(contest.model.dataset)
     what = f"Drawing a release of {CONTENDERS[name].title}"
-    return cached.value(what, released.drawn, contenders.concerning(contest, name), name, epsilon, given=given)
+    return cached.value(what, released.drawn, concerning(contest, name), name, epsilon, given=given)
 
 
 def limits(contest: Contest) -> Possible:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 
@@ -16,19 +15,16 @@ from dpgp_core.evaluation.cross_validation import held_out_matrices
 from dpgp_core.evaluation.errors import rmse
 from dpgp_core.evaluation.sweeping import Piece, Sweep, gathered, sweep, sweep_fold
 from dpgp_core.evaluation.target import epsilon_for_error, epsilon_on_curve
-from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import CATALOGUE
 from dpgp_core.mechanisms.base import Mechanism
-from dpgp_core.mechanisms.entry import Entry, Parameters
+from dpgp_core.mechanisms.entry import Parameters
 from pages._ui.folds import folds_of
-from pages._ui.model import Model, clip_of
+from pages._ui.model import PICTURE_GAP, Model, clip_of
 from pages._ui.work.engine import engine, run_on
 
 SEED = 1
 CURVE_EPSILONS = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 7.0, 10.0, 20.0, 50.0, 100.0)
-GAP = 1e-2  # of strategies planned for a curve, ten times as loose as for a release
 _ANY_EPSILON = 1.0  # of a mechanism before it is given one
-_ANY_NOISE, _ANY_COUNT, _ANY_DELTA = 0.3, 1, 0.01  # of a contender that does not use them
 
 
 @dataclass(frozen=True)
@@ -44,8 +40,11 @@ class Contest:
 CONTENDERS = {name: entry for name, entry in CATALOGUE.items() if entry.compared}
 """Rows of the catalogue by name, in order of the table."""
 
-BY_WAIT = tuple(sorted(CONTENDERS, key=lambda name: CONTENDERS[name].automatic))
+BY_WAIT = tuple(sorted(CONTENDERS, key=lambda name: (CONTENDERS[name].on_request, CONTENDERS[name].automatic)))
 """Names in the order of computing: those whose curve takes longest come last."""
+
+USUAL = tuple(name for name in BY_WAIT if not CONTENDERS[name].on_request)
+"""Those of them that need not be asked for."""
 
 
 def contender(contest: Contest, name: str, epsilon: float) -> Mechanism:
@@ -62,49 +61,8 @@ def contender(contest: Contest, name: str, epsilon: float) -> Mechanism:
             inducing=contest.inducing,
             clip=clip_of(contest.model),
             fit_noise=True,
-            gap=GAP,
+            gap=PICTURE_GAP,
         )
-    )
-
-
-class _Watched:
-    """Parameters that note which of them are read."""
-
-    def __init__(self, parameters: Parameters) -> None:
-        self._parameters, self._read = parameters, set[str]()
-
-    def __getattr__(self, name: str) -> object:
-        self._read.add(name)
-        return getattr(self._parameters, name)
-
-
-def _read_by(entry: Entry) -> frozenset[str]:
-    """The parameters that a contender is built from."""
-    watched = _Watched(
-        Parameters(
-            kernel=EQ(), noise_variance=_ANY_NOISE, epsilon=_ANY_EPSILON, delta=_ANY_DELTA, x_box=((0.0, 1.0),),
-            n=2, cells=2, inducing=2, fit_noise=True,
-        )
-    )  # fmt: skip
-    entry.build(cast(Parameters, watched))
-    return frozenset(watched._read)
-
-
-_READ = {name: _read_by(entry) for name, entry in CONTENDERS.items()}
-
-
-def concerning(contest: Contest, name: str) -> Contest:
-    """The contest as far as it concerns a contender: settings that its mechanism is not built from stand at some value.
-
-    So a curve is computed once for all contests that differ in such settings only, as in the number of bins.
-    """
-    read, shown = _READ[name], exhibit(contest.model.dataset)
-    usual = Model(shown.name, "EQ", shown.lengthscale, _ANY_NOISE)
-    return Contest(
-        model=contest.model if read & {"kernel", "noise_variance", "clip"} else usual,
-        delta=contest.delta if "delta" in read else _ANY_DELTA,
-        bins=contest.bins if read & {"cells", "needed_cells"} else _ANY_COUNT,
-        inducing=contest.inducing if "inducing" in read else _ANY_COUNT,
     )
 
 
@@ -128,6 +86,13 @@ class Curve:
         """Expected error at each epsilon (E,)."""
         means: FloatArray = self.errors.mean(axis=1)
         return means
+
+    @property
+    def standard_error(self) -> FloatArray:
+        """Of that mean, over the draws (E,)."""
+        draws = self.errors.shape[1]
+        errors: FloatArray = self.errors.std(axis=1, ddof=1) / np.sqrt(draws)
+        return errors
 
 
 def prepare(dataset: Dataset, contest: Contest, name: str) -> list[Held]:

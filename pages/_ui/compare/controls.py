@@ -8,7 +8,7 @@ import streamlit as st
 
 from datasets import EXHIBITS
 from pages._ui import session
-from pages._ui.compare.contenders import CONTENDERS, Contest
+from pages._ui.compare.contenders import BY_WAIT, CONTENDERS, USUAL, Contest
 from pages._ui.compare.words import Scale
 from pages._ui.look import offers, pictures, state
 from pages._ui.look.bound import choice, folded, pick, switch
@@ -18,6 +18,10 @@ from pages._ui.work import cached
 
 BINS = (3, 4, 6, 10, 20, 30)
 INDUCING = (4, 6, 10, 20, 30, 50)
+_INPUTS_TOO = (
+    "A dozen seconds where it is new, a minute with two inputs: every draw plans its stages anew. Two draws, so its "
+    "standard error is wide."
+)
 DATASET = of_datasets("compare_dataset", (exhibit for exhibit in EXHIBITS.values() if exhibit.cross_validated))
 
 
@@ -27,10 +31,11 @@ RELEASE_OF = DropDown("release_of", {_NONE: "None", **{name: entry.title for nam
 
 
 class CompareSettings(NamedTuple):
-    """Settings shared by all mechanisms, and the epsilon at which they are ranked."""
+    """Settings shared by all mechanisms, the epsilon at which they are ranked, and who they are, as computed."""
 
     contest: Contest
     epsilon: float
+    names: tuple[str, ...] = USUAL
 
 
 def compare_settings() -> CompareSettings:
@@ -39,10 +44,12 @@ def compare_settings() -> CompareSettings:
     name = dataset(DATASET)
     delta_fits(draw.delta, cached.dataset(name).n)
     chosen = model(name)
+    with st.sidebar:
+        names = BY_WAIT if switch("Bayes cloaking, inputs too", "inputs_too", help=_INPUTS_TOO) else USUAL
     with folded("Expert"):
         bins = choice("Bins along each input", "bins", BINS, 10, help="For both binning mechanisms; public.")
         inducing = choice("Inducing inputs", "inducing", INDUCING, 6, help="For cloaking with inducing inputs; public.")
-    return CompareSettings(Contest(chosen, draw.delta, int(bins), int(inducing)), draw.epsilon)
+    return CompareSettings(Contest(chosen, draw.delta, int(bins), int(inducing)), draw.epsilon, names)
 
 
 def target(nonprivate: float, scale: Scale) -> float:

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
 from pages._ui.cloaking.figures import add_truth, on_axes
-from pages._ui.cloaking.pipeline import LEVEL, Scene
+from pages._ui.cloaking.results import LEVEL, Scene
 from pages._ui.compare.contenders import CONTENDERS, CURVE_EPSILONS, Contest, Curve
 from pages._ui.compare.pinned import Pinned
 from pages._ui.compare.released import Drawn
@@ -23,7 +23,7 @@ _DIAMOND = {"size": 8, "symbol": "diamond"}
 
 def _line(name: str) -> dict[str, str]:
     entry = CONTENDERS[name]
-    return {"color": _COLOURS[entry.look[0]], "dash": "dashdot" if entry.private_inputs else entry.look[1]}
+    return {"color": _COLOURS[entry.look[0]], "dash": entry.look[1]}
 
 
 def errors(curves: dict[str, Curve], nonprivate: float, epsilon: float, target: float, scale: Scale) -> go.Figure:
@@ -94,7 +94,7 @@ def release(found: Drawn, place: Scene, dataset: Dataset, nonprivate: FloatArray
         if ends is not None:
             low, high = ends[:, along]
             title = f"{100 * LEVEL:g} % interval: {of}"
-            band(figure, x, (low + high) / 2, (high - low) / 2, line["color"], opacity, title)
+            band(figure, x, low, high, line["color"], opacity, title)
     add_truth(figure, dataset, x, nonprivate[found.rows[along]])
     figure.add_scatter(x=x, y=found.values[along], name="private draw", mode="lines", line=line | {"width": 2})
     return on_axes(figure, dataset, x)

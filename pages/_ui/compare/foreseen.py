@@ -7,14 +7,15 @@ from dataclasses import replace
 
 from datasets import exhibit
 from pages._ui.compare import computed, contenders
-from pages._ui.compare.contenders import BY_WAIT, Contest
+from pages._ui.compare.concern import concerning
+from pages._ui.compare.contenders import USUAL, Contest
 from pages._ui.folds import FOLDS
 from pages._ui.look import offers
 from pages._ui.work import cached
 from pages._ui.work.ahead import Wish
 
 
-def foresee(contest: Contest, names: Iterable[str] = BY_WAIT) -> None:
+def foresee(contest: Contest, names: Iterable[str] = USUAL) -> None:
     """Wish for the curves of this contest that are yet to come, then for those one step of a slider away.
 
     Args:
@@ -24,7 +25,8 @@ def foresee(contest: Contest, names: Iterable[str] = BY_WAIT) -> None:
     chosen, here = tuple(names), cached.dataset(contest.model.dataset)
     wanted: dict[tuple[Contest, str], None] = {}  # in order, each once
     for each in (contest, *neighbours(contest)):
-        wanted |= {(contenders.concerning(each, name), name): None for name in chosen}
+        likely = chosen if each == contest else [name for name in chosen if name in USUAL]
+        wanted |= {(concerning(each, name), name): None for name in likely}
     cached.wish(
         *(
             wish

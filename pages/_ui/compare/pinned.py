@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import pandas as pd
 
 from pages._ui.compare import computed, words
-from pages._ui.compare.contenders import CONTENDERS, CURVE_EPSILONS, Contest, Curve, concerning
+from pages._ui.compare.concern import concerning
+from pages._ui.compare.contenders import CURVE_EPSILONS, Contest, Curve
 from pages._ui.compare.controls import BINS, DATASET, INDUCING, CompareSettings
 from pages._ui.compare.words import Scale
 from pages._ui.look import pin, text
@@ -53,11 +55,17 @@ def find(contest: Contest) -> CompareSettings | None:
     return chosen
 
 
-def run(chosen: CompareSettings, target: float) -> Pinned:
-    """Its curves and what it needs for the present target, from the cache where they were on screen before."""
-    contest = chosen.contest
-    curves = {name: computed.curve(contest, name) for name in CONTENDERS}
-    needs = {name: computed.needed(contest, name, target) for name in CONTENDERS}
+def run(chosen: CompareSettings, target: float, names: Iterable[str]) -> Pinned:
+    """Curves of these contenders and what they need for the present target, from the cache where they were on screen.
+
+    Args:
+        chosen: what was pinned.
+        target: error that both may have, in the output's unit.
+        names: of the contenders that are on screen now.
+    """
+    contest, shown = chosen.contest, tuple(names)
+    curves = {name: computed.curve(contest, name) for name in shown}
+    needs = {name: computed.needed(contest, name, target) for name in shown}
     return Pinned(contest, chosen.epsilon, curves, computed.nonprivate(contest.model), needs)
 
 

@@ -14,13 +14,12 @@ from dpgp_core.data import Dataset
 from dpgp_core.evaluation.limits import Limits, limits
 from dpgp_core.evaluation.worlds import Reached, reached
 from dpgp_core.kernels import Stationary
-from pages._ui.model import Model
+from pages._ui.model import PICTURE_GAP, Model
 from pages._ui.work.engine import engine
 
 EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
 WORLDS = 16
 SEED = 11
-GAP = 1e-2
 OUTSIDE = 0.01  # share of the prior's outputs beyond the bounds, where they are clipped
 
 
@@ -79,7 +78,9 @@ def _at(
 ) -> tuple[Limits, Reached]:
     kernel, noise, half = prior
     mu = 1 / noise_multiplier(epsilon, delta)
-    bound = limits(kernel, noise, X, X, mu=mu, output_range=2 * half, gap=GAP)
+    bound = limits(kernel, noise, X, X, mu=mu, output_range=2 * half, gap=PICTURE_GAP)
     budget = {"epsilon": epsilon, "delta": delta}
-    simulated = reached(kernel, noise, X, X, **budget, x_box=x_box, half_range=half, worlds=WORLDS, seed=SEED, gap=GAP)
+    simulated = reached(
+        kernel, noise, X, X, **budget, x_box=x_box, half_range=half, worlds=WORLDS, seed=SEED, gap=PICTURE_GAP
+    )
     return bound, simulated

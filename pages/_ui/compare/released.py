@@ -12,13 +12,13 @@ from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
 from dpgp_core.gp.uncertainty import NoInterval
 from pages._ui.cloaking.cells import LAYERS, public_cells, released_prices
-from pages._ui.cloaking.pipeline import LEVEL, Scene
+from pages._ui.cloaking.results import LEVEL, Scene
 from pages._ui.compare.contenders import CONTENDERS, Contest, contender
 from pages._ui.look import text
 
 SEED = 1  # number of the draw
 _WIDTH = f"{100 * LEVEL:g} % interval, half [%]"
-LAYER = replace(LAYERS["private"], noise="")  # an interval also holds what the model leaves open: it hides no value
+LAYER = replace(LAYERS["private"], spread="")  # an interval also holds what the model leaves open: it hides no value
 
 
 @dataclass(frozen=True, eq=False)

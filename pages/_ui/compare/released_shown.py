@@ -6,7 +6,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pages._ui.cloaking import computed as cloaking
-from pages._ui.compare import computed, controls, figures, released, words
+from pages._ui.compare import computed, controls, figures, notes, released
 from pages._ui.compare.contenders import CONTENDERS, Contest
 from pages._ui.look import pictures
 from pages._ui.work import cached
@@ -23,7 +23,7 @@ def curves(picture: go.Figure, contest: Contest, name: str | None, epsilon: floa
     """
     left, right = (st.container(), None) if name is None else st.columns([3, 2])
     with left:
-        pictures.clickable(picture, controls.CHART, words.ERRORS_CAPTION, controls.take_point)
+        pictures.clickable(picture, controls.CHART, notes.ERRORS_CAPTION, controls.take_point)
     if name is not None and right is not None:
         with right:
             _release(contest, name, epsilon)

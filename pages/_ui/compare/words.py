@@ -76,12 +76,15 @@ def table(
     rows = []
     for name, found in curves.items():
         low, high = np.percentile(found.errors[at], [10, 90])
+        wider = found.mean[at] + found.standard_error[at]
         rows.append(
             {
                 "mechanism": CONTENDERS[name].title,
                 "protects": protects(contest, name, epsilon),
                 "unbeaten": "★" if name in unbeaten else "",
                 f"error [{unit}]": round(float(scale.show(found.mean[at])), 3),
+                f"± standard error [{unit}]": float(f"{scale.show(wider) - scale.show(found.mean[at]):.2g}"),
+                "draws": found.errors.shape[1],
                 f"10 % of draws below [{unit}]": round(float(scale.show(low)), 3),
                 f"90 % of draws below [{unit}]": round(float(scale.show(high)), 3),
                 f"95 % interval, ± [{unit}]": round(float(scale.show(found.half_width[at])), 3),
@@ -114,22 +117,7 @@ def ranking(curves: dict[str, Curve], epsilon: float) -> list[Ranked]:
     return sorted((Ranked(name, error_of(curves, name, epsilon)) for name in curves), key=lambda ranked: ranked.error)
 
 
-ERRORS_CAPTION = (
-    "Expected held-out error of each mechanism against ε; bands hold 80 % of simulated draws. All protect outputs "
-    "only but the one with diamonds, the sparse DP-GP, which protects inputs too. The bins are pure ε-DP (δ = 0), "
-    "the others have the δ of the sidebar; the published form is no promise above ε = 1. Click a point for a release."
-)
-LESSONS = (
-    ("As in Smith et al. 2018: δ = 0.01.", {"delta": 0.01}),
-    ("Strong privacy: do the bins catch up?", {"epsilon": 0.2}),
-    ("The number of bins decides how good they are, and choosing it is not free.", {"bins": 30}),
-    ("Two inputs: age and weight.", {"compare_dataset": "kung_2d"}),
-    ("Prices in London.", {"compare_dataset": "london_hexes", "bins": 6}),
-)
-SO_FAR = "Expected held-out error against ε, so far."
-
-
-def so_far(curves: dict[str, Curve], epsilon: float, scale: Scale, name: str, folds: int) -> str:
+def so_far(curves: dict[str, Curve], epsilon: float, scale: Scale, name: str, folds: int, of: int) -> str:
     """The answer while some curves are still being computed.
 
     Args:
@@ -138,6 +126,7 @@ def so_far(curves: dict[str, Curve], epsilon: float, scale: Scale, name: str, fo
         scale: writes errors.
         name: of the contender that is being computed.
         folds: how many of its folds are done; 0: it is not among ``curves``.
+        of: how many curves there will be.
     """
     done = {each: curve for each, curve in curves.items() if each != name}
     coming = f"**{CONTENDERS[name].title}** is being computed"
@@ -147,7 +136,7 @@ def so_far(curves: dict[str, Curve], epsilon: float, scale: Scale, name: str, fo
         return f"{coming}."
     best = ranking(done, epsilon)[0]
     return (
-        f"{len(done)} of {len(CONTENDERS)} mechanisms are done; of those **{best.title}** has the least held-out "
+        f"{len(done)} of {of} mechanisms are done; of those **{best.title}** has the least held-out "
         f"error at ε = {epsilon:g}, about {scale.shown(best.error)}. {coming}."
     )
 
@@ -176,25 +165,3 @@ def reachable(needs: dict[str, float | None], contest: Contest, target: str) -> 
     if cheapest is None:
         return f"An error of at most {target} is not reachable with any of them, even at ε = 100."
     return f"An error of at most {target} needs ε = {text.at_most(cheapest[1])}, with {CONTENDERS[cheapest[0]].title}."
-
-
-_DRAWS = max(entry.simulated for entry in CONTENDERS.values())
-TABLE_NOTE = (
-    "Errors are held out and not private. ★: no other that keeps its promise has a smaller error and protects as much "
-    "(inputs too, δ = 0). ε needed: found by root-finding on the expected error; of Bayes cloaking read off its curve. "
-    "Choosing the number of bins, or any setting, by looking at this table is not private either."
-)
-EXPLANATION = [
-    (
-        "Bayes cloaking (ours)",
-        "recommended for a release. It needs no kernel, lengthscale or noise, and its release can be refitted for "
-        "free. Its strategies are planned for the powers of four next to each ε, to within 1 % of the best there is "
-        "(or of what can be saved at all, 0.1 % of the error's square), for a release ten times as closely",
-    ),
-    ("Error", f"root mean square over {FOLDS} public folds, trained without the records tested; {_DRAWS} draws each"),
-    ("Same draws", "every ε uses the same underlying noise, so curves are smooth and the root is well defined"),
-    ("Seconds", "one fit and one release on this server, folds averaged"),
-    ("Bins", "regular over the public box; an empty bin says the midpoint of the bounds"),
-    ("Inducing inputs", "k-means on the public inputs, seed fixed"),
-    ("Refined cloaking", "clips residuals at a public bound; its guarantee composes two releases"),
-]
