@@ -1,6 +1,6 @@
 import streamlit as st
 
-from pages._ui.cloaking import computed, controls, figures, two_points, words
+from pages._ui.cloaking import computed, controls, design_words, explain, figures, two_points
 from pages._ui.look import frame, pictures, sidebar, text
 from pages._ui.measured import section as measured
 from pages._ui.person import section as person
@@ -13,7 +13,7 @@ show = sidebar.overlay()
 model = sidebar.model(data_name)
 design, draw = sidebar.expert(draw, ("cloaking",))
 result = computed.run(model, design, draw)
-data, guarantee = result.dataset, result.outcome.release.guarantee
+data, guarantee = result.dataset, result.outcome.guarantee
 
 top = st.container()
 with st.expander("Move the two records", expanded=True, icon=":material/tune:"):
@@ -42,22 +42,22 @@ with top:
         )
 
 st.header(f"The same with {data.n} records")
-st.markdown(words.cloaking_answer(result))
-frame.metrics(words.certificate(result))
+st.markdown(design_words.cloaking_answer(result))
+frame.metrics(design_words.certificate(result))
 left, right = st.columns(2)
 with left:
     st.subheader("C: who moves which prediction")
-    pictures.chart(cached.drawn(figures.cloaking_heat, result), "C", words.C_ALT)
+    pictures.chart(cached.drawn(figures.cloaking_heat, result), "C", design_words.C_ALT)
 with right:
     st.subheader("M: the noise that hides them")
-    pictures.chart(cached.drawn(figures.noise_heat, result), "M", words.M_ALT)
+    pictures.chart(cached.drawn(figures.noise_heat, result), "M", design_words.M_ALT)
 st.subheader("λ: few records carry the noise")
-pictures.chart(cached.drawn(figures.stems, result), "lambda", words.lambda_alt(result))
+pictures.chart(cached.drawn(figures.stems, result), "lambda", design_words.lambda_alt(result))
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
 with values:
-    frame.table(words.record_table(result), f"{data_name}_lambda", "Inputs only: C, λ and M are public.")
+    frame.table(design_words.record_table(result), f"{data_name}_lambda", "Inputs only: C, λ and M are public.")
 with how:
-    frame.steps(words.explain(result, model, design, draw))
+    frame.steps(explain.explain(result))
 with lesson:
     frame.lessons(
         "how_cloaking_works",

@@ -1,6 +1,6 @@
 import streamlit as st
 
-from pages._ui.cloaking import computed, figures, pinned, play, words
+from pages._ui.cloaking import computed, explain, figures, pinned, play, words
 from pages._ui.look import frame, offers, pictures, sidebar, spending, text
 from pages._ui.work import cached
 
@@ -8,7 +8,7 @@ chosen = sidebar.release_settings(offers.CURVE)
 model, design, draw, show = chosen.model, chosen.design, chosen.draw, chosen.overlay
 ours, paper = computed.run(model, design, draw), computed.run_published(model, draw)
 then = pinned.find("kung_curves", offers.CURVE, model.dataset)
-data, guarantee = ours.dataset, ours.outcome.release.guarantee
+data, guarantee = ours.dataset, ours.outcome.guarantee
 unit = data.y_unit
 
 
@@ -25,7 +25,7 @@ if show:
 player = st.container()
 left, right = st.columns(2)
 with left:
-    st.header("This setting")
+    st.header(f"This setting: {offers.MECHANISM.titles[design.mechanism]}")
     picture = cached.drawn(figures.curves, ours, show, *(() if then is None else (False, then)))
     pictures.chart(picture, "curves", words.curves_alt(ours, "orange"))
 with right:
@@ -37,12 +37,12 @@ frame.metrics(words.release_metrics(ours, paper, show, shown))
 pinned.show("kung_curves", then, ours, show, shown)
 if show:
     st.header("How lucky can a draw be?")
-    pictures.chart(cached.drawn(figures.error_distribution, ours, paper, unit), "errors", words.ERRORS_ALT)
+    pictures.chart(cached.drawn(figures.error_distribution, ours, paper, unit), "errors", words.errors_alt(ours, paper))
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
 with values:
     frame.table(words.curve_table(ours, show, then), f"{data.name}_curve", words.OVERLAY_NOTE)
 with how:
-    frame.steps(words.explain(ours, model, design, draw))
+    frame.steps(explain.explain(ours))
 with lesson:
     frame.lessons(
         "kung_curves",
@@ -53,8 +53,12 @@ with lesson:
             ),
             ("Ten times more privacy: does the curve still show growth?", {"epsilon": 0.1}),
             ("Twenty draws to play: what stays, and what is chance?", {"draws": 20}),
+            ("Noise that is added once: its size is known beforehand, and larger.", {"mechanism": "refined"}),
             ("The same noise, designed by the published objective.", {"mechanism": "cloaking", "objective": "logdet"}),
-            ("A short lengthscale follows every bump, and each person shows.", {"lengthscale_years": 5}),
+            (
+                "A short lengthscale follows every bump, and each person shows.",
+                {"mechanism": "cloaking", "lengthscale_years": 5},
+            ),
             (
                 "ε = 50 with Hall's formula: a promise that does not hold.",
                 {"epsilon": 50, "mechanism": "cloaking", "calibration": "hall"},
@@ -63,5 +67,5 @@ with lesson:
     )
 frame.guarantee_card(guarantee, frame.TEACHING_NOTE)
 releases = [each for each in (ours, paper, then) if each is not None]
-spending.spent(data.name, *((each.settings, each.outcome.release.guarantee) for each in releases))
+spending.spent(data.name, *((each.released, each.outcome.guarantee) for each in releases), free=words.free(ours))
 frame.state_link()

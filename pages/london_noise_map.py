@@ -1,28 +1,29 @@
 import streamlit as st
 
-from pages._ui.cloaking import cells, computed, controls, figures, pinned, words
+from pages._ui.cloaking import cells, computed, controls, explain, figures, pinned, words
 from pages._ui.look import frame, offers, pictures, sidebar, spending, text
 from pages._ui.work import cached
 
 chosen = sidebar.release_settings(offers.MAP)
 model, design, draw, show = chosen.model, chosen.design, chosen.draw, chosen.overlay
 ours, paper = computed.run(model, design, draw), computed.run_published(model, draw)
-data, guarantee = ours.dataset, ours.outcome.release.guarantee
+data, guarantee = ours.dataset, ours.outcome.guarantee
 
 frame.heading(
     f"What does hiding {data.privacy_unit} do to the map?",
     words.answer(ours, paper, draw, show, text.factor_of, "a released price, at its own hexagons with sales,")
-    + " Noise is small where sales are dense and large at the rim.",
+    + f" {words.where(ours, text.factor_of)}",
 )
 frame.banners(data.source if data.simulated else None, show)
-kind, beside = controls.map_view(show)
-layer, table = cells.LAYERS[kind], cells.cell_table(ours, show)
+layers, table = cells.layers(ours, show), cells.cell_table(ours, show)
+kind, beside = controls.map_view(list(layers))
+layer = layers[kind]
 place = st.container()
 picked = pictures.pick_hexagon(table)
 if beside:
     left, right = place.columns(2)
     with left:
-        st.header("This setting")
+        st.header(f"This setting: {offers.MECHANISM.titles[design.mechanism]}")
         pictures.hexagon_map(table, layer, kind, "hexagons", picked)
     with right:
         st.header(words.published_title(paper))
@@ -39,8 +40,8 @@ with values:
 with how:
     if show:
         errors = cached.drawn(figures.error_distribution, ours, paper, data.y_unit)
-        pictures.chart(errors, "errors", words.ERRORS_ALT)
-    frame.steps(words.explain(ours, model, design, draw))
+        pictures.chart(errors, "errors", words.errors_alt(ours, paper))
+    frame.steps(explain.explain(ours))
 with lesson:
     frame.lessons(
         "london_noise_map",
@@ -49,12 +50,13 @@ with lesson:
                 "The method of Smith et al. 2018 on a map: log-det objective, Hall's calibration, δ = 0.01.",
                 {"delta": 0.01, "mechanism": "cloaking", "objective": "logdet", "calibration": "hall"},
             ),
+            ("Measured in stages, not hidden by noise: how sure each price is.", {"mechanism": "bayes", "epsilon": 5}),
             ("Short lengthscale: every hexagon must hide by itself.", {"lengthscale_km": 4}),
             ("Sixteen times as many records, the same privacy each.", {"map_dataset": "london_sales"}),
             ("Strong privacy: which parts of the map survive?", {"epsilon": 0.2, "map": "private"}),
         ],
     )
 frame.guarantee_card(guarantee, frame.TEACHING_NOTE)
-beside_it = [(paper.settings, paper.outcome.release.guarantee)] if beside else []
-spending.spent(data.name, (ours.settings, guarantee), *beside_it)
+beside_it = [(paper.released, paper.outcome.guarantee)] if beside else []
+spending.spent(data.name, (ours.released, guarantee), *beside_it, free=words.free(ours))
 frame.state_link()

@@ -58,6 +58,9 @@ def every_length(name: str) -> list[Address]:
     return [{offers.lengthscale_key(shown): str(length)} for length in offers.whole(shown.lengthscales)]
 
 
+EVERY_EPSILON: Sequence[Address] = [{"epsilon": str(epsilon)} for epsilon in offers.EPSILONS]
+"""Addresses of every budget: what Bayes cloaking measures is planned for each."""
+
 PAGES = (
     Page(
         file="start",
@@ -73,7 +76,7 @@ PAGES = (
         section="Learn",
         question="How much noise hides one woman's height, on a growth curve?",
         drop_downs=(offers.CURVE, *offers.RELEASE),
-        warm=(*every_length("kung"), *offers.CURVE.others()),
+        warm=(*every_length("kung"), *EVERY_EPSILON, *offers.CURVE.others()),
     ),
     Page(
         file="london_noise_map",

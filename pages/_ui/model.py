@@ -10,7 +10,7 @@ from datasets import exhibit
 from dpgp_core import kernels
 from dpgp_core.accounting.gaussian import Method
 from dpgp_core.data import Dataset
-from dpgp_core.mechanisms import CATALOGUE, RefinedCloaking
+from dpgp_core.mechanisms import CATALOGUE, BayesCloaking, RefinedCloaking
 from dpgp_core.mechanisms.entry import Parameters
 from dpgp_core.strategies.noise_design import ObjectiveName
 
@@ -53,10 +53,15 @@ class Design:
     ``mechanism`` is a name in the catalogue, of a row that pages draw.
     """
 
-    mechanism: str = "refined"
+    mechanism: str = "bayes"
     objective: ObjectiveName = "trace"
     focus: Focus = "records"
     gap: float = 1e-3
+
+    @property
+    def in_stages(self) -> bool:
+        """Whether it measures in stages, instead of adding noise once."""
+        return CATALOGUE[self.mechanism].kind is BayesCloaking
 
 
 @dataclass(frozen=True)
@@ -92,11 +97,15 @@ def chosen_design(
     """Stage 2 and 3 settings as controls stand; what a mechanism does not have is at its only value."""
     return Design(mechanism=mechanism, objective=objective, focus=focus), replace(
         draw,
-        calibration=calibration if mechanism != "refined" else "analytic",
+        calibration="analytic" if mechanism in ANALYTIC else calibration,
         shrinkage=shrinkage and mechanism == "cloaking",
     )
 
 
+ANALYTIC = ("bayes", "refined")
+"""Mechanisms that have no other calibration."""
+PICTURE_GAP = 1e-2
+"""Of strategies that Bayes cloaking plans for a picture or a curve: ten times as loose as for a release."""
 PAPER_DESIGN = Design(mechanism="cloaking", objective="logdet")
 
 

@@ -21,7 +21,7 @@ def quick_work() -> Iterator[None]:
     For the whole session, since tests share what was computed.
     """
     with pytest.MonkeyPatch.context() as quick:
-        quick.setattr(contenders, "GAP", 10.0)
+        quick.setattr(contenders, "PICTURE_GAP", 10.0)
         quick.setattr(strategy, "EPSILONS", (0.1, 1))
         for name, draws in QUICK.items():
             quick.setitem(contenders.CONTENDERS, name, replace(contenders.CONTENDERS[name], simulated=draws))

@@ -63,13 +63,14 @@ class Cauchy(Stationary):
 KERNELS: '''
 DRIVER = """
 import json, sys
+from unittest import mock
 from streamlit.testing.v1 import AppTest
 from dpgp_core.mechanisms.entry import KERNEL_NAMES
 from pages._ui import menu
 from pages._ui.compare import contenders
 from pages._ui.serve import readiness
 
-contenders.GAP = 10.0
+mock.patch.object(contenders, "PICTURE_GAP", 10.0).start()  # a name that is not there is an error
 readiness.pages_compile()
 readiness.datasets_load()
 wanted = [("toy_page", {}), ("kung_curves", {"dataset": "toy_1d", "kernel": "Cauchy"})]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pages._ui.compare import computed, contenders, foreseen
+from pages._ui.compare.concern import concerning
 from pages._ui.model import Model
 from pages._ui.work import cached
 from pages._ui.work.ahead import Ahead, Wish
@@ -51,9 +52,9 @@ def test_compare_wishes_for_what_is_missing_then_for_what_is_one_step_away(cold,
     contest = contenders.Contest(Model("toy_1d", "EQ", 1.0, 0.3), 1e-5, 10, 6)
     computed.curve(contest, "cloaking")
     foreseen.foresee(contest, ["cloaking", "bayes"])
-    here = contenders.concerning(contest, "bayes")
+    here = concerning(contest, "bayes")
     assert [wish.settings for wish in wished[:5]] == [(here, "bayes", index) for index in range(5)]
-    others = [contenders.concerning(each, "cloaking") for each in foreseen.neighbours(contest)]
+    others = [concerning(each, "cloaking") for each in foreseen.neighbours(contest)]
     assert [wish.settings[0] for wish in wished if wish.function is contenders.curve] == others
     assert [each.delta for each in others] == [1e-4, 1e-6, 1e-5, 1e-5]
     assert {wish.settings[0].delta for wish in wished if wish.function is contenders.piece} == {1e-6, 1e-5, 1e-4}

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from dataclasses import replace
 
 import h3
@@ -9,9 +10,9 @@ import numpy as np
 import pytest
 
 from datasets import london_hexes, london_sales
-from pages._ui.cloaking import pipeline
+from pages._ui.cloaking import pipeline, results
 from pages._ui.cloaking.cells import LAYERS, cell_table
-from pages._ui.look import decks, maps
+from pages._ui.look import decks, maps, text
 from pages._ui.model import Design, Draw, Model
 from tests.pages.reading import deck, page_text
 
@@ -36,6 +37,21 @@ def test_noise_is_small_where_sales_are_dense_and_large_at_the_rim(open_page):
     dense, empty = noise[table["sales"] >= 15], noise[table["sales"] == 0]
     assert len(dense) > 10
     assert dense.median() < 40 < 80 < empty.median()
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "column"), [("cloaking", "privacy noise, 95 % [%]"), ("bayes", "95 % interval, half [%]")]
+)
+@pytest.mark.parametrize("epsilon", ["0.3", "1"])
+def test_the_answer_names_where_it_is_least_and_most(open_page, mechanism, column, epsilon):
+    app = open_page("london_noise_map", mechanism=mechanism, epsilon=epsilon)
+    table = app.dataframe[0].value
+    shown = table[table["sales"] > 0]
+    sentence = r"Where sales are, \w+ is least in ([\w ]+) \(([^)]+)\) and most in ([\w ]+) \(([^)]+)\)"
+    [found] = re.findall(sentence, page_text(app))
+    for borough, said, extreme in zip(found[::2], found[1::2], (shown[column].min(), shown[column].max()), strict=True):
+        assert borough in set(shown["borough"][shown[column] == extreme])
+        assert said in {text.factor_of(np.log1p((extreme + rounded) / 100)) for rounded in (-0.05, 0, 0.05)}
 
 
 def test_values_released_stay_within_the_public_bounds_and_truth_needs_the_overlay(open_page):
@@ -124,14 +140,15 @@ def test_dataset_of_another_page_is_explained(open_page):
 def sales_result():
     """Everything the page needs for a few simulated sales, with noise from one stage."""
     few = london_sales.load(n=200)
-    scene = pipeline.make_scene(few, "map")
+    scene = results.make_scene(few, "map")
     model = Model("london_sales", "EQ", 15.0, 0.3)
     design, draw = Design(mechanism="cloaking"), Draw(1.0, 0.01)
     fit = pipeline.stage_matrix(few, scene, model)
     plan = pipeline.stage_plan(few, scene, model, fit, design)
     outcome = pipeline.stage_outcome(few, scene, model, fit, plan, design, draw)
     halves = pipeline.stage_halves(few, scene, plan, model, design, draw)
-    return pipeline.Result((model, design, draw), few, fit, plan, outcome, halves, {}, frozenset())
+    intervals = halves.about(outcome.samples)
+    return results.Result((model, design, draw), few, fit, plan, outcome, intervals, {}, frozenset())
 
 
 def test_true_prices_of_sales_are_the_means_in_their_cells(sales_result):

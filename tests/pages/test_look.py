@@ -29,7 +29,7 @@ def read(figure):
 
 def test_a_table_tells_curves_bands_and_intervals_by_their_ends():
     x, figure = np.array([1.0, 2.0]), go.Figure()
-    band(figure, x, np.array([5.0, 6.0]), np.array([1.0, 2.0]), "#000000", 0.2, "band")
+    band(figure, x, np.array([4.0, 4.0]), np.array([6.0, 8.0]), "#000000", 0.2, "band")
     figure.add_scatter(x=x, y=[0.123456789, 3.0], name="curve", error_y={"array": [1, 1], "arrayminus": [2, 2]})
     figure.update_xaxes(title="age [years]")
     found = read(finish(figure, 300))

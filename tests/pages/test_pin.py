@@ -109,7 +109,7 @@ def test_without_the_overlay_no_error_is_compared(open_page):
 
 def test_an_empty_link_is_the_page_untouched():
     found = pin.release_settings(pin.Given({}), offers.CURVE)
-    assert (found.model.dataset, found.draw.epsilon, found.design.mechanism) == ("kung", 1.0, "refined")
+    assert (found.model.dataset, found.draw.epsilon, found.design.mechanism) == ("kung", 1.0, "bayes")
     assert not found.overlay
 
 
@@ -125,7 +125,7 @@ def test_the_map_compares_figures_with_a_pinned_setting(open_page):
         100 * (1 - now / then) if "%" in shown["A | B: noise"][1] else now / then, rel=0.15
     )
     alone = open_page("london_noise_map", epsilon="2")
-    noise = next(metric.value for metric in alone.metric if metric.label.startswith("Noise, typical"))
+    noise = next(metric.value for metric in alone.metric if metric.label.startswith("Noise"))
     assert noise.removeprefix("≤ ") == shown["A | B: noise"][0].split(" | ")[0]
     assert row(open_page("london_noise_map", **link(app))) == shown
 

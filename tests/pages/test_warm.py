@@ -25,10 +25,11 @@ def test_every_page_is_warmed_at_its_default():
 
 def test_every_address_is_one_that_its_page_offers():
     shown = [datasets.exhibit(name) for name in ("kung", "london_hexes")]
-    lengths = {offers.lengthscale_key(each): offers.whole(each.lengthscales) for each in shown}
+    sliders = {offers.lengthscale_key(each): offers.whole(each.lengthscales) for each in shown}
+    sliders["epsilon"] = offers.EPSILONS
     for page, address in menu.warm_states():
         for key, value in address.items():
-            assert value in menu.TITLES.get(key, map(str, lengths.get(key, ()))), (page, key, value)
+            assert value in menu.TITLES.get(key, map(str, sliders.get(key, ()))), (page, key, value)
 
 
 @pytest.mark.parametrize("page", ["kung_curves", "attack"])

@@ -11,12 +11,14 @@ import pytest
 
 import datasets
 from dpgp_core.mechanisms import BayesCloaking
+from pages._ui.cloaking import computed, staged
+from pages._ui.cloaking.staged import Budget
 from pages._ui.measured import strategy
-from pages._ui.measured.strategy import Asked
+from pages._ui.model import PICTURE_GAP
 from tests.pages.reading import page_text, traces
 
 PAGE, ROWS, RANKS, SPLIT = "how_cloaking_works", 7, 8, 9  # charts of the page
-ASKED = Asked("kung", 1.0, 1e-5)
+BUDGET = Budget("kung", "records", 1.0, 1e-5)
 
 
 def values(trace, axis="y"):
@@ -31,14 +33,18 @@ def kung():
     return datasets.load("kung")
 
 
+def described(data, budget=BUDGET):
+    return strategy.describe(data, staged.plan_stages(data, computed.scene("kung"), budget), budget)
+
+
 @pytest.fixture(scope="module")
 def plan(kung):
-    return strategy.plan(kung, ASKED)
+    return described(kung)
 
 
 def test_the_rows_drawn_are_those_that_the_mechanism_plans(open_page, kung, plan):
     app = open_page(PAGE, stage="3")
-    planned = BayesCloaking(epsilon=1.0, delta=1e-5, gap=strategy.GAP).plan(
+    planned = BayesCloaking(epsilon=1.0, delta=1e-5, gap=PICTURE_GAP).plan(
         kung.X, kung.X, x_box=kung.x_box, half_range=kung.output_range / kung.y_scale / 2
     )
     B = planned.stages[2].strategy.B
@@ -53,14 +59,14 @@ def test_the_rows_drawn_are_those_that_the_mechanism_plans(open_page, kung, plan
 
 
 def test_nothing_depends_on_an_output(kung, plan):
-    other = strategy.plan(replace(kung, y=kung.y[::-1].copy()), ASKED)
+    other = described(replace(kung, y=kung.y[::-1].copy()))
     assert all(np.array_equal(one, two) for one, two in zip(plan.strategies, other.strategies, strict=True))
     assert np.array_equal(plan.expected, other.expected)
     assert plan.unbuyable == other.unbuyable
 
 
 def test_more_epsilon_measures_more_and_what_no_budget_buys_stays(kung, plan):
-    low, high = (strategy.plan(kung, Asked("kung", epsilon, 1e-5)) for epsilon in (0.2, 5.0))
+    low, high = (described(kung, replace(BUDGET, epsilon=epsilon)) for epsilon in (0.2, 5.0))
     assert low.ranks[-1] < plan.ranks[-1] < high.ranks[-1]
     assert low.unbuyable == plan.unbuyable == high.unbuyable
     assert low.unmeasured > low.error > 1.2 * plan.error > 1.5 * high.error > 1.5 * plan.unbuyable
@@ -80,7 +86,7 @@ def test_figures_and_sentences_say_the_same(open_page, plan):
     assert values(drawn["with privacy"])[here] == pytest.approx(plan.error, rel=0.01)
     assert values(drawn["no budget buys"]) == pytest.approx(plan.unbuyable)
     metrics = {metric.label: metric.value for metric in app.metric}
-    for label, value in (("Expected error of the curve", plan.error), ("No budget buys", plan.unbuyable)):
+    for label, value in (("Expected error", plan.error), ("No budget buys", plan.unbuyable)):
         assert float(re.match(r"[\d.]+", metrics[label])[0]) == pytest.approx(value, rel=0.05)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -11,22 +12,40 @@ from numpy.typing import NDArray
 from datasets import hexagons, london_hexes
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
-from pages._ui.cloaking.pipeline import Result, Scene
+from pages._ui.cloaking.results import Result, Scene
 from pages._ui.look.maps import Layer
 from pages._ui.look.palette import NOISE_SCALE, PREDICTION_SCALE
 
 _NOISE = "privacy noise, 95 % [%]"
-_price = partial(Layer, unit="GBP", low=250_000, high=1_500_000, scale=PREDICTION_SCALE, log=True)
+_WIDTH = "95 % interval, half [%]"
+_LOW, _HIGH = 250_000, 1_500_000  # the public bounds [GBP]
+_AS_BOUNDS = 145.0  # %: an interval of a factor 2.45 to each side is as wide as the bounds
+_price = partial(Layer, unit="GBP", low=_LOW, high=_HIGH, scale=PREDICTION_SCALE, log=True)
+_share = partial(Layer, low=0, scale=NOISE_SCALE, private=True)
 LAYERS = {
-    "noise": Layer("Privacy noise", _NOISE, "% of the price, 95 % interval", 0, 100, NOISE_SCALE, private=True),
-    "private": _price("Private prediction", "private draw [GBP]", private=True, noise=_NOISE, most=100.0),
+    "noise": _share("Privacy noise", _NOISE, "% of the price, 95 % interval", high=100),
+    "interval": _share("Uncertainty", _WIDTH, "% of the price, half of the 95 % interval", high=_AS_BOUNDS),
+    "private": _price(
+        "Private prediction", "private draw [GBP]", private=True, spread=_NOISE, most=100.0,
+        grey="the noise is above 100 % of the value, which tells nothing",
+    ),
     "fit": _price("Non-private prediction", "fit without noise [GBP] (not private)", private=False),
     "truth": _price("True prices", "true price [GBP] (not private)", private=False),
-}
+}  # fmt: skip
+
+
+def layers(result: Result, overlay: bool) -> dict[str, Layer]:
+    """What can be shown of a result: its noise if that is added once, and as overlay only what is not private."""
+    found = {kind: layer for kind, layer in LAYERS.items() if layer.private or overlay}
+    if result.intervals.noise is None:
+        del found["noise"]
+        wide = "the interval is wider than the public bounds, which tells nothing"
+        found["private"] = replace(found["private"], spread=_WIDTH, most=_AS_BOUNDS, grey=wide)
+    return found
 
 
 def cell_table(result: Result, overlay: bool) -> pd.DataFrame:
-    """One row a cell of the map: public labels, one private draw, its noise; truth only under the overlay.
+    """One row a cell of the map: public labels, one private draw, its interval; truth only under the overlay.
 
     True prices are the medians of ``london_hexes``, and for data of single sales the mean (of ln prices) in each cell.
     """
@@ -37,8 +56,10 @@ def cell_table(result: Result, overlay: bool) -> pd.DataFrame:
         truth[: outcome.scene.records] = outcome.scene.truth
     else:
         frame["sales"], truth = _of_sales(data, frame["cell"])
-    frame[LAYERS["private"].column] = released_prices(outcome.release.samples[0], data)
-    frame[LAYERS["noise"].column] = (100 * np.expm1(result.halves.noise)).round(1)
+    frame[LAYERS["private"].column] = released_prices(outcome.samples[0], data)
+    frame[_WIDTH] = _percent(result.intervals.curve.half)
+    if result.intervals.noise is not None:
+        frame[_NOISE] = _percent(result.intervals.noise)
     if overlay:
         frame[LAYERS["fit"].column] = np.exp(outcome.nonprivate).round(-3)
         frame[LAYERS["truth"].column] = np.exp(truth).round()
@@ -54,6 +75,12 @@ def public_cells(scene: Scene) -> pd.DataFrame:
 def released_prices(values: FloatArray, data: Dataset) -> FloatArray:
     """Prices of released logarithms (P,); cutting them to the public bounds is post-processing."""
     return np.exp(np.clip(values, *data.y_bounds)).round(-3)
+
+
+def _percent(half: FloatArray) -> FloatArray:
+    """How much a price grows where its logarithm grows by half an interval (P,)."""
+    percent: FloatArray = (100 * np.expm1(half)).round(1)
+    return percent
 
 
 def _of_sales(data: Dataset, cells: pd.Series[str]) -> tuple[NDArray[np.int64], FloatArray]:

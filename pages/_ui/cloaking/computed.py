@@ -1,19 +1,29 @@
-"""The stages from the cache. Only the third and the intervals, both quick, depend on epsilon, delta or the draw."""
+"""The stages from the cache.
+
+Of noise that is added once, only the third and the intervals, both quick, depend on epsilon, delta or the draw; of
+Bayes cloaking plan and numbers do, and only what reads them depends on the model.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from datasets import exhibit
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
 from dpgp_core.gp.predictive import Predictive
 from dpgp_core.mechanisms import Plan
-from pages._ui.cloaking import pipeline
-from pages._ui.cloaking.pipeline import Halves, Outcome, Result, Scene
+from dpgp_core.mechanisms.bayes_release import BayesPlan
+from pages._ui.cloaking import pipeline, results, staged
+from pages._ui.cloaking.results import Halves, Intervals, Outcome, Result, Scene
+from pages._ui.cloaking.staged import Asked, Budget
 from pages._ui.model import PAPER_DESIGN, Design, Draw, Model
 from pages._ui.work import cached
 from pages._ui.work.jobs import Answer
+
+Times = Mapping[str, Answer[Any]]
 
 
 def scene(name: str) -> Scene:
@@ -23,6 +33,11 @@ def scene(name: str) -> Scene:
 
 def run(model: Model, design: Design, draw: Draw) -> Result:
     """All stages."""
+    return (_run_staged if design.in_stages else _run_once)(model, design, draw)
+
+
+def _run_once(model: Model, design: Design, draw: Draw) -> Result:
+    """Of a mechanism that adds noise once: only scaling and drawing it depend on the budget."""
     data, place = cached.dataset(model.dataset), scene(model.dataset)
     fit = _cloaking_matrix(model)
     plan = cached.answer("Designing the noise: λ and M", _plan, model, design, given=(data, place, fit.value))
@@ -32,30 +47,60 @@ def run(model: Model, design: Design, draw: Draw) -> Result:
     halves = cached.answer(
         "Simulating intervals", _halves, model, design, a_draw, given=stages[:2] + stages[3:], here=True
     )
+    times: Times = {"C": fit, "λ, M": plan, "scale, draw": outcome, "intervals": halves}
+    intervals = halves.value.about(outcome.value.samples)
+    return _result((model, design, draw), data, fit.value, plan.value, outcome.value, intervals, times)
+
+
+def _run_staged(model: Model, design: Design, draw: Draw) -> Result:
+    """Of Bayes cloaking: plan and numbers depend on the budget, and not on the model that reads them."""
+    data, place = cached.dataset(model.dataset), scene(model.dataset)
+    fit = _cloaking_matrix(model)
+    plain = data.in_data_units(fit.value.C @ data.standardised())
+    budget = Budget(model.dataset, design.focus, draw.epsilon, draw.delta)
+    plan = _stages(budget)
+    stages = (data, place, plan.value)
+    asked = Asked(budget, draw.seed, draw.draws)
+    numbers = cached.answer("Measuring", staged.measure, asked, given=stages)
+    errors = cached.answer("Simulating releases", staged.simulated_errors, budget, model, given=stages)
+    given = (*stages, numbers.value, plain, errors.value)
+    drawn = cached.answer("Reading the numbers", staged.outcome, asked, model, given=given)
+    times: Times = {"C": fit, "plan": plan, "numbers": numbers, "simulated releases": errors, "reading": drawn}
+    read = replace(plan.value, models=staged.models(data, plan.value, model))
+    settings = (model, design, draw)
+    return _result(settings, data, fit.value, read, *drawn.value, times)
+
+
+def _result(
+    settings: tuple[Model, Design, Draw],
+    data: Dataset,
+    fit: Predictive,
+    plan: Plan | BayesPlan,
+    outcome: Outcome,
+    intervals: Intervals,
+    times: Times,
+) -> Result:
     return Result(
-        settings=(model, design, draw),
+        settings=settings,
         dataset=data,
-        fit=fit.value,
-        plan=plan.value,
-        outcome=outcome.value,
-        halves=halves.value,
-        seconds={
-            "C": fit.seconds,
-            "λ, M": plan.seconds,
-            "scale, draw": outcome.seconds,
-            "intervals": halves.seconds,
-        },
-        computed=frozenset(
-            name
-            for name, computed in (
-                ("C", fit.computed),
-                ("λ, M", plan.computed),
-                ("scale, draw", outcome.computed),
-                ("intervals", halves.computed),
-            )
-            if computed
-        ),
+        fit=fit,
+        plan=plan,
+        outcome=outcome,
+        intervals=intervals,
+        seconds={stage: each.seconds for stage, each in times.items()},
+        computed=frozenset(stage for stage, each in times.items() if each.computed),
     )
+
+
+def plan_of(budget: Budget) -> BayesPlan:
+    """What Bayes cloaking measures at a budget."""
+    return _stages(budget).value
+
+
+def _stages(budget: Budget) -> Answer[BayesPlan]:
+    given = (cached.dataset(budget.dataset), scene(budget.dataset))
+    what = f"Planning what to measure at ε = {budget.epsilon:g}"
+    return cached.answer(what, staged.plan_stages, budget, given=given)
 
 
 def nonprivate(model: Model) -> FloatArray:
@@ -77,7 +122,7 @@ def _cloaking_matrix(model: Model) -> Answer[Predictive]:
 
 def _scene(data: Dataset, name: str) -> Scene:
     shown = exhibit(name)
-    return pipeline.make_scene(data, shown.scene, shown.drawn)
+    return results.make_scene(data, shown.scene, shown.drawn)
 
 
 def _fit(data: Dataset, place: Scene, model: Model) -> Predictive:

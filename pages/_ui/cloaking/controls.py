@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import streamlit as st
@@ -25,9 +26,8 @@ class MapView(NamedTuple):
     beside: bool
 
 
-def map_view(show_overlay: bool) -> MapView:
-    """Above the map."""
-    kinds = [kind for kind, layer in LAYERS.items() if layer.private or show_overlay]
+def map_view(kinds: Sequence[str]) -> MapView:
+    """Above the map, with the layers that are offered."""
     with st.container(horizontal=True, vertical_alignment="center", key="map_row"):
         st.markdown("The map shows", width="content")
         kind = pick("The map shows", LAYER, kinds, label_visibility="collapsed", width=_WIDE)

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
 from dpgp_core.linalg.blocks import dense_of
-from pages._ui.cloaking.pipeline import LEVEL, Result
+from pages._ui.cloaking.results import LEVEL, Result
 from pages._ui.look.palette import GUARANTEE, NON_PRIVATE, OTHER, PINNED, PRIVATE, TRUTH, faded
 from pages._ui.look.plots import HEIGHT, axis, band, finish
 
@@ -21,23 +21,25 @@ def curves(result: Result, overlay: bool, other: bool = False, pinned: Result | 
     ``pinned``, a release of the same data, is drawn over them. The intervals of the other draws are there too,
     invisible until ``play`` gives each its turn.
     """
-    data, release = result.dataset, result.outcome.release
-    grid = slice(result.outcome.scene.records, None)
-    x = release.X_test[grid, 0]
+    data, outcome, intervals = result.dataset, result.outcome, result.intervals
+    grid = slice(outcome.scene.records, None)
+    x = outcome.scene.X_test[grid, 0]
     colour, dash = (OTHER, "dash") if other else (PRIVATE, "solid")
-    figure, centre, level = go.Figure(), release.samples[0, grid], f"{100 * LEVEL:g} % interval"
-    band(figure, x, centre, result.halves.output[grid], colour, 0.12, f"{level}: one more {data.y_name}")
-    band(figure, x, centre, result.halves.curve[grid], colour, 0.28, f"{level}: the curve")
+    figure, level = go.Figure(), f"{100 * LEVEL:g} % interval"
+    wide, *narrow = [intervals.output.of(0), *map(intervals.curve.of, range(len(outcome.samples)))]
+    band(figure, x, wide[0, grid], wide[1, grid], colour, 0.12, f"{level}: one more {data.y_name}")
+    band(figure, x, narrow[0][0, grid], narrow[0][1, grid], colour, 0.28, f"{level}: the curve")
     figure.data[-1].legendgroup = BANDS
-    for sample in release.samples[1:, grid]:
+    for ends in narrow[1:]:
         few = slice(None, None, 2)  # half the points, half the digits: there may be many
-        band(figure, x[few], sample[few], result.halves.curve[grid][few], colour, 0.28, "its interval")
+        low, high = ends[:, grid][:, few]
+        band(figure, x[few], low, high, colour, 0.28, "its interval")
         hidden = figure.data[-1]
         hidden.update(x=hidden.x.astype(np.float32), y=hidden.y.astype(np.float32), opacity=0, showlegend=False)
         hidden.legendgroup = BANDS
     if overlay:
-        add_truth(figure, data, x, result.outcome.nonprivate[grid])
-    for index, sample in enumerate(release.samples):
+        add_truth(figure, data, x, outcome.nonprivate[grid])
+    for index, sample in enumerate(outcome.samples):
         figure.add_scatter(
             x=x,
             y=sample[grid],
@@ -47,7 +49,7 @@ def curves(result: Result, overlay: bool, other: bool = False, pinned: Result | 
             line={"color": colour, "width": 1.6, "dash": dash},
         )
     if pinned is not None:
-        _add_pinned(figure, x, pinned.outcome.release.samples[0, grid], pinned.halves.curve[grid])
+        _add_pinned(figure, x, pinned.outcome.samples[0, grid], pinned.intervals.curve.of(0)[:, grid])
     return on_axes(figure, data, x)
 
 
@@ -73,13 +75,13 @@ def on_axes(figure: go.Figure, data: Dataset, x: FloatArray) -> go.Figure:
     return finish(figure, HEIGHT)
 
 
-def _add_pinned(figure: go.Figure, x: FloatArray, curve: FloatArray, half: FloatArray) -> None:
+def _add_pinned(figure: go.Figure, x: FloatArray, curve: FloatArray, ends: FloatArray) -> None:
     """A pinned draw and the edges of its interval: another band on top of the present ones would hide them."""
     line = {"color": PINNED, "width": 2, "dash": "dashdot"}
     figure.add_scatter(x=x, y=curve, name="pinned (A), its interval thin", mode="lines", legendgroup="pin", line=line)
     there, gap = np.concatenate([x, [np.nan], x]), [np.nan]
     figure.add_scatter(
-        x=there, y=np.concatenate([curve + half, gap, curve - half]), mode="lines", name="pinned interval",
+        x=there, y=np.concatenate([ends[1], gap, ends[0]]), mode="lines", name="pinned interval",
         legendgroup="pin", showlegend=False, hoverinfo="skip", line=line | {"width": 1},
     )  # fmt: skip
 
@@ -98,12 +100,9 @@ def error_distribution(result: Result, published: Result, unit: str) -> go.Figur
             histnorm="percent",
             marker={"color": faded(colour, 0.55), "line": {"color": colour, "width": 1}},
         )
-    figure.add_vline(x=ours.nonprivate_rmse, line={"color": NON_PRIVATE, "width": 2})
-    figure.add_annotation(
-        x=ours.nonprivate_rmse, y=1, yref="paper", text="without privacy", showarrow=False,
-        xanchor="left", xshift=4, font={"color": NON_PRIVATE},
-    )  # fmt: skip
-    figure.update_xaxes(title=f"error of one draw at its own records, root mean square [{unit}]", range=[0, top])
+    line = {"color": NON_PRIVATE, "width": 2}
+    figure.add_vline(x=ours.nonprivate_rmse, line=line, name="without privacy", showlegend=True)
+    figure.update_xaxes(title=f"error of one draw, root mean square [{unit}]", range=[0, top])
     figure.update_yaxes(title="share of draws [%]")
     return finish(figure, 300)
 
@@ -122,7 +121,7 @@ def cloaking_heat(result: Result) -> go.Figure:
 def noise_heat(result: Result) -> go.Figure:
     """Correlation of the privacy noise between grid points."""
     data, records = result.dataset, result.outcome.scene.records
-    factor = result.plan.factor[records::3]
+    factor = result.linear_plan.factor[records::3]
     unit = factor / np.linalg.norm(factor, axis=1, keepdims=True)
     x = result.outcome.scene.X_test[records::3, 0]
     title = axis(data.x_names[0], data.x_units[0])
@@ -143,7 +142,7 @@ def _heat(values: FloatArray, x: FloatArray, y: FloatArray, x_title: str, y_titl
 
 def stems(result: Result) -> go.Figure:
     """Weight of each record in the noise, as stems over the first input."""
-    data, design = result.dataset, result.plan.design
+    data, design = result.dataset, result.linear_plan.design
     assert design is not None
     x, lambdas = data.X[:, 0], design.lambdas / design.lambdas.sum()
     figure = go.Figure()

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
 import streamlit as st
 
 from pages._ui.cloaking import computed
-from pages._ui.cloaking.pipeline import LEVEL, Result
-from pages._ui.cloaking.words import Shown, noise_at_records
+from pages._ui.cloaking.results import LEVEL, Result
+from pages._ui.cloaking.words import Shown, at_records, uncertainty
 from pages._ui.look import frame, pin, text
 from pages._ui.look.metric import Metric
 from pages._ui.look.offers import DropDown
@@ -48,12 +47,17 @@ def metrics(pinned: Result, ours: Result, overlay: bool, shown: Shown, plain: Pl
         plain: the number that is written, for how much larger or smaller B is.
     """
     name = ours.dataset.y_name
-    then, now = (each.outcome.release.guarantee.budget for each in (pinned, ours))
-    noise = noise_at_records(pinned)
+    then, now = (each.outcome.guarantee.budget for each in (pinned, ours))
+    found = uncertainty(pinned, ours)
     rows = [
         ("error", "Error of one release at its own records.", pinned.outcome.mean_rmse, ours.outcome.mean_rmse),
-        ("noise", f"Privacy noise at a typical record, {100 * LEVEL:g} %.", noise, noise_at_records(ours)),
-        ("interval", f"Half of the {100 * LEVEL:g} % interval for one more {name}.", _half(pinned), _half(ours)),
+        (found.name.lower(), found.meaning, found.ours, found.other),
+        (
+            f"one more {name}",
+            f"Half of the {100 * LEVEL:g} % interval for one more {name}.",
+            _half(pinned),
+            _half(ours),
+        ),
     ]
     deltas = f"δ: {text.small(then.delta)} | {text.small(now.delta)}"
     return [
@@ -71,4 +75,4 @@ def metrics(pinned: Result, ours: Result, overlay: bool, shown: Shown, plain: Pl
 
 
 def _half(result: Result) -> float:
-    return float(np.median(result.halves.output[: result.outcome.scene.records]))
+    return at_records(result, result.intervals.output.half)

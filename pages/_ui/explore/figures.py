@@ -62,7 +62,7 @@ def share_labels(statistics: Statistics | CellStatistics) -> list[str]:
 def _curves(figure: go.Figure, x: np.ndarray, read: Filtered, view: View) -> None:
     low, high = read.interval(view.level, view.of)
     what = "the curve" if view.of == "function" else "one more record"
-    band(figure, x, (low + high) / 2, (high - low) / 2, PRIVATE, 0.22, f"{what}, {100 * view.level:g} %")
+    band(figure, x, low, high, PRIVATE, 0.22, f"{what}, {100 * view.level:g} %")
     figure.add_scatter(x=x, y=read.curve(), name=AVERAGE, line={"color": PRIVATE, "width": 2})
     if view.lengthscale is not None or view.noise is not None:
         curve = read.curve(view.lengthscale, view.noise)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import Any, TypeVar
@@ -48,9 +48,9 @@ def choice(label: str, key: str, options: Sequence[T], default: T, check: Check 
     return value
 
 
-def pick(label: str, offered: DropDown[Value], values: Collection[Value] | None = None, **kwargs: Any) -> Value:
-    """A drop-down (of some of its values) in the current container; returns the value."""
-    titles = [title for value, title in offered.titles.items() if values is None or value in values]
+def pick(label: str, offered: DropDown[Value], values: Sequence[Value] | None = None, **kwargs: Any) -> Value:
+    """A drop-down (of some of its values, in their order) in the current container; returns the value."""
+    titles = [offered.titles[value] for value in (offered.titles if values is None else values)]
     explain_bad_link(offered.key, titles, titles[0], None)
     title = st.selectbox(label, titles, key=offered.key, bind="query-params", **kwargs)
     value = offered.value(title)

@@ -11,7 +11,7 @@ from plotly.colors import sample_colorscale, unlabel_rgb
 
 from dpgp_core.arrays import FloatArray
 
-UNSURE = [128, 128, 128, 90]  # where noise hides the value: grey is in no colour scale
+UNSURE = [128, 128, 128, 90]  # where a value tells nothing: grey is in no colour scale
 _STEPS = 64
 
 
@@ -27,8 +27,9 @@ class Layer:
         scale: plotly colour scale.
         private: False if it may only appear as an educational overlay.
         log: colours in proportion to the logarithm of the value.
-        noise: column of the noise on the values; where it is above ``most``, a value is drawn grey.
-        most: noise above which a value tells nothing.
+        spread: column of how uncertain the values are; where it is above ``most``, a value tells nothing and is grey.
+        most: see ``spread``.
+        grey: what grey means, in words.
     """
 
     title: str
@@ -39,8 +40,9 @@ class Layer:
     scale: str
     private: bool
     log: bool = False
-    noise: str = ""
+    spread: str = ""
     most: float = float("inf")
+    grey: str = ""
 
     def colours(self, values: FloatArray) -> list[list[int]]:
         """[red, green, blue, alpha] per value; transparent where the value is missing."""
@@ -52,8 +54,8 @@ class Layer:
         return [[*palette[i], 0 if missing else 255] for i, missing in zip(known, np.isnan(share), strict=True)]
 
     def unsure(self, cells: pd.DataFrame) -> NDArray[np.bool_]:
-        """Which values noise hides."""
-        return cells[self.noise].to_numpy(float) > self.most if self.noise else np.zeros(len(cells), bool)
+        """Which values tell nothing."""
+        return cells[self.spread].to_numpy(float) > self.most if self.spread else np.zeros(len(cells), bool)
 
 
 def names(cells: pd.DataFrame) -> dict[str, str]:
@@ -79,12 +81,12 @@ def legend(layer: Layer) -> str:
 
 
 def _grey(layer: Layer) -> str:
-    if not layer.noise:
+    if not layer.spread:
         return ""
     colour = ",".join(map(str, [*UNSURE[:3], round(UNSURE[3] / 255, 2)]))
     return (
         f'<p style="font-size:.85rem"><span aria-hidden="true" class="swatch" style="background:rgba({colour})"></span>'
-        f"grey: the noise is above {layer.most:g} % of the value, which tells nothing</p>"
+        f"grey: {layer.grey}</p>"
     )
 
 

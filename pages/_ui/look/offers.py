@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from datasets import EXHIBITS, Exhibit
+from datasets import EXHIBITS, Exhibit, exhibit
 from dpgp_core.accounting.gaussian import Method
 from dpgp_core.mechanisms import CATALOGUE
 from dpgp_core.strategies.noise_design import ObjectiveName
-from pages._ui.model import KERNELS, Focus
+from pages._ui.model import KERNELS, Design, Focus
 
 EPSILON = "ε: more private ⟷ more accurate"
 DELTA_TITLE = "δ: more private ⟷ more accurate"
@@ -69,12 +69,27 @@ def lengthscale_key(exhibit: Exhibit) -> str:
     return f"lengthscale_{exhibit.unit if shared else exhibit.name}"
 
 
+def mechanisms(name: str) -> tuple[str, ...]:
+    """Those that pages draw a dataset with, the default first.
+
+    A map shows the noise as such, so it opens with a mechanism that adds it once. Measuring in stages takes seconds a
+    draw where there are many records.
+    """
+    shown = exhibit(name)
+    if shown.smooth_only:
+        return NOISE_ONCE
+    return (*NOISE_ONCE, *_IN_STAGES) if shown.scene == "map" else (*_IN_STAGES, *NOISE_ONCE)
+
+
 CURVE = of_datasets("dataset", (exhibit for exhibit in EXHIBITS.values() if exhibit.scene == "curve"))
 MAP = of_datasets("map_dataset", (exhibit for exhibit in EXHIBITS.values() if exhibit.scene == "map"))
 KERNEL: DropDown[str] = DropDown("kernel", {name: name for name in KERNELS})
 MECHANISM: DropDown[str] = DropDown(
     "mechanism", {name: entry.title for name, entry in CATALOGUE.items() if entry.drawn}
 )
+NOISE_ONCE = tuple(name for name in MECHANISM.titles if not Design(name).in_stages)
+"""Mechanisms that add noise once."""
+_IN_STAGES = tuple(name for name in MECHANISM.titles if Design(name).in_stages)
 OBJECTIVE: DropDown[ObjectiveName] = DropDown(
     "objective", {"trace": "Trace: least squared noise (ours)", "logdet": "Log-det (Smith et al. 2018)"}
 )

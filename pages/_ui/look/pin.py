@@ -16,7 +16,7 @@ from pages._ui.look.offers import LAST_DRAW, DropDown
 from pages._ui.model import Draw, Model, ReleaseSettings, chosen_design
 
 PIN = state.PIN
-_OWN = (PIN, "tour", "lesson", "overlay", "limits", "release_of")  # no part of what is compared
+_OWN = (PIN, "tour", "lesson", "overlay", "limits", "release_of", "inputs_too")  # no part of what is compared
 _NAMES = {"epsilon": "ε", "delta": "δ"}
 
 T = TypeVar("T")
@@ -37,9 +37,10 @@ class Given:
                 return option
         raise ValueError(f"{key} cannot be what it says")
 
-    def picked(self, offered: DropDown[Value]) -> Value:
-        """Where a drop-down stands. Raises ValueError if that is not offered."""
-        return self.one(offered.key, list(offered.titles), next(iter(offered.titles)))
+    def picked(self, offered: DropDown[Value], values: Sequence[Value] | None = None) -> Value:
+        """Where a drop-down (of some of its values) stands. Raises ValueError if that is not offered."""
+        among = list(offered.titles) if values is None else values
+        return self.one(offered.key, among, among[0])
 
     def model(self, name: str) -> Model:
         """Kernel, lengthscale and noise variance for a dataset. Raises ValueError."""
@@ -87,15 +88,16 @@ def release_settings(given: Given, offered: DropDown[str]) -> ReleaseSettings:
     Raises:
         ValueError: a value is not offered.
     """
+    name = given.picked(offered)
     design, draw = chosen_design(
         given.draw(),
-        mechanism=given.picked(offers.MECHANISM),
+        mechanism=given.picked(offers.MECHANISM, offers.mechanisms(name)),
         objective=given.picked(offers.OBJECTIVE),
         calibration=given.picked(offers.CALIBRATION),
         focus=given.picked(offers.FOCUS),
         shrinkage=given.one("shrinkage", ("true", "false"), "false") == "true",
     )
-    return ReleaseSettings(given.model(given.picked(offered)), design, draw, overlay=False)
+    return ReleaseSettings(given.model(name), design, draw, overlay=False)
 
 
 def _draw_number(raw: str) -> int:

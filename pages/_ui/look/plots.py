@@ -54,15 +54,15 @@ def axis(name: str, unit: str) -> str:
 def band(
     figure: go.Figure,
     x: FloatArray,
-    centre: FloatArray,
-    half: FloatArray,
+    low: FloatArray,
+    high: FloatArray,
     colour: str,
     opacity: float,
     name: str,
 ) -> None:
     figure.add_scatter(
         x=np.concatenate([x, x[::-1]]),
-        y=np.concatenate([centre + half, (centre - half)[::-1]]),
+        y=np.concatenate([high, low[::-1]]),
         fill="toself",
         fillcolor=faded(colour, opacity),
         line={"color": faded(colour, 0.0), "width": 0},

@@ -14,7 +14,7 @@ from pages._ui import session
 from pages._ui.look import offers, state, text
 from pages._ui.look.bound import as_number, box, choice, folded, pick, switch
 from pages._ui.look.offers import LAST_DRAW, DropDown
-from pages._ui.model import Design, Draw, Model, ReleaseSettings, chosen_design
+from pages._ui.model import ANALYTIC, Design, Draw, Model, ReleaseSettings, chosen_design
 from pages._ui.work import cached
 
 
@@ -106,10 +106,11 @@ def expert(draw: Draw, mechanisms: tuple[str, ...] | None = None) -> tuple[Desig
     """Mechanism (among ``mechanisms``), objective, calibration and post-processing, folded away."""
     with st.sidebar.expander("Expert"):
         mechanism = pick("Mechanism", offers.MECHANISM, mechanisms)
-        cloaks = mechanism != "gp_prior"
+        cloaks = mechanism in ("refined", "cloaking")
         objective = pick("Noise objective", offers.OBJECTIVE, disabled=not cloaks)
-        calibration = pick("Calibration", offers.CALIBRATION, disabled=mechanism == "refined")
-        focus = pick("Accuracy matters", offers.FOCUS, disabled=not cloaks or objective != "trace")
+        calibration = pick("Calibration", offers.CALIBRATION, disabled=mechanism in ANALYTIC)
+        aimed = mechanism == "bayes" or (cloaks and objective == "trace")
+        focus = pick("Accuracy matters", offers.FOCUS, disabled=not aimed)
         shrinkage = switch(
             "Shrink towards the prior",
             "shrinkage",
@@ -129,7 +130,7 @@ def release_settings(offered: DropDown[str]) -> ReleaseSettings:
     show = overlay()
     draw = draws(draw)
     chosen = model(name)
-    design, draw = expert(draw)
+    design, draw = expert(draw, offers.mechanisms(name))
     return ReleaseSettings(chosen, design, draw, show)
 
 

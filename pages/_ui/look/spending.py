@@ -13,12 +13,13 @@ from pages._ui import session
 from pages._ui.look import text
 
 
-def spent(dataset_name: str, *shown: tuple[object, Guarantee]) -> None:
+def spent(dataset_name: str, *shown: tuple[object, Guarantee], free: str = "") -> None:
     """Sidebar: what is spent on screen, and by everything this session has looked at that is about the same people.
 
     Args:
         dataset_name: as on pages; totals are kept for its family (``datasets.family``).
         shown: (settings, guarantee) of every release on screen, the page's own first.
+        free: what can be moved for nothing, as a sentence.
     """
     seen = session.SEEN.get({})
     here = {repr(settings): guarantee for settings, guarantee in shown}
@@ -32,6 +33,8 @@ def spent(dataset_name: str, *shown: tuple[object, Guarantee]) -> None:
             f":material/verified_user: On screen: **ε = {text.at_most(guarantee.proven_epsilon)}** "
             f"at δ = {text.small(delta)} ({guarantee.releases} draw{'s' if guarantee.releases > 1 else ''})"
         )
+        if free:
+            st.caption(free)
         if len(here) > 1:
             st.caption(f"With what is drawn beside it: ε = {_together(list(here.values()), delta)}.")
         if len(releases) > 1:

@@ -1,21 +1,23 @@
-"""Plans of what is measured, from the cache."""
+"""Plans of what is measured, from the cache: those that the curve page measures with."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+from pages._ui.cloaking import computed as cloaking
+from pages._ui.cloaking.staged import Budget
 from pages._ui.measured import strategy
-from pages._ui.measured.strategy import Asked, Measured
+from pages._ui.measured.strategy import Measured
 from pages._ui.work import cached
 
 
-def at(asked: Asked) -> Measured:
+def at(budget: Budget) -> Measured:
     """The plan of one budget."""
-    data = cached.dataset(asked.dataset)
-    return cached.value(f"Planning what to measure at ε = {asked.epsilon:g}", strategy.plan, asked, given=(data,))
+    given = cached.dataset(budget.dataset), cloaking.plan_of(budget)
+    return cached.value("What the plan expects", strategy.describe, budget, given=given)
 
 
-def over_epsilon(asked: Asked) -> tuple[Measured, ...]:
+def over_epsilon(budget: Budget) -> tuple[Measured, ...]:
     """The plans over ``EPSILONS`` and the budget asked for, by epsilon."""
-    epsilons = sorted({*map(float, strategy.EPSILONS), asked.epsilon})
-    return tuple(at(replace(asked, epsilon=epsilon)) for epsilon in epsilons)
+    epsilons = sorted({*map(float, strategy.EPSILONS), budget.epsilon})
+    return tuple(at(replace(budget, epsilon=epsilon)) for epsilon in epsilons)

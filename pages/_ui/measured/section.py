@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages._ui.cloaking.staged import Budget
 from pages._ui.look import bound, frame, pictures
-from pages._ui.measured import computed, figures, strategy, words
-from pages._ui.measured.strategy import Asked
-from pages._ui.model import Draw
+from pages._ui.measured import computed, figures, words
+from pages._ui.model import PICTURE_GAP, Draw
 from pages._ui.work import cached
 
 STAGES = (1, 2, 3, 4, 5)
@@ -15,7 +15,7 @@ STAGES = (1, 2, 3, 4, 5)
 
 def show(dataset: str, draw: Draw) -> None:
     """Rows of B of a stage, how many there are against epsilon, and what the expected error is made of."""
-    data, asked = cached.dataset(dataset), Asked(dataset, draw.epsilon, draw.delta)
+    data, asked = cached.dataset(dataset), Budget(dataset, "records", draw.epsilon, draw.delta)
     found, unit = computed.at(asked), data.y_unit
     st.header("What is measured")
     st.markdown(words.answer(found, data))
@@ -39,6 +39,6 @@ def show(dataset: str, draw: Draw) -> None:
     with st.expander("Table of the weights"):
         frame.table(words.row_table(found, data, stage), f"{dataset}_B_stage_{stage}", words.PUBLIC)
     st.caption(
-        f"Planned to within {100 * strategy.GAP:g} % of what is avoidable. Its models are made from bounds and box, so "
+        f"Planned to within {100 * PICTURE_GAP:g} % of what is avoidable. Its models are made from bounds and box, so "
         "the sidebar's model, mechanism and noise objective do not move this part."
     )

@@ -11,19 +11,10 @@ from dpgp_core.arrays import FloatArray
 from dpgp_core.bayes.models import typical_models
 from dpgp_core.data import Dataset
 from dpgp_core.evaluation.limits import least_error
-from dpgp_core.mechanisms import BayesCloaking
+from dpgp_core.mechanisms.bayes_release import BayesPlan
+from pages._ui.cloaking.staged import Budget
 
-GAP = 1e-2  # of strategies planned for a picture, ten times as loose as for a release
 EPSILONS = (0.1, 0.3, 1, 3, 10)
-
-
-@dataclass(frozen=True)
-class Asked:
-    """Settings of one plan: dataset by name, budget."""
-
-    dataset: str
-    epsilon: float
-    delta: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +29,7 @@ class Measured:
         unbuyable: the same when every output is known.
     """
 
-    settings: Asked
+    settings: Budget
     strategies: tuple[FloatArray, ...]
     expected: FloatArray
     unmeasured: float
@@ -60,15 +51,12 @@ class Measured:
         return math.sqrt(max(self.error**2 - self.unbuyable**2, 0.0))
 
 
-def plan(dataset: Dataset, asked: Asked) -> Measured:
-    """Plan the stages for a dataset's inputs, and take from them what can be shown."""
-    mechanism = BayesCloaking(epsilon=asked.epsilon, delta=asked.delta, gap=GAP)
-    half_range = dataset.output_range / dataset.y_scale / 2
-    planned = mechanism.plan(dataset.X, dataset.X, x_box=dataset.x_box, half_range=half_range)
+def describe(dataset: Dataset, planned: BayesPlan, budget: Budget) -> Measured:
+    """What can be shown of a plan for a dataset's inputs."""
     models = typical_models(planned.models)
     prior = np.average([model.kernel.variance for model in models], weights=[model.weight for model in models])
     return Measured(
-        settings=asked,
+        settings=budget,
         strategies=tuple(_upright(stage.strategy.B) for stage in planned.stages),
         expected=dataset.y_scale * np.sqrt([stage.strategy.risk for stage in planned.stages]),
         unmeasured=dataset.y_scale * math.sqrt(prior),

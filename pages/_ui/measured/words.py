@@ -64,7 +64,7 @@ def metrics(found: Measured, unit: str) -> list[Metric]:
     """The split in three figures."""
     of = "of the curve at the records, root mean square, averaged over the worlds of the prior; no record was read"
     return [
-        Metric("Expected error of the curve", f"{text.number(found.error)} {unit}", "under the prior", of),
+        Metric("Expected error", f"{text.number(found.error)} {unit}", "under the prior", of),
         Metric("No budget buys", f"{text.number(found.unbuyable)} {unit}", "all records known", of),
         Metric("Privacy costs", f"{text.number(found.price)} {unit}", "root of the difference of squares", of),
         Metric("Nothing measured", f"{text.number(found.unmeasured)} {unit}", "the prior alone", of),

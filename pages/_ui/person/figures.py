@@ -18,7 +18,8 @@ def curves(found: Moved, data: Dataset) -> go.Figure:
     """The fit before and after, without the record, and how far noise moves it; every record can be clicked."""
     choice = found.settings[-1]
     figure = go.Figure()
-    band(figure, found.x, found.before, SURE * found.noise, PRIVATE, 0.22, "95 % of releases, point by point")
+    moved = SURE * found.noise
+    band(figure, found.x, found.before - moved, found.before + moved, PRIVATE, 0.22, "95 % of releases, point by point")
     order = np.argsort(data.X[:, 0], kind="stable")
     figure.add_scatter(
         x=data.X[order, 0], y=data.clipped_y[order], name="true data", mode="markers",

@@ -17,7 +17,7 @@ import numpy as np
 from dpgp_core.arrays import FloatArray
 from dpgp_core.linalg.blocks import dense_of
 from dpgp_core.mechanisms.gaussian import GaussianMechanism
-from pages._ui.cloaking.pipeline import Result
+from pages._ui.cloaking.results import Result
 from pages._ui.model import Design, Draw, Model, mechanism_of
 
 
@@ -64,7 +64,7 @@ class Moved:
 
 def move(result: Result, choice: Choice) -> Moved:
     """The fit and its noise as one record's output is moved: milliseconds with C and the design in hand."""
-    data, plan, scene = result.dataset, result.plan, result.outcome.scene
+    data, plan, scene = result.dataset, result.linear_plan, result.outcome.scene
     mechanism: GaussianMechanism = mechanism_of(*result.settings)
     j = int(np.argsort(data.X[:, 0], kind="stable")[choice.rank - 1])
     column, y = dense_of(plan.weights)[:, j], data.clipped_y

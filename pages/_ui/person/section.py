@@ -6,7 +6,7 @@ import streamlit as st
 
 from dpgp_core.data import Dataset
 from pages._ui import session
-from pages._ui.cloaking.pipeline import Result
+from pages._ui.cloaking.results import Result
 from pages._ui.look import frame, pictures, state
 from pages._ui.person import figures, words
 from pages._ui.person.moved import Choice, move

@@ -35,7 +35,8 @@ def fit(found: Fits, overlay: bool) -> go.Figure:
     data, figure = found.dataset, go.Figure()
     for opacity, of, what in ((0.12, KINDS[0], f"one more {data.y_name}"), (0.28, KINDS[1], "the curve")):
         name = f"ours, {100 * LEVEL:g} %: {what}"
-        band(figure, found.x, found.means["ours"], found.halves[of], _LOOKS["ours"][1], opacity, name)
+        mean, half = found.means["ours"], found.halves[of]
+        band(figure, found.x, mean - half, mean + half, _LOOKS["ours"][1], opacity, name)
     drawn: tuple[Method, ...] = ("paper", "ours")
     for method in drawn:
         name, colour, dash = _LOOKS[method]

@@ -26,7 +26,8 @@ FAMILY: DropDown[Family] = DropDown(
     },
 )
 MECHANISM: DropDown[str] = DropDown(  # those whose promise holds at any epsilon, the recommended one first
-    "decide_by", {name: entry.title for name, entry in CONTENDERS.items() if name != "published"}
+    "decide_by",
+    {name: entry.title for name, entry in CONTENDERS.items() if name != "published" and not entry.on_request},
 )
 _LOSSES = {"gaussian": GaussianLoss, "laplace": PureLoss, "any": object}
 

@@ -9,11 +9,12 @@ import numpy as np
 from datasets import exhibit
 from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.accounting.tradeoff import attacker_success
+from dpgp_core.arrays import FloatArray
 from pages._ui.attack import attacks
 from pages._ui.attack import computed as attack_room
 from pages._ui.cloaking import two_points
 from pages._ui.cloaking.computed import run, run_published
-from pages._ui.cloaking.pipeline import Result
+from pages._ui.cloaking.results import Result
 from pages._ui.cloaking.two_points import TwoPointSettings
 from pages._ui.compare import computed as compare
 from pages._ui.compare import contenders
@@ -67,7 +68,12 @@ def kung_noise(epsilon: float, published: bool) -> float:
 
 
 def _typical_noise(result: Result) -> float:
-    return float(np.median(result.halves.noise[: result.outcome.scene.records]))
+    return float(np.median(_noise(result)[: result.outcome.scene.records]))
+
+
+def _noise(result: Result) -> FloatArray:
+    assert result.intervals.noise is not None  # it is added once
+    return result.intervals.noise
 
 
 def twice_the_budget() -> str:
@@ -84,10 +90,10 @@ def twice_the_budget() -> str:
 def london_noise(lengthscale: float) -> tuple[float, float]:
     """Half of the noise's 95 % interval in log price, median where many sales are and where none is."""
     model = Model("london_hexes", "EQ", lengthscale, 0.3)
-    result = run(model, Design(), Draw(epsilon=1.0, delta=DELTA))
+    result = run(model, Design(mechanism="refined"), Draw(epsilon=1.0, delta=DELTA))
     assert result.outcome.scene.labels is not None
     sales = result.outcome.scene.labels["sales"].to_numpy()
-    noise = result.halves.noise
+    noise = _noise(result)
     return float(np.median(noise[sales >= _DENSE])), float(np.median(noise[sales == 0]))
 
 

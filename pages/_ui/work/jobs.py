@@ -15,8 +15,17 @@ from pages._ui.work.tasks import Tasks, Waiting, Work
 from pages._ui.work.workers import Workers
 
 T = TypeVar("T")
-Parts = dict[Hashable, int]
-"""Bytes of each part of a result; of parts that several results share, the same key."""
+
+
+class Part(NamedTuple):
+    """Bytes that a result takes: an array's frame, which other results may share, or all the rest of it."""
+
+    size: int
+    frame: bytes | None = None  # held here too, so that its number is nobody else's while the result is kept
+
+
+Parts = dict[Hashable, Part]
+"""By the frame's number, or the result's key."""
 
 
 class Answer(NamedTuple, Generic[T]):
@@ -77,8 +86,8 @@ class Jobs:
             return Answer(found[0], False, time.perf_counter() - start)
 
         def keep(frames: Frames) -> T:
-            parts: Parts = {id(frame): len(frame) for frame in frames[1:]}  # arrays, which hold their frames
-            return cast(T, self._keep(key, unpack(frames), {key: len(frames[0]), **parts}))
+            parts: Parts = {id(frame): Part(len(frame), frame) for frame in frames[1:]}
+            return cast(T, self._keep(key, unpack(frames), {key: Part(len(frames[0])), **parts}))
 
         work = Work(function=function, args=(*given, *settings), reports=reports, owner=self.owner(), keep=keep)
         value = keep(self._compute(self.workers, key, work, waiting, here))
@@ -97,7 +106,7 @@ class Jobs:
                 self._kept.move_to_end(key)
                 return (self._kept[key][0],)
         if self.lattice is not None and (saved := self.lattice.load(key)) is not None:
-            return (self._keep(key, saved.value, {key: saved.size}),)
+            return (self._keep(key, saved.value, {key: Part(saved.size)}),)
         return None
 
     def once(self, function: Callable[..., T], *args: Any, reports: bool = False, waiting: Waiting | None = None) -> T:
@@ -132,9 +141,9 @@ class Jobs:
         with self._lock:
             if key in self._kept:
                 return self._kept[key][0]
-            if sum(parts.values()) <= self.room:
+            if sum(part.size for part in parts.values()) <= self.room:
                 self._kept[key] = (value, parts)
-                self._held += sum(size for part, size in parts.items() if not self._uses[part])
+                self._held += sum(part.size for number, part in parts.items() if not self._uses[number])
                 self._uses.update(parts.keys())
                 while self._held > self.room:
                     self._drop()
@@ -144,10 +153,10 @@ class Jobs:
         """Forget the result that was asked for least recently."""
         _, (_, parts) = self._kept.popitem(last=False)
         self._uses.subtract(parts.keys())
-        for part in parts:
-            if not self._uses[part]:
-                self._held -= parts[part]
-                del self._uses[part]
+        for number, part in parts.items():
+            if not self._uses[number]:
+                self._held -= part.size
+                del self._uses[number]
 
 
 def _key(function: Callable[..., Any], settings: tuple[Hashable, ...]) -> Hashable:

@@ -26,6 +26,7 @@ _PRELOADED = [
     "streamlit.web.cli",
     "pages._ui.attack.attacks",
     "pages._ui.cloaking.pipeline",
+    "pages._ui.cloaking.staged",
     "pages._ui.compare.contenders",
     "pages._ui.excursion.exploration",
     "pages._ui.lengthscale.choice",

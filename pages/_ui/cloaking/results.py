@@ -1,0 +1,176 @@
+"""What a page shows of one release: where, what, and how far the truth may lie from it. No streamlit here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from datasets import london_hexes
+from datasets.exhibit import Scene as SceneKind
+from dpgp_core.accounting.guarantee import Guarantee
+from dpgp_core.arrays import FloatArray
+from dpgp_core.data import Dataset
+from dpgp_core.gp.predictive import Predictive
+from dpgp_core.mechanisms import Plan
+from dpgp_core.mechanisms.bayes_release import BayesPlan
+from pages._ui.model import Design, Draw, Model
+
+GRID_POINTS = 200
+LEVEL = 0.95
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """Where predictions are made: the first ``records`` rows of X_test carry a known truth (records,).
+
+    Attributes:
+        X_test: test inputs (P, D).
+        truth: clipped outputs (records,), in the output's unit. Private.
+        labels: P rows of public columns for display (cell, borough, sales), for maps.
+    """
+
+    X_test: FloatArray
+    truth: FloatArray
+    labels: pd.DataFrame | None = None
+
+    @property
+    def records(self) -> int:
+        """Number of leading rows that carry a truth."""
+        return len(self.truth)
+
+    @property
+    def at_records(self) -> tuple[float, ...]:
+        """Importance of every row (P) where accuracy matters at the records."""
+        return tuple((np.arange(len(self.X_test)) < self.records).astype(float))
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """One release and its errors at the rows with a known truth. Errors are not private.
+
+    Attributes:
+        samples: what may be published (draws, P), in the output's unit.
+        guarantee: of all samples together.
+        scene: where.
+        draw_rmse: RMSE of each simulated draw, in the output's unit.
+        nonprivate: the GP's posterior mean at every row (P,), in the output's unit.
+        nonprivate_rmse: error of ``nonprivate``.
+    """
+
+    samples: FloatArray
+    guarantee: Guarantee
+    scene: Scene
+    nonprivate: FloatArray
+    draw_rmse: FloatArray
+    nonprivate_rmse: float
+
+    @property
+    def mean_rmse(self) -> float:
+        """Error of a typical release: the mean over the simulated draws."""
+        return float(self.draw_rmse.mean())
+
+
+@dataclass(frozen=True, eq=False)
+class Ends:
+    """Of an interval about every released curve (draws, P) each."""
+
+    low: FloatArray
+    high: FloatArray
+
+    @property
+    def half(self) -> FloatArray:
+        """Half its width about the first curve (P,)."""
+        low, high = self.of(0)
+        half: FloatArray = (high - low) / 2
+        return half
+
+    def of(self, draw: int) -> FloatArray:
+        """Of one curve (2, P), the lower ends first."""
+        return np.stack([self.low[draw], self.high[draw]])
+
+
+@dataclass(frozen=True, eq=False)
+class Halves:
+    """Halves of intervals of ``LEVEL`` about any released curve (P,), in the output's unit. Public.
+
+    Attributes:
+        output: hold one further record's output.
+        curve: hold the latent curve.
+        noise: hold the curve that the same outputs give without noise.
+    """
+
+    output: FloatArray
+    curve: FloatArray
+    noise: FloatArray
+
+    def about(self, samples: FloatArray) -> Intervals:
+        """The intervals about released curves (draws, P)."""
+        output, curve = (Ends(samples - half, samples + half) for half in (self.output, self.curve))
+        return Intervals(output, curve, self.noise)
+
+
+@dataclass(frozen=True, eq=False)
+class Intervals:
+    """Of ``LEVEL`` about every released curve, in the output's unit. Public.
+
+    Attributes:
+        output: hold one further record's output.
+        curve: hold the latent curve.
+        noise: half of that which holds the curve that the same outputs give without noise (P,); None where it differs
+            from draw to draw, and with what is hidden.
+    """
+
+    output: Ends
+    curve: Ends
+    noise: FloatArray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """Everything a page needs for one setting.
+
+    Attributes:
+        settings: what all of it depends on.
+        dataset, fit, plan, outcome, intervals: the stages' results.
+        seconds: time taken by each stage in this run.
+        computed: stages that were computed in this run; the others came from the cache.
+    """
+
+    settings: tuple[Model, Design, Draw]
+    dataset: Dataset
+    fit: Predictive
+    plan: Plan | BayesPlan
+    outcome: Outcome
+    intervals: Intervals
+    seconds: dict[str, float]
+    computed: frozenset[str]
+
+    @property
+    def released(self) -> tuple[object, ...]:
+        """What the release depends on: numbers that stages measured are read with any model, for nothing."""
+        model, design, draw = self.settings
+        return (model.dataset, design, draw) if design.in_stages else self.settings
+
+    @property
+    def linear_plan(self) -> Plan:
+        """Of a mechanism that adds noise once, to a linear map of the outputs."""
+        assert isinstance(self.plan, Plan)
+        return self.plan
+
+
+def make_scene(dataset: Dataset, kind: SceneKind | None, drawn: tuple[float, float] | None = None) -> Scene:
+    """Test points of a dataset: its own inputs, then a grid along the first, as declared; the cells of a map."""
+    if kind == "map":
+        medians, cells = london_hexes.load(), london_hexes.map_cells()
+        empty = cells[cells["sales"] == 0]
+        X_test = np.vstack([medians.X, empty[["easting_km", "northing_km"]].to_numpy(float)])
+        labels = pd.concat([pd.DataFrame(dict(medians.labels)), empty[["cell", "sales"]]], ignore_index=True)
+        return Scene(X_test, medians.clipped_y, labels.fillna({"borough": "no sale here"}))
+    low, high = dataset.x_box[0]
+    # 30 % beyond the domain: the noise peaks where nobody lives, and a map of it should show that.
+    along = np.linspace(*(drawn or (low, high + 0.3 * (high - low))), GRID_POINTS)
+    grid = np.tile(np.mean(dataset.x_box, axis=1), (GRID_POINTS, 1))  # other inputs in the middle of their box
+    grid[:, 0] = along
+    return Scene(np.vstack([dataset.X, grid]), dataset.clipped_y)

@@ -1,0 +1,142 @@
+"""Bayes cloaking on a page, in three stages: what is measured, the numbers, and how they are read. No streamlit here.
+
+Plan and numbers rest on the automatic models, so they depend on inputs, outputs and budget alone; the numbers are read
+with the page's model, mixed with its neighbours and the automatic ones, which is post-processing and spends nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpgp_core.accounting.guarantee import Guarantee
+from dpgp_core.arrays import FloatArray
+from dpgp_core.bayes.measuring import read_stages
+from dpgp_core.bayes.models import Model as Mixed
+from dpgp_core.bayes.models import places_of, weights_of
+from dpgp_core.bayes.stages import Observed
+from dpgp_core.data import Dataset
+from dpgp_core.evaluation.errors import rmse
+from dpgp_core.mechanisms import BayesCloaking
+from dpgp_core.mechanisms.bayes_release import BayesPlan, MixtureUncertainty
+from pages._ui.cloaking.results import LEVEL, Ends, Intervals, Outcome, Scene
+from pages._ui.model import PICTURE_GAP, Model
+
+SIMULATED_DRAWS = 24  # each runs all stages
+_SIMULATION = [1, 1]  # their seed
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a plan depends on: records by name of their dataset, where accuracy matters, epsilon and delta."""
+
+    dataset: str
+    focus: str
+    epsilon: float
+    delta: float
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the numbers depend on: budget, number of the first draw, and how many."""
+
+    budget: Budget
+    seed: int
+    draws: int
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """What the stages released. May be published, were it not for numbered draws.
+
+    Attributes:
+        low, high: of each stage, the intervals that outputs were clipped to (draws, n), in model units.
+        z: of each stage, its noisy measurements (draws, r).
+        guarantee: of all draws together.
+    """
+
+    low: tuple[FloatArray, ...]
+    high: tuple[FloatArray, ...]
+    z: tuple[FloatArray, ...]
+    guarantee: Guarantee
+
+
+def plan_stages(dataset: Dataset, scene: Scene, budget: Budget) -> BayesPlan:
+    """What each stage measures; public."""
+    weights = scene.at_records if budget.focus == "records" else None
+    mechanism = BayesCloaking(epsilon=budget.epsilon, delta=budget.delta, weights=weights, gap=PICTURE_GAP)
+    half_range = dataset.output_range / dataset.y_scale / 2
+    return mechanism.plan(dataset.X, scene.X_test, x_box=dataset.x_box, half_range=half_range)
+
+
+def measure(dataset: Dataset, scene: Scene, plan: BayesPlan, asked: Asked) -> Numbers:
+    """Numbered draws."""
+    return _measured(dataset, scene, plan, asked.budget, np.random.default_rng(asked.seed), asked.draws)
+
+
+def models(dataset: Dataset, plan: BayesPlan, model: Model) -> tuple[Mixed, ...]:
+    """The page's model, its neighbours and the automatic ones."""
+    declared = BayesCloaking(epsilon=1.0, delta=0.01, kernels=(model.build(),), noise_variances=(model.noise,))
+    return declared.models(dataset.x_box, plan.half_range)
+
+
+def read(dataset: Dataset, X_test: FloatArray, plan: BayesPlan, numbers: Numbers, model: Model) -> MixtureUncertainty:
+    """What the numbers say at X_test (P, D)."""
+    mixed = models(dataset, plan, model)
+    stages = zip(plan.stages, numbers.low, numbers.high, numbers.z, strict=True)
+    observed = [Observed(stage.strategy.B, low, high, stage.noise_multiplier, z) for stage, low, high, z in stages]
+    return MixtureUncertainty(
+        prediction=read_stages(observed, places_of(mixed, dataset.X, X_test), weights_of(mixed)),
+        bounds=dataset.y_bounds,
+        midpoint=dataset.midpoint,
+        y_scale=dataset.y_scale,
+    )
+
+
+def simulated_errors(dataset: Dataset, scene: Scene, plan: BayesPlan, budget: Budget, model: Model) -> FloatArray:
+    """RMSE of further draws (``SIMULATED_DRAWS``,) where the truth is known, in the output's unit. Not private."""
+    numbers = _measured(dataset, scene, plan, budget, np.random.default_rng(_SIMULATION), SIMULATED_DRAWS)
+    return rmse(read(dataset, scene.X_test[: scene.records], plan, numbers, model).values, scene.truth)
+
+
+def outcome(
+    dataset: Dataset,
+    scene: Scene,
+    plan: BayesPlan,
+    numbers: Numbers,
+    nonprivate: FloatArray,
+    errors: FloatArray,
+    _asked: Asked,
+    model: Model,
+) -> tuple[Outcome, Intervals]:
+    """Released curves and their intervals.
+
+    Args:
+        dataset: the records.
+        scene: where.
+        plan: from ``plan_stages``.
+        numbers: from ``measure``.
+        nonprivate: the page's fit without noise (P,), in the output's unit.
+        errors: from ``simulated_errors``, of other draws.
+        model: read with it, among others.
+    """
+    found = read(dataset, scene.X_test, plan, numbers, model)
+    shown = Outcome(
+        samples=found.values,
+        guarantee=numbers.guarantee,
+        scene=scene,
+        nonprivate=nonprivate,
+        draw_rmse=errors,
+        nonprivate_rmse=float(rmse(nonprivate[: scene.records], scene.truth)),
+    )
+    return shown, Intervals(Ends(*found.interval(LEVEL, "outputs")), Ends(*found.interval(LEVEL, "function")))
+
+
+def _measured(
+    dataset: Dataset, scene: Scene, plan: BayesPlan, budget: Budget, rng: np.random.Generator, draws: int
+) -> Numbers:
+    mechanism = BayesCloaking(epsilon=budget.epsilon, delta=budget.delta)
+    found = mechanism.measure(plan, dataset, scene.X_test[:1], rng, draws, mean=False)
+    low, high, z = (tuple(getattr(stage, name) for stage in found.observed) for name in ("low", "high", "z"))
+    return Numbers(low, high, z, found.guarantee)
