@@ -4,7 +4,6 @@ import contextlib
 import gzip
 import re
 import socket
-import time
 from concurrent.futures import ThreadPoolExecutor
 from http.cookies import SimpleCookie
 from urllib.parse import urlsplit
@@ -12,6 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.e2e import browser as tool
+from tests.waiting import PATIENCE, wait_until
 
 MB = 1024 * 1024
 
@@ -63,21 +63,21 @@ def test_uploads_end_a_little_above_streamlits_own_limit(gate):
 
 
 def test_an_address_sends_two_files_at_once_and_no_more(gate):
-    parts = urlsplit(gate.address)
-    head = f"PUT /_stcore/upload_file/s/f HTTP/1.1\r\nHost: {parts.netloc}\r\nContent-Length: 1000\r\n\r\n"
+    parts, path = urlsplit(gate.address), "/_stcore/upload_file/s/f"
+    head = f"PUT {path} HTTP/1.1\r\nHost: {parts.netloc}\r\nContent-Length: 1000\r\nExpect: 100-continue\r\n\r\n"
     with contextlib.ExitStack() as stack:
-        for _ in range(2):  # two that are never whole
-            connection = stack.enter_context(socket.create_connection((parts.hostname, parts.port), timeout=10))
-            connection.sendall(head.encode() + b"x")
-        deadline = time.monotonic() + 10
-        path = "/_stcore/upload_file/s/f"
-        while (status := gate.ask(path, b"x", "PUT").status) != 429 and time.monotonic() < deadline:
-            time.sleep(0.05)  # nginx has not read the two yet
-        assert status == 429
+
+        def begun() -> bool:
+            connection = stack.enter_context(socket.create_connection((parts.hostname, parts.port), timeout=PATIENCE))
+            connection.sendall(head.encode())
+            return connection.recv(1000).startswith(b"HTTP/1.1 100 ")  # let in and counted; never whole
+
+        for _ in range(2):
+            wait_until(begun, "a file to be let in, which one of another test may still stand in the way of")
+        assert gate.ask(path, b"x", "PUT").status == 429
         assert gate.ask("/_stcore/health").status == 200
-    while (status := gate.ask(path, b"x", "PUT").status) == 429 and time.monotonic() < deadline + 10:
-        time.sleep(0.05)
-    assert status in (400, 403)  # let through again: refused by Streamlit, as there is no such session
+    through = 400, 403  # as far as Streamlit, which refuses: there is no such session
+    wait_until(lambda: gate.ask(path, b"x", "PUT").status in through, "files to be let through again")
 
 
 def test_every_answer_has_the_security_headers_once(gate):

@@ -4,6 +4,7 @@ import asyncio
 import asyncio.selector_events
 import multiprocessing
 import os
+import subprocess
 import sys
 import threading
 import tomllib
@@ -49,6 +50,20 @@ def test_a_message_between_processes_is_read_in_pieces_that_fit_a_pipe(as_before
 def test_turns_are_shorter_than_pythons_own(as_before):
     pace.take_short_turns()
     assert sys.getswitchinterval() == pytest.approx(5e-4)
+
+
+def test_a_server_takes_them():
+    """In a process of its own: what it sets up stays set up."""
+    says = (
+        "import app, asyncio.selector_events as events, sys;"
+        "print(sys.getswitchinterval(), events._SelectorSocketTransport.max_size)"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", says], cwd=CONFIG.parents[1], capture_output=True, text=True, check=True
+    )
+    turn, size = ran.stdout.split()[-2:]
+    assert float(turn) == pytest.approx(5e-4)
+    assert int(size) == 1 << 16
 
 
 def test_garbage_is_not_collected_at_the_end_of_every_run():

@@ -35,6 +35,7 @@ ARGUMENTS = [
     "--disable-sync",
     "--disable-dev-shm-usage",
 ]
+BEGUN = "[data-testid=stMain] [data-testid=stElementContainer]"  # before, "not running" may mean "not yet"
 READY = "[data-testid=stApp][data-test-connection-state=CONNECTED][data-test-script-state=notRunning]"
 BUSY = "[data-testid=stSkeleton], [data-testid=stSpinner], [data-stale=true]"
 # By the time the server has answered this, it has heard all that the page sent before; then the page draws.
@@ -96,6 +97,7 @@ def new_context(browser: Browser, **options: Any) -> BrowserContext:
 
 def settle(page: Page) -> None:
     """Wait until the script has run, nothing is stale, and charts and maps have been drawn."""
+    page.wait_for_selector(BEGUN, state="attached", timeout=1000 * PATIENCE)
     page.wait_for_timeout(300)  # a slider tells the server after a pause
     for _ in range(2):  # the script starts a little after the server has heard; the slower the machine, the longer
         with contextlib.suppress(Error):  # the page is being left

@@ -27,7 +27,7 @@ def test_less_epsilon_changes_sentence_picture_and_address(visit):
 
 
 def test_a_longer_lengthscale_needs_less_noise(visit):
-    page = visit.open("kung_curves?lengthscale_years=15")
+    page = visit.open("kung_curves?mechanism=refined&lengthscale_years=15")
     short = page.locator("[data-testid=stMetricValue]").nth(2).inner_text()
     move(page, "Lengthscale", "ArrowRight")
     long = page.locator("[data-testid=stMetricValue]").nth(2).inner_text()

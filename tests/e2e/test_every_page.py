@@ -28,6 +28,15 @@ NEXT_BUTTON = """figure => {
         each => each.tabIndex >= 0 && after(each) && !inside(each) && !outer.contains(each) && each.offsetParent);
     return stops[0].innerText;
 }"""
+CUT = """() => {
+    const box = each => each.getBoundingClientRect();
+    const beyond = (inner, outer) => inner.left < outer.left - 1 || inner.right > outer.right + 1;
+    const titles = ".js-plotly-plot :is(.xtitle, .ytitle, .legendtext)", figures = "[data-testid=stMetric] *";
+    const cut = each => beyond(box(each), box(each.closest(".js-plotly-plot")));
+    const shortened = each => getComputedStyle(each).overflow !== "visible" && each.scrollWidth > each.clientWidth + 1;
+    const all = (which, condition) => [...document.querySelectorAll(which)].filter(condition);
+    return [...all(titles, cut), ...all(figures, shortened)].map(each => each.textContent);
+}"""
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 RULES = {"runOnly": {"type": "tag", "values": TAGS}, "rules": {"heading-order": {"enabled": True}}}
 PAPER = "getComputedStyle(document.querySelector('.stApp')).backgroundColor"
@@ -126,6 +135,20 @@ def test_question_epsilon_and_picture_are_on_the_first_screen_of_a_desk(desk):
 @pytest.mark.parametrize("phone", WITH_PICTURES, indirect=True)
 def test_question_epsilon_and_picture_are_on_the_first_screen_of_a_telephone(phone):
     check_first_screen(phone, largest=22, share=0.4)
+
+
+def test_no_word_is_cut_on_a_telephone(phone):
+    page, cut = phone.page, []
+    if phone.path == "your_data":
+        practise(page)
+    for tab in [None, *page.locator(".stMain [role=tab]").all()]:
+        if tab:
+            tab.click()
+            tool.settle(page)
+        cut += page.evaluate(CUT)
+    assert cut == []
+    assert page.locator("[data-testid=stMetric]").count() > 0
+    assert page.locator(".js-plotly-plot .xtitle").count() > 0 or phone.path not in WITH_PICTURES
 
 
 def check_both_schemes(page: Page) -> None:
