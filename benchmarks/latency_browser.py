@@ -2,11 +2,12 @@
 
     python -m benchmarks.latency_browser                          # all pages, some minutes
     python -m benchmarks.latency_browser --pages kung_curves attack
+    python -m benchmarks.latency_browser --pages london_noise_map --address mechanism=bayes --controls ε
 
 A slider is moved by one step, a toggle switched, a drop-down set to another value. "first" is when anything on the
-page changes, "idle" when it changes for the last time. "Cold" is the first move, "warm" the same move after it was
-taken back. The server starts without results from before, warms none and works none ahead, so a cold figure holds
-all computation that the step needs.
+page changes, "answer" when its answer is that of the new setting, be it by the nearest plan, "idle" when it changes for
+the last time. "Cold" is the first move, "warm" the same move after it was taken back. The server starts without results
+from before, warms none and works none ahead, so a cold figure holds all computation that the step needs.
 """
 
 from __future__ import annotations
@@ -24,12 +25,18 @@ from benchmarks.noise_design import machine
 from pages._ui import menu
 from tests.e2e import browser as tool
 
-HEADER = ("page", "control", "cold first", "cold idle", "warm first", "warm idle")
+MOMENTS = ("first", "answer", "idle")
+HEADER = ("page", "control", *(f"{state} {moment}" for state in ("cold", "warm") for moment in MOMENTS))
 _WATCH = """() => {
     window.watch?.disconnect();
-    const from = performance.now();
+    const from = performance.now(), answer = () => document.querySelector(".st-key-answer")?.textContent;
+    const before = answer();
     window.changes = [];
-    window.watch = new MutationObserver(() => window.changes.push(performance.now() - from));
+    window.answered = 0;
+    window.watch = new MutationObserver(() => {
+        window.changes.push(performance.now() - from);
+        if (!window.answered && answer() && answer() !== before) window.answered = window.changes.at(-1);
+    });
     window.watch.observe(document.querySelector(".stMain"), {childList: true, subtree: true, characterData: true});
 }"""
 _KINDS = _SLIDER, _TOGGLE, _DROP_DOWN = "input[type=range]", "input[role=switch]", "input[role=combobox]"
@@ -99,23 +106,23 @@ def controls(page: Any) -> list[Control]:
     return [control for name, (kind, _) in found.items() if (control := made[kind](named[name])) is not None]
 
 
-def moved(page: Any, move: Callable[[], None]) -> tuple[float, float]:
-    """Seconds until the first and until the last change of the page, after a move; 0 where nothing changes."""
+def moved(page: Any, move: Callable[[], None]) -> tuple[float, ...]:
+    """Seconds after a move until the ``MOMENTS``; 0 where nothing changes."""
     page.evaluate(_WATCH)
     move()
     tool.settle(page)
     changes = page.evaluate("window.changes") or [0.0]
-    return changes[0] / 1000, changes[-1] / 1000
+    return tuple(each / 1000 for each in (changes[0], page.evaluate("window.answered"), changes[-1]))
 
 
-def rows(page: Any, address: str, file: str) -> Iterator[tuple[str, ...]]:
-    """One row a control of the page."""
-    page.goto(f"{address}/{'' if file == 'start' else file}")
+def rows(page: Any, address: str, file: str, query: str, wanted: str) -> Iterator[tuple[str, ...]]:
+    """One row a control of the page whose label begins so."""
+    page.goto(f"{address}/{'' if file == 'start' else file}?{query}")
     tool.settle(page)
     folded = page.locator("[data-testid=stSidebar] details:not([open]) > summary")
     for _ in range(folded.count()):
         folded.first.click()
-    for control in controls(page):
+    for control in (each for each in controls(page) if each.name.startswith(wanted)):
         cold = moved(page, control.there)
         moved(page, control.back)
         warm = moved(page, control.there)
@@ -128,13 +135,15 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="Waiting times of every control in a browser.")
     files = [page.file for page in menu.PAGES if not page.of_one_session]
     parser.add_argument("--pages", nargs="+", choices=files, default=files)
+    parser.add_argument("--address", default="", help="parameters that the pages are opened with")
+    parser.add_argument("--controls", default="", help="how the labels of those to move begin")
     options = parser.parse_args(argv)
     print(machine())
     print(" | ".join(HEADER))
     with tempfile.TemporaryDirectory() as empty, tool.serve(DPGP_LATTICE=empty) as address, tool.launch() as browser:
         page = tool.new_context(browser, viewport={"width": 1440, "height": 900}).new_page()
         for file in options.pages:
-            for row in rows(page, address, file):
+            for row in rows(page, address, file, options.address, options.controls):
                 print(" | ".join(row), flush=True)
 
 

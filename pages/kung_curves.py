@@ -6,7 +6,7 @@ from pages._ui.work import cached
 
 chosen = sidebar.release_settings(offers.CURVE)
 model, design, draw, show = chosen.model, chosen.design, chosen.draw, chosen.overlay
-ours, paper = computed.run(model, design, draw), computed.run_published(model, draw)
+ours, paper = computed.run(model, design, draw, meanwhile=True), computed.run_published(model, draw)
 then = pinned.find("kung_curves", offers.CURVE, model.dataset)
 data, guarantee = ours.dataset, ours.outcome.guarantee
 unit = data.y_unit
@@ -18,7 +18,8 @@ def shown(value: float) -> str:
 
 frame.heading(
     f"How much noise hides {data.privacy_unit}?",
-    words.answer(ours, paper, draw, show, shown, f"one released curve, at its own {data.n} records,"),
+    words.answer(ours, paper, draw, show, shown, f"one released curve, at its own {data.n} records,")
+    + words.meanwhile(ours, show),
 )
 if show:
     frame.overlay_banner()

@@ -6,13 +6,13 @@ from pages._ui.work import cached
 
 chosen = sidebar.release_settings(offers.MAP)
 model, design, draw, show = chosen.model, chosen.design, chosen.draw, chosen.overlay
-ours, paper = computed.run(model, design, draw), computed.run_published(model, draw)
+ours, paper = computed.run(model, design, draw, meanwhile=True), computed.run_published(model, draw)
 data, guarantee = ours.dataset, ours.outcome.guarantee
 
 frame.heading(
     f"What does hiding {data.privacy_unit} do to the map?",
     words.answer(ours, paper, draw, show, text.factor_of, "a released price, at its own hexagons with sales,")
-    + f" {words.where(ours, text.factor_of)}",
+    + f" {words.where(ours, text.factor_of)}{words.meanwhile(ours, show)}",
 )
 frame.banners(data.source if data.simulated else None, show)
 layers, table = cells.layers(ours, show), cells.cell_table(ours, show)

@@ -75,7 +75,8 @@ def update(
     S = cross[..., :n] @ A.swapaxes(1, 2) + scaled @ scaled.swapaxes(1, 2) + s**2 * np.eye(len(B))
     L = np.linalg.cholesky(S)
     surprise = z - ((k - middle) / width) @ B.T
-    whitened = np.linalg.solve(L, np.concatenate([surprise[..., None], cross], axis=-1))
+    # S >= s^2 I: the inverse of L is as accurate as solving with it, and a product is faster
+    whitened = np.linalg.inv(L) @ np.concatenate([surprise[..., None], cross], axis=-1)
     w, Q = whitened[..., 0], whitened[..., 1:]
     half_log_det = np.log(np.diagonal(L, axis1=1, axis2=2)).sum(axis=1)
     log_density = -0.5 * (w * w).sum(axis=1) - half_log_det - 0.5 * len(B) * _LOG_TWO_PI

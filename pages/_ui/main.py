@@ -52,3 +52,4 @@ session.PAGE.put(page.url_path)
 # A control of this page that is absent from the address stands at its default: forget what was carried for it.
 elsewhere = {key: value for key, value in session.CARRIED.get({}).items() if session.control(key) is None}
 session.CARRIED.put(elsewhere | st.query_params.to_dict())
+waiting.finish()

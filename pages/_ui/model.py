@@ -77,6 +77,24 @@ class Draw:
 
 
 @dataclass(frozen=True)
+class Budget:
+    """What a plan of Bayes cloaking depends on.
+
+    Attributes:
+        dataset: name in ``datasets.EXHIBITS``.
+        focus: where accuracy matters.
+        epsilon, delta: of one draw.
+        planned_for: epsilon and delta of the plan that is measured by meanwhile; None: the best one.
+    """
+
+    dataset: str
+    focus: Focus
+    epsilon: float
+    delta: float
+    planned_for: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True)
 class ReleaseSettings:
     """The whole sidebar of a page that releases.
 

@@ -102,6 +102,9 @@ def settle(page: Page) -> None:
     for _ in range(2):  # the script starts a little after the server has heard; the slower the machine, the longer
         with contextlib.suppress(Error):  # the page is being left
             page.evaluate(ROUND_TRIP)
-    page.wait_for_selector(READY, timeout=1000 * PATIENCE)
-    page.wait_for_function("selector => !document.querySelector(selector)", arg=BUSY, timeout=1000 * PATIENCE)
-    page.wait_for_timeout(300)
+    while True:
+        page.wait_for_selector(READY, timeout=1000 * PATIENCE)
+        page.wait_for_function("selector => !document.querySelector(selector)", arg=BUSY, timeout=1000 * PATIENCE)
+        page.wait_for_timeout(300)
+        if page.locator(READY).count():  # else it is made again, with something better
+            return

@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 from pages._ui.compare import contenders
 from pages._ui.measured import strategy
 from pages._ui.work import cached
+from pages._ui.work.jobs import Jobs
 from tests.pages.reading import ROOT
 
 QUICK = {"bayes": 2, "sparse": 3}  # draws
@@ -29,11 +30,9 @@ def quick_work() -> Iterator[None]:
 
 
 @pytest.fixture
-def cold() -> Iterator[None]:
+def cold(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing was computed before, and nothing computed now is used by another test."""
-    cached.jobs.clear()
-    yield
-    cached.jobs.clear()
+    monkeypatch.setattr(cached, "jobs", Jobs(cached.ROOM))
 
 
 @pytest.fixture

@@ -11,13 +11,13 @@ from dpgp_core.mechanisms import BayesCloaking
 from pages._ui.cloaking import computed, staged
 from pages._ui.cloaking.results import LEVEL
 from pages._ui.look import offers
-from pages._ui.model import Design, Draw, Model
+from pages._ui.model import Budget, Design, Draw, Model
 from tests.pages.reading import page_text
 
 KUNG = Model("kung", "EQ", 25.0, 0.3)
 WORLDS = 60
 DRAW = Draw(epsilon=1.0, delta=offers.DELTA, draws=2, seed=3)
-BUDGET = staged.Budget("kung", "records", DRAW.epsilon, DRAW.delta)
+BUDGET = Budget("kung", "records", DRAW.epsilon, DRAW.delta)
 MECHANISM = BayesCloaking(epsilon=DRAW.epsilon, delta=DRAW.delta)
 
 

@@ -12,9 +12,8 @@ import pytest
 import datasets
 from dpgp_core.mechanisms import BayesCloaking
 from pages._ui.cloaking import computed, staged
-from pages._ui.cloaking.staged import Budget
 from pages._ui.measured import strategy
-from pages._ui.model import PICTURE_GAP
+from pages._ui.model import PICTURE_GAP, Budget
 from tests.pages.reading import page_text, traces
 
 PAGE, ROWS, RANKS, SPLIT = "how_cloaking_works", 7, 8, 9  # charts of the page

@@ -16,11 +16,11 @@ from dpgp_core.data import Dataset
 from dpgp_core.gp.predictive import Predictive
 from dpgp_core.mechanisms import Plan
 from dpgp_core.mechanisms.bayes_release import BayesPlan
-from pages._ui.cloaking import pipeline, results, staged
+from pages._ui.cloaking import pipeline, plans, results, staged
 from pages._ui.cloaking.results import Halves, Intervals, Outcome, Result, Scene
-from pages._ui.cloaking.staged import Asked, Budget
-from pages._ui.model import PAPER_DESIGN, Design, Draw, Model
-from pages._ui.work import cached
+from pages._ui.cloaking.staged import Asked
+from pages._ui.model import PAPER_DESIGN, Budget, Design, Draw, Model
+from pages._ui.work import cached, waiting
 from pages._ui.work.jobs import Answer
 
 Times = Mapping[str, Answer[Any]]
@@ -31,9 +31,15 @@ def scene(name: str) -> Scene:
     return cached.value("Loading the data", _scene, name, given=(cached.dataset(name),))
 
 
-def run(model: Model, design: Design, draw: Draw) -> Result:
-    """All stages."""
-    return (_run_staged if design.in_stages else _run_once)(model, design, draw)
+def run(model: Model, design: Design, draw: Draw, *, meanwhile: bool = False) -> Result:
+    """All stages.
+
+    Args:
+        model, design, draw: settings.
+        meanwhile: a page may show something first, and be made again with what is better: measured by the nearest
+            plan that is ready (see ``plans.soon``), its error from a few simulated releases.
+    """
+    return _run_staged(model, design, draw, meanwhile) if design.in_stages else _run_once(model, design, draw)
 
 
 def _run_once(model: Model, design: Design, draw: Draw) -> Result:
@@ -52,27 +58,46 @@ def _run_once(model: Model, design: Design, draw: Draw) -> Result:
     return _result((model, design, draw), data, fit.value, plan.value, outcome.value, intervals, times)
 
 
-def _run_staged(model: Model, design: Design, draw: Draw) -> Result:
+def _run_staged(model: Model, design: Design, draw: Draw, meanwhile: bool) -> Result:
     """Of Bayes cloaking: plan and numbers depend on the budget, and not on the model that reads them."""
     data, place = cached.dataset(model.dataset), scene(model.dataset)
     fit = _cloaking_matrix(model)
     plain = data.in_data_units(fit.value.C @ data.standardised())
     budget = Budget(model.dataset, design.focus, draw.epsilon, draw.delta)
-    plan = _stages(budget)
+    plan, budget = plans.soon(budget, (data, place)) if meanwhile else (plans.best(budget, (data, place)), budget)
     stages = (data, place, plan.value)
     asked = Asked(budget, draw.seed, draw.draws)
     numbers = cached.answer("Measuring", staged.measure, asked, given=stages)
-    errors = cached.answer("Simulating releases", staged.simulated_errors, budget, model, given=stages)
+    errors = _simulated(budget, model, stages, meanwhile)
     given = (*stages, numbers.value, plain, errors.value)
-    drawn = cached.answer("Reading the numbers", staged.outcome, asked, model, given=given)
+    drawn = cached.answer("Reading the numbers", staged.outcome, asked, model, len(errors.value), given=given)
     times: Times = {"C": fit, "plan": plan, "numbers": numbers, "simulated releases": errors, "reading": drawn}
     read = replace(plan.value, models=staged.models(data, plan.value, model))
-    settings = (model, design, draw)
-    return _result(settings, data, fit.value, read, *drawn.value, times)
+    found = _result((model, design, draw), data, fit.value, read, *drawn.value, times)
+    return replace(found, planned_for=budget.planned_for)
+
+
+def _simulated(
+    budget: Budget, model: Model, stages: tuple[Dataset, Scene, BayesPlan], meanwhile: bool
+) -> Answer[FloatArray]:
+    """Errors of all simulated draws; meanwhile of a few, where those are not there soon or not of the best plan."""
+    what, many = "Simulating releases", (budget, model, staged.SIMULATED_DRAWS)
+
+    def all_of_them() -> Answer[FloatArray]:
+        return cached.answer(what, staged.simulated_errors, *many, given=stages)
+
+    if not meanwhile:
+        return all_of_them()
+    if budget.planned_for is None:
+        found = cached.within(plans.PATIENCE_SECONDS, what, staged.simulated_errors, *many, given=stages)
+        if found is not None:
+            return found
+        waiting.afterwards(all_of_them)
+    return cached.answer(what, staged.simulated_errors, budget, model, staged.FEW_DRAWS, given=stages)
 
 
 def _result(
-    settings: tuple[Model, Design, Draw],
+    asked: tuple[Model, Design, Draw],
     data: Dataset,
     fit: Predictive,
     plan: Plan | BayesPlan,
@@ -81,7 +106,7 @@ def _result(
     times: Times,
 ) -> Result:
     return Result(
-        settings=settings,
+        asked=asked,
         dataset=data,
         fit=fit,
         plan=plan,
@@ -94,13 +119,7 @@ def _result(
 
 def plan_of(budget: Budget) -> BayesPlan:
     """What Bayes cloaking measures at a budget."""
-    return _stages(budget).value
-
-
-def _stages(budget: Budget) -> Answer[BayesPlan]:
-    given = (cached.dataset(budget.dataset), scene(budget.dataset))
-    what = f"Planning what to measure at ε = {budget.epsilon:g}"
-    return cached.answer(what, staged.plan_stages, budget, given=given)
+    return plans.best(budget, (cached.dataset(budget.dataset), scene(budget.dataset))).value
 
 
 def nonprivate(model: Model) -> FloatArray:

@@ -16,7 +16,7 @@ Steps = list[tuple[str, str]]
 
 def explain(result: Result) -> Steps:
     """What was computed for a result, in order."""
-    model, design, draw = result.settings
+    model, design, draw = result.asked
     plan = result.plan
     if isinstance(plan, BayesPlan):
         before, after = [_models(plan, model, result.dataset.x_units[0])], _measured(plan)

@@ -132,13 +132,14 @@ class Result:
     """Everything a page needs for one setting.
 
     Attributes:
-        settings: what all of it depends on.
+        asked: what was chosen.
+        planned_for: epsilon and delta of the plan that was measured by, where the best one is still being made.
         dataset, fit, plan, outcome, intervals: the stages' results.
         seconds: time taken by each stage in this run.
         computed: stages that were computed in this run; the others came from the cache.
     """
 
-    settings: tuple[Model, Design, Draw]
+    asked: tuple[Model, Design, Draw]
     dataset: Dataset
     fit: Predictive
     plan: Plan | BayesPlan
@@ -146,12 +147,18 @@ class Result:
     intervals: Intervals
     seconds: dict[str, float]
     computed: frozenset[str]
+    planned_for: tuple[float, float] | None = None
+
+    @property
+    def settings(self) -> tuple[object, ...]:
+        """What all of it depends on."""
+        return (*self.asked, self.planned_for, len(self.outcome.draw_rmse))
 
     @property
     def released(self) -> tuple[object, ...]:
         """What the release depends on: numbers that stages measured are read with any model, for nothing."""
-        model, design, draw = self.settings
-        return (model.dataset, design, draw) if design.in_stages else self.settings
+        model, design, draw = self.asked
+        return (model.dataset, design, draw, self.planned_for) if design.in_stages else self.asked
 
     @property
     def linear_plan(self) -> Plan:

@@ -21,20 +21,11 @@ from dpgp_core.evaluation.errors import rmse
 from dpgp_core.mechanisms import BayesCloaking
 from dpgp_core.mechanisms.bayes_release import BayesPlan, MixtureUncertainty
 from pages._ui.cloaking.results import LEVEL, Ends, Intervals, Outcome, Scene
-from pages._ui.model import PICTURE_GAP, Model
+from pages._ui.model import PICTURE_GAP, Budget, Model
 
 SIMULATED_DRAWS = 24  # each runs all stages
+FEW_DRAWS = 6  # of them, for a first picture
 _SIMULATION = [1, 1]  # their seed
-
-
-@dataclass(frozen=True)
-class Budget:
-    """What a plan depends on: records by name of their dataset, where accuracy matters, epsilon and delta."""
-
-    dataset: str
-    focus: str
-    epsilon: float
-    delta: float
 
 
 @dataclass(frozen=True)
@@ -63,7 +54,7 @@ class Numbers:
 
 
 def plan_stages(dataset: Dataset, scene: Scene, budget: Budget) -> BayesPlan:
-    """What each stage measures; public."""
+    """What each stage measures best; public."""
     weights = scene.at_records if budget.focus == "records" else None
     mechanism = BayesCloaking(epsilon=budget.epsilon, delta=budget.delta, weights=weights, gap=PICTURE_GAP)
     half_range = dataset.output_range / dataset.y_scale / 2
@@ -94,9 +85,11 @@ def read(dataset: Dataset, X_test: FloatArray, plan: BayesPlan, numbers: Numbers
     )
 
 
-def simulated_errors(dataset: Dataset, scene: Scene, plan: BayesPlan, budget: Budget, model: Model) -> FloatArray:
-    """RMSE of further draws (``SIMULATED_DRAWS``,) where the truth is known, in the output's unit. Not private."""
-    numbers = _measured(dataset, scene, plan, budget, np.random.default_rng(_SIMULATION), SIMULATED_DRAWS)
+def simulated_errors(
+    dataset: Dataset, scene: Scene, plan: BayesPlan, budget: Budget, model: Model, draws: int
+) -> FloatArray:
+    """RMSE of further draws (draws,) where the truth is known, in the output's unit. Not private."""
+    numbers = _measured(dataset, scene, plan, budget, np.random.default_rng(_SIMULATION), draws)
     return rmse(read(dataset, scene.X_test[: scene.records], plan, numbers, model).values, scene.truth)
 
 
@@ -109,6 +102,7 @@ def outcome(
     errors: FloatArray,
     _asked: Asked,
     model: Model,
+    _simulated: int,
 ) -> tuple[Outcome, Intervals]:
     """Released curves and their intervals.
 

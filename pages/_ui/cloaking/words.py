@@ -11,6 +11,7 @@ import pandas as pd
 from dpgp_core.arrays import FloatArray
 from dpgp_core.mechanisms.bayes_release import BayesPlan
 from pages._ui.cloaking.results import LEVEL, Result
+from pages._ui.cloaking.staged import SIMULATED_DRAWS
 from pages._ui.look import glossary, text
 from pages._ui.look.metric import Metric
 from pages._ui.look.plots import axis
@@ -58,6 +59,17 @@ def where(result: Result, shown: Shown) -> str:
     half = half[: result.outcome.scene.records]
     least, most = (f"in {labels['borough'][row]} ({shown(half[row])})" for row in (half.argmin(), half.argmax()))
     return f"Where sales are, {what} is least {least} and most {most}."
+
+
+def meanwhile(result: Result, overlay: bool) -> str:
+    """What is on screen until something better is computed; nothing where there is nothing better."""
+    simulated = len(result.outcome.draw_rmse)
+    if result.planned_for is None:
+        few = overlay and isinstance(result.plan, BayesPlan) and simulated < SIMULATED_DRAWS
+        return f" The error is that of {simulated} simulated releases so far." if few else ""
+    (epsilon, delta), (_, _, draw) = result.planned_for, result.asked
+    other = f"ε = {epsilon:g}" if delta == draw.delta else f"δ = {text.small(delta)}"
+    return f" Measured by the plan for {other}, which keeps this promise too, while the best one is made."
 
 
 def answer(ours: Result, paper: Result, draw: Draw, overlay: bool, shown: Shown, what: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from datasets import exhibit
@@ -40,18 +40,11 @@ def foresee(contest: Contest, names: Iterable[str] = USUAL) -> None:
 def neighbours(contest: Contest) -> list[Contest]:
     """Contests one step of delta or of the lengthscale away."""
     model = contest.model
-    lengths = exhibit(model.dataset).lengthscales
+    lengths = offers.beside(exhibit(model.dataset).lengthscales, model.lengthscale)
     return [
-        *(replace(contest, delta=delta) for delta in _beside(offers.DELTAS, contest.delta)),
-        *(replace(contest, model=replace(model, lengthscale=length)) for length in _beside(lengths, model.lengthscale)),
+        *(replace(contest, delta=delta) for delta in offers.beside(offers.DELTAS, contest.delta)),
+        *(replace(contest, model=replace(model, lengthscale=length)) for length in lengths),
     ]
-
-
-def _beside(grid: Sequence[float], value: float) -> list[float]:
-    if value not in grid:
-        return []
-    at = grid.index(value)
-    return [*grid[at + 1 : at + 2], *grid[max(at - 1, 0) : at]]
 
 
 def _wishes(concern: Contest, name: str, given: tuple[object, ...]) -> Iterator[Wish]:

@@ -52,6 +52,14 @@ class DropDown(Generic[T]):
         return [{self.key: value} for value in list(self.titles)[1:]]
 
 
+def beside(grid: Sequence[float], value: float) -> list[float]:
+    """The next value of a slider and the one before; none beside a value that it does not offer."""
+    if value not in grid:
+        return []
+    at = grid.index(value)
+    return [*grid[at + 1 : at + 2], *grid[max(at - 1, 0) : at]]
+
+
 def of_datasets(key: str, exhibits: Iterable[Exhibit]) -> DropDown[str]:
     """A drop-down of datasets, by their titles."""
     return DropDown(key, {exhibit.name: exhibit.title for exhibit in exhibits})

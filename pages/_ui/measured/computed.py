@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pages._ui.cloaking import computed as cloaking
-from pages._ui.cloaking.staged import Budget
 from pages._ui.measured import strategy
 from pages._ui.measured.strategy import Measured
+from pages._ui.model import Budget
 from pages._ui.work import cached
 
 

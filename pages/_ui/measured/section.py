@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages._ui.cloaking.staged import Budget
 from pages._ui.look import bound, frame, pictures
 from pages._ui.measured import computed, figures, words
-from pages._ui.model import PICTURE_GAP, Draw
+from pages._ui.model import PICTURE_GAP, Budget, Draw
 from pages._ui.work import cached
 
 STAGES = (1, 2, 3, 4, 5)

@@ -12,7 +12,7 @@ from dpgp_core.bayes.models import typical_models
 from dpgp_core.data import Dataset
 from dpgp_core.evaluation.limits import least_error
 from dpgp_core.mechanisms.bayes_release import BayesPlan
-from pages._ui.cloaking.staged import Budget
+from pages._ui.model import Budget
 
 EPSILONS = (0.1, 0.3, 1, 3, 10)
 

@@ -17,7 +17,7 @@ CHART = "one_person"
 
 def show(result: Result, overlay: bool) -> None:
     """Choose a record, move its output between the bounds; see the fit follow, and the noise that hides it."""
-    data, name = result.dataset, result.settings[0].dataset
+    data, name = result.dataset, result.asked[0].dataset
     st.header("One person")
     if not overlay:
         st.caption("This part shows true data: switch the educational overlay on in the sidebar to see it.")

@@ -18,14 +18,16 @@ class Wish(NamedTuple):
     """A result that is likely to be wanted; see ``Jobs.get``.
 
     Attributes:
-        function: a pure function at the top level of its module, that reports.
+        function: a pure function at the top level of its module.
         settings: what the result depends on.
         given: results of earlier stages.
+        reports: the function takes a keyword ``progress(fraction)``.
     """
 
     function: Callable[..., Any]
     settings: tuple[Hashable, ...]
     given: tuple[Any, ...]
+    reports: bool = True
 
     @property
     def key(self) -> Hashable:
@@ -70,7 +72,8 @@ class Ahead:
     def _run(self) -> None:
         while (wish := self._next()) is not None:
             try:
-                self._jobs.get(wish.function, *wish.settings, given=wish.given, reports=True, waiting=self._give_way)
+                options: dict[str, Any] = {"given": wish.given, "reports": wish.reports}
+                self._jobs.get(wish.function, *wish.settings, **options, waiting=self._give_way)
             except _GivenUp:
                 with self._changed:
                     self._wishes.setdefault(wish.key, wish)

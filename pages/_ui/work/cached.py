@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import Future
 from typing import Any, TypeVar
@@ -79,6 +80,23 @@ def answer(
     """What ``Jobs.get`` answers, with ``what`` on the page while it waits; a page whose work was ended stops here."""
     with _shown(what, postpones=True) as bar:
         return jobs.get(function, *settings, given=given, reports=reports, waiting=bar, here=here)
+
+
+def within(
+    seconds: float, what: str, function: Callable[..., T], *settings: Hashable, given: tuple[Any, ...] = ()
+) -> Answer[T] | None:
+    """``answer`` if it is there in so many seconds, or if there are no processes; else None, and both go on."""
+    with _shown(what) as bar:
+
+        def look(fraction: float, expected: float | None, crowded: bool) -> None:
+            bar(fraction, expected, crowded)
+            if time.perf_counter() - bar.start > seconds:
+                raise Postponed(what)
+
+        try:
+            return jobs.get(function, *settings, given=given, waiting=look, beside=True)
+        except Postponed:
+            return None
 
 
 def value(what: str, function: Callable[..., T], *settings: Hashable, **options: Any) -> T:

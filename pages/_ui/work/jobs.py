@@ -70,6 +70,7 @@ class Jobs:
         reports: bool = False,
         waiting: Waiting | None = None,
         here: bool = False,
+        beside: bool = False,
     ) -> Answer[T]:
         """``function(*given, *settings)``, from the cache if these settings were asked for before.
 
@@ -80,6 +81,7 @@ class Jobs:
             reports: the function takes a keyword ``progress(fraction)``.
             waiting: see ``Waiting``.
             here: compute in the caller's thread: for milliseconds, which a process would only make longer.
+            beside: a page may postpone it and go on; it runs beside what the page asks for then.
         """
         start, key = time.perf_counter(), _key(function, settings)
         if (found := self._find(key)) is not None:
@@ -89,7 +91,8 @@ class Jobs:
             parts: Parts = {id(frame): Part(len(frame), frame) for frame in frames[1:]}
             return cast(T, self._keep(key, unpack(frames), {key: Part(len(frames[0])), **parts}))
 
-        work = Work(function=function, args=(*given, *settings), reports=reports, owner=self.owner(), keep=keep)
+        owner = (self.owner(), function.__qualname__) if beside else self.owner()
+        work = Work(function=function, args=(*given, *settings), reports=reports, owner=owner, keep=keep)
         value = keep(self._compute(self.workers, key, work, waiting, here))
         if self.lattice is not None:
             self.lattice.save(key, value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 
 import streamlit as st
 
@@ -19,7 +20,20 @@ _RUN = threading.local()
 
 def reserve() -> None:
     """A page begins: keep a place at its top, always the same one, so that nothing below it jumps."""
-    _RUN.place, _RUN.start = st.empty(), time.monotonic()
+    _RUN.place, _RUN.start, _RUN.then = st.empty(), time.monotonic(), None
+
+
+def afterwards(better: Callable[[], object]) -> None:
+    """Have something better to show computed once the page stands, and the page made again."""
+    _RUN.then = better
+
+
+def finish() -> None:
+    """The page stands: do what was put off, while its visitor looks at it."""
+    if (better := getattr(_RUN, "then", None)) is not None:
+        _RUN.then = None
+        better()
+        st.rerun()
 
 
 class Bar:

@@ -1,0 +1,148 @@
+"""What a page shows while the best plan is made: another budget's, with the guarantee that was asked for."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from dpgp_core.accounting.gaussian import noise_multiplier
+from pages._ui.cloaking import computed, plans, staged
+from pages._ui.look import offers
+from pages._ui.model import Budget, Design, Draw, Model
+from pages._ui.work import cached, waiting
+from pages._ui.work.jobs import Answer, Jobs
+from pages._ui.work.workers import Workers
+from tests.pages.reading import page_text
+from tests.pages.work import scaled, until_told
+from tests.waiting import wait_until
+
+KUNG = Model("kung", "EQ", 25.0, 0.3)
+BY_ANOTHER = "Measured by the plan for ε = 1.5, which keeps this promise too, while the best one is made."
+SO_FAR = f"The error is that of {staged.FEW_DRAWS} simulated releases so far."
+
+pytestmark = pytest.mark.usefixtures("cold")
+
+
+def budget(epsilon: float, delta: float = offers.DELTA, planned_for: tuple[float, float] | None = None) -> Budget:
+    return Budget("kung", "records", epsilon, delta, planned_for)
+
+
+def figures_of(app):
+    return [each.value for each in app.markdown if "At ε = " in each.value], [each.value for each in app.metric]
+
+
+@pytest.fixture
+def given():
+    return cached.dataset("kung"), computed.scene("kung")
+
+
+@pytest.fixture
+def slow(monkeypatch):
+    """Nothing is there soon that was not there before."""
+
+    def find(_seconds, _what, function, *settings, given):
+        found = cached.find(function, *settings)
+        return None if found is None else Answer(found, False, 0.0)
+
+    monkeypatch.setattr(cached, "within", find)
+
+
+@pytest.fixture
+def first_look(slow, monkeypatch):
+    """A page ends before anything better is computed."""
+    monkeypatch.setattr(waiting, "finish", lambda: None)
+
+
+def test_the_nearest_plan_is_that_of_the_closest_noise(given):
+    assert plans.nearest(budget(3.0)) is None
+    plans.best(budget(0.1), given)
+    assert plans.nearest(budget(3.0)) == budget(0.1)
+    plans.best(budget(3.0, 1e-4), given)
+    plans.best(budget(5.0), given)
+    assert plans.nearest(budget(3.0)) == budget(3.0, 1e-4)
+    assert plans.nearest(budget(7.0)) == budget(5.0)
+    plans.best(budget(3.0), given)
+    assert plans.nearest(budget(3.0)) == budget(3.0)
+
+
+@pytest.mark.usefixtures("slow")
+def test_by_another_plan_the_noise_is_that_of_the_budget_asked_for(given):
+    """Sum 1/s_i^2 = 1/s^2 and columns of norm <= 1: no neighbour is further away than was calibrated."""
+    best = plans.best(budget(1.5), given).value
+    plan, serving = plans.soon(budget(1.0), given)
+    assert serving == budget(1.0, planned_for=(1.5, offers.DELTA))
+    asked = computed.run(KUNG, Design(), Draw(epsilon=1.0, delta=offers.DELTA)).outcome.guarantee
+    numbers = staged.measure(*given, plan.value, staged.Asked(serving, 1, 1))
+    assert numbers.guarantee == asked
+    spent = math.fsum(1 / stage.noise_multiplier**2 for stage in plan.value.stages)
+    assert spent == pytest.approx(1 / noise_multiplier(1.0, offers.DELTA) ** 2, rel=1e-12)
+    for stage, other in zip(plan.value.stages, best.stages, strict=True):
+        assert stage.strategy is other.strategy
+        assert np.linalg.norm(stage.strategy.B, axis=0).max() <= 1
+        assert not math.isclose(stage.noise_multiplier, other.noise_multiplier, rel_tol=0.1)
+
+
+@pytest.mark.usefixtures("slow")
+def test_the_error_by_another_plan_is_hardly_larger(given):
+    """At most a tenth, for a step of the slider; the same draws of noise."""
+    plans.best(budget(1.5), given)
+    plan, serving = plans.soon(budget(1.0), given)
+    best = plans.best(budget(1.0), given).value
+    theirs, ours = (
+        staged.simulated_errors(*given, each, of, KUNG, staged.SIMULATED_DRAWS).mean()
+        for each, of in ((plan.value, serving), (best, budget(1.0)))
+    )
+    assert 0.9 * ours < theirs < 1.1 * ours
+
+
+@pytest.mark.usefixtures("first_look")
+def test_a_page_says_by_which_plan_it_was_measured(given, open_page):
+    plans.best(budget(1.5), given)
+    said = page_text(open_page("kung_curves"))
+    assert BY_ANOTHER in said
+    assert SO_FAR not in said
+
+
+@pytest.mark.usefixtures("first_look")
+def test_a_page_says_how_many_releases_its_error_is_from(given, open_page):
+    plans.best(budget(1.0), given)
+    assert SO_FAR in page_text(open_page("kung_curves"))
+    assert SO_FAR not in page_text(open_page("kung_curves", overlay="false"))  # no error there
+
+
+@pytest.mark.usefixtures("slow")
+def test_a_page_ends_with_what_is_best(given, open_page, monkeypatch):
+    plans.best(budget(1.5), given)
+    app = open_page("kung_curves")
+    said = page_text(app)
+    assert "Measured by the plan for" not in said
+    assert SO_FAR not in said
+    monkeypatch.setattr(cached, "jobs", Jobs(cached.ROOM))
+    assert figures_of(app) == figures_of(open_page("kung_curves"))
+
+
+@pytest.mark.usefixtures("first_look")
+def test_figures_of_both_plans_are_kept_apart(given):
+    """A figure is kept by the settings of its result; both releases count where seen ones are added up."""
+    plans.best(budget(1.5), given)
+    settings = (KUNG, Design(), Draw(epsilon=1.0, delta=offers.DELTA))
+    first, last = computed.run(*settings, meanwhile=True), computed.run(*settings)
+    assert first.planned_for == (1.5, offers.DELTA)
+    assert last.planned_for is None
+    assert first.settings != last.settings
+    assert first.released != last.released
+    assert (first.outcome.samples != last.outcome.samples).any()
+    assert (len(first.outcome.draw_rmse), len(last.outcome.draw_rmse)) == (staged.FEW_DRAWS, staged.SIMULATED_DRAWS)
+
+
+def test_what_is_not_there_in_time_goes_on_beside_what_the_page_asks_for_next(tmp_path, monkeypatch):
+    workers = Workers(2)
+    monkeypatch.setattr(cached, "jobs", Jobs(room=10**6, workers=workers, owner=lambda: "visitor"))
+    assert cached.within(0.2, "waiting", until_told, str(tmp_path)) is None
+    assert cached.value("scaling", scaled, 2.0, given=(np.ones(2),)).tolist() == [2, 2]
+    (tmp_path / "go").touch()
+    wait_until(lambda: cached.find(until_told, str(tmp_path)) is not None, "work that nobody waits for")
+    assert cached.within(0.0, "waiting", until_told, str(tmp_path)) == ("done", False, pytest.approx(0, abs=1))
+    workers.stop()
