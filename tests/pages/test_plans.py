@@ -146,3 +146,13 @@ def test_what_is_not_there_in_time_goes_on_beside_what_the_page_asks_for_next(tm
     wait_until(lambda: cached.find(until_told, str(tmp_path)) is not None, "work that nobody waits for")
     assert cached.within(0.0, "waiting", until_told, str(tmp_path)) == ("done", False, pytest.approx(0, abs=1))
     workers.stop()
+
+
+@pytest.mark.parametrize(("crowded", "found"), [(False, None), (True, "done")])
+def test_while_others_wait_for_a_process_a_page_asks_for_nothing_more(crowded, found, monkeypatch):
+    def get(*_, waiting, **__):
+        waiting(0.0, None, crowded)
+        return "done"
+
+    monkeypatch.setattr(cached.jobs, "get", get)
+    assert cached.within(-1.0, "waiting", until_told, "") == found

@@ -85,12 +85,15 @@ def answer(
 def within(
     seconds: float, what: str, function: Callable[..., T], *settings: Hashable, given: tuple[Any, ...] = ()
 ) -> Answer[T] | None:
-    """``answer`` if it is there in so many seconds, or if there are no processes; else None, and both go on."""
+    """``answer`` if it is there in so many seconds; else None, and both go on.
+
+    It is waited for to its end where there are no processes, and while others wait for one: they come first.
+    """
     with _shown(what) as bar:
 
         def look(fraction: float, expected: float | None, crowded: bool) -> None:
             bar(fraction, expected, crowded)
-            if time.perf_counter() - bar.start > seconds:
+            if time.perf_counter() - bar.start > seconds and not crowded:
                 raise Postponed(what)
 
         try:
