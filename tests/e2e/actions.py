@@ -23,11 +23,12 @@ QUESTIONS = {
 }
 
 
-def move(page, label: str, key: str = "ArrowLeft") -> None:
-    """Move the slider with this label by one step."""
+def move(page, label: str, key: str = "ArrowLeft", wait: bool = True) -> None:
+    """Move the slider with this label by one step; wait until the page is done with it."""
     unfold(page)
     page.get_by_role("slider", name=re.compile(label)).first.press(key)
-    tool.settle(page)
+    if wait:
+        tool.settle(page)
 
 
 def unfold(page) -> None:

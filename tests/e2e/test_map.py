@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from plotly.colors import sample_colorscale, unlabel_rgb
 
 from pages._ui.look.palette import NOISE_SCALE
 from tests.e2e import browser as tool
+from tests.e2e.actions import move
 
 CANVAS = ".st-key-hexagons canvas"
 COLOURS = np.array([unlabel_rgb(colour) for colour in sample_colorscale(NOISE_SCALE, 64)])
@@ -85,6 +87,18 @@ def test_a_hexagon_is_picked_by_keyboard(visit):
     tool.settle(page)
     assert "hexagon=Camden+2" in page.url
     assert "Camden" in page.locator("[data-testid=stTable] tbody").inner_text()
+
+
+def test_an_answer_comes_first_and_is_replaced_by_the_best(visit):
+    """Six seconds of processor time for the best, of which a page waits for one."""
+    page = visit.open("london_noise_map?mechanism=bayes&epsilon=10")
+    answer, first = page.locator(".st-key-answer"), re.compile("while the best one is made|simulated releases so far")
+    move(page, "^ε", "ArrowRight", wait=False)
+    answer.filter(has_text=first).wait_for()
+    assert "At ε = 20" in answer.inner_text()
+    tool.settle(page)
+    assert "At ε = 20" in answer.inner_text()
+    assert not first.search(answer.inner_text())
 
 
 @pytest.mark.parametrize(("path", "picture"), [("kung_curves", ".nsewdrag"), ("london_noise_map", "canvas")])
