@@ -158,7 +158,7 @@ class Result:
     def released(self) -> tuple[object, ...]:
         """What the release depends on: numbers that stages measured are read with any model, for nothing."""
         model, design, draw = self.asked
-        return (model.dataset, design, draw, self.planned_for) if design.in_stages else self.asked
+        return (model.dataset, design, draw) if design.in_stages else self.asked
 
     @property
     def linear_plan(self) -> Plan:
