@@ -12,6 +12,7 @@ from pages._ui.cloaking import computed, plans, staged
 from pages._ui.look import offers
 from pages._ui.model import Budget, Design, Draw, Model
 from pages._ui.work import cached, waiting
+from pages._ui.work.ahead import Ahead
 from pages._ui.work.jobs import Answer, Jobs
 from pages._ui.work.workers import Workers
 from tests.pages.reading import page_text
@@ -102,7 +103,9 @@ def test_a_page_says_by_which_plan_it_was_measured(given, open_page):
     plans.best(budget(1.5), given)
     said = page_text(open_page("kung_curves"))
     assert BY_ANOTHER in said
-    assert SO_FAR not in said
+    assert SO_FAR in said
+    assert "of the best there is for ε = 1.5, which it was planned for" in said
+    assert BY_ANOTHER in page_text(open_page("kung_curves", overlay="false"))
 
 
 @pytest.mark.usefixtures("first_look")
@@ -112,12 +115,27 @@ def test_a_page_says_how_many_releases_its_error_is_from(given, open_page):
     assert SO_FAR not in page_text(open_page("kung_curves", overlay="false"))  # no error there
 
 
+def test_idle_processes_plan_one_step_away(given, monkeypatch):
+    wished = []
+    monkeypatch.setattr(cached, "wish", lambda *wishes: wished.extend(wishes))
+    plans.best(budget(1.5), given)
+    plans.soon(budget(1.0), given)
+    assert [each.settings for each in wished] == [(budget(0.7),), (budget(1.0, 1e-4),), (budget(1.0, 1e-6),)]
+    workers, jobs = Workers(1), Jobs(cached.ROOM)
+    jobs.workers, ahead = workers, Ahead(jobs)
+    ahead.wish(wished[:1])
+    wait_until(lambda: jobs.find(staged.plan_stages, budget(0.7)) is not None, "a plan that was wished for")
+    ahead.stop()
+    workers.stop()
+
+
 @pytest.mark.usefixtures("slow")
 def test_a_page_ends_with_what_is_best(given, open_page, monkeypatch):
     plans.best(budget(1.5), given)
     app = open_page("kung_curves")
     said = page_text(app)
     assert "Measured by the plan for" not in said
+    assert "which it was planned for" not in said
     assert SO_FAR not in said
     monkeypatch.setattr(cached, "jobs", Jobs(cached.ROOM))
     assert figures_of(app) == figures_of(open_page("kung_curves"))

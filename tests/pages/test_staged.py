@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dpgp_core.bayes.planning import rescaled
 from dpgp_core.mechanisms import BayesCloaking
 from pages._ui.cloaking import computed, staged
 from pages._ui.cloaking.results import LEVEL
@@ -66,9 +67,16 @@ def test_the_error_on_screen_is_that_of_further_releases(result):
     assert result.outcome.mean_rmse == pytest.approx(errors.mean(), rel=4 * 0.12 * np.sqrt(1 / 24 + 1 / 60))
 
 
-def test_intervals_hold_on_data_from_the_models_that_read_the_numbers(result, plan):
-    """Each world is of one of the models, drawn by its prior weight; bounds cut a third of the outputs of some."""
+@pytest.mark.parametrize("other", [None, 0.3, 3.0])
+def test_intervals_hold_on_data_from_the_models_that_read_the_numbers(result, plan, other):
+    """Each world is of one of the models, drawn by its prior weight; bounds cut a third of the outputs of some.
+
+    So they do where the plan is of another epsilon, its noise scaled to the budget.
+    """
     data, scene, rng = result.dataset, result.outcome.scene, np.random.default_rng(5)
+    if other is not None:
+        theirs = staged.plan_stages(data, scene, replace(BUDGET, epsilon=other))
+        plan = replace(theirs, stages=rescaled(theirs.stages, MECHANISM.noise_multiplier))
     points = scene.X_test[scene.records :: 8]
     everywhere, inside = np.vstack([data.X, points]), {"function": [], "outputs": []}
     for seed, index in enumerate(rng.choice(len(result.plan.models), size=WORLDS, p=result.plan.prior_weights)):

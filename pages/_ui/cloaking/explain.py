@@ -6,6 +6,7 @@ from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.gp.inference import Inference
 from dpgp_core.mechanisms.bayes_release import BayesPlan
 from dpgp_core.strategies.noise_design import NoiseDesign
+from pages._ui.cloaking import words
 from pages._ui.cloaking.design_words import carriers
 from pages._ui.cloaking.results import Result
 from pages._ui.look import text
@@ -19,7 +20,7 @@ def explain(result: Result) -> Steps:
     model, design, draw = result.asked
     plan = result.plan
     if isinstance(plan, BayesPlan):
-        before, after = [_models(plan, model, result.dataset.x_units[0])], _measured(plan)
+        before, after = [_models(plan, model, result.dataset.x_units[0])], _measured(plan, words.planned_for(result))
     else:
         before, after = [_matrix(result, model)], _noise(plan.design, design)
     return [*before, *_budget(result, draw), *after, ("Time", _times(result))]
@@ -59,7 +60,8 @@ def _budget(result: Result, draw: Draw) -> Steps:
     ]
 
 
-def _measured(plan: BayesPlan) -> Steps:
+def _measured(plan: BayesPlan, other: str) -> Steps:
+    best = f"of the best there is for {other}, which it was planned for" if other else "of the best there is"
     ranks = [stage.strategy.rank for stage in plan.stages]
     return [
         (
@@ -70,8 +72,8 @@ def _measured(plan: BayesPlan) -> Steps:
         ),
         (
             "Certificate",
-            f"what each stage measures is within {100 * plan.gap:.2g} % of the best there is, as a share of what "
-            "privacy costs. It was planned from inputs, bounds and box: the sidebar's model only reads the numbers. "
+            f"what each stage measures is within {100 * plan.gap:.2g} % {best}, as a share of what privacy costs. It "
+            "was planned from inputs, bounds and box: the sidebar's model only reads the numbers. "
             "Moving it spends nothing: a real release can be read again with any other, for ever",
         ),
     ]

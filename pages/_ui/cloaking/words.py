@@ -61,15 +61,22 @@ def where(result: Result, shown: Shown) -> str:
     return f"Where sales are, {what} is least {least} and most {most}."
 
 
+def planned_for(result: Result) -> str:
+    """The budget whose plan was measured by; nothing where it is the one asked for."""
+    if result.planned_for is None:
+        return ""
+    epsilon, delta = result.planned_for
+    return f"ε = {epsilon:g}" if delta == result.asked[2].delta else f"δ = {text.small(delta)}"
+
+
 def meanwhile(result: Result, overlay: bool) -> str:
     """What is on screen until something better is computed; nothing where there is nothing better."""
-    simulated = len(result.outcome.draw_rmse)
-    if result.planned_for is None:
-        few = overlay and isinstance(result.plan, BayesPlan) and simulated < SIMULATED_DRAWS
-        return f" The error is that of {simulated} simulated releases so far." if few else ""
-    (epsilon, delta), (_, _, draw) = result.planned_for, result.asked
-    other = f"ε = {epsilon:g}" if delta == draw.delta else f"δ = {text.small(delta)}"
-    return f" Measured by the plan for {other}, which keeps this promise too, while the best one is made."
+    other, simulated, said = planned_for(result), len(result.outcome.draw_rmse), ""
+    if other:
+        said += f" Measured by the plan for {other}, which keeps this promise too, while the best one is made."
+    if overlay and isinstance(result.plan, BayesPlan) and simulated < SIMULATED_DRAWS:
+        said += f" The error is that of {simulated} simulated releases so far."
+    return said
 
 
 def answer(ours: Result, paper: Result, draw: Draw, overlay: bool, shown: Shown, what: str) -> str:
