@@ -58,7 +58,7 @@ lock:
 		--extra app --extra cluster --extra postgres --extra test --extra check pyproject.toml -o requirements-dev.lock
 
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .lattice
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed")'

@@ -6,15 +6,14 @@
 
 A slider is moved by one step, a toggle switched, a drop-down set to another value. "first" is when anything on the
 page changes, "answer" when its answer is that of the new setting, be it by the nearest plan, "idle" when it changes for
-the last time. "Cold" is the first move, "warm" the same move after it was taken back. The server starts without results
-from before, warms none and works none ahead, so a cold figure holds all computation that the step needs.
+the last time. "Cold" is the first move, "warm" the same move after it was taken back. The server warms no results and
+works none ahead, so a cold figure holds all computation that the step needs.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -140,7 +139,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     options = parser.parse_args(argv)
     print(machine())
     print(" | ".join(HEADER))
-    with tempfile.TemporaryDirectory() as empty, tool.serve(DPGP_LATTICE=empty) as address, tool.launch() as browser:
+    with tool.serve() as address, tool.launch() as browser:
         page = tool.new_context(browser, viewport={"width": 1440, "height": 900}).new_page()
         for file in options.pages:
             for row in rows(page, address, file, options.address, options.controls):

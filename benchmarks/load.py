@@ -26,8 +26,6 @@ import contextlib
 import os
 import platform
 import secrets
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -38,7 +36,6 @@ from benchmarks.load_report import HEAD, Phase, resident_megabytes
 from benchmarks.load_table import rows, table
 from benchmarks.load_walk import LONGEST_SECONDS, walked
 from deploy import local
-from deploy.local import ROOT
 
 
 async def measure(load: Load, pid: int | None) -> list[Phase]:
@@ -60,10 +57,8 @@ async def measure(load: Load, pid: int | None) -> list[Phase]:
 
 
 @contextlib.contextmanager
-def own_server(warmed: bool, more: Mapping[str, str] | None = None) -> Iterator[tuple[str, int]]:
-    """(address, process number) of a fresh server, its lattice filled beforehand if ``warmed``; ``more`` settings."""
-    if warmed:
-        subprocess.run([sys.executable, "-m", "pages._ui.serve.warm"], cwd=ROOT, check=True, stderr=subprocess.DEVNULL)
+def own_server(more: Mapping[str, str] | None = None) -> Iterator[tuple[str, int]]:
+    """(address, process number) of a fresh server with ``more`` settings."""
     with tempfile.TemporaryDirectory() as folder:
         # nothing is warmed beside what is measured, and no ledger lasts
         settings = {"DPGP_WARM": "0", "DPGP_STATE": str(Path(folder) / "state"), **(more or {})}
@@ -81,7 +76,6 @@ def main(arguments: Sequence[str] | None = None) -> list[Phase]:
     parser.add_argument("--seconds", type=float, default=60.0, help="no move starts later in its phase")
     parser.add_argument("--think", type=float, default=2.0, help="mean pause before a move [s]; 0: as fast as it goes")
     parser.add_argument("--address", help="of a running server; default: start one")
-    parser.add_argument("--no-lattice", action="store_true", help="do not fill the server's lattice beforehand")
     parser.add_argument("--walk", action="store_true", help="all pages at random, uploads, disconnects; then idle")
     parser.add_argument("--idle", type=float, default=30.0, help="how long a walk is followed by nothing [s]")
     parser.add_argument(
@@ -101,10 +95,10 @@ def main(arguments: Sequence[str] | None = None) -> list[Phase]:
         parser.error(f"--table must be in (0, 1] and starts servers of its own, got {chosen.table:g}")
     print(f"Python {platform.python_version()}, {os.cpu_count()} cores, think {chosen.think:g} s")
     if chosen.table is not None:
-        for line in table(lambda more: own_server(not chosen.no_lattice, more), chosen.table):
+        for line in table(own_server, chosen.table):
             print(line, flush=True)
         return []
-    server = contextlib.nullcontext((chosen.address, None)) if chosen.address else own_server(not chosen.no_lattice)
+    server = contextlib.nullcontext((chosen.address, None)) if chosen.address else own_server()
     with server as (address, pid):
         if chosen.browser:
             from benchmarks.load_browser import measure_browser

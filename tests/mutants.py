@@ -32,7 +32,7 @@ from tests.mutant_list import MUTANTS, Mutant
 
 ROOT = Path(__file__).resolve().parents[1]
 TABLE = ROOT / "docs/mutants.md"
-LEFT_OUT = shutil.ignore_patterns(".git", ".venv", ".*_cache", "__pycache__", ".lattice", "screenshots", ".hypothesis")
+LEFT_OUT = shutil.ignore_patterns(".git", ".venv", ".*_cache", "__pycache__", "screenshots", ".hypothesis")
 LONGEST_SECONDS = 300
 PRELOADED = ("numpy", "scipy.integrate", "scipy.linalg", "scipy.optimize", "scipy.special", "scipy.stats")
 OURS = ("benchmarks", "datasets", "dpgp_core", "pages", "tests")

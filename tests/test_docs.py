@@ -11,7 +11,7 @@ import dpgp_core
 from tests import architecture
 
 ROOT = Path(__file__).resolve().parents[1]
-HIDDEN = {".venv", ".git", ".ruff_cache", ".mypy_cache", ".pytest_cache", ".hypothesis", ".lattice", "__pycache__"}
+HIDDEN = {".venv", ".git", ".ruff_cache", ".mypy_cache", ".pytest_cache", ".hypothesis", "__pycache__"}
 DOCUMENTS = sorted(
     path for path in ROOT.rglob("*.md") if not {*HIDDEN, "build"} & set(path.relative_to(ROOT).parts[:-1])
 )

@@ -72,14 +72,6 @@ def hosts(environment: Mapping[str, str] = os.environ) -> tuple[Host, ...] | Non
         raise ValueError(f"DPGP_HOSTS must be hosts with commas between them: {error}") from None
 
 
-def lattice(environment: Mapping[str, str] = os.environ) -> str | None:
-    """The folder of warmed results; None if it is not set. Raises ValueError if it is there and no folder."""
-    text = environment.get("DPGP_LATTICE", "")
-    if "\0" in text or (os.path.exists(text) and not os.path.isdir(text)):
-        raise ValueError(f"DPGP_LATTICE must name a folder, and {text!r} is none; leave it unset for .lattice")
-    return text or None
-
-
 def state(environment: Mapping[str, str] = os.environ) -> Path:
     """The folder of what lasts. Raises ValueError if it is there and no folder."""
     text = environment.get("DPGP_STATE", "")
@@ -129,7 +121,7 @@ def problems(environment: Mapping[str, str] = os.environ) -> list[str]:
     found = []
     checks: list[Callable[[], object]] = [partial(whole, name, environment) for name in WHOLE]
     checks += [partial(switched_on, name, environment) for name in _SWITCHES]
-    checks += [partial(each, environment) for each in (hosts, lattice, state, ledger_key, ledger_dsn)]
+    checks += [partial(each, environment) for each in (hosts, state, ledger_key, ledger_dsn)]
     for check in checks:
         try:
             check()

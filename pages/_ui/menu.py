@@ -1,4 +1,4 @@
-"""The pages, one row each. Navigation, start cards, warm-up, screenshots and the tests' lists come from here."""
+"""The pages, one row each. Navigation, start cards, the server's own visits, screenshots and tests come from here."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from datasets import exhibit
 from pages._ui.attack import controls as attack
 from pages._ui.cloaking import controls as cloaking
 from pages._ui.compare import controls as compare
@@ -18,7 +17,6 @@ from pages._ui.look.offers import DropDown
 from pages._ui.sparse import controls as sparse
 from pages._ui.start import controls as start
 
-Address = dict[str, str]
 Section = Literal["Learn", "Explore", "Decide", "Publish"]
 
 
@@ -33,8 +31,7 @@ class Page:
         section: of the navigation.
         question: what it answers, on the start page's card; none for the start page itself.
         drop_downs: of its controls: an address may give a value or its title.
-        warm: addresses whose results are computed before the first visitor asks, besides the page's default.
-        of_one_session: nothing of it is shared, so nothing is computed beforehand.
+        of_one_session: nothing of it is shared, so nothing is computed before somebody asks.
     """
 
     file: str
@@ -43,7 +40,6 @@ class Page:
     section: Section
     question: str = ""
     drop_downs: Sequence[DropDown[Any]] = ()
-    warm: Sequence[Address] = ()
     of_one_session: bool = False
 
     @property
@@ -51,15 +47,6 @@ class Page:
         """Relative to the entry script, as streamlit wants it."""
         return f"../{self.file}.py"
 
-
-def every_length(name: str) -> list[Address]:
-    """Addresses of every lengthscale that is offered for a dataset."""
-    shown = exhibit(name)
-    return [{offers.lengthscale_key(shown): str(length)} for length in offers.whole(shown.lengthscales)]
-
-
-EVERY_EPSILON: Sequence[Address] = [{"epsilon": str(epsilon)} for epsilon in offers.EPSILONS]
-"""Addresses of every budget: what Bayes cloaking measures is planned for each."""
 
 PAGES = (
     Page(
@@ -76,7 +63,6 @@ PAGES = (
         section="Learn",
         question="How much noise hides one woman's height, on a growth curve?",
         drop_downs=(offers.CURVE, *offers.RELEASE),
-        warm=(*every_length("kung"), *EVERY_EPSILON, *offers.CURVE.others()),
     ),
     Page(
         file="london_noise_map",
@@ -85,7 +71,6 @@ PAGES = (
         section="Explore",
         question="Where on a map of London is privacy cheap, and where is it dear?",
         drop_downs=(offers.MAP, cloaking.LAYER, *offers.RELEASE),
-        warm=(*every_length("london_hexes"), *offers.MAP.others()),
     ),
     Page(
         file="excursion_sets",
@@ -94,7 +79,6 @@ PAGES = (
         section="Explore",
         question="Where is it too high, seen through private posterior paths?",
         drop_downs=(excursion.STUDY, excursion.LAYER),
-        warm=excursion.STUDY.others(),
     ),
     Page(
         file="lengthscale_choice",
@@ -103,7 +87,6 @@ PAGES = (
         section="Decide",
         question="Which lengthscale should a private analysis use, and what does choosing it cost?",
         drop_downs=(lengthscale.DATASET, lengthscale.CHOICE_BY, offers.KERNEL, offers.OBJECTIVE, offers.CALIBRATION),
-        warm=lengthscale.DATASET.others(),
     ),
     Page(
         file="compare",
@@ -112,7 +95,6 @@ PAGES = (
         section="Decide",
         question="Which mechanism costs least, and which ε does a target error need?",
         drop_downs=(compare.DATASET, compare.RELEASE_OF, offers.KERNEL),
-        warm=compare.DATASET.others(),
     ),
     Page(
         file="sparse_dp_gp",
@@ -121,7 +103,6 @@ PAGES = (
         section="Explore",
         question="What if the inputs are private too?",
         drop_downs=(sparse.DATASET, sparse.VIEW),
-        warm=(*sparse.DATASET.others(), *sparse.VIEW.others()),
     ),
     Page(
         file="attack",
@@ -130,7 +111,6 @@ PAGES = (
         section="Learn",
         question="Can an attacker tell who is in the data?",
         drop_downs=(attack.TARGET, attack.INPUTS),
-        warm=attack.TARGET.others(),
     ),
     Page(
         file="your_data",
@@ -147,7 +127,6 @@ PAGES = (
         section="Publish",
         question="What else does one release say, for free?",
         drop_downs=(explore.SHOWN, explore.AVERAGED, explore.OF, explore.NOISE, offers.KERNEL),
-        warm=offers.KERNEL.others(),
     ),
     Page(
         file="how_cloaking_works",
@@ -173,8 +152,6 @@ def cards() -> list[tuple[str, str]]:
     return [(page.file, page.question) for page in PAGES if page.question]
 
 
-def warm_states() -> list[tuple[str, Address]]:
-    """Pages and addresses whose results are kept: the defaults first."""
-    shared = [page for page in PAGES if not page.of_one_session]
-    default: list[tuple[str, Address]] = [(page.file, {}) for page in shared]
-    return default + [(page.file, address) for page in shared for address in page.warm]
+def shared() -> list[Page]:
+    """The pages whose results everybody shares, in the order of the navigation."""
+    return [page for page in PAGES if not page.of_one_session]

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 COOKIE = "dpgp_session"
 SECURE_COOKIE = f"__Host-{COOKIE}"  # by https: a browser takes it from this host only, and from no page sent by http
+HOUSE = "house-"  # the server's own visits: how their sessions' numbers begin
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{22,64}")  # 22 characters of 6 bits hold 128 random bits
 
 
@@ -35,3 +36,8 @@ def token_in(cookies: Mapping[str, str], secure: bool) -> str | None:
 def known_by(cookies: Mapping[str, str]) -> str | None:
     """The same where it is not known how it came: the first cookie comes by https only."""
     return token_in(cookies, secure=True) or token_in(cookies, secure=False)
+
+
+def is_house(owner: object) -> bool:
+    """Whether work was asked for by one of the server's own visits: it gives way to everybody else's."""
+    return isinstance(owner, str) and owner.startswith(HOUSE)

@@ -63,7 +63,7 @@ class Gate:
 
 @pytest.fixture(scope="session", autouse=True)
 def not_warmed() -> Iterator[None]:
-    """Servers under test do not fill the lattice: it would take the machine from the tests beside them."""
+    """Servers under test do not warm: it would take the machine from the tests beside them."""
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("DPGP_WARM", "0")
         environment.setenv("DPGP_AHEAD", "0")

@@ -34,7 +34,6 @@ def test_a_number_that_cannot_be_meant_is_one_sentence_with_name_value_and_remed
         ("DPGP_UPLOADS", "off", "must be 0 (off) or 1 (on), got 'off'"),
         ("DPGP_HOSTS", "https://example.org", "got 'https://example.org'"),
         ("DPGP_HOSTS", "a.example,,b.example", "got ''"),
-        ("DPGP_LATTICE", str(Path(__file__)), "must name a folder"),
         ("DPGP_STATE", str(Path(__file__)), "must name a folder"),
         ("DPGP_LEDGER_KEY", "ab" * 31, "64 to 256 hexadecimal digits, got 62 characters; make it with 'openssl rand"),
         ("DPGP_LEDGER_KEY", "secret" * 20, "got 120 characters"),
@@ -55,7 +54,6 @@ def test_what_can_be_used_is_said_nothing_about():
         "DPGP_CACHE_MB": "16",
         "DPGP_WORKER_MB": " 1024 ",
         "DPGP_WARM": "0",
-        "DPGP_LATTICE": "",
     }
     good |= {
         "DPGP_STATE": "/nowhere/yet",

@@ -19,15 +19,12 @@ pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="NO
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    """(address, process, log) of a server that may not warm: its folder holds something else."""
+    """(address, process, log) of a server."""
     folder = tmp_path_factory.mktemp("faults")
-    (folder / "lattice" / "thesis").mkdir(parents=True)
     before = processes(os.getpid())
-    with (folder / "log").open("wb") as log:
-        settings = {"DPGP_WARM": "1", "DPGP_LATTICE": str(folder / "lattice"), "DPGP_WORKERS": "1"}
-        with tool.serve(log, **settings) as address:
-            number = min(pid for pid in processes(os.getpid()) - before if "streamlit" in command(pid))
-            yield address, number, folder / "log"
+    with (folder / "log").open("wb") as log, tool.serve(log, DPGP_WORKERS="1") as address:
+        number = min(pid for pid in processes(os.getpid()) - before if "streamlit" in command(pid))
+        yield address, number, folder / "log"
 
 
 def wait_for(condition, seconds=60.0):
@@ -69,12 +66,6 @@ def ready(address):
     except urllib.error.HTTPError as error:
         error.close()
         return False
-
-
-def test_a_program_that_ended_is_no_zombie_and_said_why(server):
-    _, number, log = server
-    wait_for(lambda: "which is no warmed result; set DPGP_LATTICE to" in log.read_text())
-    wait_for(lambda: "Z" not in states(number).values())
 
 
 def test_after_its_processes_were_killed_it_is_ready_again_and_has_no_zombies(server):

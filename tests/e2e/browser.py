@@ -45,7 +45,7 @@ ROUND_TRIP = """() => fetch("/_stcore/health").catch(() => null).then(
 
 @contextlib.contextmanager
 def serve(log: IO[bytes] | None = None, **settings: str) -> Iterator[str]:
-    """A fresh dashboard server on a free loopback port, its lattice not warmed unless set so; yields its address."""
+    """A fresh dashboard server on a free loopback port, which does not warm unless set so; yields its address."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]

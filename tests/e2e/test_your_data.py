@@ -115,7 +115,7 @@ def test_a_real_table_two_releases_a_refusal_a_zip_and_a_reload(visit):
 def logged(tmp_path) -> Iterator[tuple[str, Path, Path]]:
     """A server of its own, its log, and the folder that all its temporary files go to."""
     log, folder = tmp_path / "log", Path(tempfile.mkdtemp(prefix="own"))  # short: sockets are in it
-    with log.open("wb") as stream, tool.serve(stream, TMPDIR=str(folder), DPGP_LATTICE=str(folder)) as address:
+    with log.open("wb") as stream, tool.serve(stream, TMPDIR=str(folder)) as address:
         yield address, log, folder
     shutil.rmtree(folder)
 

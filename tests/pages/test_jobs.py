@@ -14,13 +14,10 @@ from streamlit.testing.v1 import AppTest
 
 from pages._ui.work import cached, waiting
 from pages._ui.work.jobs import Jobs
-from pages._ui.work.store import Lattice
 from pages._ui.work.tasks import Postponed, WorkStopped
 from pages._ui.work.workers import Workers
 from tests.pages.work import beat, beside, die, fill, number_of_process, refuse, scaled, tell, until_told
 from tests.waiting import PATIENCE, wait_until
-
-V1 = "1" * 16  # a version of the code
 
 
 @pytest.fixture(scope="module")
@@ -278,47 +275,9 @@ def test_a_pool_that_broke_is_a_sentence_and_the_next_one_works(monkeypatch):
 
 
 def test_what_belongs_to_one_session_is_kept_nowhere(workers, tmp_path):
-    lattice = Lattice(tmp_path / "lattice" / V1, writable=True)
-    for jobs in (Jobs(room=10**6, workers=workers, lattice=lattice), Jobs(room=10**6)):
+    for jobs in (Jobs(room=10**6, workers=workers), Jobs(room=10**6)):
         private = np.full(3, 123.0)
         assert (jobs.once(scaled, private, 2.0) == 246).all()
         assert jobs.held == 0
         assert not jobs._tasks._going
     assert not list(tmp_path.rglob("*"))
-
-
-def test_a_later_start_finds_what_was_warmed(tmp_path):
-    lattice = Lattice(tmp_path / "lattice" / V1, writable=True)
-    Jobs(room=10**6, lattice=lattice).get(tell, str(tmp_path), "a")
-    marks = len(list(tmp_path.glob("a-*")))
-    later = Jobs(room=10**6, lattice=Lattice(tmp_path / "lattice" / V1))
-    answer = later.get(tell, str(tmp_path), "a")
-    assert not answer.computed
-    assert np.array_equal(answer.value, np.arange(1000.0))
-    assert len(list(tmp_path.glob("a-*"))) == marks == 1
-    later.get(tell, str(tmp_path), "b")
-    assert len(list((tmp_path / "lattice" / V1).iterdir())) == 2  # the mark and a result: a server only reads
-
-
-def test_a_finished_lattice_removes_those_of_other_code(tmp_path):
-    Lattice(tmp_path / ("a" * 16), writable=True).save("key", 1.0)
-    new = Lattice(tmp_path / ("b" * 16), writable=True)
-    assert not new.complete
-    new.finish()
-    assert new.complete
-    assert [path.name for path in tmp_path.iterdir()] == ["b" * 16]
-
-
-def test_the_lattice_of_this_code_changes_with_the_code(tmp_path, monkeypatch):
-    monkeypatch.setenv("DPGP_LATTICE", str(tmp_path))
-    here = Lattice.of_this_code()
-    assert here.folder.parent == tmp_path
-    assert here == Lattice.of_this_code()
-    changed = tmp_path / "dpgp_core"
-    changed.mkdir()
-    (changed / "x.py").write_text("1")
-    monkeypatch.setattr("pages._ui.work.store.ROOT", tmp_path)
-    one = Lattice.of_this_code()
-    (changed / "x.py").write_text("2")
-    assert one != Lattice.of_this_code() != here
-    assert Path(one.folder).parent == tmp_path

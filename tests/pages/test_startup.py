@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import subprocess
 import sys
 
 import pytest
@@ -12,23 +11,20 @@ from pages._ui.serve import startup
 
 @pytest.fixture
 def quiet(monkeypatch):
-    """Neither processes nor programs are started; what was exempted from collection comes back."""
+    """Neither processes nor visits are started; what was exempted from collection comes back."""
     started = []
     monkeypatch.setattr(startup.cached, "start", lambda: started.append("workers"))
     monkeypatch.setattr(startup.cached, "work_ahead", lambda: started.append("working ahead"))
     monkeypatch.setattr(startup.cached, "stop", lambda: started.append("no workers"))
 
-    class Program:
-        def __init__(self, command, **_):
-            started.append(command[-1])
+    async def open_pages():
+        started.append("visits")
+        try:
+            await asyncio.Event().wait()
+        finally:
+            started.append("no visits")
 
-        def wait(self):
-            pass
-
-        def terminate(self):
-            started.append("no warming")
-
-    monkeypatch.setattr(subprocess, "Popen", Program)
+    monkeypatch.setattr(startup.warm, "open_pages", open_pages)
     interval = sys.getswitchinterval()
     yield started
     sys.setswitchinterval(interval)
@@ -39,17 +35,17 @@ async def serve_briefly():
     async with startup.lifespan(None):
         assert sys.getswitchinterval() < 0.001
         assert gc.get_freeze_count() > 50_000  # what is loaded is not gone through after every run of a page
+        await asyncio.sleep(0)
+    await asyncio.sleep(0)
 
 
 @pytest.mark.parametrize(("asked", "warming"), [("1", True), ("0", False)])
-def test_a_server_starts_workers_and_warming_and_stops_both(quiet, monkeypatch, asked, warming):
+def test_a_server_starts_workers_and_visits_and_stops_both(quiet, monkeypatch, asked, warming):
     monkeypatch.setenv("DPGP_WARM", asked)
     monkeypatch.setenv("DPGP_AHEAD", asked)
     before = gc.get_freeze_count()
     asyncio.run(serve_briefly())
     assert before == 0
     assert quiet == (
-        ["workers", "working ahead", "pages._ui.serve.warm", "no warming", "no workers"]
-        if warming
-        else ["workers", "no workers"]
+        ["workers", "working ahead", "visits", "no workers", "no visits"] if warming else ["workers", "no workers"]
     )

@@ -1,77 +1,87 @@
+"""The server's own visits, against a runtime of the test's. A real server's: tests/e2e/test_newcomer.py."""
+
 from __future__ import annotations
 
-import pytest
+import asyncio
 
-import datasets
+import pytest
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
 from pages._ui import menu
-from pages._ui.cloaking import pipeline
-from pages._ui.look import offers
 from pages._ui.serve import warm
-from pages._ui.work import cached
-from pages._ui.work.store import Lattice
+from pages._ui.visitor import is_house
+from pages._ui.work.cached import LOOK_AGAIN
+
+
+def finished(how):
+    message = ForwardMsg()
+    message.script_finished = how
+    return message
+
+
+def button(label):
+    message = ForwardMsg()
+    message.delta.new_element.button.label = label
+    return message
+
+
+WHOLE, AGAIN = finished(ForwardMsg.FINISHED_SUCCESSFULLY), finished(ForwardMsg.FINISHED_EARLY_FOR_RERUN)
+
+
+class House:
+    """A runtime whose pages send what the test says: by page, one list of messages a visit."""
+
+    def __init__(self, sends):
+        self.sends, self.visited, self.tabs, self.most = sends, [], {}, 0
+
+    def connect_session(self, client, user_info, session_id_override):
+        assert is_house(session_id_override)
+        self.tabs[session_id_override] = client
+        self.most = max(self.most, len(self.tabs))
+        return session_id_override
+
+    def handle_backmsg(self, number, message):
+        page = message.rerun_script.page_name
+        self.visited.append(page)
+        for each in self.sends.get(page, [[WHOLE]]).pop():
+            asyncio.get_running_loop().call_soon(self.tabs[number].write_forward_msg, each)
+
+    def close_session(self, number):
+        del self.tabs[number]
 
 
 @pytest.fixture
-def lattice(cold, tmp_path, monkeypatch):
-    lattice = Lattice(tmp_path / "lattice" / ("1" * 16), writable=True)
-    monkeypatch.setattr(cached.jobs, "lattice", lattice)
-    return lattice
+def house(monkeypatch):
+    def made(sends):
+        found = House(sends)
+        monkeypatch.setattr(warm.Runtime, "instance", lambda: found)
+        monkeypatch.setattr(warm, "_PAUSE_SECONDS", 0.0)
+        asyncio.run(warm.open_pages())
+        assert found.tabs == {}  # every tab is closed
+        return found
+
+    return made
 
 
-def test_every_page_is_warmed_at_its_default():
-    default = [page for page, address in menu.warm_states() if not address]
-    assert default == [page.file for page in menu.PAGES if page.file != "your_data"]  # which belongs to one session
+def test_every_page_is_opened_once_but_the_one_that_belongs_to_a_session(house):
+    found = house({})
+    files = [page.file for page in menu.PAGES if page.file != "your_data"]
+    assert sorted(found.visited) == sorted(["", *files[1:]])  # the first page is at the root
+    assert found.visited[0] == ""
+    assert found.most == warm._AT_ONCE
 
 
-def test_every_address_is_one_that_its_page_offers():
-    shown = [datasets.exhibit(name) for name in ("kung", "london_hexes")]
-    sliders = {offers.lengthscale_key(each): offers.whole(each.lengthscales) for each in shown}
-    sliders["epsilon"] = offers.EPSILONS
-    for page, address in menu.warm_states():
-        for key, value in address.items():
-            assert value in menu.TITLES.get(key, map(str, sliders.get(key, ()))), (page, key, value)
+def test_a_page_that_is_made_again_is_waited_for_to_its_end(house):
+    assert len(house({"attack": [[AGAIN, WHOLE]]}).visited) == len(menu.shared())
 
 
-@pytest.mark.parametrize("page", ["kung_curves", "attack"])
-def test_a_warmed_page_computes_nothing(lattice, monkeypatch, page):
-    warm.visit(page, {})
-    assert any(lattice.folder.iterdir())
-    cached.jobs.clear()
-
-    def refuse(*_):
-        raise AssertionError("computed again")
-
-    monkeypatch.setattr(cached.jobs, "_compute", refuse)
-    warm.visit(page, {})
+def test_a_page_that_was_postponed_is_opened_again(house):
+    found = house({"compare": [[WHOLE], [button(LOOK_AGAIN), WHOLE]]})
+    assert found.visited.count("compare") == 2
+    assert len(found.visited) == len(menu.shared()) + 1
 
 
-def test_a_page_that_fails_is_not_called_warm(lattice, monkeypatch):
-    monkeypatch.setattr(warm, "warm_states", lambda: [("kung_curves", {})])
-    monkeypatch.setattr(warm.Lattice, "of_this_code", lambda writable: lattice)
-    monkeypatch.setattr(warm.os, "nice", lambda _: 0)
-
-    def fail(*_):
-        raise ValueError("no")
-
-    with monkeypatch.context() as broken:
-        broken.setattr(pipeline, "stage_matrix", fail)
-        with pytest.raises(RuntimeError, match="kung_curves"):
-            warm.main()
-    assert not lattice.complete
-    assert warm.main() == 0
-    assert lattice.complete
-
-
-def test_of_two_servers_one_warms(lattice, monkeypatch):
-    with lattice.alone() as first, lattice.alone() as second:
-        assert (first, second) == (True, False)
-    with lattice.alone() as third:
-        assert third
-
-
-def test_a_folder_that_cannot_be_written_to_is_a_sentence(tmp_path, monkeypatch, capsys):
-    (tmp_path / "file").write_text("")
-    monkeypatch.setattr(warm.Lattice, "of_this_code", lambda writable: Lattice(tmp_path / "file" / "v", writable))
-    monkeypatch.setattr(warm.os, "nice", lambda _: 0)
-    assert warm.main() == 1
-    assert "set DPGP_LATTICE to a folder that can be written to" in capsys.readouterr().err
+def test_its_work_and_nobody_elses_gives_way():
+    assert is_house(warm.HOUSE + "x")
+    assert not is_house(None)
+    assert not is_house("a visitor's token of enough length")

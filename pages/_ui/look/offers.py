@@ -47,10 +47,6 @@ class DropDown(Generic[T]):
                 return value
         raise ValueError(f"{self.key} offers no {title!r}; it offers {', '.join(self.titles.values())}")
 
-    def others(self) -> list[dict[str, str]]:
-        """Addresses of every value but the default."""
-        return [{self.key: value} for value in list(self.titles)[1:]]
-
 
 def beside(grid: Sequence[float], value: float) -> list[float]:
     """The next value of a slider and the one before; none beside a value that it does not offer."""

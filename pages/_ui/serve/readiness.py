@@ -23,10 +23,10 @@ _LOG = logging.getLogger(__name__)
 
 
 def shared_modules() -> list[str]:
-    """Dotted names of the modules that pages share; ``main`` is a script that draws, ``warm`` a program."""
+    """Dotted names of the modules that pages share; ``main`` is a script that draws."""
     files = sorted((PAGES / "_ui").rglob("*.py"))
     names = ["pages." + ".".join(file.relative_to(PAGES).with_suffix("").parts) for file in files]
-    return [name for name in names if name not in ("pages._ui.main", "pages._ui.serve.warm")]
+    return [name for name in names if name != "pages._ui.main"]
 
 
 def pages_compile() -> None:

@@ -1,14 +1,11 @@
-"""What the server starts beside itself, and stops when it stops: worker processes, and the warming of the lattice."""
+"""What the server starts beside itself, and stops when it stops: worker processes, and its own first visits."""
 
 from __future__ import annotations
 
 import asyncio
 import gc
 import importlib
-import os
-import subprocess
 import sys
-import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -16,17 +13,16 @@ import plotly.graph_objects as go
 from streamlit import App
 
 from pages._ui import environment
-from pages._ui.serve import forgetting
+from pages._ui.serve import forgetting, warm
 from pages._ui.serve.readiness import shared_modules
 from pages._ui.work import cached
-from pages._ui.work.store import ROOT
 
 _SWITCH_SECONDS = 0.0005
 
 
 @asynccontextmanager
 async def lifespan(_: App) -> AsyncIterator[None]:
-    """Workers while the server lives; the lattice is warmed in the background unless DPGP_WARM is 0."""
+    """Workers while the server lives; it opens its own pages in the background unless DPGP_WARM is 0."""
     cached.start()
     if environment.switched_on("DPGP_AHEAD"):
         cached.work_ahead()
@@ -34,19 +30,14 @@ async def lifespan(_: App) -> AsyncIterator[None]:
     # Every piece of a page that is sent lets go of the interpreter's lock, some sixty times a page; python has a thread
     # wait for it for as long as another may hold it, which is 5 ms unless told otherwise.
     sys.setswitchinterval(_SWITCH_SECONDS)
-    warming = None
+    beside = [asyncio.create_task(forgetting.forget_ended_sessions())]
     if environment.switched_on("DPGP_WARM"):
-        path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
-        command = [sys.executable, "-m", "pages._ui.serve.warm"]
-        warming = subprocess.Popen(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": path})
-        threading.Thread(target=warming.wait, daemon=True).start()  # or it would stay as a zombie when it has ended
-    forgetter = asyncio.create_task(forgetting.forget_ended_sessions())
+        beside.append(asyncio.create_task(warm.open_pages()))
     try:
         yield
     finally:
-        forgetter.cancel()
-        if warming is not None:
-            warming.terminate()
+        for task in beside:
+            task.cancel()
         cached.stop()
 
 

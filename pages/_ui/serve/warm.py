@@ -1,66 +1,76 @@
-"""Fill the lattice: open every page as a visitor would, at its default state and at its lessons' first steps.
+"""The first visitor is the server itself: it opens every page as a browser would, so that nobody waits for it.
 
-The server starts this as a program of its own, `python -m pages._ui.serve.warm`, at low priority; a second
-start of the same code finds the lattice complete and does nothing.
+Its results are those of any visitor: in memory, computed once for everybody. Its work gives way to everybody else's.
 """
 
 from __future__ import annotations
 
-import logging
-import os
-import sys
-import time
+import asyncio
+import secrets
+from collections import deque
 
-from streamlit.testing.v1 import AppTest
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime import Runtime
+from streamlit.runtime.session_manager import ClientContext, SessionClient
 
-from pages._ui.menu import warm_states
-from pages._ui.work import cached
-from pages._ui.work.store import ROOT, Lattice
+from pages._ui import menu
+from pages._ui.visitor import HOUSE
+from pages._ui.work.cached import LOOK_AGAIN
 
-_NICENESS = 15
-_ALLOWED_SECONDS = 600
-
-
-def visit(page: str, address: dict[str, str]) -> None:
-    """Run one page at one address; raises whatever the page raises."""
-    app = AppTest.from_file(str(ROOT / "pages/_ui/main.py"), default_timeout=_ALLOWED_SECONDS)
-    for key, value in address.items():
-        app.query_params[key] = value
-    app.switch_page(f"../{page}.py").run()
-    if app.exception:
-        raise RuntimeError(f"{page} with {address}: {app.exception[0].value}")
+_AT_ONCE = 2  # pages: one computes while another is drawn
+_PAUSE_SECONDS = 5.0  # for visitors
 
 
-def main() -> int:
-    """Fill the lattice unless it is complete; return the exit code."""
-    os.nice(_NICENESS)
-    lattice = Lattice.of_this_code(writable=True)
-    lattice.check()
-    if lattice.complete:
-        return 0
+class Tab(SessionClient):
+    """A browser's tab without a screen: it takes what a page sends, and knows when that was all.
+
+    Attributes:
+        ended: the page has been sent, as far as it goes.
+        postponed: it asks to look again, for visitors wait.
+    """
+
+    def __init__(self) -> None:
+        self.ended = asyncio.Event()
+        self.postponed = False
+
+    @property
+    def client_context(self) -> ClientContext | None:
+        """There is no browser."""
+        return None
+
+    def write_forward_msg(self, msg: ForwardMsg) -> None:
+        """Take one piece of the page."""
+        kind = msg.WhichOneof("type")
+        if kind == "delta":
+            self.postponed = self.postponed or msg.delta.new_element.button.label == LOOK_AGAIN
+        if kind == "script_finished" and msg.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
+            self.ended.set()
+
+
+async def visit(page: menu.Page) -> Tab:
+    """Open a page in a tab of its own, wait for its end, and close it. Called on the server's loop."""
+    runtime, tab = Runtime.instance(), Tab()
+    number = runtime.connect_session(tab, {}, session_id_override=HOUSE + secrets.token_urlsafe(16))
+    message = BackMsg()
+    message.rerun_script.page_name = "" if page is menu.PAGES[0] else page.file
     try:
-        with lattice.alone() as alone:
-            if alone:
-                _fill(lattice)
-    except ValueError as error:
-        print(f"no lattice: {error}", file=sys.stderr)
-        return 1
-    except OSError as error:
-        print(f"no lattice: {error.strerror}; set DPGP_LATTICE to a folder that can be written to", file=sys.stderr)
-        return 1
-    return 0
+        runtime.handle_backmsg(number, message)
+        await tab.ended.wait()
+    finally:
+        runtime.close_session(number)
+    return tab
 
 
-def _fill(lattice: Lattice) -> None:
-    cached.jobs.lattice = lattice
-    start = time.perf_counter()
-    states = warm_states()
-    for page, address in states:
-        visit(page, address)
-    lattice.finish()
-    print(f"warmed {len(states)} states in {time.perf_counter() - start:.0f} s", file=sys.stderr)
+async def open_pages() -> None:
+    """Open every page that visitors share; one that was postponed once more, later."""
+    rest = deque(menu.shared())
 
+    async def lane() -> None:
+        while rest:
+            page = rest.popleft()
+            if (await visit(page)).postponed:
+                rest.append(page)
+                await asyncio.sleep(_PAUSE_SECONDS)
 
-if __name__ == "__main__":
-    logging.disable(logging.WARNING)  # streamlit warns at every page that nobody is there to see it
-    sys.exit(main())
+    await asyncio.gather(*(lane() for _ in range(_AT_ONCE)))

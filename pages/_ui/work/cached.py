@@ -19,7 +19,6 @@ from pages._ui.visitor import known_by
 from pages._ui.work.ahead import Ahead, Wish
 from pages._ui.work.engine import ClusterUnavailable
 from pages._ui.work.jobs import Answer, Jobs
-from pages._ui.work.store import Lattice
 from pages._ui.work.tasks import Postponed, WorkStopped
 from pages._ui.work.waiting import Bar
 from pages._ui.work.workers import Workers
@@ -30,6 +29,7 @@ ROOM = environment.whole("DPGP_CACHE_MB") * 2**20  # bytes of results kept for a
 _SPARE = 2  # processes beside DPGP_WORKERS, for newcomers while others' work is slow
 _PRIVATE = 2  # processes for tables of visitors, each for one task
 
+LOOK_AGAIN = "Look again"
 _POSTPONED = (
     "{what}: many visitors ask for something new at the moment, and this is not done yet. It goes on; look again in a "
     "moment."
@@ -40,11 +40,10 @@ _ahead: list[Ahead] = []  # at most one
 
 
 def start() -> None:
-    """Run work in processes from now on, and read the lattice: what a server does, and a test need not."""
+    """Run work in processes from now on: what a server does, and a test need not."""
     count = environment.whole("DPGP_WORKERS")
     jobs.workers, jobs.private = Workers(count, spare=_SPARE), Workers(_PRIVATE, tasks_each=1)
     jobs.owner = _visitor
-    jobs.lattice = Lattice.of_this_code()
 
 
 def work_ahead() -> None:
@@ -108,7 +107,7 @@ def value(what: str, function: Callable[..., T], *settings: Hashable, **options:
 
 
 def find(function: Callable[..., T], *settings: Hashable) -> T | None:
-    """The result if it is in memory or on the disk, so that it takes no time; else None."""
+    """The result if it is there, so that it takes no time; else None."""
     return jobs.find(function, *settings)
 
 
@@ -157,7 +156,7 @@ def unstoppable(function: Callable[..., T], *args: Any) -> T:
 
 def _visitor() -> str | None:
     """Whose page this is: the browser's cookie, or the session where there is none."""
-    context = get_script_run_ctx()
+    context = get_script_run_ctx(suppress_warning=True)  # work ahead is nobody's
     if context is None:
         return None
     return known_by(st.context.cookies.to_dict()) or context.session_id
@@ -173,7 +172,7 @@ def _shown(what: str, postpones: bool = False) -> Iterator[Bar]:
         st.stop()
     except Postponed:
         st.info(_POSTPONED.format(what=what), icon=":material/hourglass_top:")
-        st.button("Look again", key="look_again", icon=":material/refresh:")
+        st.button(LOOK_AGAIN, key="look_again", icon=":material/refresh:")
         st.stop()
     finally:
         bar.close()

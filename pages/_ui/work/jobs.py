@@ -9,8 +9,8 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
+from pages._ui.visitor import is_house
 from pages._ui.work.frames import Frames, Handed, packed, unpack
-from pages._ui.work.store import Lattice
 from pages._ui.work.tasks import Tasks, Waiting, Work
 from pages._ui.work.workers import Workers
 
@@ -47,14 +47,12 @@ class Jobs:
         room: bytes kept at most; the least recently used results go first.
         workers: where work runs; None: in the caller's thread.
         private: where work runs of which nothing may be left; None: where the other work does.
-        lattice: results of earlier starts, on disk; None: there are none.
         owner: who asks in this thread; see ``Workers.submit``.
     """
 
     room: int
     workers: Workers | None = None
     private: Workers | None = None
-    lattice: Lattice | None = None
     owner: Callable[[], Hashable | None] = lambda: None
     _kept: OrderedDict[Hashable, tuple[Any, Parts]] = field(default_factory=OrderedDict, init=False)
     _uses: Counter[Hashable] = field(default_factory=Counter, init=False)  # of parts, by results that are kept
@@ -91,15 +89,20 @@ class Jobs:
             parts: Parts = {id(frame): Part(len(frame), frame) for frame in frames[1:]}
             return cast(T, self._keep(key, unpack(frames), {key: Part(len(frames[0])), **parts}))
 
-        owner = (self.owner(), function.__qualname__) if beside else self.owner()
-        work = Work(function=function, args=(*given, *settings), reports=reports, owner=owner, keep=keep)
+        asks = self.owner()
+        work = Work(
+            function=function,
+            args=(*given, *settings),
+            reports=reports,
+            owner=(asks, function.__qualname__) if beside else asks,
+            background=is_house(asks),
+            keep=keep,
+        )
         value = keep(self._compute(self.workers, key, work, waiting, here))
-        if self.lattice is not None:
-            self.lattice.save(key, value)
         return Answer(value, True, time.perf_counter() - start)
 
     def find(self, function: Callable[..., T], *settings: Hashable) -> T | None:
-        """The result for these settings if it is kept here or on the disk; None if it is not."""
+        """The result for these settings if it is kept; None if it is not."""
         found = self._find(_key(function, settings))
         return None if found is None else cast(T, found[0])
 
@@ -108,8 +111,6 @@ class Jobs:
             if key in self._kept:
                 self._kept.move_to_end(key)
                 return (self._kept[key][0],)
-        if self.lattice is not None and (saved := self.lattice.load(key)) is not None:
-            return (self._keep(key, saved.value, {key: Part(saved.size)}),)
         return None
 
     def once(self, function: Callable[..., T], *args: Any, reports: bool = False, waiting: Waiting | None = None) -> T:

@@ -57,6 +57,7 @@ class Work:
         args: what it takes.
         reports: whether it takes ``progress``.
         owner: who asks; see ``Workers.submit``.
+        background: the same.
         keep: takes a result that nobody waits for; None: then nothing goes on that nobody waits for.
     """
 
@@ -64,6 +65,7 @@ class Work:
     args: tuple[Any, ...] | Handed = field(repr=False)
     reports: bool = False
     owner: Hashable | None = None
+    background: bool = False
     keep: Callable[[Frames], object] | None = None
 
 
@@ -148,7 +150,14 @@ class Tasks:
             if task is not None:
                 task.waiting += 1
                 return task
-            submitted = workers.submit(packed, work.function, work.args, reports=work.reports, owner=work.owner)
+            submitted = workers.submit(
+                packed,
+                work.function,
+                work.args,
+                reports=work.reports,
+                owner=work.owner,
+                background=work.background,
+            )
             self._going[key] = task = _Task(*submitted)
             return task
 

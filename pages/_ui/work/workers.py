@@ -61,7 +61,12 @@ class Workers:
         self._pool = self._fresh_pool()
 
     def submit(
-        self, function: Callable[..., Any], *args: Any, reports: bool = False, owner: Hashable | None = None
+        self,
+        function: Callable[..., Any],
+        *args: Any,
+        reports: bool = False,
+        owner: Hashable | None = None,
+        background: bool = False,
     ) -> tuple[Future[Any], int]:
         """Have ``function(*args)`` run, with ``progress=`` a callback if it reports; return its future and slot.
 
@@ -70,12 +75,13 @@ class Workers:
             args: what it takes.
             reports: whether it takes ``progress``.
             owner: who asked: of one owner one task runs at a time; None: of nobody's.
+            background: it gives way to everybody else's.
         """
         with self._lock:
             slot = self._free.pop() if self._free else -1
         if slot >= 0:
             self._fractions[slot] = 0.0
-        turn = Turn(owner, lambda: self._pool.schedule(_call, (slot, reports, function, args)))
+        turn = Turn(owner, lambda: self._pool.schedule(_call, (slot, reports, function, args)), background)
         turn.add_done_callback(lambda _: self._give_back(slot))
         with self._lock:
             self._turns.waiting.append(turn)
@@ -107,9 +113,9 @@ class Workers:
 
     @property
     def crowded(self) -> bool:
-        """Whether there is more to do than processes for it."""
+        """Whether visitors have more to do than there are processes for it."""
         with self._lock:
-            return bool(self._turns.waiting) or len(self._turns.running) > self._turns.places
+            return self._turns.crowded
 
     def fraction(self, slot: int) -> float:
         """How much of the task in ``slot`` is done, in [0, 1]; 0 if it does not say."""
