@@ -5,20 +5,25 @@ VENV := .venv
 RUN := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 PYTHONPATH=. $(VENV)/bin
 PIP_INSTALL := $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r
 
-.PHONY: app test test-slow test-machines check bench screenshots lock clean
+.PHONY: app test test-all test-full test-machines check bench screenshots lock clean
 
 app: $(VENV)/.app
-	$(RUN)/streamlit run app.py --server.port $(PORT)
+	@$(RUN)/streamlit run app.py --server.port $(PORT)
 
+# What decides whether the code is right, in five minutes: the core, every page, one pass in a browser.
 test: $(VENV)/.dev
+	@sh tests/e2e/chromium.sh
+	$(RUN)/python -m pytest --numprocesses auto --dist loadfile
+
+# All of it, in an hour.
+test-all: test test-full test-machines
+
+# Real servers and databases, faults, load, long statistics: everything that `make test` leaves out.
+test-full: $(VENV)/.dev
 	@sh tests/e2e/chromium.sh
 	@sh tests/deploy/nginx.sh
 	@sh tests/deploy/postgres.sh
-	$(RUN)/python -m pytest --numprocesses auto --dist loadfile
-
-# The full cases of checks whose small cases `make test` runs.
-test-slow: $(VENV)/.dev
-	$(RUN)/python -m pytest --numprocesses auto --dist load -m slow
+	$(RUN)/python -m pytest --numprocesses auto --dist loadfile -m full
 
 # The core as other processors round it, and with two BLAS threads, in another order.
 test-machines: $(VENV)/.dev

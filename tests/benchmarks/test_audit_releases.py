@@ -52,7 +52,7 @@ def test_zips_do_not_contradict_the_claim(mechanism):
     assert not found.refuted
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("mechanism", "zips", "confidence"), [("cloaking", 6000, 0.999), ("integral_bins", 2000, CONFIDENCE)]
 )
@@ -80,7 +80,7 @@ FULL = [
 
 @pytest.mark.parametrize(
     ("mechanism", "y_bounds", "epsilon", "count"),
-    [*SMALL, *(pytest.param(*case, marks=pytest.mark.slow) for case in FULL)],
+    [*SMALL, *(pytest.param(*case, marks=pytest.mark.full) for case in FULL)],
 )
 def test_no_linear_score_of_zips_passes_the_claim(mechanism, y_bounds, epsilon, count):
     pair = neighbours(mechanism, epsilon, y_bounds=y_bounds, points=5 if mechanism == "gp_prior" else 40)

@@ -100,7 +100,7 @@ def test_2d_part_smooths_paths_on_its_own_grid(noise):
     assert scores.shape == (1, 3)
 
 
-@pytest.mark.parametrize("noise", [0.1, pytest.param(0.6, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("noise", [0.1, pytest.param(0.6, marks=pytest.mark.full)])
 def test_golden_1d_figures(noise):
     # docs/targets.md, one target (seed 6 of the published experiment), epsilon < 3 by the published accounting.
     # The search here is finer and C is validated apart, so the path may do better: hence the one-sided band.

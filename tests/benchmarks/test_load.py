@@ -19,7 +19,7 @@ def server():
         yield address, pid
 
 
-@pytest.mark.slow  # starts a server and opens every page of it; one session of it is below
+@pytest.mark.full  # starts a server and opens every page of it; one session of it is below
 def test_small_load_on_a_fresh_server_is_answered_rightly_and_without_errors(capsys):
     phases = load.main(["--sessions", "2", "--moves", "2", "--think", "0"])
     assert [phase.errors for phase in phases] == [[]] * 6

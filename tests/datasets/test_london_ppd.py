@@ -228,6 +228,7 @@ def test_too_many_sales_are_refused(load, monkeypatch):
         load()
 
 
+@pytest.mark.full
 def test_memory_does_not_grow_with_rows_outside_london(write):
     postcodes = write(ONSPD, "lookup.csv")
     elsewhere = sale(postcode="M1 1AA", county="GREATER MANCHESTER") + "\n"

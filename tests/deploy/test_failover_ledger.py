@@ -5,7 +5,11 @@ import re
 import zipfile
 from pathlib import Path
 
+import pytest
+
 from tests.e2e import browser as tool
+
+pytestmark = pytest.mark.full
 
 
 def press(page, label):

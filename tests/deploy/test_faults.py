@@ -14,7 +14,10 @@ import pytest
 from tests.e2e import browser as tool
 from tests.e2e.test_forgetting import command, processes
 
-pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="NO /proc: processes cannot be looked at")
+pytestmark = [
+    pytest.mark.full,
+    pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="NO /proc: processes cannot be looked at"),
+]
 
 
 @pytest.fixture(scope="module")

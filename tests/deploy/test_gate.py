@@ -13,6 +13,8 @@ import pytest
 from tests.e2e import browser as tool
 from tests.waiting import PATIENCE, wait_until
 
+pytestmark = pytest.mark.full
+
 MB = 1024 * 1024
 
 

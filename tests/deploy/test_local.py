@@ -10,6 +10,8 @@ import pytest
 from deploy import local
 from tests.waiting import PATIENCE
 
+pytestmark = pytest.mark.full
+
 
 def alive(pid):
     try:

@@ -20,6 +20,8 @@ from pages._ui.serve import http
 from pages._ui.serve.origin import Doorkeeper
 from tests.e2e import browser as tool
 
+pytestmark = pytest.mark.full
+
 ROOT = Path(__file__).resolve().parents[2]
 # Loaded by python before anything else: whoever looks up or connects to a host outside is noted, and waits for ever.
 NO_ANSWER = """

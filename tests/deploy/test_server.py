@@ -21,6 +21,8 @@ from pages._ui.serve.downloads import Owners
 from pages._ui.serve.readiness import CHECKS, Probe, Readiness
 from pages._ui.visitor import well_formed
 
+pytestmark = pytest.mark.full
+
 ROOT = Path(__file__).resolve().parents[2]
 TOKEN = "t" * 32
 

@@ -15,6 +15,8 @@ import pytest
 from pages._ui.serve import forgetting
 from pages._ui.work import pace
 
+pytestmark = pytest.mark.full
+
 CONFIG = Path(__file__).resolve().parents[2] / ".streamlit/config.toml"
 
 

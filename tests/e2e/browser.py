@@ -46,9 +46,7 @@ ROUND_TRIP = """() => fetch("/_stcore/health").catch(() => null).then(
 @contextlib.contextmanager
 def serve(log: IO[bytes] | None = None, **settings: str) -> Iterator[str]:
     """A fresh dashboard server on a free loopback port, which does not warm unless set so; yields its address."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "STREAMLIT_SERVER_ADDRESS": "127.0.0.1"}
     environment |= {"DPGP_WARM": "0", "DPGP_AHEAD": "0"}  # the machine is for the tests
@@ -58,14 +56,22 @@ def serve(log: IO[bytes] | None = None, **settings: str) -> Iterator[str]:
         environment = {"DPGP_STATE": str(Path(folder) / "state")} | environment | settings
         process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=to, stderr=to)
         try:
-            _wait_for(f"{address}/_stcore/health", process)
+            wait_for(f"{address}/_stcore/health", process)
             yield address
         finally:
             process.terminate()
             process.wait(timeout=PATIENCE)
 
 
-def _wait_for(url: str, process: subprocess.Popen[bytes]) -> None:
+def free_port() -> int:
+    """A port of this machine that nobody listens at."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def wait_for(url: str, process: subprocess.Popen[bytes]) -> None:
+    """Return once a server answers. Raises RuntimeError if it stops instead, or does not."""
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         if process.poll() is not None:

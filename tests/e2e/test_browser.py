@@ -2,10 +2,13 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import Browser
 
 from tests.e2e import browser as tool
 from tests.e2e.actions import QUESTIONS, go_to, move, unfold
+
+pytestmark = pytest.mark.full
 
 
 def curve(page, chart: str = "curves") -> list[float]:

@@ -123,6 +123,18 @@ def test_it_draws_on_a_desk(desk):
     check_drawn(desk)
 
 
+@pytest.mark.parametrize("desk", WITH_PICTURES, indirect=True)
+def test_a_control_moves_and_nothing_breaks(desk):
+    page, before = desk.page, desk.page.locator(".stMain").inner_text()
+    unfold(page)
+    page.locator("[data-testid=stSidebar]").get_by_role("slider").first.press("ArrowRight")
+    tool.settle(page)
+    assert page.locator(".stMain").inner_text() != before
+    assert "=" in page.url.partition("?")[2]  # the address is the state of the page
+    assert page.locator("[data-testid=stException]").count() == 0
+    assert desk.errors == []
+
+
 def test_it_draws_on_a_telephone(phone):
     check_drawn(phone)
 
@@ -137,6 +149,7 @@ def test_question_epsilon_and_picture_are_on_the_first_screen_of_a_telephone(pho
     check_first_screen(phone, largest=22, share=0.4)
 
 
+@pytest.mark.full
 def test_no_word_is_cut_on_a_telephone(phone):
     page, cut = phone.page, []
     if phone.path == "your_data":
@@ -162,6 +175,13 @@ def check_both_schemes(page: Page) -> None:
     page.wait_for_function(f"light => {PAPER} === light", arg=light)
 
 
+def test_no_rule_of_accessibility_is_broken(desk):
+    if desk.path == "your_data":
+        practise(desk.page)
+    assert violations(desk.page) == []
+
+
+@pytest.mark.full
 def test_no_rule_of_accessibility_is_broken_in_either_scheme(desk):
     page = desk.page
     assert page.title().startswith(next(each.title for each in menu.PAGES if each.file == desk.path))
@@ -172,6 +192,7 @@ def test_no_rule_of_accessibility_is_broken_in_either_scheme(desk):
     check_both_schemes(page)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("desk", WITH_PICTURES, indirect=True)
 def test_the_next_stop_after_a_figure_is_its_table(desk):
     page = desk.page
@@ -193,6 +214,7 @@ def test_the_next_stop_after_a_figure_is_its_table(desk):
     assert desk.errors == []
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("desk", WITH_PICTURES, indirect=True)
 def test_the_copied_link_shows_the_same_in_another_browser(desk, chromium):
     page = desk.page

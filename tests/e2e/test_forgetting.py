@@ -12,7 +12,10 @@ import pytest
 from tests.e2e import browser as tool
 from tests.e2e.test_your_data import choose, declare, fill, release, upload
 
-pytestmark = pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="NO /proc: memory cannot be searched here")
+pytestmark = [
+    pytest.mark.full,
+    pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="NO /proc: memory cannot be searched here"),
+]
 
 TEXT, DIGITS, VALUE = b"mark" + b"QZX", b"91739174", 117.91739174
 ROWS = 45_000  # 1.9 MB: above what a form parser holds in memory unless told to

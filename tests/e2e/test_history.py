@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from tests.e2e import browser as tool
 from tests.e2e.actions import go_to, shown
+
+pytestmark = pytest.mark.full
 
 
 def epsilon(page):

@@ -9,6 +9,8 @@ import pytest
 
 from tests.e2e import browser as tool
 
+pytestmark = pytest.mark.full
+
 TYPE = """() => Math.min(...Array.from(document.querySelectorAll(
     ".stMain .js-plotly-plot :is(.xtick, .ytick, .xtitle, .ytitle, .legendtext, .annotation-text, .cbtitle) text," +
     ".stMain .js-plotly-plot :is(text.legendtext, text.xtitle, text.ytitle)"

@@ -14,6 +14,8 @@ from pages._ui.look.palette import NOISE_SCALE
 from tests.e2e import browser as tool
 from tests.e2e.actions import move
 
+pytestmark = pytest.mark.full
+
 CANVAS = ".st-key-hexagons canvas"
 COLOURS = np.array([unlabel_rgb(colour) for colour in sample_colorscale(NOISE_SCALE, 64)])
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
+pytestmark = pytest.mark.full
+
 
 def test_the_answer_is_said_aloud_and_motion_can_be_reduced(visit):
     visit.page.emulate_media(reduced_motion="reduce")

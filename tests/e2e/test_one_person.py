@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from tests.e2e import browser as tool
+
+pytestmark = pytest.mark.full
 
 PIXEL = """([x, y]) => {
     const graph = document.querySelector(".st-key-one_person .js-plotly-plot"), layout = graph._fullLayout;

@@ -6,6 +6,8 @@ import pytest
 
 from tests.e2e import browser as tool
 
+pytestmark = pytest.mark.full
+
 SEEN = """chart => Array.from(document.querySelectorAll(`.st-key-${chart} .scatterlayer > .trace`))
     .map((each, index) => [index, getComputedStyle(each).opacity])
     .filter(([index, opacity]) => opacity > 0).map(([index]) => index)"""

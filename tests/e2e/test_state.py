@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from tests.e2e import browser as tool
 from tests.e2e.actions import shown
+
+pytestmark = pytest.mark.full
 
 
 def test_undo_and_reset_move_the_controls_and_the_address(visit):

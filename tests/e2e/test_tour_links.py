@@ -3,10 +3,14 @@ from __future__ import annotations
 import re
 from urllib.parse import parse_qsl, urlsplit
 
+import pytest
+
 from pages._ui import menu
 from pages._ui.tour import walk
 from tests.e2e import browser as tool
 from tests.e2e.actions import go_to
+
+pytestmark = pytest.mark.full
 
 
 def follow(page, label: str) -> None:

@@ -23,6 +23,8 @@ from datasets import kung
 from tests.e2e import browser as tool
 from tests.waiting import PATIENCE
 
+pytestmark = pytest.mark.full
+
 MARK = "7316042"  # in every private number, and nowhere else
 PRIVATE = "years,secretheight\n" + "\n".join(f"{age},{90 + age}.{MARK}{age}" for age in range(5, 65))
 

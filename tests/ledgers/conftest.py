@@ -22,7 +22,7 @@ def postgres() -> Iterator[str]:
         yield address
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.full)])
 def database(request, tmp_path):
     """A database of each kind, with its tables and nothing in them."""
     if request.param == "sqlite":

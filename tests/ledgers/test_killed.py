@@ -12,6 +12,8 @@ from pages._ui.ledgers.store import Ledgers
 from tests import killing
 from tests.ledgers.test_store import NO_LIMIT, A, counted, spend
 
+pytestmark = pytest.mark.full
+
 MODULES = [store, rows, sqlite, postgres, keys, database_module]
 
 
@@ -26,7 +28,7 @@ def release(ledgers):
     return make
 
 
-@pytest.mark.parametrize("kills", [16, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kills", [16, 200])
 def test_at_any_line_of_the_transaction(ledgers, release, tmp_path, kills, monkeypatch):
     monkeypatch.setattr(rows, "MAX_ENTRIES", 10**6)
     monkeypatch.setattr("dpgp_core.release.ledger_json.MAX_ENTRIES", 10**6)
@@ -46,7 +48,7 @@ def test_at_any_line_of_the_transaction(ledgers, release, tmp_path, kills, monke
     assert killed  # some were killed before the end of the transaction
 
 
-@pytest.mark.parametrize("kills", [4, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kills", [4, 200])
 def test_at_any_moment(ledgers, release, tmp_path, kills, monkeypatch):
     """Also inside the database's own code, which no line of ours marks."""
     monkeypatch.setattr(rows, "MAX_ENTRIES", 10**6)
@@ -80,7 +82,7 @@ def _begin(folder):
     killing.mark(folder)
 
 
-@pytest.mark.parametrize("kills", [16, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kills", [16, 200])
 def test_while_the_state_folder_is_made(tmp_path, kills):
     modules = [state, *MODULES]
     lines = killing.lines(_begin, tmp_path / "whole", modules)

@@ -122,6 +122,7 @@ def test_a_lost_file_ends_the_start_and_a_database_out_of_reach_does_not(monkeyp
 
 
 @pytest.mark.usefixtures("fresh")
+@pytest.mark.full
 def test_several_hosts_share_a_database_and_a_key(monkeypatch, postgres, tmp_path):
     monkeypatch.setenv("DPGP_LEDGER_DSN", postgres)
     monkeypatch.setenv("DPGP_LEDGER_KEY", "cd" * 32)

@@ -13,6 +13,8 @@ import pytest
 from pages._ui import menu
 from tests.pages.reading import ROOT
 
+pytestmark = pytest.mark.full
+
 PAGE = """
 from pages._ui.look import frame, sidebar
 

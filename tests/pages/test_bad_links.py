@@ -8,6 +8,7 @@ from pages._ui.look import address, text
 from tests import fuzz_links
 
 
+@pytest.mark.full
 def test_garbage_in_every_parameter_of_every_page_is_used_or_explained():
     report = fuzz_links.run(count=300, seed=20)
     assert report.faults == []

@@ -45,6 +45,7 @@ def test_unreachable_target_is_said_plainly(open_page):
     assert (needs == "not reachable, even at ε = 100").all()
 
 
+@pytest.mark.full
 def test_epsilon_needed_reaches_the_target(open_page):
     app = open_page("compare", target_cm="9.0", delta="0.01")
     needed = app.dataframe[0].value.set_index("mechanism").loc["Refined cloaking", "ε needed for the target"]
@@ -54,6 +55,7 @@ def test_epsilon_needed_reaches_the_target(open_page):
     assert at.rmse.mean() == pytest.approx(9.0, rel=0.01)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("dataset", ["kung_2d", "london_hexes", "toy_1d"])
 def test_every_dataset_draws(open_page, dataset):
     app = open_page("compare", compare_dataset=dataset)
@@ -61,6 +63,7 @@ def test_every_dataset_draws(open_page, dataset):
     assert {contenders.CONTENDERS[name].title for name in contenders.USUAL} <= set(traces(app))
 
 
+@pytest.mark.full
 def test_errors_fall_with_epsilon(monkeypatch):
     monkeypatch.setattr(contenders, "PICTURE_GAP", 0.1)
     data, contest = load_dataset("kung"), contenders.Contest(Model("kung", "EQ", 25.0, 0.3), 0.01, 10, 6)
@@ -118,6 +121,7 @@ def test_the_front_holds_whom_no_other_beats_at_the_same_protection():
     assert front.front(curves, contest, 5.0) == {"sparse", "integral_bins"}
 
 
+@pytest.mark.full
 def test_whose_inputs_are_protected_too_is_asked_for_and_marked(open_page):
     app = open_page("compare", compare_dataset="toy_1d", inputs_too="true")
     table = app.dataframe[0].value.set_index("mechanism")
@@ -145,6 +149,7 @@ def test_what_is_done_is_said_while_the_others_follow():
     assert words.so_far({"bayes": a_curve(1.0)}, 1.0, scale, "bayes", 2, 9).startswith("**Bayes cloaking (ours)** is")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["bayes", "sparse"])
 def test_a_slow_curve_grows_fold_by_fold_to_the_same(name):
     data, contest = load_dataset("toy_1d"), contenders.Contest(Model("toy_1d", "EQ", 1.0, 0.3), 0.01, 6, 5)

@@ -54,6 +54,7 @@ def test_several_workers_are_processes():
         assert run_on(executor, max, 3, 7) == 7
 
 
+@pytest.mark.full
 @needs_dask
 @pytest.mark.filterwarnings("ignore::Warning:(distributed|dask|tornado).*")
 def test_a_cluster_compares_mechanisms_with_the_same_numbers(cluster, monkeypatch):

@@ -39,7 +39,7 @@ def holds(p: np.ndarray, truth: np.ndarray, slack: float = 0.1) -> None:
     assert truth.mean() == pytest.approx(p.mean(), abs=slack)
 
 
-FULL = pytest.mark.slow
+FULL = pytest.mark.full
 
 
 @pytest.mark.parametrize(

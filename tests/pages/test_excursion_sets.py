@@ -14,6 +14,7 @@ from tests.pages.reading import deck, page_text, traces
 CURVE = View("curve", 0.3, 8.0, 0.05, 3, 0.0, 0.0, 0.3, 0.005, 1)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", ["curve", "plumes", "london"])
 def test_every_kind_of_data_draws_and_states_its_price(open_page, kind):
     app = open_page("excursion_sets", excursion=kind)

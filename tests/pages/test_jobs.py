@@ -256,6 +256,7 @@ def test_nothing_of_a_private_task_stays_in_a_process_or_in_what_was_handed_on(t
     pool.stop()
 
 
+@pytest.mark.full
 def test_a_pool_that_broke_is_a_sentence_and_the_next_one_works(monkeypatch):
     pool = Workers(1)
     jobs = Jobs(room=10**6, workers=pool)

@@ -82,6 +82,7 @@ def test_moving_epsilon_delta_or_draw_touches_neither_C_nor_lambda_nor_M(open_pa
     assert stages == {"stage_matrix": 2, "stage_plan": 4}
 
 
+@pytest.mark.full
 def test_twenty_sessions_on_a_new_setting_make_one_computation(open_page, stages):
     for _ in range(20):
         open_page("kung_curves", lengthscale_years="40")

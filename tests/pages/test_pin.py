@@ -21,6 +21,7 @@ def press(app, key):
     return app.button(key=key).click().run()
 
 
+@pytest.mark.full
 def test_what_is_pinned_stays_while_controls_move_and_the_link_shows_both(open_page):
     app = open_page(PAGE, epsilon="0.5", draw="3")
     alone = traces(app)
@@ -136,6 +137,7 @@ def test_a_pin_that_leaves_something_out_is_not_said_to_be_the_same_otherwise(op
     assert "All else is the same" not in shown
 
 
+@pytest.mark.full
 def test_compare_draws_the_pinned_curves_and_errors_beside_the_present_ones(open_page):
     app = press(open_page("compare", compare_dataset="toy_1d", epsilon="2", bins="6"), "pin_this")
     alone, before = traces(app), app.dataframe[0].value

@@ -85,6 +85,7 @@ def test_by_another_plan_the_noise_is_that_of_the_budget_asked_for(given):
         assert not math.isclose(stage.noise_multiplier, other.noise_multiplier, rel_tol=0.1)
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("slow")
 def test_the_error_by_another_plan_is_hardly_larger(given):
     """At most a tenth, for a step of the slider; the same draws of noise."""
@@ -129,6 +130,7 @@ def test_idle_processes_plan_one_step_away(given, monkeypatch):
     workers.stop()
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("slow")
 def test_a_page_ends_with_what_is_best(given, open_page, monkeypatch):
     plans.best(budget(1.5), given)

@@ -10,6 +10,7 @@ from tests.pages.reading import page_text, traces
 TOY = SparseSetting("toy_1d", 1.0, 0.03, 13, 1.0, 0.01, 1)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("data", ["toy_1d", "growth_2d", "kung", "kung_2d"])
 def test_every_dataset_draws_and_protects_inputs_too(open_page, data):
     app = open_page("sparse_dp_gp", sparse_data=data)
@@ -19,6 +20,7 @@ def test_every_dataset_draws_and_protects_inputs_too(open_page, data):
     assert {"ours: whitened", "the paper's", "Bayes cloaking", "inducing inputs", "true data"} <= set(traces(app))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("view", ["errors", "choice"])
 def test_every_view_draws_two_charts_and_a_table(open_page, view):
     app = open_page("sparse_dp_gp", sparse_view=view)
@@ -43,6 +45,7 @@ def test_without_the_overlay_no_error_is_shown(open_page):
     assert "switch the educational overlay on" in app.info[-1].value
 
 
+@pytest.mark.full
 def test_ours_beats_the_paper_and_comes_near_the_plain_fit_with_budget():
     curves = errors.curves(TOY)
     assert (curves.rmse["ours"][1:] < curves.rmse["paper"][1:]).all()
@@ -76,6 +79,7 @@ def test_held_out_records_are_not_fitted():
     np.testing.assert_array_equal(together, np.sort(load("kung").X[:, 0]))
 
 
+@pytest.mark.full
 def test_shares_of_choices_are_shares():
     found = choosing.choices(TOY)
     for name, shares in found.lengthscales.items():

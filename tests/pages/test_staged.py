@@ -67,6 +67,7 @@ def test_the_error_on_screen_is_that_of_further_releases(result):
     assert result.outcome.mean_rmse == pytest.approx(errors.mean(), rel=4 * 0.12 * np.sqrt(1 / 24 + 1 / 60))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("other", [None, 0.3, 3.0])
 def test_intervals_hold_on_data_from_the_models_that_read_the_numbers(result, plan, other):
     """Each world is of one of the models, drawn by its prior weight; bounds cut a third of the outputs of some.

@@ -52,6 +52,7 @@ def moved(app: AppTest) -> str | None:
     return None
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("page", [page.file for page in menu.PAGES if page.file != "your_data"])
 def test_every_control_that_an_address_can_set_stands_in_the_copied_link(page):
     app = fuzz_links.open_at(page, {})
@@ -68,6 +69,7 @@ def switch_to(app: AppTest, offered: offers.DropDown, value: str) -> AppTest:
     return control.set_value(offered.titles[value]).run()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("page", SWITCHES)
 def test_after_every_switch_the_copied_link_shows_the_same_in_a_fresh_session(page):
     offered = SWITCHES[page]
@@ -101,6 +103,7 @@ def test_undo_takes_back_the_last_change_and_reset_all_of_them(open_page):
     assert app.session_state["epsilon"] == 5
 
 
+@pytest.mark.full
 def test_the_target_follows_the_other_controls_until_it_is_moved(open_page):
     app = open_page("compare")
     usual = link(app)["target_cm"]

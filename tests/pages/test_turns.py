@@ -98,6 +98,7 @@ def test_a_turn_ends_as_its_work_does():
             assert turn.exception() is work.exception()
 
 
+@pytest.mark.full
 def test_a_visitor_with_many_tabs_and_another_with_one_do_not_keep_a_third_waiting(tmp_path):
     """Two visitors ask for a minute of work, one of them twelve times; a third gets his answer all the same."""
     pool = Workers(1, spare=2)

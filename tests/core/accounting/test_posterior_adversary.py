@@ -30,7 +30,7 @@ SIZES = (1, 2, 3, 7, 20)
 BETAS = (0.01, 0.1, 0.5, 0.95)
 SCALES = (0.02, 0.2, 1.0, 5.0, np.inf)
 # random pairs per cell, of 25 cells per class: 10,000, then rounds of improving the worst; by default a tenth
-PER_CELL = [40, pytest.param(400, marks=pytest.mark.slow)]
+PER_CELL = [40, pytest.param(400, marks=pytest.mark.full)]
 ROUNDING = 1e-9
 
 searched = pytest.mark.parametrize("per_cell", PER_CELL)

@@ -47,6 +47,7 @@ def random_settings(size, seed=1):
     return n, r, sigma, kappa, 10 ** rng.uniform(-9, -1, size), 10 ** rng.uniform(0, 2, size).round()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("sensitivity", ["generic", ONE, "exponential_1d_min"])
 @pytest.mark.parametrize(("bound", "eta"), [("proven", 0.0), ("proven", 0.3), ("published", 0.0)])
 def test_minimum_over_orders_is_that_of_a_fine_grid(sensitivity, bound, eta):

@@ -158,6 +158,7 @@ class Claiming:
         return self.mechanism.release(*arguments, **options)
 
 
+@pytest.mark.full
 def test_two_stages_keep_their_claim_and_half_their_noise_does_not(make_dataset):
     data, honest = make_dataset(), RefinedCloaking(**MODEL)
     half = epsilon_of(honest.noise_multiplier / 2, 0.01)  # the budget at which the noise is half as large
@@ -233,6 +234,7 @@ def test_false_alarms_are_as_rare_as_promised():
     assert np.median(found) > 0.6 * truth
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("confidence", [0.5, 0.8, 0.95])
 @pytest.mark.parametrize("size", [40, 400])
 def test_identical_data_sets_are_seldom_told_apart(confidence, size):

@@ -41,6 +41,7 @@ def test_far_tails_stay_finite():
     assert np.isfinite(LATENT.log_density(np.array([-1e3, 1e3]))).all()
 
 
+@pytest.mark.full
 def test_known_latent_parameters_are_recovered():
     f = sample(LATENT, np.random.default_rng(3), 100_000)
     found = fit_latent_mixture(f)
@@ -48,6 +49,7 @@ def test_known_latent_parameters_are_recovered():
     assert found.log_density(f).mean() >= LATENT.log_density(f).mean() - 1e-6
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("seed", range(4))
 def test_the_fit_is_as_likely_as_the_truth(seed):
     rng = np.random.default_rng(seed)

@@ -30,6 +30,7 @@ def test_golden_rows(r, sigma, L, published, auc, powers):
         assert roc.power_at(rate).low <= power <= roc.power_at(rate).high
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("inputs", ["halves", "uniform"])
 @pytest.mark.parametrize(
     ("r", "sigma", "L", "epsilon", "delta"), [(2.0, 0.5, 1, 2.87, 0.1), (1.0, 2.0, 1, 4.07, 0.1), (1, 2, 1, 5.15, 0.05)]
@@ -43,6 +44,7 @@ def test_the_attack_stays_below_what_the_guarantee_allows(r, sigma, L, epsilon, 
         assert roc.power_at(rate, 1 - 1e-6).low <= 1 - budget_tradeoff(np.array(rate), epsilon, delta)
 
 
+@pytest.mark.full
 def test_inputs_as_the_paper_says_leak_more_from_one_path():
     halves, uniform = (
         attack_posterior_sampling(Shadows(r=2.0, sigma=0.5, inputs=inputs), np.random.default_rng(1)).auc()
@@ -125,6 +127,7 @@ def test_covariance_alone_leaks_less_but_leaks(L):
     assert infinite.high < finite.low
 
 
+@pytest.mark.full
 def test_more_paths_leak_more_and_more_ridge_leaks_less():
     def auc(**changes):
         shadows = Shadows(**{"r": 0.5, "sigma": 0.5, "L": 3} | changes)

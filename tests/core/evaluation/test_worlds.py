@@ -35,6 +35,7 @@ def test_the_error_falls_with_the_budget():
     assert errors == sorted(errors, reverse=True)
 
 
+@pytest.mark.full
 def test_two_standard_errors_hold_the_mean_of_many_worlds():
     """Of 25 simulations of 16 worlds each, nearly all are within two standard errors of what they all estimate.
 

@@ -59,7 +59,7 @@ FULL = product([name for name in RELEASED if not name.startswith("bayes")], (0.0
 
 
 @pytest.mark.parametrize(
-    ("name", "epsilon", "count"), [*SMALL, *(pytest.param(*case, marks=pytest.mark.slow) for case in FULL)]
+    ("name", "epsilon", "count"), [*SMALL, *(pytest.param(*case, marks=pytest.mark.full) for case in FULL)]
 )
 def test_no_linear_score_passes_the_claim(name, epsilon, count, make_dataset, fixed_bits):
     mechanism = CATALOGUE[name].build(replace(PARAMETERS, epsilon=epsilon))

@@ -323,6 +323,7 @@ def kung_errors(kung_data, kung_model, request):
     return simulate
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("epsilon", "expected"), [(0.2, 12.4), (0.5, 9.1), (1.0, 7.4), (2.0, 7.0), (5.0, 6.8)])
 def test_kung_refined(kung_errors, epsilon, expected):
     # 07's row "12.4/9.1/7.4/7.0/6.8" is the mean of 200 draws: 5 of its standard errors, false alarm 6e-7,
@@ -337,6 +338,7 @@ def test_kung_refined_limits_of_the_issue(kung_errors):
     assert kung_errors(0.2, within_bounds=True).mean() <= 12.0
 
 
+@pytest.mark.full
 def test_kung_refined_beats_one_stage(kung_errors, kung_data, kung_model):
     # 07's row of one stage: 17.8/11.0/8.5/7.4/6.8; standard errors here are below 0.1 cm
     for epsilon, gain in [(0.2, 4.0), (0.5, 1.8), (1.0, 0.8), (2.0, 0.2)]:

@@ -257,7 +257,7 @@ def _release(folder):
     killing.mark(folder)
 
 
-@pytest.mark.parametrize("kills", [12, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kills", [12, pytest.param(200, marks=pytest.mark.full)])
 def test_killed_at_any_line_a_ledger_never_counts_less_than_was_released(tmp_path, kills):
     """kill -9 at lines of the spending, spread over all of them; then the next release goes on."""
     lines = killing.lines(_release, tmp_path / "whole", [ledger_file])

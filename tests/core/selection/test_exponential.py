@@ -309,6 +309,7 @@ def kung_plans(kung_data):
     return plan
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("seed", [None, 0, 1])
 @pytest.mark.parametrize(("objective", "calibration"), [("trace", "analytic"), ("logdet", "hall")])
 @pytest.mark.parametrize("selection_epsilon", [0.3, 1.0, 5.0])

@@ -159,6 +159,7 @@ def test_threads_give_the_same_design(problem, local):
         assert_same(local, designs(problem, threads))
 
 
+@pytest.mark.full
 @pytest.mark.skipif(
     importlib.util.find_spec("distributed") is None, reason="Dask is optional: pip install dpgp[cluster]"
 )

@@ -81,7 +81,7 @@ def test_intervals_hold_on_data_from_the_models(epsilon):
     check(covered(1, 200, epsilon, 40))
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("epsilon", [0.2, 5.0])
 @pytest.mark.parametrize(
     ("dim", "n", "crowded"),

@@ -77,7 +77,7 @@ def test_it_makes_another_release(files, tmp_path):
     check_another_release(sys.executable, files, tmp_path, PYTHONPATH=str(ROOT))
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_it_runs_in_a_clean_environment(clean_python, files, tmp_path):
     listed = call(clean_python, "-m", "pip", "list", "--disable-pip-version-check", "--format", "freeze", cwd=tmp_path)
     assert {line.split("==")[0] for line in listed.stdout.split()} <= {"dpgp", "numpy", "scipy", "pip", "setuptools"}

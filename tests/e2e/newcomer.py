@@ -1,0 +1,86 @@
+"""The dashboard as a newcomer starts it: `make app`, in a clean clone, and what its terminal says."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.e2e import browser as tool
+from tests.waiting import PATIENCE
+
+# What a terminal may show: where the dashboard is, and, once it is interrupted, that it ends.
+ADDRESS = re.compile(r"\s*(You can now view your Streamlit app in your browser\.|URL: http://localhost:\d+)?\s*")
+END = re.compile(r"\s*(\^C)?\s*(Stopping\.\.\.|Aborted!|make: \*\*\* \[.*app\] .*)\s*")
+
+
+def unknown(terminal: str) -> list[str]:
+    """The lines that no newcomer should see."""
+    return [line for line in terminal.splitlines() if not (ADDRESS.fullmatch(line) or END.fullmatch(line))]
+
+
+def clone(folder: Path) -> Path:
+    """The project's files as they are now, without anything that was made from them; with the environment of now."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=tool.ROOT, capture_output=True
+    )
+    files = listed.stdout.decode().split("\0")[:-1] if listed.returncode == 0 else _sources()
+    for name in filter(lambda name: (tool.ROOT / name).is_file(), files):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(tool.ROOT / name, folder / name)  # with its time, by which make knows what is up to date
+    (folder / ".venv").symlink_to(sys.prefix)
+    return folder
+
+
+def _sources() -> list[str]:
+    paths = (path.relative_to(tool.ROOT) for path in tool.ROOT.rglob("*") if path.is_file())
+    return [str(path) for path in paths if not {".venv", ".git", "__pycache__"} & set(path.parts)]
+
+
+class Dashboard:
+    """One run of `make app`.
+
+    Attributes:
+        address: where it is.
+    """
+
+    def __init__(self, folder: Path, port: int, log: Path) -> None:
+        self.address, self._log = f"http://localhost:{port}", log
+        # The settings of tests are not a newcomer's; but what is released here is forgotten afterwards.
+        ours = {name: value for name, value in os.environ.items() if not name.startswith(("DPGP_", "STREAMLIT_"))}
+        ours.pop("PYTHONPATH", None)
+        with log.open("wb") as stream:
+            self._process = subprocess.Popen(
+                ["make", "app", f"PORT={port}"],
+                cwd=folder,
+                env=ours | {"XDG_STATE_HOME": str(folder.parent / "state")},
+                stdin=subprocess.DEVNULL,
+                stdout=stream,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        tool.wait_for(f"{self.address}/_stcore/health", self._process)
+
+    def stop(self) -> str:
+        """Interrupt it as Ctrl-C does; return what its terminal said from the first line to the last."""
+        if self._process.poll() is None:
+            os.killpg(self._process.pid, signal.SIGINT)
+        self._process.wait(timeout=PATIENCE)
+        return self._log.read_text()
+
+
+@contextmanager
+def started(folder: Path) -> Iterator[Dashboard]:
+    """Run `make app` in a clean clone below a folder."""
+    (folder / "clone").mkdir()
+    dashboard = Dashboard(clone(folder / "clone"), tool.free_port(), folder / "terminal")
+    try:
+        yield dashboard
+    finally:
+        dashboard.stop()
