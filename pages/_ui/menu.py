@@ -32,6 +32,7 @@ class Page:
         question: what it answers, on the start page's card; none for the start page itself.
         drop_downs: of its controls: an address may give a value or its title.
         of_one_session: nothing of it is shared, so nothing is computed before somebody asks.
+        takes_long: some seconds of a processor, where others take one; it shows what it has meanwhile.
     """
 
     file: str
@@ -41,6 +42,7 @@ class Page:
     question: str = ""
     drop_downs: Sequence[DropDown[Any]] = ()
     of_one_session: bool = False
+    takes_long: bool = False
 
     @property
     def path(self) -> str:
@@ -55,6 +57,7 @@ PAGES = (
         icon="home",
         section="Learn",
         drop_downs=(start.FAMILY, compare.DATASET, start.MECHANISM),
+        takes_long=True,
     ),
     Page(
         file="kung_curves",
@@ -95,6 +98,7 @@ PAGES = (
         section="Decide",
         question="Which mechanism costs least, and which ε does a target error need?",
         drop_downs=(compare.DATASET, compare.RELEASE_OF, offers.KERNEL),
+        takes_long=True,
     ),
     Page(
         file="sparse_dp_gp",

@@ -38,6 +38,8 @@ ARGUMENTS = [
 BEGUN = "[data-testid=stMain] [data-testid=stElementContainer]"  # before, "not running" may mean "not yet"
 READY = "[data-testid=stApp][data-test-connection-state=CONNECTED][data-test-script-state=notRunning]"
 BUSY = "[data-testid=stSkeleton], [data-testid=stSpinner], [data-stale=true]"
+# A slider tells the server 200 ms after it was moved, by a timer of the page: a later timer of the page comes after it.
+TOLD = "() => new Promise(told => setTimeout(told, 300))"
 # By the time the server has answered this, it has heard all that the page sent before; then the page draws.
 ROUND_TRIP = """() => fetch("/_stcore/health").catch(() => null).then(
     () => new Promise(drawn => requestAnimationFrame(() => setTimeout(drawn, 50))))"""
@@ -104,13 +106,13 @@ def new_context(browser: Browser, **options: Any) -> BrowserContext:
 def settle(page: Page) -> None:
     """Wait until the script has run, nothing is stale, and charts and maps have been drawn."""
     page.wait_for_selector(BEGUN, state="attached", timeout=1000 * PATIENCE)
-    page.wait_for_timeout(300)  # a slider tells the server after a pause
-    for _ in range(2):  # the script starts a little after the server has heard; the slower the machine, the longer
+    for script in (TOLD, ROUND_TRIP, ROUND_TRIP):  # the script starts a little after the server has heard
         with contextlib.suppress(Error):  # the page is being left
-            page.evaluate(ROUND_TRIP)
+            page.evaluate(script)
     while True:
         page.wait_for_selector(READY, timeout=1000 * PATIENCE)
         page.wait_for_function("selector => !document.querySelector(selector)", arg=BUSY, timeout=1000 * PATIENCE)
-        page.wait_for_timeout(300)
+        with contextlib.suppress(Error):
+            page.evaluate(TOLD)
         if page.locator(READY).count():  # else it is made again, with something better
             return

@@ -45,8 +45,8 @@ def test_epsilon_stays_in_sight_and_type_is_large(page):
         assert (height - picture["y"]) / picture["height"] >= 0.6
     before = bar(page).bounding_box()
     page.locator("[data-testid=stMain]").evaluate("each => each.scrollTo(0, 600)")
-    page.wait_for_timeout(300)
-    assert page.locator(PICTURE).first.bounding_box()["y"] < picture["y"]  # it did scroll
+    moved = "([selector, y]) => document.querySelector(selector).getBoundingClientRect().y < y"
+    page.wait_for_function(moved, arg=[PICTURE, picture["y"]])  # it did scroll
     assert in_sight(page, bar(page).bounding_box())
     assert abs(bar(page).bounding_box()["y"] - before["y"]) < 60
     bar(page).press("ArrowRight")

@@ -21,9 +21,13 @@ COLOURS = np.array([unlabel_rgb(colour) for colour in sample_colorscale(NOISE_SC
 
 
 def pixels(page):
+    """What the map shows once it moves no more: two pictures of it are alike."""
     page.mouse.move(1, 1)
-    page.wait_for_timeout(1500)
-    return np.asarray(Image.open(io.BytesIO(page.locator(CANVAS).first.screenshot())).convert("RGB")).astype(int)
+    before, now = b"", page.locator(CANVAS).first.screenshot()
+    while now != before:
+        page.evaluate(tool.TOLD)
+        before, now = now, page.locator(CANVAS).first.screenshot()
+    return np.asarray(Image.open(io.BytesIO(now)).convert("RGB")).astype(int)
 
 
 def drawn(page):
@@ -115,6 +119,5 @@ def test_a_swipe_over_a_picture_scrolls_the_page(chromium, server, path, picture
         at = [] if up is None else [{"x": 200, "y": box["y"] + 60 - up}]
         browser.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": at})
         page.wait_for_timeout(30)
-    page.wait_for_timeout(500)
-    assert page.locator("[data-testid=stMain]").evaluate("each => each.scrollTop") > 100
+    page.wait_for_function("document.querySelector('[data-testid=stMain]').scrollTop > 100")
     context.close()

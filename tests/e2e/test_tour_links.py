@@ -14,8 +14,10 @@ pytestmark = pytest.mark.full
 
 
 def follow(page, label: str) -> None:
-    page.locator(".st-key-tour_banner").get_by_role("link", name=re.compile(label)).click()
-    page.wait_for_timeout(500)
+    banner = page.locator(".st-key-tour_banner")
+    before = banner.inner_text()
+    banner.get_by_role("link", name=re.compile(label)).click()
+    page.wait_for_function("text => document.querySelector('.st-key-tour_banner')?.innerText !== text", arg=before)
     tool.settle(page)
 
 
@@ -44,7 +46,7 @@ def test_the_tour_leads_through_its_states_whatever_was_moved_on_the_way(visit):
     follow(page, "Back")
     page.get_by_text("step 6 of 7").wait_for()
     page.get_by_role("button", name="Leave the tour").click()
-    page.wait_for_timeout(500)
+    page.locator(".st-key-tour_banner").wait_for(state="hidden")
     tool.settle(page)
     assert "tour" not in page.url
     assert page.get_by_text("Guided tour").count() == 0

@@ -63,8 +63,8 @@ async def visit(page: menu.Page) -> Tab:
 
 
 async def open_pages() -> None:
-    """Open every page that visitors share; one that was postponed once more, later."""
-    rest = deque(menu.shared())
+    """Open every page that visitors share, the quick ones first; one that was postponed once more, later."""
+    rest = deque(sorted(menu.shared(), key=lambda page: page.takes_long))
 
     async def lane() -> None:
         while rest:
