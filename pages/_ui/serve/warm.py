@@ -23,7 +23,7 @@ _PAUSE_SECONDS = 5.0  # for visitors
 
 
 class Tab(SessionClient):
-    """A browser's tab without a screen: it takes what a page sends, and knows when that was all.
+    """A browser's tab without a screen: ``write_forward_msg`` takes what a page sends, and knows when that was all.
 
     Attributes:
         ended: the page has been sent, as far as it goes.
