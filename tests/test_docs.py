@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import dpgp_core
+from dpgp_core.mechanisms import CATALOGUE
 from tests import architecture
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -132,6 +133,15 @@ def test_the_map_names_every_room():
     core = [f"dpgp_core/{room}" for room in architecture.rooms(ROOT / "dpgp_core")]
     shared = [f"pages/_ui/{path.name}/" for path in (ROOT / "pages/_ui").iterdir() if any(path.glob("*.py"))]
     assert [room for room in core + shared if f"`{room}" not in text] == []
+
+
+def test_every_mechanism_stands_beside_its_neighbours():
+    text = (ROOT / "docs/guarantees.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| one record.*\| (outputs|inputs and outputs) \| (.*) \|$", text, re.M)
+    found = {(kind, protects) for protects, kinds in rows for kind in re.findall(r"`([A-Z]\w+)`", kinds)}
+    assert found == {
+        (row.kind.__name__, "inputs and outputs" if row.private_inputs else "outputs") for row in CATALOGUE.values()
+    }
 
 
 def test_every_public_name_is_in_the_list():

@@ -76,11 +76,11 @@ class DPGaussianProcessRegressor(Predicting):
         """Measure: the only method that spends. The strategy is planned for a public grid over the box.
 
         A further fit spends again and warns first, so that a warning turned into an error stops it; predictions then
-        rest on the last fit alone, and ``guarantee_`` covers all of them.
+        rest on the last whole fit alone. ``guarantee_`` covers all fits, those that were interrupted too.
 
         Args:
             X: inputs (n, D), within ``x_box`` where they are public.
-            y: outputs (n,), private.
+            y: outputs (n,), private. Records are finite numbers by definition; anything else is refused.
 
         Raises:
             ValueError: epsilon, delta, y_bounds or x_box is not declared, a parameter is out of range, shapes disagree,
@@ -101,13 +101,14 @@ class DPGaussianProcessRegressor(Predicting):
             protects=mechanism.protects,
         )
         guarantee = marked(mechanism.guarantee, taught=rng is not None)
-        if self.__sklearn_is_fitted__():
+        if hasattr(self, "guarantee_"):  # an earlier fit has measured, or was interrupted while it did
             guarantee = composed(self.guarantee_, guarantee)
             warn(guarantee)
         grid = grid_of(dataset.x_box)
         plan = mechanism.plan_for(dataset, grid)
+        self.guarantee_ = guarantee  # counted before it is drawn: whatever happens from here on may have spent
         release = mechanism.measure(plan, dataset, grid, rng)
-        self.guarantee_, self.n_features_in_ = guarantee, dataset.dim
+        self.n_features_in_ = dataset.dim
         self.statistics_ = release.statistics[0] if release.statistics else None
         self.reading_ = reading_of_release(mechanism, plan, dataset, release)
         vars(self).pop("feature_names_in_", None)

@@ -1,8 +1,9 @@
 """Counts and sums over public cells, where inputs are private too: neighbours replace a record, input and output.
 
 Each class releases exact integer sums over records plus discrete Gaussian noise, which is (1/s)-GDP up to delta 1e-40,
-see ``noise``. A record's integers depend on that record only, and their size is checked in integers. Nothing is refused
-for what a private value is: it is moved into range.
+see ``noise``. A record's integers depend on that record only, and their size is checked in integers. A record is a
+finite number by definition, and no finite number is refused: it is moved into range. Whether a table holds anything
+else is not protected; readers refuse it before anything is drawn.
 """
 
 from __future__ import annotations

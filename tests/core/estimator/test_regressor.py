@@ -1,5 +1,6 @@
 import pickle
 import warnings
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -72,6 +73,48 @@ def test_a_further_fit_composes_and_says_so(make, records):
         model.set_params(epsilon=0.5).fit(*records)
     mu = np.hypot(twice.loss.mu, BayesCloaking(epsilon=0.5, delta=0.01).guarantee.loss.mu)
     assert model.guarantee_.loss.mu == pytest.approx(mu, rel=1e-12)
+
+
+@contextmanager
+def interrupted_at(step, monkeypatch):
+    """Ctrl-C when a fit comes to this step."""
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as broken:
+        broken.setattr(f"dpgp_core.estimator.regressor.{step}", stop)
+        yield
+
+
+@pytest.mark.parametrize(
+    ("step", "spent"),
+    [("grid_of", 0), ("BayesCloaking.plan_for", 0), ("BayesCloaking.measure", 1), ("reading_of_release", 1)],
+)
+def test_a_fit_that_was_interrupted_counts_from_its_draw_on(make, records, monkeypatch, step, spent):
+    model = make()
+    with interrupted_at(step, monkeypatch), pytest.raises(KeyboardInterrupt):
+        model.fit(*records)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        model.fit(*records)
+    assert model.guarantee_.releases == 1 + spent
+    assert len(said) == spent
+    one = BayesCloaking(epsilon=1.0, delta=0.01).guarantee
+    assert model.guarantee_.loss.mu == pytest.approx(one.repeated(1 + spent).loss.mu, rel=1e-12)
+
+
+def test_a_later_fit_that_was_interrupted_counts_and_leaves_what_was_read_before(make, records, monkeypatch):
+    model = make().fit(*records)
+    expected = model.predict(X_TEST)
+    with interrupted_at("reading_of_release", monkeypatch), warnings.catch_warnings():
+        warnings.simplefilter("ignore", SpentAgain)
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(*records)
+    assert model.guarantee_.releases == 2
+    np.testing.assert_array_equal(model.predict(X_TEST), expected)
+    with pytest.warns(SpentAgain, match="3 fits"):
+        model.fit(*records)
 
 
 def test_a_warning_that_is_an_error_stops_the_spending(make, records):

@@ -13,6 +13,7 @@ import dpgp_core.mechanisms
 from dpgp_core.accounting.gaussian import epsilon_of
 from dpgp_core.accounting.losses import GaussianLoss, PureLoss
 from dpgp_core.kernels import EQ, Matern12, Matern52
+from dpgp_core.measurement.cell_statistics import CellStatistics
 from dpgp_core.measurement.integers import GRID
 from dpgp_core.mechanisms import (
     CATALOGUE,
@@ -315,6 +316,26 @@ def test_a_real_release_uses_no_numbered_generator(mechanism, make_dataset, monk
     one, other = (make(data, X_TEST) for _ in range(2))
     assert (one.samples != other.samples).any()
     assert not isinstance(one, TeachingRelease)
+
+
+def stages_of(statistics):
+    """What every stage of a release published: its noisy numbers, stage 0 of cells included."""
+    if not hasattr(statistics, "stages"):  # of one stage, whose numbers are all that it is made of
+        return arrays_in(statistics, set())[:2]
+    counted = [statistics.z] if isinstance(statistics, CellStatistics) and statistics.z.size else []
+    return [*counted, *(stage.z for stage in statistics.stages)]
+
+
+def test_two_real_releases_differ_in_every_stage(mechanism, make_dataset):
+    """Noise comes on a lattice of 2^-20 or finer: two numbers are equal by chance in fewer than one of 10^6 runs."""
+    data = make_dataset()
+    one, other = (mechanism.release(data, X_TEST) for _ in range(2))
+    if not one.statistics:
+        pytest.skip("it publishes no statistics")
+    first, second = stages_of(one.statistics[0]), stages_of(other.statistics[0])
+    assert len(first) == len(second) > 0
+    for number, (z, again) in enumerate(zip(first, second, strict=True)):
+        assert not np.array_equal(z, again), f"stage {number} has the same noise twice"
 
 
 def arrays_in(value, seen):

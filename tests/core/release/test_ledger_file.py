@@ -1,5 +1,6 @@
 import fcntl
 import json
+import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -187,6 +188,20 @@ def test_a_full_disk_leaves_the_old_ledger(tmp_path, monkeypatch):
     with pytest.raises(CannotWrite, match=r"cannot write .*No space left on device"):
         spend_in_file(str(path), EXAMPLE.new_ledger(), ONE)
     assert path.read_bytes() == before
+
+
+def test_a_new_ledger_is_on_the_disk_with_its_name(tmp_path, monkeypatch):
+    forced = []
+    real = os.fsync
+
+    def noted(descriptor):
+        forced.append(os.path.realpath(f"/proc/self/fd/{descriptor}"))
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    begin(tmp_path / "l.json")
+    assert forced[0] == str(tmp_path / "l.json")  # what is in it first, then that it is there
+    assert forced[-1] == str(tmp_path)
 
 
 def test_a_release_waits_for_the_lock_of_another_and_not_for_ever(tmp_path, monkeypatch):
