@@ -1,8 +1,22 @@
-"""Checks of numbers that many modules take: each says what was given and what to give instead."""
+"""Checks of numbers and shapes, and of what somebody declares or a file says was declared.
+
+Each says in a sentence what was given, and what to give instead.
+"""
 
 from __future__ import annotations
 
+import math
+import unicodedata
+from collections.abc import Sequence
+from textwrap import shorten
+
 import numpy as np
+
+MAX_LETTERS = 200
+_SHOWN_LETTERS = 60
+MOST = 1e15  # beyond it neighbouring numbers of a table can no longer be told apart
+_NARROWEST = 1e-30  # squares of it, and of shares of it, are still numbers
+_UNSEEN = {"Cc", "Cs", "Zl", "Zp"}  # control characters, half characters, separators of lines
 
 
 def check_interval(interval: tuple[float, float], name: str) -> None:
@@ -18,3 +32,88 @@ def check_positive(name: str, value: float) -> None:
     """Raise ValueError unless ``value`` is a finite number above zero."""
     if not (np.isfinite(value) and value > 0):
         raise ValueError(f"{name} must be a finite number above 0, got {value}")
+
+
+def shown(value: object) -> str:
+    """A declared value as it was written, cut to a length that fits in a sentence."""
+    if isinstance(value, str):
+        return shorten(repr(value[: _SHOWN_LETTERS + 1]), _SHOWN_LETTERS, placeholder=" ...")
+    if isinstance(value, int) and abs(value) >= MOST:
+        return "a whole number of more than 15 digits"
+    if value is None or isinstance(value, int | float):
+        return repr(value)
+    return "an object" if isinstance(value, dict) else "a list"
+
+
+def visible(value: str) -> bool:
+    """Whether text is one line without control characters or half characters."""
+    return not any(unicodedata.category(letter) in _UNSEEN for letter in value)
+
+
+def text(name: str, value: object, *, empty: bool = False) -> str:
+    """A name, unit or description: one short line of visible text without surrounding spaces."""
+    if not isinstance(value, str):
+        raise ValueError(f"{name} must be text in quotes, got {shown(value)}")
+    if len(value) > MAX_LETTERS:
+        raise ValueError(f"{name} has {len(value)} letters, more than {MAX_LETTERS}, the limit; use a shorter one")
+    if not visible(value):
+        raise ValueError(f"{name} must be one line of visible text, got {shown(value)}; remove control characters")
+    if value != value.strip():
+        raise ValueError(f"{name} must not start or end with a space, got {shown(value)}; remove the space")
+    if not (value or empty):
+        raise ValueError(f"{name} is empty; write what it is")
+    return value
+
+
+def texts(name: str, values: object, *, empty: bool = False) -> tuple[str, ...]:
+    """Several of them."""
+    return tuple(text(f"each entry of {name}", value, empty=empty) for value in entries(name, values))
+
+
+def number(name: str, value: object, low: float = -MOST, high: float = MOST) -> float:
+    """A finite number in low ... high; True and "3" are none."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError(f"{name} must be a number, got {shown(value)}")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"{name} must be a finite number, got {shown(value)}")
+    if not low <= value <= high:
+        raise ValueError(f"{name} must lie in {low:g} ... {high:g}, got {shown(value)}")
+    return float(value)
+
+
+def whole(name: str, value: object, low: int, high: int) -> int:
+    """A whole number in low ... high."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ValueError(f"{name} must be a whole number, got {shown(value)}")
+    if not low <= value <= high:
+        raise ValueError(f"{name} must lie in {low} ... {high}, got {shown(value)}")
+    return value
+
+
+def interval(name: str, value: object) -> tuple[float, float]:
+    """A pair (low, high) with low < high, far enough apart to divide by their distance."""
+    pair = entries(name, value)
+    if len(pair) != 2:
+        raise ValueError(f"{name} must be two numbers [low, high], got {len(pair)} entries")
+    low, high = (number(name, end) for end in pair)
+    if low >= high:
+        raise ValueError(f"{name} must be [low, high] with low < high, got [{low:g}, {high:g}]; swap or widen them")
+    if high - low < max(1e-9 * max(abs(low), abs(high)), _NARROWEST):
+        raise ValueError(f"{name} is too narrow for its size to compute with, got [{low!r}, {high!r}]; widen it")
+    return low, high
+
+
+def entries(name: str, value: object, length: int | None = None) -> Sequence[object]:
+    """A list, of ``length`` entries if given."""
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise ValueError(f"{name} must be a list in square brackets, got {shown(value)}")
+    if length is not None and len(value) != length:
+        raise ValueError(f"{name} must have {length} entries, one per input of x, got {len(value)}")
+    return value
+
+
+def one_of(name: str, value: object, allowed: Sequence[str]) -> str:
+    """One of the allowed words."""
+    if not isinstance(value, str) or value not in allowed:
+        raise ValueError(f"{name} must be one of {', '.join(allowed)}; got {shown(value)}")
+    return value

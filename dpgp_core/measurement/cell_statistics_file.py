@@ -12,6 +12,7 @@ from .cell_statistics import NODES, CellStage, CellStatistics, KnownCounts
 from .cells import CellCounts, CellResiduals
 from .described_arrays import AGAIN, FILE, SCHEMA, Array, Shapes, check_schema, number, pack, pair, unpack, whole
 from .integers import GRID
+from .plausible import check_read, reading
 
 KIND = "counts and residual sums over public cells"
 KNOWN = {"known": "inputs are public"}
@@ -58,10 +59,10 @@ def cell_statistics_from_files(card: Mapping[str, Any], npz: bytes) -> CellStati
     check_schema(card)
     if card.get("kind") != KIND:
         raise ValueError(f"the statistics must be of kind {KIND!r}; {AGAIN}")
-    try:
-        return _read(card, npz)
-    except (KeyError, TypeError, IndexError, AttributeError, OverflowError):
-        raise ValueError(f"the description of the statistics is incomplete or of another shape; {AGAIN}") from None
+    with reading():
+        found = _read(card, npz)
+        check_read(found)
+    return found
 
 
 def _read(card: Mapping[str, Any], npz: bytes) -> CellStatistics:

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..checks import shown
+
 SCHEMA = 1
 FILE = "statistics.npz"
 MAX_BYTES = 1 << 31  # of all arrays together
@@ -51,7 +53,11 @@ def unpack(card: Mapping[str, Any], npz: bytes, shapes: Shapes) -> dict[str, Arr
         raise ValueError(f"the statistics must hold between 1 number and {MAX_BYTES} bytes; {AGAIN}")
     arrays = _unzip(npz, shapes)
     described = {key: value for key, value in card.items() if key != "sha256"}
-    if _digest(described, arrays) != card["sha256"]:
+    try:
+        matches = _digest(described, arrays) == card["sha256"]
+    except (ValueError, RecursionError):  # a number beyond all floats, or lists in lists without end
+        raise ValueError(f"the description of the statistics cannot be written as JSON; {AGAIN}") from None
+    if not matches:
         raise ValueError(
             f"the statistics do not match their sha256: one file was changed or belongs elsewhere; {AGAIN}"
         )
@@ -62,7 +68,7 @@ def check_schema(card: Mapping[str, Any]) -> None:
     """Raise ValueError unless this version can read the description."""
     if card.get("schema") != SCHEMA:
         raise ValueError(
-            f"the statistics have schema {card.get('schema')!r}, and this version reads {SCHEMA}; "
+            f"the statistics have schema {shown(card.get('schema'))}, and this version reads {SCHEMA}; "
             "use the version of dpgp that release.json names"
         )
 

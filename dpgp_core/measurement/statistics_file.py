@@ -10,6 +10,7 @@ import numpy as np
 from .described_arrays import AGAIN, FILE, SCHEMA, Array, Shapes, check_schema, number, pack, pair, unpack, whole
 from .integers import GRID
 from .measurement import LaplaceMeasurement, Measurement
+from .plausible import check_read, reading
 from .statistics import Stage, Statistics
 
 
@@ -44,10 +45,10 @@ def statistics_from_files(card: Mapping[str, Any], npz: bytes) -> Statistics:
         ValueError: another schema, a damaged or edited file, or values that no release can have.
     """
     check_schema(card)
-    try:
-        return _read(card, npz)
-    except (KeyError, TypeError, IndexError, AttributeError, OverflowError):
-        raise ValueError(f"the description of the statistics is incomplete or of another shape; {AGAIN}") from None
+    with reading():
+        found = _read(card, npz)
+        check_read(found)
+    return found
 
 
 def _read(card: Mapping[str, Any], npz: bytes) -> Statistics:

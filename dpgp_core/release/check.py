@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from .. import checks
 from .plan import decimals, without_outputs
 from .publishing import values_in_unit
 from .specification_json import spec_from_object
@@ -15,6 +16,7 @@ from .statistic import digest, remapped
 from .strict_json import read_object
 
 _MOST_BYTES = 1 << 31
+_FINEST, _COARSEST = 1e-40, 1e15  # steps of values within the narrowest and the widest bounds
 
 
 def check_folder(folder: Path) -> str:
@@ -27,7 +29,8 @@ def check_folder(folder: Path) -> str:
     """
     card = read_object(_content(folder, "release.json"), "release.json")
     try:
-        listed, about, step = dict(card["sha256"]), card["statistics"], float(card["values"]["step"])
+        listed, about = dict(card["sha256"]), dict(card["statistics"])
+        step = checks.number("the step of the values", card["values"]["step"], _FINEST, _COARSEST)
         spec = spec_from_object(card["config"])
     except (KeyError, TypeError):
         raise ValueError("release.json is not of a release with statistics; fetch the zip again") from None

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from .. import checks
 from ..accounting.guarantee import Budget, Guarantee, Protects
 from ..accounting.ledger import Ledger
 from ..accounting.losses import ApproximateLoss, GaussianLoss, PrivacyLoss, PureLoss
-from . import number_checks
 from .strict_json import check_keys, read_object, write_object
 
 SCHEMA = 1
@@ -62,7 +62,7 @@ def ledger_from_object(found: object) -> Ledger:
     inputs_public = keys.get("inputs_public", False)
     if not isinstance(inputs_public, bool):
         raise ValueError("the ledger must have inputs_public true or false")
-    listed = number_checks.entries("the ledger's entries", keys["entries"])
+    listed = checks.entries("the ledger's entries", keys["entries"])
     if len(listed) > MAX_ENTRIES:
         raise ValueError(f"the ledger has {len(listed)} entries, more than {MAX_ENTRIES}, the limit")
     return Ledger(
@@ -114,14 +114,14 @@ def guarantee_from_object(found: object) -> Guarantee:
     return Guarantee(
         budget=budget,
         loss=loss,
-        protects=_PROTECTS[number_checks.one_of("protects", keys["protects"], list(_PROTECTS))],
+        protects=_PROTECTS[checks.one_of("protects", keys["protects"], list(_PROTECTS))],
         neighbours=_sentence("neighbours", keys["neighbours"]),
         unit=_sentence("unit", keys["unit"]),
         theorem=_sentence("theorem", keys["theorem"]),
         assumptions=_sentences("assumptions", keys["assumptions"]),
         not_covered=_sentences("not_covered", keys["not_covered"]),
         established=keys["established"],
-        releases=number_checks.whole("releases", keys["releases"], 1, 10**9),
+        releases=checks.whole("releases", keys["releases"], 1, 10**9),
     )
 
 
@@ -142,38 +142,38 @@ def _loss_to_object(guarantee: Guarantee) -> dict[str, Any]:
 def _loss_from_object(found: object) -> PrivacyLoss:
     what = "a loss"
     kind = found.get("kind") if isinstance(found, dict) else None
-    number_checks.one_of("the kind of a loss", kind, ("gaussian", "pure", "approximate"))
+    checks.one_of("the kind of a loss", kind, ("gaussian", "pure", "approximate"))
     if kind == "gaussian":
         keys = _object(found, what, required=("kind", "mu"))
-        return GaussianLoss(number_checks.number("mu", keys["mu"], 1e-12, _MOST))
+        return GaussianLoss(checks.number("mu", keys["mu"], 1e-12, _MOST))
     if kind == "pure":
         keys = _object(found, what, required=("kind", "epsilon", "rho", "times"))
-        rho = None if keys["rho"] is None else number_checks.number("rho", keys["rho"], 1e-12, _MOST)
-        times = number_checks.whole("times", keys["times"], 1, 10**9)
-        return PureLoss(number_checks.number("epsilon", keys["epsilon"], 1e-12, _MOST), rho, times)
+        rho = None if keys["rho"] is None else checks.number("rho", keys["rho"], 1e-12, _MOST)
+        times = checks.whole("times", keys["times"], 1, 10**9)
+        return PureLoss(checks.number("epsilon", keys["epsilon"], 1e-12, _MOST), rho, times)
     keys = _object(found, what, required=("kind", "epsilon", "delta", "times"))
     budget = _budget({"epsilon": keys["epsilon"], "delta": keys["delta"]}, what)
-    return ApproximateLoss(budget.epsilon, budget.delta, number_checks.whole("times", keys["times"], 1, 10**9))
+    return ApproximateLoss(budget.epsilon, budget.delta, checks.whole("times", keys["times"], 1, 10**9))
 
 
 def _budget(found: object, what: str) -> Budget:
     keys = _object(found, what, required=("epsilon", "delta"))
-    epsilon = number_checks.number(f"epsilon of {what}", keys["epsilon"], 1e-4, _MOST)
-    return Budget(epsilon=epsilon, delta=number_checks.number(f"delta of {what}", keys["delta"], 0, 0.999))
+    epsilon = checks.number(f"epsilon of {what}", keys["epsilon"], 1e-4, _MOST)
+    return Budget(epsilon=epsilon, delta=checks.number(f"delta of {what}", keys["delta"], 0, 0.999))
 
 
 def _object(found: object, what: str, *, required: tuple[str, ...], optional: tuple[str, ...] = ()) -> dict[str, Any]:
     if not isinstance(found, dict):
-        raise ValueError(f"{what} must be a JSON object, got {number_checks.shown(found)}")
+        raise ValueError(f"{what} must be a JSON object, got {checks.shown(found)}")
     check_keys(found, what, required=required, optional=optional)
     return found
 
 
 def _sentence(name: str, value: object) -> str:
-    if not isinstance(value, str) or len(value) > _LETTERS or not number_checks.visible(value):
-        raise ValueError(f"{name} must be a line of at most {_LETTERS} letters, got {number_checks.shown(value)}")
+    if not isinstance(value, str) or len(value) > _LETTERS or not checks.visible(value):
+        raise ValueError(f"{name} must be a line of at most {_LETTERS} letters, got {checks.shown(value)}")
     return value
 
 
 def _sentences(name: str, values: object) -> tuple[str, ...]:
-    return tuple(_sentence(f"each entry of {name}", value) for value in number_checks.entries(name, values))
+    return tuple(_sentence(f"each entry of {name}", value) for value in checks.entries(name, values))

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
+from .. import checks
 from ..accounting.gaussian import check_budget
 from ..accounting.guarantee import Budget, Guarantee
 from ..accounting.ledger import Ledger
 from ..accounting.rounding import rounded_up
 from ..mechanisms.base import Mechanism
 from ..mechanisms.entry import KERNEL_NAMES, Entry
-from . import number_checks
 from .choices import CHOICES, DECLARED, build
 from .declared.table import DeclaredTable
 
@@ -102,8 +102,8 @@ class ReleaseSpec(DeclaredTable):
         return Ledger(limit=self.limit)
 
     def _check_model(self) -> None:
-        number_checks.one_of("mechanism", self.mechanism, list(CHOICES))
-        number_checks.one_of("kernel", self.kernel, list(KERNEL_NAMES))
+        checks.one_of("mechanism", self.mechanism, list(CHOICES))
+        checks.one_of("kernel", self.kernel, list(KERNEL_NAMES))
         if len(self.x) > self.choice.max_inputs:
             raise ValueError(
                 f"mechanism {self.mechanism!r} takes at most {self.choice.max_inputs} input columns, "
@@ -112,44 +112,42 @@ class ReleaseSpec(DeclaredTable):
         if self.kernel not in self.choice.kernels:
             allowed = " or ".join(self.choice.kernels)
             raise ValueError(f"mechanism {self.mechanism!r} needs kernel {allowed}, got {self.kernel!r}")
-        scales = number_checks.entries("lengthscale", self.lengthscale, len(self.x))
+        scales = checks.entries("lengthscale", self.lengthscale, len(self.x))
         unit_lengths = self.in_units([1.0] * len(self.x))
         widths = [(high - low) / unit for (low, high), unit in zip(self.x_box, unit_lengths, strict=True)]
         lengthscale = tuple(
-            number_checks.number("each entry of lengthscale", value, 1e-3 * width, 1e3 * width)
+            checks.number("each entry of lengthscale", value, 1e-3 * width, 1e3 * width)
             for value, width in zip(scales, widths, strict=True)
         )
         self._set("lengthscale", lengthscale)
-        self._set("noise_variance", number_checks.number("noise_variance", self.noise_variance, 1e-4, 1e4))
+        self._set("noise_variance", checks.number("noise_variance", self.noise_variance, 1e-4, 1e4))
         if self.y_scale is not None:
             self._set(
                 "y_scale",
-                number_checks.number("y_scale", self.y_scale, 1e-4 * self.output_range, 1e4 * self.output_range),
+                checks.number("y_scale", self.y_scale, 1e-4 * self.output_range, 1e4 * self.output_range),
             )
         if self.tolerance is not None:
             finest, widest = (1.000001, 1e6) if self.log else (1e-6 * self.output_range, 10 * self.output_range)
-            self._set("tolerance", number_checks.number("tolerance", self.tolerance, finest, widest))
+            self._set("tolerance", checks.number("tolerance", self.tolerance, finest, widest))
 
     def _check_cells(self) -> None:
         if not self.choice.uses_cells:
             if self.cells is not None:
                 raise ValueError(f"mechanism {self.mechanism!r} does not use cells; leave it out")
             return
-        cells = number_checks.whole("cells", DEFAULT_CELLS if self.cells is None else self.cells, 1, MAX_CELLS)
+        cells = checks.whole("cells", DEFAULT_CELLS if self.cells is None else self.cells, 1, MAX_CELLS)
         if cells ** len(self.x) > MAX_CELLS:
             raise ValueError(f"cells = {cells} along each of {len(self.x)} inputs makes more than {MAX_CELLS} in all")
         self._set("cells", cells)
 
     def _check_budget(self) -> None:
-        self._set("epsilon", number_checks.number("epsilon", self.epsilon, 1e-3, 100))
-        self._set("total_epsilon", number_checks.number("total_epsilon", self.total_epsilon, 1e-3, 1000))
-        self._set("delta", number_checks.number("delta", self.delta, 0, 0.1))
+        self._set("epsilon", checks.number("epsilon", self.epsilon, 1e-3, 100))
+        self._set("total_epsilon", checks.number("total_epsilon", self.total_epsilon, 1e-3, 1000))
+        self._set("delta", checks.number("delta", self.delta, 0, 0.1))
         if self.choice.pure != (self.delta == 0):
             needed = "must be 0" if self.choice.pure else "must be above 0"
             raise ValueError(f"delta {needed} for mechanism {self.mechanism!r}, got {self.delta:g}")
-        total_delta = number_checks.number(
-            "total_delta", self.delta if self.total_delta is None else self.total_delta, 0, 0.1
-        )
+        total_delta = checks.number("total_delta", self.delta if self.total_delta is None else self.total_delta, 0, 0.1)
         if total_delta == 0:
             raise ValueError("total_delta must be above 0, because releases of all kinds are added up at it; try 1e-6")
         check_budget(self.epsilon, self.delta or total_delta)

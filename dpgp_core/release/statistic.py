@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import checks
 from ..arrays import FloatArray
 from ..data import Dataset
 from ..measurement.cell_statistics import CellStatistics
@@ -73,14 +74,22 @@ def remapped(
         ValueError: a file is missing or damaged.
     """
     if isinstance(mechanism, SparseVariational):
-        found = _arrays(files, FILE, ("A", "B"))
-        noise = NoiseScales(**about["noise"])
+        found, noise = _arrays(files, FILE, ("A", "B")), _noise(about)
         released = NoisyStatistics(A=found["A"], B=found["B"], noise=noise)
         return mechanism.fit_statistics(released, public).predict(X_test)[0]
     if isinstance(mechanism, PlannedForBudget):
         return mechanism.reread(statistics_of_files(about, files.get(FILE, b"")), X_test)
     found = _arrays(files, MAP, ("offset", "map", "z"))
+    if found["map"].shape != (*found["offset"].shape, *found["z"].shape):
+        raise ValueError(f"{MAP} {_DAMAGED}")
     return np.asarray(found["offset"] + found["map"] @ found["z"])
+
+
+def _noise(about: Mapping[str, Any]) -> NoiseScales:
+    given = about.get("noise")
+    if not isinstance(given, Mapping) or given.keys() != {"sa", "sb"}:
+        raise ValueError(f"the description of the noise {_DAMAGED}")
+    return NoiseScales(**{name: checks.number(f"the noise {name}", scale, 0) for name, scale in given.items()})
 
 
 def digest(content: bytes) -> str:

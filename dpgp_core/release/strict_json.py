@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from .number_checks import shown
+from ..checks import shown
 
 MAX_BYTES = 5_000_000
 _LONGEST_WHOLE = 18  # digits; a longer whole number is read as a float, which may be inf

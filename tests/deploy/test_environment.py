@@ -12,6 +12,8 @@ import pytest
 
 from pages._ui import environment
 from pages._ui.environment import problems
+from tests.e2e import browser as tool
+from tests.waiting import wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -69,7 +71,7 @@ def test_what_can_be_used_is_said_nothing_about():
 
 def refused(**settings):
     """What a server says that must not start."""
-    started = subprocess.run(
+    started = subprocess.run(  # as `make app` runs it
         [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", "0"],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": str(ROOT), "STREAMLIT_SERVER_ADDRESS": "127.0.0.1", **settings},
@@ -79,6 +81,7 @@ def refused(**settings):
         check=False,
     )
     assert started.returncode != 0
+    assert started.stdout == ""  # no address of a server that there is not
     return started
 
 
@@ -97,3 +100,12 @@ def test_a_server_with_wrong_settings_says_all_of_them_and_does_not_start():
     for name in wrong:
         assert f"\n{name} must be " in f"\n{started.stderr}"
     assert "Traceback" not in started.stderr
+
+
+def test_a_server_takes_an_empty_folder_as_mkdir_makes_it_and_says_one_line(tmp_path):
+    tmp_path.chmod(0o755)
+    log = tmp_path.parent / "log"
+    with log.open("wb") as stream, tool.serve(stream, DPGP_STATE=str(tmp_path)) as address:
+        wait_until(lambda: address in log.read_text(), "the line with the address")
+    assert log.read_text().splitlines()[0] == f"Dashboard URL: {address}"
+    assert (tmp_path / "key").is_file()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
+import urllib.error
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -94,6 +95,14 @@ def test_a_foreign_page_is_refused_and_holds_up_nobody(deaf):
         assert answer.status == 200
     assert handshake(address, address) == 101
     assert not noted.exists()  # no name was looked up, nobody outside was connected to
+
+
+@pytest.mark.parametrize("door", ["metrics", "agent/openapi.json", "agent/mcp", "script-health-check", "%6detrics"])
+def test_without_nginx_streamlits_private_doors_are_closed(deaf, door):
+    with pytest.raises(urllib.error.HTTPError, match="404") as refusal:
+        urllib.request.urlopen(f"{deaf[0]}/_stcore/{door}", timeout=10)
+    with refusal.value as answer:
+        assert answer.read() == b"Not found"  # ours: streamlit was not asked
 
 
 def test_a_hundred_foreign_handshakes_hold_up_no_visitor(deaf):

@@ -25,6 +25,20 @@ pytestmark = pytest.mark.full
 
 ROOT = Path(__file__).resolve().parents[2]
 TOKEN = "t" * 32
+OPEN = ["/_stcore/health", "/_stcore/host-config"]
+CLOSED = [
+    "/_stcore/metrics",
+    "/_stcore/script-health-check",
+    "/_stcore/agent/interact",
+    "/_stcore/agent/openapi.json",
+    "/_stcore/agent/mcp",
+    "/_stcore/",
+    "/_stcore/new-in-another-version",
+    "/under/a/prefix/_stcore/metrics",
+    "//_stcore/metrics",
+    "/_stcore/metrics/",
+    "/_stcore/health/_stcore/metrics",
+]
 
 
 @pytest.fixture
@@ -39,7 +53,7 @@ def app():
         await websocket.accept()
         await websocket.close()
 
-    parts = ["/static/x.js", "/_stcore/health", "/media/x", "/component/x", "/favicon.png"]
+    parts = ["/static/x.js", *OPEN, *CLOSED, "/media/x", "/component/x", "/favicon.png"]
     routes = [Route(path, page) for path in ("/", "/kung_curves", "/missing")] + [Route(path, part) for path in parts]
     routes += [*http.ROUTES, WebSocketRoute("/_stcore/stream", stream)]
     return http.Reception(Starlette(routes=routes))
@@ -139,6 +153,17 @@ def test_streamlit_notes_whose_page_offers_a_download(monkeypatch):
     assert owners.may_have(storage.get_url(icon), None)
     storage.delete_file(made)
     assert owners.may_have(f"/media/{made}.zip", None)  # which answers that there is no such file
+
+
+@pytest.mark.parametrize("path", CLOSED)
+def test_what_visitors_have_no_business_with_is_closed_without_nginx_too(app, path):
+    assert ask(app, path)[0] == ask(app, path, method="POST")[0] == ask(app, path, kind="websocket")[0] == 404
+    assert b"part" not in ask(app, path)[2]
+
+
+@pytest.mark.parametrize("path", OPEN)
+def test_what_pages_ask_of_streamlit_is_there(app, path):
+    assert ask(app, path)[0] == 200
 
 
 def test_nobody_shows_a_page_inside_another(app):

@@ -16,13 +16,14 @@ from tests.e2e import browser as tool
 from tests.waiting import PATIENCE
 
 # What a terminal may show: where the dashboard is, and, once it is interrupted, that it ends.
-ADDRESS = re.compile(r"\s*(You can now view your Streamlit app in your browser\.|URL: http://localhost:\d+)?\s*")
+ADDRESS = re.compile(r"Dashboard URL: http://localhost:\d+")
 END = re.compile(r"\s*(\^C)?\s*(Stopping\.\.\.|Aborted!|make: \*\*\* \[.*app\] .*)\s*")
 
 
 def unknown(terminal: str) -> list[str]:
     """The lines that no newcomer should see."""
-    return [line for line in terminal.splitlines() if not (ADDRESS.fullmatch(line) or END.fullmatch(line))]
+    lines = filter(str.strip, terminal.splitlines())
+    return [line for line in lines if not (ADDRESS.fullmatch(line) or END.fullmatch(line))]
 
 
 def clone(folder: Path) -> Path:

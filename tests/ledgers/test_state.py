@@ -1,5 +1,7 @@
 import os
 import stat
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -56,10 +58,49 @@ def test_a_folder_of_anything_else_is_left_alone(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 
 
-def test_a_folder_that_is_open_to_others_is_refused(folder):
+@pytest.mark.parametrize("mode", [0o700, 0o755, 0o775, 0o777])
+def test_an_empty_folder_as_mkdir_makes_it_is_taken_and_closed_to_others(tmp_path, mode):
+    tmp_path.chmod(mode)
+    assert use(tmp_path)[0] == use(tmp_path)[0]
+    assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o700
+
+
+def test_a_folder_with_files_that_is_open_to_others_is_refused_and_left_as_it_is(folder):
     use(folder)
     folder.chmod(0o750)
-    with pytest.raises(StateLost, match="is open to others, and it holds a key"):
+    with pytest.raises(StateLost, match=r"is open to other users, .* close it to them \(chmod 700 '.*state'\)"):
+        use(folder)
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o750
+
+
+def test_an_empty_folder_that_is_meant_for_everybody_stays_theirs(tmp_path):
+    tmp_path.chmod(0o1777)
+    with pytest.raises(StateLost, match="is open to other users"):
+        use(tmp_path)
+    assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o1777
+    assert not any(tmp_path.iterdir())
+
+
+def test_what_others_put_there_before_it_was_closed_is_not_taken(tmp_path, monkeypatch):
+    tmp_path.chmod(0o777)
+    close = Path.chmod
+
+    def planted(path, mode):  # in the moment between the look and the closing
+        (path / "key").write_text("ab" * 32)
+        close(path, mode)
+
+    monkeypatch.setattr(Path, "chmod", planted)
+    monkeypatch.setattr(Path, "lstat", lambda path: SimpleNamespace(st_uid=os.geteuid() + 1))
+    for _ in range(2):  # nor at the next start
+        with pytest.raises(StateLost, match="could read or replace"):
+            use(tmp_path)
+    assert (tmp_path / "key").read_text() == "ab" * 32
+
+
+def test_a_folder_of_another_user_is_refused(folder, monkeypatch):
+    use(folder)
+    monkeypatch.setattr("os.geteuid", lambda: folder.stat().st_uid + 1)
+    with pytest.raises(StateLost, match="belongs to another user; set DPGP_STATE to a folder of the user that this"):
         use(folder)
 
 

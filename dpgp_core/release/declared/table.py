@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ... import checks
 from ...arrays import FloatArray
-from .. import number_checks
 from .coordinates import Coordinates
 from .output_scale import OutputScale
 
@@ -91,33 +91,33 @@ class DeclaredTable:
         object.__setattr__(self, name, value)
 
     def _check_columns(self) -> None:
-        self._set("x", number_checks.texts("x", self.x))
+        self._set("x", checks.texts("x", self.x))
         if not 1 <= len(self.x) <= MAX_INPUTS:
             raise ValueError(f"x must name 1 ... {MAX_INPUTS} input columns, got {len(self.x)}")
-        number_checks.text("y", self.y)
+        checks.text("y", self.y)
         if len({*self.x, self.y}) <= len(self.x):
             raise ValueError("x and y must name different columns; name each column once")
         reserved = [name for name in self.x if name in RESERVED]
         if reserved:
             raise ValueError(f"x names {reserved[0]!r}, a column of the released table; rename it in your file")
-        self._set("x_units", number_checks.texts("x_units", self.x_units, empty=True))
-        number_checks.entries("x_units", self.x_units, len(self.x))
-        boxes = number_checks.entries("x_box", self.x_box, len(self.x))
-        self._set("x_box", tuple(number_checks.interval("each entry of x_box", pair) for pair in boxes))
+        self._set("x_units", checks.texts("x_units", self.x_units, empty=True))
+        checks.entries("x_units", self.x_units, len(self.x))
+        boxes = checks.entries("x_box", self.x_box, len(self.x))
+        self._set("x_box", tuple(checks.interval("each entry of x_box", pair) for pair in boxes))
 
     def _check_output(self) -> None:
-        number_checks.text("y_unit", self.y_unit, empty=True)
-        self._set("y_bounds", number_checks.interval("y_bounds", self.y_bounds))
-        number_checks.text("unit", self.unit)
+        checks.text("y_unit", self.y_unit, empty=True)
+        self._set("y_bounds", checks.interval("y_bounds", self.y_bounds))
+        checks.text("unit", self.unit)
         if not isinstance(self.log, bool):
-            raise ValueError(f"log must be true or false, got {number_checks.shown(self.log)}")
+            raise ValueError(f"log must be true or false, got {checks.shown(self.log)}")
         self._set("output_scale", OutputScale(bounds=self.y_bounds, unit=self.y_unit, log=self.log))
 
     def _check_coordinates(self) -> None:
         self._set("degrees", None)
         if self.coordinates is None:
             return
-        self._set("coordinates", number_checks.texts("coordinates", self.coordinates))
+        self._set("coordinates", checks.texts("coordinates", self.coordinates))
         if len(self.coordinates) != 2 or len(set(self.coordinates) & set(self.x)) != 2:
             raise ValueError("coordinates must be two different names of x: [longitude, latitude]")
         (longitude, latitude), box = self.coordinates, dict(zip(self.x, self.x_box, strict=True))
@@ -125,8 +125,8 @@ class DeclaredTable:
         self._set("degrees", found)
 
     def _check_grid(self) -> None:
-        counts = number_checks.entries("grid", self.grid, len(self.x))
-        self._set("grid", tuple(number_checks.whole("each entry of grid", count, 2, MAX_GRID) for count in counts))
+        counts = checks.entries("grid", self.grid, len(self.x))
+        self._set("grid", tuple(checks.whole("each entry of grid", count, 2, MAX_GRID) for count in counts))
         points = math.prod(self.grid)
         if points > MAX_GRID:
             raise ValueError(f"grid has {points} points in all, more than {MAX_GRID}, the limit; use fewer per input")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+import numpy as np
+
 from dpgp_core.data import Dataset
 from dpgp_core.mechanisms.bayes_release import BayesPlan
 from pages._ui.explore import posterior, statistic
@@ -12,6 +14,11 @@ from pages._ui.explore.posterior import Filtered, Lengthscales
 from pages._ui.explore.statistic import Explored, Teaching
 from pages._ui.session import EXPLORED, EXPLORED_REFIT, Taken
 from pages._ui.work import cached
+
+_BEYOND = (
+    "the released numbers are so far from what the models of this page expect that nothing can be computed from them; "
+    "fetch the files again from whoever released them, or refit them with the library"
+)
 
 
 class Refit(NamedTuple):
@@ -69,7 +76,14 @@ def refit_over_box(found: Explored, refit: Refit, _taught: Teaching | None = Non
 
 def _own(files: Mapping[str, bytes], refit: Refit) -> tuple[Explored, Filtered]:
     found = statistic.opened(files)
-    return found, refit_over_box(found, refit)
+    try:
+        with np.errstate(all="ignore"):
+            read = refit_over_box(found, refit)
+    except (ArithmeticError, ValueError):  # scipy's are among them
+        raise ValueError(_BEYOND) from None
+    if not read.is_finite:
+        raise ValueError(_BEYOND)
+    return found, read
 
 
 def _planned(data: Dataset, dataset: str, epsilon: float, delta: float) -> BayesPlan:

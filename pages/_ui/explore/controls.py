@@ -135,7 +135,11 @@ def _taught(budget: DeltaGenerator) -> Teaching:
 
 def _read(taken: Taken | None, taught: Teaching | None, refit: Refit) -> tuple[Explored, Filtered, str]:
     if taken is not None:
-        found, read = computed.own(taken, refit)
+        try:
+            found, read = computed.own(taken, refit)
+        except ValueError as error:
+            st.error(plain(f"{error}."))
+            st.stop()
         return found, read, taken.name
     assert taught is not None
     return computed.teaching(taught), computed.refitted(taught, refit), f"teaching release {taught.draw}"

@@ -53,6 +53,12 @@ class Filtered:
         """Posterior probability of each candidate, from equal ones before (L,)."""
         return np.asarray(self.mixture.weights[0].reshape(len(self.lengthscales), len(NOISES)).sum(axis=1))
 
+    @property
+    def is_finite(self) -> bool:
+        """Whether all that is drawn of it is a number."""
+        parts = (self.mixture.means, self.mixture.variances, self.mixture.weights)
+        return all(bool(np.isfinite(part).all()) for part in parts)
+
     def curve(self, lengthscale: int | None = None, noise: int | None = None) -> FloatArray:
         """Posterior mean (P,) of models with these indices, averaged by evidence; None for all, in the output's unit.
 

@@ -77,18 +77,39 @@ class State:
             ) from None
 
     def _check(self) -> None:
-        status = self.folder.stat()
-        if status.st_uid != os.geteuid() or stat.S_IMODE(status.st_mode) & 0o077:
+        """Nothing else is in the folder, and nobody else may look."""
+        empty = not any(self.folder.iterdir())
+        status = self.folder.stat()  # later: another server that begins here too closes the folder, then fills it
+        if status.st_uid != os.geteuid():
             raise StateLost(
-                f"the state folder {str(self.folder)!r} belongs to somebody else or is open to others, and it holds a "
-                "key; make it this server's own (chmod 700), or set DPGP_STATE to another folder"
+                f"the state folder {str(self.folder)!r} belongs to another user; set DPGP_STATE to a folder of the "
+                "user that this server runs as, or to one that is yet to be made"
             )
+        is_closed = not stat.S_IMODE(status.st_mode) & 0o077 or (empty and self._close(status.st_mode))
         for path in self.folder.iterdir():
             if path.name not in _OURS:
                 raise StateLost(
                     f"the state folder {str(self.folder)!r} holds {path.name!r}, which is none of its files; set "
                     "DPGP_STATE to an empty folder, or to one that is yet to be made"
                 )
+        if not is_closed:
+            raise StateLost(
+                f"the state folder {str(self.folder)!r} is open to other users, who could read or replace what lasts "
+                f"there; close it to them (chmod 700 {str(self.folder)!r}), or set DPGP_STATE to another folder"
+            )
+
+    def _close(self, mode: int) -> bool:
+        """Close an empty folder, as ``mkdir`` makes it, to others. False if they have put something there meanwhile.
+
+        A folder for everybody, as /tmp is, stays theirs: False too.
+        """
+        if mode & stat.S_ISVTX:
+            return False
+        self.folder.chmod(0o700)
+        if all(path.lstat().st_uid == os.geteuid() for path in self.folder.iterdir()):
+            return True
+        self.folder.chmod(stat.S_IMODE(mode))
+        return False
 
     def _ensure(self, listed: list[str], name: str, make: Callable[[], None]) -> None:
         """Have a file there, which was there before if it is listed."""

@@ -52,13 +52,6 @@ def _as_written(value: str) -> str:
     return str(number).removesuffix(".0") if number else "0"
 
 
-def _is_infinite(value: str) -> bool:
-    try:
-        return math.isinf(float(value))
-    except ValueError:
-        return False
-
-
 def remember() -> None:
     """Keep what was asked for over the rerun at the usable address."""
     session.ASKED.put(asked())
@@ -82,7 +75,8 @@ def explained(titles: Titles) -> Iterator[None]:
         for key, raw in wanted.items():
             if _is_unused(key, raw, titles.get(key, {})):
                 used = _used(key)
-                notes.warning(text.bad_link_value(key, raw, _reason(raw, used), used))
+                shown = "nothing" if used is None else used
+                notes.warning(text.bad_link_value(key, raw, _reason(raw, used), shown))
     session.LAST_ADDRESS.put(asked())
 
 
@@ -91,36 +85,53 @@ def _is_unused(key: str, raw: str, titles: Mapping[str, str]) -> bool:
     if not session.is_control(key) or key in session.EXPLAINED.get(frozenset()):
         return False
     used, after = _used(key), st.query_params.get(key)
+    if used is None:  # of a control that may stand at nothing; of anything else streamlit keeps None too
+        return key in session.STANDS.get({}) and after != raw
     if not isinstance(used, (bool, int, float, str)) or after == raw:
         return False
     return not _same(used, titles.get(raw, raw))
 
 
 def _used(key: str) -> Any:
-    """Where a control stands; of one that is left to the page, the number that the page takes."""
+    """Where a control stands; of one that is left to the page, what the page takes: None for nothing."""
     used = session.control(key)
     stand = session.STANDS.get({}).get(key)
-    return float(stand.written) if used is None and stand is not None else used
+    if used is not None or stand is None or not stand.written:
+        return used
+    found = _number(stand.written)
+    return stand.written if found is None else found
 
 
 def _same(used: bool | int | float | str, raw: str) -> bool:
     if isinstance(used, bool):
         return raw.lower() == str(used).lower()
-    if isinstance(used, str):
-        return raw == used
-    try:
-        return float(raw) == used
-    except ValueError:
-        return False
+    return raw == used if isinstance(used, str) else _number(raw) == used
 
 
 def _reason(raw: str, used: Any) -> str:
     if not raw.strip():
         return "it is empty."
-    if _is_infinite(raw):
-        return "it must be a finite number."
+    if used is None:
+        return "this control has no such value."
     if isinstance(used, bool):
         return "it must be true or false."
+    if isinstance(used, str):
+        return "it is not offered."
+    if _is_infinite(raw):
+        return "it must be a finite number."
     if isinstance(used, int):
         return "it must be a whole number within the range of this control."
-    return "it must be a number within the range of this control." if isinstance(used, float) else "it is not offered."
+    return "it must be a number within the range of this control."
+
+
+def _is_infinite(raw: str) -> bool:
+    found = _number(raw)
+    return found is not None and math.isinf(found)
+
+
+def _number(raw: str) -> float | None:
+    """A text as a number; None if it is none."""
+    try:
+        return float(raw)
+    except ValueError:
+        return None

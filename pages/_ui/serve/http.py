@@ -32,7 +32,10 @@ HEADERS = {
     "X-Frame-Options": "DENY",
 }
 _SCRIPT = Path(__file__).parents[1] / "look" / "page.js"
-_NOT_PAGES = ("/_stcore/", "/static/", downloads.PATH, "/component/", "/readyz")
+_STREAMLIT = "/_stcore/"
+_DOORS = ("health", "host-config", "stream")  # what a page asks of streamlit; metrics and agents are nobody's business
+_UPLOADS = "upload_file/"
+_NOT_PAGES = (_STREAMLIT, "/static/", downloads.PATH, "/component/", "/readyz")
 
 READINESS = Readiness(probe=Probe(cached.send))
 DRAINING = threading.Event()
@@ -73,7 +76,10 @@ class Reception:
         if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
             return
-        if scope["path"].startswith("/_stcore/upload_file/") and not environment.switched_on("DPGP_UPLOADS"):
+        if _is_closed(scope["path"]):
+            await _answer(PlainTextResponse("Not found", 404), scope, receive, send)
+            return
+        if scope["path"].startswith(_STREAMLIT + _UPLOADS) and not environment.switched_on("DPGP_UPLOADS"):
             await _answer(PlainTextResponse("This server takes no files.", 403), scope, receive, send)
             return
         if scope["path"].startswith(downloads.PATH) and not _may_have(scope):
@@ -96,6 +102,12 @@ class Reception:
             await send(message)
 
         await self.app(scope, receive, send_with_headers)
+
+
+def _is_closed(path: str) -> bool:
+    """Whether it is a door of streamlit's, under whatever prefix, that no page uses."""
+    _, _, door = path.partition(_STREAMLIT)
+    return _STREAMLIT in path and door not in _DOORS and not door.startswith(_UPLOADS)
 
 
 def _cookie(scope: Scope) -> str | None:

@@ -26,6 +26,22 @@ def test_another_description_is_refused():
         unpack(card, npz, {"a": SHAPES["a"]})
 
 
+def nested(depth):
+    found = 1
+    for _ in range(depth):
+        found = [found]
+    return found
+
+
+@pytest.mark.parametrize(
+    "value", [float("inf"), float("nan"), 10**5000, nested(10**5)], ids=["inf", "nan", "int", "deep"]
+)
+def test_what_no_digest_can_be_made_of_is_a_sentence(value):
+    card, npz = pack({"schema": 1}, ARRAYS)
+    with pytest.raises(ValueError, match=r"cannot be written as JSON; fetch both files again"):
+        unpack(card | {"more": value}, npz, SHAPES)
+
+
 @pytest.mark.parametrize("shape", [(0,), (-1,), (1 << 40,)])
 def test_no_size_is_taken_on_trust(shape):
     card, npz = pack({"schema": 1}, ARRAYS)

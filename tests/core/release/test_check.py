@@ -1,8 +1,11 @@
+import io
 import json
 
+import numpy as np
 import pytest
 
 from dpgp_core.release.check import check_folder
+from dpgp_core.release.statistic import digest
 
 
 @pytest.fixture
@@ -33,4 +36,47 @@ def test_a_missing_file_is_named(folder):
 def test_another_card_is_refused(folder):
     (folder / "release.json").write_text(json.dumps({"schema": 1}))
     with pytest.raises(ValueError, match=r"release\.json is not of a release with statistics"):
+        check_folder(folder)
+
+
+NOT_NUMBERS = ["0", "-1", "1e308", "1e-320", "1" + "0" * 400, '"x"', "null", "[]"]
+
+
+def edited(folder, path, text):
+    """The card with another value somewhere, as JSON text."""
+    card = json.loads((folder / "release.json").read_text())
+    at = card
+    for key in path[:-1]:
+        at = at[key]
+    at[path[-1]] = "here"
+    (folder / "release.json").write_text(json.dumps(card).replace('"here"', text))
+
+
+@pytest.mark.parametrize("text", NOT_NUMBERS)
+def test_a_step_that_no_release_has_is_a_sentence(folder, text):
+    edited(folder, ("values", "step"), text)
+    with pytest.raises(ValueError, match=r"^the step of the values must "):
+        check_folder(folder)
+
+
+@pytest.mark.parametrize("text", [each for each in NOT_NUMBERS if each not in ("0", "1e-320")])
+def test_noise_that_no_release_has_is_a_sentence(tmp_path, make_spec, make_table, make_zip, text):
+    for name, content in make_zip(make_spec(mechanism="sparse"), make_table()).items():
+        (tmp_path / name).write_bytes(content)
+    edited(tmp_path, ("statistics", "noise", "sa"), text)
+    with pytest.raises(ValueError, match=r"^the noise sa must "):
+        check_folder(tmp_path)
+    edited(tmp_path, ("statistics", "noise"), text)
+    with pytest.raises(ValueError, match=r"^the description of the noise is damaged"):
+        check_folder(tmp_path)
+
+
+def test_a_map_of_another_shape_is_a_sentence(folder):
+    with np.load(folder / "map.npz") as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    stream = io.BytesIO()
+    np.savez(stream, **(arrays | {"z": arrays["z"][1:]}))
+    (folder / "map.npz").write_bytes(stream.getvalue())
+    edited(folder, ("sha256", "map.npz"), json.dumps(digest(stream.getvalue())))
+    with pytest.raises(ValueError, match=r"map\.npz is damaged; fetch the zip again"):
         check_folder(folder)

@@ -1,17 +1,17 @@
 import pytest
 
-from dpgp_core.release import number_checks
+from dpgp_core import checks
 
 
 @pytest.mark.parametrize("value", ["a\nb", "a\x00", "\ud800", "\u2028", "\x85", "\x7f", "a\tb"])
 def test_text_must_be_one_visible_line(value):
     with pytest.raises(ValueError, match="one line of visible text"):
-        number_checks.text("unit", value)
+        checks.text("unit", value)
 
 
 @pytest.mark.parametrize("value", ["age", "=age", "größe (cm)", "身長", "€/m²", 'O\'Neil "x"', "a\u200cb"])
 def test_text_of_any_language_is_accepted(value):
-    assert number_checks.text("unit", value) == value
+    assert checks.text("unit", value) == value
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ def test_text_of_any_language_is_accepted(value):
 )
 def test_other_text_is_refused(value, message):
     with pytest.raises(ValueError, match=message):
-        number_checks.text("unit", value)
+        checks.text("unit", value)
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def test_other_text_is_refused(value, message):
     ids=lambda value: type(value).__name__,
 )
 def test_any_value_is_shown_briefly(value):
-    assert 0 < len(number_checks.shown(value)) <= 70
+    assert 0 < len(checks.shown(value)) <= 70
 
 
 @pytest.mark.parametrize(
@@ -38,16 +38,16 @@ def test_any_value_is_shown_briefly(value):
 )
 def test_numbers_out_of_range_or_of_another_kind_are_refused(value):
     with pytest.raises(ValueError, match=r"^size must"):
-        number_checks.number("size", value, 0, 5)
+        checks.number("size", value, 0, 5)
 
 
 def test_numbers_become_floats():
-    assert number_checks.number("size", 5, 0, 5) == 5.0
-    assert isinstance(number_checks.number("size", 5, 0, 5), float)
+    assert checks.number("size", 5, 0, 5) == 5.0
+    assert isinstance(checks.number("size", 5, 0, 5), float)
 
 
 @pytest.mark.parametrize("value", [1.0, True, "1", None, 0, 10, 10**30])
 def test_whole_numbers(value):
     with pytest.raises(ValueError, match=r"^cells must"):
-        number_checks.whole("cells", value, 1, 9)
-    assert number_checks.whole("cells", 9, 1, 9) == 9
+        checks.whole("cells", value, 1, 9)
+    assert checks.whole("cells", 9, 1, 9) == 9

@@ -1,0 +1,217 @@
+"""A published release that a stranger has altered and sealed again: `python -m tests.fuzz_statistics` tries them all.
+
+Anybody can compute the digest anew, so what is read is checked as what is declared is. A variant is a fault unless it
+is refused with a sentence of our own when it is read, or else drawn in finite numbers.
+"""
+
+from __future__ import annotations
+
+import copy
+import io
+import json
+import sys
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dpgp_core.accounting.guarantee import Guarantee
+from dpgp_core.measurement import Statistics, statistics_to_files
+from dpgp_core.measurement.cell_statistics import CellStage, CellStatistics, KnownCounts
+from dpgp_core.measurement.cell_statistics_file import cell_statistics_to_files
+from dpgp_core.measurement.cells import CellCounts, CellResiduals
+from dpgp_core.measurement.described_arrays import pack
+from dpgp_core.release.ledger_json import guarantee_to_object
+from pages._ui.explore import computed, figures, statistic, words
+from pages._ui.explore.computed import Refit
+from pages._ui.explore.controls import Chosen, View
+from pages._ui.explore.statistic import CARD, FILE, Explored, Teaching
+from pages._ui.model import load_dataset
+from tests.pages.reading import ROOT
+
+TAUGHT = Teaching("toy_1d", 1.0, 0.01)
+OURS = ("dpgp_core", "pages")
+PYTHONS = ("could not convert", "invalid literal", "JSON compliant", "positive definite", "unsupported operand")
+VALUES: list[Any] = [0, -1, 1e308, -1e308, 1e-320, 10**400, 10**17, 0.5, "x", None, [], {}]
+REALS, INTEGERS = (0, -1, 1e308, -1e308, 1e-320, 1e15), (0, -1, 1 << 20, -(1 << 31))  # in arrays
+EDITS: dict[str, Callable[[dict[str, Any]], object]] = {
+    "bounds of one value": lambda card: card["output"].update(bounds=[5, 5]),
+    "reversed bounds": lambda card: card["output"].update(bounds=[200, 50]),
+    "bounds without end": lambda card: card["output"].update(bounds=[-1e308, 1e308]),
+    "a reversed box": lambda card: card["inputs"].update(box=[pair[::-1] for pair in card["inputs"]["box"]]),
+    "a narrow box": lambda card: card["inputs"].update(box=[[1e9, 1e9 + 1e-7] for _ in card["inputs"]["box"]]),
+    "a tiny box": lambda card: card["inputs"].update(box=[[0, 1e-320] for _ in card["inputs"]["box"]]),
+    "names that are no text": lambda card: card["inputs"].update(names=[7 for _ in card["inputs"]["names"]]),
+    "a long name": lambda card: card["output"].update(name="n" * 10**5),
+}
+
+
+def places(found: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Where the numbers of a JSON value stand."""
+    if isinstance(found, dict | list):
+        for key, value in found.items() if isinstance(found, dict) else enumerate(found):
+            yield from places(value, (*path, key))
+    elif isinstance(found, int | float) and not isinstance(found, bool):
+        yield path
+
+
+def replaced(found: Any, path: tuple[Any, ...], value: Any) -> Any:
+    """A copy with another value there."""
+    altered = copy.deepcopy(found)
+    at = altered
+    for key in path[:-1]:
+        at = at[key]
+    at[path[-1]] = value
+    return altered
+
+
+def variants(files: Mapping[str, bytes]) -> Iterator[tuple[str, dict[str, bytes]]]:
+    """Each number of the card replaced by each of ``VALUES``, and ``EDITS``."""
+    card, arrays = _parts(files)
+    for path in places(card):
+        for value in VALUES:
+            yield f"{path} = {str(value)[:12]}", sealed(replaced(card, path, value), arrays)
+    for name, edit in EDITS.items():
+        altered = copy.deepcopy(card)
+        edit(altered["statistics"])
+        yield name, sealed(altered, arrays)
+
+
+def array_variants(files: Mapping[str, bytes]) -> Iterator[tuple[str, dict[str, bytes]]]:
+    """One number of each array, and all of them, replaced."""
+    card, arrays = _parts(files)
+    for name, array in arrays.items():
+        for number in REALS if array.dtype.kind == "f" else INTEGERS:
+            changed = array.copy()
+            changed.flat[0] = number
+            yield f"{name} = {number}", sealed(card, arrays | {name: changed})
+            yield f"all of {name} = {number}", sealed(card, arrays | {name: np.full_like(array, number)})
+
+
+def _parts(files: Mapping[str, bytes]) -> tuple[Any, dict[str, Any]]:
+    with np.load(io.BytesIO(files[FILE])) as archive:
+        return json.loads(files[CARD]), {name: archive[name] for name in archive.files}
+
+
+def sealed(card: Mapping[str, Any], arrays: Mapping[str, Any]) -> dict[str, bytes]:
+    """Files whose digest fits."""
+    about = {key: value for key, value in card["statistics"].items() if key != "sha256"}
+    about = json.loads(json.dumps(about), parse_int=lambda digits: int(digits) if len(digits) < 19 else float(digits))
+    try:
+        about, npz = pack(about, arrays)
+    except ValueError:  # a number that no digest can be made of
+        about, npz = {**about, "sha256": "0" * 64}, pack({}, arrays)[1]
+    text = json.dumps({**card, "statistics": about}).replace("Infinity", "1" + "0" * 400)
+    return {CARD: text.encode(), FILE: npz}
+
+
+def fault(files: Mapping[str, bytes], drawn: bool = True) -> str | None:
+    """What is wrong with how the page takes it; None if it is refused when it is read, or else drawn."""
+    try:
+        found = statistic.opened(files)
+    except ValueError as error:
+        return _not_ours(error)
+    except Exception as error:
+        return f"reading: {type(error).__name__}: {str(error)[:90]}"
+    try:
+        return _drawn(found) if drawn else None
+    except Exception as error:
+        return f"drawing: {type(error).__name__}: {str(error)[:90]}"
+
+
+def _not_ours(error: ValueError) -> str | None:
+    """What of a refusal is in the words of Python or of its libraries."""
+    raised = Path(traceback.extract_tb(error.__traceback__)[-1].filename)
+    own = raised.is_relative_to(ROOT) and raised.relative_to(ROOT).parts[0] in OURS
+    return None if own and not any(word in str(error) for word in PYTHONS) else f"reading: {str(error)[:90]}"
+
+
+def _drawn(found: Explored) -> str | None:
+    refit = Refit("EQ", 50)
+    read = computed.refit_over_box(found, refit)
+    for view in (View(1, None, 0.95, "outputs", None), View(None, 1, 0.5, "function", 0.5)):
+        chosen = Chosen(found, read, view, None, "release.zip", refit, 1)
+        for said in (words.answer, words.metrics, words.caption, words.likely, words.explain):
+            said(chosen)
+        figures.picture(found.statistics, read, view).to_json()
+        figures.lengthscales(figures.share_labels(found.statistics), read, view.lengthscale).to_json()
+        if not np.isfinite(words.table(chosen).to_numpy(dtype=float)).all():
+            return "drawn in numbers that are not finite"
+    return None if np.isfinite(read.lengthscale_probabilities).all() else "probabilities that are not finite"
+
+
+def published(statistics: Statistics | CellStatistics, guarantee: Guarantee) -> dict[str, bytes]:
+    """The two files of a release that are needed to read it."""
+    promise = {"epsilon": guarantee.budget.epsilon, "delta": guarantee.budget.delta}
+    stated = replace(statistics, guarantee=promise)
+    write = statistics_to_files if isinstance(stated, Statistics) else cell_statistics_to_files
+    about, npz = write(stated)
+    return {CARD: json.dumps({"statistics": about, "guarantee": guarantee_to_object(guarantee)}).encode(), FILE: npz}
+
+
+def of_records() -> dict[str, bytes]:
+    """A teaching draw over records."""
+    data = load_dataset(TAUGHT.dataset)
+    found = statistic.measured(data, statistic.planned(data, TAUGHT), TAUGHT)
+    return published(found.statistics, found.guarantee)
+
+
+def of_cells(private: bool) -> dict[str, bytes]:
+    """Two stages over nine cells of a box of two inputs, whose records are known or measured too."""
+    rng = np.random.default_rng(0)
+
+    def strategy(r: int) -> np.ndarray:
+        B = rng.standard_normal((r, 9))
+        return B / np.linalg.norm(B, axis=0)
+
+    def stage(r: int) -> CellStage:
+        ends = {"low": np.full(9, -0.3 * r), "high": np.full(9, 0.2 * r), "bounds": (-7.0, 7.0)}
+        residuals = CellResiduals(B=strategy(r), **ends, noise_multiplier=1.0 / r)
+        return CellStage(measurement=residuals, g=rng.standard_normal(81), z=rng.standard_normal(r))
+
+    known = KnownCounts(numbers=np.array([20.0, 0, 0, 25, 0, 0, 0, 5, 0]))
+    statistics = CellStatistics(
+        counts=CellCounts(B=strategy(3), noise_multiplier=2.5) if private else known,
+        z=rng.standard_normal(3 if private else 0),
+        stages=(stage(4), stage(2)),
+        n=50,
+        per_side=3,
+        x_names=("a", "b"),
+        x_units=("m", ""),
+        x_box=((0.0, 1.0), (-1.0, 1.0)),
+        y_name="y",
+        y_unit="cm",
+        bounds=(40.0, 180.0),
+        y_scale=20.0,
+        guarantee={},
+    )
+    return published(statistics, TAUGHT.mechanism.guarantee)
+
+
+KINDS: dict[str, Callable[[], dict[str, bytes]]] = {
+    "records": of_records,
+    "cells": partial(of_cells, private=True),
+    "known cells": partial(of_cells, private=False),
+}
+
+
+def main() -> int:
+    """Print the counts; exit with 1 if there was a fault."""
+    total, faults = 0, []
+    for kind, make in KINDS.items():
+        files = make()
+        for what, altered in [*variants(files), *array_variants(files)]:
+            total += 1
+            if (wrong := fault(altered)) is not None:
+                faults.append(f"{kind}: {what}: {wrong}")
+    print(f"{total} variants, {len(faults)} faults")
+    print("\n".join(faults))
+    return bool(faults)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,74 @@
+"""Releases that a stranger has altered and sealed again: always a sentence, never an exception."""
+
+from __future__ import annotations
+
+import pytest
+
+from pages._ui.explore import computed, statistic
+from pages._ui.explore.computed import Refit
+from tests import fuzz_statistics as fuzz
+from tests.pages.test_explore_release import uploaded, zipped
+
+KINDS = pytest.mark.parametrize("kind", fuzz.KINDS)
+
+
+def faults(variants, drawn) -> list[str]:
+    found = [(what, fuzz.fault(files, drawn(what))) for what, files in variants]
+    assert len(found) > 100
+    return [f"{what}: {wrong}" for what, wrong in found if wrong is not None]
+
+
+@KINDS
+def test_every_number_of_the_description_is_checked_as_when_it_was_declared(kind):
+    variants = fuzz.variants(fuzz.KINDS[kind]())
+    assert faults(variants, lambda what: kind == "records" and "'guarantee'" not in what) == []
+
+
+@KINDS
+def test_every_array_is_checked(kind):
+    assert faults(fuzz.array_variants(fuzz.KINDS[kind]()), lambda _: False) == []
+
+
+@pytest.mark.slow
+@KINDS
+def test_whatever_is_read_can_be_drawn(kind):
+    files = fuzz.KINDS[kind]()
+    assert faults([*fuzz.variants(files), *fuzz.array_variants(files)], lambda _: True) == []
+
+
+@pytest.mark.parametrize("edit", fuzz.EDITS)
+def test_what_nobody_can_declare_is_refused(edit):
+    altered = dict(fuzz.variants(fuzz.of_cells(private=True)))[edit]
+    if edit == "names that are no text":
+        assert statistic.opened(altered).statistics.x_names == ("7", "7")
+        return
+    with pytest.raises(
+        ValueError, match=r"^no release can hold .*; fetch both files again from whoever released them$"
+    ):
+        statistic.opened(altered)
+
+
+def test_the_page_says_what_is_wrong_and_goes_on(open_page):
+    altered = dict(fuzz.variants(fuzz.of_records()))["bounds of one value"]
+    app = uploaded(open_page, zipped(altered))
+    assert not app.exception
+    assert "fetch both files again" in app.error[0].value
+    assert app.metric[0].value == "ε = 1"
+
+
+def test_numbers_that_no_model_can_read_are_a_sentence_and_there_is_a_way_back(open_page, monkeypatch):
+    monkeypatch.setattr(computed, "refit_over_box", lambda *_: 1 / 0)
+    app = uploaded(open_page, zipped(fuzz.of_records()))
+    assert not app.exception
+    assert "nothing can be computed from them" in app.error[0].value
+    assert [each.label for each in app.button if each.label.startswith("Back")]
+
+
+def test_what_is_not_finite_is_not_drawn(monkeypatch):
+    files = fuzz.of_records()
+    read = computed.refit_over_box(statistic.opened(files), Refit("EQ", 50))
+    assert read.is_finite
+    read.mixture.means[0, 0, 0] = float("nan")
+    monkeypatch.setattr(computed, "refit_over_box", lambda *_: read)
+    with pytest.raises(ValueError, match="nothing can be computed"):
+        computed._own(files, Refit("EQ", 50))
