@@ -15,7 +15,7 @@ from benchmarks.streamlit_client import Answer, Session
 
 @pytest.fixture(scope="module")
 def server():
-    with load.own_server(warmed=False) as (address, pid):
+    with load.own_server() as (address, pid):
         yield address, pid
 
 
