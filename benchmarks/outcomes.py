@@ -51,7 +51,7 @@ class World:
         return mean
 
     def table(self, n: int, rng: np.random.Generator) -> Dataset:
-        """n records."""
+        """N records."""
         x = rng.uniform(0, 1, n)
         return Dataset(
             name="simulated",

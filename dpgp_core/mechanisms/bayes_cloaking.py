@@ -9,12 +9,13 @@ from typing import ClassVar
 import numpy as np
 
 from ..arrays import FloatArray
+from ..bayes.bias import Public
 from ..bayes.cells.binned import BinnedPlan, plan_binned
 from ..bayes.intervals import mixture_of
 from ..bayes.measuring import Setting, measure_exactly, measure_for_teaching, measure_silently
 from ..bayes.models import places_of, typical_models, weights_of
 from ..bayes.planning import importance_of, plan_stages, rescaled, stage_multipliers
-from ..bayes.released import observed_of
+from ..bayes.released import observed_of, public_of
 from ..bayes.settings import BayesSettings
 from ..bayes.stages import posterior
 from ..data import Dataset
@@ -70,7 +71,11 @@ class BayesCloaking(BayesSettings):
         planned_for = typical_models(models)
         stages = plan_stages(
             places_of(
-                planned_for, X, X_test if self.targets == "test" else np.vstack([X_test, X]), tolerance=PLANNED_WITHOUT
+                planned_for,
+                X,
+                X_test if self.targets == "test" else np.vstack([X_test, X]),
+                public=Public(x_box, half_range),
+                tolerance=PLANNED_WITHOUT,
             ),
             weights_of(planned_for),
             half_range,
@@ -79,7 +84,7 @@ class BayesCloaking(BayesSettings):
             importance=importance_of(self.weights, len(X_test), len(X) if self.targets == "both" else 0),
             gap=self.gap,
         )
-        return BayesPlan(models=models, stages=stages, half_range=half_range)
+        return BayesPlan(models=models, stages=stages, half_range=half_range, x_box=tuple(x_box))
 
     def release(
         self, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator | None = None, draws: int = 1
@@ -182,10 +187,10 @@ class BayesCloaking(BayesSettings):
             X_test: test inputs (P, D).
         """
         low, high = statistics.bounds
-        models = self.models(statistics.x_box, (high - low) / statistics.y_scale / 2)
+        models = self.models(statistics.x_box, (high - low) / statistics.y_scale / 2, statistics.reading)
         if isinstance(statistics, CellStatistics):
             return reread_cells(statistics, models, X_test)
-        places = places_of(models, statistics.X, X_test)
+        places = places_of(models, statistics.X, X_test, public=public_of(statistics))
         outcome = posterior(observed_of(statistics), places, weights_of(models))
         mean = mixture_of(places, outcome.states, outcome.weights).mean[0]
         values: FloatArray = np.clip(statistics.midpoint + statistics.y_scale * mean, low, high)
@@ -199,8 +204,7 @@ class BayesCloaking(BayesSettings):
     def _setting(self, plan: BayesPlan, X: FloatArray, X_test: FloatArray) -> Setting:
         return Setting(
             planned=rescaled(plan.stages, self.noise_multiplier),
-            places=places_of(plan.models, X, X_test),
+            places=places_of(plan.models, X, X_test, public=Public(plan.x_box, plan.half_range)),
             prior_weights=plan.prior_weights,
             half_range=plan.half_range,
-            clip=self.clip,
         )

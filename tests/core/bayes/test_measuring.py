@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from dpgp_core.bayes import measuring
+from dpgp_core.bayes.bias import Public
 from dpgp_core.bayes.measuring import (
     ExactMeasure,
     Setting,
@@ -26,9 +27,9 @@ def data(make_dataset):
 def setting(data):
     half_range = 2.0 / data.y_scale
     models = auto_models(data.x_box, half_range)[3:5]
-    places = places_of(models, data.X, np.array([[2.0], [7.0]]))
+    places = places_of(models, data.X, np.array([[2.0], [7.0]]), public=Public(data.x_box, half_range))
     planned = plan_stages(places, weights_of(models), half_range, stage_multipliers(0.5, 3), gap=0.1)
-    return Setting(planned, places, weights_of(models), half_range, 0.75)
+    return Setting(planned, places, weights_of(models), half_range)
 
 
 def test_both_ways_measure_the_same_but_for_the_noise(setting, data):
