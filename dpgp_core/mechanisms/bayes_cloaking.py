@@ -32,10 +32,14 @@ PLANNED_WITHOUT = 1e-4  # of the prior variance, left out of what strategies are
 class BayesCloaking(BayesSettings):
     """Release r noisy sums of clipped outputs, chosen so that the curve predicted from them is best.
 
+    The curve is the mean of outputs clipped to the bounds. Intervals assume a bias of narrower clips as ``bayes.bias``
+    has it, a curve about as smooth as one of the models, and scatter that is about as wide everywhere.
+
     Stage i measures B_i q + s_i w, q_j in [-1/2, 1/2] the place of y_j in a public interval: the whole range at first,
-    later one around the curve that earlier stages predict. Columns of B_i have norm <= 1, so with sum 1 / s_i^2 =
-    1 / s^2 all stages together are (1 / s)-GDP (see ``bayes.stages``). Predictions average Gaussian process models by
-    their evidence; anything computed from the measurements is free.
+    later one around the curve that earlier stages predict, as wide as promises least risk. Columns of B_i have norm
+    <= 1, so with sum 1 / s_i^2 = 1 / s^2 all stages together are (1 / s)-GDP (see ``bayes.stages``); a tenth of each
+    goes to a sum of squares (see ``bayes.scatter``). Predictions average Gaussian process models by their evidence and
+    by the squares; anything computed from the measurements is free.
 
     Where inputs are private too (``protects="inputs and outputs"``), a share of 1 / s^2 goes to noisy counts of the
     records in public cells, and the stages measure sums over the records of each cell (see ``bayes.cells.stages``).

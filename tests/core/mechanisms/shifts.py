@@ -102,7 +102,7 @@ class Both:
     """Measures two data sets where the same earlier numbers put every stage, and squares how far they are apart."""
 
     def __init__(self, data, grid):
-        self.data, self.grid, self.squares, self.rng = data, grid, [], np.random.default_rng(1)
+        self.data, self.grid, self.distances, self.rng = data, grid, [], np.random.default_rng(1)
         self.cells = [grid.place(each.X) for each in data]
 
     def counts(self, measurement):
@@ -121,7 +121,7 @@ class Both:
     def _measured(self, measurement, both, unit):
         moved = sum((a - b) ** 2 for a, b in zip(*both, strict=True))
         assert moved <= measurement.noise.sensitivity**2  # integers: nothing is rounded
-        self.squares.append(moved / measurement.noise.variance)
+        self.distances.append(moved / measurement.noise.variance)
         return np.array(both[0]).astype(float) / unit + measurement.noise_sd * self.rng.standard_normal(len(both[0]))
 
 
@@ -141,8 +141,8 @@ def cells_shift(mechanism, one, other, X_test):
         s, multipliers = cell_multipliers(mechanism.noise_multiplier, mechanism.stages)
         counts, strategies = CellCounts(B=plan.B, noise_multiplier=s), None
     run_cells(plan.setting, counts, multipliers, reader, strategies)
-    assert len(reader.squares) == 2 * mechanism.stages - 1 + isinstance(counts, CellCounts)
-    return np.sqrt(float(sum(reader.squares)))
+    assert len(reader.distances) == 2 * mechanism.stages - 1 + isinstance(counts, CellCounts)
+    return np.sqrt(float(sum(reader.distances)))
 
 
 def planned(mechanism, data, X_test):
