@@ -18,18 +18,20 @@ from scipy.special import softmax
 
 from ..arrays import FloatArray
 from ..gp.clipping import clipped
+from .bias import SAME, bias_sd, ends_of
 from .models import Places
+from .scatter import model_weights
 
 _LOG_TWO_PI = math.log(2 * math.pi)
 
 
 class State(NamedTuple):
-    """Posterior of y at the n records and of f at the P test inputs, for D draws, in model units.
+    """Posterior of y at the n records, f at the P test inputs and b of the bias, for D draws, in model units.
 
     Attributes:
-        mean: (D, n + P).
-        variance: (D, n + P).
-        shared: Q (D, R, n + P), covariance of y and f with the R whitened measurements so far:
+        mean: (D, n + P + q).
+        variance: (D, n + P + q).
+        shared: Q (D, R, n + P + q), covariance of y, f and b with the R whitened measurements so far:
             posterior covariance = prior - Q^T Q.
         log_evidence: log p(z of all stages | model), (D,).
     """
@@ -48,7 +50,14 @@ def prior(places: Places, draws: int) -> State:
 
 
 def update(
-    places: Places, state: State, B: FloatArray, low: FloatArray, high: FloatArray, s: float, z: FloatArray
+    places: Places,
+    state: State,
+    B: FloatArray,
+    low: FloatArray,
+    high: FloatArray,
+    s: float,
+    z: FloatArray,
+    noise: FloatArray | None = None,
 ) -> State:
     """Posterior after one more stage.
 
@@ -63,18 +72,25 @@ def update(
         high: upper ends (D, n).
         s: noise multiplier of the stage.
         z: what was released (D, r).
+        noise: expected noise variance of each draw (D,), from the squares; for models that have a bias.
     """
     n, width, middle = places.n, high - low, (high + low) / 2
+    beta = np.zeros(1)
+    if noise is not None:
+        low, high, half_width = ends_of(low, high, middle, places.half_range)
+        beta = bias_sd(half_width, noise[:, None])
     k, gain, extra = clipped(state.mean[:, :n], state.variance[:, :n], low, high)
-    A = B * (gain / width)[:, None]
-    # Cov(A y, everything | stages before), everything being y at the records and f at the test inputs
-    cross = (A @ places.phi[:n]) @ places.phi.T
+    A, shown = B * (gain / width)[:, None], (B * (beta / width)[:, None]) @ places.bias
+    b, same = slice(len(places.variance) - places.bias.shape[1], None), SAME**0.5 * shown
+    # Cov(A y + shown b, everything | stages before), everything being y at the records, f at the test inputs and b
+    cross = (A @ places.phi[:n] + same @ places.phi[b]) @ places.phi.T
     cross[..., :n] += A * places.noise
-    cross -= (A @ state.shared[..., :n].swapaxes(1, 2)) @ state.shared
+    cross -= (A @ state.shared[..., :n].swapaxes(1, 2) + same @ state.shared[..., b].swapaxes(1, 2)) @ state.shared
     scaled = B * (np.sqrt(extra) / width)[:, None]
-    S = cross[..., :n] @ A.swapaxes(1, 2) + scaled @ scaled.swapaxes(1, 2) + s**2 * np.eye(len(B))
+    S = cross[..., :n] @ A.swapaxes(1, 2) + cross[..., b] @ same.swapaxes(1, 2) + s**2 * np.eye(len(B))
+    S += scaled @ scaled.swapaxes(1, 2) + (1 - SAME) * shown @ shown.swapaxes(1, 2)
     L = np.linalg.cholesky(S)
-    surprise = z - ((k - middle) / width) @ B.T
+    surprise = z - ((k - middle) / width) @ B.T - (same @ state.mean[:, b, None])[..., 0]
     # S >= s^2 I: the inverse of L is as accurate as solving with it, and a product is faster
     whitened = np.linalg.inv(L) @ np.concatenate([surprise[..., None], cross], axis=-1)
     w, Q = whitened[..., 0], whitened[..., 1:]
@@ -88,8 +104,23 @@ def update(
     )
 
 
-def mixture_weights(states: Sequence[State], prior_weights: FloatArray) -> FloatArray:
-    """Posterior probabilities of the models (D, M), prior weights (M,) times evidence."""
+def mixture_weights(
+    states: Sequence[State],
+    prior_weights: FloatArray,
+    places: Sequence[Places] = (),
+    scatter: FloatArray | None = None,
+) -> FloatArray:
+    """Posterior probabilities of the models (D, M).
+
+    Args:
+        states: of each model.
+        prior_weights: (M,).
+        places: of each model; not needed without ``scatter``.
+        scatter: log density of the noise variance (D, S); None: prior weights times evidence.
+    """
+    if scatter is not None:
+        evidence = np.stack([state.log_evidence for state in states], axis=1)
+        return model_weights(places, [place.kernel for place in places], scatter, evidence, places[0].half_range)
     logs = np.log(prior_weights) + np.stack([state.log_evidence for state in states], axis=1)
     weights: FloatArray = softmax(logs, axis=1)
     return weights

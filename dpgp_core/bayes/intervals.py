@@ -95,11 +95,11 @@ def mixture_of(places: Sequence[Places], states: Sequence[State], weights: Float
         states: posterior under each (M).
         weights: (D, M).
     """
-    n = places[0].n
+    tests = places[0].tests
     return Mixture(
-        means=np.stack([state.mean[:, n:] for state in states], axis=1),
+        means=np.stack([state.mean[:, tests] for state in states], axis=1),
         variances=np.stack(
-            [np.maximum(state.variance[:, n:], _floor(p)) for p, state in zip(places, states, strict=True)], axis=1
+            [np.maximum(state.variance[:, tests], _floor(p)) for p, state in zip(places, states, strict=True)], axis=1
         ),
         noise_variances=np.array([place.noise_variance for place in places]),
         weights=weights,

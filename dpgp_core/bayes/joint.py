@@ -74,7 +74,7 @@ def joint_of(models: Sequence[Model], X_test: FloatArray, n: int, outcome: Outco
     return Joint(
         models=tuple(models),
         X_test=X_test,
-        means=np.stack([state.mean[0, n:] for state in outcome.states]),
-        shared=tuple(state.shared[0][:, n:] for state in outcome.states),
+        means=np.stack([state.mean[0, n : n + len(X_test)] for state in outcome.states]),
+        shared=tuple(state.shared[0][:, n : n + len(X_test)] for state in outcome.states),
         weights=outcome.weights[0],
     )

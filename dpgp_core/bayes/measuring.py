@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,11 +12,11 @@ from ..accounting.guarantee import Guarantee
 from ..arrays import FloatArray
 from ..data import Dataset
 from ..measurement import Measurement
-from ..measurement.statistics import Stage, Statistics
+from ..measurement.statistics import Stage, StageSquares, Statistics
 from .intervals import Mixture, mixture_of, side_by_side
 from .models import Places
-from .released import observed_of, stacked
-from .stages import Measure, Observed, PlannedStage, posterior, run_stages
+from .released import observed_of, part_of, stacked
+from .stages import Measure, Observed, PlannedStage, Squares, posterior, run_stages
 
 _LARGEST = 2 * 10**7  # numbers kept at a time, 160 MB
 
@@ -28,14 +29,12 @@ class Setting(NamedTuple):
         places: each model at the records and at the test inputs.
         prior_weights: of the models (M,), sum 1.
         half_range: half the public range of the outputs, in model units.
-        clip: half-width of an interval over the predictive standard deviation.
     """
 
     planned: tuple[PlannedStage, ...]
     places: tuple[Places, ...]
     prior_weights: FloatArray
     half_range: float
-    clip: float
 
 
 class Predicted(NamedTuple):
@@ -77,7 +76,7 @@ def measure_for_teaching(setting: Setting, dataset: Dataset, rng: np.random.Gene
 
 def measure_silently(setting: Setting, dataset: Dataset) -> Predicted:
     """The same stages without any noise. Not private."""
-    outcome = run_stages(*setting[:4], in_floats(dataset.standardised(), _silence), clip=setting.clip)
+    outcome = run_stages(*setting, InFloats(dataset.standardised(), _silence))
     return Predicted(outcome.observed, mixture_of(setting.places, outcome.states, outcome.weights))
 
 
@@ -92,7 +91,7 @@ def read_stages(observed: Sequence[Observed], places: Sequence[Places], prior_we
     at_once, parts = _at_once(places, sum(len(stage.B) for stage in observed)), list[Mixture]()
     for first in range(0, len(observed[0].z), at_once):
         some = slice(first, first + at_once)
-        few = [each._replace(low=each.low[some], high=each.high[some], z=each.z[some]) for each in observed]
+        few = [part_of(each, some) for each in observed]
         outcome = posterior(few, places, prior_weights)
         parts.append(mixture_of(places, outcome.states, outcome.weights))
     return side_by_side(parts)
@@ -109,14 +108,14 @@ def _silence(rows: int) -> FloatArray:
 
 def _measured(setting: Setting, dataset: Dataset, guarantee: Guarantee) -> Statistics:
     exact = ExactMeasure(dataset)
-    run_stages(*setting[:4], exact, clip=setting.clip)
+    run_stages(*setting, exact)
     return exact.statistics(guarantee)
 
 
 def _taught(
     setting: Setting, dataset: Dataset, rng: np.random.Generator, draws: int
 ) -> tuple[tuple[Observed, ...], Mixture]:
-    outcome = run_stages(*setting[:4], teaching(dataset, rng, draws), draws=draws, clip=setting.clip)
+    outcome = run_stages(*setting, teaching(dataset, rng, draws), draws=draws)
     return outcome.observed, mixture_of(setting.places, outcome.states, outcome.weights)
 
 
@@ -154,6 +153,15 @@ class ExactMeasure:
         self._stages.append(Stage(measurement=measurement, z=measurement.measure(self._dataset.y)))
         return self._stages[-1].z[None]
 
+    def squares(self, s: float, g: FloatArray, high: FloatArray) -> Squares:
+        """See ``stages.Measure``; of one draw."""
+        limit = (self._dataset.output_range / self._dataset.y_scale) ** 2
+        ones, high = np.ones((1, g.shape[1])), np.minimum(high, limit)
+        measurement = Measurement(B=ones, low=0 * high[0], high=high[0], bounds=(0.0, limit), noise_multiplier=s)
+        z = measurement.measure((self._dataset.standardised() - g[0]) ** 2)
+        self._stages[-1] = replace(self._stages[-1], squares=StageSquares(measurement=measurement, g=g[0], z=z))
+        return Squares(g, high, measurement.noise_sd, z)
+
     def statistics(self, guarantee: Guarantee) -> Statistics:
         """All that was measured, with the promise for it."""
         data = self._dataset
@@ -167,6 +175,7 @@ class ExactMeasure:
             y_unit=data.y_unit,
             y_scale=data.y_scale,
             guarantee=promise_of(guarantee),
+            reading="any outcomes",
         )
 
 
@@ -178,21 +187,28 @@ def teaching(dataset: Dataset, rng: np.random.Generator, draws: int) -> Measure:
         rng: source of the noise.
         draws: D.
     """
-    return in_floats(dataset.standardised(), lambda rows: rng.standard_normal((draws, rows)))
+    return InFloats(dataset.standardised(), lambda rows: rng.standard_normal((draws, rows)))
 
 
-def in_floats(y: FloatArray, noise: Callable[[int], FloatArray]) -> Measure:
-    """Measure in floats. Not for release.
+class InFloats:
+    """Measures in floats. Not for release.
 
     Args:
         y: outputs (n,), or of each draw (D, n), in model units.
         noise: standard normals (D, r) for r rows.
     """
 
-    def measure(stage: PlannedStage, low: FloatArray, high: FloatArray) -> FloatArray:
-        q = (np.clip(y, low, high) - (low + high) / 2) / (high - low)
+    def __init__(self, y: FloatArray, noise: Callable[[int], FloatArray]) -> None:
+        self._y, self._noise = y, noise
+
+    def __call__(self, stage: PlannedStage, low: FloatArray, high: FloatArray) -> FloatArray:
+        """See ``stages.Measure``."""
+        q = (np.clip(self._y, low, high) - (low + high) / 2) / (high - low)
         B = stage.strategy.B
-        z: FloatArray = q @ B.T + stage.noise_multiplier * noise(len(B))
+        z: FloatArray = q @ B.T + stage.noise_multiplier * self._noise(len(B))
         return z
 
-    return measure
+    def squares(self, s: float, g: FloatArray, high: FloatArray) -> Squares:
+        """See ``stages.Measure``."""
+        sums = (np.minimum((self._y - g) ** 2, high) / high - 0.5).sum(axis=1)
+        return Squares(g, high, s, sums + s * self._noise(1)[:, 0])

@@ -6,14 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from ..arrays import FloatArray
 from ..checks import check_positive
 from ..gp.pivoted import factorise
 from ..kernels import EQ, Kernel, Stationary
+from .bias import Public, bias_features
 
 AUTO_LENGTHSCALES = (1 / 16, 1 / 8, 1 / 4, 1 / 2)  # of each side of the box
-AUTO_NOISE_SDS = (0.1, 0.2, 0.4)  # of half the public range
+NOISE_SDS_BEFORE = (0.1, 0.2, 0.4)  # of releases that are read as if outcomes were normal
+AUTO_NOISE_SDS = (0.05, 0.1, 0.2, 0.4, 0.8)  # of half the public range
 AUTO_VARIANCE = 1 / 3  # of half the public range squared: that of values spread evenly over it
 AROUND = (0.5, 1.0, 2.0)  # factors of a declared lengthscale, and of a declared noise's standard deviation
 _EXACT, _LOOSE = 1e-12, 1e-6  # of the prior variance at the inputs, left out of the features of few and of many inputs
@@ -42,12 +45,15 @@ class Model:
         check_positive("weight", self.weight)
 
 
-def auto_models(box: Sequence[tuple[float, float]], half_range: float) -> tuple[Model, ...]:
-    """Twelve models from the public box and bounds alone: four lengthscales times three noises, of equal weight.
+def auto_models(
+    box: Sequence[tuple[float, float]], half_range: float, noise_sds: Sequence[float] = AUTO_NOISE_SDS
+) -> tuple[Model, ...]:
+    """Twenty models from the public box and bounds alone: four lengthscales times five noises, of equal weight.
 
     Args:
         box: D public (low, high) pairs.
         half_range: half the public range of the output, in model units.
+        noise_sds: standard deviations of the noises, over half_range.
     """
     sides = [high - low for low, high in box]
     return tuple(
@@ -56,34 +62,54 @@ def auto_models(box: Sequence[tuple[float, float]], half_range: float) -> tuple[
             noise_variance=(noise * half_range) ** 2,
         )
         for share in AUTO_LENGTHSCALES
-        for noise in AUTO_NOISE_SDS
+        for noise in noise_sds
     )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Places:
-    """One model at the n records and at P test inputs: the covariance of a = (y, f_*) is phi phi^T + a diagonal.
+    """One model at n records and P test inputs: the covariance of (y, f_*, b) is phi phi^T + a diagonal.
+
+    b (q,) ~ N(0, I) is what the field of clipping's bias is made of, h = psi b; see ``bias``.
 
     Attributes:
-        phi: features (n + P, k), records first.
+        phi: features (n + P + q, k), records first.
         noise: variance of y that the features leave, (n,): noise_variance and the kernel's residual.
-        variance: prior variance of y at the records and of f at the test inputs (n + P,).
+        variance: prior variance of y at the records, of f at the test inputs and of b (n + P + q,).
         noise_variance: of one output given f.
+        kernel: of f.
+        weight: prior weight of the model.
+        bias: psi, of the field h of clipping's bias (n, q); q = 0 where clipping is taken to have none.
+        half_range: half the public range of the outputs, in model units; 0 if it is not needed.
     """
 
     phi: FloatArray
     noise: FloatArray
     variance: FloatArray
     noise_variance: float
+    kernel: Kernel
+    weight: float
+    bias: FloatArray
+    half_range: float
 
     @property
     def n(self) -> int:
         """Number of records."""
         return len(self.noise)
 
+    @property
+    def tests(self) -> slice:
+        """Where f at the test inputs stands."""
+        return slice(self.n, len(self.variance) - self.bias.shape[1])
+
 
 def places_of(
-    models: Sequence[Model], X: FloatArray, X_test: FloatArray, *, tolerance: float | None = None
+    models: Sequence[Model],
+    X: FloatArray,
+    X_test: FloatArray,
+    *,
+    public: Public | None = None,
+    tolerance: float | None = None,
 ) -> tuple[Places, ...]:
     """Every model at records X (n, D) and test inputs X_test (P, D); models of one kernel share their features.
 
@@ -93,6 +119,7 @@ def places_of(
         models: the mixture.
         X: records (n, D).
         X_test: test inputs (P, D).
+        public: of the table. None: stages are read as if outcomes were normal, and clipping them no more than that.
         tolerance: share of the prior variance at the records that features may leave out; what they leave counts as
             noise. None: next to nothing.
     """
@@ -101,7 +128,9 @@ def places_of(
     for model in models:
         if model.kernel not in features:
             features[model.kernel] = _features(model.kernel, X, X_test, tolerance)
-    return tuple(_places(model, len(X), *features[model.kernel]) for model in models)
+    bias = np.zeros((len(X), 0)) if public is None else bias_features(public.x_box, X)
+    half_range = 0.0 if public is None else public.half_range
+    return tuple(_places(model, bias, half_range, *features[model.kernel]) for model in models)
 
 
 def _features(kernel: Kernel, X: FloatArray, X_test: FloatArray, tolerance: float) -> tuple[FloatArray, FloatArray]:
@@ -110,19 +139,31 @@ def _features(kernel: Kernel, X: FloatArray, X_test: FloatArray, tolerance: floa
     return phi, np.concatenate([kernel.diagonal(X), kernel.diagonal(X_test)])
 
 
-def _places(model: Model, n: int, phi: FloatArray, prior: FloatArray) -> Places:
+def _places(model: Model, bias: FloatArray, half_range: float, phi: FloatArray, prior: FloatArray) -> Places:
+    n, q = bias.shape
     residual = np.maximum(prior - np.einsum("ij,ij->i", phi, phi), 0.0)
-    variance = prior.copy()
+    variance = np.concatenate([prior, np.ones(q)])
     variance[:n] += model.noise_variance
     return Places(
-        phi=phi, noise=model.noise_variance + residual[:n], variance=variance, noise_variance=model.noise_variance
+        phi=block_diag(phi, np.eye(q)) if q else phi,
+        noise=model.noise_variance + residual[:n],
+        variance=variance,
+        noise_variance=model.noise_variance,
+        kernel=model.kernel,
+        weight=model.weight,
+        bias=bias,
+        half_range=half_range,
     )
 
 
 def models_around(
-    kernel: Stationary, noise_variance: float | None, box: Sequence[tuple[float, float]], half_range: float
+    kernel: Stationary,
+    noise_variance: float | None,
+    box: Sequence[tuple[float, float]],
+    half_range: float,
+    noise_sds: Sequence[float] = AUTO_NOISE_SDS,
 ) -> tuple[Model, ...]:
-    """A declared kernel with half and twice its lengthscale, three noises each, and ``auto_models`` of equal weight.
+    """A declared kernel with half and twice its lengthscale, several noises each, and ``auto_models`` of equal weight.
 
     A declared lengthscale that is wrong costs accuracy and makes intervals too narrow; its neighbours and the automatic
     models take over by their evidence.
@@ -132,10 +173,11 @@ def models_around(
         noise_variance: declared; half and twice its standard deviation are added. None: the noises of ``auto_models``.
         box: D public (low, high) pairs.
         half_range: half the public range of the output, in model units.
+        noise_sds: of ``auto_models``.
     """
-    automatic = auto_models(box, half_range)
+    automatic = auto_models(box, half_range, noise_sds)
     if noise_variance is None:
-        noises = [(share * half_range) ** 2 for share in AUTO_NOISE_SDS]
+        noises = [(share * half_range) ** 2 for share in noise_sds]
     else:
         noises = [noise_variance * factor**2 for factor in AROUND]
     kernels = [replace(kernel, lengthscale=_scaled(kernel.lengthscale, factor)) for factor in AROUND]
@@ -149,6 +191,7 @@ def models_of(
     noise_variances: Sequence[float] | None,
     box: Sequence[tuple[float, float]],
     half_range: float,
+    noise_sds: Sequence[float] = AUTO_NOISE_SDS,
 ) -> tuple[Model, ...]:
     """``models_around`` each declared kernel; ``auto_models`` alone where none is declared.
 
@@ -157,11 +200,12 @@ def models_of(
         noise_variances: one per kernel, or None.
         box: D public (low, high) pairs.
         half_range: half the public range of the output, in model units.
+        noise_sds: of ``auto_models``.
     """
     if not kernels:
-        return auto_models(box, half_range)
+        return auto_models(box, half_range, noise_sds)
     noises: Sequence[float | None] = noise_variances or [None] * len(kernels)
-    around = (models_around(*each, box, half_range) for each in zip(kernels, noises, strict=True))
+    around = (models_around(*each, box, half_range, noise_sds) for each in zip(kernels, noises, strict=True))
     return tuple(model for family in around for model in family)
 
 

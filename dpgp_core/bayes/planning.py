@@ -14,25 +14,30 @@ import numpy as np
 from ..arrays import FloatArray
 from ..gp.clipping import clipped
 from ..measurement.integers import GRID, strategy_integers
-from ..strategies.bayes import bayes, grouped
+from ..strategies.bayes import bayes, grouped, risk
 from ..strategies.risk_model import RiskModel, in_common_basis, with_noise_of_one_shape
 from ..strategies.strategy import Strategy
+from .bias import SAME, Ends, bias_sd, ends_of
 from .filter import State
 from .leading import leading
 from .models import Places
-from .stages import CLIP, Observed, PlannedStage, after, next_intervals, start
+from .scatter import expected, nothing_known, split
+from .stages import CLIP, Observed, Outcome, PlannedStage, after, begin, next_intervals
 
 MANY = 1000  # records above which plans rest on what stands out from the noise
 LEFT_OUT = 2e-2  # eigenvalue, in units of the noise, up to which a direction of the covariance is left out then
+WIDTHS = (1.0, 4.0, math.inf)  # half-widths of intervals that a stage chooses among, over the narrowest
+TIED = 0.01  # of the least expected risk: the widest interval within that is taken, which rests on least
+_LARGEST_PART = 8  # share of 1/s^2 of a stage over that of the first
 _OF_RISK = 1e-3  # share of the whole risk that need not be avoided: a twentieth of a per cent of the error
 _OF_GAP = 0.1  # or this of the gap asked for, where that is more
 _LOOSEST = 0.1  # gap of an early stage of very many records
 
 
 def stage_multipliers(noise_multiplier: float, stages: int) -> tuple[float, ...]:
-    """s_i = s / sqrt(share_i), shares of 1/s^2 proportional to 1, 2, 4, ...: early stages only find the place."""
-    whole = 2**stages - 1
-    return tuple(noise_multiplier * math.sqrt(whole / 2**i) for i in range(stages))
+    """s_i = s / sqrt(share_i), shares of 1/s^2 proportional to 1, 2, 4, 8, 8, ...: early stages only find the place."""
+    parts = [min(2**i, _LARGEST_PART) for i in range(stages)]
+    return tuple(noise_multiplier * math.sqrt(sum(parts) / part) for part in parts)
 
 
 def plan_stages(
@@ -63,34 +68,53 @@ def plan_stages(
         gap: relative gap of each strategy to stop at; a thousandth of the whole risk, or a tenth of ``gap`` of it,
             will do too. Above ``MANY`` records that is of the last stage; each one before may be twice as far off.
     """
-    targets = len(places[0].variance) - places[0].n
+    now = begin(places, prior_weights, draws=1)
+    targets = places[0].tests.stop - places[0].n
     share = np.full(targets, 1 / targets) if importance is None else importance
-    weights, planned, groups = prior_weights[None], list[PlannedStage](), None
-    last, many = None, places[0].n > MANY
+    weights, planned, groups = now.weights, list[PlannedStage](), None
+    last, many, biased = None, places[0].n > MANY, now.scatter is not None
     of_risk = max(_OF_RISK, _OF_GAP * gap)
-    states, (low, high) = start(places, half_range, draws=1)
     for stage, s in enumerate(multipliers):
         # early stages only find the place for later ones, which make up for what they miss
         looser = 2 ** (len(multipliers) - 1 - stage) if many else 1
         if many:
-            compressed = (leading(place, state, LEFT_OUT) for place, state in zip(places, states, strict=True))
+            compressed = (leading(place, state, LEFT_OUT) for place, state in zip(places, now.states, strict=True))
             places, states = zip(*compressed, strict=True)
-        models = risk_models(places, prior_weights, states, low, high, share)
+            now = now._replace(states=states)
+        own, _ = split(s, not biased or not planned)
+        widths = [math.inf] if not planned else [clip * times for times in (WIDTHS if biased else WIDTHS[:1])]
+        tried = [_modelled(places, now, weights, half_range, width, share) for width in widths]
+        chosen = (
+            0 if len(tried) == 1 else widest([risk(models, planned[-1].strategy.B, own**2) for models, *_ in tried])
+        )
+        models, low, high = tried[chosen]
         if many:
             models = in_common_basis(with_noise_of_one_shape(models), LEFT_OUT)
         groups = grouped(models) if groups is None else groups
         asked = max(gap, min(gap * looser, _LOOSEST))
-        found = bayes(models, s**2, gap=asked, of_risk=of_risk * looser, groups=groups, start=last)
+        found = bayes(models, own**2, gap=asked, of_risk=of_risk * looser, groups=groups, start=last)
         strategy = on_the_grid(found)
         last = strategy.B if many else None
-        planned.append(PlannedStage(strategy=strategy, noise_multiplier=s))
+        planned.append(PlannedStage(strategy=strategy, noise_multiplier=s, width=widths[chosen]))
         if len(planned) == len(multipliers):
             break
         # z = 0 is expected, and leaves every mean at 0
-        observed = Observed(strategy.B, low, high, s, np.zeros((1, strategy.rank)))
-        states = after(places, states, observed)
-        low, high = next_intervals(states, weights, places[0].n, half_range, clip)
+        observed = Observed(strategy.B, low, high, own, np.zeros((1, strategy.rank)))
+        now = after(places, prior_weights, now, observed)._replace(weights=weights)
     return tuple(planned)
+
+
+def widest(risks: Sequence[float]) -> int:
+    """Which of intervals, ordered by their widths, to take: the widest whose risk is next to the least."""
+    return max(i for i, each in enumerate(risks) if each <= min(risks) * (1 + TIED))
+
+
+def _modelled(
+    places: Sequence[Places], now: Outcome, weights: FloatArray, half_range: float, width: float, share: FloatArray
+) -> tuple[list[RiskModel], FloatArray, FloatArray]:
+    """Risk models of a stage of some width, and its intervals."""
+    low, high = next_intervals(now.states, weights, places[0].n, half_range, width)
+    return risk_models(places, weights[0], now.states, low, high, share), low, high
 
 
 def rescaled(planned: Sequence[PlannedStage], noise_multiplier: float) -> tuple[PlannedStage, ...]:
@@ -133,22 +157,29 @@ def risk_models(
 ) -> list[RiskModel]:
     """Each model's posterior covariance as it is expected, for outputs in units of their intervals' widths.
 
-    K = diag(alpha / u) (Phi Phi^T - Q^T Q + noise) diag(alpha / u) + diag(extra / u^2).
+    K = diag(alpha / u) (Phi Phi^T - Q^T Q + noise) diag(alpha / u) + diag(extra / u^2), and what clipping's bias adds.
     """
-    models = []
+    models, width = [], high[0] - low[0]
+    noise = float(expected(nothing_known(), places[0].half_range or 1.0))
     for place, state, weight in zip(places, states, prior_weights, strict=True):
-        n, Q = place.n, state.shared[0]
-        _, gain, extra = clipped(state.mean[0, :n], state.variance[0, :n], low[0], high[0])
-        slope, width = gain / (high[0] - low[0]), high[0] - low[0]
-        covariance = place.phi[:n] @ place.phi[n:].T - Q[:, :n].T @ Q[:, n:]
+        n, Q, f, b = place.n, state.shared[0], place.tests, slice(place.tests.stop, None)
+        ends, beta = Ends(low[0], high[0], width), np.zeros(1)
+        if place.half_range:
+            ends = ends_of(low[0], high[0], (low[0] + high[0]) / 2, place.half_range)
+            beta = bias_sd(ends.half_width, noise)
+        _, gain, extra = clipped(state.mean[0, :n], state.variance[0, :n], ends.low, ends.high)
+        slope, shown = (gain / width)[:, None], (beta / width)[:, None] * place.bias
+        phi = slope * place.phi[:n] + SAME**0.5 * shown @ place.phi[b]
+        left = slope * Q[:, :n].T + SAME**0.5 * shown @ Q[:, b].T
+        own = (1 - SAME) ** 0.5 * shown
         models.append(
             RiskModel(
-                noise=slope**2 * place.noise + extra / width**2,
-                root=slope[:, None] * np.hstack([place.phi[:n], Q[:, :n].T]),
-                targets=slope[:, None] * covariance * np.sqrt(importance),
-                prior_risk=float(importance @ state.variance[0, n:]),
+                noise=slope[:, 0] ** 2 * place.noise + extra / width**2,
+                root=np.hstack([phi, own, left]),
+                targets=(phi @ place.phi[f].T - left @ Q[:, f]) * np.sqrt(importance),
+                prior_risk=float(importance @ state.variance[0, f]),
                 weight=float(weight),
-                signs=np.repeat([1.0, -1.0], [place.phi.shape[1], len(Q)]),
+                signs=np.repeat([1.0, -1.0], [phi.shape[1] + own.shape[1], len(Q)]),
             )
         )
     return models

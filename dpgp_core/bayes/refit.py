@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..arrays import FloatArray
+from ..gp.exact import check_columns
 from ..kernels import Kernel
 from ..measurement.cell_statistics import CellStatistics
+from ..measurement.conditioning import Posterior
 from ..measurement.refit import Observe, Refit
 from ..measurement.refit import refit as read
 from ..measurement.statistics import Statistics
 from .cells.refit import refit_cells
-from .released import clipped_observation
+from .filter import State
+from .models import Model, Places, places_of, weights_of
+from .released import clipped_observation, observed_of, public_of
+from .stages import posterior
 
 
 def refit(
@@ -20,7 +25,7 @@ def refit(
     kernels: Sequence[Kernel],
     noise_variances: Sequence[float],
     X_test: FloatArray,
-    observe: Observe = clipped_observation,
+    observe: Observe | None = None,
 ) -> Refit:
     """Posterior of f at X_test given a released statistic, averaged over models. Spends nothing.
 
@@ -32,7 +37,7 @@ def refit(
         kernels: covariance functions of f, in squared model units, (y - midpoint) / y_scale.
         noise_variances: variances > 0 of outputs about f; every pair is one model.
         X_test: test points (P, D), in input units.
-        observe: how a stage is read where inputs are public; ``measurement.refit.linear_observation`` takes
+        observe: another way to read a stage where inputs are public; ``measurement.refit.linear_observation`` takes
             intervals to clip nothing.
 
     Raises:
@@ -40,4 +45,30 @@ def refit(
     """
     if isinstance(statistics, CellStatistics):
         return refit_cells(statistics, kernels=kernels, noise_variances=noise_variances, X_test=X_test)
-    return read(statistics, kernels=kernels, noise_variances=noise_variances, X_test=X_test, observe=observe)
+    public = public_of(statistics)
+    if observe is not None or public is None:
+        how = observe or clipped_observation
+        return read(statistics, kernels=kernels, noise_variances=noise_variances, X_test=X_test, observe=how)
+    if not kernels or not noise_variances:
+        raise ValueError("give at least one kernel and one noise variance")
+    check_columns(statistics.X, X_test)
+    models = [Model(kernel=kernel, noise_variance=variance) for kernel in kernels for variance in noise_variances]
+    places = places_of(models, statistics.X, X_test, public=public)
+    found = posterior(observed_of(statistics), places, weights_of(models))
+    return Refit(
+        X_test=X_test,
+        posteriors=tuple(map(_of_one, places, found.states)),
+        weights=found.weights[0],
+        midpoint=statistics.midpoint,
+        scale=statistics.y_scale,
+    )
+
+
+def _of_one(place: Places, state: State) -> Posterior:
+    return Posterior(
+        mean=state.mean[0, place.tests],
+        root=state.shared[0][:, place.tests],
+        prior_variance=place.variance[place.tests],
+        noise_variance=place.noise_variance,
+        log_evidence=float(state.log_evidence[0]),
+    )

@@ -11,7 +11,8 @@ from ..gp.clipping import clipped
 from ..measurement.conditioning import Observation
 from ..measurement.refit import Predict
 from ..measurement.statistics import Stage, Statistics
-from .stages import Observed
+from .bias import Public
+from .stages import Observed, Squares
 
 
 def clipped_observation(statistics: Statistics, stage: Stage, predict: Predict) -> Observation:
@@ -42,8 +43,29 @@ def observed_of(statistics: Statistics) -> tuple[Observed, ...]:
     found = []
     for stage in statistics.stages:
         low, high = _model_units(statistics, stage)
-        found.append(Observed(stage.measurement.B, low[None], high[None], stage.measurement.noise_sd, stage.z[None]))
+        squares = None
+        if stage.squares is not None:
+            of = stage.squares
+            squares = Squares(of.g[None], of.measurement.high[None], of.measurement.noise_sd, of.z)
+        m = stage.measurement
+        found.append(Observed(m.B, low[None], high[None], m.noise_sd, stage.z[None], squares))
     return tuple(found)
+
+
+def public_of(statistics: Statistics) -> Public | None:
+    """What a reading of the stages needs to know of bounds and box; None where they are read as all were before."""
+    if statistics.reading == "normal outcomes":
+        return None
+    low, high = statistics.bounds
+    return Public(statistics.x_box, (high - low) / statistics.y_scale / 2)
+
+
+def part_of(stage: Observed, some: slice) -> Observed:
+    """Some of the draws of a stage."""
+    squares = stage.squares
+    if squares is not None:
+        squares = Squares(squares.g[some], squares.high[some], squares.s, squares.z[some])
+    return stage._replace(low=stage.low[some], high=stage.high[some], z=stage.z[some], squares=squares)
 
 
 def stacked(draws: Sequence[tuple[Observed, ...]]) -> tuple[Observed, ...]:
@@ -53,9 +75,18 @@ def stacked(draws: Sequence[tuple[Observed, ...]]) -> tuple[Observed, ...]:
             low=np.concatenate([stage.low for stage in stages]),
             high=np.concatenate([stage.high for stage in stages]),
             z=np.concatenate([stage.z for stage in stages]),
+            squares=_together([stage.squares for stage in stages]),
         )
         for stages in zip(*draws, strict=True)
     )
+
+
+def _together(parts: Sequence[Squares | None]) -> Squares | None:
+    given = [part for part in parts if part is not None]
+    if not given:
+        return None
+    g, high, z = (np.concatenate([part[i] for part in given]) for i in (0, 1, 3))
+    return Squares(g, high, given[0].s, z)
 
 
 def _model_units(statistics: Statistics, stage: Stage) -> tuple[FloatArray, FloatArray]:

@@ -12,8 +12,9 @@ from ..accounting.guarantee import BEYOND_ONE_RELEASE, FIXED_IN_ADVANCE, ONE_OUT
 from ..accounting.losses import GaussianLoss
 from ..checks import check_positive
 from ..kernels import Stationary
+from ..measurement.statistics import Reading
 from .cells.grid import PER_SIDE
-from .models import Model, models_of
+from .models import AUTO_NOISE_SDS, NOISE_SDS_BEFORE, Model, models_of
 from .stages import CLIP
 
 MOST_STAGES = 10
@@ -62,7 +63,7 @@ class BayesSettings:
     kernels: Sequence[Stationary] | None = None
     noise_variances: Sequence[float] | None = None
     weights: Sequence[float] | None = None
-    stages: int = 5
+    stages: int = 6
     clip: float = CLIP
     targets: Literal["test", "both"] = "test"
     binned: bool | None = None
@@ -124,11 +125,15 @@ class BayesSettings:
             return self.binned
         return n > MANY_RECORDS and inputs in PER_SIDE and not (self._inputs_too or self._aimed)
 
-    def models(self, x_box: Sequence[tuple[float, float]], half_range: float) -> tuple[Model, ...]:
+    def models(
+        self, x_box: Sequence[tuple[float, float]], half_range: float, reading: Reading = "any outcomes"
+    ) -> tuple[Model, ...]:
         """The mixture, in model units.
 
         Args:
             x_box: D public (low, high) pairs.
             half_range: half the public range of the outputs, in model units.
+            reading: what kind of outcomes a release was made for.
         """
-        return models_of(self.kernels or (), self.noise_variances, x_box, half_range)
+        noises = AUTO_NOISE_SDS if reading == "any outcomes" else NOISE_SDS_BEFORE
+        return models_of(self.kernels or (), self.noise_variances, x_box, half_range, noises)

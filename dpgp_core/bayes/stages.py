@@ -8,9 +8,9 @@ before it. Whatever they are, one record moves B q, q_j = (clip(y_j, I_j) - o_j)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from ..arrays import FloatArray
 from ..strategies.strategy import Strategy
 from .filter import State, mixture_weights, prior, update
 from .models import Places
+from .scatter import REACH, SquaresSeen, expected, log_density, nothing_known, split
 
 NARROWEST = 1e-3  # of the public range: no interval is narrower
 CLIP = 0.75  # half-width of an interval over the predictive standard deviation
@@ -29,11 +30,13 @@ class PlannedStage:
 
     Attributes:
         strategy: B (r, n) with its risk, bound and gap.
-        noise_multiplier: s of the stage.
+        noise_multiplier: s of the stage, its squares included.
+        width: half-width of its intervals over the predictive standard deviation; infinite for the whole range.
     """
 
     strategy: Strategy
     noise_multiplier: float
+    width: float
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -57,6 +60,22 @@ class PlannedStages:
         return max(stage.strategy.avoidable for stage in self.stages)
 
 
+class Squares(NamedTuple):
+    """The sum of min((y - g)^2, high) / high - 1/2 over all records, of D draws, as released.
+
+    Attributes:
+        g: public curve at the records (D, n), in model units.
+        high: largest square that counts (D, n), in squared model units.
+        s: standard deviation of the noise.
+        z: noisy numbers (D,).
+    """
+
+    g: FloatArray
+    high: FloatArray
+    s: float
+    z: FloatArray
+
+
 class Observed(NamedTuple):
     """One stage of D draws, as released: all of it is public.
 
@@ -65,6 +84,7 @@ class Observed(NamedTuple):
         low, high: intervals that outputs were clipped to (D, n), in model units.
         noise_multiplier: s.
         z: noisy measurements (D, r).
+        squares: of the same records, if they were measured.
     """
 
     B: FloatArray
@@ -72,6 +92,7 @@ class Observed(NamedTuple):
     high: FloatArray
     noise_multiplier: float
     z: FloatArray
+    squares: Squares | None = None
 
 
 class Outcome(NamedTuple):
@@ -80,16 +101,26 @@ class Outcome(NamedTuple):
     Attributes:
         observed: what was released, stage after stage.
         states: posterior under each model (M).
+        scatter: log density of the noise variance (D, S); None where stages are read as if outcomes were normal.
         weights: of the models, by prior weight and evidence (D, M).
     """
 
     observed: tuple[Observed, ...]
     states: tuple[State, ...]
+    scatter: FloatArray | None
     weights: FloatArray
 
 
-Measure = Callable[[PlannedStage, FloatArray, FloatArray], FloatArray]
-"""(stage, low (D, n), high (D, n) in model units) -> z (D, r)."""
+class Measure(Protocol):
+    """The only part that reads outputs."""
+
+    def __call__(self, stage: PlannedStage, low: FloatArray, high: FloatArray) -> FloatArray:
+        """Noisy sums z (D, r) of outputs clipped to [low, high] (D, n), in model units."""
+        ...
+
+    def squares(self, s: float, g: FloatArray, high: FloatArray) -> Squares:
+        """Noisy sums of squares about g (D, n), clipped to high (D, n)."""
+        ...
 
 
 def run_stages(
@@ -100,7 +131,6 @@ def run_stages(
     measure: Measure,
     *,
     draws: int = 1,
-    clip: float = CLIP,
 ) -> Outcome:
     """Measure stage after stage, D independent draws side by side. Only ``measure`` sees the outputs.
 
@@ -111,17 +141,20 @@ def run_stages(
         half_range: half the public range of the outputs, in model units.
         measure: measures one stage of all draws.
         draws: D.
-        clip: as planned.
     """
-    states, (low, high) = start(places, half_range, draws)
-    observed: list[Observed] = []
+    now, observed = begin(places, prior_weights, draws), list[Observed]()
     for stage in planned:
-        if observed:
-            low, high = next_intervals(states, mixture_weights(states, prior_weights), places[0].n, half_range, clip)
-        z = measure(stage, low, high)
-        observed.append(Observed(stage.strategy.B, low, high, stage.noise_multiplier, z))
-        states = after(places, states, observed[-1])
-    return Outcome(tuple(observed), states, mixture_weights(states, prior_weights))
+        own, of_squares = split(stage.noise_multiplier, now.scatter is None or not observed)
+        low, high = next_intervals(now.states, now.weights, places[0].n, half_range, stage.width)
+        z = measure(replace(stage, noise_multiplier=own), low, high)
+        seen = Observed(stage.strategy.B, low, high, own, z)
+        now = after(places, prior_weights, now, seen)
+        if of_squares is not None:
+            g, high = squares_about(places, now, half_range)
+            seen = seen._replace(squares=measure.squares(of_squares, g, high))
+            now = with_squares(places, prior_weights, now, seen.squares)
+        observed.append(seen)
+    return now._replace(observed=tuple(observed))
 
 
 def posterior(observed: Sequence[Observed], places: Sequence[Places], prior_weights: FloatArray) -> Outcome:
@@ -132,10 +165,10 @@ def posterior(observed: Sequence[Observed], places: Sequence[Places], prior_weig
         places: each model at the same records and at any test inputs.
         prior_weights: of the models (M,), sum 1.
     """
-    states = tuple(prior(place, len(observed[0].z)) for place in places)
+    now = begin(places, prior_weights, len(observed[0].z))
     for stage in observed:
-        states = after(places, states, stage)
-    return Outcome(tuple(observed), states, mixture_weights(states, prior_weights))
+        now = with_squares(places, prior_weights, after(places, prior_weights, now, stage), stage.squares)
+    return now._replace(observed=tuple(observed))
 
 
 def next_intervals(
@@ -163,14 +196,47 @@ def next_intervals(
     return low, np.maximum(high, low + least)
 
 
-def start(
-    places: Sequence[Places], half_range: float, draws: int
-) -> tuple[tuple[State, ...], tuple[FloatArray, FloatArray]]:
-    """States before anything is measured, and the whole range as every record's interval (draws, n)."""
-    whole = np.full((draws, places[0].n), half_range)
-    return tuple(prior(place, draws) for place in places), (-whole, whole)
+def begin(places: Sequence[Places], prior_weights: FloatArray, draws: int) -> Outcome:
+    """What is known before anything is measured."""
+    states = tuple(prior(place, draws) for place in places)
+    scatter = np.tile(nothing_known(), (draws, 1)) if places[0].half_range else None
+    return Outcome((), states, scatter, mixture_weights(states, prior_weights, places, scatter))
 
 
-def after(places: Sequence[Places], states: Sequence[State], observed: Observed) -> tuple[State, ...]:
-    """States of all models after one more stage."""
-    return tuple(update(place, state, *observed) for place, state in zip(places, states, strict=True))
+def after(places: Sequence[Places], prior_weights: FloatArray, now: Outcome, seen: Observed) -> Outcome:
+    """What is known after the sums of one more stage."""
+    noise = None if now.scatter is None else expected(now.scatter, places[0].half_range)
+    sums = seen[:5]
+    states = tuple(update(place, state, *sums, noise) for place, state in zip(places, now.states, strict=True))
+    return now._replace(states=states, weights=mixture_weights(states, prior_weights, places, now.scatter))
+
+
+def squares_about(places: Sequence[Places], now: Outcome, half_range: float) -> tuple[FloatArray, FloatArray]:
+    """The expected curve at the records, within the range, and the squares that count about it, (D, n) each."""
+    n = places[0].n
+    g = np.einsum("dm,dmj->dj", now.weights, np.stack([state.mean[:, :n] for state in now.states], axis=1))
+    g = np.clip(g, -half_range, half_range)
+    return g, np.minimum(REACH**2 * _mean_square(now, g), (2 * half_range) ** 2)
+
+
+def with_squares(places: Sequence[Places], prior_weights: FloatArray, now: Outcome, seen: Squares | None) -> Outcome:
+    """What is known once the squares of a stage are too; the same if there are none."""
+    if seen is None or now.scatter is None:
+        return now
+    noise = now.weights @ [place.noise_variance for place in places]
+    about = np.maximum(_mean_square(now, seen.g) - noise[:, None], 0.0)
+    ones, half_range = np.ones(places[0].n), places[0].half_range
+    found = [
+        log_density(half_range, SquaresSeen(each, reach, ones, seen.s, float(z)))
+        for each, reach, z in zip(about, np.sqrt(seen.high), seen.z, strict=True)
+    ]
+    scatter = now.scatter + np.stack(found)
+    return now._replace(scatter=scatter, weights=mixture_weights(now.states, prior_weights, places, scatter))
+
+
+def _mean_square(now: Outcome, g: FloatArray) -> FloatArray:
+    """E (y - g)^2 (D, n), over the models."""
+    n = g.shape[1]
+    each = (state.variance[:, :n] + (state.mean[:, :n] - g) ** 2 for state in now.states)
+    total: FloatArray = sum((w[:, None] * square for w, square in zip(now.weights.T, each, strict=True)), np.zeros(1))
+    return total

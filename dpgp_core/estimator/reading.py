@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from ..arrays import FloatArray
+from ..bayes.bias import Public
 from ..bayes.cells.refit import CellReading, reading_of
 from ..bayes.intervals import Mixture, mixture_of
 from ..bayes.joint import Joint, joint_of
@@ -89,11 +90,13 @@ class ReadingOfRecords(Reading):
         X: inputs of the records (n, D).
         observed: the stages, of one draw.
         models: the mixture, in model units.
+        public: box and range.
     """
 
     X: FloatArray
     observed: tuple[Observed, ...]
     models: tuple[Model, ...]
+    public: Public
 
     def joint(self, X_test: FloatArray) -> Joint:
         """See ``Reading``."""
@@ -114,7 +117,7 @@ class ReadingOfRecords(Reading):
         return ()
 
     def _outcome(self, X_test: FloatArray) -> tuple[tuple[Places, ...], Outcome]:
-        places = places_of(self.models, self.X, X_test)
+        places = places_of(self.models, self.X, X_test, public=self.public)
         return places, posterior(self.observed, places, weights_of(self.models))
 
 
@@ -158,7 +161,12 @@ def reading_of_release(
     bounds, y_scale = dataset.y_bounds, dataset.y_scale
     if isinstance(plan, BayesPlan):
         return ReadingOfRecords(
-            X=dataset.X.copy(), observed=release.observed, models=plan.models, bounds=bounds, y_scale=y_scale
+            X=dataset.X.copy(),
+            observed=release.observed,
+            models=plan.models,
+            public=Public(plan.x_box, plan.half_range),
+            bounds=bounds,
+            y_scale=y_scale,
         )
     setting = plan.setting
     given = mechanism.models(dataset.x_box, setting.half_range)

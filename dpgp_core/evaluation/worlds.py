@@ -14,8 +14,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arrays import FloatArray
+from ..bayes.bias import Public
 from ..bayes.intervals import mixture_of
-from ..bayes.measuring import in_floats
+from ..bayes.measuring import InFloats
 from ..bayes.models import places_of
 from ..bayes.stages import run_stages
 from ..gp.pivoted import factorise
@@ -76,9 +77,9 @@ def reached(
     drawn, noises = np.random.default_rng(seed).spawn(2)
     f = _functions(kernel, np.vstack([X, X_test]), worlds, drawn)
     y = f[:, : len(X)] + math.sqrt(noise_variance) * drawn.standard_normal((worlds, len(X)))
-    measure = in_floats(np.clip(y, -half_range, half_range), lambda rows: noises.standard_normal((worlds, rows)))
-    places = places_of(plan.models, X, X_test)
-    found = run_stages(plan.stages, places, plan.prior_weights, half_range, measure, draws=worlds, clip=mechanism.clip)
+    measure = InFloats(np.clip(y, -half_range, half_range), lambda rows: noises.standard_normal((worlds, rows)))
+    places = places_of(plan.models, X, X_test, public=Public(x_box, half_range))
+    found = run_stages(plan.stages, places, plan.prior_weights, half_range, measure, draws=worlds)
     predicted = np.clip(mixture_of(places, found.states, found.weights).mean, -half_range, half_range)
     squares = ((predicted - f[:, len(X) :]) ** 2).mean(axis=1)
     rmse = math.sqrt(squares.mean())

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..arrays import FloatArray
 from .cells import CellCounts, CellResiduals
+from .statistics import Reading
 
 NODES = 3  # to a cell and side: where the public functions are given
 
@@ -36,6 +37,27 @@ class KnownCounts:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class CellSquares:
+    """One number of squared residuals, sum_j min(r_j^2, high) / high - 1/2 plus noise. Public.
+
+    Args:
+        measurement: of r^2, one row; intervals [0, high] in squared model units.
+        z: the noisy number (1,).
+
+    Raises:
+        ValueError: there is more than one row, or z does not fit or is not finite.
+    """
+
+    measurement: CellResiduals
+    z: FloatArray
+
+    def __post_init__(self) -> None:
+        _check("z of squares", self.z, 1)
+        if len(self.measurement.B) != 1:
+            raise ValueError(f"squares must be one number, got {len(self.measurement.B)} rows")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class CellStage:
     """One measurement of residuals and what came of it. Public.
 
@@ -44,6 +66,7 @@ class CellStage:
         g: what residuals were taken about (F,), in model units: values at nodes that divide each cell's sides in
             three, linear between them.
         z: the noisy numbers (r,).
+        squares: of the same residuals, if they were measured.
 
     Raises:
         ValueError: z does not fit the strategy, or a number is not finite.
@@ -52,6 +75,7 @@ class CellStage:
     measurement: CellResiduals
     g: FloatArray
     z: FloatArray
+    squares: CellSquares | None = None
 
     def __post_init__(self) -> None:
         _check("z", self.z, len(self.measurement.B))
@@ -74,6 +98,7 @@ class CellStatistics:
         bounds: declared (low, high) of the output.
         y_scale: public constant, > 0: models speak of (y - midpoint) / y_scale.
         guarantee: the promise for all stages together, as plain JSON values.
+        reading: what kind of outcomes the stages were made for.
 
     Raises:
         ValueError: shapes disagree, or a value cannot be written to a file.
@@ -92,6 +117,7 @@ class CellStatistics:
     bounds: tuple[float, float]
     y_scale: float
     guarantee: Mapping[str, Any]
+    reading: Reading = "any outcomes"
 
     def __post_init__(self) -> None:
         if not self.stages:
@@ -101,7 +127,7 @@ class CellStatistics:
         _check("z", self.z, len(self.counts.B) if isinstance(self.counts, CellCounts) else 0)
         M, nodes = self.per_side ** len(self.x_box), (NODES * self.per_side) ** len(self.x_box)
         columns = self.counts.B.shape[1] if isinstance(self.counts, CellCounts) else len(self.counts.numbers)
-        if {columns, *(stage.measurement.B.shape[1] for stage in self.stages)} != {M}:
+        if {columns, *(each.B.shape[1] for each in self.measurements)} != {M}:
             raise ValueError(f"every strategy must have {M} columns, one per cell of the box")
         if isinstance(self.counts, KnownCounts) and self.counts.numbers.sum() != self.n:
             raise ValueError(f"the counts must add up to {self.n} records, not {self.counts.numbers.sum():g}")
@@ -115,6 +141,12 @@ class CellStatistics:
             json.dumps(dict(self.guarantee), allow_nan=False)
         except (TypeError, ValueError) as error:
             raise ValueError(f"the guarantee must be of plain JSON values: {error}") from None
+
+    @property
+    def measurements(self) -> tuple[CellResiduals, ...]:
+        """All that was spent on outputs: the sums of every stage, and squares."""
+        of_squares = (stage.squares.measurement for stage in self.stages if stage.squares is not None)
+        return (*(stage.measurement for stage in self.stages), *of_squares)
 
     @property
     def midpoint(self) -> float:

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from ..arrays import FloatArray
-from .cell_statistics import NODES, CellStage, CellStatistics, KnownCounts
+from .cell_statistics import NODES, CellSquares, CellStage, CellStatistics, KnownCounts
 from .cells import CellCounts, CellResiduals
 from .described_arrays import AGAIN, FILE, SCHEMA, Array, Shapes, check_schema, number, pack, pair, unpack, whole
 from .integers import GRID
 from .plausible import check_read, reading
+from .statistics_file import about_reading, reading_of
 
 KIND = "counts and residual sums over public cells"
 KNOWN = {"known": "inputs are public"}
@@ -35,6 +36,7 @@ def cell_statistics_to_files(statistics: CellStatistics) -> tuple[dict[str, Any]
         "stages": [
             {"noise": "discrete Gaussian", "noise_multiplier": s, "numbers": len(stage.z)}
             | {"ends": list(stage.measurement.bounds)}
+            | _about_squares(stage)
             for s, stage in zip(multipliers, statistics.stages, strict=True)
         ],
         "output": {"name": statistics.y_name, "unit": statistics.y_unit}
@@ -42,6 +44,7 @@ def cell_statistics_to_files(statistics: CellStatistics) -> tuple[dict[str, Any]
         "inputs": {"names": list(statistics.x_names), "units": list(statistics.x_units)}
         | {"box": [list(interval) for interval in statistics.x_box]},
         "guarantee": dict(statistics.guarantee),
+        **about_reading(statistics.reading),
     }
     return pack(card, _arrays(statistics))
 
@@ -72,7 +75,8 @@ def _read(card: Mapping[str, Any], npz: bytes) -> CellStatistics:
         raise ValueError(f"the statistics must have between 1 and {_MOST_CELLS} cells; {AGAIN}")
     measured = counts != KNOWN
     sizes = [whole(counts["numbers"])] if measured else []
-    arrays = unpack(card, npz, _shapes(per_side, dim, sizes, [whole(stage["numbers"]) for stage in card["stages"]]))
+    stages = [(whole(stage["numbers"]), "squares" in stage) for stage in card["stages"]]
+    arrays = unpack(card, npz, _shapes(per_side, dim, sizes, stages))
     return CellStatistics(
         counts=_counts(arrays, number(counts["noise_multiplier"]) if measured else None),
         z=_floats(arrays, "z_0") if measured else np.zeros(0),
@@ -87,7 +91,15 @@ def _read(card: Mapping[str, Any], npz: bytes) -> CellStatistics:
         bounds=pair(output["bounds"]),
         y_scale=number(output["scale"]),
         guarantee=dict(card["guarantee"]),
+        reading=reading_of(card),
     )
+
+
+def _about_squares(stage: CellStage) -> dict[str, Any]:
+    if stage.squares is None:
+        return {}
+    measurement = stage.squares.measurement
+    return {"squares": {"noise_multiplier": measurement.noise_multiplier, "ends": list(measurement.bounds)}}
 
 
 def _about(statistics: CellStatistics) -> dict[str, Any]:
@@ -112,7 +124,20 @@ def _stage(kept: Mapping[str, Any], i: int, arrays: Mapping[str, Array]) -> Cell
         bounds=pair(kept["ends"]),
         noise_multiplier=number(kept["noise_multiplier"]),
     )
-    return CellStage(measurement=measurement, g=_floats(arrays, f"g_{i}"), z=_floats(arrays, f"z_{i}"))
+    squares = _squares(kept["squares"], i, arrays) if "squares" in kept else None
+    return CellStage(measurement=measurement, g=_floats(arrays, f"g_{i}"), z=_floats(arrays, f"z_{i}"), squares=squares)
+
+
+def _squares(kept: Mapping[str, Any], i: int, arrays: Mapping[str, Array]) -> CellSquares:
+    high = _floats(arrays, f"squares_high_{i}")
+    measurement = CellResiduals(
+        B=np.ones((1, len(high))),
+        low=np.zeros(len(high)),
+        high=high,
+        bounds=pair(kept["ends"]),
+        noise_multiplier=number(kept["noise_multiplier"]),
+    )
+    return CellSquares(measurement=measurement, z=_floats(arrays, f"squares_z_{i}"))
 
 
 def _strategy(arrays: Mapping[str, Array], i: int) -> FloatArray:
@@ -137,6 +162,8 @@ def _arrays(statistics: CellStatistics) -> dict[str, Array]:
         arrays |= _measured(i, stage.measurement.B, stage.z)
     for i, stage in enumerate(statistics.stages, start=1):
         parts = {"low": stage.measurement.low, "high": stage.measurement.high, "g": stage.g}
+        if stage.squares is not None:
+            parts |= {"squares_high": stage.squares.measurement.high, "squares_z": stage.squares.z}
         arrays |= {f"{name}_{i}": np.asarray(values, dtype="<f8") for name, values in parts.items()}
     return arrays
 
@@ -146,13 +173,15 @@ def _measured(i: int, B: FloatArray, z: FloatArray) -> dict[str, Array]:
     return {f"B_{i}": integers, f"z_{i}": np.asarray(z, dtype="<f8")}
 
 
-def _shapes(per_side: int, dim: int, counts: list[int], stages: list[int]) -> Shapes:
+def _shapes(per_side: int, dim: int, counts: list[int], stages: list[tuple[int, bool]]) -> Shapes:
     """Shape and type of each array that the description announces; ``counts`` is empty where they are public."""
     real, integer, cells = np.dtype("<f8"), np.dtype("<i4"), per_side**dim
     ends = ((cells,), real)
     shapes: Shapes = {} if counts else {"N": ends}
-    for i, r in [*((0, r) for r in counts), *enumerate(stages, start=1)]:
+    for i, r in [*((0, r) for r in counts), *((i, r) for i, (r, _) in enumerate(stages, start=1))]:
         shapes = {**shapes, f"B_{i}": ((r, cells), integer), f"z_{i}": ((r,), real)}
-    for i in range(1, len(stages) + 1):
+    for i, (_, squares) in enumerate(stages, start=1):
         shapes = {**shapes, f"low_{i}": ends, f"high_{i}": ends, f"g_{i}": (((NODES * per_side) ** dim,), real)}
+        if squares:
+            shapes = {**shapes, f"squares_high_{i}": ends, f"squares_z_{i}": ((1,), real)}
     return shapes

@@ -6,12 +6,41 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from ..arrays import FloatArray
 from .measurement import LaplaceMeasurement, Measurement
+
+Reading = Literal["any outcomes", "normal outcomes"]
+"""What clipped sums are read as: of outcomes of any kind, or of normal ones about the curve, as all were before."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class StageSquares:
+    """One number of squares about a public curve, sum_j min((y_j - g_j)^2, high_j) / high_j - 1/2 plus noise. Public.
+
+    Args:
+        measurement: of the squares, one row; intervals [0, high_j] in squared model units.
+        g: the curve at the records (n,), in model units, from earlier stages' z.
+        z: the noisy number (1,).
+
+    Raises:
+        ValueError: there is more than one row, or a number does not fit or is not finite.
+    """
+
+    measurement: Measurement
+    g: FloatArray
+    z: FloatArray
+
+    def __post_init__(self) -> None:
+        shapes = {"z": (self.z, 1), "g": (self.g, self.measurement.B.shape[1])}
+        if len(self.measurement.B) != 1:
+            raise ValueError(f"squares must be one number, got {len(self.measurement.B)} rows")
+        for name, (values, length) in shapes.items():
+            if values.shape != (length,) or not np.isfinite(values).all():
+                raise ValueError(f"{name} of squares must be {length} finite numbers, got shape {values.shape}")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -21,6 +50,7 @@ class Stage:
     Args:
         measurement: strategy, intervals and noise, fixed before the outputs were read or from earlier stages' z.
         z: the noisy numbers (r,).
+        squares: of the same records, if they were measured.
 
     Raises:
         ValueError: z does not fit the strategy, or is not finite.
@@ -28,6 +58,7 @@ class Stage:
 
     measurement: Measurement | LaplaceMeasurement
     z: FloatArray
+    squares: StageSquares | None = None
 
     def __post_init__(self) -> None:
         r = len(self.measurement.B)
@@ -47,6 +78,7 @@ class Statistics:
         y_name, y_unit: name and unit of the output.
         y_scale: public constant, > 0: models speak of (y - midpoint) / y_scale.
         guarantee: the promise for all stages together, as plain JSON values.
+        reading: what kind of outcomes the stages were made for.
 
     Raises:
         ValueError: shapes disagree, or a value cannot be written to a file.
@@ -61,6 +93,7 @@ class Statistics:
     y_unit: str
     y_scale: float
     guarantee: Mapping[str, Any]
+    reading: Reading = "normal outcomes"
 
     def __post_init__(self) -> None:
         if not self.stages:
@@ -80,6 +113,12 @@ class Statistics:
             json.dumps(dict(self.guarantee), allow_nan=False)
         except (TypeError, ValueError) as error:
             raise ValueError(f"the guarantee must be of plain JSON values: {error}") from None
+
+    @property
+    def measurements(self) -> tuple[Measurement | LaplaceMeasurement, ...]:
+        """All that was spent on: the sums of every stage, and squares."""
+        of_squares = (stage.squares.measurement for stage in self.stages if stage.squares is not None)
+        return (*(stage.measurement for stage in self.stages), *of_squares)
 
     @property
     def bounds(self) -> tuple[float, float]:

@@ -11,7 +11,9 @@ from .described_arrays import AGAIN, FILE, SCHEMA, Array, Shapes, check_schema, 
 from .integers import GRID
 from .measurement import LaplaceMeasurement, Measurement
 from .plausible import check_read, reading
-from .statistics import Stage, Statistics
+from .statistics import Reading, Stage, StageSquares, Statistics
+
+READINGS: tuple[Reading, ...] = ("any outcomes", "normal outcomes")  # no word of it in files of before: the latter
 
 
 def statistics_to_files(statistics: Statistics) -> tuple[dict[str, Any], bytes]:
@@ -30,6 +32,7 @@ def statistics_to_files(statistics: Statistics) -> tuple[dict[str, Any], bytes]:
         "inputs": {"names": list(statistics.x_names), "units": list(statistics.x_units)}
         | {"box": [list(interval) for interval in statistics.x_box]},
         "guarantee": dict(statistics.guarantee),
+        **about_reading(statistics.reading),
     }
     return pack(card, arrays)
 
@@ -52,7 +55,7 @@ def statistics_from_files(card: Mapping[str, Any], npz: bytes) -> Statistics:
 
 
 def _read(card: Mapping[str, Any], npz: bytes) -> Statistics:
-    sizes = [whole(stage["numbers"]) for stage in card["stages"]]
+    sizes = [(whole(stage["numbers"]), "squares" in stage) for stage in card["stages"]]
     n, dim = whole(card["columns"]), len(card["inputs"]["names"])
     arrays = unpack(card, npz, _shapes(n, dim, sizes))
     output, inputs = card["output"], card["inputs"]
@@ -66,6 +69,7 @@ def _read(card: Mapping[str, Any], npz: bytes) -> Statistics:
         y_unit=str(output["unit"]),
         y_scale=number(output["scale"]),
         guarantee=dict(card["guarantee"]),
+        reading=reading_of(card),
     )
 
 
@@ -75,7 +79,10 @@ def _stage_card(stage: Stage) -> dict[str, Any]:
         if isinstance(stage.measurement, Measurement)
         else {"noise": "discrete Laplace", "epsilon": stage.measurement.epsilon}
     )
-    return noise | {"numbers": len(stage.z)}
+    if (of := stage.squares) is None:
+        return noise | {"numbers": len(stage.z)}
+    squares = {"noise_multiplier": of.measurement.noise_multiplier, "ends": list(of.measurement.bounds)}
+    return noise | {"numbers": len(stage.z), "squares": squares}
 
 
 def _stage(kept: Mapping[str, Any], i: int, bounds: tuple[float, float], arrays: Mapping[str, Array]) -> Stage:
@@ -85,11 +92,25 @@ def _stage(kept: Mapping[str, Any], i: int, bounds: tuple[float, float], arrays:
     intervals = {"low": low, "high": high}
     if kept["noise"] == "discrete Gaussian":
         s = number(kept["noise_multiplier"])
-        return Stage(measurement=Measurement(B=B / GRID, **intervals, bounds=bounds, noise_multiplier=s), z=z)
+        squares = _squares(kept["squares"], i, arrays) if "squares" in kept else None
+        measurement = Measurement(B=B / GRID, **intervals, bounds=bounds, noise_multiplier=s)
+        return Stage(measurement=measurement, z=z, squares=squares)
     if kept["noise"] != "discrete Laplace":
         raise ValueError(f"stage {i} has an unknown kind of noise; {AGAIN}")
     epsilon = number(kept["epsilon"])
     return Stage(measurement=LaplaceMeasurement(B=B / GRID, **intervals, bounds=bounds, epsilon=epsilon), z=z)
+
+
+def _squares(kept: Mapping[str, Any], i: int, arrays: Mapping[str, Array]) -> StageSquares:
+    high, g, z = (np.asarray(arrays[f"squares_{name}_{i}"], dtype=float) for name in ("high", "g", "z"))
+    measurement = Measurement(
+        B=np.ones((1, len(high))),
+        low=np.zeros(len(high)),
+        high=high,
+        bounds=pair(kept["ends"]),
+        noise_multiplier=number(kept["noise_multiplier"]),
+    )
+    return StageSquares(measurement=measurement, g=g, z=z)
 
 
 def _arrays(statistics: Statistics) -> dict[str, Array]:
@@ -99,14 +120,17 @@ def _arrays(statistics: Statistics) -> dict[str, Array]:
         arrays[f"B_{i}"] = np.ascontiguousarray(measurement.B * GRID, dtype=float).astype("<i4")  # exact
         for name, values in {"low": measurement.low, "high": measurement.high, "z": stage.z}.items():
             arrays[f"{name}_{i}"] = np.asarray(values, dtype="<f8")
+        if (of := stage.squares) is not None:
+            for name, values in {"high": of.measurement.high, "g": of.g, "z": of.z}.items():
+                arrays[f"squares_{name}_{i}"] = np.asarray(values, dtype="<f8")
     return arrays
 
 
-def _shapes(n: int, dim: int, sizes: list[int]) -> Shapes:
+def _shapes(n: int, dim: int, sizes: list[tuple[int, bool]]) -> Shapes:
     """Shape and type of each array that the description announces."""
     real, integer = np.dtype("<f8"), np.dtype("<i4")
     shapes: Shapes = {"X": ((n, dim), real)}
-    for i, r in enumerate(sizes):
+    for i, (r, squares) in enumerate(sizes):
         shapes = {
             **shapes,
             f"B_{i}": ((r, n), integer),
@@ -114,4 +138,24 @@ def _shapes(n: int, dim: int, sizes: list[int]) -> Shapes:
             f"high_{i}": ((n,), real),
             f"z_{i}": ((r,), real),
         }
+        if squares:
+            every, one = ((n,), real), ((1,), real)
+            shapes = {**shapes, f"squares_high_{i}": every, f"squares_g_{i}": every, f"squares_z_{i}": one}
     return shapes
+
+
+def about_reading(reading: Reading) -> dict[str, str]:
+    """What a description says of it: nothing where it is that of before."""
+    return {} if reading == READINGS[-1] else {"reading": reading}
+
+
+def reading_of(card: Mapping[str, Any]) -> Reading:
+    """What kind of outcomes a release was made for; files of before do not say, and were made for normal ones.
+
+    Raises:
+        ValueError: it is none of the two.
+    """
+    for known in READINGS:
+        if card.get("reading", READINGS[-1]) == known:
+            return known
+    raise ValueError(f"the statistics are to be read in a way that is not known here, {card['reading']!r}; {AGAIN}")

@@ -100,7 +100,7 @@ def measure_cells(
         return release
     if not mean:
         return taught(release)
-    stages = [stage.B for stage in measured[0].stages]  # the same as of the first draw
+    stages = [(stage.B, stage.width) for stage in measured[0].stages]  # the same as of the first draw
     silent, _ = _draw(settings, plan, X_test, CellsSilently(dataset, grid), stages)
     return taught(release, silent)
 
@@ -132,12 +132,12 @@ def _draw(
     plan: CellPlan | BinnedPlan,
     X_test: FloatArray,
     reader: Reader,
-    strategies: Sequence[FloatArray] | None = None,
+    strategies: Sequence[tuple[FloatArray, float]] | None = None,
 ) -> tuple[Mixture, CellReleased]:
     counts: CellCounts | Counts
     if isinstance(plan, BinnedPlan):  # of other budgets too: strategies are valid at any
         counts, multipliers = plan.counts, stage_multipliers(settings.noise_multiplier, len(plan.stages))
-        strategies = [stage.strategy.B for stage in plan.stages]
+        strategies = [(stage.strategy.B, stage.width) for stage in plan.stages]
     else:
         s, multipliers = cell_multipliers(settings.noise_multiplier, settings.stages)
         counts = CellCounts(B=plan.B, noise_multiplier=s)

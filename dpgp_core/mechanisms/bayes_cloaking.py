@@ -9,12 +9,13 @@ from typing import ClassVar
 import numpy as np
 
 from ..arrays import FloatArray
+from ..bayes.bias import Public
 from ..bayes.cells.binned import BinnedPlan, plan_binned
 from ..bayes.intervals import mixture_of
 from ..bayes.measuring import Setting, measure_exactly, measure_for_teaching, measure_silently
 from ..bayes.models import places_of, typical_models, weights_of
 from ..bayes.planning import importance_of, plan_stages, rescaled, stage_multipliers
-from ..bayes.released import observed_of
+from ..bayes.released import observed_of, public_of
 from ..bayes.settings import BayesSettings
 from ..bayes.stages import posterior
 from ..data import Dataset
@@ -31,10 +32,14 @@ PLANNED_WITHOUT = 1e-4  # of the prior variance, left out of what strategies are
 class BayesCloaking(BayesSettings):
     """Release r noisy sums of clipped outputs, chosen so that the curve predicted from them is best.
 
+    The curve is the mean of outputs clipped to the bounds. Intervals assume a bias of narrower clips as ``bayes.bias``
+    has it, a curve about as smooth as one of the models, and scatter that is about as wide everywhere.
+
     Stage i measures B_i q + s_i w, q_j in [-1/2, 1/2] the place of y_j in a public interval: the whole range at first,
-    later one around the curve that earlier stages predict. Columns of B_i have norm <= 1, so with sum 1 / s_i^2 =
-    1 / s^2 all stages together are (1 / s)-GDP (see ``bayes.stages``). Predictions average Gaussian process models by
-    their evidence; anything computed from the measurements is free.
+    later one around the curve that earlier stages predict, as wide as promises least risk. Columns of B_i have norm
+    <= 1, so with sum 1 / s_i^2 = 1 / s^2 all stages together are (1 / s)-GDP (see ``bayes.stages``); a tenth of each
+    goes to a sum of squares (see ``bayes.scatter``). Predictions average Gaussian process models by their evidence and
+    by the squares; anything computed from the measurements is free.
 
     Where inputs are private too (``protects="inputs and outputs"``), a share of 1 / s^2 goes to noisy counts of the
     records in public cells, and the stages measure sums over the records of each cell (see ``bayes.cells.stages``).
@@ -70,7 +75,11 @@ class BayesCloaking(BayesSettings):
         planned_for = typical_models(models)
         stages = plan_stages(
             places_of(
-                planned_for, X, X_test if self.targets == "test" else np.vstack([X_test, X]), tolerance=PLANNED_WITHOUT
+                planned_for,
+                X,
+                X_test if self.targets == "test" else np.vstack([X_test, X]),
+                public=Public(x_box, half_range),
+                tolerance=PLANNED_WITHOUT,
             ),
             weights_of(planned_for),
             half_range,
@@ -79,7 +88,7 @@ class BayesCloaking(BayesSettings):
             importance=importance_of(self.weights, len(X_test), len(X) if self.targets == "both" else 0),
             gap=self.gap,
         )
-        return BayesPlan(models=models, stages=stages, half_range=half_range)
+        return BayesPlan(models=models, stages=stages, half_range=half_range, x_box=tuple(x_box))
 
     def release(
         self, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator | None = None, draws: int = 1
@@ -182,10 +191,10 @@ class BayesCloaking(BayesSettings):
             X_test: test inputs (P, D).
         """
         low, high = statistics.bounds
-        models = self.models(statistics.x_box, (high - low) / statistics.y_scale / 2)
+        models = self.models(statistics.x_box, (high - low) / statistics.y_scale / 2, statistics.reading)
         if isinstance(statistics, CellStatistics):
             return reread_cells(statistics, models, X_test)
-        places = places_of(models, statistics.X, X_test)
+        places = places_of(models, statistics.X, X_test, public=public_of(statistics))
         outcome = posterior(observed_of(statistics), places, weights_of(models))
         mean = mixture_of(places, outcome.states, outcome.weights).mean[0]
         values: FloatArray = np.clip(statistics.midpoint + statistics.y_scale * mean, low, high)
@@ -199,8 +208,7 @@ class BayesCloaking(BayesSettings):
     def _setting(self, plan: BayesPlan, X: FloatArray, X_test: FloatArray) -> Setting:
         return Setting(
             planned=rescaled(plan.stages, self.noise_multiplier),
-            places=places_of(plan.models, X, X_test),
+            places=places_of(plan.models, X, X_test, public=Public(plan.x_box, plan.half_range)),
             prior_weights=plan.prior_weights,
             half_range=plan.half_range,
-            clip=self.clip,
         )

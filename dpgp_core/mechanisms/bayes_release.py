@@ -22,10 +22,12 @@ class BayesPlan(PlannedStages):
     Attributes:
         models: the mixture, in model units.
         half_range: half the public range of the outputs, in model units.
+        x_box: D public (low, high) pairs.
     """
 
     models: tuple[Model, ...]
     half_range: float
+    x_box: tuple[tuple[float, float], ...]
 
     @property
     def prior_weights(self) -> FloatArray:

@@ -10,10 +10,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpgp_core.accounting.gaussian import noise_multiplier
+from dpgp_core.bayes.bias import Public
 from dpgp_core.bayes.intervals import mixture_of
+from dpgp_core.bayes.measuring import InFloats
 from dpgp_core.bayes.models import auto_models, places_of, weights_of
 from dpgp_core.bayes.planning import plan_stages, stage_multipliers
 from dpgp_core.bayes.stages import posterior, run_stages
+from dpgp_core.gp.clipping import seen
 from dpgp_core.measurement import statistics_to_files
 from dpgp_core.release.ledger_json import guarantee_to_object
 from pages._ui.explore import computed, statistic
@@ -202,18 +205,17 @@ def test_intervals_of_the_average_hold_on_data_from_its_models():
     y, f = np.empty((worlds, 50)), np.empty((worlds, 20))
     for world, index in enumerate(rng.integers(len(models), size=worlds)):
         drawn = np.linalg.cholesky(models[index].kernel(X, X) + 1e-8 * np.eye(70)) @ rng.standard_normal(70)
-        f[world] = drawn[50:]
-        y[world] = drawn[:50] + models[index].noise_variance ** 0.5 * rng.standard_normal(50)
+        noise = models[index].noise_variance
+        f[world] = seen(drawn[50:], noise, half)[0]
+        y[world] = np.clip(drawn[:50] + noise**0.5 * rng.standard_normal(50), -half, half)
     auto = auto_models([(0.0, 1.0)], half)
-    places = places_of(auto, X[:50], X[50:])
-    planned = plan_stages(places, weights_of(auto), half, stage_multipliers(noise_multiplier(2.0, 0.01), 5), gap=0.1)
+    public = Public([(0.0, 1.0)], half)
+    places = places_of(auto, X[:50], X[50:], public=public)
+    planned = plan_stages(places, weights_of(auto), half, stage_multipliers(noise_multiplier(2.0, 0.01), 6), gap=0.1)
 
-    def measure(stage, low, high):
-        z = ((np.clip(y, low, high) - (low + high) / 2) / (high - low)) @ stage.strategy.B.T
-        return z + stage.noise_multiplier * rng.standard_normal(z.shape)
-
+    measure = InFloats(y, lambda rows: rng.standard_normal((worlds, rows)))
     observed = run_stages(planned, places, weights_of(auto), half, measure, draws=worlds).observed
-    places = places_of(models, X[:50], X[50:])
+    places = places_of(models, X[:50], X[50:], public=public)
     outcome = posterior(observed, places, weights_of(models))
     below = mixture_of(places, outcome.states, outcome.weights).probability_below(f, "function")
     for level in (0.5, 0.9, 0.95):

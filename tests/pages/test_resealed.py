@@ -29,7 +29,7 @@ def test_every_array_is_checked(kind):
     assert faults(fuzz.array_variants(fuzz.KINDS[kind]()), lambda _: False) == []
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @KINDS
 def test_whatever_is_read_can_be_drawn(kind):
     files = fuzz.KINDS[kind]()

@@ -23,13 +23,14 @@ from ...arrays import FloatArray
 from ...gp.exact import check_columns
 from ..models import typical_models
 from ..planning import stage_multipliers
+from ..scatter import split
 from ..settings import BayesSettings
 from ..stages import PlannedStage, PlannedStages
 from .counts import Counts, public_counts
 from .filter import CellObserved, cell_models
 from .grid import cells_of
 from .planning import Seen, plan_for_mixture
-from .stages import CellSetting, after, intervals, linearised, start
+from .stages import CellSetting, after, chosen, linearised, start
 
 PER_SIDE = {1: 90, 2: 20, 3: 8}
 """Cells along each side, by the number of sides: finer than where counts have to be measured."""
@@ -85,16 +86,16 @@ def binned_stages(setting: CellSetting, counts: Counts, multipliers: Sequence[fl
         counts: of the public inputs.
         multipliers: s_i of each stage.
     """
-    nothing = np.zeros(0)
-    now, planned = start(setting, counts, nothing), list[PlannedStage]()
+    now, planned = start(setting, counts, np.zeros(0)), list[PlannedStage]()
     weights = now.weights
     for s in multipliers:
-        low, high, g = intervals(setting, now, first=not planned)
-        linear = linearised(setting, now, (low, high, g))
+        own, _ = split(s, not setting.biased or not planned)
+        width, ends, _ = chosen(setting, now, own, first=not planned)
+        linear = linearised(setting, now, ends)
         so_far = Seen(setting.models, now.states, weights, linear, counts.mean)
-        strategy = plan_for_mixture(so_far, s, setting.gap)
-        planned.append(PlannedStage(strategy=strategy, noise_multiplier=s))
+        strategy = plan_for_mixture(so_far, own, setting.gap)
+        planned.append(PlannedStage(strategy=strategy, noise_multiplier=s, width=width))
         # every mean is 0 and stays so; what z = 0 would say about the models is not expected
-        observed = CellObserved(strategy.B, low, high, g, s, np.zeros(strategy.rank))
+        observed = CellObserved(strategy.B, *ends, own, np.zeros(strategy.rank))
         now = after(setting, now, linear, observed)._replace(weights=weights)
     return tuple(planned)

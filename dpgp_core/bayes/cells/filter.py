@@ -32,6 +32,7 @@ from ...gp.clipping import Clipped, clipped
 from ...gp.factored import Features
 from ...gp.pivoted import factorise
 from ...kernels import Kernel
+from ..bias import SAME, bias_features, bias_sd, ends_of
 from ..models import Model
 from ..stages import CLIP
 from .counts import Counts
@@ -53,6 +54,7 @@ class CellModel:
         features: phi, of pivots among the cells' centres.
         nodes: phi at the grid's nodes (F, k).
         cells: its means over the cells (M, k).
+        bias: psi, of the field h of clipping's bias (M, q); q = 0 where a release is read as if there were none.
         noise_variance: of an output about f.
         weight: prior weight.
     """
@@ -60,16 +62,31 @@ class CellModel:
     features: Features
     nodes: FloatArray
     cells: FloatArray
+    bias: FloatArray
     noise_variance: float
     weight: float
 
 
 class CellState(NamedTuple):
-    """Posterior of (a, eta): mean (k + M,), covariance (k + M, k + M), and log p(z of all stages | model)."""
+    """Posterior of (a, eta, b): mean (k + M + q,), its covariance, and log p(z of all stages | model)."""
 
     mean: FloatArray
     covariance: FloatArray
     log_evidence: float
+
+
+class Squares(NamedTuple):
+    """The sum of min(r^2, high) / high - 1/2 over all records. Public.
+
+    Attributes:
+        high: of each cell (M,), in squared model units.
+        s: standard deviation of the noise on z.
+        z: released.
+    """
+
+    high: FloatArray
+    s: float
+    z: float
 
 
 class CellObserved(NamedTuple):
@@ -81,6 +98,8 @@ class CellObserved(NamedTuple):
         g: public function that residuals are taken about, at the grid's nodes (F,).
         s: standard deviation of the noise on each entry of z.
         z: released (r,).
+        squares: about g, if they were measured.
+        width: half-width that was chosen, over the predictive standard deviation; not needed to read the stage.
     """
 
     B: FloatArray
@@ -89,6 +108,8 @@ class CellObserved(NamedTuple):
     g: FloatArray
     s: float
     z: FloatArray
+    squares: Squares | None = None
+    width: float = math.nan
 
 
 class Linear(NamedTuple):
@@ -103,30 +124,49 @@ class Linear(NamedTuple):
     own: FloatArray
 
 
-def cell_models(models: Sequence[Model], grid: CellGrid) -> tuple[CellModel, ...]:
-    """Every model on the grid; models of one kernel share their features."""
+def cell_models(models: Sequence[Model], grid: CellGrid, *, biased: bool = True) -> tuple[CellModel, ...]:
+    """Every model on the grid; models of one kernel share their features.
+
+    Args:
+        models: the mixture.
+        grid: public cells.
+        biased: whether clipping may be; False for releases that were made, and are read, as if it were not.
+    """
+    bias = bias_features(grid.box, grid.centres) if biased else np.zeros((grid.size, 0))
     known: dict[Kernel, tuple[Features, FloatArray, FloatArray]] = {}
     for kernel in dict.fromkeys(model.kernel for model in models):
         features = factorise(kernel, grid.centres, _TOLERANCE).features
         nodes = features.at(grid.nodes).values()
         known[kernel] = features.at(grid.centres), nodes, grid.averages(nodes)
-    return tuple(_cell_model(model, *known[model.kernel]) for model in models)
+    return tuple(_cell_model(model, bias, *known[model.kernel]) for model in models)
 
 
-def _cell_model(model: Model, features: Features, nodes: FloatArray, cells: FloatArray) -> CellModel:
+def _cell_model(model: Model, bias: FloatArray, features: Features, nodes: FloatArray, cells: FloatArray) -> CellModel:
     return CellModel(
-        features=features, nodes=nodes, cells=cells, noise_variance=model.noise_variance, weight=model.weight
+        features=features,
+        nodes=nodes,
+        cells=cells,
+        bias=bias,
+        noise_variance=model.noise_variance,
+        weight=model.weight,
     )
 
 
 def cell_prior(model: CellModel, counts: Counts) -> CellState:
     """The state before any residual is measured."""
-    variance = np.concatenate([np.ones(model.cells.shape[1]), (1 + KAPPA) * counts.mean * model.noise_variance])
+    eta = (1 + KAPPA) * counts.mean * model.noise_variance
+    variance = np.concatenate([np.ones(model.cells.shape[1]), eta, np.ones(model.bias.shape[1])])
     return CellState(np.zeros(len(variance)), np.diag(variance), 0.0)
 
 
 def linearise(
-    model: CellModel, grid: CellGrid, counts: Counts, state: CellState, seen: tuple[FloatArray, FloatArray, FloatArray]
+    model: CellModel,
+    grid: CellGrid,
+    counts: Counts,
+    state: CellState,
+    seen: tuple[FloatArray, FloatArray, FloatArray],
+    half_range: float,
+    noise: float,
 ) -> Linear:
     """The sums x over residuals about g, clipped to [low, high], as a linear observation of the state.
 
@@ -136,9 +176,16 @@ def linearise(
         counts: n^ and its covariance.
         state: after the stages before.
         seen: low (M,), high (M,), g (F,).
+        half_range: half the public range of outputs, in model units.
+        noise: expected noise variance, from the squares: what clipping's bias depends on.
     """
     low, high, g = seen
-    k = model.cells.shape[1]
+    k, M = model.cells.shape[1], grid.size
+    u, centre, beta = high - low, (low + high) / 2, np.zeros(M)
+    if model.bias.shape[1]:
+        about = grid.averages(g)
+        low, high, half_width = ends_of(low + about, high + about, about, half_range)
+        low, high, beta = low - about, high - about, bias_sd(half_width, noise)
     mean, C = state.mean[:k], state.covariance[:k, :k]
     shift = model.cells @ mean - grid.averages(g)
     V = model.cells @ C @ model.cells.T
@@ -150,14 +197,16 @@ def linearise(
     # each record adds its own rest, f's curvature adds one that cells share as their f do, and N - n^ what is left
     sd = np.sqrt(v)
     alike = (V / np.outer(sd, sd)) ** 2
-    off, n = one.mean - (low + high) / 2, counts.mean
+    h = model.bias @ state.mean[k + M :]
+    off, n = one.mean + SAME**0.5 * beta * h - centre, counts.mean
     own = n * (own + one.gain**2 * within)
     rest = np.diag(own)
     rest += (np.outer(n, n) + counts.covariance) * alike * np.outer(np.sqrt(common), np.sqrt(common))
     rest += counts.covariance * (np.outer(off, off) + np.outer(one.gain, one.gain) * V)
-    u = high - low
-    T = (one.gain / u)[:, None] * np.hstack([n[:, None] * model.cells, np.eye(grid.size)])
-    return Linear((n * off + one.gain * state.mean[k:]) / u, T, rest / np.outer(u, u), own / u**2)
+    biased = (n * beta)[:, None] * model.bias
+    rest += (1 - SAME) * biased @ biased.T
+    T = np.hstack([(one.gain * n)[:, None] * model.cells, np.diag(one.gain), SAME**0.5 * biased]) / u[:, None]
+    return Linear((n * off + one.gain * state.mean[k : k + M]) / u, T, rest / np.outer(u, u), own / u**2)
 
 
 def cell_update(state: CellState, linear: Linear, B: FloatArray, s: float, z: FloatArray) -> CellState:

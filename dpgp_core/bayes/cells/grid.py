@@ -81,6 +81,12 @@ class CellGrid:
         means = split.mean(axis=tuple(range(1, 2 * self.dim, 2)))
         return np.asarray(means.reshape((self.size, *values.shape[1:])))
 
+    def extremes(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Least and largest (M,) of values (F,) at the nodes of each cell."""
+        split = values.reshape((self.per_side, NODES) * self.dim)
+        axes = tuple(range(1, 2 * self.dim, 2))
+        return split.min(axis=axes).ravel(), split.max(axis=axes).ravel()
+
     def _share(self, X: FloatArray) -> FloatArray:
         """Place of each input along each side, in [0, 1]."""
         low, high = np.array(self.box).T

@@ -6,16 +6,17 @@ One pass over the records a measurement, O(n) in all. Each record's numbers are 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ...arrays import FloatArray
 from ...data import Dataset
-from ...measurement.cell_statistics import CellStage, CellStatistics, KnownCounts
+from ...measurement.cell_statistics import CellSquares, CellStage, CellStatistics, KnownCounts
 from ...measurement.cells import CellCounts, CellResiduals
 from .counts import known_counts
-from .filter import CellObserved
+from .filter import CellObserved, Squares
 from .grid import CellGrid
 from .stages import CellReleased
 
@@ -54,6 +55,10 @@ class CellsForTeaching(_Records):
         z: FloatArray = measurement.teaching(self._cells, self._residuals(g), self._rng)[0]
         return z
 
+    def squares(self, measurement: CellResiduals, g: FloatArray) -> float:
+        """See ``stages.Reader``."""
+        return float(measurement.teaching(self._cells, self._residuals(g) ** 2, self._rng)[0, 0])
+
 
 class CellsSilently(_Records):
     """Reads records and adds no noise: what teaching draws are drawn around. Not private."""
@@ -64,8 +69,15 @@ class CellsSilently(_Records):
 
     def residuals(self, measurement: CellResiduals, g: FloatArray) -> FloatArray:
         """See ``stages.Reader``."""
+        return self._placed(measurement, self._residuals(g))
+
+    def squares(self, measurement: CellResiduals, g: FloatArray) -> float:
+        """See ``stages.Reader``."""
+        return float(self._placed(measurement, self._residuals(g) ** 2)[0])
+
+    def _placed(self, measurement: CellResiduals, values: FloatArray) -> FloatArray:
         low, high = measurement.low[self._cells], measurement.high[self._cells]
-        return self._sums(measurement.B, (np.clip(self._residuals(g), low, high) - low) / (high - low) - 0.5)
+        return self._sums(measurement.B, (np.clip(values, low, high) - low) / (high - low) - 0.5)
 
     def _sums(self, B: FloatArray, values: FloatArray) -> FloatArray:
         z: FloatArray = B @ np.bincount(self._cells, weights=values, minlength=B.shape[1])
@@ -88,6 +100,12 @@ class CellsExactly(_Records):
         z = measurement.measure(self._cells, self._residuals(g))
         self._stages.append(CellStage(measurement=measurement, g=g, z=z))
         return z
+
+    def squares(self, measurement: CellResiduals, g: FloatArray) -> float:
+        """See ``stages.Reader``."""
+        z = measurement.measure(self._cells, self._residuals(g) ** 2)
+        self._stages[-1] = replace(self._stages[-1], squares=CellSquares(measurement=measurement, z=z))
+        return float(z[0])
 
     @property
     def stages(self) -> tuple[CellStage, ...]:
@@ -133,5 +151,8 @@ def released_of(statistics: CellStatistics) -> CellReleased:
 
 
 def _observed(stage: CellStage) -> CellObserved:
-    m = stage.measurement
-    return CellObserved(m.B, m.low, m.high, stage.g, m.noise_sd, stage.z)
+    m, squares = stage.measurement, None
+    if stage.squares is not None:
+        of = stage.squares.measurement
+        squares = Squares(of.high, of.noise_sd, float(stage.squares.z[0]))
+    return CellObserved(m.B, m.low, m.high, stage.g, m.noise_sd, stage.z, squares)

@@ -27,6 +27,7 @@ from .filter import KAPPA, CellModel, CellState, Linear
 
 _LEAST_WEIGHT = 0.02  # of a kernel that is planned for
 _STEPS = 200  # of the solver: where it needs more, with very many records, the strategy is good and not the best
+_ROUGH_GAP, _ROUGH_STEPS = 0.3, 10  # of strategies that intervals are compared by
 _LEAST = 1e-3  # eigenvalue, in units of the noise, that is kept
 _FLOOR = 1e-3  # of the mean variance of the sums, taken for noise of their own
 
@@ -65,7 +66,7 @@ class Seen(NamedTuple):
     counts: FloatArray
 
 
-def plan_stage(seen: Seen, noise_multiplier: float, gap: float) -> Strategy:
+def plan_stage(seen: Seen, noise_multiplier: float, gap: float, begin: FloatArray | None = None) -> Strategy:
     """B (r, M), columns of norm <= 1, multiples of 2^-20: f at the cells should be known best where records are.
 
     Planned for second moments of the mixture, each kernel with the likeliest of its noises and all its weight.
@@ -74,8 +75,14 @@ def plan_stage(seen: Seen, noise_multiplier: float, gap: float) -> Strategy:
         seen: so far.
         noise_multiplier: s of the stage.
         gap: relative gap to stop at.
+        begin: a B to start from.
     """
-    return _best([moments_of(seen)], noise_multiplier, gap)
+    return on_the_grid(bayes([moments_of(seen)], noise_multiplier**2, gap=gap, start=begin, max_iterations=_STEPS))
+
+
+def rough_strategy(seen: Seen, noise_multiplier: float) -> Strategy:
+    """A strategy that is good enough to compare intervals by."""
+    return bayes([moments_of(seen)], noise_multiplier**2, gap=_ROUGH_GAP, max_iterations=_ROUGH_STEPS)
 
 
 def plan_for_mixture(seen: Seen, noise_multiplier: float, gap: float) -> Strategy:
@@ -85,7 +92,7 @@ def plan_for_mixture(seen: Seen, noise_multiplier: float, gap: float) -> Strateg
 
 def moments_of(seen: Seen) -> RiskModel:
     """One model with the second moments of the mixture about what each kernel expects."""
-    chosen = _kernels(seen)
+    chosen = likeliest(seen.models, seen.weights)
     shares = np.array([share for _, share in chosen]) / sum(share for _, share in chosen)
     each = [_moments(seen, index) for index, _ in chosen]
     mean = _Moments(*(np.tensordot(shares, np.stack(parts), axes=1) for parts in zip(*each, strict=True)))
@@ -94,17 +101,19 @@ def moments_of(seen: Seen) -> RiskModel:
 
 def risks_of(seen: Seen) -> list[RiskModel]:
     """One model a kernel."""
-    return [_risk_model(_moments(seen, index), seen.counts, share) for index, share in _kernels(seen)]
+    return [
+        _risk_model(_moments(seen, index), seen.counts, share) for index, share in likeliest(seen.models, seen.weights)
+    ]
 
 
 def _best(risks: Sequence[RiskModel], noise_multiplier: float, gap: float) -> Strategy:
     return on_the_grid(bayes(risks, noise_multiplier**2, gap=gap, max_iterations=_STEPS))
 
 
-def _kernels(seen: Seen) -> list[tuple[int, float]]:
+def likeliest(models: Sequence[CellModel], weights: FloatArray) -> list[tuple[int, float]]:
     """Of each kernel that counts, the index of its likeliest model, and the weight of all of them."""
-    families, weights = dict[int, list[int]](), seen.weights
-    for index, model in enumerate(seen.models):
+    families = dict[int, list[int]]()
+    for index, model in enumerate(models):
         families.setdefault(id(model.nodes), []).append(index)
     pairs = [(max(each, key=lambda i: weights[i]), float(weights[each].sum())) for each in families.values()]
     return [(index, share) for index, share in pairs if share >= _LEAST_WEIGHT]
@@ -115,7 +124,10 @@ def _moments(seen: Seen, index: int) -> _Moments:
     model, state, linear = seen.models[index], seen.states[index], seen.linear[index]
     k = model.cells.shape[1]
     TC = linear.T @ state.covariance
-    own = linear.own + linear.T[:, k:].diagonal() ** 2 * (1 + KAPPA) * seen.counts * model.noise_variance
+    own = (
+        linear.own
+        + linear.T[:, k : k + len(model.cells)].diagonal() ** 2 * (1 + KAPPA) * seen.counts * model.noise_variance
+    )
     variance = np.einsum("ij,ij->i", model.cells @ state.covariance[:k, :k], model.cells)
     return _Moments(TC @ linear.T.T + linear.rest, own, TC[:, :k] @ model.cells.T, variance)
 

@@ -77,7 +77,7 @@ def read_cells(statistics: CellStatistics, models: Sequence[Model]) -> CellReadi
         models: the mixture, in model units.
     """
     grid = CellGrid(box=statistics.x_box, per_side=statistics.per_side)
-    on_cells = cell_models(models, grid)
+    on_cells = cell_models(models, grid, biased=statistics.reading == "any outcomes")
     setting = CellSetting(
         grid=grid, models=on_cells, n=statistics.n, half_range=statistics.half_range, clip=CLIP, gap=1.0
     )

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -20,12 +20,13 @@ from scipy.special import softmax
 from ...arrays import FloatArray
 from ...measurement.cells import CellCounts, CellResiduals
 from ..intervals import Mixture
-from ..planning import stage_multipliers
+from ..planning import WIDTHS, stage_multipliers, widest
+from ..scatter import REACH, SquaresSeen, expected, log_density, model_weights, nothing_known, split
 from ..stages import NARROWEST
 from .counts import Counts, counts_given
-from .filter import CellModel, CellObserved, CellState, Linear, cell_prior, cell_update, linearise
+from .filter import CellModel, CellObserved, CellState, Linear, Squares, cell_prior, cell_update, linearise
 from .grid import CellGrid
-from .planning import Seen, plan_stage
+from .planning import Seen, likeliest, plan_stage, rough_strategy
 
 COUNTS_SHARE = 0.15  # of mu^2
 
@@ -41,6 +42,10 @@ class Reader(Protocol):
         """Measure z (r,) of residuals, in model units, about g, given at the grid's nodes (F,)."""
         ...
 
+    def squares(self, measurement: CellResiduals, g: FloatArray) -> float:
+        """Measure the one number z of squared residuals about g."""
+        ...
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CellSetting:
@@ -51,7 +56,7 @@ class CellSetting:
         models: the mixture on the grid.
         n: number of records.
         half_range: half the public range of the outputs, in model units.
-        clip: half-width of an interval over the predictive standard deviation.
+        clip: half-width of the narrowest interval over the predictive standard deviation.
         gap: relative gap of each strategy to stop at.
     """
 
@@ -61,6 +66,11 @@ class CellSetting:
     half_range: float
     clip: float
     gap: float
+
+    @property
+    def biased(self) -> bool:
+        """Whether clipping may be, and squares say how people scatter: all but releases of before."""
+        return bool(self.models[0].bias.shape[1])
 
 
 class CellReleased(NamedTuple):
@@ -72,10 +82,11 @@ class CellReleased(NamedTuple):
 
 
 class Posterior(NamedTuple):
-    """Counts, each model's state, and the models' probabilities (m,)."""
+    """Counts, each model's state, log density of the squares (S,), and the models' probabilities (m,)."""
 
     counts: Counts
     states: tuple[CellState, ...]
+    scatter: FloatArray
     weights: FloatArray
 
 
@@ -90,7 +101,7 @@ def run_cells(
     counts: CellCounts | Counts,
     multipliers: Sequence[float],
     reader: Reader,
-    strategies: Sequence[FloatArray] | None = None,
+    strategies: Sequence[tuple[FloatArray, float]] | None = None,
 ) -> tuple[CellReleased, Posterior]:
     """Measure counts, then stage after stage, each planned from what was released before.
 
@@ -99,23 +110,35 @@ def run_cells(
         counts: stage 0, planned in advance; or the counts themselves, where inputs are public and nothing is measured.
         multipliers: s_i of the residual stages.
         reader: measures.
-        strategies: B (r, M) of each residual stage, public, instead of planning them.
+        strategies: B (r, M) of each residual stage and the half-width of its intervals over the predictive standard
+            deviation, public, instead of planning them.
     """
     z = reader.counts(counts) if isinstance(counts, CellCounts) else np.zeros(0)
     seen, now = list[CellObserved](), start(setting, counts, z)
     for stage, s in enumerate(multipliers):
-        low, high, g = intervals(setting, now, first=not seen)
-        linear = linearised(setting, now, (low, high, g))
+        own, of_squares = split(s, not setting.biased or not seen)
+        if strategies is None:
+            width, ends, begin = chosen(setting, now, own, first=not seen)
+        else:
+            width = strategies[stage][1]
+            ends = intervals(setting, now, width)
+        linear = linearised(setting, now, ends)
         if strategies is None:
             so_far = Seen(setting.models, now.states, now.weights, linear, now.counts.mean)
-            B = plan_stage(so_far, s, setting.gap).B
+            B = plan_stage(so_far, own, setting.gap, begin).B
         else:
-            B = strategies[stage]
-        ends = (-2 * setting.half_range, 2 * setting.half_range)
-        measurement = CellResiduals(B=B, low=low, high=high, bounds=ends, noise_multiplier=s)
+            B = strategies[stage][0]
+        low, high, g = ends
+        limits = (-2 * setting.half_range, 2 * setting.half_range)
+        measurement = CellResiduals(B=B, low=low, high=high, bounds=limits, noise_multiplier=own)
         released = reader.residuals(measurement, g)
-        seen.append(CellObserved(measurement.B, low, high, g, measurement.noise_sd, released))
-        now = after(setting, now, linear, seen[-1])
+        observed = CellObserved(measurement.B, low, high, g, measurement.noise_sd, released, width=width)
+        now = after(setting, now, linear, observed)
+        if of_squares is not None:
+            squares = squares_of(setting, now, g, of_squares)
+            observed = observed._replace(squares=Squares(squares.high, squares.noise_sd, reader.squares(squares, g)))
+            now = with_squares(setting, now, observed)
+        seen.append(observed)
     return CellReleased(counts, z, tuple(seen)), now
 
 
@@ -124,6 +147,8 @@ def cell_posterior(setting: CellSetting, released: CellReleased) -> Posterior:
     now = start(setting, released.counts, released.z)
     for stage in released.stages:
         now = after(setting, now, linearised(setting, now, (stage.low, stage.high, stage.g)), stage)
+        if stage.squares is not None:
+            now = with_squares(setting, now, stage)
     return now
 
 
@@ -154,7 +179,8 @@ def start(setting: CellSetting, counts: CellCounts | Counts, z: FloatArray) -> P
     else:
         found = counts
     states = tuple(cell_prior(model, found) for model in setting.models)
-    return Posterior(found, states, _weights(setting.models, states))
+    scatter = nothing_known()
+    return Posterior(found, states, scatter, _weights(setting, states, scatter))
 
 
 def linearised(
@@ -162,37 +188,90 @@ def linearised(
 ) -> tuple[Linear, ...]:
     """The residual sums as each model sees them, for low (M,), high (M,), g (F,)."""
     pairs = zip(setting.models, now.states, strict=True)
-    return tuple(linearise(model, setting.grid, now.counts, state, seen) for model, state in pairs)
+    more = setting.half_range, float(expected(now.scatter, setting.half_range))
+    return tuple(linearise(model, setting.grid, now.counts, state, seen, *more) for model, state in pairs)
 
 
 def after(setting: CellSetting, now: Posterior, linear: Sequence[Linear], seen: CellObserved) -> Posterior:
     """What is known after one more stage."""
     pairs = zip(now.states, linear, strict=True)
     states = tuple(cell_update(state, each, seen.B, seen.s, seen.z) for state, each in pairs)
-    return Posterior(now.counts, states, _weights(setting.models, states))
+    return now._replace(states=states, weights=_weights(setting, states, now.scatter))
 
 
-def _weights(models: Sequence[CellModel], states: Sequence[CellState]) -> FloatArray:
-    logs = [math.log(model.weight) + state.log_evidence for model, state in zip(models, states, strict=True)]
-    return np.asarray(softmax(logs))
+def with_squares(setting: CellSetting, now: Posterior, seen: CellObserved) -> Posterior:
+    """What is known once the squares about a stage's g are too."""
+    assert seen.squares is not None
+    noise = float(now.weights @ [model.noise_variance for model in setting.models])
+    about = mean_square(setting, now, seen.g) - noise
+    high, s, z = seen.squares
+    scatter = now.scatter + log_density(setting.half_range, SquaresSeen(about, np.sqrt(high), now.counts.mean, s, z))
+    return now._replace(scatter=scatter, weights=_weights(setting, now.states, scatter))
 
 
-def intervals(setting: CellSetting, now: Posterior, first: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Interval [low, high] of each cell's residuals about g, and g at the nodes: at first the whole range about 0.
+def squares_of(setting: CellSetting, now: Posterior, g: FloatArray, s: float) -> CellResiduals:
+    """The measurement of the squares about g, A three predicted standard deviations: one number."""
+    limit = (2 * setting.half_range) ** 2
+    high = np.minimum(REACH**2 * mean_square(setting, now, g), limit)
+    ones = np.ones((1, setting.grid.size))
+    return CellResiduals(B=ones, low=0 * high, high=high, bounds=(0.0, limit), noise_multiplier=s)
 
-    Later +-c, c = clip sqrt(E (y - g)^2), cut to where outputs can lie.
+
+def _weights(setting: CellSetting, states: Sequence[CellState], scatter: FloatArray) -> FloatArray:
+    models, evidence = setting.models, np.array([state.log_evidence for state in states])
+    if setting.biased:
+        kernels = [id(model.nodes) for model in models]
+        weights: FloatArray = model_weights(models, kernels, scatter[None], evidence[None], setting.half_range)[0]
+        return weights
+    return np.asarray(softmax([math.log(model.weight) + each for model, each in zip(models, evidence, strict=True)]))
+
+
+def chosen(
+    setting: CellSetting, now: Posterior, s: float, first: bool
+) -> tuple[float, tuple[FloatArray, FloatArray, FloatArray], FloatArray | None]:
+    """Half-width and intervals of least expected risk among ``WIDTHS``, and the strategy they were compared by.
+
+    All of it follows from what was released. The first stage takes the whole range.
     """
-    h, grid = setting.half_range, setting.grid
     if first:
-        return np.full(grid.size, -h), np.full(grid.size, h), np.zeros(len(grid.nodes))
-    mean, square = np.zeros(len(grid.nodes)), np.zeros(grid.size)
-    for model, state, weight in zip(setting.models, now.states, now.weights, strict=True):
-        mean += weight * (model.nodes @ state.mean[: model.nodes.shape[1]])
-    g = np.clip(mean, -h, h)
+        return math.inf, intervals(setting, now, math.inf), None
+    few = likeliest(setting.models, now.weights)
+    indices = [index for index, _ in few]
+    less = replace(setting, models=tuple(setting.models[i] for i in indices))
+    weights = np.array([share for _, share in few])
+    state = now._replace(states=tuple(now.states[i] for i in indices), weights=weights / weights.sum())
+    tried = []
+    for times in WIDTHS:
+        width = setting.clip * times
+        ends = intervals(setting, now, width)
+        so_far = Seen(less.models, state.states, weights, linearised(less, state, ends), now.counts.mean)
+        strategy = rough_strategy(so_far, s)
+        tried.append((strategy.risk, width, ends, strategy.B))
+    _, width, ends, B = tried[widest([each[0] for each in tried])]
+    return width, ends, B
+
+
+def mean_square(setting: CellSetting, now: Posterior, g: FloatArray) -> FloatArray:
+    """E (y - g)^2 of each cell (M,), over the models."""
+    grid, square = setting.grid, np.zeros(setting.grid.size)
     centre = grid.averages(g)
     for model, state, weight in zip(setting.models, now.states, now.weights, strict=True):
         k = model.cells.shape[1]
         variance = np.einsum("ij,ij->i", model.cells @ state.covariance[:k, :k], model.cells)
         square += weight * (variance + model.noise_variance + (model.cells @ state.mean[:k] - centre) ** 2)
-    c = np.maximum(setting.clip * np.sqrt(square), 2 * NARROWEST * h)
-    return np.maximum(-c, -h - centre), np.minimum(c, h - centre), g
+    return square
+
+
+def intervals(setting: CellSetting, now: Posterior, clip: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Interval [low, high] of each cell's residuals about g, and g, the expected curve, at the nodes.
+
+    +-c, c = clip sqrt(E (y - g)^2), cut to where outputs can lie; before anything is measured g is 0.
+    """
+    h, grid = setting.half_range, setting.grid
+    mean = np.zeros(len(grid.nodes))
+    for model, state, weight in zip(setting.models, now.states, now.weights, strict=True):
+        mean += weight * (model.nodes @ state.mean[: model.nodes.shape[1]])
+    g = np.clip(mean, -h, h)
+    c = np.maximum(clip * np.sqrt(mean_square(setting, now, g)), 2 * NARROWEST * h)
+    least, most = grid.extremes(g)
+    return np.maximum(-c, -h - most), np.minimum(c, h - least), g

@@ -12,6 +12,7 @@ import numpy as np
 
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.arrays import FloatArray
+from dpgp_core.bayes.bias import Public
 from dpgp_core.bayes.measuring import read_stages
 from dpgp_core.bayes.models import Model as Mixed
 from dpgp_core.bayes.models import places_of, weights_of
@@ -42,14 +43,11 @@ class Numbers:
     """What the stages released. May be published, were it not for numbered draws.
 
     Attributes:
-        low, high: of each stage, the intervals that outputs were clipped to (draws, n), in model units.
-        z: of each stage, its noisy measurements (draws, r).
+        stages: what was measured of each, and what came of it, in model units.
         guarantee: of all draws together.
     """
 
-    low: tuple[FloatArray, ...]
-    high: tuple[FloatArray, ...]
-    z: tuple[FloatArray, ...]
+    stages: tuple[Observed, ...]
     guarantee: Guarantee
 
 
@@ -75,10 +73,9 @@ def models(dataset: Dataset, plan: BayesPlan, model: Model) -> tuple[Mixed, ...]
 def read(dataset: Dataset, X_test: FloatArray, plan: BayesPlan, numbers: Numbers, model: Model) -> MixtureUncertainty:
     """What the numbers say at X_test (P, D)."""
     mixed = models(dataset, plan, model)
-    stages = zip(plan.stages, numbers.low, numbers.high, numbers.z, strict=True)
-    observed = [Observed(stage.strategy.B, low, high, stage.noise_multiplier, z) for stage, low, high, z in stages]
+    places = places_of(mixed, dataset.X, X_test, public=Public(plan.x_box, plan.half_range))
     return MixtureUncertainty(
-        prediction=read_stages(observed, places_of(mixed, dataset.X, X_test), weights_of(mixed)),
+        prediction=read_stages(numbers.stages, places, weights_of(mixed)),
         bounds=dataset.y_bounds,
         midpoint=dataset.midpoint,
         y_scale=dataset.y_scale,
@@ -132,5 +129,4 @@ def _measured(
 ) -> Numbers:
     mechanism = BayesCloaking(epsilon=budget.epsilon, delta=budget.delta)
     found = mechanism.measure(plan, dataset, scene.X_test[:1], rng, draws, mean=False)
-    low, high, z = (tuple(getattr(stage, name) for stage in found.observed) for name in ("low", "high", "z"))
-    return Numbers(low, high, z, found.guarantee)
+    return Numbers(found.observed, found.guarantee)

@@ -12,14 +12,15 @@ from dpgp_core.arrays import FloatArray
 from dpgp_core.bayes.cells.refit import read_cells
 from dpgp_core.bayes.intervals import Mixture, Of, mixture_of
 from dpgp_core.bayes.models import AUTO_VARIANCE, Model, places_of, weights_of
-from dpgp_core.bayes.released import observed_of
+from dpgp_core.bayes.released import observed_of, public_of
 from dpgp_core.bayes.stages import posterior
 from dpgp_core.measurement import Statistics
 from dpgp_core.measurement.cell_statistics import CellStatistics
 from pages._ui.model import KERNELS
 
 SHARES = (2, 3, 4.5, 6.25, 9, 12.5, 18, 25, 35, 50, 70, 100)  # lengthscales, per cent of the sides of the box
-NOISES = (5, 10, 20, 40)  # standard deviations of one record, per cent of half the range
+_UNHEARD_OF = 1e-250  # probability
+NOISES = (5, 10, 20, 40, 80)  # standard deviations of one record, per cent of half the range
 
 Lengthscales = tuple[tuple[float, ...], ...]
 """Candidates: one length for each input."""
@@ -64,11 +65,14 @@ class Filtered:
 
         It is cut to the bounds.
         """
-        evidence = self.log_evidence.reshape(len(self.lengthscales), len(NOISES)).copy()
-        chosen = np.full_like(evidence, -np.inf)
+        shape = len(self.lengthscales), len(NOISES)
+        chosen = np.zeros(shape, dtype=bool)
         rows, columns = (slice(None) if at is None else slice(at, at + 1) for at in (lengthscale, noise))
-        chosen[rows, columns] = evidence[rows, columns]
-        mean = self.midpoint + self.scale * (softmax(chosen.ravel()) @ self.mixture.means[0])
+        chosen[rows, columns] = True
+        weights = np.where(chosen.ravel(), self.mixture.weights[0], 0.0)
+        if weights.sum() < _UNHEARD_OF:  # of models that all but cannot be, the likeliest
+            weights = softmax(np.where(chosen.ravel(), self.log_evidence, -np.inf))
+        mean = self.midpoint + self.scale * (weights / weights.sum() @ self.mixture.means[0])
         return np.asarray(np.clip(mean, *self.bounds))
 
     def interval(self, level: float, of: Of) -> tuple[FloatArray, FloatArray]:
@@ -123,7 +127,7 @@ def _of_cells(statistics: CellStatistics, models: Sequence[Model], X_test: Float
 
 
 def _of_records(statistics: Statistics, models: Sequence[Model], X_test: FloatArray) -> tuple[Mixture, FloatArray]:
-    places = places_of(models, statistics.X, X_test)
+    places = places_of(models, statistics.X, X_test, public=public_of(statistics))
     outcome = posterior(observed_of(statistics), places, weights_of(models))
     evidence = np.array([float(state.log_evidence[0]) for state in outcome.states])
     return mixture_of(places, outcome.states, outcome.weights), evidence

@@ -10,10 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpgp_core.accounting.guarantee import Guarantee
+from dpgp_core.bayes.stages import Squares
 from dpgp_core.data import Dataset
 from dpgp_core.measurement import Measurement, Stage, Statistics
 from dpgp_core.measurement.cell_statistics import CellStatistics
 from dpgp_core.measurement.described_arrays import FILE, UNREADABLE
+from dpgp_core.measurement.statistics import StageSquares
 from dpgp_core.mechanisms import BayesCloaking
 from dpgp_core.mechanisms.bayes_release import BayesPlan
 from dpgp_core.release.ledger_json import guarantee_from_object
@@ -45,7 +47,7 @@ class Explored:
     def numbers(self) -> int:
         """How many numbers were released."""
         counts = len(self.statistics.z) if isinstance(self.statistics, CellStatistics) else 0
-        return counts + sum(len(stage.z) for stage in self.statistics.stages)
+        return counts + sum(len(each.B) for each in self.statistics.measurements)
 
 
 @dataclass(frozen=True)
@@ -83,14 +85,23 @@ def measured(data: Dataset, plan: BayesPlan, taught: Teaching) -> Explored:
                 noise_multiplier=seen.noise_multiplier,
             ),
             z=seen.z[0],
+            squares=None if seen.squares is None else _squares(seen.squares),
         )
         for seen in found.observed
     )
     statistics = Statistics(
         stages=stages, X=data.X, x_names=data.x_names, x_units=data.x_units, x_box=data.x_box, y_name=data.y_name,
-        y_unit=data.y_unit, y_scale=data.y_scale, guarantee={},
+        y_unit=data.y_unit, y_scale=data.y_scale, guarantee={}, reading="any outcomes",
     )  # fmt: skip
     return Explored(statistics, taught.mechanism.guarantee.for_unit(data.privacy_unit))
+
+
+def _squares(seen: Squares) -> StageSquares:
+    high = seen.high[0]
+    measurement = Measurement(
+        B=np.ones((1, len(high))), low=0 * high, high=high, bounds=(0.0, float(high.max())), noise_multiplier=seen.s
+    )
+    return StageSquares(measurement=measurement, g=seen.g[0], z=seen.z[:1])
 
 
 def opened(files: Mapping[str, bytes]) -> Explored:

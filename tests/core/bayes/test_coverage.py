@@ -4,25 +4,31 @@ import numpy as np
 import pytest
 
 from dpgp_core.accounting.gaussian import noise_multiplier
+from dpgp_core.bayes.bias import Public
 from dpgp_core.bayes.intervals import mixture_of
+from dpgp_core.bayes.measuring import InFloats
 from dpgp_core.bayes.models import auto_models, places_of
 from dpgp_core.bayes.planning import plan_stages, stage_multipliers
 from dpgp_core.bayes.stages import run_stages
+from dpgp_core.gp.clipping import seen
 
+BOX = [(0.0, 1.0)]
 HALF, N, TESTS, WORLDS = 1.0, 80, 25, 300
 LEVELS = (0.5, 0.9, 0.95, 0.99)
-MODELS = auto_models([(0.0, 1.0)], HALF)
+MODELS = auto_models(BOX, HALF)
 WEIGHTS = np.full(len(MODELS), 1 / len(MODELS))
 
 
 def _worlds(X, rng):
-    """Latent curves f and unclipped outputs y (WORLDS, N + TESTS), each of a model drawn from the prior."""
-    f = np.empty((WORLDS, len(X)))
-    noise_sd = np.empty((WORLDS, 1))
+    """Curves, which are means of clipped outputs, and clipped outputs (WORLDS, N + TESTS), of models from the prior."""
+    curves = np.empty((WORLDS, len(X)))
+    y = np.empty_like(curves)
     for world, index in enumerate(rng.integers(len(MODELS), size=WORLDS)):
-        L = np.linalg.cholesky(MODELS[index].kernel(X, X) + 1e-8 * np.eye(len(X)))
-        f[world], noise_sd[world] = L @ rng.standard_normal(len(X)), MODELS[index].noise_variance ** 0.5
-    return f, f + noise_sd * rng.standard_normal(f.shape)
+        L, noise = np.linalg.cholesky(MODELS[index].kernel(X, X) + 1e-8 * np.eye(len(X))), MODELS[index].noise_variance
+        f = L @ rng.standard_normal(len(X))
+        curves[world] = seen(f, noise, HALF)[0]
+        y[world] = np.clip(f + noise**0.5 * rng.standard_normal(len(X)), -HALF, HALF)
+    return curves, y
 
 
 @pytest.mark.parametrize("epsilon", [0.2, 1.0, 5.0])
@@ -30,14 +36,10 @@ def test_intervals_hold_on_data_from_the_models(epsilon):
     rng = np.random.default_rng(11)
     X = rng.uniform(0, 1, (N + TESTS, 1))
     f, y = _worlds(X, rng)
-    places = places_of(MODELS, X[:N], X[N:])
-    planned = plan_stages(places, WEIGHTS, HALF, stage_multipliers(noise_multiplier(epsilon, 0.01), 5), gap=0.05)
+    places = places_of(MODELS, X[:N], X[N:], public=Public(BOX, HALF))
+    planned = plan_stages(places, WEIGHTS, HALF, stage_multipliers(noise_multiplier(epsilon, 0.01), 6), gap=0.05)
 
-    def measure(stage, low, high):
-        q = (np.clip(y[:, :N], low, high) - (low + high) / 2) / (high - low)
-        z = q @ stage.strategy.B.T
-        return z + stage.noise_multiplier * rng.standard_normal(z.shape)
-
+    measure = InFloats(y[:, :N], lambda rows: rng.standard_normal((WORLDS, rows)))
     outcome = run_stages(planned, places, WEIGHTS, HALF, measure, draws=WORLDS)
     prediction = mixture_of(places, outcome.states, outcome.weights)
     for of, truth in (("function", f[:, N:]), ("outputs", y[:, N:])):

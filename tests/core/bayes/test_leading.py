@@ -2,34 +2,37 @@ import numpy as np
 import pytest
 
 from dpgp_core.bayes import planning
+from dpgp_core.bayes.bias import Public
 from dpgp_core.bayes.leading import leading
 from dpgp_core.bayes.models import auto_models, places_of
 from dpgp_core.bayes.planning import plan_stages, risk_models, stage_multipliers
-from dpgp_core.bayes.stages import Observed, after, next_intervals, start
+from dpgp_core.bayes.scatter import split
+from dpgp_core.bayes.stages import Observed, after, begin, next_intervals
 from dpgp_core.strategies.bayes import risk
 
 HALF, N, TESTS = 1.0, 80, 20
 LEAST = 1e-3  # of the noise
-WEIGHTS = np.full(4, 1 / 4)
+BOX, WEIGHTS = [(0.0, 1.0)] * 2, np.full(4, 1 / 4)
 
 
 @pytest.fixture(scope="module")
 def places():
     X = np.random.default_rng(0).uniform(0, 1, (N + TESTS, 2))
-    return places_of(auto_models([(0.0, 1.0)] * 2, HALF)[1::3], X[:N], X[N:])
+    return places_of(auto_models(BOX, HALF)[2::5], X[:N], X[N:], public=Public(BOX, HALF))
 
 
 def covariance(place, state):
-    """Phi Phi^T - Q^T Q in units of the noise (N + TESTS,) squared."""
-    sd = np.sqrt(np.concatenate([place.noise, np.full(TESTS, place.noise.mean())]))
+    """Phi Phi^T - Q^T Q in units of the noise (N + TESTS + q,) squared."""
+    sd = np.sqrt(np.concatenate([place.noise, np.full(len(place.phi) - N, place.noise.mean())]))
     signal = place.phi @ place.phi.T - state.shared[0].T @ state.shared[0]
     return signal / np.outer(sd, sd)
 
 
 def test_no_direction_loses_more_than_a_thousandth_of_the_noise(places):
-    states, (low, high) = start(places, HALF, 1)
+    whole = np.full((1, N), HALF)
     B = np.random.default_rng(1).standard_normal((12, N)) / 4
-    states = after(places, states, Observed(B, low, high, 0.3, np.zeros((1, 12))))
+    now = after(places, WEIGHTS, begin(places, WEIGHTS, 1), Observed(B, -whole, whole, 0.3, np.zeros((1, 12))))
+    states = now.states
     kept = []
     for place, state in zip(places, states, strict=True):
         less, left = leading(place, state, LEAST)
@@ -47,12 +50,15 @@ def test_plans_for_what_stands_out_are_as_good_and_their_risks_true(places, monk
     whole = plan_stages(places, WEIGHTS, HALF, multipliers, gap=1e-2)
     monkeypatch.setattr(planning, "MANY", 10)
     planned = plan_stages(places, WEIGHTS, HALF, multipliers, gap=1e-2)
-    states, (low, high) = start(places, HALF, 1)
+    now = begin(places, WEIGHTS, 1)
     for stage, other, looser in zip(planned, whole, (4, 2, 1), strict=True):
-        models = risk_models(places, WEIGHTS, states, low, high, np.full(TESTS, 1 / TESTS))
-        B, s = stage.strategy.B, stage.noise_multiplier
+        low, high = next_intervals(now.states, WEIGHTS[None], N, HALF, stage.width)
+        models = risk_models(places, WEIGHTS, now.states, low, high, np.full(TESTS, 1 / TESTS))
+        B, (s, _) = stage.strategy.B, split(stage.noise_multiplier, looser == 4)
+        assert stage.width == other.width
         assert stage.strategy.gap <= looser * 2e-2
         assert stage.strategy.risk == pytest.approx(risk(models, B, s**2), rel=5e-3)
         assert stage.strategy.risk == pytest.approx(other.strategy.risk, rel=looser * 1e-2)
-        states = after(places, states, Observed(B, low, high, s, np.zeros((1, len(B)))))
-        low, high = next_intervals(states, WEIGHTS[None], N, HALF, 0.75)
+        now = after(places, WEIGHTS, now, Observed(B, low, high, s, np.zeros((1, len(B)))))._replace(
+            weights=WEIGHTS[None]
+        )

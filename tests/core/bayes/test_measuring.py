@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from dpgp_core.bayes import measuring
+from dpgp_core.bayes.bias import Public
 from dpgp_core.bayes.measuring import (
     ExactMeasure,
     Setting,
@@ -12,8 +13,11 @@ from dpgp_core.bayes.measuring import (
 )
 from dpgp_core.bayes.models import auto_models, places_of, weights_of
 from dpgp_core.bayes.planning import plan_stages, stage_multipliers
+from dpgp_core.bayes.stages import PlannedStage
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
+from dpgp_core.strategies.strategy import Strategy
 
+ONE_ROW = Strategy(B=np.ones((1, 12)), risk=1.0, bound=0.5, gap=0.1, iterations=1)
 GUARANTEE = BayesCloaking(epsilon=1.0, delta=0.01).guarantee
 
 
@@ -26,9 +30,9 @@ def data(make_dataset):
 def setting(data):
     half_range = 2.0 / data.y_scale
     models = auto_models(data.x_box, half_range)[3:5]
-    places = places_of(models, data.X, np.array([[2.0], [7.0]]))
+    places = places_of(models, data.X, np.array([[2.0], [7.0]]), public=Public(data.x_box, half_range))
     planned = plan_stages(places, weights_of(models), half_range, stage_multipliers(0.5, 3), gap=0.1)
-    return Setting(planned, places, weights_of(models), half_range, 0.75)
+    return Setting(planned, places, weights_of(models), half_range)
 
 
 def test_both_ways_measure_the_same_but_for_the_noise(setting, data):
@@ -43,6 +47,22 @@ def test_both_ways_measure_the_same_but_for_the_noise(setting, data):
         error = stage.noise_multiplier / np.sqrt(draws)
         assert np.abs(z.mean(axis=0) - q @ stage.strategy.B.T).max() < 6 * error
         assert np.abs(z.std(axis=0) / stage.noise_multiplier - 1).max() < 6 / np.sqrt(2 * draws)
+
+
+def test_squares_are_measured_with_their_own_noise(data):
+    """Mean and spread over exact and teaching draws, within 6 standard errors."""
+    draws, s = 200, 0.7
+    g, high = np.full((1, 12), 0.1), np.full((1, 12), 0.09)
+    expected = (np.minimum((data.standardised() - 0.1) ** 2, 0.09) / 0.09 - 0.5).sum()
+    exact, stage = ExactMeasure(data), PlannedStage(strategy=ONE_ROW, noise_multiplier=1.0, width=1.0)
+    exact(stage, -np.ones((1, 12)), np.ones((1, 12)))
+    real = np.concatenate([exact.squares(s, g, high).z for _ in range(draws)])
+    taught = (
+        teaching(data, np.random.default_rng(0), draws).squares(s, np.repeat(g, draws, 0), np.repeat(high, draws, 0)).z
+    )
+    for z in (real, taught):
+        assert abs(z.mean() - expected) < 6 * s / np.sqrt(draws)
+        assert abs(z.std() / s - 1) < 6 / np.sqrt(2 * draws)
 
 
 def test_statistics_hold_what_was_measured_and_nothing_else(setting, data):

@@ -7,10 +7,10 @@ from dpgp_core.kernels import EQ, Matern52, Stationary
 
 def test_automatic_models_come_from_box_and_range_alone():
     models = auto_models([(0.0, 16.0), (-8.0, 24.0)], half_range=3.0)
-    assert len(models) == 12
+    assert len(models) == 20
     assert {model.kernel.lengthscale for model in models} == {(1, 2), (2, 4), (4, 8), (8, 16)}
     assert {model.kernel.variance for model in models} == {3.0}
-    np.testing.assert_allclose(sorted({model.noise_variance for model in models}), [0.09, 0.36, 1.44])
+    np.testing.assert_allclose(sorted({model.noise_variance for model in models}), [0.0225, 0.09, 0.36, 1.44, 5.76])
     assert len({model.weight for model in models}) == 1
 
 
@@ -25,8 +25,8 @@ def test_a_declared_kernel_is_surrounded_and_mixed_with_the_automatic_models():
 
 def test_a_declared_kernel_without_a_noise_takes_the_automatic_noises():
     models = models_around(EQ(lengthscale=4.0), None, [(0.0, 1.0)], 2.0)
-    assert {model.noise_variance for model in models[:9]} == {model.noise_variance for model in models[9:]}
-    assert {model.kernel.lengthscale for model in models[:9]} == {2.0, 4.0, 8.0}
+    assert {model.noise_variance for model in models[:15]} == {model.noise_variance for model in models[15:]}
+    assert {model.kernel.lengthscale for model in models[:15]} == {2.0, 4.0, 8.0}
 
 
 def test_places_hold_the_models_covariance():

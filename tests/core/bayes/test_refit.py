@@ -5,7 +5,7 @@ import dpgp_core
 from dpgp_core.bayes.intervals import mixture_of
 from dpgp_core.bayes.models import Model, places_of
 from dpgp_core.bayes.refit import refit
-from dpgp_core.bayes.released import observed_of
+from dpgp_core.bayes.released import observed_of, public_of
 from dpgp_core.bayes.stages import posterior
 from dpgp_core.kernels import EQ, Matern52
 from dpgp_core.measurement.refit import linear_observation
@@ -29,7 +29,7 @@ def test_the_public_name_is_this_one():
 def test_a_refit_is_what_a_fresh_mechanism_of_that_kernel_reads_from_the_same_numbers(statistics, kernel):
     """Two computations of one posterior: observations of outputs stacked, and the filter of stages."""
     models = [Model(kernel=kernel, noise_variance=noise) for noise in NOISES]
-    places = places_of(models, statistics.X, X_TEST)
+    places = places_of(models, statistics.X, X_TEST, public=public_of(statistics))
     outcome = posterior(observed_of(statistics), places, np.full(2, 0.5))
     fresh = mixture_of(places, outcome.states, outcome.weights)
     again = refit(statistics, kernels=[kernel], noise_variances=NOISES, X_test=X_TEST)

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from dpgp_core import BayesCloaking
+from dpgp_core.bayes.bias import Public
 from dpgp_core.estimator.reading import ReadingOfRecords
 
 X_TEST = np.linspace(-2, 12, 9)[:, None]
@@ -12,9 +13,10 @@ def release(make_dataset):
     data = make_dataset(x_box=((-2.0, 12.0),))
     mechanism = BayesCloaking(epsilon=2.0, delta=0.01, stages=2)
     found = mechanism.release(data, X_TEST, np.random.default_rng(1))
-    models = mechanism.models(data.x_box, data.output_range / data.y_scale / 2)
+    public = Public(data.x_box, data.output_range / data.y_scale / 2)
+    models = mechanism.models(*public)
     reading = ReadingOfRecords(
-        X=data.X, observed=found.observed, models=models, bounds=data.y_bounds, y_scale=data.y_scale
+        X=data.X, observed=found.observed, models=models, public=public, bounds=data.y_bounds, y_scale=data.y_scale
     )
     return found, reading
 

@@ -17,7 +17,7 @@ X_TEST = np.linspace(-2, 12, 5)[:, None]
 def test_fit_promises_and_measures_what_the_mechanism_does(fitted):
     mechanism = BayesCloaking(epsilon=1.0, delta=0.01, stages=2)
     assert fitted.guarantee_ == mechanism.guarantee
-    spent = sum(1 / stage.measurement.noise_multiplier**2 for stage in fitted.statistics_.stages)
+    spent = sum(1 / each.noise_multiplier**2 for each in fitted.statistics_.measurements)
     assert spent == pytest.approx(mechanism.guarantee.loss.mu**2, rel=1e-12)
 
 

@@ -6,7 +6,7 @@ from dpgp_core.accounting.losses import GaussianLoss
 from dpgp_core.bayes.cells.binned import BinnedPlan
 from dpgp_core.bayes.cells.stages import cell_multipliers, run_cells
 from dpgp_core.bayes.planning import stage_multipliers
-from dpgp_core.bayes.stages import run_stages
+from dpgp_core.bayes.stages import Squares, run_stages
 from dpgp_core.measurement.blocks import exact_sums
 from dpgp_core.measurement.cells import CellCounts
 from dpgp_core.measurement.integers import GRID
@@ -76,18 +76,25 @@ def bayes_shift(mechanism, one, other, X_test):
         PLANS[key] = (mechanism, mechanism.plan_for(one, X_test))
     plan, squares, rng = PLANS[key][1], [], np.random.default_rng(1)
 
-    def measure(stage, low, high):
-        ends = [np.clip(one.in_data_units(end[0]), *one.y_bounds) for end in (low, high)]
-        s = stage.noise_multiplier
-        B = stage.strategy.B
-        both = [exact_sums(B, np.ones(one.n), data.clipped_y, *ends) for data in (one, other)]
+    def measured(B, s, values, ends):
+        both = [exact_sums(B, np.ones(one.n), each, *ends) for each in values]
         moved = sum((a - b) ** 2 for a, b in zip(*both, strict=True))
         assert moved <= STEPS**2
         squares.append(moved / GaussianNoise(sensitivity=STEPS, noise_multiplier=s).variance)
-        return (np.array(both[0]) / STEPS + s * rng.standard_normal(len(both[0]))).astype(float)[None]
+        return (np.array(both[0]) / STEPS + s * rng.standard_normal(len(both[0]))).astype(float)
 
-    run_stages(*mechanism._setting(plan, one.X, X_test)[:4], measure)
-    assert len(squares) == mechanism.stages
+    class Measure:
+        def __call__(self, stage, low, high):
+            ends = [np.clip(one.in_data_units(end[0]), *one.y_bounds) for end in (low, high)]
+            return measured(stage.strategy.B, stage.noise_multiplier, [d.clipped_y for d in (one, other)], ends)[None]
+
+        def squares(self, s, g, high):
+            values = [(data.standardised() - g[0]) ** 2 for data in (one, other)]
+            z = measured(np.ones((1, one.n)), s, values, [0 * high[0], high[0]])
+            return Squares(g, high, s, z)
+
+    run_stages(*mechanism._setting(plan, one.X, X_test), Measure())
+    assert len(squares) == 2 * mechanism.stages - 1
     return np.sqrt(float(sum(squares)))
 
 
@@ -95,7 +102,7 @@ class Both:
     """Measures two data sets where the same earlier numbers put every stage, and squares how far they are apart."""
 
     def __init__(self, data, grid):
-        self.data, self.grid, self.squares, self.rng = data, grid, [], np.random.default_rng(1)
+        self.data, self.grid, self.distances, self.rng = data, grid, [], np.random.default_rng(1)
         self.cells = [grid.place(each.X) for each in data]
 
     def counts(self, measurement):
@@ -106,10 +113,15 @@ class Both:
         both = [measurement._exact(*each) for each in zip(self.cells, residuals, strict=True)]
         return self._measured(measurement, both, STEPS)
 
+    def squares(self, measurement, g):
+        residuals = [each.standardised() - self.grid.at(each.X, g) for each in self.data]
+        both = [measurement._exact(cells, r**2) for cells, r in zip(self.cells, residuals, strict=True)]
+        return float(self._measured(measurement, both, STEPS)[0])
+
     def _measured(self, measurement, both, unit):
         moved = sum((a - b) ** 2 for a, b in zip(*both, strict=True))
         assert moved <= measurement.noise.sensitivity**2  # integers: nothing is rounded
-        self.squares.append(moved / measurement.noise.variance)
+        self.distances.append(moved / measurement.noise.variance)
         return np.array(both[0]).astype(float) / unit + measurement.noise_sd * self.rng.standard_normal(len(both[0]))
 
 
@@ -124,13 +136,13 @@ def cells_shift(mechanism, one, other, X_test):
     reader = Both((one, other), plan.setting.grid)
     if isinstance(plan, BinnedPlan):
         counts, multipliers = plan.counts, stage_multipliers(mechanism.noise_multiplier, mechanism.stages)
-        strategies = [stage.strategy.B for stage in plan.stages]
+        strategies = [(stage.strategy.B, stage.width) for stage in plan.stages]
     else:
         s, multipliers = cell_multipliers(mechanism.noise_multiplier, mechanism.stages)
         counts, strategies = CellCounts(B=plan.B, noise_multiplier=s), None
     run_cells(plan.setting, counts, multipliers, reader, strategies)
-    assert len(reader.squares) == mechanism.stages + isinstance(counts, CellCounts)
-    return np.sqrt(float(sum(reader.squares)))
+    assert len(reader.distances) == 2 * mechanism.stages - 1 + isinstance(counts, CellCounts)
+    return np.sqrt(float(sum(reader.distances)))
 
 
 def planned(mechanism, data, X_test):

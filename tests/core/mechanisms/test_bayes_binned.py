@@ -50,7 +50,7 @@ def test_the_card_promises_outputs_and_the_stages_spend_it_exactly(mechanism, pl
     assert release.guarantee.protects == "outputs"
     assert "noisy counts" not in release.guarantee.theorem
     assert release.guarantee.proven_epsilon == pytest.approx(2.0, rel=1e-9)
-    spent = sum(1 / stage.s**2 for stage in release.cells[0].stages)
+    spent = sum(1 / each.noise_sd**2 for each in release.statistics[0].measurements)
     assert spent == pytest.approx(mechanism.guarantee.loss.mu**2, rel=1e-8)
     assert spent <= mechanism.guarantee.loss.mu**2  # the noise is rounded up
 
@@ -96,6 +96,7 @@ def test_a_file_of_it_holds_counts_and_no_input_and_gives_the_values_again(mecha
         assert set(archive.files) == {
             "N",
             *(f"{name}_{i}" for name in ("B", "z", "low", "high", "g") for i in (1, 2, 3)),
+            *(f"squares_{name}_{i}" for name in ("high", "z") for i in (2, 3)),
         }
 
 
@@ -120,8 +121,8 @@ def test_teaching_draws_follow_the_generator(mechanism, plan, data):
 
 def test_a_plan_serves_another_budget(plan, data):
     other = BayesCloaking(epsilon=0.5, delta=0.01, binned=True, stages=3)
-    stages = other.measure(plan, data, X_TEST).cells[0].stages
-    assert sum(1 / stage.s**2 for stage in stages) == pytest.approx(other.guarantee.loss.mu**2, rel=1e-8)
+    measured = other.measure(plan, data, X_TEST).statistics[0].measurements
+    assert sum(1 / each.noise_sd**2 for each in measured) == pytest.approx(other.guarantee.loss.mu**2, rel=1e-8)
 
 
 def test_what_has_no_meaning_is_refused(mechanism, data):

@@ -164,7 +164,7 @@ def test_the_statistics_in_the_zip_are_those_measured(make_spec, make_zip, mecha
         assert set(card["statistics"]) == {"file", "noise"}
         return
     found = statistics_of_files(card["statistics"], files["statistics.npz"])
-    assert len(found.stages) == {"bayes": 5, "bayes_cells": 5, "refined": 2}.get(mechanism, 1)
+    assert len(found.stages) == {"bayes": 6, "bayes_cells": 6, "refined": 2}.get(mechanism, 1)
     if mechanism not in ("bayes", "bayes_cells"):  # its values are no linear map of the last numbers
         np.testing.assert_array_equal(found.stages[-1].z, np.load(io.BytesIO(files["map.npz"]))["z"])
 

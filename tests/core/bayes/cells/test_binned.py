@@ -48,8 +48,8 @@ def test_public_counts_are_exact_and_empty_cells_say_nothing():
     np.testing.assert_array_equal(counts.mean, [3, *[0] * 13, 2])
     assert not counts.covariance.any()
     state = start(SETTING, counts, np.zeros(0)).states[0]
-    k = len(state.mean) - CELLS.size
-    np.testing.assert_array_equal(state.covariance.diagonal()[k:] > 0, counts.mean > 0)
+    k = SETTING.models[0].cells.shape[1]
+    np.testing.assert_array_equal(state.covariance.diagonal()[k : k + CELLS.size] > 0, counts.mean > 0)
     assert all(np.isfinite(stage.strategy.B).all() for stage in binned_stages(SETTING, counts, MULTIPLIERS[:2]))
 
 

@@ -1,7 +1,7 @@
 """With private inputs, intervals hold what they say on data drawn from the models, each world of another model.
 
-Outputs are cut to the bounds before anything else, and so is the curve that an interval is asked to hold: beyond a
-bound outputs say nothing of it. Intervals may hold more than they say (where the curve leaves the bounds they often end
+Outputs are cut to the bounds before anything else, and the curve that an interval is asked to hold is their mean.
+Intervals may hold more than they say (where the curve leaves the bounds they often end
 there), never noticeably less.
 """
 
@@ -16,6 +16,7 @@ from dpgp_core.bayes.cells.stages import CellSetting, cell_mixture, cell_multipl
 from dpgp_core.bayes.intervals import side_by_side
 from dpgp_core.bayes.models import auto_models
 from dpgp_core.bayes.stages import CLIP
+from dpgp_core.gp.clipping import seen
 from dpgp_core.gp.pivoted import factorise
 from dpgp_core.measurement.cells import CellCounts
 
@@ -35,6 +36,9 @@ class World:
     def residuals(self, measurement, g):
         return measurement.teaching(self.cells, self.y - self.grid.at(self.X, g), self.rng)[0]
 
+    def squares(self, measurement, g):
+        return float(measurement.teaching(self.cells, (self.y - self.grid.at(self.X, g)) ** 2, self.rng)[0, 0])
+
 
 def covered(dim, n, epsilon, worlds, crowded=False):
     """Share of truths in each interval, by kind and level: mean over worlds and its standard error."""
@@ -43,7 +47,7 @@ def covered(dim, n, epsilon, worlds, crowded=False):
     on_cells = cell_models(models, grid)
     features = {model.kernel: factorise(model.kernel, places(dim), 1e-9).features for model in models}
     setting = CellSetting(grid=grid, models=on_cells, n=n, half_range=HALF, clip=CLIP, gap=GAP)
-    first, multipliers = cell_multipliers(noise_multiplier(epsilon, 0.01), 5)
+    first, multipliers = cell_multipliers(noise_multiplier(epsilon, 0.01), 6)
     counts = CellCounts(B=plan_counts(grid, n, first, GAP), noise_multiplier=first)
     found, truths = [], {"function": [], "outputs": []}
     for _ in range(worlds):
@@ -54,7 +58,7 @@ def covered(dim, n, epsilon, worlds, crowded=False):
         y = f + np.sqrt(model.noise_variance) * rng.standard_normal(n + TESTS)
         _, posterior = run_cells(setting, counts, multipliers, World(grid, X[:n], np.clip(y[:n], -HALF, HALF), rng))
         found.append(cell_mixture(on_cells, posterior, X[n:]))
-        truths["function"].append(np.clip(f[n:], -HALF, HALF))
+        truths["function"].append(seen(f[n:], model.noise_variance, HALF)[0])
         truths["outputs"].append(np.clip(y[n:], -HALF, HALF))
     prediction, shares = side_by_side(found), {}
     for of, truth in truths.items():

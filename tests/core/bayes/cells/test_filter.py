@@ -15,7 +15,7 @@ COUNTS = np.array([3.0, 8, 5, 20, 1, 7])
 
 @pytest.fixture(scope="module")
 def world():
-    (model,) = cell_models([MODEL], CELLS)
+    (model,) = cell_models([MODEL], CELLS, biased=False)
     rng = np.random.default_rng(2)
     B = rng.standard_normal((4, 6))
     return model, B / np.linalg.norm(B, axis=0), rng
@@ -24,7 +24,7 @@ def world():
 def _open(model, counts, state, g=None):
     """An interval so wide that nothing is clipped."""
     wide = np.full(6, 50.0)
-    return linearise(model, CELLS, counts, state, (-wide, wide, np.zeros(18) if g is None else g))
+    return linearise(model, CELLS, counts, state, (-wide, wide, np.zeros(18) if g is None else g), 100.0, 0.2)
 
 
 def test_without_clipping_the_sums_are_those_of_the_model(world):
@@ -76,7 +76,7 @@ def test_moments_of_clipped_sums_are_those_of_simulation(world, half_width):
     low, high = np.full(6, -half_width), np.full(6, 1.5 * half_width)
     g = 0.3 + 0 * CELLS.nodes[:, 0]
     state = cell_prior(model, counts)
-    linear = linearise(model, CELLS, counts, state, (low, high, g))
+    linear = linearise(model, CELLS, counts, state, (low, high, g), 10.0, 0.2)
     worlds, sums = 20_000, np.zeros((20_000, 6))
     a = rng.standard_normal((worlds, model.nodes.shape[1]))
     f = a @ model.nodes.T

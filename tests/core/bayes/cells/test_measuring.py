@@ -45,4 +45,4 @@ def test_a_real_measurement_keeps_what_was_released_and_nothing_of_the_records(d
     z = reader.residuals(residuals(1.0), g)
     (stage,) = reader.stages
     np.testing.assert_array_equal(stage.z, z)
-    assert set(vars(stage)) == {"measurement", "g", "z"}
+    assert set(vars(stage)) == {"measurement", "g", "z", "squares"}

@@ -33,6 +33,9 @@ def strategies(dataset, seed):
             found.append(measurement.B)
             return reader.residuals(measurement, g)
 
+        def squares(self, measurement, g):
+            return reader.squares(measurement, g)
+
     run_cells(setting, counts, others, Watching())
     return found
 
@@ -63,7 +66,7 @@ def test_second_moments_plan_all_but_as_well_as_the_mixture(s):
     )
     counts = known_counts(np.arange(8.0) + 0.5)
     now = start(setting, counts, np.zeros(0))
-    linear = linearised(setting, now, intervals(setting, now, first=True))
+    linear = linearised(setting, now, intervals(setting, now, np.inf))
     seen = Seen(setting.models, now.states, now.weights, linear, counts.mean)
     mixture = planning.risks_of(seen)
     moments = planning.moments_of(seen)

@@ -11,6 +11,7 @@ from dpgp_core.bayes.cells.grid import CellGrid
 from dpgp_core.bayes.cells.measuring import CellsExactly
 from dpgp_core.bayes.cells.stages import CellSetting, cell_mixture, cell_multipliers, cell_posterior, run_cells
 from dpgp_core.bayes.models import auto_models
+from dpgp_core.bayes.scatter import split
 from dpgp_core.measurement.cells import CellCounts, CellResiduals
 
 BOX, HALF, N, STAGES = ((0.0, 10.0),), 2.0, 12, 3
@@ -42,6 +43,9 @@ class Recorded:
     def residuals(self, measurement, g):
         return self._kept(measurement, g, self.reader.residuals(measurement, g))
 
+    def squares(self, measurement, g):
+        return self._kept(measurement, g, self.reader.squares(measurement, g))
+
 
 @pytest.fixture(scope="module")
 def run(make_dataset, counts):
@@ -57,8 +61,11 @@ def test_multipliers_spend_the_whole_budget(stages):
 
 
 def test_every_stage_is_measured_once_with_its_own_noise(run):
+    """Counts, the first sums, and then sums and squares, which share what a stage may spend."""
     kinds = [(type(m), m.noise_multiplier) for m, _ in run[0].measurements]
-    assert kinds == [(CellCounts, S0), *((CellResiduals, s) for s in MULTIPLIERS)]
+    shared = [part for s in MULTIPLIERS[1:] for part in split(s, alone=False)]
+    assert kinds == [(CellCounts, S0), *((CellResiduals, s) for s in (MULTIPLIERS[0], *shared))]
+    assert sum(1 / s**2 for _, s in kinds) == pytest.approx(1 / 0.8**2, rel=1e-12)
 
 
 def test_no_replaced_record_moves_a_stage_further_than_its_noise_covers(run, make_dataset):
@@ -73,7 +80,8 @@ def test_no_replaced_record_moves_a_stage_further_than_its_noise_covers(run, mak
             X, values = data.X.copy(), data.standardised().copy()
             X[4], values[4] = x, np.clip((y - data.midpoint) / data.y_scale, -HALF, HALF)
             cells = CELLS.place(X)
-            more = () if g is None else (values - CELLS.at(X, g),)
+            residuals = None if g is None else values - CELLS.at(X, g)
+            more = () if g is None else (residuals**2 if measurement.bounds[0] == 0 else residuals,)
             exact.append([int(v) for v in measurement._exact(cells, *more)])
         largest = max(sum((a - b) ** 2 for a, b in zip(*pair, strict=True)) for pair in product(exact, repeat=2))
         assert largest <= measurement.noise.sensitivity**2
@@ -88,7 +96,9 @@ def test_what_follows_is_a_function_of_what_was_released(run, make_dataset, coun
     reader = Recorded(other, replay=run[0].z)
     released, found = run_cells(SETTING, counts, MULTIPLIERS, reader)
     for mine, theirs in zip(released.stages, run[1].stages, strict=True):
-        for a, b in zip(mine, theirs, strict=True):
+        for a, b in zip(mine[:6], theirs[:6], strict=True):
+            np.testing.assert_array_equal(a, b)
+        for a, b in zip(mine.squares or (), theirs.squares or (), strict=True):
             np.testing.assert_array_equal(a, b)
     X_test = np.linspace(-1, 11, 7)[:, None]
     a, b = (cell_mixture(MODELS, each, X_test) for each in (found, run[2]))
@@ -105,9 +115,10 @@ def test_the_posterior_can_be_computed_again_from_the_release(run):
 
 
 def test_intervals_hold_only_what_outputs_can_be(run):
+    """Wherever in a cell a record lies."""
     for stage in run[1].stages:
-        centre = CELLS.averages(stage.g)
+        least, most = CELLS.extremes(stage.g)
         assert (stage.low < stage.high).all()
-        assert (stage.low + centre >= -HALF - 1e-12).all()
-        assert (stage.high + centre <= HALF + 1e-12).all()
+        assert (stage.low + most >= -HALF - 1e-12).all()
+        assert (stage.high + least <= HALF + 1e-12).all()
     np.testing.assert_array_equal(run[1].stages[0].g, 0)

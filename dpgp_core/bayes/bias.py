@@ -1,0 +1,88 @@
+"""Clipping may be wrong: what a sum of outcomes clipped to +-c shows beside their mean, and that it is not known.
+
+The model's noise is normal; people's is not. Sums clipped to c standard deviations about a curve show where the median
+lies when c is small, and the mean when c is large. So a stage of half-width c sees alpha (f - g) + beta(c) h, with h a
+smooth field that nobody knows, h ~ GP(0, (1 + mean of EQ(x_d)) / 2), lengthscales a quarter of the box, and
+
+    beta(c) = sigma b0 exp(-c / sigma),    b0 = .3.
+
+Four fifths of its variance are the same field in all stages, the rest is each stage's own.
+
+E clip(r, +-c) over the standard deviation of r is .10, .07, .01 for gamma(2) at c = .75, 1.5, 3 of them, .15, .09, .03
+for lognormal(.8), .25, .10, 0 for yes/no of .2, 0 for normal outcomes; beta / sigma is .19, .09, .02. An end of an
+interval that no outcome can pass clips nothing, whatever outcomes are like: it counts as infinitely far.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..arrays import FloatArray
+from ..gp.pivoted import factorise
+from ..kernels import EQ
+
+SHARE = 0.3  # b0
+SAME = 0.8  # of the bias's variance, what all stages share
+_LENGTHSCALE = 0.25  # of the box's sides
+_TOLERANCE = 1e-3  # of the field's variance, left out of its features
+_PLACES = 16  # along each side, where pivots are chosen
+_FAR = 1e6  # half ranges: where an end that clips nothing is put
+_TOUCHES = 1e-6  # of half the range
+
+
+class Public(NamedTuple):
+    """What is public of a table: box of the inputs, D (low, high) pairs, and half the outputs' range in model units."""
+
+    x_box: Sequence[tuple[float, float]]
+    half_range: float
+
+
+class Ends(NamedTuple):
+    """Where outcomes are clipped, those ends put far away that none can pass, and the least distance that clips.
+
+    Attributes:
+        low, high: of residuals, or of outcomes, in model units.
+        half_width: from the middle to the nearer end that clips; far where none does.
+    """
+
+    low: FloatArray
+    high: FloatArray
+    half_width: FloatArray
+
+
+def ends_of(low: FloatArray, high: FloatArray, centre: FloatArray, half_range: float) -> Ends:
+    """Ends of intervals [low, high] about ``centre`` of outcomes in +-half_range, all of one shape.
+
+    Args:
+        low: of outcomes, in model units.
+        high: above low.
+        centre: between them, where outcomes are expected.
+        half_range: half the public range, in model units.
+    """
+    least, far = _TOUCHES * half_range, _FAR * half_range
+    low = np.where(low <= -half_range + least, -far, low)
+    high = np.where(high >= half_range - least, far, high)
+    return Ends(low, high, np.maximum(np.minimum(centre - low, high - centre), 0.0))
+
+
+def bias_sd(half_width: FloatArray, noise_variance: FloatArray | float) -> FloatArray:
+    """beta(c) where the noise variance is expected to be that much, of the shape of half_width."""
+    sd = np.sqrt(noise_variance)
+    beta: FloatArray = SHARE * sd * np.exp(-half_width / sd)
+    return beta
+
+
+def bias_features(box: Sequence[tuple[float, float]], X: FloatArray) -> FloatArray:
+    """Psi (n, q) at X (n, D): h = psi b, b ~ N(0, I). Pivots lie on the box's own sides, so X does not change them."""
+    each = [_along(low, high, X[:, d : d + 1]) for d, (low, high) in enumerate(box)]
+    return np.hstack([np.full((len(X), 1), 0.5**0.5), *(part / len(box) ** 0.5 for part in each)])
+
+
+def _along(low: float, high: float, x: FloatArray) -> FloatArray:
+    """The part that varies with one input (n, 1)."""
+    places = low + (high - low) * ((np.arange(_PLACES) + 0.5) / _PLACES)[:, None]
+    kernel = EQ(variance=0.5, lengthscale=_LENGTHSCALE * (high - low))
+    return factorise(kernel, places, _TOLERANCE).features.at(x).values()

@@ -1,0 +1,140 @@
+"""How far people scatter about the curve, from noisy sums of squares; and what that makes of the models.
+
+Evidence of clipped sums tells the noise variance only as far as outcomes are normal, and is wrong, and sure, where they
+are not. So each stage after the first also measures one number, sum_j min(r_j^2, A_j^2) / A_j^2 - 1/2, with A three
+predicted standard deviations, and only these numbers say what the noise variance sigma^2 is: p(sigma^2 | squares), on a
+fine grid. Given sigma^2, evidence says how likely each kernel is (a cut posterior, Plummer 2015). Each kernel's models
+have noise variances v_1 < v_2 < ...; for sigma^2 between two of them both count, linearly in sigma^2, so that what the
+mixture says of variances is right on average, however coarse the v are.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from scipy.special import ndtr, softmax
+
+from ..arrays import FloatArray
+
+REACH = 3.0  # A over the predictive standard deviation
+SHARE = 0.1  # of a stage's 1/s^2 that goes to squares
+_POINTS, _LEAST, _MOST = 32, 0.01, 1.0  # standard deviations that are told apart, of half the range; none can be larger
+_USUAL, _SPREAD = 0.15, 1.0  # prior of sigma over half the range: median, standard deviation of its logarithm
+_PEAKED = 10.0  # variance of a clipped square over sigma^4; 2 for normal outcomes, more for outcomes with tails
+
+
+class Noisy(Protocol):
+    """What is read of a model."""
+
+    @property
+    def noise_variance(self) -> float:
+        """Of an output about f."""
+        ...
+
+    @property
+    def weight(self) -> float:
+        """Prior weight."""
+        ...
+
+
+class SquaresSeen(NamedTuple):
+    """What a sum of squares is compared with.
+
+    Attributes:
+        about: E (f - g)^2 at each place (M,), in squared model units: what squares hold beside noise.
+        reach: A of each place (M,).
+        counts: records at each place (M,).
+        s: standard deviation of the noise on z.
+        z: released.
+    """
+
+    about: FloatArray
+    reach: FloatArray
+    counts: FloatArray
+    s: float
+    z: float
+
+
+def split(s: float, alone: bool) -> tuple[float, float | None]:
+    """Noise multipliers of a stage's sums and of its squares, which the first stage, that knows no curve, has not.
+
+    (1 - share) / s^2 + share / s^2 = 1 / s^2: both together are as private as the stage alone.
+
+    Args:
+        s: of the stage.
+        alone: whether there are no squares.
+    """
+    return (s, None) if alone else (s / math.sqrt(1 - SHARE), s / math.sqrt(SHARE))
+
+
+def variances_of(half_range: float) -> FloatArray:
+    """The grid of sigma^2 (S,), even in log sigma."""
+    return np.asarray(np.geomspace(_LEAST * half_range, _MOST * half_range, _POINTS) ** 2)
+
+
+def nothing_known() -> FloatArray:
+    """Log density before any square is measured (S,): of sigma, log normal about a sixth of half the range."""
+    share = 0.5 * np.log(variances_of(1.0))
+    prior: FloatArray = -0.5 * ((share - math.log(_USUAL)) / _SPREAD) ** 2
+    return prior
+
+
+def expected(scatter: FloatArray, half_range: float) -> FloatArray:
+    """exp(E log sigma^2) given log densities (..., S): what clipping is judged by, (...)."""
+    logs: FloatArray = softmax(scatter, axis=-1) @ np.log(variances_of(half_range))
+    return np.exp(logs)
+
+
+def log_density(half_range: float, seen: SquaresSeen) -> FloatArray:
+    """Log p(z | sigma^2) up to a constant, for every sigma^2 of the grid (S,).
+
+    With t^2 = sigma^2 + E (f - g)^2 and a = A / t, E min(r^2, A^2) = t^2 (1 - 2 Phi(-a) - 2 a phi(a)) + 2 A^2 Phi(-a).
+    What is expected of (f - g)^2 is one number known to about itself.
+    """
+    square = variances_of(half_range)[:, None] + seen.about
+    a = seen.reach / np.sqrt(square)
+    beyond, at = ndtr(-a), np.exp(-0.5 * a * a) / math.sqrt(2 * math.pi)
+    mean = (1 - 2 * beyond - 2 * a * at) / a**2 + 2 * beyond - 0.5
+    each = np.minimum(_PEAKED / a**4, 0.25)
+    unsure = seen.counts @ np.minimum(seen.about / seen.reach**2, 0.5)
+    variance = seen.s**2 + each @ seen.counts + unsure**2
+    found: FloatArray = -0.5 * (seen.z - mean @ seen.counts) ** 2 / variance - 0.5 * np.log(variance)
+    return found
+
+
+def model_weights(
+    models: Sequence[Noisy], kernels: Sequence[object], scatter: FloatArray, evidence: FloatArray, half_range: float
+) -> FloatArray:
+    """Probabilities of the models in D draws (D, m).
+
+    Args:
+        models: the mixture.
+        kernels: label of each one's kernel.
+        scatter: log density of the squares (D, S).
+        evidence: log density of the sums under each model (D, m).
+        half_range: half the public range, in model units.
+    """
+    p = softmax(scatter, axis=1)
+    families = [[i for i, label in enumerate(kernels) if label == each] for each in dict.fromkeys(kernels)]
+    hats = [_hats(tuple(models[i].noise_variance for i in own), half_range) for own in families]
+    prior = [math.log(sum(models[i].weight for i in own)) for own in families]
+    logs = [log + evidence[:, own] @ hat.T for log, own, hat in zip(prior, families, hats, strict=True)]
+    given = softmax(np.stack(logs), axis=0)  # (K, D, S)
+    weights = np.empty_like(evidence)
+    for own, hat, likely in zip(families, hats, given, strict=True):
+        weights[:, own] = (p * likely) @ hat
+    return weights
+
+
+@lru_cache(maxsize=64)
+def _hats(variances: tuple[float, ...], half_range: float) -> FloatArray:
+    """Share of each variance in each sigma^2 of the grid (S, L), linear between two; equal ones share equally."""
+    distinct = sorted(set(variances))
+    grid = np.clip(variances_of(half_range), distinct[0], distinct[-1])
+    hats = np.stack([np.interp(grid, distinct, row) for row in np.eye(len(distinct))], axis=1)
+    chosen = [distinct.index(v) for v in variances]
+    return np.asarray(hats[:, chosen] / np.bincount(chosen)[chosen])

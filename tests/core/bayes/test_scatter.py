@@ -1,0 +1,78 @@
+import math
+
+import numpy as np
+import pytest
+
+from dpgp_core.bayes import scatter
+from dpgp_core.bayes.bias import bias_features, bias_sd, ends_of
+from dpgp_core.bayes.models import Model
+from dpgp_core.bayes.scatter import SquaresSeen, expected, log_density, model_weights, nothing_known, split
+from dpgp_core.kernels import EQ
+
+HALF = 2.0
+
+
+def seen(values, about=0.0, reach=1.5, s=1.0):
+    """Squares of values (n,), all at one place, without noise."""
+    z = (np.minimum(values**2, reach**2) / reach**2 - 0.5).sum()
+    return SquaresSeen(np.array([about]), np.array([reach]), np.array([float(len(values))]), s, float(z))
+
+
+@pytest.mark.parametrize("sd", [0.1, 0.3, 0.5])
+def test_squares_tell_how_far_people_scatter(sd):
+    values = np.random.default_rng(0).normal(0, sd, 20_000)
+    known = nothing_known() + log_density(HALF, seen(values, reach=3 * sd))
+    assert math.sqrt(expected(known, HALF)) == pytest.approx(sd, rel=0.1)
+
+
+def test_squares_of_yes_and_no_say_their_variance():
+    values = np.where(np.random.default_rng(0).uniform(size=20_000) < 0.1, 0.9, -0.1)
+    known = nothing_known() + log_density(0.5, seen(values, reach=1.0))
+    assert expected(known, 0.5) == pytest.approx(0.09, rel=0.15)
+
+
+def test_what_the_curve_is_off_is_not_scatter():
+    values = np.random.default_rng(1).normal(0, 0.5, 20_000)
+    known = nothing_known() + log_density(HALF, seen(values, about=0.16))
+    assert expected(known, HALF) < 0.15
+
+
+def test_between_two_models_variances_are_right_on_average_and_sums_say_the_kernel():
+    """Whatever evidence of sums says about the noise."""
+    kernels = [EQ(lengthscale=length) for length in (1.0, 2.0)]
+    models = [Model(kernel=kernel, noise_variance=v) for kernel in kernels for v in (0.04, 0.16, 0.64)]
+    grid = scatter.variances_of(HALF)
+    sure = np.where(np.arange(len(grid)) == np.abs(grid - 0.1).argmin(), 0.0, -1e4)
+    truth = grid[np.abs(grid - 0.1).argmin()]
+    evidence = np.array([0.0, 5, 900, 2, 7, 902])
+    weights = model_weights(models, kernels_of(models), sure[None], evidence[None], HALF)[0]
+    assert weights.sum() == pytest.approx(1)
+    assert weights @ [model.noise_variance for model in models] == pytest.approx(truth)
+    assert weights[3:].sum() == pytest.approx(1 / (1 + math.exp(-2)))
+
+
+def kernels_of(models):
+    return [model.kernel for model in models]
+
+
+def test_a_stage_and_its_squares_spend_what_the_stage_may():
+    assert sum(1 / s**2 for s in split(1.7, alone=False)) == pytest.approx(1 / 1.7**2, rel=1e-14)
+    assert split(1.7, alone=True) == (1.7, None)
+
+
+def test_ends_that_nobody_can_pass_clip_nothing():
+    low, high, half_width = ends_of(np.array([-2.0, -1.0]), np.array([0.5, 2.0]), np.array([0.0, 0.5]), HALF)
+    assert low[0] < -1e5
+    assert high[1] > 1e5
+    np.testing.assert_allclose(half_width, [0.5, 1.5])
+    both = ends_of(np.array([-2.0]), np.array([2.0]), np.zeros(1), HALF)
+    np.testing.assert_array_equal(bias_sd(both.half_width, 1.0), 0)
+
+
+def test_bias_fades_with_the_width_and_has_variance_one_where_it_is_not_scaled():
+    beta = bias_sd(np.array([0.0, 0.75, 1.5, 3.0]), 1.0)
+    assert (np.diff(beta) < 0).all()
+    np.testing.assert_allclose(bias_sd(np.array([1.5]), 4.0), 2 * bias_sd(np.array([0.75]), 1.0))
+    X = np.random.default_rng(0).uniform(0, 5, (30, 2))
+    psi = bias_features([(0.0, 5.0), (0.0, 5.0)], X)
+    np.testing.assert_allclose((psi**2).sum(axis=1), 1, atol=0.01)
