@@ -551,7 +551,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "one stage is not counted",
         "math.sqrt(sum(parts) / part)",
         "math.sqrt(max(sum(parts[1:]), 1) / part)",
-        _replay("bayes"),
+        _in("bayes", "planning", "all_stages_together_spend_exactly_the_budget"),
     ),
     Mutant(
         "dpgp_core/bayes/scatter.py",

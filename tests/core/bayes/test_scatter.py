@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from dpgp_core.bayes import scatter
-from dpgp_core.bayes.bias import bias_features, bias_sd, ends_of
 from dpgp_core.bayes.models import Model
 from dpgp_core.bayes.scatter import SquaresSeen, expected, log_density, model_weights, nothing_known, split
 from dpgp_core.kernels import EQ
@@ -58,21 +57,3 @@ def kernels_of(models):
 def test_a_stage_and_its_squares_spend_what_the_stage_may():
     assert sum(1 / s**2 for s in split(1.7, alone=False)) == pytest.approx(1 / 1.7**2, rel=1e-14)
     assert split(1.7, alone=True) == (1.7, None)
-
-
-def test_ends_that_nobody_can_pass_clip_nothing():
-    low, high, half_width = ends_of(np.array([-2.0, -1.0]), np.array([0.5, 2.0]), np.array([0.0, 0.5]), HALF)
-    assert low[0] < -1e5
-    assert high[1] > 1e5
-    np.testing.assert_allclose(half_width, [0.5, 1.5])
-    both = ends_of(np.array([-2.0]), np.array([2.0]), np.zeros(1), HALF)
-    np.testing.assert_array_equal(bias_sd(both.half_width, 1.0), 0)
-
-
-def test_bias_fades_with_the_width_and_has_variance_one_where_it_is_not_scaled():
-    beta = bias_sd(np.array([0.0, 0.75, 1.5, 3.0]), 1.0)
-    assert (np.diff(beta) < 0).all()
-    np.testing.assert_allclose(bias_sd(np.array([1.5]), 4.0), 2 * bias_sd(np.array([0.75]), 1.0))
-    X = np.random.default_rng(0).uniform(0, 5, (30, 2))
-    psi = bias_features([(0.0, 5.0), (0.0, 5.0)], X)
-    np.testing.assert_allclose((psi**2).sum(axis=1), 1, atol=0.01)

@@ -37,11 +37,11 @@ def test_the_error_falls_with_the_budget():
 
 @pytest.mark.full
 def test_two_standard_errors_hold_the_mean_of_many_worlds():
-    """Of 25 simulations of 16 worlds each, nearly all are within two standard errors of what they all estimate.
+    """Of 25 simulations of 40 worlds each, nearly all are within two standard errors of what they all estimate.
 
-    With the right standard error each is with probability .9 or more (t with 15 degrees of freedom, skewed squares).
+    With the right standard error each is with probability .9 or more (squares of few worlds are skewed).
     """
-    each = [simulated(1.0, worlds=16, seed=100 + seed) for seed in range(25)]
+    each = [simulated(1.0, worlds=40, seed=100 + seed) for seed in range(25)]
     mean = np.sqrt(np.mean([found.rmse**2 for found in each]))
     inside = [abs(found.rmse - mean) <= 2 * found.standard_error for found in each]
     assert np.mean(inside) >= 0.8

@@ -194,7 +194,7 @@ def resigned(card, npz):
 
     card = through_json(card)
     card.pop("sha256")
-    sizes = [kept["numbers"] for kept in card["stages"]]
+    sizes = [(kept["numbers"], "squares" in kept) for kept in card["stages"]]
     arrays = described_arrays._unzip(npz, statistics_file._shapes(card["columns"], 2, sizes))
     return card | {"sha256": described_arrays._digest(card, arrays)}
 
