@@ -788,6 +788,22 @@ MUTANTS: tuple[Mutant, ...] = (
         _in("estimator", "regressor", "real_fits_differ_and_numbered_ones_are_marked"),
     ),
     Mutant(
+        "dpgp_core/estimator/regressor.py",
+        "a fit that was interrupted is forgotten",
+        'if hasattr(self, "guarantee_"):',
+        "if self.__sklearn_is_fitted__():",
+        _in("estimator", "regressor", "a_fit_that_was_interrupted_counts_from_its_first_draw"),
+    ),
+    Mutant(
+        "dpgp_core/estimator/regressor.py",
+        "a fit is counted after its draw",
+        "        release = mechanism.measure(plan, dataset, grid, rng)\n",
+        "        del self.guarantee_\n"
+        "        release = mechanism.measure(plan, dataset, grid, rng)\n"
+        "        self.guarantee_ = guarantee\n",
+        _in("estimator", "regressor", "no_line_at_which_a_fit_is_interrupted_lets_a_draw_go_uncounted"),
+    ),
+    Mutant(
         "dpgp_core/release/publishing.py",
         "a zip of numbered draws",
         "found = released(spec.built, plan.plan, dataset, plan.X_test)",
