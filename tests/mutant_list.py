@@ -44,6 +44,7 @@ SPARSE = "dpgp_core/mechanisms/sparse_variational.py"
 SUMS = "dpgp_core/sparse/statistics.py"
 PLANNING = "dpgp_core/bayes/planning.py"
 CELL_STAGES = "dpgp_core/bayes/cells/stages.py"
+CELL_MEASURING = "dpgp_core/bayes/cells/measuring.py"
 BAYES_CELLS = "dpgp_core/mechanisms/bayes_cells.py"
 
 
@@ -54,6 +55,8 @@ def _replay(name: str, test: str = "every_number_released_adds_up_to_the_claim")
 TWO_DRAWS = "two_draws_give_away_what_they_are_said_to"
 CHOICES = _in("selection", "replay")
 NUMBERED = ("tests/core/mechanisms/test_contract.py::test_numbered_draws_say_that_they_are_none",)
+SEEDED = "__import__('random').Random(0).getrandbits"
+FRESH = "tests/core/mechanisms/test_contract.py::test_a_real_release_uses_no_numbered_generator"
 ZIPS = ("tests/benchmarks/test_audit_releases.py::test_zips_of_neighbours_with_the_same_noisy_numbers_are_the_same",)
 
 MUTANTS: tuple[Mutant, ...] = (
@@ -552,6 +555,27 @@ MUTANTS: tuple[Mutant, ...] = (
         "plan.counts, stage_multipliers(settings.noise_multiplier, len",
         "plan.counts, stage_multipliers(settings.noise_multiplier / 2, len",
         _in("mechanisms", "bayes_binned", "the_card_promises_outputs_and_the_stages_spend_it_exactly"),
+    ),
+    Mutant(
+        CELL_MEASURING,
+        "counts of cells have noise that is known",
+        "return measurement.measure(self._cells)",
+        f"return measurement.measure(self._cells, {SEEDED})",
+        (f"{FRESH}[bayes_cells]",),
+    ),
+    Mutant(
+        CELL_MEASURING,
+        "sums over cells have noise that is known",
+        "z = measurement.measure(self._cells, self._residuals(g))",
+        f"z = measurement.measure(self._cells, self._residuals(g), {SEEDED})",
+        (f"{FRESH}[bayes_cells]",),
+    ),
+    Mutant(
+        "dpgp_core/bayes/measuring.py",
+        "the first stage of Bayes cloaking has noise that is known",
+        "measurement.measure(self._dataset.y)",
+        f"measurement.measure(self._dataset.y, None if self._stages else {SEEDED})",
+        (f"{FRESH}[bayes]",),
     ),
     Mutant(
         CELL_STAGES,
