@@ -22,6 +22,7 @@ def _in(folder: str, name: str, *tests: str) -> tuple[str, ...]:
 
 GAUSSIAN = "dpgp_core/accounting/gaussian.py"
 LEDGER = "dpgp_core/accounting/ledger.py"
+LEDGER_FILE = "dpgp_core/release/ledger_file.py"
 INTEGERS = "dpgp_core/measurement/integers.py"
 NOISE = "dpgp_core/measurement/noise.py"
 DISCRETE = "dpgp_core/measurement/discrete.py"
@@ -116,7 +117,14 @@ MUTANTS: tuple[Mutant, ...] = (
         "a ledger tolerates 10 %",
         "self.limit.epsilon * (1 + 1e-9)",
         "self.limit.epsilon * 1.1",
-        _in("accounting", "ledger", "a_hundredth_of_a_percent_too_much_is_refused"),
+        _in("accounting", "ledger", "no_more_than_the_limit_is_allowed_but_for_the_rounding_of_sums"),
+    ),
+    Mutant(
+        LEDGER,
+        "a ledger tolerates a thousandth of a percent",
+        "self.limit.epsilon * (1 + 1e-9)",
+        "self.limit.epsilon * (1 + 1e-5)",
+        _in("accounting", "ledger", "no_more_than_the_limit_is_allowed_but_for_the_rounding_of_sums"),
     ),
     Mutant(
         LEDGER,
@@ -138,6 +146,20 @@ MUTANTS: tuple[Mutant, ...] = (
         "compose([*spent, GaussianLoss(math.exp(log_mu))], budget.delta)",
         "compose([GaussianLoss(math.exp(log_mu))], budget.delta)",
         _in("accounting", "ledger"),
+    ),
+    Mutant(
+        LEDGER_FILE,
+        "a power cut takes the name of a new ledger",
+        "            force_folder(target.parent)\n",
+        "",
+        _in("release", "ledger_file", "what_was_counted_survives_a_power_cut"),
+    ),
+    Mutant(
+        LEDGER_FILE,
+        "a power cut takes the line that counts a release",
+        "        os.fsync(descriptor)\n",
+        "",
+        _in("release", "ledger_file", "what_was_counted_survives_a_power_cut"),
     ),
     Mutant(
         "dpgp_core/release/ledger_json.py",

@@ -44,6 +44,16 @@ def test_a_ledger_grows_in_its_file(tmp_path):
     assert names(tmp_path) == ["l.json"]
 
 
+def test_what_was_counted_survives_a_power_cut(tmp_path, forced):
+    """The whole line, and then the name of a file that may be new, are on the disk before any noise is drawn."""
+    path = tmp_path / "l.json"
+    for count in (1, 2):
+        forced.clear()
+        spend_in_file(str(path), EXAMPLE.new_ledger(), ONE, new=count == 1)
+        assert [each.st_ino for each in forced] == [path.stat().st_ino, tmp_path.stat().st_ino]
+        assert forced[0].st_size == path.stat().st_size
+
+
 def test_a_missing_ledger_is_never_made_without_being_asked_for(tmp_path):
     path = tmp_path / "l.json"
     with pytest.raises(ValueError, match=r"there is no ledger at .*l.json'; name the one .* or add --new-ledger"):
