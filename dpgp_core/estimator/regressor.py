@@ -25,9 +25,10 @@ class DPGaussianProcessRegressor(Predicting):
 
     ``fit`` measures what is protected once, with noise, and keeps nothing else of it. All other methods but ``score``
     compute from those measurements, so they spend nothing, wherever and however often they are called. Inputs X are
-    public unless ``protects="inputs and outputs"``. ``clone`` and everything that copies an estimator, like
-    cross-validation, makes one that knows nothing of what this one spent: each copy's fit spends again, and a
-    ``Ledger`` adds up what their ``guarantee_`` say.
+    public unless ``protects="inputs and outputs"``. Records are finite numbers by definition: NaN and infinity are
+    refused before anything is measured, and no finite number that is private is refused. ``clone`` and everything that
+    copies an estimator, like cross-validation, makes one that knows nothing of what this one spent: each copy's fit
+    spends again, and a ``Ledger`` adds up what their ``guarantee_`` say.
 
     Args:
         epsilon, delta: the budget of one fit.

@@ -400,6 +400,17 @@ def test_outputs_outside_the_bounds_are_clipped(any_mechanism, make_dataset):
     np.testing.assert_array_equal(release(any_mechanism, outside).samples, release(any_mechanism, at_bounds).samples)
 
 
+def test_no_private_number_is_refused_or_spoken_of(mechanism, make_dataset):
+    """Records are finite numbers, whichever they are: a warning would be an error here."""
+    data, most = make_dataset(), np.finfo(float).max
+    y, X = with_output(data, 3, most), data.X.copy()
+    y[4], y[5] = -most, np.finfo(float).smallest_subnormal
+    if mechanism.guarantee.protects == "inputs and outputs":
+        X[3], X[6], X[7] = -most, most, np.finfo(float).smallest_subnormal
+    found = mechanism.release(replace(data, X=X, y=y), X_TEST)
+    assert np.isfinite(found.samples).all()
+
+
 def test_noise_does_not_depend_on_outputs(any_adding, make_dataset):
     data = make_dataset()
     one, other = release(any_adding, data), release(any_adding, make_dataset(y=data.y[::-1] * 3))
