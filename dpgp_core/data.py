@@ -16,6 +16,8 @@ from .checks import check_interval
 class Dataset:
     """Inputs X, private outputs y, and everything about them that is public.
 
+    Records are finite numbers by definition, those of neighbours too, so NaN and infinity are refused here.
+
     The outputs enter a model as (clip(y, y_bounds) - midpoint) / y_scale. Bounds, midpoint
     and scale are declared constants, never statistics of y: centring or scaling by the
     private mean would let one record move every other.

@@ -28,6 +28,19 @@ def state_of_its_own() -> Iterator[None]:
     shutil.rmtree(folder)
 
 
+@pytest.fixture
+def forced(monkeypatch: pytest.MonkeyPatch) -> list[os.stat_result]:
+    """Files and folders as they were when they were forced to the disk, in order: what a power cut leaves."""
+    seen, force = list[os.stat_result](), os.fsync
+
+    def noted(descriptor: int) -> None:
+        seen.append(os.fstat(descriptor))
+        force(descriptor)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    return seen
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--shuffle", type=int, metavar="SEED", help="run files, and the tests in each, in a random order")
 

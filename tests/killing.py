@@ -35,7 +35,7 @@ def lines(action: Callable[[Path], Any], folder: Path, modules: Sequence[ModuleT
         nonlocal count
         count += 1
 
-    _traced(action, folder, modules, note)
+    traced(action, folder, modules, note)
     return count
 
 
@@ -50,7 +50,7 @@ def at_line(number: int, action: Callable[[Path], Any], folder: Path, modules: S
     if child == 0:
         code = 1
         try:
-            _traced(action, folder, modules, kill)
+            traced(action, folder, modules, kill)
             code = 0
         finally:
             os._exit(code)
@@ -58,9 +58,10 @@ def at_line(number: int, action: Callable[[Path], Any], folder: Path, modules: S
     assert os.WIFSIGNALED(status) or os.WEXITSTATUS(status) == 0
 
 
-def _traced(
+def traced(
     action: Callable[[Path], Any], folder: Path, modules: Sequence[ModuleType], reached: Callable[[int], None]
 ) -> None:
+    """Run an action, and call ``reached`` with the number of each line of these modules before it is run."""
     files, count = {module.__file__ for module in modules}, 0
 
     def step(frame: FrameType, event: str, _: object) -> Any:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 import dpgp_core
+from dpgp_core.accounting.guarantee import Protects
+from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import CATALOGUE
+from dpgp_core.mechanisms.entry import Parameters
 from tests import architecture
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -135,12 +140,22 @@ def test_the_map_names_every_room():
     assert [room for room in core + shared if f"`{room}" not in text] == []
 
 
-def test_every_mechanism_stands_beside_its_neighbours():
-    text = (ROOT / "docs/guarantees.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| one record.*\| (outputs|inputs and outputs) \| (.*) \|$", text, re.M)
-    found = {(kind, protects) for protects, kinds in rows for kind in re.findall(r"`([A-Z]\w+)`", kinds)}
-    assert found == {
-        (row.kind.__name__, "inputs and outputs" if row.private_inputs else "outputs") for row in CATALOGUE.values()
+def test_the_table_of_neighbours_lists_every_mechanism_with_all_that_it_can_protect():
+    parameters = Parameters(
+        kernel=EQ(lengthscale=2.0), noise_variance=0.3, epsilon=1.0, delta=0.01, x_box=((0.0, 1.0),), n=12, cells=4
+    )
+    built = [entry.build(parameters) for entry in CATALOGUE.values()]
+    built += [
+        replace(each, protects=kind) for each in built if hasattr(each, "protects") for kind in get_args(Protects)
+    ]
+    offered = {
+        (each.label, each.guarantee.protects, "inputs and n fixed" in each.guarantee.neighbours) for each in built
+    }
+    rows = re.findall(r"^\| (one record.*) \| (.*) \| (.*) \|$", (ROOT / "docs/guarantees.md").read_text(), re.M)
+    assert offered == {
+        (label, protects, "inputs and n fixed" in neighbours)
+        for neighbours, protects, labels in rows
+        for label in re.sub(r" \([^)]*\)", "", labels).split("; ")
     }
 
 

@@ -59,7 +59,7 @@ class Regressor:
 def not_fitted(estimator: object) -> Exception:
     """The error of an estimator that was not fitted, of scikit-learn's own class where that is loaded."""
     kind = getattr(sys.modules.get("sklearn.exceptions"), "NotFittedError", NotFitted)
-    error: Exception = kind(f"this {type(estimator).__name__} has measured nothing yet; call fit(X, y) first")
+    error: Exception = kind(f"this {type(estimator).__name__} is not fitted; call fit(X, y) first")
     return error
 
 

@@ -25,9 +25,10 @@ class DPGaussianProcessRegressor(Predicting):
 
     ``fit`` measures what is protected once, with noise, and keeps nothing else of it. All other methods but ``score``
     compute from those measurements, so they spend nothing, wherever and however often they are called. Inputs X are
-    public unless ``protects="inputs and outputs"``. ``clone`` and everything that copies an estimator, like
-    cross-validation, makes one that knows nothing of what this one spent: each copy's fit spends again, and a
-    ``Ledger`` adds up what their ``guarantee_`` say.
+    public unless ``protects="inputs and outputs"``. Records are finite numbers by definition: NaN and infinity are
+    refused before anything is measured, and no finite number that is private is refused. ``clone`` and everything that
+    copies an estimator, like cross-validation, makes one that knows nothing of what this one spent: each copy's fit
+    spends again, and a ``Ledger`` adds up what their ``guarantee_`` say.
 
     Args:
         epsilon, delta: the budget of one fit.
@@ -44,8 +45,9 @@ class DPGaussianProcessRegressor(Predicting):
             number or a Generator gives a numbered draw for teaching, which is no release, and ``guarantee_`` says so.
 
     Attributes:
-        guarantee_: the promise for all fits of this estimator together.
-        statistics_: what the last fit measured, for files and ``refit``; None after a teaching draw.
+        guarantee_: the promise for all fits of this estimator together, also those that were interrupted while they
+            measured: a fit is counted before its noise is drawn.
+        statistics_: what the last finished fit measured, for files and ``refit``; None after a teaching draw.
         reading_: what predictions are computed from; public.
         n_features_in_, feature_names_in_: columns of X, and their names if it was a table.
     """
@@ -76,7 +78,7 @@ class DPGaussianProcessRegressor(Predicting):
         """Measure: the only method that spends. The strategy is planned for a public grid over the box.
 
         A further fit spends again and warns first, so that a warning turned into an error stops it; predictions then
-        rest on the last whole fit alone. ``guarantee_`` covers all fits, those that were interrupted too.
+        rest on the last finished fit alone, and ``guarantee_`` covers all of them.
 
         Args:
             X: inputs (n, D), within ``x_box`` where they are public.
@@ -101,20 +103,27 @@ class DPGaussianProcessRegressor(Predicting):
             protects=mechanism.protects,
         )
         guarantee = marked(mechanism.guarantee, taught=rng is not None)
-        if hasattr(self, "guarantee_"):  # an earlier fit has measured, or was interrupted while it did
+        if hasattr(self, "guarantee_"):  # there is no reading_ where an earlier fit was interrupted
             guarantee = composed(self.guarantee_, guarantee)
             warn(guarantee)
         grid = grid_of(dataset.x_box)
         plan = mechanism.plan_for(dataset, grid)
-        self.guarantee_ = guarantee  # counted before it is drawn: whatever happens from here on may have spent
+        self.guarantee_ = guarantee  # before the draw: an interruption may count too much, and never too little
         release = mechanism.measure(plan, dataset, grid, rng)
-        self.n_features_in_ = dataset.dim
-        self.statistics_ = release.statistics[0] if release.statistics else None
-        self.reading_ = reading_of_release(mechanism, plan, dataset, release)
-        vars(self).pop("feature_names_in_", None)
-        if names is not None:
-            self.feature_names_in_ = np.array(names, dtype=object)
+        self._keep(
+            names,
+            n_features_in_=dataset.dim,
+            statistics_=release.statistics[0] if release.statistics else None,
+            reading_=reading_of_release(mechanism, plan, dataset, release),
+        )
         return self
+
+    def _keep(self, names: tuple[str, ...] | None, **found: object) -> None:
+        """Leave what was found, all at once: an interruption must not mix what belongs to two fits."""
+        if names is not None:
+            found["feature_names_in_"] = np.array(names, dtype=object)
+        vars(self).pop("feature_names_in_", None)
+        vars(self).update(found)
 
     def _mechanism(self) -> BayesCloaking:
         needed = ("epsilon", "delta", "y_bounds", "x_box")

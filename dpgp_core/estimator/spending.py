@@ -15,7 +15,7 @@ ACROSS_FITS = "one person has at most one record in each fit, and all budgets we
 
 
 class SpentAgain(UserWarning):
-    """An estimator that has already been fitted is about to measure outputs again, and to spend again."""
+    """An estimator that a fit is counted for, finished or interrupted, is about to measure and to spend again."""
 
 
 def composed(earlier: Guarantee, latest: Guarantee) -> Guarantee:

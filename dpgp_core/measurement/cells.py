@@ -1,9 +1,9 @@
 """Counts and sums over public cells, where inputs are private too: neighbours replace a record, input and output.
 
 Each class releases exact integer sums over records plus discrete Gaussian noise, which is (1/s)-GDP up to delta 1e-40,
-see ``noise``. A record's integers depend on that record only, and their size is checked in integers. A record is a
-finite number by definition, and no finite number is refused: it is moved into range. Whether a table holds anything
-else is not protected; readers refuse it before anything is drawn.
+see ``noise``. A record's integers depend on that record only, and their size is checked in integers. Records are finite
+numbers, as ``Dataset`` sees to, and none is refused for which numbers they are: they are moved into range. NaN is no
+record, and is refused.
 """
 
 from __future__ import annotations
@@ -129,6 +129,9 @@ class CellResiduals:
             cells: cell of each record (n,); numbers outside 0 ... M - 1 are moved to the nearest of them.
             residuals: output minus a public function at the record's own input (n,), not NaN.
             bits: source of randomness; default: the operating system's.
+
+        Raises:
+            ValueError: a residual is NaN, so that there is no record.
         """
         return add_noise(self._exact(cells, residuals), self.noise, STEPS, bits)
 

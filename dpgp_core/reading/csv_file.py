@@ -26,7 +26,7 @@ def read_csv(
     y_scale: float = 1.0,
     dialect: str = "comma",
 ) -> Dataset:
-    """Read numeric columns of a UTF-8 file with a header line.
+    """Read numeric columns of a UTF-8 file with a header line. Every cell of them is a finite number.
 
     Args:
         path: of the file, or a file object opened in binary mode (read from where it stands, not closed).

@@ -1,7 +1,9 @@
 """A CSV stream as a Dataset.
 
 Bounds and box are declared by the caller; no default is ever computed from the file, because a bound
-read off private data is itself a release. For the same reason no error message repeats a cell.
+read off private data is itself a release. For the same reason no error message repeats a cell. Records are finite
+numbers by definition: a table with an empty cell, NaN or infinity in these columns is refused, also where inputs are
+private, and is none that a guarantee speaks of.
 """
 
 from __future__ import annotations
@@ -38,7 +40,7 @@ def read_dataset(
     private_inputs: bool = False,
     dialect: Dialect = COMMA,
 ) -> Dataset:
-    """Read numeric columns of a UTF-8 file with a header line.
+    """Read numeric columns of a UTF-8 file with a header line. Every cell of them is a finite number.
 
     Args:
         stream: file object opened in binary mode (read from where it stands, not closed).
@@ -53,7 +55,8 @@ def read_dataset(
         y_scale: public constant in ``y_unit`` that outputs are divided by before modelling.
         max_rows: refuse the file at the first row beyond this many; None for ``MAX_ROWS``.
         private_inputs: for mechanisms that protect inputs too: inputs outside the box are moved to its edge, and
-            neither they nor a constant column are refused or counted, as a refusal would speak of private inputs.
+            neither they nor a constant column are refused or counted, as a refusal would speak of private inputs. What
+            is no finite number is refused all the same.
         dialect: how the table is written.
 
     Returns:

@@ -5,11 +5,13 @@ from collections.abc import Iterator
 
 import pytest
 
+from pages._ui.ledgers import sqlite
 from pages._ui.ledgers.keys import Key
 from pages._ui.ledgers.postgres import Postgres
 from pages._ui.ledgers.sqlite import Sqlite
 from pages._ui.ledgers.store import Ledgers
 from tests.ledgers import server
+from tests.waiting import PATIENCE
 
 KEY = Key(b"k" * 32)
 
@@ -23,9 +25,10 @@ def postgres() -> Iterator[str]:
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.full)])
-def database(request, tmp_path):
+def database(request, tmp_path, monkeypatch):
     """A database of each kind, with its tables and nothing in them."""
     if request.param == "sqlite":
+        monkeypatch.setattr(sqlite, "WAIT_SECONDS", PATIENCE)  # writers at once, however busy the machine is
         found = Sqlite(tmp_path / "ledgers.sqlite")
         found.create()
         yield found

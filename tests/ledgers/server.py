@@ -6,14 +6,13 @@ import os
 import shutil
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psycopg
 
-from tests.waiting import PATIENCE
+from tests.waiting import PATIENCE, wait_until
 
 FOLDERS = [*map(str, sorted(Path("/usr/lib/postgresql").glob("*/bin"))), *os.environ.get("PATH", os.defpath).split(":")]
 INITDB = shutil.which("initdb", path=":".join(FOLDERS))
@@ -37,7 +36,7 @@ def postgres() -> Iterator[str]:
         process = subprocess.Popen(serve, **(options | {"stdout": stream}))
     address = f"host={folder} user={USER} dbname=postgres"
     try:
-        _wait(address, process)
+        wait_until(lambda: _answers(address, process, log), "PostgreSQL to answer")
         yield address
     finally:
         process.terminate()
@@ -45,16 +44,12 @@ def postgres() -> Iterator[str]:
         shutil.rmtree(folder)
 
 
-def _wait(address: str, process: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while True:
-        try:
-            psycopg.connect(address).close()
-            return
-        except psycopg.OperationalError:
-            if process.poll() is not None or time.monotonic() > deadline:
-                raise
-            time.sleep(0.1)
+def _answers(address: str, process: subprocess.Popen[bytes], log: Path) -> bool:
+    assert process.poll() is None, f"PostgreSQL has ended: {log.read_text()}"
+    with suppress(psycopg.OperationalError):
+        psycopg.connect(address).close()
+        return True
+    return False
 
 
 @contextmanager

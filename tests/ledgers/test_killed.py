@@ -2,7 +2,6 @@
 
 import os
 import signal
-import time
 
 import pytest
 
@@ -11,6 +10,7 @@ from pages._ui.ledgers import keys, postgres, rows, sqlite, state, store
 from pages._ui.ledgers.store import Ledgers
 from tests import killing
 from tests.ledgers.test_store import NO_LIMIT, A, counted, spend
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.full
 
@@ -48,6 +48,26 @@ def test_at_any_line_of_the_transaction(ledgers, release, tmp_path, kills, monke
     assert killed  # some were killed before the end of the transaction
 
 
+def releases_until_killed(release, folder, least):
+    """One release after another in a process that is killed once it has made so many, or some more.
+
+    It is looked at every 20 ms, in which it makes several: each kill comes at another moment of one.
+    """
+    child = os.fork()
+    if child == 0:
+        try:
+            while True:
+                release(folder)
+        finally:
+            os._exit(1)
+    try:
+        wait_until(lambda: killing.marks(folder) >= least, "releases of the process that is killed")
+    finally:
+        os.kill(child, signal.SIGKILL)
+        _, status = os.waitpid(child, 0)
+    assert os.WIFSIGNALED(status)
+
+
 @pytest.mark.parametrize("kills", [4, 200])
 def test_at_any_moment(ledgers, release, tmp_path, kills, monkeypatch):
     """Also inside the database's own code, which no line of ours marks."""
@@ -56,19 +76,7 @@ def test_at_any_moment(ledgers, release, tmp_path, kills, monkeypatch):
     for kill in range(kills):
         folder = tmp_path / str(kill)
         folder.mkdir()
-        child = os.fork()
-        if child == 0:
-            try:
-                while True:
-                    release(folder)
-            finally:
-                os._exit(1)
-        deadline = time.monotonic() + 60
-        while not killing.marks(folder) and time.monotonic() < deadline:
-            time.sleep(0.001)
-        time.sleep(0.0007 * (kill % 50))
-        os.kill(child, signal.SIGKILL)
-        assert os.WIFSIGNALED(os.waitpid(child, 0)[1])
+        releases_until_killed(release, folder, 1 + kill % 5)
         assert counted(ledgers) in (killing.marks(folder), killing.marks(folder) + 1)
         release(folder)  # nothing that the dead held is in the way
         ledgers.begin_anew(A)

@@ -41,6 +41,13 @@ def test_key_and_ledgers_stay(folder):
         assert run("SELECT value FROM about") == [("y",)]
 
 
+def test_a_key_and_that_there_is_one_survive_a_power_cut(folder, forced):
+    State(folder).key()
+    key, mark, here = (path.stat().st_ino for path in (folder / "key", folder / state.MARK, folder))
+    assert [each.st_ino for each in forced] == [key, here, mark, here]
+    assert forced[0].st_size == (folder / "key").stat().st_size == 64
+
+
 @pytest.mark.parametrize("name", ["key", "ledgers.sqlite"])
 def test_what_was_lost_is_not_made_anew(folder, name):
     use(folder)

@@ -1,6 +1,7 @@
 """Public cells over the declared box, and public functions on a finer public grid. No number here depends on a record.
 
-A record is placed by its own input alone, clipped to the box first: nothing is refused and no products mix records.
+A record is placed by its own input alone, clipped to the box first: no finite number is refused, and no product mixes
+records.
 """
 
 from __future__ import annotations

@@ -61,6 +61,23 @@ def test_outputs_that_do_not_fit_are_refused_without_their_values():
     assert "123" not in str(refusal.value)
 
 
+@pytest.mark.parametrize("protects", ["outputs", "inputs and outputs"])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_records_are_finite_numbers_wherever_inputs_are_private(make, records, protects, value):
+    other = np.where(np.arange(30) == 4, value, 0.0)
+    for X, y in ((records[0] + other[:, None], records[1]), (records[0], records[1] + other)):
+        model = make(protects=protects)
+        with pytest.raises(ValueError, match=r"must be finite, and holds NaN or infinity \(inf\)"):
+            model.fit(X, y)
+        assert not hasattr(model, "guarantee_")  # nothing was spent
+
+
+def test_any_finite_private_number_is_measured(make, records):
+    most = np.where(np.arange(30) == 4, np.finfo(float).max, 0.0)
+    for X, y in ((most[:, None], -most), (-most[:, None], most)):
+        assert np.isfinite(make(protects="inputs and outputs", stages=1).fit(X, y).predict(records[0])).all()
+
+
 def test_a_table_is_known_by_the_names_of_its_columns(make):
     rng = np.random.default_rng(0)
     table = Table(rng.uniform(0, 10, (12, 2)), ["age", "weight"])

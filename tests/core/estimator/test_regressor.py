@@ -1,15 +1,19 @@
 import pickle
 import warnings
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 
 from dpgp_core import refit
-from dpgp_core.estimator import SpentAgain
+from dpgp_core.estimator import SpentAgain, regressor
 from dpgp_core.kernels import EQ
+from dpgp_core.measurement import noise
+from dpgp_core.measurement.discrete import discrete_gaussian
 from dpgp_core.mechanisms.base import TEACHING
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
+from tests import killing
 
 X_TEST = np.linspace(-2, 12, 5)[:, None]
 
@@ -75,48 +79,6 @@ def test_a_further_fit_composes_and_says_so(make, records):
     assert model.guarantee_.loss.mu == pytest.approx(mu, rel=1e-12)
 
 
-@contextmanager
-def interrupted_at(step, monkeypatch):
-    """Ctrl-C when a fit comes to this step."""
-
-    def stop(*_):
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as broken:
-        broken.setattr(f"dpgp_core.estimator.regressor.{step}", stop)
-        yield
-
-
-@pytest.mark.parametrize(
-    ("step", "spent"),
-    [("grid_of", 0), ("BayesCloaking.plan_for", 0), ("BayesCloaking.measure", 1), ("reading_of_release", 1)],
-)
-def test_a_fit_that_was_interrupted_counts_from_its_draw_on(make, records, monkeypatch, step, spent):
-    model = make()
-    with interrupted_at(step, monkeypatch), pytest.raises(KeyboardInterrupt):
-        model.fit(*records)
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
-        model.fit(*records)
-    assert model.guarantee_.releases == 1 + spent
-    assert len(said) == spent
-    one = BayesCloaking(epsilon=1.0, delta=0.01).guarantee
-    assert model.guarantee_.loss.mu == pytest.approx(one.repeated(1 + spent).loss.mu, rel=1e-12)
-
-
-def test_a_later_fit_that_was_interrupted_counts_and_leaves_what_was_read_before(make, records, monkeypatch):
-    model = make().fit(*records)
-    expected = model.predict(X_TEST)
-    with interrupted_at("reading_of_release", monkeypatch), warnings.catch_warnings():
-        warnings.simplefilter("ignore", SpentAgain)
-        with pytest.raises(KeyboardInterrupt):
-            model.fit(*records)
-    assert model.guarantee_.releases == 2
-    np.testing.assert_array_equal(model.predict(X_TEST), expected)
-    with pytest.warns(SpentAgain, match="3 fits"):
-        model.fit(*records)
-
-
 def test_a_warning_that_is_an_error_stops_the_spending(make, records):
     model = make().fit(*records)
     before = pickle.dumps(model)
@@ -125,6 +87,95 @@ def test_a_warning_that_is_an_error_stops_the_spending(make, records):
         with pytest.raises(SpentAgain):
             model.fit(*records)
     assert pickle.dumps(model) == before
+
+
+class Interrupted(NamedTuple):
+    """A step of a fit at which it is interrupted, and how many fits are counted then."""
+
+    owner: object
+    name: str
+    calls: int  # that go well before
+    counted: int
+
+
+STEPS = {
+    "before anything is drawn": Interrupted(BayesCloaking, "plan_for", 0, 0),
+    "at the first draw": Interrupted(noise, "discrete_gaussian", 0, 1),
+    "between two stages": Interrupted(noise, "discrete_gaussian", 1, 1),
+    "after all was measured": Interrupted(regressor, "reading_of_release", 0, 1),
+}
+
+
+@contextmanager
+def interrupted_at(step):
+    """The step raises KeyboardInterrupt, as Ctrl-C does."""
+    works, calls = getattr(step.owner, step.name), []
+
+    def stopped(*given):
+        calls.append(given)
+        if len(calls) > step.calls:
+            raise KeyboardInterrupt
+        return works(*given)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(step.owner, step.name, stopped)
+        yield
+
+
+@pytest.mark.parametrize("protects", ["outputs", "inputs and outputs"])
+@pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)
+def test_a_fit_that_was_interrupted_counts_from_its_first_draw(make, records, step, protects):
+    model = make(protects=protects)
+    with interrupted_at(step), pytest.raises(KeyboardInterrupt):
+        model.fit(*records)
+    assert hasattr(model, "guarantee_") == step.counted
+    with pytest.raises(ValueError, match="not fitted"):
+        model.predict(X_TEST)
+    with pytest.warns(SpentAgain) if step.counted else nullcontext():
+        model.fit(*records)
+    one = BayesCloaking(epsilon=1.0, delta=0.01, protects=protects).guarantee
+    assert model.guarantee_.releases == 1 + step.counted
+    assert model.guarantee_.loss.mu == pytest.approx(one.repeated(1 + step.counted).loss.mu, rel=1e-12)
+
+
+@pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)
+def test_an_interrupted_further_fit_counts_and_leaves_what_the_last_one_measured(make, records, step):
+    X, y = records
+    model = make().fit(X, y)
+    before = model.predict(X_TEST)
+    model.set_params(x_box=[(0, 10), (0, 10)])
+    with interrupted_at(step), pytest.warns(SpentAgain), pytest.raises(KeyboardInterrupt):
+        model.fit(np.hstack([X, X]), y)
+    assert model.guarantee_.releases == 1 + step.counted
+    np.testing.assert_array_equal(model.predict(X_TEST), before)
+    with pytest.warns(SpentAgain, match=f"{2 + step.counted} fits together"):
+        model.set_params(x_box=(0, 10)).fit(X, y)
+
+
+def test_no_line_at_which_a_fit_is_interrupted_lets_a_draw_go_uncounted(make, records, tmp_path, monkeypatch):
+    (X, y), drawn, modules = records, [], [regressor]
+    monkeypatch.setattr(noise, "discrete_gaussian", lambda *given: drawn.append(given) or discrete_gaussian(*given))
+
+    def fit(model):
+        return lambda _: model.fit(X[:3], y[:3])
+
+    def interrupting(number):
+        def reached(at):
+            if at == number:
+                raise KeyboardInterrupt
+
+        return reached
+
+    counts = set()
+    for number in range(1, killing.lines(fit(make(stages=1)), tmp_path / "whole", modules) + 1):
+        model = make(stages=1)
+        drawn.clear()
+        with pytest.raises(KeyboardInterrupt):
+            killing.traced(fit(model), tmp_path, modules, interrupting(number))
+        counted = model.guarantee_.releases if hasattr(model, "guarantee_") else 0
+        assert bool(drawn) <= counted <= 1
+        counts.add((bool(drawn), counted))
+    assert counts == {(False, 0), (False, 1), (True, 1)}
 
 
 def test_real_fits_differ_and_numbered_ones_are_marked(make, records):

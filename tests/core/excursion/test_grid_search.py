@@ -1,11 +1,12 @@
 import math
-import time
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 
 import numpy as np
 import pytest
 
 from dpgp_core.excursion.grid_search import SearchSpace, minimise
+from tests.waiting import PATIENCE
 
 SPACE = SearchSpace(lengthscale=(0.1, 1.0, 5), r=(0.5, 8.0, 6), scale=(0.05, 2.0, 7))
 BUDGETS = (math.inf, 10.0, 3.0, 1.0)
@@ -56,13 +57,22 @@ def test_settings_stay_within_the_space():
 
 
 def test_ties_go_to_the_first_even_if_later_ones_are_done_before():
+    last = Event()
+
     def flat(lengthscale, r, scale):
-        time.sleep(0.02 * (lengthscale < 0.2))  # the first lengthscale is the slowest
         return np.zeros(scale.shape)
+
+    def first_at_last(lengthscale, r, scale):
+        if lengthscale == SPACE.lengthscale[1]:
+            last.set()
+        elif lengthscale == SPACE.lengthscale[0]:
+            assert last.wait(PATIENCE)
+        return flat(lengthscale, r, scale)
 
     here = minimise(flat, price, BUDGETS, SPACE, 1)
     with ThreadPoolExecutor(5) as executor:
-        assert minimise(flat, price, BUDGETS, SPACE, 1, executor=executor) == here
+        assert minimise(first_at_last, price, BUDGETS, SPACE, 1, executor=executor) == here
+    assert last.is_set()
 
 
 def test_progress_rises_to_one():

@@ -77,6 +77,11 @@ def test_a_record_moves_the_residuals_by_at_most_two_to_the_forty():
     assert measurement.noise.sensitivity == GRID**2
 
 
+def test_what_is_no_number_is_no_record():
+    with pytest.raises(ValueError, match="must not hold NaN"):
+        residuals().measure(np.array([0, 1]), np.array([0.1, np.nan]))
+
+
 def test_residuals_are_summed_exactly():
     measurement = residuals()
     rng = np.random.default_rng(4)

@@ -183,6 +183,24 @@ def test_bad_files_are_refused_in_one_sentence_without_a_cell(content, message):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("cell", ["", "nan", "inf", "-inf", "1e999"])
+@pytest.mark.parametrize("line", ["{},150", "2,{}"])
+@pytest.mark.parametrize("private_inputs", [False, True])
+def test_records_are_finite_numbers_wherever_inputs_are_private(cell, line, private_inputs):
+    table = f"age,height\n1,150\n{line.format(cell)}\n".encode()
+    with pytest.raises(ValueError, match=r"an empty cell|a missing value|an infinite value") as caught:
+        csv_table.read_dataset(io.BytesIO(table), **DECLARED, private_inputs=private_inputs)
+    assert "line 3 of the file" in str(caught.value)
+
+
+def test_any_finite_private_number_is_read():
+    table = b"age,height\n1.7e308,-1.7e308\n-1.7e308,1.7e308\n"
+    found = csv_table.read_dataset(io.BytesIO(table), **DECLARED, private_inputs=True)
+    low, high = found.x_box[0]
+    assert found.X.tolist() == [[high], [low]]
+    assert found.y.tolist() == [-1.7e308, 1.7e308]
+
+
 def test_too_many_rows_are_refused_without_reading_the_rest(monkeypatch):
     monkeypatch.setattr(csv_table, "MAX_ROWS", 5)
     stream = io.BytesIO(b"age,height\n" + b"".join(b"%d,150\n" % age for age in range(100)))

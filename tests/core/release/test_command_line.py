@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 import zipfile
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from dpgp_core.release import command_line, ledger_from_json, spec_from_json, sp
 from dpgp_core.release.command_line import main
 from dpgp_core.release.ledger_file import read_ledger_file
 from dpgp_core.release.specification_json import EXAMPLE
+from tests.waiting import PATIENCE, wait_until
 
 ROOT = str(Path(__file__).resolve().parents[3])
 
@@ -257,7 +257,7 @@ def test_a_pipe_is_refused_at_once(run, tmp_path, option):
         env={**os.environ, "PYTHONPATH": ROOT},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
     )
     assert done.returncode in (2, 3, 5)
@@ -272,7 +272,7 @@ def test_a_signal_leaves_no_half_of_a_file_and_no_lock(run, tmp_path, number):
     code = (
         "import os, signal, sys, time\nfrom dpgp_core.release import command_line, ledger_file\n"
         f"signal.signal({int(number)}, signal.SIG_DFL)\n"  # a run of tests in the background ignores SIGINT
-        "def slow(*_):\n    open('reached', 'w').close()\n    time.sleep(600)\n"
+        "def slow(*_):\n    open('reached', 'w').close()\n    while True:\n        time.sleep(0.02)\n"
         "ledger_file._append = slow\n"
         "sys.exit(command_line.main(sys.argv[1:]))\n"
     )
@@ -285,12 +285,12 @@ def test_a_signal_leaves_no_half_of_a_file_and_no_lock(run, tmp_path, number):
         stderr=subprocess.PIPE,
         text=True,
     )
-    deadline = time.monotonic() + 60
-    while not (tmp_path / "reached").exists() and process.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert (tmp_path / "l.json").exists()
-    process.send_signal(number)
-    _, said = process.communicate(timeout=60)
+    try:
+        wait_until(lambda: (tmp_path / "reached").exists() or process.poll() is not None, "the release to be stopped")
+        assert (tmp_path / "l.json").exists()
+    finally:
+        process.send_signal(number)
+        _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == 128 + number
     assert said == f"dpgp_core: stopped by {number.name}; what a ledger has counted stays spent\n"
     (tmp_path / "reached").unlink()

@@ -23,6 +23,14 @@ def test_output_appears_whole(tmp_path):
     assert names(tmp_path) == ["o.zip"]
 
 
+def test_output_and_its_name_survive_a_power_cut(tmp_path, forced):
+    path = tmp_path / "o.zip"
+    with output_file(str(path), overwrite=False) as write:
+        write(b"content")
+    assert [(each.st_ino, each.st_size) for each in forced[:1]] == [(path.stat().st_ino, 7)]
+    assert [each.st_ino for each in forced[1:]] == [tmp_path.stat().st_ino]
+
+
 @pytest.mark.parametrize("overwrite", [False, True])
 def test_a_failure_in_between_leaves_things_as_they_were(tmp_path, overwrite):
     path = tmp_path / "o.zip"
