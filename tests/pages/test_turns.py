@@ -9,7 +9,7 @@ from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from pages._ui.work import pace
+from pages._ui.work import cached, pace
 from pages._ui.work.jobs import Jobs
 from pages._ui.work.turns import SLOW_SECONDS, Turn, Turns
 from pages._ui.work.workers import Workers
@@ -119,6 +119,36 @@ def test_a_visitor_with_many_tabs_and_another_with_one_do_not_keep_a_third_waiti
             over.append(True)
         for each in hogs:
             each.result(timeout=60)
+    pool.stop()
+
+
+def test_a_small_file_does_not_wait_behind_others_long_ones(tmp_path, monkeypatch):
+    monkeypatch.setattr("pages._ui.work.turns.SLOW_SECONDS", 0.0)
+    pool = cached.private_pool()
+    gone = threading.Event()
+
+    class MovedOn(BaseException):
+        pass
+
+    def wait(*_):
+        if gone.is_set():
+            raise MovedOn
+
+    def long(owner):
+        (tmp_path / owner).mkdir()
+        with pytest.raises(MovedOn):
+            Jobs(room=0, private=pool, owner=lambda: owner).once(beat, str(tmp_path / owner), 600.0, waiting=wait)
+
+    with ThreadPoolExecutor(3) as visitors:
+        others = [visitors.submit(long, owner) for owner in ("a", "b")]
+        try:
+            wait_until(lambda: len(list(tmp_path.glob("*/process"))) == 2, "both places to be taken")
+            small = visitors.submit(Jobs(room=0, private=pool, owner=lambda: "c").once, scaled, np.ones(2), 2.0)
+            assert small.result(timeout=PATIENCE).tolist() == [2, 2]
+        finally:
+            gone.set()
+        for each in others:
+            each.result(timeout=PATIENCE)
     pool.stop()
 
 
