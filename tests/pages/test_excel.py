@@ -303,9 +303,9 @@ def test_formats_are_counted(watched):
 
 def test_all_that_is_let_through_is_a_few_hundred_thousand_cells():
     """What bounds the seconds that a file can take, of the process that reads it: elements, and bytes."""
-    assert parts.MAX_ELEMENTS <= 2_000_000
+    assert parts.MAX_ELEMENTS <= 1_500_000
     assert parts.MAX_UNPACKED <= 64 * 2**20
-    columns = 4
+    columns = 3
     assert excel.MAX_ROWS * (1 + 2 * columns) <= parts.MAX_ELEMENTS  # a table of as many rows as may be
 
 

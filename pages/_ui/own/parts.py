@@ -10,7 +10,7 @@ from typing import Any
 from xml.parsers import expat
 
 MAX_UNPACKED = 64 * 2**20  # bytes; a zip of a few kilobytes can hold any number
-MAX_ELEMENTS = 2_000_000  # of all files together: two to a cell, and one to a row; some three seconds
+MAX_ELEMENTS = 1_500_000  # of all files together: two to a cell, and one to a row; some two seconds
 _CHUNK = 2**16  # bytes unpacked at a time
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # the standard allows no others
 
