@@ -11,6 +11,7 @@ from pages._ui.ledgers import keys, postgres, rows, sqlite, state, store
 from pages._ui.ledgers.store import Ledgers
 from tests import killing
 from tests.ledgers.test_store import NO_LIMIT, A, counted, spend
+from tests.waiting import wait_until
 
 MODULES = [store, rows, sqlite, postgres, keys, database_module]
 
@@ -61,10 +62,8 @@ def test_at_any_moment(ledgers, release, tmp_path, kills, monkeypatch):
                     release(folder)
             finally:
                 os._exit(1)
-        deadline = time.monotonic() + 60
-        while not killing.marks(folder) and time.monotonic() < deadline:
-            time.sleep(0.001)
-        time.sleep(0.0007 * (kill % 50))
+        wait_until(lambda folder=folder: killing.marks(folder) > 0, "the first release of the process to be killed")
+        time.sleep(0.0007 * (kill % 50))  # not to wait for anything: another moment each time
         os.kill(child, signal.SIGKILL)
         assert os.WIFSIGNALED(os.waitpid(child, 0)[1])
         assert counted(ledgers) in (killing.marks(folder), killing.marks(folder) + 1)
