@@ -48,11 +48,17 @@ class Gate:
     def who_answered(self, path: str) -> int:
         """Port of the replica that answered the last request for a path; the log is written after the answer."""
 
-        def lines() -> list[str]:
-            return [line for line in self.log().splitlines() if f" {path} " in line]
+        line = self.logged(f" {path} ")
+        return int(re.search(r"127\.0\.0\.1:(\d+) [\d.]+$", line)[1])
 
-        wait_until(lambda: bool(lines()), f"the request for {path} in nginx's log")
-        return int(re.search(r"127\.0\.0\.1:(\d+) [\d.]+$", lines()[-1])[1])
+    def logged(self, words: str) -> str:
+        """The last whole line with these words in nginx's log, which is written after an answer; waits for one."""
+
+        def lines() -> list[str]:
+            return [line for line in self.log().splitlines(keepends=True) if words in line and line.endswith("\n")]
+
+        wait_until(lambda: bool(lines()), f"a line with {words!r} in nginx's log")
+        return lines()[-1].rstrip("\n")
 
     def replica(self, port: int) -> Replica:
         return next(replica for replica in self.cluster.replicas if replica.port == port)

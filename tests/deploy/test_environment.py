@@ -13,7 +13,7 @@ import pytest
 from pages._ui import environment
 from pages._ui.environment import problems
 from tests.e2e import browser as tool
-from tests.waiting import wait_until
+from tests.waiting import PATIENCE, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -77,7 +77,7 @@ def refused(**settings):
         env={**os.environ, "PYTHONPATH": str(ROOT), "STREAMLIT_SERVER_ADDRESS": "127.0.0.1", **settings},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
     )
     assert started.returncode != 0

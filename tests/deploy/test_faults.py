@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from pages._ui.serve.readiness import Probe
 from tests.e2e import browser as tool
 from tests.e2e.test_forgetting import command, processes
+from tests.waiting import PATIENCE, wait_until
 
 pytestmark = [
     pytest.mark.full,
@@ -28,13 +30,6 @@ def server(tmp_path_factory):
     with (folder / "log").open("wb") as log, tool.serve(log, DPGP_WORKERS="1") as address:
         number = min(pid for pid in processes(os.getpid()) - before if "streamlit" in command(pid))
         yield address, number, folder / "log"
-
-
-def wait_for(condition, seconds=60.0):
-    deadline = time.monotonic() + seconds
-    while not condition() and time.monotonic() < deadline:
-        time.sleep(0.2)
-    assert condition()
 
 
 def states(of):
@@ -64,7 +59,7 @@ def workers(of):
 
 def ready(address):
     try:
-        with urllib.request.urlopen(f"{address}/readyz", timeout=30) as answer:
+        with urllib.request.urlopen(f"{address}/readyz", timeout=PATIENCE) as answer:
             return answer.status == 200
     except urllib.error.HTTPError as error:
         error.close()
@@ -73,12 +68,13 @@ def ready(address):
 
 def test_after_its_processes_were_killed_it_is_ready_again_and_has_no_zombies(server):
     address, number, _ = server
-    wait_for(lambda: ready(address))
+    wait_until(lambda: ready(address), "the server to be ready")
     for pid in workers(number):
         os.kill(pid, signal.SIGKILL)
-    time.sleep(11)  # an answer of before counts for 10 s
-    wait_for(lambda: ready(address))
-    wait_for(lambda: "Z" not in states(number).values())
+    killed = time.monotonic()
+    wait_until(lambda: time.monotonic() > killed + Probe.FRESH_SECONDS, "answers of before to count no more")
+    wait_until(lambda: ready(address), "the server to be ready again")
+    wait_until(lambda: "Z" not in states(number).values(), "processes to end without a zombie")
 
 
 def test_what_a_stranger_writes_is_not_in_the_log(server):
@@ -87,8 +83,8 @@ def test_what_a_stranger_writes_is_not_in_the_log(server):
         f"{address}/strangepath%0Aline?strangequery", headers={"Origin": "http://strange.example"}
     )
     with pytest.raises(urllib.error.HTTPError, match="403") as refusal:
-        urllib.request.urlopen(request, timeout=30)
+        urllib.request.urlopen(request, timeout=PATIENCE)
     refusal.value.close()
-    with urllib.request.urlopen(f"{address}/strangepath", timeout=30) as answer:
+    with urllib.request.urlopen(f"{address}/strangepath", timeout=PATIENCE) as answer:
         assert answer.status == 200
     assert "strange" not in log.read_text()

@@ -182,7 +182,7 @@ def test_ledgers_last_in_a_folder_that_only_the_server_can_read():
 
 def test_all_processes_at_their_limit_fit_the_container():
     settings = dict(pair.split("=", 1) for pair in " ".join(arguments("ENV")).split())
-    processes = int(settings["DPGP_WORKERS"]) + cached._SPARE + cached._PRIVATE
+    processes = int(settings["DPGP_WORKERS"]) + cached._PRIVATE + 2 * cached._SPARE
     server = 2 * 600 + 100  # the cache, and as much for its pages
     for name in APPS:
         limit = int(re.fullmatch(r"(\d+)g", COMPOSE["services"][name]["mem_limit"])[1]) * 1024

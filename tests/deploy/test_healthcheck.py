@@ -9,6 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from deploy import healthcheck, local
+from tests.waiting import PATIENCE
 
 
 @pytest.fixture
@@ -52,7 +53,7 @@ def test_a_replica_that_is_not_ready_for_two_minutes_is_ended(replica, server, t
         assert healthcheck.main(address, tmp_path / "count", server.pid) == 1
     assert server.poll() is None
     assert healthcheck.main(address, tmp_path / "count", server.pid) == 1
-    assert server.wait(60) == -15
+    assert server.wait(PATIENCE) == -15
     assert "the processes compute nothing" in capsys.readouterr().out
     assert not (tmp_path / "count").exists()
 

@@ -20,6 +20,7 @@ from pages._ui.hosts import Host
 from pages._ui.serve import http
 from pages._ui.serve.origin import Doorkeeper
 from tests.e2e import browser as tool
+from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.full
 
@@ -63,7 +64,7 @@ def deaf(tmp_path_factory):
 
 
 def handshake(address, origin, host=None):
-    """Status of a WebSocket handshake; TimeoutError if there is none within 10 s."""
+    """Status of a WebSocket handshake; TimeoutError if there is none."""
     parts = urlsplit(address)
     lines = [
         "GET /_stcore/stream HTTP/1.1",
@@ -75,7 +76,7 @@ def handshake(address, origin, host=None):
         "Sec-WebSocket-Protocol: streamlit",
         *([] if origin is None else [f"Origin: {origin}"]),
     ]
-    with socket.create_connection((parts.hostname, parts.port), timeout=10) as connection:
+    with socket.create_connection((parts.hostname, parts.port), timeout=PATIENCE) as connection:
         connection.sendall("\r\n".join([*lines, "", ""]).encode())
         return int(connection.recv(4096).split()[1])
 
@@ -91,7 +92,7 @@ def test_a_foreign_page_is_refused_and_holds_up_nobody(deaf):
         "http://127.0.0.1",
     ]
     assert [handshake(address, origin) for origin in pages] == [403] * len(pages)
-    with urllib.request.urlopen(f"{address}/_stcore/health", timeout=10) as answer:
+    with urllib.request.urlopen(f"{address}/_stcore/health", timeout=PATIENCE) as answer:
         assert answer.status == 200
     assert handshake(address, address) == 101
     assert not noted.exists()  # no name was looked up, nobody outside was connected to
@@ -100,7 +101,7 @@ def test_a_foreign_page_is_refused_and_holds_up_nobody(deaf):
 @pytest.mark.parametrize("door", ["metrics", "agent/openapi.json", "agent/mcp", "script-health-check", "%6detrics"])
 def test_without_nginx_streamlits_private_doors_are_closed(deaf, door):
     with pytest.raises(urllib.error.HTTPError, match="404") as refusal:
-        urllib.request.urlopen(f"{deaf[0]}/_stcore/{door}", timeout=10)
+        urllib.request.urlopen(f"{deaf[0]}/_stcore/{door}", timeout=PATIENCE)
     with refusal.value as answer:
         assert answer.read() == b"Not found"  # ours: streamlit was not asked
 
@@ -135,7 +136,7 @@ def test_a_name_that_was_made_to_lead_here_is_refused(deaf):
     assert handshake(address, f"http://evil.example:{port}", f"evil.example:{port}") == 403
     request = urllib.request.Request(f"{address}/", headers={"Host": f"evil.example:{port}"})
     with pytest.raises(urllib.error.HTTPError, match="403") as refusal:
-        urllib.request.urlopen(request, timeout=10)
+        urllib.request.urlopen(request, timeout=PATIENCE)
     with refusal.value as answer:
         assert b"DPGP_HOSTS" in answer.read()
     assert not noted.exists()

@@ -20,6 +20,7 @@ from pages._ui.serve import downloads, http
 from pages._ui.serve.downloads import Owners
 from pages._ui.serve.readiness import CHECKS, Probe, Readiness
 from pages._ui.visitor import well_formed
+from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.full
 
@@ -336,7 +337,7 @@ def test_the_signal_starts_draining_and_does_not_stop_the_process():
         assert signal.getsignal(signal.SIGUSR1) == before
         http.drain_on_signal()
         os.kill(os.getpid(), signal.SIGUSR1)
-        assert http.DRAINING.wait(5)
+        assert http.DRAINING.wait(PATIENCE)
     finally:
         signal.signal(signal.SIGUSR1, before)
         http.DRAINING.clear()

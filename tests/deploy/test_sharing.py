@@ -14,6 +14,7 @@ import pytest
 
 from pages._ui.serve import forgetting
 from pages._ui.work import pace
+from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.full
 
@@ -85,5 +86,5 @@ def test_garbage_is_collected_now_and_then_without_any_visitor(monkeypatch):
             await asyncio.sleep(0.01)
         looking.cancel()
 
-    asyncio.run(asyncio.wait_for(until_twice(), 60))
+    asyncio.run(asyncio.wait_for(until_twice(), PATIENCE))
     assert len(collected) >= 2

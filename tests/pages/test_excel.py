@@ -1,16 +1,24 @@
-"""Workbooks as tables: what is stored is read, what is hostile is measured and refused."""
+"""Workbooks as tables: what is stored is read, what is hostile is given up early and repeated nowhere."""
 
 from __future__ import annotations
 
+import csv
 import datetime
 import io
+import re
+import struct
 import zipfile
 
 import openpyxl
 import pytest
 
 from dpgp_core.reading.csv_rows import read_columns
-from pages._ui.own import excel
+from pages._ui.own import excel, parts, upload
+
+MAIN = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
+SHEET = "xl/worksheets/sheet1.xml"
+STRINGS = "xl/sharedStrings.xml"
+SECRET = "zqsecret"
 
 
 def workbook(*rows, sheets=1):
@@ -19,9 +27,55 @@ def workbook(*rows, sheets=1):
         book.active.append(row)
     for _ in range(sheets - 1):
         book.create_sheet()
+    return saved(book)
+
+
+def saved(book) -> bytes:
     stream = io.BytesIO()
     book.save(stream)
     return stream.getvalue()
+
+
+def as_csv(content: bytes) -> str:
+    return excel.as_csv(content, upload.MAX_BYTES).decode()
+
+
+def with_parts(**changed: bytes | str) -> bytes:
+    """A small workbook with some of its files replaced; None leaves one out."""
+    with zipfile.ZipFile(io.BytesIO(workbook(["x"], [1]))) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for name, content in (files | changed).items():
+            archive.writestr(name, content)
+    return stream.getvalue()
+
+
+def with_rows(rows: str, texts: str | None = None) -> bytes:
+    """A workbook whose sheet holds this XML, and shares these texts."""
+    changed = {SHEET: f"<worksheet {MAIN}><sheetData>{rows}</sheetData></worksheet>"}
+    if texts is not None:
+        kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/sharedStrings"
+        with zipfile.ZipFile(io.BytesIO(workbook(["x"]))) as archive:
+            related = archive.read("xl/_rels/workbook.xml.rels").decode()
+        shared = f'<Relationship Id="texts" Type="{kind}" Target="sharedStrings.xml"/></Relationships>'
+        changed |= {"xl/_rels/workbook.xml.rels": related.replace("</Relationships>", shared)}
+        changed |= {STRINGS: f"<sst {MAIN}>{texts}</sst>"}
+    return with_parts(**changed)
+
+
+@pytest.fixture
+def watched(monkeypatch):
+    """The parts of workbooks that were opened, and so how much of each was read."""
+    seen = []
+
+    class Watched(parts.Parts):
+        def __init__(self, content):
+            super().__init__(content)
+            seen.append(self)
+
+    monkeypatch.setattr(excel, "Parts", Watched)
+    return seen
 
 
 def test_a_sheet_is_read_as_it_is_stored():
@@ -29,28 +83,145 @@ def test_a_sheet_is_read_as_it_is_stored():
         ["age", "a,b", "on"], [1.5, "x, y", True], [2, None, datetime.date(2026, 1, 2)], [None, None, None]
     )
     assert excel.is_workbook(content)
-    text = excel.as_csv(content).decode()
+    text = as_csv(content)
     assert text == 'age,"a,b",on\n1.5,"x, y",true\n2,,2026-01-02T00:00:00\n'
-    found = read_columns(io.BytesIO(excel.as_csv(content)), ["age"], max_rows=10)
+    found = read_columns(io.BytesIO(text.encode()), ["age"], max_rows=10)
     assert found[:, 0].tolist() == [1.5, 2]
 
 
+def test_it_is_what_another_reader_reads():
+    book = openpyxl.Workbook()
+    days = [datetime.datetime(1900, 1, 1), datetime.datetime(1900, 3, 1, 6), datetime.datetime(2026, 11, 23, 8, 1, 30)]
+    formats = ["0.00", '0 "days"', "[Red]0", "yyyy-mm-dd", "[h]:mm", "d. mmm", "General", r"0\d", "#,##0_d", "mm:ss.0"]
+    book.active.append(["text", "with\nline", "ünï", "2", *range(6)])
+    for day in days:
+        book.active.append([day, -1.5, 10**15, 2**60, 0.1 + 0.2, False, None, " spaced ", "<&>"])
+    book.active.append([40000.25] * len(formats))
+    for cell, code in zip(book.active[book.active.max_row], formats, strict=True):
+        cell.number_format = code
+    ours = list(csv.reader(io.StringIO(as_csv(saved(book)))))
+    theirs = openpyxl.load_workbook(io.BytesIO(saved(book))).active.iter_rows(values_only=True)
+    for mine, row in zip(ours, theirs, strict=True):
+        for text, value in zip(mine, row, strict=False):
+            if isinstance(value, datetime.datetime):
+                assert text == value.isoformat()
+            elif isinstance(value, (datetime.timedelta, datetime.time)):
+                assert text.startswith("2009-07-06T06")
+            elif isinstance(value, bool) or value is None:
+                assert text == ("" if value is None else str(value).lower())
+            elif isinstance(value, str):
+                assert text == value.strip()
+            else:
+                assert float(text) == value
+
+
+def test_days_may_be_counted_from_1904_on():
+    book = openpyxl.Workbook()
+    book.epoch = openpyxl.utils.datetime.CALENDAR_MAC_1904
+    book.active.append([datetime.datetime(2026, 1, 2)])
+    assert as_csv(saved(book)) == "2026-01-02T00:00:00\n"
+
+
+def test_texts_may_be_shared_in_pieces_and_their_pronunciation_is_none_of_them():
+    texts = (
+        "<si><t>age</t></si><si><r><rPr><b/></rPr><t>two </t></r><r><t>pieces</t></r></si>"
+        '<si><t>東京</t><rPh sb="0" eb="2"><t>トウキョウ</t></rPh></si>'
+    )
+    rows = (
+        '<row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c><c r="D1" t="s"><v>2</v></c></row>'
+        '<row/><row r="9"><c r="A9" t="str"><f>A1&amp;"x"</f><v>said</v></c><c><v>7</v></c><c t="e"><v>#N/A</v></c>'
+        '<c t="inlineStr"><is><r><t>in</t></r><r><t>line</t></r></is></c></row>'
+    )
+    assert as_csv(with_rows(rows, texts)) == "age,two pieces,,東京\nsaid,7,#N/A,inline\n"
+
+
+def test_names_may_have_a_prefix():
+    sheet = '<x:worksheet xmlns:x="y"><x:sheetData><x:row><x:c><x:v>3</x:v></x:c></x:row></x:sheetData></x:worksheet>'
+    assert as_csv(with_parts(**{SHEET: sheet})) == "3\n"
+
+
 def test_a_formula_is_not_computed():
-    text = excel.as_csv(workbook(["age"], ["=1+1"], [3])).decode()
+    text = as_csv(workbook(["age"], ["=1+1"], [3]))
     assert "=" not in text
     assert text.splitlines()[0] == "age"
 
 
 def test_numbers_keep_every_digit():
     numbers = [0.1, 1 / 3, 1e-300, 123456789.123, 2.0**40]
-    text = excel.as_csv(workbook(["x"], *([value] for value in numbers))).decode()
+    text = as_csv(workbook(["x"], *([value] for value in numbers)))
     assert [float(line) for line in text.splitlines()[1:]] == numbers
 
 
-@pytest.mark.parametrize("content", [b"PK\x03\x04 and nothing", b"PK\x03\x04", workbook(["a"])[:-30]])
-def test_a_broken_workbook_is_a_sentence(content):
-    with pytest.raises(ValueError, match=r"^the file is not an Excel workbook"):
-        excel.as_csv(content)
+def altered(content: bytes, size: int) -> bytes:
+    """The zip with another size of the sheet in its list of contents."""
+    at = content.rindex(SHEET.encode()) - 46  # the entry of the list: its name is the last part
+    return content[: at + 24] + struct.pack("<I", size) + content[at + 28 :]
+
+
+BROKEN = {
+    "no zip": b"PK\x03\x04 and nothing",
+    "nothing": b"PK\x03\x04",
+    "cut": workbook(["a"])[:-30],
+    "no sheet": with_parts(**{"xl/_rels/workbook.xml.rels": "<Relationships/>"}),
+    "no relations": with_parts(**{"_rels/.rels": "<Relationships/>"}),
+    "no XML": with_rows("<row"),
+    "two roots": with_parts(**{SHEET: f"<worksheet {MAIN}/><worksheet/>"}),
+    "less than is there": altered(workbook(["a"], *([number] for number in range(999))), 100),
+    "another text": with_rows('<row><c t="s"><v>7</v></c></row>', "<si><t>one</t></si>"),
+    "a far column": with_rows('<row><c r="ABCD1"><v>7</v></c></row>'),
+    "no column": with_rows('<row><c r="1"><v>7</v></c></row>'),
+    "a number of words": with_rows(f"<row><c><v>{SECRET}</v></c></row>"),
+    "a text's number": with_rows(f'<row><c t="s"><v>{SECRET}</v></c></row>', "<si/>"),
+    "true or": with_rows(f'<row><c t="b"><v>{SECRET}</v></c></row>'),
+    "endless": with_rows("<row><c><v>1e999</v></c></row>"),
+    "no number": with_rows("<row><c><v>nan</v></c></row>"),
+    "other digits": with_rows("<row><c><v>٣</v></c></row>"),
+    "grouped": with_rows("<row><c><v>1_000</v></c></row>"),
+    "a style of words": with_rows(f'<row><c s="{SECRET}"><v>1</v></c></row>'),
+}
+
+
+def test_what_is_there_counts_not_what_the_list_of_contents_says():
+    assert as_csv(altered(workbook(["a"]), 2**31)) == "a\n"
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+def test_a_broken_workbook_is_one_sentence_whatever_is_wrong_with_it(kind):
+    with pytest.raises(ValueError, match=r"^the file is not an Excel workbook \(\.xlsx\) that can be read") as refusal:
+        as_csv(BROKEN[kind])
+    assert SECRET not in str(refusal.value)
+    assert refusal.value.__cause__ is None
+    assert refusal.value.__suppress_context__
+
+
+def test_a_date_that_is_none_is_text():
+    text = as_csv(with_rows('<row><c t="d"><v>99999-01-01</v></c><c><v>1</v></c></row>'))
+    assert text == "99999-01-01,1\n"
+    book = openpyxl.Workbook()
+    book.active.append([1e12, -1e12, 1e7])
+    for cell in book.active[1]:
+        cell.number_format = "yyyy-mm-dd"
+    assert as_csv(saved(book)) == "#VALUE!,#VALUE!,#VALUE!\n"
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        f'<c t="d"><v>{SECRET}</v></c>',
+        '<c t="d"><v>99999-01-01</v></c>',
+        "<c><v>abc</v></c>",
+        f'<c t="n"><v>{SECRET}</v></c>',
+    ],
+)
+def test_the_page_repeats_no_cell_of_a_workbook(open_page, cell):
+    rows = f'<row><c t="str"><v>x</v></c></row><row>{cell}</row><row>{cell}</row>'
+    app = open_page("your_data")
+    app = app.file_uploader[0].upload("mine.xlsx", with_rows(rows), "application/vnd.ms-excel").run()
+    assert not app.exception
+    said = " ".join(
+        each.value for kind in (app.error, app.warning, app.info, app.markdown, app.caption) for each in kind
+    )
+    assert not {SECRET, "99999", "abc", "literal"} & set(re.findall(r"\w+", said))
 
 
 def test_another_zip_is_no_workbook():
@@ -58,21 +229,96 @@ def test_another_zip_is_no_workbook():
     with zipfile.ZipFile(stream, "w") as archive:
         archive.writestr("table.csv", "age,height\n1,2\n")
     with pytest.raises(ValueError, match=r"^the file is not an Excel workbook"):
-        excel.as_csv(stream.getvalue())
+        as_csv(stream.getvalue())
 
 
-def test_a_bomb_is_not_unpacked():
+def test_other_ways_to_pack_are_none_of_the_standards():
     stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("xl/worksheets/sheet1.xml", bytes(excel.MAX_UNPACKED + 1))
-    assert len(stream.getvalue()) < 2**20
-    with pytest.raises(ValueError, match=r"the workbook unpacks to 100 MB, more than 100 MB, the limit here"):
-        excel.as_csv(stream.getvalue())
+    with zipfile.ZipFile(io.BytesIO(workbook(["a"]))) as old, zipfile.ZipFile(stream, "w", zipfile.ZIP_LZMA) as new:
+        for name in old.namelist():
+            new.writestr(name, old.read(name))
+    with pytest.raises(ValueError, match=r"^the file is not an Excel workbook"):
+        as_csv(stream.getvalue())
+
+
+def test_entities_that_multiply_are_refused_before_they_do(watched):
+    laughs = '<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]>'
+    with pytest.raises(ValueError, match="declares XML entities"):
+        as_csv(with_parts(**{SHEET: f"{laughs}<worksheet {MAIN}><sheetData/></worksheet>"}))
+
+
+@pytest.mark.parametrize("row", ["<row/>", '<row r="1"/>', '<row r="1048576"></row>', "<row><c/></row>"])
+def test_empty_rows_are_counted_while_they_are_read(watched, row):
+    content = with_rows(row * 500_000)
+    assert len(content) < 2**18
+    with pytest.raises(ValueError, match=r"the sheet has more than 200,000 rows, the limit here; keep a random sample"):
+        as_csv(content)
+    [read] = watched
+    assert read.elements < 2.01 * excel.MAX_ROWS
+    assert read.unpacked < 0.6 * len(row) * 500_000
+
+
+def test_shared_texts_are_counted_while_they_are_read(watched, monkeypatch):
+    monkeypatch.setattr(parts, "MAX_ELEMENTS", 10_000)
+    content = with_rows("", "<si><t>a</t></si>" * 500_000)
+    with pytest.raises(ValueError, match=r"more cells, rows or texts than are read here; save the columns"):
+        as_csv(content)
+    assert watched[0].unpacked < 300_000  # of 8,500,000
+
+
+def test_a_bomb_is_given_up_at_the_limit(watched):
+    content = with_rows("", f"<si><t>{'a' * (parts.MAX_UNPACKED + 2**22)}</t></si>")
+    assert len(content) < 2**20
+    with pytest.raises(ValueError, match=r"the workbook unpacks to more than 64 MB, the limit here; save the columns"):
+        as_csv(content)
+    assert watched[0].unpacked < parts.MAX_UNPACKED + 2**17
+
+
+def test_no_more_is_written_than_a_table_may_have(watched):
+    """One long text that a thousand cells share."""
+    cells = '<row><c t="s"><v>0</v></c></row>' * 1000
+    content = with_rows(cells, f"<si><t>{'a' * 100_000}</t></si>")
+    with pytest.raises(
+        ValueError, match=r"the sheet has more than 5 MB as text, the limit here; keep only the columns"
+    ):
+        as_csv(content)
+    assert watched[0].elements < 400  # of 2,000 and more
+
+
+@pytest.mark.parametrize("code", ["[" * 2**20, '"' * 2**20, "\\" * 2**20])
+def test_a_format_without_end_takes_no_time(code):
+    styles = (
+        f'<styleSheet {MAIN}><numFmts><numFmt numFmtId="170" formatCode="{code.replace(chr(34), "&quot;")}"/></numFmts>'
+    )
+    styles += '<cellXfs><xf numFmtId="170"/></cellXfs></styleSheet>'
+    assert as_csv(with_parts(**{"xl/styles.xml": styles})) == "x\n1\n"
+
+
+def test_formats_are_counted(watched):
+    formats = '<numFmt numFmtId="170" formatCode="0"/>' * 20_000
+    with pytest.raises(ValueError, match=r"more than 5,000 number formats"):
+        as_csv(with_parts(**{"xl/styles.xml": f"<styleSheet {MAIN}><numFmts>{formats}</numFmts></styleSheet>"}))
+    assert watched[0].elements < 5_100
+
+
+def test_all_that_is_let_through_is_a_few_hundred_thousand_cells():
+    """What bounds the seconds that a file can take, of the process that reads it: elements, and bytes."""
+    assert parts.MAX_ELEMENTS <= 1_500_000
+    assert parts.MAX_UNPACKED <= 64 * 2**20
+    columns = 3
+    assert excel.MAX_ROWS * (1 + 2 * columns) <= parts.MAX_ELEMENTS  # a table of as many rows as may be
 
 
 def test_which_sheet_is_not_guessed(monkeypatch):
     with pytest.raises(ValueError, match=r"the workbook has 2 sheets; keep the one with the table"):
-        excel.as_csv(workbook(["a"], sheets=2))
+        as_csv(workbook(["a"], sheets=2))
     monkeypatch.setattr(excel, "MAX_ROWS", 2)
     with pytest.raises(ValueError, match=r"the sheet has more than 2 rows"):
-        excel.as_csv(workbook(["a"], [1], [2], [3]))
+        as_csv(workbook(["a"], [1], [2], [3]))
+
+
+def test_columns_that_hold_nothing_do_not_count():
+    full, empty = '<c r="ALM1"><v>1</v></c>', '<c r="ALM1"/>'  # column 1001
+    assert as_csv(with_rows(f"<row><c><v>1</v></c>{empty}</row>")) == "1\n"
+    with pytest.raises(ValueError, match=r"the sheet has more than 1,000 columns"):
+        as_csv(with_rows(f"<row>{full}</row>"))

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import threading
-import time
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
-from pages._ui.work import pace
+from pages._ui.work import cached, pace
 from pages._ui.work.jobs import Jobs
 from pages._ui.work.turns import SLOW_SECONDS, Turn, Turns
 from pages._ui.work.workers import Workers
@@ -123,37 +122,68 @@ def test_a_visitor_with_many_tabs_and_another_with_one_do_not_keep_a_third_waiti
     with ThreadPoolExecutor(20) as visitors:
         hogs = [visitors.submit(hog, "many", number) for number in range(12)] + [visitors.submit(hog, "one", 0)]
         try:
-            deadline = time.monotonic() + 180  # processes start slowly on a busy machine
-            while len(list(tmp_path.glob("*/process"))) < 2 and time.monotonic() < deadline:
-                time.sleep(0.1)
+            wait_until(lambda: len(list(tmp_path.glob("*/process"))) == 2, "the work of both to begin")
             answer = visitors.submit(jobs.get, scaled, 2.0, given=(np.ones(2),))
-            assert answer.result(timeout=180).value.tolist() == [2, 2]
+            assert answer.result(timeout=PATIENCE).value.tolist() == [2, 2]
             assert len(list(tmp_path.glob("*/process"))) == 2  # one of each
         finally:
             over.append(True)
         for each in hogs:
-            each.result(timeout=60)
+            each.result(timeout=PATIENCE)
+    pool.stop()
+
+
+def test_a_small_file_does_not_wait_behind_others_long_ones(tmp_path, monkeypatch):
+    monkeypatch.setattr("pages._ui.work.turns.SLOW_SECONDS", 0.0)
+    pool = cached.private_pool()
+    gone = threading.Event()
+
+    class MovedOn(BaseException):
+        pass
+
+    def wait(*_):
+        if gone.is_set():
+            raise MovedOn
+
+    def long(owner):
+        (tmp_path / owner).mkdir()
+        with pytest.raises(MovedOn):
+            Jobs(room=0, private=pool, owner=lambda: owner).once(beat, str(tmp_path / owner), 600.0, waiting=wait)
+
+    with ThreadPoolExecutor(3) as visitors:
+        others = [visitors.submit(long, owner) for owner in ("a", "b")]
+        try:
+            wait_until(lambda: len(list(tmp_path.glob("*/process"))) == 2, "both places to be taken")
+            small = visitors.submit(Jobs(room=0, private=pool, owner=lambda: "c").once, scaled, np.ones(2), 2.0)
+            assert small.result(timeout=PATIENCE).tolist() == [2, 2]
+        finally:
+            gone.set()
+        for each in others:
+            each.result(timeout=PATIENCE)
     pool.stop()
 
 
 def test_few_pages_are_made_at_once_and_one_that_waits_steps_aside():
-    made, most, lock = [0], [0], threading.Lock()
-    together = threading.Barrier(pace.AT_ONCE + 5)
+    visitors_here = pace.AT_ONCE + 5
+    come, made, most, lock = [0], [0], [0], threading.Lock()
+    together = threading.Barrier(visitors_here)
 
     def page(_):
+        with lock:
+            come[0] += 1
         with pace.making():
             with lock:
                 made[0] += 1
                 most[0] = max(most[0], made[0])
-            time.sleep(0.05)
+            wait_until(lambda: come[0] == visitors_here, "all others to ask for a place")
             with lock:
                 made[0] -= 1
             with pace.aside(), pace.aside():  # all of them get here, for none holds a place meanwhile
                 together.wait(PATIENCE)
             return True
 
-    with ThreadPoolExecutor(pace.AT_ONCE + 5) as visitors:
-        assert all(visitors.map(page, range(pace.AT_ONCE + 5)))
+    with ThreadPoolExecutor(visitors_here) as visitors:
+        assert all(visitors.map(page, range(visitors_here)))
     assert 1 <= most[0] <= pace.AT_ONCE
     assert pace.PLACES.free == pace.AT_ONCE
 

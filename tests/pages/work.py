@@ -20,7 +20,9 @@ def tell(folder: str, name: str) -> np.ndarray:
 
 def beat(folder: str, seconds: float, progress=None) -> str:
     """Write down which process this is, and again and again how much is done."""
-    (Path(folder) / "process").write_text(str(os.getpid()))
+    part = Path(folder) / "part"
+    part.write_text(str(os.getpid()))
+    part.replace(Path(folder) / "process")  # whole as soon as it is there, for whoever waits for it
     start = time.monotonic()
     while (gone := time.monotonic() - start) < seconds:
         if progress is not None:

@@ -1,22 +1,22 @@
-"""An Excel workbook's only sheet as comma-separated text. It is a zip of XML by a stranger: measured first."""
+"""An Excel workbook's only sheet as comma-separated text: cell by cell, as it unpacks."""
 
 from __future__ import annotations
 
 import csv
 import io
-import math
-import zipfile
-from collections.abc import Iterator
-from datetime import date, datetime, time
-from typing import Any
-from xml.etree.ElementTree import ParseError
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from functools import cache
 
-from openpyxl import load_workbook
+from pages._ui.own import workbook
+from pages._ui.own.parts import Handler, Parts, Refused
+from pages._ui.own.workbook import Book
 
 SIGNATURE = b"PK\x03\x04"
-MAX_UNPACKED = 100 * 2**20  # bytes; a zip of a few kilobytes can hold any number
 MAX_ROWS, MAX_COLUMNS = 200_000, 1_000
 _BROKEN = "the file is not an Excel workbook (.xlsx) that can be read; save it again, or as comma-separated UTF-8"
+_DIGITS, _LETTERS = "0123456789", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_EXACT = 2**53  # whole floats below it are the integers they stand for
 
 
 def is_workbook(content: bytes) -> bool:
@@ -24,63 +24,132 @@ def is_workbook(content: bytes) -> bool:
     return content.startswith(SIGNATURE)
 
 
-def as_csv(content: bytes) -> bytes:
+def as_csv(content: bytes, most: int) -> bytes:
     """The workbook's sheet as comma-separated UTF-8: values as stored, never as displayed; no formula is computed.
 
+    Args:
+        content: the workbook.
+        most: bytes of the text.
+
     Raises:
-        ValueError: it is no workbook, holds several sheets, or unpacks to more than is allowed. No cell is repeated.
+        ValueError: it is no workbook, holds several sheets, or more than is read. No cell is repeated.
     """
-    _measure(content)
-    found = io.StringIO()
-    writer = csv.writer(found, lineterminator="\n")
     try:
-        book = load_workbook(io.BytesIO(content), read_only=True, data_only=True, keep_links=False)
-        if len(book.sheetnames) != 1:
-            raise ValueError(f"the workbook has {len(book.sheetnames)} sheets; keep the one with the table")
-        for row in _rows(book[book.sheetnames[0]]):
-            writer.writerow(row)
-    except (KeyError, TypeError, AttributeError, IndexError, OSError, zipfile.BadZipFile, ParseError):
-        raise ValueError(_BROKEN) from None
-    return found.getvalue().encode()
+        parts = Parts(content)
+        sheet = _Sheet(workbook.opened(parts), most)
+        parts.parse(sheet.book.sheet, Handler(sheet.start, sheet.end, sheet.text))
+        return sheet.csv.getvalue().encode()
+    except (Refused, MemoryError):
+        raise
+    except Exception:  # zipfile, zlib and expat raise a dozen types, and some quote what they read
+        raise Refused(_BROKEN) from None
 
 
-def _measure(content: bytes) -> None:
+class _Sheet:
+    """The rows of a sheet as they are read, without the empty rows and columns that spreadsheets trail.
+
+    Args:
+        book: its workbook.
+        most: bytes of the text, a letter counted for one.
+    """
+
+    def __init__(self, book: Book, most: int) -> None:
+        self.book, self.csv = book, io.StringIO()
+        self._writer = csv.writer(self.csv, lineterminator="\n")
+        self._most, self._rows, self._width = most, 0, 0
+        self._row: dict[int, str] = {}
+        self._column, self._kind, self._style = -1, "n", 0
+        self._pieces: list[str] = []
+        self._reading = self._hint = False  # inside of a value; of how to pronounce it
+
+    def start(self, name: str, attributes: Mapping[str, str]) -> None:
+        """An element begins."""
+        if name == "v":
+            self._reading = True
+            return
+        if name == "c":
+            at = attributes.get("r")
+            self._column = self._column + 1 if at is None else _column(at.rstrip(_DIGITS))
+            self._kind, self._style = attributes.get("t", "n"), int(attributes.get("s", 0))
+            self._pieces.clear()
+        elif name == "row":
+            self._rows += 1
+            if self._rows > MAX_ROWS + 1:
+                raise Refused(
+                    f"the sheet has more than {MAX_ROWS:,} rows, the limit here; keep a random sample of them"
+                )
+            self._row, self._column = {}, -1
+        self._reading = name == "t" and not self._hint
+        self._hint = self._hint or name == "rPh"
+
+    def end(self, name: str) -> None:
+        """It ends."""
+        self._reading = False
+        if name == "c":
+            self._end_cell()
+        elif name == "row":
+            self._end_row()
+        elif name == "rPh":
+            self._hint = False
+
+    def text(self, piece: str) -> None:
+        """A piece of a value, or of something else."""
+        if self._reading:
+            self._pieces.append(piece)
+
+    def _end_cell(self) -> None:
+        value = self._value("".join(self._pieces))
+        if value and self._column >= MAX_COLUMNS:
+            raise Refused(f"the sheet has more than {MAX_COLUMNS:,} columns, the limit; keep those needed")
+        if value:
+            self._row[self._column] = value
+
+    def _end_row(self) -> None:
+        if not self._row:
+            return
+        last = max(self._row) + 1
+        self._width = self._width or last
+        self._writer.writerow([self._row.get(column, "") for column in range(max(last, self._width))])
+        if self.csv.tell() > self._most:
+            raise Refused(
+                f"the sheet has more than {self._most / 2**20:g} MB as text, the limit here; keep only the columns "
+                "that are needed, or use the command line"
+            )
+
+    def _value(self, raw: str) -> str:
+        """A cell as text. Raises Exception for one that is not what it says it is."""
+        if self._kind != "n" or not raw or raw.isspace():
+            return self._text(raw.strip())
+        if not raw.isascii() or "_" in raw:  # python reads more as a number
+            raise ValueError
+        number = float(raw)
+        if self._style in self.book.dates:
+            return _date(number, self.book.since_1904)
+        return repr(int(number)) if number == int(number) and abs(number) < _EXACT else repr(number)
+
+    def _text(self, raw: str) -> str:
+        if self._kind == "s" and raw:
+            return self.book.texts[int(raw)].strip()
+        if self._kind == "b" and raw:
+            return {"1": "true", "0": "false"}[raw]
+        return raw
+
+
+@cache
+def _column(letters: str) -> int:
+    """From 0: 27 of AB."""
+    if not 1 <= len(letters) <= 3:
+        raise ValueError
+    column = 0
+    for letter in letters:
+        column = 26 * column + _LETTERS.index(letter) + 1
+    return column - 1
+
+
+def _date(days: float, since_1904: bool) -> str:
+    """Days since 1900, counted with the 29th of February that there was not, or since 1904; as ISO 8601."""
+    first = datetime(1904, 1, 1) if since_1904 else datetime(1899, 12, 30 if days >= 60 else 31)
     try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            unpacked = sum(part.file_size for part in archive.infolist())
-    except zipfile.BadZipFile:
-        raise ValueError(_BROKEN) from None
-    if unpacked > MAX_UNPACKED:
-        raise ValueError(
-            f"the workbook unpacks to {unpacked / 2**20:,.0f} MB, more than {MAX_UNPACKED // 2**20} MB, the limit "
-            "here; save the columns you need as comma-separated UTF-8"
-        )
-
-
-def _rows(sheet: Any) -> Iterator[list[str]]:
-    """Cells as text, without the empty rows and columns that spreadsheets trail."""
-    width = 0
-    for number, cells in enumerate(sheet.iter_rows(values_only=True), start=1):
-        if number > MAX_ROWS + 1:
-            raise ValueError(f"the sheet has more than {MAX_ROWS:,} rows, the limit here; keep a random sample of them")
-        texts = [_text(cell) for cell in cells]
-        while texts and not texts[-1]:
-            texts.pop()
-        if not texts:
-            continue
-        width = width or len(texts)
-        if len(texts) > MAX_COLUMNS:
-            raise ValueError(f"the sheet has more than {MAX_COLUMNS:,} columns, the limit; keep those needed")
-        yield texts + [""] * (width - len(texts))
-
-
-def _text(cell: Any) -> str:
-    if cell is None:
-        return ""
-    if isinstance(cell, bool):
-        return "true" if cell else "false"
-    if isinstance(cell, float):
-        return repr(int(cell)) if math.isfinite(cell) and cell == int(cell) and abs(cell) < 2**53 else repr(cell)
-    if isinstance(cell, (datetime, date, time)):
-        return cell.isoformat()
-    return str(cell).strip()
+        return (first + timedelta(seconds=round(86400 * days))).isoformat()
+    except OverflowError:
+        return "#VALUE!"  # as it is displayed

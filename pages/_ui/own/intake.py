@@ -82,7 +82,8 @@ def _take(name: str, content: bytes, dialect: str) -> None:
 def _opened(name: str, content: bytes, dialect: str) -> Table:
     if excel.is_workbook(content):
         upload.check_size(content)
-        return upload.opened(name, cached.of_one_session("Reading the workbook", excel.as_csv, content))
+        text = cached.of_one_session("Reading the workbook", excel.as_csv, content, upload.MAX_BYTES)
+        return upload.opened(name, text)
     return upload.opened(name, content, dialect)
 
 

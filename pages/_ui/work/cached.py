@@ -26,8 +26,8 @@ from pages._ui.work.workers import Workers
 T = TypeVar("T")
 
 ROOM = environment.whole("DPGP_CACHE_MB") * 2**20  # bytes of results kept for all sessions together
-_SPARE = 2  # processes beside DPGP_WORKERS, for newcomers while others' work is slow
 _PRIVATE = 2  # processes for tables of visitors, each for one task
+_SPARE = 2  # processes beside DPGP_WORKERS, and as many beside these, for newcomers while others' work is slow
 
 LOOK_AGAIN = "Look again"
 _POSTPONED = (
@@ -42,8 +42,13 @@ _ahead: list[Ahead] = []  # at most one
 def start() -> None:
     """Run work in processes from now on: what a server does, and a test need not."""
     count = environment.whole("DPGP_WORKERS")
-    jobs.workers, jobs.private = Workers(count, spare=_SPARE), Workers(_PRIVATE, tasks_each=1)
+    jobs.workers, jobs.private = Workers(count, spare=_SPARE), private_pool()
     jobs.owner = _visitor
+
+
+def private_pool() -> Workers:
+    """Processes for tables of visitors: nothing of one task is in any memory when the next begins."""
+    return Workers(_PRIVATE, tasks_each=1, spare=_SPARE)
 
 
 def work_ahead() -> None:
