@@ -53,7 +53,7 @@ def test_nothing_is_spent(statistics):
 
 
 def test_a_reading_that_ignores_clipping_is_another_one():
-    """A later interval of this file is .75 predictive standard deviations to a side: half of the outputs are clipped."""
+    """Later intervals of this file are .75 predicted standard deviations to a side: half of the outputs are clipped."""
     kept = json.loads((Path(__file__).parent / "before" / "records.json").read_text(encoding="utf-8"))
     statistics = statistics_from_files(kept["card"], bytes.fromhex(kept["npz"]))
     names = {"kernels": [EQ(lengthscale=2.0)], "noise_variances": [0.05], "X_test": statistics.X}
