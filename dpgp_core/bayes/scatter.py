@@ -84,9 +84,9 @@ def nothing_known() -> FloatArray:
 
 
 def expected(scatter: FloatArray, half_range: float) -> FloatArray:
-    """exp(E log sigma^2) given log densities (..., S): what clipping is judged by, (...)."""
-    logs: FloatArray = softmax(scatter, axis=-1) @ np.log(variances_of(half_range))
-    return np.exp(logs)
+    """E sigma^2 given log densities (..., S): what clipping is judged by, (...); large while little is known."""
+    found: FloatArray = softmax(scatter, axis=-1) @ variances_of(half_range)
+    return found
 
 
 def log_density(half_range: float, seen: SquaresSeen) -> FloatArray:

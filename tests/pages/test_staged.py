@@ -49,7 +49,7 @@ def test_the_page_s_model_reads_among_others_and_the_numbers_stay(result):
     for each, lengthscale in ((result, 25.0), (other, 5.0)):
         kernels = [model.kernel for model in each.plan.models]
         assert Model("kung", "EQ", lengthscale, 0.3).build() in kernels
-        assert len(kernels) == 21
+        assert len(kernels) == 29
     assert other.plan.stages == result.plan.stages
     assert (other.outcome.samples != result.outcome.samples).any()
     assert other.released == result.released  # reading again spends nothing
@@ -101,7 +101,7 @@ def test_intervals_hold_on_data_from_the_models_that_read_the_numbers(result, pl
 def test_curves_open_with_it_and_say_what_was_measured(open_page):
     said = page_text(open_page("kung_curves", overlay="false"))
     assert "the 95 % interval of the curve, privacy noise included, reaches" in said
-    assert "21 Gaussian processes: the sidebar's EQ of lengthscale 25 years" in said
+    assert "29 Gaussian processes: the sidebar's EQ of lengthscale 25 years" in said
     assert "noisy weighted sums of the outputs, in 5 stages" in said
 
 

@@ -74,7 +74,7 @@ def steps(found: Explored, view: View) -> list[tuple[str, str]]:
         ),
         (
             "Bayes release",
-            "noisy counts of records in public cells and noisy sums of clipped outputs over them, in five stages, at "
+            "noisy counts of records in public cells and noisy sums of clipped outputs over them, in six stages, at "
             "the ε of one path; probabilities average Gaussian process models by their evidence: the page's kernel, "
             "half and twice its lengthscale, and models made from box and bounds. "
             "Another threshold, curve or kernel is free",
