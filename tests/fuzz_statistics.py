@@ -21,7 +21,7 @@ import numpy as np
 
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.measurement import Statistics, statistics_to_files
-from dpgp_core.measurement.cell_statistics import CellStage, CellStatistics, KnownCounts
+from dpgp_core.measurement.cell_statistics import CellSquares, CellStage, CellStatistics, KnownCounts
 from dpgp_core.measurement.cell_statistics_file import cell_statistics_to_files
 from dpgp_core.measurement.cells import CellCounts, CellResiduals
 from dpgp_core.measurement.described_arrays import pack
@@ -171,7 +171,14 @@ def of_cells(private: bool) -> dict[str, bytes]:
     def stage(r: int) -> CellStage:
         ends = {"low": np.full(9, -0.3 * r), "high": np.full(9, 0.2 * r), "bounds": (-7.0, 7.0)}
         residuals = CellResiduals(B=strategy(r), **ends, noise_multiplier=1.0 / r)
-        return CellStage(measurement=residuals, g=rng.standard_normal(81), z=rng.standard_normal(r))
+        ends = {"low": np.zeros(9), "high": np.full(9, 0.2 * r), "bounds": (0.0, 49.0)}
+        squares = CellResiduals(B=np.ones((1, 9)), **ends, noise_multiplier=2.0)
+        return CellStage(
+            measurement=residuals,
+            g=rng.standard_normal(81),
+            z=rng.standard_normal(r),
+            squares=CellSquares(measurement=squares, z=rng.standard_normal(1)),
+        )
 
     known = KnownCounts(numbers=np.array([20.0, 0, 0, 25, 0, 0, 0, 5, 0]))
     statistics = CellStatistics(
@@ -188,6 +195,7 @@ def of_cells(private: bool) -> dict[str, bytes]:
         bounds=(40.0, 180.0),
         y_scale=20.0,
         guarantee={},
+        reading="any outcomes",
     )
     return published(statistics, TAUGHT.mechanism.guarantee)
 

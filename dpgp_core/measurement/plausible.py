@@ -48,6 +48,7 @@ def check_read(found: Statistics | CellStatistics) -> None:
     _check_declared(found)
     if isinstance(found, Statistics):
         _within("a place", found.X, checks.MOST)
+        _check_squares(found)
     else:
         checks.whole("the number of records", found.n, 1, MOST_RECORDS)
         _check_residuals(found)
@@ -72,6 +73,15 @@ def _check_residuals(found: CellStatistics) -> None:
     for stage in found.stages:
         _within("what residuals are taken about", stage.g, most)
         _within("the ends of the residuals", np.array(stage.measurement.bounds), most)
+        if stage.squares is not None:
+            _within("the ends of the squares", np.array(stage.squares.measurement.bounds), most**2)
+
+
+def _check_squares(found: Statistics) -> None:
+    most = _FARTHEST * 0.5 * (found.bounds[1] - found.bounds[0]) / found.y_scale
+    for squares in (stage.squares for stage in found.stages if stage.squares is not None):
+        _within("what squares are taken about", squares.g, most)
+        _within("the ends of the squares", np.array(squares.measurement.bounds), most**2)
 
 
 def _check_measured(found: Statistics | CellStatistics) -> None:
@@ -87,8 +97,11 @@ def _check_measured(found: Statistics | CellStatistics) -> None:
 
 
 def _residuals(found: Statistics | CellStatistics) -> Iterator[tuple[Residuals, FloatArray]]:
+    """What was measured of residuals, and of their squares."""
     for stage in found.stages:
         yield stage.measurement, stage.z
+        if stage.squares is not None:
+            yield stage.squares.measurement, stage.squares.z
 
 
 def _within(what: str, values: FloatArray, most: float) -> None:
