@@ -140,6 +140,25 @@ def test_names_may_have_a_prefix():
     assert as_csv(with_parts(**{SHEET: sheet})) == "3\n"
 
 
+def test_parts_may_be_named_from_the_root_and_elements_may_have_more_than_is_read():
+    kind = "http://purl.oclc.org/ooxml/officeDocument/relationships"
+    main = f'<workbook {MAIN} xmlns:r="{kind}"><sheets><sheet name="T" sheetId="7" r:id="rId9"/></sheets></workbook>'
+    sheet = (
+        f'<worksheet {MAIN} xmlns:mc="m" mc:Ignorable="x14ac"><cols><col min="1" max="2" width="9"/></cols><sheetData>'
+        '<row r="1" spans="1:2" x14ac:dyDescent="0.25" xmlns:x14ac="a"><c r="A1" t="inlineStr"><is>'
+        '<t xml:space="preserve"> age </t></is></c><c r="B1" t="str"><v>height</v></c></row>'
+        '<row r="2" ht="15"><c r="A2"><v>1.5</v></c><c r="B2"><v>2E+2</v></c></row></sheetData>'
+        '<mergeCells><mergeCell ref="C1:D1"/></mergeCells><extLst><ext><v>9</v></ext></extLst></worksheet>'
+    )
+    changed = {
+        "_rels/.rels": f'<R><Relationship Id="a" Type="{kind}/officeDocument" Target="/w/book.xml"/></R>',
+        "w/_rels/book.xml.rels": f'<R><Relationship Id="rId9" Type="{kind}/worksheet" Target="/s/one.xml"/></R>',
+        "w/book.xml": main,
+        "s/one.xml": sheet,
+    }
+    assert as_csv(with_parts(**changed)) == "age,height\n1.5,200\n"
+
+
 def test_a_formula_is_not_computed():
     text = as_csv(workbook(["age"], ["=1+1"], [3]))
     assert "=" not in text

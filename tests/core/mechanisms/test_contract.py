@@ -312,26 +312,37 @@ def no_generator(seed=None, *_, **__):
 
 
 def test_a_real_release_uses_no_numbered_generator(mechanism, make_dataset, monkeypatch):
-    """Two real releases differ in every number of every stage: each noise is fresh, by whatever way it comes.
+    """The noise of every stage is the operating system's, and fresh: two real releases share none of it.
 
-    Two draws agree with a probability of at most 0.3 / (their standard deviation in steps), below 1e-7 for counts of
-    cells and 1e-12 for all else: a false alarm for one of all cases has a probability below 1e-6.
+    Numbers that later stages measure also differ because strategies and intervals do: so noise is compared, and there
+    is one for each array that was released. Two draws of sd steps agree with a probability of at most 0.3 / sd: below
+    1e-7 for counts of cells, 1e-12 for all else, so that a false alarm for any case has a probability below 1e-6.
     """
-    data, draws = make_dataset(), []
+    data, drawn = make_dataset(), []
     make = mechanism.release
     if isinstance(mechanism, BayesCloaking):  # planned before any output is read, but for later stages over cells
         make = partial(mechanism.measure, mechanism.plan_for(data, X_TEST))
     for kind in ("discrete_gaussian", "discrete_laplace"):
-        draw = getattr(noise, kind)
-        monkeypatch.setattr(noise, kind, lambda *given, draw=draw: draws.append(given) or draw(*given))
+        monkeypatch.setattr(noise, kind, noting(getattr(noise, kind), drawn))
     monkeypatch.setattr(np.random, "default_rng", no_generator)
     monkeypatch.setattr(np.random, "standard_normal", no_generator)
     releases = [make(data, X_TEST) for _ in range(2)]
     assert not isinstance(releases[0], TeachingRelease)
     one, other = (noisy_numbers(release.statistics[0]) for release in releases)
-    assert len(one) + len(other) == len(draws)
-    for mine, yours in zip(one, other, strict=True):
-        assert (mine != yours).all()
+    assert list(map(len, [*one, *other])) == list(map(len, drawn))
+    for mine, yours in zip(drawn[: len(one)], drawn[len(one) :], strict=True):
+        assert all(a != b for a, b in zip(mine, yours, strict=False))
+
+
+def noting(draw, drawn):
+    """The sampler, which keeps what it draws, and refuses bits of any source but the operating system."""
+
+    def noted(parameter, size, bits=None):
+        assert bits is None
+        drawn.append(draw(parameter, size))
+        return drawn[-1]
+
+    return noted
 
 
 def noisy_numbers(statistics):
