@@ -27,7 +27,7 @@ from .stages import CLIP, Observed, Outcome, PlannedStage, after, begin, next_in
 MANY = 1000  # records above which plans rest on what stands out from the noise
 LEFT_OUT = 2e-2  # eigenvalue, in units of the noise, up to which a direction of the covariance is left out then
 WIDTHS = (1.0, 4.0, math.inf)  # half-widths of intervals that a stage chooses among, over the narrowest
-TIED = 0.01  # of the least expected risk: the widest interval within that is taken, which rests on least
+TIED = 0.05  # of the least expected risk: the widest interval within that is taken, which rests on least
 _LARGEST_PART = 8  # share of 1/s^2 of a stage over that of the first
 _OF_RISK = 1e-3  # share of the whole risk that need not be avoided: a twentieth of a per cent of the error
 _OF_GAP = 0.1  # or this of the gap asked for, where that is more
