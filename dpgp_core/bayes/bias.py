@@ -4,12 +4,12 @@ The model's noise is normal; people's is not. Sums clipped to c standard deviati
 lies when c is small, and the mean when c is large. So a stage of half-width c sees alpha (f - g) + beta(c) h, with h a
 smooth field that nobody knows, h ~ GP(0, (1 + mean of EQ(x_d)) / 2), lengthscales a quarter of the box, and
 
-    beta(c) = sigma b0 exp(-c / sigma),    b0 = .4.
+    beta(c) = sigma b0 exp(-c / sigma),    b0 = .3.
 
 Four fifths of its variance are the same field in all stages, the rest is each stage's own.
 
 E clip(r, +-c) over the standard deviation of r is .10, .07, .01 for gamma(2) at c = .75, 1.5, 3 of them, .15, .09, .03
-for lognormal(.8), .25, .10, 0 for yes/no of .2, 0 for normal outcomes; beta / sigma is .19, .09, .02. An end of an
+for lognormal(.8), .25, .10, 0 for yes/no of .2, 0 for normal outcomes; beta / sigma is .14, .07, .01. An end of an
 interval that no outcome can pass clips nothing, whatever outcomes are like: it counts as infinitely far.
 """
 
@@ -24,7 +24,7 @@ from ..arrays import FloatArray
 from ..gp.pivoted import factorise
 from ..kernels import EQ
 
-SHARE = 0.4  # b0
+SHARE = 0.3  # b0
 SAME = 0.8  # of the bias's variance, what all stages share
 _LENGTHSCALE = 0.25  # of the box's sides
 _TOLERANCE = 1e-3  # of the field's variance, left out of its features

@@ -102,7 +102,7 @@ def test_curves_open_with_it_and_say_what_was_measured(open_page):
     said = page_text(open_page("kung_curves", overlay="false"))
     assert "the 95 % interval of the curve, privacy noise included, reaches" in said
     assert "29 Gaussian processes: the sidebar's EQ of lengthscale 25 years" in said
-    assert "noisy weighted sums of the outputs, in 5 stages" in said
+    assert "noisy weighted sums of the outputs, in 6 stages" in said
 
 
 def test_moving_the_lengthscale_spends_nothing_of_it(open_page):
