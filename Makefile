@@ -67,12 +67,12 @@ clean:
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed")'
-	$(PYTHON) -m venv $(VENV)
+	@$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.app: requirements.lock | $(VENV)/bin/python
-	$(PIP_INSTALL) requirements.lock
+	@$(PIP_INSTALL) requirements.lock
 	@touch $@
 
 $(VENV)/.dev: requirements-dev.lock | $(VENV)/bin/python
-	$(PIP_INSTALL) requirements-dev.lock
+	@$(PIP_INSTALL) requirements-dev.lock
 	@touch $@

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -120,7 +119,7 @@ def model_weights(
     """
     p = softmax(scatter, axis=1)
     families = [[i for i, label in enumerate(kernels) if label == each] for each in dict.fromkeys(kernels)]
-    hats = [_hats(tuple(models[i].noise_variance for i in own), half_range) for own in families]
+    hats = [_hats([models[i].noise_variance for i in own], half_range) for own in families]
     prior = [math.log(sum(models[i].weight for i in own)) for own in families]
     logs = [log + evidence[:, own] @ hat.T for log, own, hat in zip(prior, families, hats, strict=True)]
     given = softmax(np.stack(logs), axis=0)  # (K, D, S)
@@ -130,8 +129,7 @@ def model_weights(
     return weights
 
 
-@lru_cache(maxsize=64)
-def _hats(variances: tuple[float, ...], half_range: float) -> FloatArray:
+def _hats(variances: Sequence[float], half_range: float) -> FloatArray:
     """Share of each variance in each sigma^2 of the grid (S, L), linear between two; equal ones share equally."""
     distinct = sorted(set(variances))
     grid = np.clip(variances_of(half_range), distinct[0], distinct[-1])

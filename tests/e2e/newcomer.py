@@ -19,6 +19,8 @@ from tests.waiting import PATIENCE
 ADDRESS = re.compile(r"Dashboard URL: http://localhost:\d+")
 END = re.compile(r"\s*(\^C)?\s*(Stopping\.\.\.|Aborted!|make: \*\*\* \[.*app\] .*)\s*")
 
+NOT_A_NEWCOMERS = ("DPGP_", "STREAMLIT_", "PYTHONPATH", "MAKE", "MFLAGS")
+
 
 def unknown(terminal: str) -> list[str]:
     """The lines that no newcomer should see."""
@@ -53,9 +55,8 @@ class Dashboard:
 
     def __init__(self, folder: Path, port: int, log: Path) -> None:
         self.address, self._log = f"http://localhost:{port}", log
-        # The settings of tests are not a newcomer's; but what is released here is forgotten afterwards.
-        ours = {name: value for name, value in os.environ.items() if not name.startswith(("DPGP_", "STREAMLIT_"))}
-        ours.pop("PYTHONPATH", None)
+        # The settings of tests, or of a make that runs them, are not a newcomer's; what is released here is forgotten.
+        ours = {name: value for name, value in os.environ.items() if not name.startswith(NOT_A_NEWCOMERS)}
         with log.open("wb") as stream:
             self._process = subprocess.Popen(
                 ["make", "app", f"PORT={port}"],
