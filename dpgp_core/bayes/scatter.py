@@ -22,6 +22,7 @@ from ..arrays import FloatArray
 REACH = 3.0  # A over the predictive standard deviation
 SHARE = 0.1  # of a stage's 1/s^2 that goes to squares
 _POINTS, _LEAST, _MOST = 32, 0.01, 1.0  # standard deviations that are told apart, of half the range; none can be larger
+_SHARES: FloatArray = np.geomspace(_LEAST, _MOST, _POINTS) ** 2
 _USUAL, _SPREAD = 0.15, 1.0  # prior of sigma over half the range: median, standard deviation of its logarithm
 _PEAKED = 10.0  # variance of a clipped square over sigma^4; 2 for normal outcomes, more for outcomes with tails
 
@@ -72,7 +73,7 @@ def split(s: float, alone: bool) -> tuple[float, float | None]:
 
 def variances_of(half_range: float) -> FloatArray:
     """The grid of sigma^2 (S,), even in log sigma."""
-    return np.asarray(np.geomspace(_LEAST * half_range, _MOST * half_range, _POINTS) ** 2)
+    return half_range**2 * _SHARES
 
 
 def nothing_known() -> FloatArray:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.linalg import cho_factor, cho_solve
 
 from ..arrays import FloatArray
 from ..checks import check_positive
@@ -39,7 +40,17 @@ def risk(models: Sequence[RiskModel], B: FloatArray, t: float) -> float:
         B: (r, n).
         t: noise variance of each row of z, in squared model units.
     """
-    return _mixture(models, t).at(B).risk
+    _check_mixture(models, t)
+    return sum(model.weight * (model.prior_risk - _known(model, B, t)) for model in models)
+
+
+def _known(model: RiskModel, B: FloatArray, t: float) -> float:
+    """Tr F^T B^T S^-1 B F with S = B (diag(noise) + root diag(signs) root^T) B^T + t I; at one B no basis pays."""
+    BQ = B if model.basis is None else B @ model.basis
+    BU, BF = BQ @ model.root, BQ @ model.targets
+    S = (B * model.noise) @ B.T + (BU if model.signs is None else BU * model.signs) @ BU.T
+    S.flat[:: len(S) + 1] += t
+    return float(np.vdot(BF, cho_solve(cho_factor(S, lower=True, check_finite=False), BF, check_finite=False)))
 
 
 def risk_without_privacy(models: Sequence[RiskModel]) -> float:
@@ -128,10 +139,14 @@ def grouped(models: Sequence[RiskModel]) -> Labels | None:
 
 
 def _mixture(models: Sequence[RiskModel], t: float) -> MixtureRisk:
+    _check_mixture(models, t)
+    return MixtureRisk(models, t)
+
+
+def _check_mixture(models: Sequence[RiskModel], t: float) -> None:
     check_positive("t", t)
     if not models:
         raise ValueError("models is empty; give at least one RiskModel")
     sizes = sorted({len(model.noise) for model in models})
     if len(sizes) > 1:
         raise ValueError(f"all models must have the same number of outputs, got {sizes}")
-    return MixtureRisk(models, t)

@@ -1,5 +1,6 @@
 """What holds for every page: it draws, on the first screen, for everybody, and its link shows the same elsewhere.
 
+The server is a newcomer's: `make app` in a clean clone, whose terminal is read to its end when all pages were open.
 Each page is opened once on a desk and once on a telephone; the tests look at it one after another, in any order.
 """
 
@@ -10,14 +11,16 @@ from collections.abc import Iterator
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Locator, Page
+from playwright.sync_api import Browser, BrowserContext, Locator, Page
 
 from pages._ui import menu
 from tests.e2e import browser as tool
+from tests.e2e import newcomer
 from tests.e2e.actions import QUESTIONS, copied, shown, unfold
 from tests.e2e.conftest import Visit
 
 WITH_PICTURES = [page.file for page in menu.PAGES if not page.of_one_session]  # without a table there is none
+LINKS = ("kung_curves?lengthscale_years=9&epsilon=2", "?tour=1", "attack?epsilon=nonsense")
 PICTURE = ".stMain .js-plotly-plot, .stMain [data-testid=stDeckGlJsonChart]"
 FIGURES = ".stMain :is([data-testid=stPlotlyChart], [data-testid=stDeckGlJsonChart])"
 NEXT_BUTTON = """figure => {
@@ -42,22 +45,44 @@ RULES = {"runOnly": {"type": "tag", "values": TAGS}, "rules": {"heading-order": 
 PAPER = "getComputedStyle(document.querySelector('.stApp')).backgroundColor"
 
 
-def opened(chromium: Browser, server: str, path: str, width: int, height: int) -> Iterator[Visit]:
-    context = tool.new_context(chromium, viewport={"width": width, "height": height}, color_scheme="light")
-    visit = Visit(context.new_page(), server, path)
-    visit.open("" if path == "start" else path)
-    yield visit
+@pytest.fixture(scope="module")
+def own_server(tmp_path_factory) -> Iterator[str]:
+    with newcomer.started(tmp_path_factory.mktemp("newcomer")) as dashboard:
+        yield dashboard.address
+        terminal = dashboard.stop()
+    assert terminal.startswith(f"Dashboard URL: {dashboard.address}\n")
+    assert newcomer.unknown(terminal) == []
+
+
+@pytest.fixture(scope="module")
+def on_a_desk(chromium: Browser) -> Iterator[BrowserContext]:
+    context = tool.new_context(chromium, viewport={"width": 1280, "height": 720}, color_scheme="light")
+    yield context
     context.close()
 
 
-@pytest.fixture(scope="module", params=QUESTIONS)
-def desk(request, chromium, server):
-    yield from opened(chromium, server, request.param, 1280, 720)
+@pytest.fixture(scope="module")
+def on_a_telephone(chromium: Browser) -> Iterator[BrowserContext]:
+    context = tool.new_context(chromium, viewport={"width": 400, "height": 800}, color_scheme="light")
+    yield context
+    context.close()
+
+
+def opened(context: BrowserContext, server: str, path: str) -> Iterator[Visit]:
+    visit = Visit(context.new_page(), server, path)
+    visit.open("" if path == "start" else path)
+    yield visit
+    visit.page.close()
 
 
 @pytest.fixture(scope="module", params=QUESTIONS)
-def phone(request, chromium, server):
-    yield from opened(chromium, server, request.param, 400, 800)
+def desk(request, on_a_desk, own_server):
+    yield from opened(on_a_desk, own_server, request.param)
+
+
+@pytest.fixture(scope="module", params=QUESTIONS)
+def phone(request, on_a_telephone, own_server):
+    yield from opened(on_a_telephone, own_server, request.param)
 
 
 def practise(page: Page) -> None:
@@ -121,6 +146,14 @@ def violations(page: Page) -> list[str]:
 
 def test_it_draws_on_a_desk(desk):
     check_drawn(desk)
+
+
+def test_links_open_that_somebody_sent(on_a_desk, own_server):
+    visit = Visit(on_a_desk.new_page(), own_server)
+    for link in LINKS:
+        assert visit.open(link).locator("[data-testid=stException]").count() == 0, link
+    assert visit.errors == []
+    visit.page.close()
 
 
 @pytest.mark.parametrize("desk", WITH_PICTURES, indirect=True)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from pages._ui.compare import contenders
@@ -13,6 +14,15 @@ from pages._ui.work.jobs import Jobs
 from tests.pages.reading import ROOT
 
 QUICK = {"bayes": 2, "sparse": 3}  # draws
+
+
+@pytest.fixture(scope="session", autouse=True)
+def packages_are_read_once() -> Iterator[None]:
+    """AppTest reads what every installed package says of itself, .2 s for each page that is opened; it never changes."""
+    with pytest.MonkeyPatch.context() as once:
+        found = manifest_scanner.scan_component_manifests()
+        once.setattr(manifest_scanner, "scan_component_manifests", lambda: found)
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -77,7 +77,10 @@ def test_more_epsilon_measures_more_and_what_no_budget_buys_stays(kung, plan):
 def test_figures_and_sentences_say_the_same(open_page, plan):
     app = open_page(PAGE)
     shown = page_text(app)
-    assert f"{sum(plan.ranks)} numbers in {len(plan.ranks)} stages** ({', '.join(map(str, plan.ranks))}), for 287 records" in shown
+    assert (
+        f"{sum(plan.ranks)} numbers in {len(plan.ranks)} stages** ({', '.join(map(str, plan.ranks))}), for 287 records"
+        in shown
+    )
     bars = traces(app, RANKS)
     here = list(bars["stage 1"]["x"]).index("1")
     assert [values(bars[f"stage {stage}"])[here] for stage in range(1, len(plan.ranks) + 1)] == list(plan.ranks)
