@@ -7,6 +7,7 @@ import pytest
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
+from pages._ui.cloaking import staged
 from pages._ui.compare import contenders
 from pages._ui.measured import strategy
 from pages._ui.work import cached
@@ -18,7 +19,7 @@ QUICK = {"bayes": 2, "sparse": 3}  # draws
 
 @pytest.fixture(scope="session", autouse=True)
 def packages_are_read_once() -> Iterator[None]:
-    """AppTest reads what every installed package says of itself, .2 s for each page that is opened; it never changes."""
+    """AppTest reads what every installed package says of itself, for each page that is opened; it never changes."""
     with pytest.MonkeyPatch.context() as once:
         found = manifest_scanner.scan_component_manifests()
         once.setattr(manifest_scanner, "scan_component_manifests", lambda: found)
@@ -34,6 +35,8 @@ def quick_work() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as quick:
         quick.setattr(contenders, "PICTURE_GAP", 10.0)
         quick.setattr(strategy, "EPSILONS", (0.1, 1))
+        quick.setattr(staged, "SIMULATED_DRAWS", 8)
+        quick.setattr(staged, "FEW_DRAWS", 2)
         for name, draws in QUICK.items():
             quick.setitem(contenders.CONTENDERS, name, replace(contenders.CONTENDERS[name], simulated=draws))
         yield

@@ -69,6 +69,7 @@ def test_whole_numbers_and_words(spelt, written):
     assert address.usable({"draw": spelt}, {}) == {"draw": written}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("page", "address"),
     [

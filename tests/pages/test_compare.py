@@ -219,6 +219,7 @@ def test_a_clicked_point_moves_epsilon_and_shows_that_mechanism(monkeypatch):
     assert moved == {}
 
 
+@pytest.mark.full
 def test_the_release_stands_beside_the_curves_and_in_the_link(open_page):
     app = open_page("compare", compare_dataset="toy_1d", release_of="cloaking", epsilon="2")
     assert not app.exception

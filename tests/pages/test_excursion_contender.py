@@ -42,6 +42,7 @@ def holds(p: np.ndarray, truth: np.ndarray, slack: float = 0.1) -> None:
 FULL = pytest.mark.full
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("epsilon", "noise"),
     [(0.5, 0.3), pytest.param(5.0, 0.5, marks=FULL), pytest.param(contender.MOST_EPSILON, 0.1, marks=FULL)],

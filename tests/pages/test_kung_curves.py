@@ -89,6 +89,7 @@ def test_twenty_sessions_on_a_new_setting_make_one_computation(open_page, stages
     assert stages == {"stage_matrix": 1, "stage_plan": 1, "plan_stages": 1}  # a design for the published method
 
 
+@pytest.mark.full
 def test_what_is_measured_depends_on_the_budget_and_not_on_the_model_that_reads_it(open_page, stages):
     app = open_page("kung_curves")
     planned = {"stage_matrix": 1, "stage_plan": 1, "plan_stages": 1}
@@ -140,6 +141,7 @@ def test_halls_formula_above_epsilon_one_is_marked_as_no_promise(open_page):
     assert any("not established here" in title.value for title in app.header)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("data", ["kung", "toy_1d"])
 def test_every_kernel_draws(open_page, kernel, data):

@@ -39,6 +39,7 @@ def test_noise_is_small_where_sales_are_dense_and_large_at_the_rim(open_page):
     assert dense.median() < 40 < 80 < empty.median()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("mechanism", "column"), [("cloaking", "privacy noise, 95 % [%]"), ("bayes", "95 % interval, half [%]")]
 )

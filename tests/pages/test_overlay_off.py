@@ -87,6 +87,7 @@ SECRETS = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("page", SECRETS)
 def test_known_non_private_numbers_are_there_with_the_overlay_and_gone_without(open_page, page):
     arrays, scalars = SECRETS[page]()

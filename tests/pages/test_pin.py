@@ -49,6 +49,7 @@ def test_what_is_pinned_stays_while_controls_move_and_the_link_shows_both(open_p
     assert [(each.label, each.value) for each in fresh.metric] == [(each.label, each.value) for each in app.metric]
 
 
+@pytest.mark.full
 def test_the_pin_holds_every_control_of_the_page_and_no_pin(open_page):
     app = press(open_page(PAGE, epsilon="2"), "pin_this")
     app.select_slider(key="epsilon").set_value(3).run()

@@ -59,6 +59,7 @@ def test_figure_and_words_name_every_line(found):
     assert "not held-out error of outputs" in possible_shown.caption()
 
 
+@pytest.mark.full
 def test_the_page_draws_limits_when_asked(open_page):
     app = open_page("compare", compare_dataset="toy_1d", limits="true")
     assert not app.exception

@@ -18,6 +18,7 @@ def faults(variants, drawn) -> list[str]:
     return [f"{what}: {wrong}" for what, wrong in found if wrong is not None]
 
 
+@pytest.mark.full
 @KINDS
 def test_every_number_of_the_description_is_checked_as_when_it_was_declared(kind):
     variants = fuzz.variants(fuzz.KINDS[kind]())

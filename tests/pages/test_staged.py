@@ -105,6 +105,7 @@ def test_curves_open_with_it_and_say_what_was_measured(open_page):
     assert "noisy weighted sums of the outputs, in 6 stages" in said
 
 
+@pytest.mark.full
 def test_moving_the_lengthscale_spends_nothing_of_it(open_page):
     app = open_page("london_noise_map", mechanism="bayes")
     assert [each for each in app.sidebar.caption if "moving them is free" in each.value]

@@ -23,6 +23,7 @@ def open_page(open_page):
     return lambda page, **address: open_page(page, **{"decide_by": "gp_prior"} | address)
 
 
+@pytest.mark.full
 def test_bayes_cloaking_is_what_one_decides_by_at_first(open_page):
     app = open_page("start", decide_by="bayes", compare_dataset="toy_1d")
     assert not app.exception

@@ -10,8 +10,8 @@ import pandas as pd
 
 from dpgp_core.arrays import FloatArray
 from dpgp_core.mechanisms.bayes_release import BayesPlan
+from pages._ui.cloaking import staged
 from pages._ui.cloaking.results import LEVEL, Result
-from pages._ui.cloaking.staged import SIMULATED_DRAWS
 from pages._ui.look import glossary, text
 from pages._ui.look.metric import Metric
 from pages._ui.look.plots import axis
@@ -74,7 +74,7 @@ def meanwhile(result: Result, overlay: bool) -> str:
     other, simulated, said = planned_for(result), len(result.outcome.draw_rmse), ""
     if other:
         said += f" Measured by the plan for {other}, which keeps this promise too, while the best one is made."
-    if overlay and isinstance(result.plan, BayesPlan) and simulated < SIMULATED_DRAWS:
+    if overlay and isinstance(result.plan, BayesPlan) and simulated < staged.SIMULATED_DRAWS:
         said += f" The error is that of {simulated} simulated releases so far."
     return said
 

@@ -153,6 +153,7 @@ def with_sensitivity(bound, signed=True):
     return curves
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", CLASSES)
 @searched
 def test_no_neighbour_exceeds_the_generic_curve(name, per_cell):

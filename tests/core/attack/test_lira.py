@@ -19,6 +19,7 @@ GOLDEN = [
 ]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("r", "sigma", "L", "published", "auc", "powers"), GOLDEN)
 def test_golden_rows(r, sigma, L, published, auc, powers):
     roc = attack_posterior_sampling(Shadows(r=r, sigma=sigma, L=L), np.random.default_rng(0), 10_000)

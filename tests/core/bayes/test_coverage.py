@@ -31,6 +31,7 @@ def _worlds(X, rng):
     return curves, y
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("epsilon", [0.2, 1.0, 5.0])
 def test_intervals_hold_on_data_from_the_models(epsilon):
     rng = np.random.default_rng(11)

@@ -80,6 +80,7 @@ def check(shares):
         assert share < min(level + 0.12 + 3 * error, 1.0) + 1e-9, (of, level, share)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("epsilon", [0.2, 5.0])
 def test_intervals_hold_on_data_from_the_models(epsilon):
     check(covered(1, 200, epsilon, 40))
