@@ -57,7 +57,6 @@ PAGES = (
         icon="home",
         section="Learn",
         drop_downs=(start.FAMILY, compare.DATASET, start.MECHANISM),
-        takes_long=True,
     ),
     Page(
         file="kung_curves",

@@ -63,14 +63,18 @@ async def visit(page: menu.Page) -> Tab:
 
 
 async def open_pages() -> None:
-    """Open every page that visitors share, the quick ones first; one that was postponed once more, later."""
+    """Open every page that visitors share: first the one that everybody opens, last those that take long."""
     rest = deque(sorted(menu.shared(), key=lambda page: page.takes_long))
+
+    async def open_next() -> None:
+        page = rest.popleft()
+        if (await visit(page)).postponed:
+            rest.append(page)
+            await asyncio.sleep(_PAUSE_SECONDS)
 
     async def lane() -> None:
         while rest:
-            page = rest.popleft()
-            if (await visit(page)).postponed:
-                rest.append(page)
-                await asyncio.sleep(_PAUSE_SECONDS)
+            await open_next()
 
+    await open_next()
     await asyncio.gather(*(lane() for _ in range(_AT_ONCE)))
