@@ -5,6 +5,9 @@ VENV := .venv
 RUN := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 PYTHONPATH=. $(VENV)/bin
 PIP_INSTALL := $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r
 
+# Python keeps what it compiled: every process here runs the same modules.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: app test test-all test-full test-machines check bench screenshots lock clean
 
 app: $(VENV)/.app
@@ -13,7 +16,7 @@ app: $(VENV)/.app
 # What decides whether the code is right, in five minutes: the core, every page, one pass in a browser.
 test: $(VENV)/.dev
 	@sh tests/e2e/chromium.sh
-	$(RUN)/python -m pytest --numprocesses auto --dist loadfile
+	$(RUN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 # All of it, in an hour.
 test-all: test test-full test-machines

@@ -8,6 +8,10 @@ from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
+from xdist.remote import Producer
+from xdist.scheduler import LoadFileScheduling
+
+ROOMS = ("tests/e2e/", "tests/pages/")
 
 # The same examples in every run, and none refused for taking long: other work may share the machine.
 settings.register_profile(
@@ -47,12 +51,27 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_xdist_auto_num_workers() -> int:
     """One more than there are processors: a worker waits for its browser most of the time."""
-    return len(os.sched_getaffinity(0)) + 1 if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1) + 1
+    return (os.cpu_count() or 1) + 1
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFileScheduling:
+    return ByRoom(config, log)
+
+
+class ByRoom(LoadFileScheduling):
+    """A file stays together. In `make test` so do all pages, which share what they compute, and all of the browser."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        path = super()._split_scope(nodeid)
+        rooms = ROOMS if self.config.option.markexpr == "not full" else ()
+        return next(filter(path.startswith, rooms), path)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     seed = config.getoption("--shuffle")
-    if seed is not None:
+    if seed is None:  # what takes longest begins first
+        items.sort(key=lambda item: not item.nodeid.startswith(ROOMS))
+    else:
         random.Random(seed).shuffle(items)
         place = {path: number for number, path in enumerate(dict.fromkeys(item.path for item in items))}
         items.sort(key=lambda item: place[item.path])  # a file stays together: its fixtures are set up once

@@ -19,6 +19,8 @@ from tests.e2e import newcomer
 from tests.e2e.actions import QUESTIONS, copied, shown, unfold
 from tests.e2e.conftest import Visit
 
+ON_A_TELEPHONE = ("start", "kung_curves", "london_noise_map", "your_data")  # in `make test`; all in `make test-all`
+PHONES = [pytest.param(each, marks=[] if each in ON_A_TELEPHONE else pytest.mark.full) for each in QUESTIONS]
 WITH_PICTURES = [page.file for page in menu.PAGES if not page.of_one_session]  # without a table there is none
 LINKS = ("kung_curves?lengthscale_years=9&epsilon=2", "?tour=1", "attack?epsilon=nonsense")
 PICTURE = ".stMain .js-plotly-plot, .stMain [data-testid=stDeckGlJsonChart]"
@@ -80,7 +82,7 @@ def desk(request, on_a_desk, own_server):
     yield from opened(on_a_desk, own_server, request.param)
 
 
-@pytest.fixture(scope="module", params=QUESTIONS)
+@pytest.fixture(scope="module", params=PHONES)
 def phone(request, on_a_telephone, own_server):
     yield from opened(on_a_telephone, own_server, request.param)
 
@@ -177,7 +179,7 @@ def test_question_epsilon_and_picture_are_on_the_first_screen_of_a_desk(desk):
     check_first_screen(desk, largest=28, share=0.6)
 
 
-@pytest.mark.parametrize("phone", WITH_PICTURES, indirect=True)
+@pytest.mark.parametrize("phone", [each for each in PHONES if each.values[0] in WITH_PICTURES], indirect=True)
 def test_question_epsilon_and_picture_are_on_the_first_screen_of_a_telephone(phone):
     check_first_screen(phone, largest=22, share=0.4)
 

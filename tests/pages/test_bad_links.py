@@ -32,6 +32,7 @@ CASES = [
 ]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("page", "key", "value", "sentence"), CASES, ids=[f"{k}={v}" for _, k, v, _ in CASES])
 def test_every_kind_of_control_says_what_it_could_not_use(page, key, value, sentence):
     app = fuzz_links.open_at(page, {key: value})

@@ -162,6 +162,7 @@ def test_a_slow_curve_grows_fold_by_fold_to_the_same(name):
     assert [each.folds for each in computed.growing(contest, "cloaking")] == [5]
 
 
+@pytest.mark.full
 def test_the_slowest_curve_comes_last_and_says_how_far_it_is():
     assert contenders.BY_WAIT[-2:] == ("bayes", "bayes_cells")
     assert set(contenders.BY_WAIT) - set(contenders.USUAL) == {"bayes_cells"}

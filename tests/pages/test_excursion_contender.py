@@ -56,6 +56,7 @@ def test_probabilities_hold_on_simulated_plumes():
     holds(*simulated("plumes", 3.0, 3, 0.3))
 
 
+@pytest.mark.full
 def test_probabilities_hold_for_hexagons_that_were_left_out():
     data = london_excursion.load()
     test = np.arange(0, data.n, 3)

@@ -27,6 +27,7 @@ def found():
     return possible.possible(load_dataset("toy_1d"), TOY, 0.01)
 
 
+@pytest.mark.full
 def test_nothing_passes_the_limit_of_all(found):
     assert (found.reached > found.any).all()
     assert (found.any <= found.fixed).all()

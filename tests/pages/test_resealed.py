@@ -25,6 +25,7 @@ def test_every_number_of_the_description_is_checked_as_when_it_was_declared(kind
     assert faults(variants, lambda what: kind == "records" and "'guarantee'" not in what) == []
 
 
+@pytest.mark.full
 @KINDS
 def test_every_array_is_checked(kind):
     assert faults(fuzz.array_variants(fuzz.KINDS[kind]()), lambda _: False) == []

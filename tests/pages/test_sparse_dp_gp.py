@@ -53,6 +53,7 @@ def test_ours_beats_the_paper_and_comes_near_the_plain_fit_with_budget():
     assert (np.diff(curves.rmse["ours"]) < 0).all()
 
 
+@pytest.mark.full
 def test_our_intervals_hold_and_the_papers_are_too_narrow():
     found = fitting.fits(TOY)
     level = LEVELS

@@ -64,6 +64,7 @@ def test_nothing_depends_on_an_output(kung, plan):
     assert plan.unbuyable == other.unbuyable
 
 
+@pytest.mark.full
 def test_more_epsilon_measures_more_and_what_no_budget_buys_stays(kung, plan):
     low, high = (described(kung, replace(BUDGET, epsilon=epsilon)) for epsilon in (0.2, 5.0))
     assert sum(low.ranks) < sum(plan.ranks) < sum(high.ranks)

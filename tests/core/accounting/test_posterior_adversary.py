@@ -161,6 +161,7 @@ def test_no_neighbour_exceeds_the_generic_curve(name, per_cell):
     assert 0.5 < ratio <= 1 + ROUNDING
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("sensitivity", ["exponential_1d", "exponential_1d_min"])
 @searched
 def test_no_neighbour_exceeds_the_exponential_curve(sensitivity, per_cell):

@@ -103,6 +103,7 @@ def test_every_mechanism_is_audited():
     assert {*SETTINGS, *PURE, *TWO_STAGES, *STATISTICS, BayesCloaking} == set(MECHANISMS)
 
 
+@pytest.mark.full
 def test_stages_of_bayes_cloaking_keep_their_claim(make_dataset):
     data = make_dataset(x_box=((0.0, 10.0),))
     mechanism = BayesCloaking(epsilon=1.0, delta=0.01, stages=2, gap=0.1)

@@ -118,6 +118,7 @@ def test_score_is_the_sum_of_log_likelihood_ratios():
     np.testing.assert_allclose(lira.score(seen), by_mean + by_variance, atol=1e-10)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("L", [1, 20])
 def test_covariance_alone_leaks_less_but_leaks(L):
     finite, infinite = (

@@ -39,6 +39,7 @@ def test_the_lattice_sum_is_constant_to_eta():
     assert abs(theta(mp.mpf("0.3"), 3) - 1) < ETA_3
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("sigma_1", "sigma_2"), [("0.2", "0.5"), ("0.7", "0.6"), ("2.5", "1")])
 def test_convolution_lemma_by_summation(sigma_1, sigma_2):
     """Continuous noise rounded at random by sigma_2 against the discrete Gaussian, within exp(+-3 eta)."""

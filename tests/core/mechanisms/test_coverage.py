@@ -74,6 +74,7 @@ def check(found):
         assert abs(share - level) <= 0.03 + 4 * error, (level, of, share)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("epsilon", [0.3, 3.0])
 @pytest.mark.parametrize("name", MODELLED)
 def test_intervals_hold_on_data_from_the_model(name, epsilon, worlds, make_dataset):

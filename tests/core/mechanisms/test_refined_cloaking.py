@@ -349,6 +349,7 @@ def test_kung_refined_beats_one_stage(kung_errors, kung_data, kung_model):
         assert kung_errors(epsilon).mean() <= one.mean() - gain
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("lengthscale", "expected"), [(15.0, [0.31, 0.26, 0.24]), (8.0, [0.41, 0.29, 0.23])], ids=str)
 def test_london_refined(hexes, lengthscale, expected):
     # 07: epsilon 0.5/1/2, 20 draws: 5 of its standard errors, false alarm 6e-7, and 0.005 for rounding
@@ -364,6 +365,7 @@ def test_london_refined(hexes, lengthscale, expected):
         assert found.mean() < one.mean() * 0.97
 
 
+@pytest.mark.full
 def test_many_records_are_masked_in_every_stage(squared_shift):
     data = datasets.load("london_sales", n=1600)
     mechanism = RefinedCloaking(epsilon=1.0, delta=0.01, kernel=EQ(lengthscale=15.0), noise_variance=0.3)

@@ -33,6 +33,7 @@ def cost(mechanism, one, other):
     return math.hypot(np.linalg.norm(A - other_A) / noise.sa, np.linalg.norm(B - other_B) / noise.sb)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kernel", [EQ(lengthscale=2.0), EQ(variance=3.0), Matern52(lengthscale=9.0)], ids=str)
 @pytest.mark.parametrize("variant", ["whitened", "paper"])
 @pytest.mark.parametrize("ratio", [0.5, 2.0])  # both cases of the sensitivity

@@ -83,6 +83,7 @@ def test_permute_and_flip_probabilities_by_enumeration():
     np.testing.assert_allclose(permute_and_flip_probabilities(scores, 0.4, 1.5), brute, rtol=1e-12)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("mechanism", "probabilities"),
     [("exponential", selection_probabilities), ("permute_and_flip", permute_and_flip_probabilities)],

@@ -176,6 +176,7 @@ def test_a_cluster_gives_the_same_design(problem, local):
     assert_same(local, found)
 
 
+@pytest.mark.full
 def test_an_ill_conditioned_design_is_the_same_to_the_last_digit_wherever_it_is_computed():
     class Elsewhere(Executor):
         """Another process as far as anyone can tell: what goes there and comes back is pickled."""

@@ -496,6 +496,7 @@ def test_deep_rank_meets_its_dual_bound(deep):
     assert bound * (1 - 1e-9) <= design.variance().sum() <= 1.01 * bound
 
 
+@pytest.mark.full
 def test_deep_rank_is_private_at_sixty_digits(deep, squared_shift):
     C, design = deep
     shifts = squared_shift(design.root, design.basis.T @ C)
