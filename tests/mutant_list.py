@@ -31,6 +31,7 @@ RECORDS = "dpgp_core/measurement/records.py"
 EXPONENTIAL = "dpgp_core/selection/exponential.py"
 SCORES = "dpgp_core/selection/scores.py"
 AUDIT = "dpgp_core/attack/audit.py"
+SENSITIVITY = "dpgp_core/accounting/posterior_sensitivity.py"
 BEST = "dpgp_core/accounting/best_of_many.py"
 LOSSES = "dpgp_core/accounting/losses.py"
 COMPOSE = "dpgp_core/accounting/compose.py"
@@ -365,6 +366,27 @@ MUTANTS: tuple[Mutant, ...] = (
         "(signed_covariance if self.signed else published_covariance)",
         "(published_covariance if self.signed else signed_covariance)",
         _in("accounting", "posterior_curves", "golden_epsilon"),
+    ),
+    Mutant(
+        SENSITIVITY,
+        "the two records' shifts are taken to be orthogonal",
+        "return np.asarray(2 * M * w * (1 + pull",
+        "return np.asarray(math.sqrt(2) * M * w * (1 + pull",
+        _in("accounting", "posterior_sensitivity", "seven_directions_of_57_records_stay_below_the_centred_bound"),
+    ),
+    Mutant(
+        SENSITIVITY,
+        "the supremum is taken at one end of its bracket, without slack",
+        "(1 + pull * w * high) * cosine / (w * w + q) * _ROUND_UP",
+        "(1 + pull * w * low) * cosine / (w * w + q)",
+        _in("accounting", "posterior_sensitivity", "centred_bound_is_never_below_its_supremum_in_fifty_digits"),
+    ),
+    Mutant(
+        SENSITIVITY,
+        "the bracket misses the maximum",
+        "slope = pull * w - t * (2 * E - 1)",
+        "slope = pull * w - t * E",
+        _in("accounting", "posterior_sensitivity", "centred_bound_is_the_supremum_of_both_bounds_rounded_up"),
     ),
     # the audit itself
     Mutant(

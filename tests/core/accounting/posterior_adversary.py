@@ -62,9 +62,16 @@ def perturbed(pairs, side, rng):
 
 
 def reduction(kernel, pairs):
-    """Gram matrix G (B, 2, 2) of u, u', and B (B, 2, n + 1) mapping all outputs to the shift's coefficients."""
-    K, q = covariances(kernel, pairs.X), pairs.q
-    core = pairs.n - 1
+    """``reduced`` of the pairs' covariances."""
+    return reduced(covariances(kernel, pairs.X), pairs.q)
+
+
+def reduced(K, q):
+    """Gram matrix G (B, 2, 2) of u, u', and B (B, 2, n + 1) mapping all outputs to the shift's coefficients.
+
+    K (B, n + 1, n + 1): covariances of the core's records, then z and z'; q (B,).
+    """
+    core = K.shape[1] - 2
     A = K[:, :core, :core] + q[:, None, None] * np.eye(core)
     W = np.linalg.solve(A, K[:, :core, core:])
     G = K[:, core:, core:] - np.swapaxes(K[:, :core, core:], 1, 2) @ W
@@ -93,8 +100,25 @@ def square_root(G):
 
 def worst_shift(kernel, pairs):
     """Largest |difference of the neighbours' means| in the RKHS of the core's posterior, over all outputs, M = 1."""
-    G, B = reduction(kernel, pairs)
+    return worst_shift_of(covariances(kernel, pairs.X), pairs.q)
+
+
+def worst_shift_of(K, q):
+    """The same of covariances K (B, n + 1, n + 1), z and z' last, and ridges q (B,)."""
+    G, B = reduced(K, q)
     return np.sqrt(worst_outputs(square_root(G) @ B))
+
+
+def seven_directions(share=0.28, records=57):
+    """Covariances (400 + 1, 400 + 1) and outputs of the worst neighbours known for n = 400, r = 8, any kernel.
+
+    The core has 57 records in each of 7 orthogonal directions, all labelled 1. z leans towards all seven, z' away
+    from them, and both share the rest; z is labelled -1 and z' 1.
+    """
+    lean = np.full(7, np.sqrt(share / 7))
+    rest = np.sqrt(1 - share)
+    features = np.vstack([np.eye(8)[np.repeat(np.arange(7), records)], [*lean, rest], [*-lean, rest]])
+    return features @ features.T, np.array([*np.ones(7 * records), -1.0, 1.0])
 
 
 def covariance_divergence(theta, theta_, sine2, alpha):
