@@ -158,3 +158,39 @@ def dense_divergence(mean, S, mean_, S_, alpha):
     logs = [np.linalg.slogdet(C)[1] for C in (mixed, S, S_)]
     quadratic = alpha / 2 * shift @ np.linalg.solve(mixed, shift)
     return quadratic - (logs[0] - (1 - alpha) * logs[1] - alpha * logs[2]) / (2 * (alpha - 1))
+
+
+def tails(thresholds, mean, S, mean_, S_, of_first=True, rays=2000):
+    """Chance (k,) that log dP/dQ exceeds each threshold, P = N(mean, S), Q = N(mean_, S_) in the plane; under P or Q.
+
+    In polar coordinates about the mean, the log-ratio is a quadratic polynomial of the radius on every ray.
+    """
+    about, spread = (mean, S) if of_first else (mean_, S_)
+    angle = (np.arange(rays) + 0.5) * 2 * np.pi / rays
+    ray = np.linalg.cholesky(spread) @ np.array([np.cos(angle), np.sin(angle)])
+    forms = [(np.linalg.inv(S_), about - mean_, 0.5), (np.linalg.inv(S), about - mean, -0.5)]
+    square = sum(sign * np.einsum("ir,ij,jr->r", ray, J, ray) for J, _, sign in forms)
+    linear = sum(2 * sign * (J @ at) @ ray for J, at, sign in forms)
+    fixed = sum(sign * at @ J @ at for J, at, sign in forms)
+    fixed += (np.linalg.slogdet(S_)[1] - np.linalg.slogdet(S)[1]) / 2
+    square = np.where(np.abs(square) < 1e-13, 1e-13, square)
+    rest = fixed - np.asarray(thresholds, dtype=float)[:, None]
+    root = np.sqrt(np.maximum(linear**2 - 4 * square * rest, 0))
+    half = -(linear + np.copysign(root, linear)) / 2
+    half = np.where(half == 0, 1e-300, half)
+    ends = np.sort(np.maximum([half / square, rest / half], 0), axis=0)
+    between = np.exp(-(ends[0] ** 2) / 2) - np.exp(-(ends[1] ** 2) / 2)
+    real = linear**2 > 4 * square * rest
+    return np.where(real, np.where(square > 0, 1 - between, between), square > 0).mean(axis=1)
+
+
+def exact_delta(epsilon, *pair):
+    """Least delta with which epsilon holds for two normals in the plane (mean, S, mean_, S_), in this direction."""
+    return (tails([epsilon], *pair) - np.exp(epsilon) * tails([epsilon], *pair, of_first=False))[0]
+
+
+def plane_pair(G, coefficients, q, s):
+    """Two neighbours' paths in the plane of u, u': Gram matrix G (2, 2), coefficients of u, u' in the shift (2,)."""
+    R = square_root(G[None])[0]
+    S, S_ = (s**2 * (np.eye(2) - np.outer(u, u) / (u @ u + q)) for u in R.T)
+    return R @ coefficients, S, np.zeros(2), S_

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from dpgp_core.accounting import posterior_sensitivity as sensitivities
+from dpgp_core.accounting.posterior_epsilon import posterior_sampling_epsilon
 from tests.core.accounting import posterior_adversary as adversary
 
 
@@ -190,6 +191,17 @@ def test_seven_directions_of_57_records_stay_below_the_centred_bound():
     bound = sensitivities.generic_sensitivity(np.float64(1.0), np.float64(8.0), np.float64(400), 1.0)
     assert bound == pytest.approx(0.049630, rel=1e-4)
     assert exact < bound
+
+
+def test_seven_directions_of_57_records_attain_epsilon_3_68_of_5_03():
+    """Whatever is proven, no less than 3.68 can be: the exact delta of these neighbours, by polar coordinates."""
+    K, y = adversary.seven_directions()
+    G, B = (a[0] for a in adversary.reduced(K[None], np.array([64.0])))
+    pair, delta = adversary.plane_pair(G, B @ y, 64.0, 0.0375), 400**-1.1
+    assert adversary.exact_delta(3.676, *pair) == pytest.approx(delta, rel=1e-3)
+    proven = posterior_sampling_epsilon(400, 8.0, 0.0375, math.exp(-math.sqrt(2) / 0.135), delta)
+    assert proven == pytest.approx(5.03, abs=0.005)
+    assert adversary.exact_delta(proven, *pair) < 0.2 * delta
 
 
 def test_both_shifts_lie_in_one_ball():
