@@ -4,13 +4,14 @@ The model's noise is normal; people's is not. Sums clipped to c standard deviati
 lies when c is small, and the mean when c is large. So a stage of half-width c sees alpha (f - g) + beta(c) h, with h a
 smooth field that nobody knows, h ~ GP(0, (1 + mean of EQ(x_d)) / 2), lengthscales a quarter of the box, and
 
-    beta(c) = sigma b0 exp(-c / sigma),    b0 = .3.
+    beta(c) = sigma b0 ((1 - r) exp(-c / sigma) + r),    b0 = .3, r = .05; 0 where no end can be passed.
 
 Four fifths of its variance are the same field in all stages, the rest is each stage's own.
 
 E clip(r, +-c) over the standard deviation of r is .10, .07, .01 for gamma(2) at c = .75, 1.5, 3 of them, .15, .09, .03
-for lognormal(.8), .25, .10, 0 for yes/no of .2, 0 for normal outcomes; beta / sigma is .14, .07, .01. An end of an
-interval that no outcome can pass clips nothing, whatever outcomes are like: it counts as infinitely far.
+for lognormal(.8), .25, .10, 0 for yes/no of .2, .20, .18, .15 where 3 % lie far out, 0 for normal outcomes; beta over
+sigma is .15, .08, .03. An end of an interval that no outcome can pass clips nothing, whatever outcomes are like: it
+counts as infinitely far.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from ..gp.pivoted import factorise
 from ..kernels import EQ
 
 SHARE = 0.3  # b0
+FAR_OUT = 0.05  # r, the share of the bias that is left in wide intervals: a few people may be far out
 SAME = 0.8  # of the bias's variance, what all stages share
 _LENGTHSCALE = 0.25  # of the box's sides
 _TOLERANCE = 1e-3  # of the field's variance, left out of its features
@@ -45,7 +47,7 @@ class Ends(NamedTuple):
 
     Attributes:
         low, high: of residuals, or of outcomes, in model units.
-        half_width: from the middle to the nearer end that clips; far where none does.
+        half_width: from the middle to the nearer end that clips; infinite where none does.
     """
 
     low: FloatArray
@@ -65,13 +67,15 @@ def ends_of(low: FloatArray, high: FloatArray, centre: FloatArray, half_range: f
     least, far = _TOUCHES * half_range, _FAR * half_range
     low = np.where(low <= -half_range + least, -far, low)
     high = np.where(high >= half_range - least, far, high)
-    return Ends(low, high, np.maximum(np.minimum(centre - low, high - centre), 0.0))
+    whole = (low == -far) & (high == far)
+    return Ends(low, high, np.where(whole, np.inf, np.maximum(np.minimum(centre - low, high - centre), 0.0)))
 
 
 def bias_sd(half_width: FloatArray, noise_variance: FloatArray | float) -> FloatArray:
     """beta(c) where the noise variance is expected to be that much, of the shape of half_width."""
     sd = np.sqrt(noise_variance)
-    beta: FloatArray = SHARE * sd * np.exp(-half_width / sd)
+    left = np.where(np.isinf(half_width), 0.0, (1 - FAR_OUT) * np.exp(-half_width / sd) + FAR_OUT)
+    beta: FloatArray = SHARE * sd * left
     return beta
 
 

@@ -16,7 +16,7 @@ from .bias import Public, bias_features
 
 AUTO_LENGTHSCALES = (1 / 16, 1 / 8, 1 / 4, 1 / 2)  # of each side of the box
 NOISE_SDS_BEFORE = (0.1, 0.2, 0.4)  # of releases that are read as if outcomes were normal
-AUTO_NOISE_SDS = (0.05, 0.1, 0.2, 0.4, 0.8)  # of half the public range
+AUTO_NOISE_SDS = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)  # of half the public range; nobody scatters by more
 AUTO_VARIANCE = 1 / 3  # of half the public range squared: that of values spread evenly over it
 AROUND = (0.5, 1.0, 2.0)  # factors of a declared lengthscale, and of a declared noise's standard deviation
 _EXACT, _LOOSE = 1e-12, 1e-6  # of the prior variance at the inputs, left out of the features of few and of many inputs

@@ -21,13 +21,12 @@ from .bias import SAME, Ends, bias_sd, ends_of
 from .filter import State
 from .leading import leading
 from .models import Places
-from .scatter import expected, nothing_known, split
-from .stages import CLIP, Observed, Outcome, PlannedStage, after, begin, next_intervals
+from .scatter import split, usual_variance
+from .stages import Observed, Outcome, PlannedStage, after, begin
+from .widths import CLIP, WIDTHS, next_intervals, widest
 
 MANY = 1000  # records above which plans rest on what stands out from the noise
 LEFT_OUT = 2e-2  # eigenvalue, in units of the noise, up to which a direction of the covariance is left out then
-WIDTHS = (1.0, 4.0, math.inf)  # half-widths of intervals that a stage chooses among, over the narrowest
-TIED = 0.05  # of the least expected risk: the widest interval within that is taken, which rests on least
 _LARGEST_PART = 8  # share of 1/s^2 of a stage over that of the first
 _OF_RISK = 1e-3  # share of the whole risk that need not be avoided: a twentieth of a per cent of the error
 _OF_GAP = 0.1  # or this of the gap asked for, where that is more
@@ -82,7 +81,7 @@ def plan_stages(
             places, states = zip(*compressed, strict=True)
             now = now._replace(states=states)
         own, _ = split(s, not biased or not planned)
-        widths = [math.inf] if not planned else [clip * times for times in (WIDTHS if biased else WIDTHS[:1])]
+        widths = tuple(clip * times for times in (WIDTHS if biased else WIDTHS[:1])) if planned else (math.inf,)
         tried = [_modelled(places, now, weights, half_range, width, share) for width in widths]
         chosen = (
             0 if len(tried) == 1 else widest([risk(models, planned[-1].strategy.B, own**2) for models, *_ in tried])
@@ -95,18 +94,13 @@ def plan_stages(
         found = bayes(models, own**2, gap=asked, of_risk=of_risk * looser, groups=groups, start=last)
         strategy = on_the_grid(found)
         last = strategy.B if many else None
-        planned.append(PlannedStage(strategy=strategy, noise_multiplier=s, width=widths[chosen]))
+        planned.append(PlannedStage(strategy=strategy, noise_multiplier=s, width=widths[chosen], widths=widths))
         if len(planned) == len(multipliers):
             break
         # z = 0 is expected, and leaves every mean at 0
         observed = Observed(strategy.B, low, high, own, np.zeros((1, strategy.rank)))
         now = after(places, prior_weights, now, observed)._replace(weights=weights)
     return tuple(planned)
-
-
-def widest(risks: Sequence[float]) -> int:
-    """Which of intervals, ordered by their widths, to take: the widest whose risk is next to the least."""
-    return max(i for i, each in enumerate(risks) if each <= min(risks) * (1 + TIED))
 
 
 def _modelled(
@@ -160,7 +154,7 @@ def risk_models(
     K = diag(alpha / u) (Phi Phi^T - Q^T Q + noise) diag(alpha / u) + diag(extra / u^2), and what clipping's bias adds.
     """
     models, width = [], high[0] - low[0]
-    noise = float(expected(nothing_known(), places[0].half_range or 1.0))
+    noise = usual_variance(places[0].half_range or 1.0)
     for place, state, weight in zip(places, states, prior_weights, strict=True):
         n, Q, f, b = place.n, state.shared[0], place.tests, slice(place.tests.stop, None)
         ends, beta = Ends(low[0], high[0], width), np.zeros(1)

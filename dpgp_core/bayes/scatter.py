@@ -76,6 +76,11 @@ def variances_of(half_range: float) -> FloatArray:
     return half_range**2 * _SHARES
 
 
+def usual_variance(half_range: float) -> float:
+    """The prior's median of sigma^2: what stages are planned for, which take wider intervals where more is measured."""
+    return (_USUAL * half_range) ** 2
+
+
 def nothing_known() -> FloatArray:
     """Log density before any square is measured (S,): of sigma, log normal about a sixth of half the range."""
     share = 0.5 * np.log(variances_of(1.0))

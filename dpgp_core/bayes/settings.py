@@ -15,7 +15,7 @@ from ..kernels import Stationary
 from ..measurement.statistics import Reading
 from .cells.grid import PER_SIDE
 from .models import AUTO_NOISE_SDS, NOISE_SDS_BEFORE, Model, models_of
-from .stages import CLIP
+from .widths import CLIP
 
 MOST_STAGES = 10
 MANY_RECORDS = 5000  # above, those of one cell share a column if nothing else is said

@@ -1,9 +1,9 @@
 """Measuring outputs in stages: each looks closely around the curve that the stages before it released.
 
-A stage's strategy B is planned before any output is read; only its intervals wait for the noisy numbers of the stages
-before it. Whatever they are, one record moves B q, q_j = (clip(y_j, I_j) - o_j) / u_j in [-1/2, 1/2], by at most
-|b_j| <= 1: stage i is (1 / s_i)-GDP, and all together are exactly (1 / s)-GDP with sum 1 / s_i^2 = 1 / s^2
-(adaptive composition: Dong, Roth & Su 2022, corollary 3.3).
+A stage's strategy B is planned before any output is read; only its intervals, and how wide they are (``widths``), wait
+for the noisy numbers of the stages before it. Whatever they are, one record moves B q,
+q_j = (clip(y_j, I_j) - o_j) / u_j in [-1/2, 1/2], by at most |b_j| <= 1: stage i is (1 / s_i)-GDP, and all together are
+exactly (1 / s)-GDP with sum 1 / s_i^2 = 1 / s^2 (adaptive composition: Dong, Roth & Su 2022, corollary 3.3).
 """
 
 from __future__ import annotations
@@ -19,9 +19,7 @@ from ..strategies.strategy import Strategy
 from .filter import State, mixture_weights, prior, update
 from .models import Places
 from .scatter import REACH, SquaresSeen, expected, log_density, nothing_known, split
-
-NARROWEST = 1e-3  # of the public range: no interval is narrower
-CLIP = 0.75  # half-width of an interval over the predictive standard deviation
+from .widths import Known, least_risk_intervals
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -31,12 +29,15 @@ class PlannedStage:
     Attributes:
         strategy: B (r, n) with its risk, bound and gap.
         noise_multiplier: s of the stage, its squares included.
-        width: half-width of its intervals over the predictive standard deviation; infinite for the whole range.
+        width: half-width of intervals over the predictive standard deviation that it was planned for; infinite for the
+            whole range.
+        widths: those that are chosen among when it is measured.
     """
 
     strategy: Strategy
     noise_multiplier: float
     width: float
+    widths: tuple[float, ...]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -145,9 +146,10 @@ def run_stages(
     now, observed = begin(places, prior_weights, draws), list[Observed]()
     for stage in planned:
         own, of_squares = split(stage.noise_multiplier, now.scatter is None or not observed)
-        low, high = next_intervals(now.states, now.weights, places[0].n, half_range, stage.width)
+        B, known = stage.strategy.B, Known(now.states, now.weights, now.scatter)
+        low, high = least_risk_intervals(places, known, half_range, stage.widths, B, own)
         z = measure(replace(stage, noise_multiplier=own), low, high)
-        seen = Observed(stage.strategy.B, low, high, own, z)
+        seen = Observed(B, low, high, own, z)
         now = after(places, prior_weights, now, seen)
         if of_squares is not None:
             g, high = squares_about(places, now, half_range)
@@ -169,31 +171,6 @@ def posterior(observed: Sequence[Observed], places: Sequence[Places], prior_weig
     for stage in observed:
         now = with_squares(places, prior_weights, after(places, prior_weights, now, stage), stage.squares)
     return now._replace(observed=tuple(observed))
-
-
-def next_intervals(
-    states: Sequence[State], weights: FloatArray, n: int, half_range: float, clip: float
-) -> tuple[FloatArray, FloatArray]:
-    """Cut g +- c to the public range, (D, n) each: g the predictive mean, c = clip sqrt(E (y - g)^2).
-
-    Never narrower than ``NARROWEST`` of the range, which also keeps an interval where all of g +- c lies outside it.
-
-    Args:
-        states: of each model (M).
-        weights: of the models (D, M).
-        n: number of records.
-        half_range: half the public range, in model units.
-        clip: half-width over the predictive standard deviation.
-    """
-    means = np.stack([state.mean[:, :n] for state in states], axis=1)
-    variances = np.stack([state.variance[:, :n] for state in states], axis=1)
-    g = np.einsum("dm,dmj->dj", weights, means)
-    square = np.einsum("dm,dmj->dj", weights, variances + (means - g[:, None]) ** 2)
-    half_width = np.maximum(clip * np.sqrt(square), NARROWEST * half_range)
-    least = 2 * NARROWEST * half_range
-    low = np.clip(g - half_width, -half_range, half_range - least)
-    high = np.clip(g + half_width, low + least, half_range)
-    return low, np.maximum(high, low + least)
 
 
 def begin(places: Sequence[Places], prior_weights: FloatArray, draws: int) -> Outcome:

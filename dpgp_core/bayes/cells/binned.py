@@ -94,7 +94,7 @@ def binned_stages(setting: CellSetting, counts: Counts, multipliers: Sequence[fl
         linear = linearised(setting, now, ends)
         so_far = Seen(setting.models, now.states, weights, linear, counts.mean)
         strategy = plan_for_mixture(so_far, own, setting.gap)
-        planned.append(PlannedStage(strategy=strategy, noise_multiplier=s, width=width))
+        planned.append(PlannedStage(strategy=strategy, noise_multiplier=s, width=width, widths=(width,)))
         # every mean is 0 and stays so; what z = 0 would say about the models is not expected
         observed = CellObserved(strategy.B, *ends, own, np.zeros(strategy.rank))
         now = after(setting, now, linear, observed)._replace(weights=weights)

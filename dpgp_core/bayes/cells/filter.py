@@ -34,7 +34,7 @@ from ...gp.pivoted import factorise
 from ...kernels import Kernel
 from ..bias import SAME, bias_features, bias_sd, ends_of
 from ..models import Model
-from ..stages import CLIP
+from ..widths import CLIP
 from .counts import Counts
 from .grid import CellGrid
 

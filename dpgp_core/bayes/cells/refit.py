@@ -16,7 +16,7 @@ from ...measurement.refit import Refit
 from ..intervals import Mixture
 from ..joint import Joint
 from ..models import Model
-from ..stages import CLIP
+from ..widths import CLIP
 from .filter import CellModel, CellState, cell_models
 from .grid import CellGrid
 from .measuring import released_of

@@ -20,9 +20,9 @@ from scipy.special import softmax
 from ...arrays import FloatArray
 from ...measurement.cells import CellCounts, CellResiduals
 from ..intervals import Mixture
-from ..planning import WIDTHS, stage_multipliers, widest
+from ..planning import stage_multipliers
 from ..scatter import REACH, SquaresSeen, expected, log_density, model_weights, nothing_known, split
-from ..stages import NARROWEST
+from ..widths import NARROWEST, WIDTHS, widest
 from .counts import Counts, counts_given
 from .filter import CellModel, CellObserved, CellState, Linear, Squares, cell_prior, cell_update, linearise
 from .grid import CellGrid

@@ -1,4 +1,4 @@
-"""Intervals hold what they say on data drawn from the models, each world of another model."""
+"""Intervals hold what they say on data drawn from models like those of the mixture, each world of another one."""
 
 import numpy as np
 import pytest
@@ -16,15 +16,17 @@ BOX = [(0.0, 1.0)]
 HALF, N, TESTS, WORLDS = 1.0, 80, 25, 300
 LEVELS = (0.5, 0.9, 0.95, 0.99)
 MODELS = auto_models(BOX, HALF)
+OF_WORLDS = auto_models(BOX, HALF, (0.05, 0.1, 0.2, 0.4, 0.8))  # not the mixture's own noises
 WEIGHTS = np.full(len(MODELS), 1 / len(MODELS))
 
 
 def _worlds(X, rng):
-    """Curves, which are means of clipped outputs, and clipped outputs (WORLDS, N + TESTS), of models from the prior."""
+    """Curves, which are means of clipped outputs, and clipped outputs (WORLDS, N + TESTS), each of its own model."""
     curves = np.empty((WORLDS, len(X)))
     y = np.empty_like(curves)
-    for world, index in enumerate(rng.integers(len(MODELS), size=WORLDS)):
-        L, noise = np.linalg.cholesky(MODELS[index].kernel(X, X) + 1e-8 * np.eye(len(X))), MODELS[index].noise_variance
+    for world, index in enumerate(rng.integers(len(OF_WORLDS), size=WORLDS)):
+        kernel, noise = OF_WORLDS[index].kernel, OF_WORLDS[index].noise_variance
+        L = np.linalg.cholesky(kernel(X, X) + 1e-8 * np.eye(len(X)))
         f = L @ rng.standard_normal(len(X))
         curves[world] = seen(f, noise, HALF)[0]
         y[world] = np.clip(f + noise**0.5 * rng.standard_normal(len(X)), -HALF, HALF)

@@ -7,7 +7,8 @@ from dpgp_core.bayes.leading import leading
 from dpgp_core.bayes.models import auto_models, places_of
 from dpgp_core.bayes.planning import plan_stages, risk_models, stage_multipliers
 from dpgp_core.bayes.scatter import split
-from dpgp_core.bayes.stages import Observed, after, begin, next_intervals
+from dpgp_core.bayes.stages import Observed, after, begin
+from dpgp_core.bayes.widths import next_intervals
 from dpgp_core.strategies.bayes import risk
 
 HALF, N, TESTS = 1.0, 80, 20

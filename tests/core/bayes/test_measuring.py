@@ -54,7 +54,7 @@ def test_squares_are_measured_with_their_own_noise(data):
     draws, s = 200, 0.7
     g, high = np.full((1, 12), 0.1), np.full((1, 12), 0.09)
     expected = (np.minimum((data.standardised() - 0.1) ** 2, 0.09) / 0.09 - 0.5).sum()
-    exact, stage = ExactMeasure(data), PlannedStage(strategy=ONE_ROW, noise_multiplier=1.0, width=1.0)
+    exact, stage = ExactMeasure(data), PlannedStage(strategy=ONE_ROW, noise_multiplier=1.0, width=1.0, widths=(1.0,))
     exact(stage, -np.ones((1, 12)), np.ones((1, 12)))
     real = np.concatenate([exact.squares(s, g, high).z for _ in range(draws)])
     taught = (

@@ -10,7 +10,9 @@ def test_automatic_models_come_from_box_and_range_alone():
     assert len(models) == 20
     assert {model.kernel.lengthscale for model in models} == {(1, 2), (2, 4), (4, 8), (8, 16)}
     assert {model.kernel.variance for model in models} == {3.0}
-    np.testing.assert_allclose(sorted({model.noise_variance for model in models}), [0.0225, 0.09, 0.36, 1.44, 5.76])
+    np.testing.assert_allclose(
+        sorted({model.noise_variance for model in models}), 9.0 * np.array([1 / 256, 1 / 64, 1 / 16, 1 / 4, 1.0])
+    )
     assert len({model.weight for model in models}) == 1
 
 
@@ -63,5 +65,5 @@ def test_typical_models_have_each_kernel_once_with_all_its_weight():
     typical = typical_models(models)
     assert [model.kernel for model in typical] == list(dict.fromkeys(model.kernel for model in models))
     assert sum(model.weight for model in typical) == pytest.approx(sum(model.weight for model in models))
-    assert [model.noise_variance for model in typical] == pytest.approx([0.1] * 3 + [0.04] * 4)
+    assert [model.noise_variance for model in typical] == pytest.approx([0.1] * 3 + [1 / 16] * 4)
     np.testing.assert_allclose(weights_of(typical), np.repeat([1 / 6, 1 / 8], [3, 4]))

@@ -5,7 +5,15 @@ import pytest
 
 from dpgp_core.bayes import scatter
 from dpgp_core.bayes.models import Model
-from dpgp_core.bayes.scatter import SquaresSeen, expected, log_density, model_weights, nothing_known, split
+from dpgp_core.bayes.scatter import (
+    SquaresSeen,
+    expected,
+    log_density,
+    model_weights,
+    nothing_known,
+    split,
+    usual_variance,
+)
 from dpgp_core.kernels import EQ
 
 HALF = 2.0
@@ -28,6 +36,12 @@ def test_squares_of_yes_and_no_say_their_variance():
     values = np.where(np.random.default_rng(0).uniform(size=20_000) < 0.1, 0.9, -0.1)
     known = nothing_known() + log_density(0.5, seen(values, reach=1.0))
     assert expected(known, 0.5) == pytest.approx(0.09, rel=0.15)
+
+
+def test_the_usual_variance_is_the_median_of_what_is_known_before_anything_is_measured():
+    p = np.exp(nothing_known())
+    below = p[scatter.variances_of(HALF) < usual_variance(HALF)].sum() / p.sum()
+    assert below == pytest.approx(0.5, abs=0.03)
 
 
 def test_what_the_curve_is_off_is_not_scatter():

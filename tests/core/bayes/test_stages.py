@@ -9,7 +9,8 @@ from dpgp_core.bayes.intervals import mixture_of
 from dpgp_core.bayes.measuring import InFloats
 from dpgp_core.bayes.models import auto_models, places_of
 from dpgp_core.bayes.planning import plan_stages, stage_multipliers
-from dpgp_core.bayes.stages import NARROWEST, next_intervals, posterior, run_stages
+from dpgp_core.bayes.stages import posterior, run_stages
+from dpgp_core.bayes.widths import NARROWEST, next_intervals
 
 BOX = [(0.0, 1.0)]
 HALF, N, TESTS = 1.0, 60, 20

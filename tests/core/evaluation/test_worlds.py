@@ -37,16 +37,17 @@ def test_the_error_falls_with_the_budget():
 
 @pytest.mark.full
 def test_two_standard_errors_hold_the_mean_of_many_worlds():
-    """Of 25 simulations of 40 worlds each, nearly all are within two standard errors of what they all estimate.
+    """Of 100 simulations of 40 worlds each, nearly all are within two standard errors of what they all estimate.
 
-    With the right standard error each is with probability .9 or more (squares of few worlds are skewed).
+    With the right standard error each is with probability .9 or more (squares of few worlds are skewed). The spread of
+    100 is known to 7 %.
     """
-    each = [simulated(1.0, worlds=40, seed=100 + seed) for seed in range(25)]
+    each = [simulated(1.0, worlds=40, seed=100 + seed) for seed in range(100)]
     mean = np.sqrt(np.mean([found.rmse**2 for found in each]))
     inside = [abs(found.rmse - mean) <= 2 * found.standard_error for found in each]
     assert np.mean(inside) >= 0.8
     spread = np.std([found.rmse for found in each], ddof=1)
-    assert np.mean([found.standard_error for found in each]) == pytest.approx(spread, rel=0.5)
+    assert np.mean([found.standard_error for found in each]) == pytest.approx(spread, rel=0.3)
 
 
 def test_one_world_has_no_standard_error():
