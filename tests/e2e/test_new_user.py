@@ -8,11 +8,14 @@ import json
 import re
 import zipfile
 
+import pytest
+
 from dpgp_core.release.check import check_folder
 from tests.e2e import browser as tool
 from tests.e2e.test_your_data import download, release
 
 
+@pytest.mark.full
 def test_from_the_start_page_to_a_published_zip(visit, chromium, tmp_path):
     page = visit.open("")
     page.get_by_test_id("stTopNavSection").filter(has_text="Publish").click()

@@ -42,9 +42,10 @@ def test_every_kind_of_control_says_what_it_could_not_use(page, key, value, sent
     assert sentence in warning.value
 
 
-@pytest.mark.parametrize(
-    "spelt", ["1e-5", "1E-5", "1e-05", "0.00001", ".00001", "+1e-5", "01e-5", "10e-6", " 1e-5", "1.e-5"]
-)
+OFTEN, RARELY = ("1e-5", "0.00001"), ("1E-5", "1e-05", ".00001", "+1e-5", "01e-5", "10e-6", " 1e-5", "1.e-5")
+
+
+@pytest.mark.parametrize("spelt", [*OFTEN, *(pytest.param(each, marks=pytest.mark.full) for each in RARELY)])
 def test_a_number_is_what_python_writes_before_a_control_sees_it(spelt):
     assert address.usable({"delta": spelt}, {}) == {"delta": "1e-05"}
     app = fuzz_links.open_at("start", {"delta": spelt})
@@ -91,6 +92,7 @@ def test_good_links_say_nothing_and_of_a_repeated_parameter_the_last_counts(page
         assert fuzz_links._used(app, key, value[-1] if isinstance(value, list) else value), key
 
 
+@pytest.mark.full
 def test_moving_a_control_after_a_bad_link_takes_the_sentence_away_and_brings_no_new_one():
     app = fuzz_links.open_at("kung_curves", {"draw": "0", "overlay": "maybe", "epsilon": "5"})
     assert len(app.warning) == 2

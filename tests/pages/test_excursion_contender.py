@@ -97,6 +97,7 @@ def test_the_curve_shows_the_release_beside_paths(open_page):
     assert "noisy counts of records in public cells" in page_text(app)
 
 
+@pytest.mark.full
 def test_the_map_offers_the_release_without_the_overlay(open_page):
     app = open_page(
         "excursion_sets", excursion="london", overlay="false", excursion_layer="Probability from one Bayes release"

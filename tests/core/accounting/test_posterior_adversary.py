@@ -171,6 +171,7 @@ def test_no_neighbour_exceeds_the_exponential_curve(sensitivity, per_cell):
     assert 0.7 < ratio <= 1 + ROUNDING
 
 
+@pytest.mark.full
 def test_the_same_search_refutes_the_published_generic_constant():
     assert curve_ratio("EQ, 1-D", 40, with_sensitivity(FALSE["published generic"])) > 1.1
     assert curve_ratio("EQ, 1-D", 40, with_sensitivity(FALSE["published generic"], signed=False)) > 1.1  # 2 psi no help

@@ -97,6 +97,7 @@ def test_not_fitted_is_a_value_error():
     assert isinstance(not_fitted(object()), ValueError | NotFitted)
 
 
+@pytest.mark.full
 def test_the_checks_of_scikit_learn_pass():
     checks = pytest.importorskip("sklearn.utils.estimator_checks", reason=NEEDS)
     model = DPGaussianProcessRegressor(3.0, 0.01, (-10, 10), (-1000, 1000), stages=1, gap=1.0, random_state=0)
