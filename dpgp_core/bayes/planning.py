@@ -21,11 +21,12 @@ from .bias import SAME, Ends, bias_sd, ends_of
 from .filter import State
 from .leading import leading
 from .models import Places
-from .scatter import split, usual_variance
+from .scatter import expected, nothing_known, split, usual_variance
 from .stages import Observed, Outcome, PlannedStage, after, begin
 from .widths import CLIP, WIDTHS, next_intervals, widest
 
 MANY = 1000  # records above which plans rest on what stands out from the noise
+FEW = 1000  # records up to which plans are for people who scatter as much as is usual
 LEFT_OUT = 2e-2  # eigenvalue, in units of the noise, up to which a direction of the covariance is left out then
 _LARGEST_PART = 8  # share of 1/s^2 of a stage over that of the first
 _OF_RISK = 1e-3  # share of the whole risk that need not be avoided: a twentieth of a per cent of the error
@@ -141,6 +142,15 @@ def on_the_grid(strategy: Strategy) -> Strategy:
     return replace(strategy, B=strategy_integers(strategy.B) / GRID)
 
 
+def planned_variance(n: int, half_range: float) -> float:
+    """The noise variance that intervals are planned for: the prior's median, and its mean above ``FEW`` records.
+
+    What is planned for too much scatter measures few smooth sums, and cannot see detail when people scatter less; too
+    little, and noise falls on directions that wide intervals cannot tell. Many records can do with few sums.
+    """
+    return usual_variance(half_range) if n <= FEW else float(expected(nothing_known(), half_range))
+
+
 def risk_models(
     places: Sequence[Places],
     prior_weights: FloatArray,
@@ -154,7 +164,7 @@ def risk_models(
     K = diag(alpha / u) (Phi Phi^T - Q^T Q + noise) diag(alpha / u) + diag(extra / u^2), and what clipping's bias adds.
     """
     models, width = [], high[0] - low[0]
-    noise = usual_variance(places[0].half_range or 1.0)
+    noise = planned_variance(places[0].n, places[0].half_range or 1.0)
     for place, state, weight in zip(places, states, prior_weights, strict=True):
         n, Q, f, b = place.n, state.shared[0], place.tests, slice(place.tests.stop, None)
         ends, beta = Ends(low[0], high[0], width), np.zeros(1)

@@ -5,7 +5,14 @@ import pytest
 
 from dpgp_core.bayes.bias import Public
 from dpgp_core.bayes.models import auto_models, places_of
-from dpgp_core.bayes.planning import importance_of, plan_stages, rescaled, stage_multipliers
+from dpgp_core.bayes.planning import (
+    FEW,
+    importance_of,
+    plan_stages,
+    planned_variance,
+    rescaled,
+    stage_multipliers,
+)
 from dpgp_core.bayes.stages import run_stages
 
 BOX = [(0.0, 1.0)]
@@ -69,3 +76,9 @@ def test_rescaling_keeps_the_strategies_and_spends_the_other_budget(planned):
 def test_importance_must_fit_the_test_inputs(weights):
     with pytest.raises(ValueError, match="weights must be 3 numbers"):
         importance_of(weights, 3, 0)
+
+
+def test_many_records_are_planned_for_people_who_scatter_more():
+    few, many = planned_variance(FEW, HALF), planned_variance(FEW + 1, HALF)
+    assert few < many
+    assert few == pytest.approx(0.15**2)
