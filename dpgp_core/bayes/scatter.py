@@ -24,6 +24,7 @@ SHARE = 0.1  # of a stage's 1/s^2 that goes to squares
 _POINTS, _LEAST, _MOST = 32, 0.01, 1.0  # standard deviations that are told apart, of half the range; none can be larger
 _SHARES: FloatArray = np.geomspace(_LEAST, _MOST, _POINTS) ** 2
 _USUAL, _SPREAD = 0.15, 1.0  # prior of sigma over half the range: median, standard deviation of its logarithm
+_FAR = 0.2  # of people, in the smaller of two groups
 _PEAKED = 10.0  # variance of a clipped square over sigma^4; 2 for normal outcomes, more for outcomes with tails
 
 
@@ -98,16 +99,20 @@ def log_density(half_range: float, seen: SquaresSeen) -> FloatArray:
     """Log p(z | sigma^2) up to a constant, for every sigma^2 of the grid (S,).
 
     With t^2 = sigma^2 + E (f - g)^2 and a = A / t, E min(r^2, A^2) = t^2 (1 - 2 Phi(-a) - 2 a phi(a)) + 2 A^2 Phi(-a).
-    What is expected of (f - g)^2 is one number known to about itself.
+    What is expected of (f - g)^2 is one number known to about itself. Where A is small, two groups of people show less
+    than normal outcomes of the same variance, and a sigma^2 read as normal would be too small, and the next A with it:
+    as likely as normal outcomes is a fifth far out and the rest on the curve, E min(r^2, A^2) = min(t^2, A^2 / 5).
     """
     square = variances_of(half_range)[:, None] + seen.about
     a = seen.reach / np.sqrt(square)
     beyond, at = ndtr(-a), np.exp(-0.5 * a * a) / math.sqrt(2 * math.pi)
-    mean = (1 - 2 * beyond - 2 * a * at) / a**2 + 2 * beyond - 0.5
+    normal = (1 - 2 * beyond - 2 * a * at) / a**2 + 2 * beyond
+    two_groups = np.minimum(1 / a**2, _FAR)
     each = np.minimum(_PEAKED / a**4, 0.25)
     unsure = seen.counts @ np.minimum(seen.about / seen.reach**2, 0.5)
     variance = seen.s**2 + each @ seen.counts + unsure**2
-    found: FloatArray = -0.5 * (seen.z - mean @ seen.counts) ** 2 / variance - 0.5 * np.log(variance)
+    likely = [-0.5 * (seen.z - (mean - 0.5) @ seen.counts) ** 2 / variance for mean in (normal, two_groups)]
+    found: FloatArray = np.logaddexp(*likely) - 0.5 * np.log(variance)
     return found
 
 

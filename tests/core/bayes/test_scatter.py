@@ -38,6 +38,15 @@ def test_squares_of_yes_and_no_say_their_variance():
     assert expected(known, 0.5) == pytest.approx(0.09, rel=0.15)
 
 
+@pytest.mark.parametrize("share", [0.15, 0.2, 0.25])
+def test_two_groups_seen_too_close_are_not_taken_for_little_scatter(share):
+    """A fifth of the answers are yes, and g is near no: squares cut at A see few of many, as if people were alike."""
+    values = np.where(np.arange(300) < 300 * share, 0.9, -0.1)
+    truth = float((values**2).mean())
+    p = np.exp(nothing_known() + log_density(0.5, seen(values, reach=0.6, s=20.0)))
+    assert p[scatter.variances_of(0.5) >= truth].sum() / p.sum() > 0.03
+
+
 def test_the_usual_variance_is_the_median_of_what_is_known_before_anything_is_measured():
     p = np.exp(nothing_known())
     below = p[scatter.variances_of(HALF) < usual_variance(HALF)].sum() / p.sum()
@@ -46,7 +55,7 @@ def test_the_usual_variance_is_the_median_of_what_is_known_before_anything_is_me
 
 def test_what_the_curve_is_off_is_not_scatter():
     values = np.random.default_rng(1).normal(0, 0.5, 20_000)
-    known = nothing_known() + log_density(HALF, seen(values, about=0.16))
+    known = nothing_known() + log_density(HALF, seen(values, about=0.16, reach=2.5))
     assert expected(known, HALF) < 0.15
 
 
