@@ -57,6 +57,7 @@ PAGES = (
         icon="home",
         section="Learn",
         drop_downs=(start.FAMILY, compare.DATASET, start.MECHANISM),
+        takes_long=True,
     ),
     Page(
         file="kung_curves",

@@ -15,6 +15,7 @@ def quiet(monkeypatch):
     started = []
     monkeypatch.setattr(startup.cached, "start", lambda: started.append("workers"))
     monkeypatch.setattr(startup.cached, "work_ahead", lambda: started.append("working ahead"))
+    monkeypatch.setattr(startup.cached, "begin", lambda: None)
     monkeypatch.setattr(startup.cached, "stop", lambda: started.append("no workers"))
 
     async def open_pages():

@@ -61,19 +61,6 @@ def test_slow_tasks_make_room_for_newcomers_as_far_as_there_are_processes(line):
     assert started(line) == ["too many"]
 
 
-def test_the_servers_own_tasks_start_where_nobody_waits_and_make_room_at_once(line):
-    line.waiting += [Turn(f"house {number}", Future, background=True) for number in range(3)]
-    assert started(line) == ["house 0", "house 1"]  # as many as there are places
-    assert not line.crowded
-    ask(line, "a", "b", "c")
-    assert line.crowded
-    assert started(line) == ["a", "b"]  # beside them, at once
-    line.end(line.running[0])
-    assert started(line) == []  # visitors have their places, and the house waits for "c"
-    line.running.clear()
-    assert started(line) == ["c", "house 2"]
-
-
 def test_who_has_left_is_not_started_and_what_is_nobodys_is_not_held_up(line):
     ask(line, "left", None, None)
     line.waiting[0].cancel()

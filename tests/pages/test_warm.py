@@ -67,7 +67,7 @@ def test_every_page_is_opened_once_but_the_one_that_belongs_to_a_session(house):
     found = house({})
     files = [page.file for page in menu.PAGES if page.file != "your_data"]
     assert sorted(found.visited) == sorted(["", *files[1:]])  # the first page is at the root
-    assert (found.visited[0], found.visited[-1]) == ("", "compare")  # the page that everybody opens, the slowest
+    assert found.visited[-2:] == ["", "compare"]  # those that take long
     assert found.most == warm._AT_ONCE
 
 

@@ -51,5 +51,5 @@ def _wishes(concern: Contest, name: str, given: tuple[object, ...]) -> Iterator[
     if not computed.is_slow(name):
         yield Wish(contenders.curve, (concern, name), given)
         return
-    for index in range(FOLDS):
+    for index in reversed(range(FOLDS)):  # a page that waits begins with the first: they meet half way
         yield Wish(contenders.piece, (concern, name, index), given)

@@ -30,15 +30,24 @@ async def lifespan(_: App) -> AsyncIterator[None]:
     # Every piece of a page that is sent lets go of the interpreter's lock, some sixty times a page; python has a thread
     # wait for it for as long as another may hold it, which is 5 ms unless told otherwise.
     sys.setswitchinterval(_SWITCH_SECONDS)
-    beside = [asyncio.create_task(forgetting.forget_ended_sessions())]
+    beside = [
+        asyncio.create_task(forgetting.forget_ended_sessions()),
+        asyncio.create_task(asyncio.to_thread(cached.begin)),
+    ]
     if environment.switched_on("DPGP_WARM"):
-        beside.append(asyncio.create_task(warm.open_pages()))
+        beside.append(asyncio.create_task(_visit_ourselves()))
     try:
         yield
     finally:
         for task in beside:
             task.cancel()
         cached.stop()
+
+
+async def _visit_ourselves() -> None:
+    cached.open_house()
+    await warm.open_pages()
+    await asyncio.to_thread(cached.close_house)
 
 
 def _spare_the_collector() -> None:

@@ -63,7 +63,7 @@ async def visit(page: menu.Page) -> Tab:
 
 
 async def open_pages() -> None:
-    """Open every page that visitors share: first the one that everybody opens, last those that take long."""
+    """Open every page that visitors share; those that take long, and show what they have meanwhile, come last."""
     rest = deque(sorted(menu.shared(), key=lambda page: page.takes_long))
 
     async def open_next() -> None:
@@ -76,5 +76,4 @@ async def open_pages() -> None:
         while rest:
             await open_next()
 
-    await open_next()
     await asyncio.gather(*(lane() for _ in range(_AT_ONCE)))

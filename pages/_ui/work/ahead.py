@@ -44,10 +44,11 @@ class Ahead:
 
     Args:
         jobs: whose results they become; without workers nothing is done.
+        house: they are of the server's own visits.
     """
 
-    def __init__(self, jobs: Jobs) -> None:
-        self._jobs = jobs
+    def __init__(self, jobs: Jobs, *, house: bool = False) -> None:
+        self._jobs, self._house = jobs, house
         self._wishes: OrderedDict[Hashable, Wish] = OrderedDict()  # the next one last
         self._changed = threading.Condition()
         self._ended = False
@@ -72,7 +73,7 @@ class Ahead:
     def _run(self) -> None:
         while (wish := self._next()) is not None:
             try:
-                options: dict[str, Any] = {"given": wish.given, "reports": wish.reports}
+                options: dict[str, Any] = {"given": wish.given, "reports": wish.reports, "house": self._house}
                 self._jobs.get(wish.function, *wish.settings, **options, waiting=self._give_way)
             except _GivenUp:
                 with self._changed:
@@ -89,7 +90,8 @@ class Ahead:
         return None
 
     def _idle(self) -> bool:
-        return self._jobs.workers is not None and self._jobs.workers.has_room()
+        workers = self._jobs.pool(self._house)
+        return workers is not None and workers.has_room()
 
     def _give_way(self, fraction: float, expected: float | None, crowded: bool) -> None:
         if self._ended or crowded:

@@ -15,7 +15,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from dpgp_core.data import Dataset
 from pages._ui import environment
 from pages._ui.model import load_dataset
-from pages._ui.visitor import known_by
+from pages._ui.visitor import is_house, known_by
 from pages._ui.work.ahead import Ahead, Wish
 from pages._ui.work.engine import ClusterUnavailable
 from pages._ui.work.jobs import Answer, Jobs
@@ -29,6 +29,8 @@ ROOM = environment.whole("DPGP_CACHE_MB") * 2**20  # bytes of results kept for a
 _PRIVATE = 2  # processes for tables of visitors, each for one task
 _SPARE = 2  # processes beside DPGP_WORKERS, and as many beside these, for newcomers while others' work is slow
 
+_LOOK_SECONDS = 0.1
+
 LOOK_AGAIN = "Look again"
 _POSTPONED = (
     "{what}: many visitors ask for something new at the moment, and this is not done yet. It goes on; look again in a "
@@ -36,7 +38,7 @@ _POSTPONED = (
 )
 
 jobs = Jobs(ROOM)
-_ahead: list[Ahead] = []  # at most one
+_ahead: dict[bool, Ahead] = {}  # for visitors, and for the server's own visits
 
 
 def start() -> None:
@@ -46,6 +48,27 @@ def start() -> None:
     jobs.owner = _visitor
 
 
+def begin() -> None:
+    """Start the processes now, which the first task would do otherwise."""
+    if jobs.workers is not None:
+        jobs.workers.begin()
+
+
+def open_house() -> None:
+    """Have processes of their own, behind all others, do the work of the server's own visits."""
+    if jobs.workers is not None:
+        jobs.house = Workers(environment.whole("DPGP_WORKERS"), behind=jobs.workers)
+
+
+def close_house() -> None:
+    """End those processes when they are done; what the server's visits wish for later is done by idle ones."""
+    pool, jobs.house = jobs.house, None
+    if pool is not None:
+        while pool.busy:
+            time.sleep(_LOOK_SECONDS)
+        pool.stop()
+
+
 def private_pool() -> Workers:
     """Processes for tables of visitors: nothing of one task is in any memory when the next begins."""
     return Workers(_PRIVATE, tasks_each=1, spare=_SPARE)
@@ -53,17 +76,17 @@ def private_pool() -> Workers:
 
 def work_ahead() -> None:
     """Have idle processes do what ``wish`` is told."""
-    _ahead.append(Ahead(jobs))
+    _ahead.update({house: Ahead(jobs, house=house) for house in (False, True)})
 
 
 def stop() -> None:
     """Stop the processes."""
     while _ahead:
-        _ahead.pop().stop()
-    for pool in (jobs.workers, jobs.private):
+        _ahead.popitem()[1].stop()
+    for pool in (jobs.house, jobs.workers, jobs.private):
         if pool is not None:
             pool.stop()
-    jobs.workers = jobs.private = None
+    jobs.workers = jobs.private = jobs.house = None
 
 
 def send(function: Callable[[], None]) -> Future[None]:
@@ -118,8 +141,8 @@ def find(function: Callable[..., T], *settings: Hashable) -> T | None:
 
 def wish(*wishes: Wish) -> None:
     """What is likely to be asked for next: idle processes compute it, the first of them first."""
-    for ahead in _ahead:
-        ahead.wish(wishes)
+    if _ahead:
+        _ahead[is_house(_visitor())].wish(wishes)
 
 
 def dataset(name: str) -> Dataset:

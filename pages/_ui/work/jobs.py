@@ -47,12 +47,14 @@ class Jobs:
         room: bytes kept at most; the least recently used results go first.
         workers: where work runs; None: in the caller's thread.
         private: where work runs of which nothing may be left; None: where the other work does.
+        house: where work of the server's own visits runs; None: the same.
         owner: who asks in this thread; see ``Workers.submit``.
     """
 
     room: int
     workers: Workers | None = None
     private: Workers | None = None
+    house: Workers | None = None
     owner: Callable[[], Hashable | None] = lambda: None
     _kept: OrderedDict[Hashable, tuple[Any, Parts]] = field(default_factory=OrderedDict, init=False)
     _uses: Counter[Hashable] = field(default_factory=Counter, init=False)  # of parts, by results that are kept
@@ -69,6 +71,7 @@ class Jobs:
         waiting: Waiting | None = None,
         here: bool = False,
         beside: bool = False,
+        house: bool = False,
     ) -> Answer[T]:
         """``function(*given, *settings)``, from the cache if these settings were asked for before.
 
@@ -80,6 +83,7 @@ class Jobs:
             waiting: see ``Waiting``.
             here: compute in the caller's thread: for milliseconds, which a process would only make longer.
             beside: a page may postpone it and go on; it runs beside what the page asks for then.
+            house: it is of the server's own visits, which is seen where a page asks.
         """
         start, key = time.perf_counter(), _key(function, settings)
         if (found := self._find(key)) is not None:
@@ -95,11 +99,14 @@ class Jobs:
             args=(*given, *settings),
             reports=reports,
             owner=(asks, function.__qualname__) if beside else asks,
-            background=is_house(asks),
             keep=keep,
         )
-        value = keep(self._compute(self.workers, key, work, waiting, here))
+        value = keep(self._compute(self.pool(house or is_house(asks)), key, work, waiting, here))
         return Answer(value, True, time.perf_counter() - start)
+
+    def pool(self, house: bool) -> Workers | None:
+        """The processes that do the work of visitors, or of the server's own visits."""
+        return self.house if house and self.house is not None else self.workers
 
     def find(self, function: Callable[..., T], *settings: Hashable) -> T | None:
         """The result for these settings if it is kept; None if it is not."""

@@ -57,7 +57,6 @@ class Work:
         args: what it takes.
         reports: whether it takes ``progress``.
         owner: who asks; see ``Workers.submit``.
-        background: the same.
         keep: takes a result that nobody waits for; None: then nothing goes on that nobody waits for.
     """
 
@@ -65,7 +64,6 @@ class Work:
     args: tuple[Any, ...] | Handed = field(repr=False)
     reports: bool = False
     owner: Hashable | None = None
-    background: bool = False
     keep: Callable[[Frames], object] | None = None
 
 
@@ -156,7 +154,6 @@ class Tasks:
                 work.args,
                 reports=work.reports,
                 owner=work.owner,
-                background=work.background,
             )
             self._going[key] = task = _Task(*submitted)
             return task

@@ -2,7 +2,6 @@
 
 Everybody has one task running at most; the next to start is of whoever was served longest ago; and a task that has run
 for some seconds makes room for a newcomer's beside it, as far as there are processes: it only gets less of the machine.
-The server's own tasks make room at once, and start where nobody else's waits.
 """
 
 from __future__ import annotations
@@ -21,9 +20,9 @@ _REMEMBERED = 1000  # owners, and when they were served
 class Turn(Future[Any]):
     """The future of a task that waits for its turn; cancelling it ends its work at once, also when it runs."""
 
-    def __init__(self, owner: Hashable | None, start: Callable[[], Future[Any]], background: bool = False) -> None:
+    def __init__(self, owner: Hashable | None, start: Callable[[], Future[Any]]) -> None:
         super().__init__()
-        self.owner, self.start, self.background = owner, start, background
+        self.owner, self.start = owner, start
         self.work: Future[Any] | None = None
         self.since = 0.0
 
@@ -76,8 +75,8 @@ class Turns:
         self.waiting = [turn for turn in self.waiting if not turn.done()]
         now = self.clock()
         busy = {turn.owner for turn in self.running if turn.owner is not None}
-        able = [turn for turn in self.waiting if turn.owner not in busy and self._may_start(turn, now)]
-        if not able:
+        able = [turn for turn in self.waiting if turn.owner not in busy]
+        if not able or not self._has_room(now):
             return None
         turn = min(able, key=lambda turn: self._served.get(turn.owner, 0))  # the first of equals
         self.waiting.remove(turn)
@@ -88,14 +87,11 @@ class Turns:
 
     @property
     def crowded(self) -> bool:
-        """Whether visitors have more to do than there are places for it."""
-        visitors = [turn for turn in self.running if not turn.background]
-        return len(visitors) > self.places or not all(turn.background for turn in self.waiting)
+        """Whether there is more to do than there are places for it."""
+        return len(self.running) > self.places or bool(self.waiting)
 
-    def _may_start(self, turn: Turn, now: float) -> bool:
-        if turn.background:
-            return len(self.running) < self.places and not self.crowded
-        quick = sum(now - each.since < SLOW_SECONDS for each in self.running if not each.background)
+    def _has_room(self, now: float) -> bool:
+        quick = sum(now - each.since < SLOW_SECONDS for each in self.running)
         return quick < self.places and len(self.running) < self.most
 
     def end(self, turn: Turn) -> None:

@@ -35,7 +35,7 @@ _PRELOADED = [
 ]
 _TASKS_A_WORKER = 200  # then a fresh process takes over, so that no leak grows for ever
 _MOST_MEGABYTES = environment.whole("DPGP_WORKER_MB")  # of one worker's address space
-_NICENESS = 5  # drawing pages comes first
+_NICENESS, _LEAST_URGENT = 5, 19  # drawing pages comes first; the last gets a twentieth of a shared core
 SLOTS = 64  # tasks whose progress can be told apart
 
 _preparation = multiprocessing.spawn.get_preparation_data
@@ -49,11 +49,14 @@ class Workers:
         count: number of processes.
         tasks_each: after so many a fresh process takes over; 1 leaves nothing of a task in any memory.
         spare: processes more, for newcomers while others are slow.
+        behind: whose work comes first: these get what it leaves of the machine.
     """
 
-    def __init__(self, count: int, tasks_each: int = _TASKS_A_WORKER, spare: int = 0) -> None:
+    def __init__(
+        self, count: int, tasks_each: int = _TASKS_A_WORKER, spare: int = 0, behind: Workers | None = None
+    ) -> None:
         multiprocessing.spawn.get_preparation_data = _without_main
-        self._count, self._tasks_each = count + spare, tasks_each
+        self._count, self._tasks_each, self._behind = count + spare, tasks_each, behind
         self._turns = Turns(places=count, most=count + spare)
         self._fractions = multiprocessing.RawArray("d", SLOTS)
         self._free = list(range(SLOTS))
@@ -66,7 +69,6 @@ class Workers:
         *args: Any,
         reports: bool = False,
         owner: Hashable | None = None,
-        background: bool = False,
     ) -> tuple[Future[Any], int]:
         """Have ``function(*args)`` run, with ``progress=`` a callback if it reports; return its future and slot.
 
@@ -75,18 +77,22 @@ class Workers:
             args: what it takes.
             reports: whether it takes ``progress``.
             owner: who asked: of one owner one task runs at a time; None: of nobody's.
-            background: it gives way to everybody else's.
         """
         with self._lock:
             slot = self._free.pop() if self._free else -1
         if slot >= 0:
             self._fractions[slot] = 0.0
-        turn = Turn(owner, lambda: self._pool.schedule(_call, (slot, reports, function, args)), background)
+        turn = Turn(owner, lambda: self._pool.schedule(_call, (slot, reports, function, args)))
         turn.add_done_callback(lambda _: self._give_back(slot))
         with self._lock:
             self._turns.waiting.append(turn)
         self.look()
         return turn, slot
+
+    def begin(self) -> None:
+        """Start the processes, which the first task would do otherwise."""
+        with self._lock:
+            _ = self._pool.active
 
     def look(self) -> None:
         """Start whatever may start now; to be called now and then, as tasks become slow without a word."""
@@ -114,15 +120,25 @@ class Workers:
     @property
     def crowded(self) -> bool:
         """Whether visitors have more to do than there are processes for it."""
+        if self._behind is not None:
+            return self._behind.crowded
         with self._lock:
             return self._turns.crowded
+
+    @property
+    def busy(self) -> bool:
+        """Whether any task runs or waits."""
+        with self._lock:
+            return bool(self._turns.running or self._turns.waiting)
 
     def fraction(self, slot: int) -> float:
         """How much of the task in ``slot`` is done, in [0, 1]; 0 if it does not say."""
         return float(self._fractions[slot]) if slot >= 0 else 0.0
 
     def has_room(self) -> bool:
-        """Whether a task would start at once, beside no slow one."""
+        """Whether a task would start at once, beside no slow one; of those behind others, beside none of these."""
+        if self._behind is not None and self._behind.busy:
+            return False
         with self._lock:
             return not self._turns.waiting and len(self._turns.running) < self._turns.places
 
@@ -134,7 +150,8 @@ class Workers:
     def _fresh_pool(self) -> ProcessPool:
         context = ForkServerContext()
         context.set_forkserver_preload(_PRELOADED)
-        return ProcessPool(self._count, self._tasks_each, _begin, (self._fractions,), context)
+        niceness = _NICENESS if self._behind is None else _LEAST_URGENT
+        return ProcessPool(self._count, self._tasks_each, _begin, (self._fractions, niceness), context)
 
     def _give_back(self, slot: int) -> None:
         if slot >= 0:
@@ -147,10 +164,10 @@ def _without_main(name: str) -> dict[str, Any]:
     return {key: value for key, value in _preparation(name).items() if not key.startswith("init_main")}
 
 
-def _begin(fractions: Any) -> None:
+def _begin(fractions: Any, niceness: int) -> None:
     global _reports
     _reports = fractions
-    os.nice(_NICENESS)
+    os.nice(niceness)
     if sys.platform != "win32":
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         resource.setrlimit(resource.RLIMIT_AS, (_MOST_MEGABYTES * 2**20,) * 2)

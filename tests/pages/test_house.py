@@ -1,0 +1,56 @@
+"""Processes of the server's own visits: behind everybody else's, and gone when the visits are over."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from multiprocessing import active_children
+
+from pages._ui.visitor import HOUSE
+from pages._ui.work import cached
+from pages._ui.work.jobs import Jobs
+from pages._ui.work.workers import Workers
+from tests.pages.work import beat, niceness
+from tests.waiting import PATIENCE, wait_until
+
+
+def test_the_servers_own_work_has_processes_behind_those_of_visitors(tmp_path):
+    visitors = Workers(1)
+    house = Workers(1, behind=visitors)
+    jobs = Jobs(room=10**6, workers=visitors, house=house, owner=lambda: HOUSE + "x")
+    try:
+        behind = jobs.get(niceness, 0).value
+        jobs.owner = lambda: "a visitor"
+        assert jobs.get(niceness, 1).value < behind
+        assert jobs.get(niceness, 2, house=True).value == behind  # what a visit of the house wishes for
+        assert house.has_room()
+        with ThreadPoolExecutor(1) as others:
+            busy = others.submit(jobs.get, beat, str(tmp_path), 1.0)
+            wait_until((tmp_path / "process").exists, "a visitor's work to begin")
+            assert not house.has_room()
+            busy.result(timeout=PATIENCE)
+        jobs.house = None  # the visits are over
+        assert jobs.get(niceness, 3, house=True).value < behind
+    finally:
+        house.stop()
+        visitors.stop()
+
+
+def test_processes_are_there_before_the_first_task():
+    pool, before = Workers(1), set(active_children())
+    try:
+        pool.begin()
+        assert set(active_children()) - before
+    finally:
+        pool.stop()
+
+
+def test_the_house_is_closed_when_its_work_is_done(monkeypatch, tmp_path):
+    monkeypatch.setattr(cached, "jobs", Jobs(room=10**6, workers=Workers(1), owner=lambda: HOUSE + "x"))
+    cached.open_house()
+    with ThreadPoolExecutor(1) as visits:
+        last = visits.submit(cached.jobs.get, beat, str(tmp_path), 1.0)
+        wait_until((tmp_path / "process").exists, "the last visit's work to begin")
+        cached.close_house()
+        assert last.result(timeout=PATIENCE).computed  # it was not cut off
+    assert cached.jobs.house is None
+    cached.stop()
