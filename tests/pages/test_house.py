@@ -9,7 +9,7 @@ from pages._ui.visitor import HOUSE
 from pages._ui.work import cached
 from pages._ui.work.jobs import Jobs
 from pages._ui.work.workers import Workers
-from tests.pages.work import beat, niceness
+from tests.pages.work import beat, niceness, tell
 from tests.waiting import PATIENCE, wait_until
 
 
@@ -33,6 +33,20 @@ def test_the_servers_own_work_has_processes_behind_those_of_visitors(tmp_path):
     finally:
         house.stop()
         visitors.stop()
+
+
+def test_a_visitor_waits_for_nothing_that_the_house_has_begun(tmp_path):
+    visitors = Workers(1)
+    house = Workers(1, behind=visitors)
+    jobs = Jobs(room=10**6, workers=visitors, house=house)
+    with ThreadPoolExecutor(1) as visits:
+        begun = visits.submit(jobs.get, tell, str(tmp_path), "twice", house=True)
+        wait_until(lambda: any(tmp_path.iterdir()), "the house's work to begin")
+        jobs.get(tell, str(tmp_path), "twice")
+        begun.result(timeout=PATIENCE)
+    assert len({path.name.split("-")[1] for path in tmp_path.iterdir()}) == 2  # one of each
+    house.stop()
+    visitors.stop()
 
 
 def test_processes_are_there_before_the_first_task():

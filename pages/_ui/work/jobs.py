@@ -146,7 +146,8 @@ class Jobs:
     ) -> Frames:
         if here or workers is None:
             return packed(work.function, work.args, **({"progress": lambda fraction: None} if work.reports else {}))
-        return self._tasks.done(workers, key, work, waiting)
+        # of the house's processes, which have what others leave, no visitor waits for anything
+        return self._tasks.done(workers, (workers, key), work, waiting)
 
     def _keep(self, key: Hashable, value: Any, parts: Parts) -> Any:
         with self._lock:
