@@ -34,7 +34,6 @@ from .planning import plan_stages
 from .stages import Observed, posterior
 
 SHARE = 0.15  # of 1/s^2 that goes to distances
-_USUAL = 0.4  # E a / A where people scatter as the stages for the mean found: A is two standard deviations
 _VARIANCE = 0.15  # of 2 E a / A over the box, before anything is measured
 _NOISES = (0.25, 0.5)  # standard deviations of a/A about its mean, over half its range; normal outcomes have .6
 _SDS: FloatArray = np.linspace(0.0, 2.0, 401)  # sigma over A; beyond, nearly everybody is cut off
@@ -59,6 +58,7 @@ class Distances(NamedTuple):
         B: strategy (r, n).
         g: curve at the records (D, n), in model units.
         reach: A (D,), in model units.
+        sd: of people about the curve, as far as the stages for the mean know it (D,), in model units.
         s: standard deviation of the noise on each entry of z.
         z: noisy sums (D, r).
     """
@@ -66,6 +66,7 @@ class Distances(NamedTuple):
     B: FloatArray
     g: FloatArray
     reach: FloatArray
+    sd: FloatArray
     s: float
     z: FloatArray
 
@@ -125,15 +126,16 @@ def read_spread(seen: Distances, x_box: Sequence[tuple[float, float]], X: FloatA
         X, X_test: as of ``plan_spread``.
     """
     places, ends = spread_places(x_box, X, X_test), np.ones_like(seen.g)
-    z = seen.z - (_USUAL - 0.5) * seen.B.sum(axis=1)
+    usual = _mean_distance(seen.sd / seen.reach)[:, None]
+    z = seen.z - (usual - 0.5) * seen.B.sum(axis=1)
     outcome = posterior([Observed(seen.B, -ends, ends, seen.s, z)], places, _weights(x_box))
     found = mixture_of(places, outcome.states, outcome.weights)
     square = np.einsum("dm,dmp->dp", found.weights, found.variances + found.means**2)
-    return Spread(_USUAL + found.mean / 2, np.maximum(square - found.mean**2, 0.0) / 4, seen.reach)
+    return Spread(usual + found.mean / 2, np.maximum(square - found.mean**2, 0.0) / 4, seen.reach)
 
 
 def _models(x_box: Sequence[tuple[float, float]]) -> tuple[Model, ...]:
-    """Of 2 (a / A - usual): the kernels of the automatic models, of less variance."""
+    """Of 2 (a / A - usual), usual being E a / A where people scatter by ``sd``: the kernels of the automatic models, of less variance."""
     found = auto_models(x_box, 1.0, _NOISES)
     return tuple(replace(m, kernel=replace(m.kernel, variance=_VARIANCE)) for m in found)
 

@@ -18,7 +18,7 @@ def released(sd, n, s, seed=0, draws=40):
     y = rng.normal(0, sd(X[:, 0]), (draws, n))
     a = np.minimum(np.abs(y), reach[:, None])
     z = (a / reach[:, None] - 0.5) @ B.T + s * rng.standard_normal((draws, len(B)))
-    return Distances(B, np.zeros((draws, n)), reach, s, z), X
+    return Distances(B, np.zeros((draws, n)), reach, reach / 2, s, z), X
 
 
 @pytest.mark.parametrize("shape", SHAPES)
