@@ -16,7 +16,7 @@ import argparse
 import os
 import platform
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -27,7 +27,7 @@ from scipy import stats  # noqa: E402
 
 from dpgp_core.accounting.guarantee import Protects  # noqa: E402
 from dpgp_core.arrays import FloatArray  # noqa: E402
-from dpgp_core.data import Dataset  # noqa: E402
+from dpgp_core.data import Dataset, Kind  # noqa: E402
 from dpgp_core.kernels import EQ  # noqa: E402
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking  # noqa: E402
 from dpgp_core.mechanisms.cloaking import Cloaking  # noqa: E402
@@ -40,10 +40,11 @@ _QUANTILES = (np.arange(4000) + 0.5) / 4000
 
 @dataclass(frozen=True)
 class World:
-    """Outcomes by their quantile function of (probability, input), and public bounds."""
+    """Outcomes by their quantile function of (probability, input), public bounds, and what they are declared to be."""
 
     quantile: Callable[[FloatArray, FloatArray], FloatArray]
     bounds: tuple[float, float]
+    kind: Kind = "number"
 
     def truth(self, x: FloatArray) -> FloatArray:
         """Mean of clipped outcomes at x (P,)."""
@@ -68,6 +69,7 @@ class World:
             licence="none",
             bounds_reason="simulated",
             simulated=True,
+            y_kind=self.kind,
         )
 
 
@@ -100,6 +102,10 @@ WORLDS = {
     "two_point": World(lambda u, x: wage(x) + np.where(u > 0.8, 12.0, -3.0), (0.0, 60.0)),
     "at_a_bound": World(lambda u, x: 10 * x - 4 + 4 * stats.norm.ppf(u), (0.0, 20.0)),
     "outliers": World(_outliers, (0.0, 60.0)),
+}
+WORLDS |= {
+    f"{name}, declared": replace(WORLDS[name], kind=kind)
+    for name, kind in {"gamma": "amount", "counts": "count", "yes_no": "yes/no", "yes_no_half": "yes/no"}.items()
 }
 
 

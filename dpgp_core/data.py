@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .arrays import FloatArray
 from .checks import check_interval
+
+Kind = Literal["number", "amount", "count", "yes/no"]
+"""What an outcome is: any number; one of 0 or more and skewed, as wages are; a whole number of 0 or more; 0 or 1."""
+KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -36,9 +41,11 @@ class Dataset:
         y_scale: public constant (in ``y_unit``) that outputs are divided by before modelling.
         simulated: True if the outputs were generated, not observed.
         labels: public per-record columns for display only, each (n,).
+        y_kind: declared kind of the outcome: what a method may expect of it, never what is promised.
 
     Raises:
-        ValueError: shapes disagree, a value is not finite, or bounds are reversed.
+        ValueError: shapes disagree, a value is not finite, bounds are reversed, or outcomes or bounds are not of the
+            declared kind. What is said of outcomes names none of them.
     """
 
     name: str
@@ -57,6 +64,7 @@ class Dataset:
     y_scale: float = 1.0
     simulated: bool = False
     labels: Mapping[str, NDArray[np.generic]] = field(default_factory=dict)
+    y_kind: Kind = "number"
 
     def __post_init__(self) -> None:
         n, dim = _shape(self.X)
@@ -71,6 +79,7 @@ class Dataset:
             check_interval(box, f"x_box of {name}")
         if not (np.isfinite(self.y_scale) and self.y_scale > 0):
             raise ValueError(f"y_scale must be a positive number, got {self.y_scale}")
+        check_kind(self.y_kind, self.y_bounds, self.y)
 
     @property
     def n(self) -> int:
@@ -113,12 +122,32 @@ class Dataset:
 
     def public_part(self) -> Dataset:
         """Everything but the outputs, which stand at the midpoint; public where the inputs are."""
-        return replace(self, y=np.full(self.n, self.midpoint), labels={})
+        return replace(self, y=np.full(self.n, self.midpoint), labels={}, y_kind="number")
 
     def subset(self, rows: NDArray[np.intp]) -> Dataset:
         """The records at ``rows`` (k,), with the same public description. Which rows must be chosen without y."""
         labels = {name: column[rows] for name, column in self.labels.items()}
         return replace(self, X=self.X[rows], y=self.y[rows], labels=labels)
+
+
+def check_kind(kind: Kind, bounds: tuple[float, float], y: FloatArray) -> None:
+    """Raise ValueError unless bounds and outcomes y (n,) are of a kind; no outcome is named."""
+    if kind not in KINDS:
+        raise ValueError(f"the kind of outcome must be one of {', '.join(KINDS)}, got {kind!r}")
+    if kind == "yes/no" and bounds != (0.0, 1.0):
+        raise ValueError(f"outcomes declared yes/no have the bounds 0 and 1, got {bounds[0]:g} and {bounds[1]:g}")
+    if kind in ("amount", "count") and bounds[0] < 0:
+        raise ValueError(f"an outcome declared {kind} has bounds of 0 or more, got {bounds[0]:g}; declare it a number")
+    fits = {
+        "yes/no": ((y == 0) | (y == 1), "0 or 1"),
+        "count": ((y >= 0) & (y == np.rint(y)), "whole numbers of 0 or more"),
+        "amount": (y >= 0, "0 or more"),
+    }
+    if kind in fits and not fits[kind][0].all():
+        raise ValueError(
+            f"outcomes declared {kind} must all be {fits[kind][1]}, and not all are; correct the column, or declare "
+            "another kind"
+        )
 
 
 def _shape(X: FloatArray) -> tuple[int, int]:

@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arrays import FloatArray
+from ..data import Kind
 from ..gp.pivoted import factorise
 from ..kernels import EQ
 
@@ -36,10 +37,17 @@ _TOUCHES = 1e-6  # of half the range
 
 
 class Public(NamedTuple):
-    """What is public of a table: box of the inputs, D (low, high) pairs, and half the outputs' range in model units."""
+    """What is public of a table.
+
+    Attributes:
+        x_box: of the inputs, D (low, high) pairs.
+        half_range: half the outputs' range, in model units.
+        kind: of the outcome.
+    """
 
     x_box: Sequence[tuple[float, float]]
     half_range: float
+    kind: Kind = "number"
 
 
 class Ends(NamedTuple):

@@ -12,6 +12,7 @@ from scipy.special import ndtr, ndtri
 from ..arrays import FloatArray
 from .filter import State
 from .models import Places
+from .people import People
 
 Of = Literal["outputs", "function"]
 _HALVINGS = 50
@@ -26,12 +27,14 @@ class Mixture:
         variances: of f (D, M, P).
         noise_variances: of an output given f (M,).
         weights: (D, M), each row of sum 1.
+        people: how people scatter at each test input, where that was measured or follows; replaces ``noise_variances``.
     """
 
     means: FloatArray
     variances: FloatArray
     noise_variances: FloatArray
     weights: FloatArray
+    people: People | None = None
 
     @property
     def mean(self) -> FloatArray:
@@ -53,8 +56,17 @@ class Mixture:
             raise ValueError(f"level must lie between 0 and 1, got {level}; for example 0.95")
         return self.quantile((1 - level) / 2, of), self.quantile((1 + level) / 2, of)
 
+    @property
+    def variance(self) -> FloatArray:
+        """Of f (D, P): sum_m w_m (variance_m + (mean_m - mean)^2)."""
+        mean = self.mean
+        found: FloatArray = np.einsum("dm,dmp->dp", self.weights, self.variances + (self.means - mean[:, None]) ** 2)
+        return found
+
     def quantile(self, probability: float, of: Of = "outputs") -> FloatArray:
         """The mixture's quantiles (D, P), by bisection between the models' own, which enclose it.
+
+        Of outputs whose skewness was measured: mean + sqrt(variance of f + sigma^2) q, q of the standardised variable.
 
         Args:
             probability: in (0, 1).
@@ -63,6 +75,8 @@ class Mixture:
         Raises:
             ValueError: ``of`` is unknown.
         """
+        if (skewed := self._skewed(of)) is not None:
+            return self.mean + np.sqrt(self.variance + skewed.variance) * skewed.standard_quantile(probability)
         sds, reach = self._sds(of), float(ndtri(probability))
         each = self.means + reach * sds
         low, high = each.min(axis=1), each.max(axis=1)
@@ -75,15 +89,21 @@ class Mixture:
 
     def probability_below(self, values: FloatArray, of: Of = "outputs") -> FloatArray:
         """P(output, or f, <= values), values (P,) or (D, P): uniform on average where the prediction is right."""
-        standard = (np.broadcast_to(values, self.means[:, 0].shape)[:, None] - self.means) / self._sds(of)
+        values = np.broadcast_to(values, self.means[:, 0].shape)
+        if (skewed := self._skewed(of)) is not None:
+            return skewed.standard_below((values - self.mean) / np.sqrt(self.variance + skewed.variance))
+        standard = (values[:, None] - self.means) / self._sds(of)
         below: FloatArray = np.einsum("dm,dmp->dp", self.weights, ndtr(standard))
         return below
+
+    def _skewed(self, of: Of) -> People | None:
+        return self.people if of == "outputs" and self.people is not None and self.people.skew is not None else None
 
     def _sds(self, of: Of) -> FloatArray:
         if of not in ("outputs", "function"):
             raise ValueError(f"of must be 'outputs' or 'function', got {of!r}")
-        more = self.noise_variances[:, None] if of == "outputs" else 0.0
-        sds: FloatArray = np.sqrt(self.variances + more)
+        people = self.noise_variances[:, None] if self.people is None else self.people.variance[:, None]
+        sds: FloatArray = np.sqrt(self.variances + (people if of == "outputs" else 0.0))
         return sds
 
 
@@ -113,7 +133,16 @@ def side_by_side(parts: Sequence[Mixture]) -> Mixture:
         means=np.concatenate([part.means for part in parts]),
         variances=np.concatenate([part.variances for part in parts]),
         weights=np.concatenate([part.weights for part in parts]),
+        people=_people_of([part.people for part in parts]),
     )
+
+
+def _people_of(parts: Sequence[People | None]) -> People | None:
+    given = [part for part in parts if part is not None]
+    if not given:
+        return None
+    skews = [part.skew for part in given if part.skew is not None]
+    return People(np.concatenate([part.variance for part in given]), np.concatenate(skews) if skews else None)
 
 
 def _floor(place: Places) -> float:

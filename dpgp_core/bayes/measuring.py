@@ -12,10 +12,12 @@ from ..accounting.guarantee import Guarantee
 from ..arrays import FloatArray
 from ..data import Dataset
 from ..measurement import Measurement
+from ..measurement.distances import Above, MeasuredDistances
 from ..measurement.statistics import Stage, StageSquares, Statistics
 from .intervals import Mixture, mixture_of, side_by_side
 from .models import Places
-from .released import observed_of, part_of, stacked
+from .released import as_read, beside, distances_of, observed_of, part_of, stacked
+from .spread import Distances, PlannedDistances, about_curve
 from .stages import Measure, Observed, PlannedStage, Squares, posterior, run_stages
 
 _LARGEST = 2 * 10**7  # numbers kept at a time, 160 MB
@@ -29,18 +31,21 @@ class Setting(NamedTuple):
         places: each model at the records and at the test inputs.
         prior_weights: of the models (M,), sum 1.
         half_range: half the public range of the outputs, in model units.
+        distances: what is measured about the curve after them; None for nothing.
     """
 
     planned: tuple[PlannedStage, ...]
     places: tuple[Places, ...]
     prior_weights: FloatArray
     half_range: float
+    distances: PlannedDistances | None = None
 
 
 class Predicted(NamedTuple):
-    """What was observed, what it predicts, and for real releases what may be kept in a file."""
+    """What was observed, what it predicts of the curve, and for real releases what may be kept in a file."""
 
     observed: tuple[Observed, ...]
+    distances: Distances | None
     prediction: Mixture
     statistics: tuple[Statistics, ...] = ()
 
@@ -56,7 +61,8 @@ def measure_exactly(setting: Setting, dataset: Dataset, guarantee: Guarantee, dr
     """
     statistics = tuple(_measured(setting, dataset, guarantee) for _ in range(draws))
     observed = stacked([observed_of(each) for each in statistics])
-    return Predicted(observed, read_stages(observed, setting.places, setting.prior_weights), statistics)
+    prediction = read_stages(observed, setting.places, setting.prior_weights)
+    return Predicted(observed, beside([distances_of(each) for each in statistics]), prediction, statistics)
 
 
 def measure_for_teaching(setting: Setting, dataset: Dataset, rng: np.random.Generator, draws: int) -> Predicted:
@@ -70,14 +76,13 @@ def measure_for_teaching(setting: Setting, dataset: Dataset, rng: np.random.Gene
     """
     at_once = _at_once(setting.places, sum(stage.strategy.rank for stage in setting.planned))
     parts = [_taught(setting, dataset, rng, min(at_once, draws - done)) for done in range(0, draws, at_once)]
-    observed, mixtures = zip(*parts, strict=True)
-    return Predicted(stacked(observed), side_by_side(mixtures))
+    observed, distances, mixtures = zip(*parts, strict=True)
+    return Predicted(stacked(observed), beside(distances), side_by_side(mixtures))
 
 
 def measure_silently(setting: Setting, dataset: Dataset) -> Predicted:
     """The same stages without any noise. Not private."""
-    outcome = run_stages(*setting, InFloats(dataset.standardised(), _silence))
-    return Predicted(outcome.observed, mixture_of(setting.places, outcome.states, outcome.weights))
+    return Predicted(*_run(setting, InFloats(dataset.standardised(), _silence), 1))
 
 
 def read_stages(observed: Sequence[Observed], places: Sequence[Places], prior_weights: FloatArray) -> Mixture:
@@ -108,15 +113,23 @@ def _silence(rows: int) -> FloatArray:
 
 def _measured(setting: Setting, dataset: Dataset, guarantee: Guarantee) -> Statistics:
     exact = ExactMeasure(dataset)
-    run_stages(*setting, exact)
+    _run(setting, exact, 1)
     return exact.statistics(guarantee)
 
 
 def _taught(
     setting: Setting, dataset: Dataset, rng: np.random.Generator, draws: int
-) -> tuple[tuple[Observed, ...], Mixture]:
-    outcome = run_stages(*setting, teaching(dataset, rng, draws), draws=draws)
-    return outcome.observed, mixture_of(setting.places, outcome.states, outcome.weights)
+) -> tuple[tuple[Observed, ...], Distances | None, Mixture]:
+    return _run(setting, teaching(dataset, rng, draws), draws)
+
+
+def _run(setting: Setting, measure: Measure, draws: int) -> tuple[tuple[Observed, ...], Distances | None, Mixture]:
+    """All stages, then the distances to the curve that they gave."""
+    outcome = run_stages(*setting[:4], measure, draws=draws)
+    distances = None
+    if setting.distances is not None:
+        distances = measure.distances(setting.distances, *about_curve(setting.places, outcome, setting.half_range))
+    return outcome.observed, distances, mixture_of(setting.places, outcome.states, outcome.weights)
 
 
 def promise_of(guarantee: Guarantee) -> dict[str, Any]:
@@ -141,6 +154,7 @@ class ExactMeasure:
     def __init__(self, dataset: Dataset) -> None:
         self._dataset = dataset
         self._stages: list[Stage] = []
+        self._distances: MeasuredDistances | None = None
 
     def __call__(self, stage: PlannedStage, low: FloatArray, high: FloatArray) -> FloatArray:
         """Noisy numbers z (1, r) of one stage, given its intervals (1, n) in model units."""
@@ -162,6 +176,19 @@ class ExactMeasure:
         self._stages[-1] = replace(self._stages[-1], squares=StageSquares(measurement=measurement, g=g[0], z=z))
         return Squares(g, high, measurement.noise_sd, z)
 
+    def distances(self, planned: PlannedDistances, g: FloatArray, reach: FloatArray, sd: FloatArray) -> Distances:
+        """See ``stages.Measure``; of one draw."""
+        y, shares, above, n = self._dataset.standardised(), planned.shares, None, g.shape[1]
+        assert shares.distances is not None
+        measurement = _from_zero(planned.strategy.B, float(reach[0]), shares.distances)
+        z = measurement.measure(np.abs(y - g[0]))
+        if shares.above is not None:
+            count = _from_zero(np.ones((1, n)), 1.0, shares.above)
+            above = Above(measurement=count, z=count.measure((y > g[0]).astype(float)))
+        found = MeasuredDistances(measurement=measurement, g=g[0], sd=float(sd[0]), z=z, above=above)
+        self._distances = found
+        return as_read(found)
+
     def statistics(self, guarantee: Guarantee) -> Statistics:
         """All that was measured, with the promise for it."""
         data = self._dataset
@@ -175,8 +202,14 @@ class ExactMeasure:
             y_unit=data.y_unit,
             y_scale=data.y_scale,
             guarantee=promise_of(guarantee),
-            reading="any outcomes",
+            reading="yes/no" if data.y_kind == "yes/no" else "any outcomes",
+            distances=self._distances,
         )
+
+
+def _from_zero(B: FloatArray, most: float, s: float) -> Measurement:
+    n = B.shape[1]
+    return Measurement(B=B, low=np.zeros(n), high=np.full(n, most), bounds=(0.0, most), noise_multiplier=s)
 
 
 def teaching(dataset: Dataset, rng: np.random.Generator, draws: int) -> Measure:
@@ -212,3 +245,13 @@ class InFloats:
         """See ``stages.Measure``."""
         sums = (np.minimum((self._y - g) ** 2, high) / high - 0.5).sum(axis=1)
         return Squares(g, high, s, sums + s * self._noise(1)[:, 0])
+
+    def distances(self, planned: PlannedDistances, g: FloatArray, reach: FloatArray, sd: FloatArray) -> Distances:
+        """See ``stages.Measure``."""
+        B, shares, above = planned.strategy.B, planned.shares, None
+        assert shares.distances is not None
+        shares_of_reach = np.minimum(np.abs(self._y - g) / reach[:, None], 1.0)
+        z = (shares_of_reach - 0.5) @ B.T + shares.distances * self._noise(len(B))
+        if shares.above is not None:
+            above = shares.above, ((self._y > g) - 0.5).sum(axis=1) + shares.above * self._noise(1)[:, 0]
+        return Distances(B, reach, sd, shares.distances, z, above)

@@ -17,6 +17,7 @@ from .bias import Public, bias_features
 AUTO_LENGTHSCALES = (1 / 16, 1 / 8, 1 / 4, 1 / 2)  # of each side of the box
 NOISE_SDS_BEFORE = (0.1, 0.2, 0.4)  # of releases that are read as if outcomes were normal
 AUTO_NOISE_SDS = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)  # of half the public range; nobody scatters by more
+YES_NO_SDS = (1 / 4, 1 / 2, 3 / 4, 1.0)  # of outcomes that are 0 or 1: rates of .02, .07, .17 or .83, .5
 AUTO_VARIANCE = 1 / 3  # of half the public range squared: that of values spread evenly over it
 AROUND = (0.5, 1.0, 2.0)  # factors of a declared lengthscale, and of a declared noise's standard deviation
 _EXACT, _LOOSE = 1e-12, 1e-6  # of the prior variance at the inputs, left out of the features of few and of many inputs
@@ -46,7 +47,11 @@ class Model:
 
 
 def auto_models(
-    box: Sequence[tuple[float, float]], half_range: float, noise_sds: Sequence[float] = AUTO_NOISE_SDS
+    box: Sequence[tuple[float, float]],
+    half_range: float,
+    noise_sds: Sequence[float] = AUTO_NOISE_SDS,
+    *,
+    variance: float = AUTO_VARIANCE,
 ) -> tuple[Model, ...]:
     """Twenty models from the public box and bounds alone: four lengthscales times five noises, of equal weight.
 
@@ -54,11 +59,12 @@ def auto_models(
         box: D public (low, high) pairs.
         half_range: half the public range of the output, in model units.
         noise_sds: standard deviations of the noises, over half_range.
+        variance: prior variance of f, over half_range squared.
     """
     sides = [high - low for low, high in box]
     return tuple(
         Model(
-            kernel=EQ(variance=AUTO_VARIANCE * half_range**2, lengthscale=[share * side for side in sides]),
+            kernel=EQ(variance=variance * half_range**2, lengthscale=[share * side for side in sides]),
             noise_variance=(noise * half_range) ** 2,
         )
         for share in AUTO_LENGTHSCALES
@@ -81,6 +87,7 @@ class Places:
         weight: prior weight of the model.
         bias: psi, of the field h of clipping's bias (n, q); q = 0 where clipping is taken to have none.
         half_range: half the public range of the outputs, in model units; 0 if it is not needed.
+        two_valued: whether every output stands at one end of the range, as yes and no do.
     """
 
     phi: FloatArray
@@ -91,6 +98,7 @@ class Places:
     weight: float
     bias: FloatArray
     half_range: float
+    two_valued: bool
 
     @property
     def n(self) -> int:
@@ -130,7 +138,10 @@ def places_of(
             features[model.kernel] = _features(model.kernel, X, X_test, tolerance)
     bias = np.zeros((len(X), 0)) if public is None else bias_features(public.x_box, X)
     half_range = 0.0 if public is None else public.half_range
-    return tuple(_places(model, bias, half_range, *features[model.kernel]) for model in models)
+    two_valued = public is not None and public.kind == "yes/no"
+    return tuple(
+        replace(_places(model, bias, half_range, *features[model.kernel]), two_valued=two_valued) for model in models
+    )
 
 
 def _features(kernel: Kernel, X: FloatArray, X_test: FloatArray, tolerance: float) -> tuple[FloatArray, FloatArray]:
@@ -153,6 +164,7 @@ def _places(model: Model, bias: FloatArray, half_range: float, phi: FloatArray, 
         weight=model.weight,
         bias=bias,
         half_range=half_range,
+        two_valued=False,
     )
 
 

@@ -7,11 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..arrays import FloatArray
+from ..data import Kind
 from ..gp.clipping import clipped
 from ..measurement.conditioning import Observation
+from ..measurement.distances import MeasuredDistances
 from ..measurement.refit import Predict
 from ..measurement.statistics import Stage, Statistics
 from .bias import Public
+from .spread import Distances
 from .stages import Observed, Squares
 
 
@@ -52,12 +55,36 @@ def observed_of(statistics: Statistics) -> tuple[Observed, ...]:
     return tuple(found)
 
 
+def distances_of(statistics: Statistics) -> Distances | None:
+    """The distances of one release as ``spread.read_spread`` takes them, if they were measured."""
+    return None if statistics.distances is None else as_read(statistics.distances)
+
+
+def as_read(found: MeasuredDistances) -> Distances:
+    """The same numbers as one draw."""
+    above, m = found.above, found.measurement
+    count = None if above is None else (above.measurement.noise_sd, above.z)
+    return Distances(m.B, np.array([found.reach]), np.array([found.sd]), m.noise_sd, found.z[None], count)
+
+
+def beside(parts: Sequence[Distances | None]) -> Distances | None:
+    """Distances of several releases of one strategy, side by side as draws."""
+    given = [part for part in parts if part is not None]
+    if not given:
+        return None
+    reach, sd, z = (np.concatenate([part[i] for part in given]) for i in (1, 2, 4))
+    counts = [part.above for part in given if part.above is not None]
+    above = (counts[0][0], np.concatenate([z for _, z in counts])) if counts else None
+    return given[0]._replace(reach=reach, sd=sd, z=z, above=above)
+
+
 def public_of(statistics: Statistics) -> Public | None:
     """What a reading of the stages needs to know of bounds and box; None where they are read as all were before."""
     if statistics.reading == "normal outcomes":
         return None
     low, high = statistics.bounds
-    return Public(statistics.x_box, (high - low) / statistics.y_scale / 2)
+    kind: Kind = "yes/no" if statistics.reading == "yes/no" else "number"
+    return Public(statistics.x_box, (high - low) / statistics.y_scale / 2, kind)
 
 
 def part_of(stage: Observed, some: slice) -> Observed:

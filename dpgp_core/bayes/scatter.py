@@ -25,6 +25,7 @@ _POINTS, _LEAST, _MOST = 32, 0.01, 1.0  # standard deviations that are told apar
 _SHARES: FloatArray = np.geomspace(_LEAST, _MOST, _POINTS) ** 2
 _USUAL, _SPREAD = 0.15, 1.0  # prior of sigma over half the range: median, standard deviation of its logarithm
 _FAR = 0.2  # of people, in the smaller of two groups
+_KNOWN_TO = 0.1  # of log sigma, where it follows from the mean
 _PEAKED = 10.0  # variance of a clipped square over sigma^4; 2 for normal outcomes, more for outcomes with tails
 
 
@@ -113,6 +114,19 @@ def log_density(half_range: float, seen: SquaresSeen) -> FloatArray:
     variance = seen.s**2 + each @ seen.counts + unsure**2
     likely = [-0.5 * (seen.z - (mean - 0.5) @ seen.counts) ** 2 / variance for mean in (normal, two_groups)]
     found: FloatArray = np.logaddexp(*likely) - 0.5 * np.log(variance)
+    return found
+
+
+def of_two_values(half_range: float, square: FloatArray) -> FloatArray:
+    """Log density of sigma^2 (D, S) where every outcome is +-half_range: what their mean says, h^2 - E f^2.
+
+    Args:
+        half_range: h, in model units.
+        square: E f^2 over people (D,).
+    """
+    sigma = np.maximum(half_range**2 - square, _SHARES[0] * half_range**2)
+    apart = 0.5 * np.log(variances_of(half_range) / sigma[:, None])
+    found: FloatArray = -0.5 * (apart / _KNOWN_TO) ** 2
     return found
 
 

@@ -11,14 +11,18 @@ from ..accounting.gaussian import noise_multiplier
 from ..accounting.guarantee import BEYOND_ONE_RELEASE, FIXED_IN_ADVANCE, ONE_OUTPUT, Budget, Guarantee, Protects
 from ..accounting.losses import GaussianLoss
 from ..checks import check_positive
+from ..data import Kind
 from ..kernels import Stationary
 from ..measurement.statistics import Reading
 from .cells.grid import PER_SIDE
-from .models import AUTO_NOISE_SDS, NOISE_SDS_BEFORE, Model, models_of
+from .models import AUTO_NOISE_SDS, NOISE_SDS_BEFORE, YES_NO_SDS, Model, models_of
+from .planning import stage_multipliers
+from .spread import Shares, split
 from .widths import CLIP
 
 MOST_STAGES = 10
 MANY_RECORDS = 5000  # above, those of one cell share a column if nothing else is said
+NOISE_SDS_OF = {"any outcomes": AUTO_NOISE_SDS, "yes/no": YES_NO_SDS, "normal outcomes": NOISE_SDS_BEFORE}
 ONE_RECORD = "one record, input and output, replaced by any other; n fixed"
 FIXED_WITHOUT_RECORDS = (
     "models, cells and every setting are fixed in advance or chosen without the private records",
@@ -30,6 +34,11 @@ BEYOND_PRIVATE_INPUTS = (
     "settings chosen after looking at results",
     "further draws or other releases, unless the ledger adds them up",
 )
+
+
+def reading_for(kind: Kind) -> Reading:
+    """How a release of such outcomes is to be read."""
+    return "yes/no" if kind == "yes/no" else "any outcomes"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,8 +113,8 @@ class BayesSettings:
             protects=self.protects,
             neighbours=ONE_RECORD if inputs_too else ONE_OUTPUT,
             unit="one record" if inputs_too else "one record's output",
-            theorem=f"{counts}{self.stages} adaptive Gaussian measurements of sensitivity 1, composed exactly (Dong, "
-            "Roth & Su 2022, corollary 3.3); analytic Gaussian mechanism (Balle & Wang 2018, theorem 8)",
+            theorem=f"{counts}adaptive Gaussian measurements of sensitivity 1, composed exactly (Dong, Roth & "
+            "Su 2022, corollary 3.3); analytic Gaussian mechanism (Balle & Wang 2018, theorem 8)",
             assumptions=FIXED_WITHOUT_RECORDS if inputs_too else FIXED_IN_ADVANCE,
             not_covered=BEYOND_PRIVATE_INPUTS if inputs_too else BEYOND_ONE_RELEASE,
         )
@@ -118,6 +127,22 @@ class BayesSettings:
     def _aimed(self) -> bool:
         """Whether it was said where the curve should be good."""
         return self.weights is not None or self.targets != "test"
+
+    def shares(self, kind: Kind) -> Shares:
+        """Noise multipliers of the stages for the curve together, and of what is measured about it."""
+        return split(self.noise_multiplier, kind)
+
+    def multipliers(self, kind: Kind) -> tuple[float, ...]:
+        """Noise multipliers of the stages.
+
+        Where outcomes are 0 or 1 there is one stage, which takes the whole range: none can be clipped, and so a second
+        has nowhere to look closer.
+        """
+        return stage_multipliers(self.shares(kind).curve, self.stages_of(kind))
+
+    def stages_of(self, kind: Kind) -> int:
+        """Number of stages for a kind of outcome."""
+        return 1 if kind == "yes/no" else self.stages
 
     def shares_columns(self, n: int, inputs: int) -> bool:
         """Whether n records of some public input columns share those of their cells: if ``binned``, or if many."""
@@ -135,5 +160,5 @@ class BayesSettings:
             half_range: half the public range of the outputs, in model units.
             reading: what kind of outcomes a release was made for.
         """
-        noises = AUTO_NOISE_SDS if reading == "any outcomes" else NOISE_SDS_BEFORE
+        noises = NOISE_SDS_OF[reading]
         return models_of(self.kernels or (), self.noise_variances, x_box, half_range, noises)

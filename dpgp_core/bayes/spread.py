@@ -26,18 +26,24 @@ import numpy as np
 from scipy.special import ndtr
 
 from ..arrays import FloatArray
+from ..data import Kind
 from ..strategies.strategy import Strategy
 from .bias import Public
-from .intervals import mixture_of
+from .intervals import Mixture, mixture_of
 from .models import Model, Places, auto_models, places_of, weights_of
+from .people import People, skewness_of
 from .planning import plan_stages
-from .stages import Observed, posterior
+from .scatter import expected
+from .stages import Observed, Outcome, curve_at_records, mean_square, posterior
 
 SHARE = 0.15  # of 1/s^2 that goes to distances
+SKEW_SHARE = 0.03  # and to who lies above the curve, where outcomes may be skewed
+GAP = 0.03  # of the strategy
 _VARIANCE = 0.15  # of 2 E a / A over the box, before anything is measured
 _NOISES = (0.25, 0.5)  # standard deviations of a/A about its mean, over half its range; normal outcomes have .6
 _SDS: FloatArray = np.linspace(0.0, 2.0, 401)  # sigma over A; beyond, nearly everybody is cut off
 _HERMITE = np.polynomial.hermite_e.hermegauss(9)
+_LEAST = 1e-6  # of the variance of yes and no, where all say the same
 _TOLERANCE = 1e-6  # of the prior variance, left out of the features
 
 
@@ -55,20 +61,20 @@ class Distances(NamedTuple):
     """Distances to the curve, of D draws, as released: all of it is public.
 
     Attributes:
-        B: strategy (r, n).
-        g: curve at the records (D, n), in model units.
+        B: strategy (r, n), or (r, M) over cells.
         reach: A (D,), in model units.
         sd: of people about the curve, as far as the stages for the mean know it (D,), in model units.
         s: standard deviation of the noise on each entry of z.
         z: noisy sums (D, r).
+        above: standard deviation of the noise, and the noisy number of outcomes above the curve (D,), if measured.
     """
 
     B: FloatArray
-    g: FloatArray
     reach: FloatArray
     sd: FloatArray
     s: float
     z: FloatArray
+    above: tuple[float, FloatArray] | None = None
 
 
 class Spread(NamedTuple):
@@ -87,16 +93,80 @@ class Spread(NamedTuple):
         found: FloatArray = self.reach[:, None] ** 2 * square
         return found
 
+    def people(self, of_curve: FloatArray) -> FloatArray:
+        """sigma^2 (D, P) of one more output about the true curve, in squared model units.
 
-def split(s: float) -> tuple[float, float]:
-    """Noise multipliers of the stages for the mean, and of the distances: 1 / s_m^2 + 1 / s_s^2 = 1 / s^2."""
-    return s / math.sqrt(1 - SHARE), s / math.sqrt(SHARE)
+        Distances were taken from the released curve, whose own error they hold: its variance is taken off, up to half.
+
+        Args:
+            of_curve: variance of the curve (D, P).
+        """
+        whole = self.noise_variance
+        found: FloatArray = np.maximum(whole - of_curve, whole / 2)
+        return found
 
 
-def spread_places(x_box: Sequence[tuple[float, float]], X: FloatArray, X_test: FloatArray) -> tuple[Places, ...]:
-    """Models of 2 a / A - 1 in [-1, 1] at records X (n, D) and test inputs X_test (P, D), from the box alone."""
-    public = Public(x_box, 1.0)  # nothing is cut off at its ends
-    return places_of(_models(x_box), X, X_test, public=public, tolerance=_TOLERANCE)
+class Shares(NamedTuple):
+    """Noise multipliers of all that one budget is spent on.
+
+    Attributes:
+        curve: s of the stages for the mean together.
+        distances: of the distances; None if there are none.
+        above: of the number of outcomes above the curve; None if they are not counted.
+    """
+
+    curve: float
+    distances: float | None
+    above: float | None
+
+
+def split(s: float, kind: Kind = "number") -> Shares:
+    """Shares of a budget whose noise multiplier is s: 1 / curve^2 + 1 / distances^2 + 1 / above^2 = 1 / s^2.
+
+    How people scatter whose outcome is yes or no follows from the curve; skewness is measured where it is expected.
+    """
+    if kind == "yes/no":
+        return Shares(s, None, None)
+    of_skew = 0.0 if kind == "number" else SKEW_SHARE
+    above = s / math.sqrt(of_skew) if of_skew else None
+    return Shares(s / math.sqrt(1 - SHARE - of_skew), s / math.sqrt(SHARE), above)
+
+
+class PlannedDistances(NamedTuple):
+    """What is measured about the curve, and with how much noise. Public.
+
+    Attributes:
+        strategy: B of the distances, with its risk, bound and gap.
+        shares: noise multipliers.
+    """
+
+    strategy: Strategy
+    shares: Shares
+
+
+def about_curve(places: Sequence[Places], now: Outcome, half_range: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """What distances are taken from: the curve g at the records (D, n), their reach A (D,), and sd (D,)."""
+    assert now.scatter is not None
+    g = curve_at_records(places, now, half_range)
+    reach = reach_of(mean_square(now, g).mean(axis=1), half_range)
+    return g, reach, np.sqrt(expected(now.scatter, half_range))
+
+
+def reach_of(square: FloatArray, half_range: float) -> FloatArray:
+    """A: twice the root mean of E (y - g)^2 over people (D,), at most half the range, in model units."""
+    reach: FloatArray = np.minimum(2 * np.sqrt(square), half_range)
+    return reach
+
+
+def spread_models(x_box: Sequence[tuple[float, float]]) -> tuple[Model, ...]:
+    """Of 2 (a / A - usual), usual being E a / A where people scatter by ``sd``: automatic kernels of less variance."""
+    return auto_models(x_box, 1.0, _NOISES, variance=_VARIANCE)
+
+
+def usual_distance(sd: FloatArray, reach: FloatArray) -> FloatArray:
+    """E a / A of normal outcomes, sd and reach of one shape."""
+    usual: FloatArray = _mean_distance(sd / reach)
+    return usual
 
 
 def plan_spread(x_box: Sequence[tuple[float, float]], X: FloatArray, X_test: FloatArray, s: float) -> Strategy:
@@ -108,13 +178,8 @@ def plan_spread(x_box: Sequence[tuple[float, float]], X: FloatArray, X_test: Flo
         X_test: where the scatter should be known (P, D).
         s: noise multiplier.
     """
-    places = spread_places(x_box, X, X_test)
-    return plan_stages(places, _weights(x_box), 1.0, (s,), gap=0.03)[0].strategy
-
-
-def reach_of(low: FloatArray, high: FloatArray, half_range: float) -> FloatArray:
-    """A (D,): half the median width of the intervals for outputs so far (D, P), at most half the range."""
-    return np.minimum(np.median(high - low, axis=1) / 2, half_range)
+    places = _places(x_box, X, X_test)
+    return plan_stages(places, weights_of(spread_models(x_box)), 1.0, (s,), gap=GAP)[0].strategy
 
 
 def read_spread(seen: Distances, x_box: Sequence[tuple[float, float]], X: FloatArray, X_test: FloatArray) -> Spread:
@@ -123,22 +188,64 @@ def read_spread(seen: Distances, x_box: Sequence[tuple[float, float]], X: FloatA
     Args:
         seen: as released, of records X (n, D).
         x_box: D public (low, high) pairs.
-        X, X_test: as of ``plan_spread``.
+        X: the records (n, D).
+        X_test: where (P, D).
     """
-    places, ends = spread_places(x_box, X, X_test), np.ones_like(seen.g)
-    usual = _mean_distance(seen.sd / seen.reach)[:, None]
+    places, ends = _places(x_box, X, X_test), np.ones((len(seen.z), len(X)))
+    usual = usual_distance(seen.sd, seen.reach)[:, None]
     z = seen.z - (usual - 0.5) * seen.B.sum(axis=1)
-    outcome = posterior([Observed(seen.B, -ends, ends, seen.s, z)], places, _weights(x_box))
-    found = mixture_of(places, outcome.states, outcome.weights)
+    outcome = posterior([Observed(seen.B, -ends, ends, seen.s, z)], places, weights_of(spread_models(x_box)))
+    return spread_of(mixture_of(places, outcome.states, outcome.weights), usual, seen.reach)
+
+
+def spread_of(found: Mixture, usual: FloatArray, reach: FloatArray) -> Spread:
+    """E a / A from what is known of 2 (a / A - usual).
+
+    Args:
+        found: at P places.
+        usual: (D, 1).
+        reach: A (D,).
+    """
     square = np.einsum("dm,dmp->dp", found.weights, found.variances + found.means**2)
-    return Spread(usual + found.mean / 2, np.maximum(square - found.mean**2, 0.0) / 4, seen.reach)
+    return Spread(usual + found.mean / 2, np.maximum(square - found.mean**2, 0.0) / 4, reach)
 
 
-def _models(x_box: Sequence[tuple[float, float]]) -> tuple[Model, ...]:
-    """Of 2 (a / A - usual), usual being E a / A where people scatter by ``sd``: the kernels of the automatic models, of less variance."""
-    found = auto_models(x_box, 1.0, _NOISES)
-    return tuple(replace(m, kernel=replace(m.kernel, variance=_VARIANCE)) for m in found)
+def with_people(
+    prediction: Mixture, distances: Distances | None, public: Public | None, X: FloatArray, X_test: FloatArray
+) -> Mixture:
+    """The same prediction, with what is known of how people scatter at each test input.
+
+    Args:
+        prediction: of the curve at X_test (P, D).
+        distances: as released, of records X (n, D); None if there are none.
+        public: of the table.
+        X: the records (n, D).
+        X_test: where (P, D).
+    """
+    if public is not None and public.kind == "yes/no":
+        return two_valued(prediction, public.half_range)
+    if distances is None or public is None:
+        return prediction
+    return peopled(prediction, read_spread(distances, public.x_box, X, X_test), distances, len(X))
 
 
-def _weights(x_box: Sequence[tuple[float, float]]) -> FloatArray:
-    return weights_of(_models(x_box))
+def peopled(prediction: Mixture, spread: Spread, distances: Distances, n: float) -> Mixture:
+    """The same prediction with what distances of n records say of people at its places."""
+    of_curve, skew = prediction.variance, None
+    variance = spread.people(of_curve)
+    if distances.above is not None:
+        s, z = distances.above
+        skew = skewness_of(z, s, n, (of_curve / variance).mean(axis=1))
+    return replace(prediction, people=People(variance, skew))
+
+
+def two_valued(prediction: Mixture, half_range: float) -> Mixture:
+    """The same prediction of outcomes at the ends of the range: sigma^2 = h^2 - m^2, m their mean."""
+    left = half_range**2 - np.clip(prediction.mean, -half_range, half_range) ** 2
+    return replace(prediction, people=People(np.maximum(left, _LEAST * half_range**2)))
+
+
+def _places(x_box: Sequence[tuple[float, float]], X: FloatArray, X_test: FloatArray) -> tuple[Places, ...]:
+    """Models of 2 (a / A - usual) at records X (n, D) and test inputs X_test (P, D), from the box alone."""
+    public = Public(x_box, 1.0)  # nothing is cut off at its ends
+    return places_of(spread_models(x_box), X, X_test, public=public, tolerance=_TOLERANCE)

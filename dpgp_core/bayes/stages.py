@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -18,8 +18,10 @@ from ..arrays import FloatArray
 from ..strategies.strategy import Strategy
 from .filter import State, mixture_weights, prior, update
 from .models import Places
-from .scatter import REACH, SquaresSeen, expected, log_density, nothing_known, split
+from .scatter import REACH, SquaresSeen, expected, log_density, nothing_known, of_two_values, split
 from .widths import Known, least_risk_intervals
+
+ROUNDS = 4  # curve, scatter, models, where each follows from the others
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -123,6 +125,10 @@ class Measure(Protocol):
         """Noisy sums of squares about g (D, n), clipped to high (D, n)."""
         ...
 
+    def distances(self, planned: Any, g: FloatArray, reach: FloatArray, sd: FloatArray) -> Any:
+        """Noisy sums of distances to g (D, n), clipped to reach (D,); see ``spread``."""
+        ...
+
 
 def run_stages(
     planned: Sequence[PlannedStage],
@@ -185,15 +191,36 @@ def after(places: Sequence[Places], prior_weights: FloatArray, now: Outcome, see
     noise = None if now.scatter is None else expected(now.scatter, places[0].half_range)
     sums = seen[:5]
     states = tuple(update(place, state, *sums, noise) for place, state in zip(places, now.states, strict=True))
-    return now._replace(states=states, weights=mixture_weights(states, prior_weights, places, now.scatter))
+    now = now._replace(states=states, weights=mixture_weights(states, prior_weights, places, now.scatter))
+    return _two_valued(places, prior_weights, now) if places[0].two_valued else now
+
+
+def _two_valued(places: Sequence[Places], prior_weights: FloatArray, now: Outcome) -> Outcome:
+    """What the curve says of the scatter about it, and that of the models, until both agree."""
+    n, half_range = places[0].n, places[0].half_range
+    noise = np.array([place.noise_variance for place in places])
+    square = np.stack(
+        [(s.mean[:, :n] ** 2 + s.variance[:, :n]).mean(axis=1) - v for s, v in zip(now.states, noise, strict=True)]
+    )
+    for _ in range(ROUNDS):
+        scatter = of_two_values(half_range, np.einsum("dm,md->d", now.weights, square))
+        weights = mixture_weights(now.states, prior_weights, places, scatter)
+        now = now._replace(scatter=scatter, weights=weights)
+    return now
+
+
+def curve_at_records(places: Sequence[Places], now: Outcome, half_range: float) -> FloatArray:
+    """The expected curve (D, n), within the range."""
+    n = places[0].n
+    g = np.einsum("dm,dmj->dj", now.weights, np.stack([state.mean[:, :n] for state in now.states], axis=1))
+    clipped: FloatArray = np.clip(g, -half_range, half_range)
+    return clipped
 
 
 def squares_about(places: Sequence[Places], now: Outcome, half_range: float) -> tuple[FloatArray, FloatArray]:
-    """The expected curve at the records, within the range, and the squares that count about it, (D, n) each."""
-    n = places[0].n
-    g = np.einsum("dm,dmj->dj", now.weights, np.stack([state.mean[:, :n] for state in now.states], axis=1))
-    g = np.clip(g, -half_range, half_range)
-    return g, np.minimum(REACH**2 * _mean_square(now, g), (2 * half_range) ** 2)
+    """The expected curve at the records, and the squares that count about it, (D, n) each."""
+    g = curve_at_records(places, now, half_range)
+    return g, np.minimum(REACH**2 * mean_square(now, g), (2 * half_range) ** 2)
 
 
 def with_squares(places: Sequence[Places], prior_weights: FloatArray, now: Outcome, seen: Squares | None) -> Outcome:
@@ -201,7 +228,7 @@ def with_squares(places: Sequence[Places], prior_weights: FloatArray, now: Outco
     if seen is None or now.scatter is None:
         return now
     noise = now.weights @ [place.noise_variance for place in places]
-    about = np.maximum(_mean_square(now, seen.g) - noise[:, None], 0.0)
+    about = np.maximum(mean_square(now, seen.g) - noise[:, None], 0.0)
     ones, half_range = np.ones(places[0].n), places[0].half_range
     found = [
         log_density(half_range, SquaresSeen(each, reach, ones, seen.s, float(z)))
@@ -211,7 +238,7 @@ def with_squares(places: Sequence[Places], prior_weights: FloatArray, now: Outco
     return now._replace(scatter=scatter, weights=mixture_weights(now.states, prior_weights, places, scatter))
 
 
-def _mean_square(now: Outcome, g: FloatArray) -> FloatArray:
+def mean_square(now: Outcome, g: FloatArray) -> FloatArray:
     """E (y - g)^2 (D, n), over the models."""
     n = g.shape[1]
     each = (state.variance[:, :n] + (state.mean[:, :n] - g) ** 2 for state in now.states)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -53,6 +55,33 @@ class Predicting(Regressor):
         reading, X_test = self._fitted(), self._test_inputs(X)
         low, high = zip(*(part.interval(level, of) for part in reading.parts(X_test)), strict=True)
         return np.hstack(low)[0], np.hstack(high)[0]
+
+    def predict_quantiles(self, X: ArrayLike, quantiles: Sequence[float] = (0.05, 0.5, 0.95)) -> FloatArray:
+        """Values that one further output stays below with given probabilities (P, Q), in the output's unit. Free.
+
+        Args:
+            X: test inputs (P, D).
+            quantiles: probabilities in (0, 1) (Q).
+
+        Raises:
+            ValueError: a probability is out of range, or X does not fit.
+        """
+        for each in quantiles:
+            if not 0 < each < 1:
+                raise ValueError(f"quantiles must lie between 0 and 1, got {each}; for example 0.5")
+        parts = list(self._fitted().parts(self._test_inputs(X)))
+        return np.stack([np.hstack([part.quantile(p)[0] for part in parts]) for p in quantiles], axis=1)
+
+    def scatter(self, X: ArrayLike) -> FloatArray:
+        """Standard deviation of people about the curve (P,), in the output's unit. Free.
+
+        Args:
+            X: test inputs (P, D).
+
+        Raises:
+            ValueError: X does not fit.
+        """
+        return np.hstack([part.scatter[0] for part in self._fitted().parts(self._test_inputs(X))])
 
     def sample_y(self, X: ArrayLike, n_samples: int = 1, random_state: int | np.random.Generator = 0) -> FloatArray:
         """Curves f (P, n_samples) from the joint posterior, in the output's unit. Free, as many as wanted.

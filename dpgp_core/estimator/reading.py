@@ -15,8 +15,10 @@ from ..bayes.cells.refit import CellReading, reading_of
 from ..bayes.intervals import Mixture, mixture_of
 from ..bayes.joint import Joint, joint_of
 from ..bayes.models import Model, Places, places_of, weights_of
+from ..bayes.settings import reading_for
+from ..bayes.spread import Distances, with_people
 from ..bayes.stages import Observed, Outcome, posterior
-from ..data import Dataset
+from ..data import Dataset, Kind
 from ..gp.uncertainty import Of
 from ..mechanisms.bayes_cells import AnyBayesPlan
 from ..mechanisms.bayes_cloaking import BayesCloaking
@@ -32,10 +34,12 @@ class Reading(ABC):
     Attributes:
         bounds: public (low, high) of the output.
         y_scale: unit of the model, in the output's unit.
+        kind: of the outcome.
     """
 
     bounds: tuple[float, float]
     y_scale: float
+    kind: Kind = "number"
 
     @property
     def midpoint(self) -> float:
@@ -51,20 +55,14 @@ class Reading(ABC):
                 midpoint=self.midpoint,
                 y_scale=self.y_scale,
                 cut=self._cut,
+                two_valued=self.kind == "yes/no",
             )
 
     def mean_and_sd(self, X_test: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Mean (P,), clipped to the bounds, and standard deviation (P,) of f, in the output's unit.
-
-        Variance of the mixture: sum_m w_m (variance_m + (mean_m - mean)^2).
-        """
-        means, sds = [], []
-        for part in self.parts(X_test):
-            found = part.prediction
-            spread = found.variances[0] + (found.means[0] - found.mean[0]) ** 2
-            means.append(part.values[0])
-            sds.append(self.y_scale * np.sqrt(found.weights[0] @ spread))
-        return np.concatenate(means), np.concatenate(sds)
+        """Mean (P,), clipped to the bounds, and standard deviation (P,) of f, in the output's unit."""
+        parts = list(self.parts(X_test))
+        sds = [self.y_scale * np.sqrt(part.prediction.variance[0]) for part in parts]
+        return np.concatenate([part.values[0] for part in parts]), np.concatenate(sds)
 
     @abstractmethod
     def joint(self, X_test: FloatArray) -> Joint:
@@ -90,13 +88,15 @@ class ReadingOfRecords(Reading):
         X: inputs of the records (n, D).
         observed: the stages, of one draw.
         models: the mixture, in model units.
-        public: box and range.
+        public: box, range and kind of outcome.
+        distances: of the outcomes to the curve, if they were measured.
     """
 
     X: FloatArray
     observed: tuple[Observed, ...]
     models: tuple[Model, ...]
     public: Public
+    distances: Distances | None = None
 
     def joint(self, X_test: FloatArray) -> Joint:
         """See ``Reading``."""
@@ -110,7 +110,8 @@ class ReadingOfRecords(Reading):
 
     def _prediction(self, X_test: FloatArray) -> Mixture:
         places, outcome = self._outcome(X_test)
-        return mixture_of(places, outcome.states, outcome.weights)
+        prediction = mixture_of(places, outcome.states, outcome.weights)
+        return with_people(prediction, self.distances, self.public, self.X, X_test)
 
     @property
     def _cut(self) -> tuple[Of, ...]:
@@ -164,10 +165,14 @@ def reading_of_release(
             X=dataset.X.copy(),
             observed=release.observed,
             models=plan.models,
-            public=Public(plan.x_box, plan.half_range),
+            public=plan.public,
+            distances=release.distances,
             bounds=bounds,
             y_scale=y_scale,
+            kind=plan.kind,
         )
     setting = plan.setting
-    given = mechanism.models(dataset.x_box, setting.half_range)
-    return ReadingOfCells(cells=reading_of(setting, given, release.cells[0]), bounds=bounds, y_scale=y_scale)
+    given = mechanism.models(dataset.x_box, setting.half_range, reading_for(plan.kind))
+    return ReadingOfCells(
+        cells=reading_of(setting, given, release.cells[0]), bounds=bounds, y_scale=y_scale, kind=plan.kind
+    )

@@ -12,6 +12,8 @@ import numpy as np
 
 from ..arrays import FloatArray
 from .cells import CellCounts, CellResiduals
+from .distances import MeasuredDistances
+from .measurement import Measurement
 from .statistics import Reading
 
 NODES = 3  # to a cell and side: where the public functions are given
@@ -99,6 +101,7 @@ class CellStatistics:
         y_scale: public constant, > 0: models speak of (y - midpoint) / y_scale.
         guarantee: the promise for all stages together, as plain JSON values.
         reading: what kind of outcomes the stages were made for.
+        distances: of the outcomes to the curve, if they were measured.
 
     Raises:
         ValueError: shapes disagree, or a value cannot be written to a file.
@@ -118,6 +121,7 @@ class CellStatistics:
     y_scale: float
     guarantee: Mapping[str, Any]
     reading: Reading = "any outcomes"
+    distances: MeasuredDistances | None = None
 
     def __post_init__(self) -> None:
         if not self.stages:
@@ -131,6 +135,8 @@ class CellStatistics:
             raise ValueError(f"every strategy must have {M} columns, one per cell of the box")
         if isinstance(self.counts, KnownCounts) and self.counts.numbers.sum() != self.n:
             raise ValueError(f"the counts must add up to {self.n} records, not {self.counts.numbers.sum():g}")
+        if self.distances is not None and len(self.distances.g) != nodes:
+            raise ValueError(f"the curve of the distances must have {nodes} values, one per node of the box")
         if any(len(stage.g) != nodes for stage in self.stages):
             raise ValueError(f"every g must have {nodes} values, one per node of the box")
         if not len(self.x_names) == len(self.x_units) == len(self.x_box):
@@ -143,10 +149,11 @@ class CellStatistics:
             raise ValueError(f"the guarantee must be of plain JSON values: {error}") from None
 
     @property
-    def measurements(self) -> tuple[CellResiduals, ...]:
-        """All that was spent on outputs: the sums of every stage, and squares."""
+    def measurements(self) -> tuple[CellResiduals | Measurement, ...]:
+        """All that was spent on outputs: the sums of every stage, squares, and distances."""
         of_squares = (stage.squares.measurement for stage in self.stages if stage.squares is not None)
-        return (*(stage.measurement for stage in self.stages), *of_squares)
+        of_distances = () if self.distances is None else self.distances.measurements
+        return (*(stage.measurement for stage in self.stages), *of_squares, *of_distances)
 
     @property
     def midpoint(self) -> float:

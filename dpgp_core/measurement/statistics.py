@@ -11,10 +11,12 @@ from typing import Any, Literal
 import numpy as np
 
 from ..arrays import FloatArray
+from .cells import CellResiduals
+from .distances import MeasuredDistances
 from .measurement import LaplaceMeasurement, Measurement
 
-Reading = Literal["any outcomes", "normal outcomes"]
-"""What clipped sums are read as: of outcomes of any kind, or of normal ones about the curve, as all were before."""
+Reading = Literal["any outcomes", "yes/no", "normal outcomes"]
+"""What clipped sums are read as: of outcomes of any kind, of 0 and 1, or of normal ones, as once all were."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -79,6 +81,7 @@ class Statistics:
         y_scale: public constant, > 0: models speak of (y - midpoint) / y_scale.
         guarantee: the promise for all stages together, as plain JSON values.
         reading: what kind of outcomes the stages were made for.
+        distances: of the outcomes to the curve, if they were measured.
 
     Raises:
         ValueError: shapes disagree, or a value cannot be written to a file.
@@ -94,6 +97,7 @@ class Statistics:
     y_scale: float
     guarantee: Mapping[str, Any]
     reading: Reading = "normal outcomes"
+    distances: MeasuredDistances | None = None
 
     def __post_init__(self) -> None:
         if not self.stages:
@@ -107,6 +111,8 @@ class Statistics:
             )
         if any(stage.measurement.B.shape[1] != n or stage.measurement.bounds != self.bounds for stage in self.stages):
             raise ValueError("all stages must have the same number of columns and the same bounds")
+        if self.distances is not None and {len(self.distances.g), self.distances.measurement.B.shape[1]} != {n}:
+            raise ValueError(f"distances must have {n} columns and a curve of {n} values, one per record")
         if not (math.isfinite(self.y_scale) and self.y_scale > 0):
             raise ValueError(f"y_scale must be a positive number, got {self.y_scale}")
         try:
@@ -115,10 +121,11 @@ class Statistics:
             raise ValueError(f"the guarantee must be of plain JSON values: {error}") from None
 
     @property
-    def measurements(self) -> tuple[Measurement | LaplaceMeasurement, ...]:
-        """All that was spent on: the sums of every stage, and squares."""
+    def measurements(self) -> tuple[Measurement | LaplaceMeasurement | CellResiduals, ...]:
+        """All that was spent on: the sums of every stage, squares, and distances."""
         of_squares = (stage.squares.measurement for stage in self.stages if stage.squares is not None)
-        return (*(stage.measurement for stage in self.stages), *of_squares)
+        of_distances = () if self.distances is None else self.distances.measurements
+        return (*(stage.measurement for stage in self.stages), *of_squares, *of_distances)
 
     @property
     def bounds(self) -> tuple[float, float]:

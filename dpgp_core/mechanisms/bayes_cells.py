@@ -13,14 +13,15 @@ from ..bayes.cells.counts import Counts, plan_counts, public_counts
 from ..bayes.cells.filter import cell_models
 from ..bayes.cells.grid import cells_of
 from ..bayes.cells.measuring import CellsExactly, CellsForTeaching, CellsSilently, cell_statistics
-from ..bayes.cells.refit import read_cells
+from ..bayes.cells.refit import people_at, read_cells
+from ..bayes.cells.spread import distances_setting, measure_distances
 from ..bayes.cells.stages import CellReleased, CellSetting, Reader, cell_mixture, cell_multipliers, run_cells
 from ..bayes.intervals import Mixture, side_by_side
 from ..bayes.measuring import promise_of
 from ..bayes.models import Model
 from ..bayes.planning import stage_multipliers
-from ..bayes.settings import BayesSettings
-from ..data import Dataset
+from ..bayes.settings import BayesSettings, reading_for
+from ..data import Dataset, Kind
 from ..gp.exact import check_columns
 from ..measurement.cell_statistics import CellStatistics
 from ..measurement.cells import CellCounts
@@ -36,27 +37,43 @@ class CellPlan:
     Attributes:
         setting: models on the cells, number of records, range.
         B: strategy of the counts (r, M); later stages are planned from what is released.
+        kind: of the outcome.
+        of_distances: models of the distances to the curve.
     """
 
     setting: CellSetting
     B: FloatArray
+    kind: Kind
+    of_distances: CellSetting
 
 
 AnyBayesPlan = BayesPlan | CellPlan | BinnedPlan
 """Of records with columns of their own, of private inputs, and of records that share columns."""
 
 
-def plan_cells(settings: BayesSettings, n: int, x_box: Sequence[tuple[float, float]], half_range: float) -> CellPlan:
+def plan_cells(
+    settings: BayesSettings, n: int, x_box: Sequence[tuple[float, float]], half_range: float, kind: Kind
+) -> CellPlan:
     """Public plan for n records; see ``BayesCloaking.plan_cells``."""
     if n < 1:
         raise ValueError(f"n must be at least 1, got {n}")
     grid = cells_of(x_box)
-    models = cell_models(settings.models(x_box, half_range), grid)
+    models = cell_models(settings.models(x_box, half_range, reading_for(kind)), grid)
     gap = LOOSER * settings.gap
-    counts, _ = cell_multipliers(settings.noise_multiplier, settings.stages)
+    counts, _ = cell_multipliers(settings.shares(kind).curve, settings.stages_of(kind))
     return CellPlan(
-        setting=CellSetting(grid=grid, models=models, n=n, half_range=half_range, clip=settings.clip, gap=gap),
+        setting=CellSetting(
+            grid=grid,
+            models=models,
+            n=n,
+            half_range=half_range,
+            clip=settings.clip,
+            gap=gap,
+            two_valued=kind == "yes/no",
+        ),
         B=plan_counts(grid, n, counts, gap),
+        kind=kind,
+        of_distances=distances_setting(grid, n),
     )
 
 
@@ -100,8 +117,7 @@ def measure_cells(
         return release
     if not mean:
         return taught(release)
-    stages = [(stage.B, stage.width) for stage in measured[0].stages]  # the same as of the first draw
-    silent, _ = _draw(settings, plan, X_test, CellsSilently(dataset, grid), stages)
+    silent, _ = _draw(settings, plan, X_test, CellsSilently(dataset, grid), like=measured[0])
     return taught(release, silent)
 
 
@@ -124,6 +140,7 @@ def uncertainty_of(public: Dataset | CellStatistics, prediction: Mixture) -> Mix
         midpoint=public.midpoint,
         y_scale=public.y_scale,
         cut=("outputs", "function"),
+        two_valued=(public.y_kind if isinstance(public, Dataset) else public.reading) == "yes/no",
     )
 
 
@@ -132,14 +149,30 @@ def _draw(
     plan: CellPlan | BinnedPlan,
     X_test: FloatArray,
     reader: Reader,
-    strategies: Sequence[tuple[FloatArray, float]] | None = None,
+    like: CellReleased | None = None,
 ) -> tuple[Mixture, CellReleased]:
     counts: CellCounts | Counts
+    shares, (strategies, of_distances) = settings.shares(plan.kind), _strategies(plan, like)
     if isinstance(plan, BinnedPlan):  # of other budgets too: strategies are valid at any
-        counts, multipliers = plan.counts, stage_multipliers(settings.noise_multiplier, len(plan.stages))
-        strategies = [(stage.strategy.B, stage.width) for stage in plan.stages]
+        counts, multipliers = plan.counts, stage_multipliers(shares.curve, len(plan.stages))
     else:
-        s, multipliers = cell_multipliers(settings.noise_multiplier, settings.stages)
+        s, multipliers = cell_multipliers(shares.curve, settings.stages_of(plan.kind))
         counts = CellCounts(B=plan.B, noise_multiplier=s)
     released, found = run_cells(plan.setting, counts, multipliers, reader, strategies)
-    return cell_mixture(plan.setting.models, found, X_test), released
+    if shares.distances is not None:
+        distances = measure_distances(plan.setting, plan.of_distances, found, shares, reader, of_distances)
+        released = released._replace(distances=distances)
+    prediction = cell_mixture(plan.setting.models, found, X_test)
+    return people_at(plan.setting, found, released.distances, prediction, X_test), released
+
+
+def _strategies(
+    plan: CellPlan | BinnedPlan, like: CellReleased | None
+) -> tuple[list[tuple[FloatArray, float]] | None, FloatArray | None]:
+    """B and width of each stage, and B of the distances: as planned, as of another draw, or None to plan on the way."""
+    if isinstance(plan, BinnedPlan):
+        stages = [(stage.strategy.B, stage.width) for stage in plan.stages]
+        return stages, None if plan.distances is None else plan.distances.B
+    if like is None:
+        return None, None
+    return [(stage.B, stage.width) for stage in like.stages], None if like.distances is None else like.distances.B

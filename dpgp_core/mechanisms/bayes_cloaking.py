@@ -14,11 +14,12 @@ from ..bayes.cells.binned import BinnedPlan, plan_binned
 from ..bayes.intervals import mixture_of
 from ..bayes.measuring import Setting, measure_exactly, measure_for_teaching, measure_silently
 from ..bayes.models import places_of, typical_models, weights_of
-from ..bayes.planning import importance_of, plan_stages, rescaled, stage_multipliers
+from ..bayes.planning import importance_of, plan_stages, rescaled
 from ..bayes.released import observed_of, public_of
-from ..bayes.settings import BayesSettings
+from ..bayes.settings import BayesSettings, reading_for
+from ..bayes.spread import PlannedDistances, plan_spread, with_people
 from ..bayes.stages import posterior
-from ..data import Dataset
+from ..data import Dataset, Kind
 from ..gp.exact import check_columns
 from ..measurement.cell_statistics import CellStatistics
 from ..measurement.statistics import Statistics
@@ -33,7 +34,10 @@ class BayesCloaking(BayesSettings):
     """Release r noisy sums of clipped outputs, chosen so that the curve predicted from them is best.
 
     The curve is the mean of outputs clipped to the bounds. Intervals assume a bias of narrower clips as ``bayes.bias``
-    has it, a curve about as smooth as one of the models, and scatter that is about as wide everywhere.
+    has it, and a curve about as smooth as one of the models.
+
+    How people scatter about the curve, and so the range for one more of them, is measured too (see ``bayes.spread``);
+    for outcomes declared yes or no it follows from the curve.
 
     Stage i measures B_i q + s_i w, q_j in [-1/2, 1/2] the place of y_j in a public interval: the whole range at first,
     later one around the curve that earlier stages predict, as wide as promises least risk. Columns of B_i have norm
@@ -53,7 +57,13 @@ class BayesCloaking(BayesSettings):
     reference: ClassVar[str] = "this project; composition by Dong, Roth & Su 2022"
 
     def plan(
-        self, X: FloatArray, X_test: FloatArray, *, x_box: Sequence[tuple[float, float]], half_range: float
+        self,
+        X: FloatArray,
+        X_test: FloatArray,
+        *,
+        x_box: Sequence[tuple[float, float]],
+        half_range: float,
+        kind: Kind = "number",
     ) -> BayesPlan:
         """Public plan: what each stage measures. Seconds; everything else is milliseconds.
 
@@ -62,6 +72,7 @@ class BayesCloaking(BayesSettings):
             X_test: test inputs (P, D).
             x_box: D public (low, high) pairs.
             half_range: half the public range of the outputs, in model units.
+            kind: of the outcome.
 
         Raises:
             ValueError: shapes disagree, ``weights`` does not fit X_test, or inputs are private.
@@ -71,24 +82,31 @@ class BayesCloaking(BayesSettings):
         check_columns(X, X_test)
         if self.shares_columns(*X.shape):
             raise ValueError("plan() gives every record a column of its own; use plan_for(), which gives cells one")
-        models = self.models(x_box, half_range)
+        models, shares = self.models(x_box, half_range, reading_for(kind)), self.shares(kind)
         planned_for = typical_models(models)
         stages = plan_stages(
             places_of(
                 planned_for,
                 X,
                 X_test if self.targets == "test" else np.vstack([X_test, X]),
-                public=Public(x_box, half_range),
+                public=Public(x_box, half_range, kind),
                 tolerance=PLANNED_WITHOUT,
             ),
             weights_of(planned_for),
             half_range,
-            stage_multipliers(self.noise_multiplier, self.stages),
+            self.multipliers(kind),
             clip=self.clip,
             importance=importance_of(self.weights, len(X_test), len(X) if self.targets == "both" else 0),
             gap=self.gap,
         )
-        return BayesPlan(models=models, stages=stages, half_range=half_range, x_box=tuple(x_box))
+        return BayesPlan(
+            models=models,
+            stages=stages,
+            half_range=half_range,
+            x_box=tuple(x_box),
+            kind=kind,
+            distances=None if shares.distances is None else plan_spread(x_box, X, X_test, shares.distances),
+        )
 
     def release(
         self, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator | None = None, draws: int = 1
@@ -107,27 +125,30 @@ class BayesCloaking(BayesSettings):
         """
         return self.measure(self.plan_for(dataset, X_test), dataset, X_test, rng, draws)
 
-    def plan_cells(self, n: int, *, x_box: Sequence[tuple[float, float]], half_range: float) -> CellPlan:
+    def plan_cells(
+        self, n: int, *, x_box: Sequence[tuple[float, float]], half_range: float, kind: Kind = "number"
+    ) -> CellPlan:
         """Public plan where inputs are private: models over the cells, and the strategy of the counts.
 
         Args:
             n: number of records.
             x_box: D public (low, high) pairs, D from 1 to 3.
             half_range: half the public range of the outputs, in model units.
+            kind: of the outcome.
 
         Raises:
             ValueError: n or x_box is out of range.
         """
-        return plan_cells(self, n, x_box, half_range)
+        return plan_cells(self, n, x_box, half_range, kind)
 
     def plan_for(self, dataset: Dataset, X_test: FloatArray) -> AnyBayesPlan:
-        """``plan``, ``plan_cells`` or ``plan_binned`` with box and range of a data set; nothing private is read."""
-        half_range = dataset.output_range / dataset.y_scale / 2
+        """``plan``, ``plan_cells`` or ``plan_binned`` with what is public of a data set; nothing private is read."""
+        public = Public(dataset.x_box, dataset.output_range / dataset.y_scale / 2, dataset.y_kind)
         if self._inputs_too:
-            return self.plan_cells(dataset.n, x_box=dataset.x_box, half_range=half_range)
+            return self.plan_cells(dataset.n, **public._asdict())
         if self.shares_columns(dataset.n, dataset.X.shape[1]):
-            return plan_binned(self, dataset.X, dataset.x_box, half_range)
-        return self.plan(dataset.X, X_test, x_box=dataset.x_box, half_range=half_range)
+            return plan_binned(self, dataset.X, public)
+        return self.plan(dataset.X, X_test, **public._asdict())
 
     def measure(
         self,
@@ -156,6 +177,10 @@ class BayesCloaking(BayesSettings):
             raise ValueError(
                 f"the plan is not for protects={self.protects!r}, binned={self.binned}; make it by plan_for()"
             )
+        if plan.kind != dataset.y_kind:
+            raise ValueError(
+                f"the plan is for outcomes declared {plan.kind}, not {dataset.y_kind}; make it by plan_for()"
+            )
         if not isinstance(plan, BayesPlan):
             return measure_cells(self, plan, dataset, X_test, rng, draws, mean)
         guarantee = self.guarantee.for_unit(dataset.privacy_unit)
@@ -166,10 +191,11 @@ class BayesCloaking(BayesSettings):
         else:
             found = measure_for_teaching(setting, dataset, rng, draws)
         uncertainty = MixtureUncertainty(
-            prediction=found.prediction,
+            prediction=with_people(found.prediction, found.distances, plan.public, dataset.X, X_test),
             bounds=dataset.y_bounds,
             midpoint=dataset.midpoint,
             y_scale=dataset.y_scale,
+            two_valued=plan.kind == "yes/no",
         )
         release = BayesRelease(
             X_test=X_test,
@@ -178,6 +204,7 @@ class BayesCloaking(BayesSettings):
             statistics=found.statistics,
             uncertainty=uncertainty,
             observed=found.observed,
+            distances=found.distances,
         )
         if rng is None:
             return release
@@ -206,9 +233,11 @@ class BayesCloaking(BayesSettings):
         return BinnedPlan if self.shares_columns(dataset.n, dataset.X.shape[1]) else BayesPlan
 
     def _setting(self, plan: BayesPlan, X: FloatArray, X_test: FloatArray) -> Setting:
+        shares = self.shares(plan.kind)
         return Setting(
-            planned=rescaled(plan.stages, self.noise_multiplier),
-            places=places_of(plan.models, X, X_test, public=Public(plan.x_box, plan.half_range)),
+            planned=rescaled(plan.stages, shares.curve),
+            places=places_of(plan.models, X, X_test, public=plan.public),
             prior_weights=plan.prior_weights,
             half_range=plan.half_range,
+            distances=None if plan.distances is None else PlannedDistances(plan.distances, shares),
         )

@@ -7,11 +7,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..arrays import FloatArray
+from ..bayes.bias import Public
 from ..bayes.cells.stages import CellReleased
 from ..bayes.intervals import Mixture
 from ..bayes.models import Model, weights_of
+from ..bayes.spread import Distances
 from ..bayes.stages import Observed, PlannedStages
+from ..data import Kind
 from ..gp.uncertainty import Of
+from ..strategies.strategy import Strategy
 from .base import TEACHING, NotPrivate, Release, TeachingRelease
 
 
@@ -23,11 +27,20 @@ class BayesPlan(PlannedStages):
         models: the mixture, in model units.
         half_range: half the public range of the outputs, in model units.
         x_box: D public (low, high) pairs.
+        kind: of the outcome.
+        distances: strategy of the distances to the curve (r, n); None where there is nothing to measure.
     """
 
     models: tuple[Model, ...]
     half_range: float
     x_box: tuple[tuple[float, float], ...]
+    kind: Kind = "number"
+    distances: Strategy | None = None
+
+    @property
+    def public(self) -> Public:
+        """What a reading needs to know of the table."""
+        return Public(self.x_box, self.half_range, self.kind)
 
     @property
     def prior_weights(self) -> FloatArray:
@@ -46,6 +59,7 @@ class MixtureUncertainty:
         y_scale: unit of the model, in the output's unit.
         cut: the kinds of interval that are cut to the bounds. Where a curve leaves them, outputs stand at the bound and
             say nothing of how far it is beyond; a cut interval holds the curve cut to the bounds.
+        two_valued: whether outputs are at one bound or the other, as yes and no are.
     """
 
     prediction: Mixture
@@ -53,6 +67,7 @@ class MixtureUncertainty:
     midpoint: float
     y_scale: float
     cut: tuple[Of, ...] = ()
+    two_valued: bool = False
 
     @property
     def values(self) -> FloatArray:
@@ -61,8 +76,26 @@ class MixtureUncertainty:
 
     def interval(self, level: float, of: Of) -> tuple[FloatArray, FloatArray]:
         """See ``Uncertainty``; kinds in ``cut`` are cut to the bounds, others may pass them as outputs may."""
-        low, high = (self._in_unit(end) for end in self.prediction.interval(level, of))
-        return (np.clip(low, *self.bounds), np.clip(high, *self.bounds)) if of in self.cut else (low, high)
+        return self.quantile((1 - level) / 2, of), self.quantile((1 + level) / 2, of)
+
+    def quantile(self, probability: float, of: Of = "outputs") -> FloatArray:
+        """Value (draws, P) that one more output, or f, stays below with that probability, in the output's unit."""
+        if self.two_valued and of == "outputs":
+            low, high = self.bounds
+            return np.where((high - self.values) / (high - low) >= probability, low, high)
+        found = self._in_unit(self.prediction.quantile(probability, of))
+        return np.clip(found, *self.bounds) if of in self.cut else found
+
+    @property
+    def scatter(self) -> FloatArray:
+        """Standard deviation of people about the curve (draws, P), in the output's unit.
+
+        Raises:
+            ValueError: the release holds no scatter: it was made before that was measured.
+        """
+        if self.prediction.people is None:
+            raise ValueError("the release holds no scatter: it was made before that was measured; publish again")
+        return self.y_scale * np.sqrt(self.prediction.people.variance)
 
     def _in_unit(self, values: FloatArray) -> FloatArray:
         return self.midpoint + self.y_scale * values
@@ -75,13 +108,38 @@ class BayesRelease(Release):
     Attributes:
         uncertainty: the mixture.
         observed: the stages of every draw, in model units; none where inputs are private too.
+        distances: of every draw to its curve; None where they are not measured, or inputs are private too.
         cells: counts and sums of each draw, where inputs are private too.
         statistics: of each draw, for files and refits; empty for teaching draws.
     """
 
     uncertainty: MixtureUncertainty
     observed: tuple[Observed, ...]
+    distances: Distances | None = None
     cells: tuple[CellReleased, ...] = ()
+
+    def quantile(self, probability: float, of: Of = "outputs") -> FloatArray:
+        """Values (draws, P) that one further output, or f, stays below with that probability, in the output's unit.
+
+        Args:
+            probability: in (0, 1): .03, .5 and .97 are the outer centiles and the median of a growth chart.
+            of: as for ``interval``.
+
+        Raises:
+            ValueError: an argument is out of range.
+        """
+        if not 0 < probability < 1:
+            raise ValueError(f"probability must lie between 0 and 1, got {probability}; for example 0.5")
+        return self.uncertainty.quantile(probability, of)
+
+    @property
+    def scatter(self) -> FloatArray:
+        """Standard deviation of people about the curve (draws, P), in the output's unit. Public.
+
+        Raises:
+            ValueError: the release holds none.
+        """
+        return self.uncertainty.scatter
 
     @property
     def model_weights(self) -> FloatArray:

@@ -20,20 +20,24 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...arrays import FloatArray
+from ...data import Kind
 from ...gp.exact import check_columns
+from ...strategies.strategy import Strategy
+from ..bias import Public
 from ..models import typical_models
-from ..planning import stage_multipliers
 from ..scatter import split
-from ..settings import BayesSettings
+from ..settings import BayesSettings, reading_for
 from ..stages import PlannedStage, PlannedStages
 from .counts import Counts, public_counts
 from .filter import CellObserved, cell_models
 from .grid import cells_of
 from .planning import Seen, plan_for_mixture
+from .spread import distances_setting, plan_distances
 from .stages import CellSetting, after, chosen, linearised, start
 
 PER_SIDE = {1: 90, 2: 20, 3: 8}
 """Cells along each side, by the number of sides: finer than where counts have to be measured."""
+_USUAL = 0.4  # of the reach, a normal distance where the reach is two standard deviations
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -43,27 +47,31 @@ class BinnedPlan(PlannedStages):
     Attributes:
         setting: models on the cells, number of records, range.
         counts: of the records in the cells.
+        kind: of the outcome.
+        of_distances: models of the distances to the curve.
+        distances: their strategy (r, M); None where there is nothing to measure.
     """
 
     setting: CellSetting
     counts: Counts
+    kind: Kind
+    of_distances: CellSetting
+    distances: Strategy | None
 
 
-def plan_binned(
-    settings: BayesSettings, X: FloatArray, x_box: Sequence[tuple[float, float]], half_range: float
-) -> BinnedPlan:
+def plan_binned(settings: BayesSettings, X: FloatArray, public: Public) -> BinnedPlan:
     """Public plan of all stages for public inputs X (n, D) in cells.
 
     Args:
         settings: models and budget.
         X: inputs (n, D).
-        x_box: D public (low, high) pairs, D from 1 to 3.
-        half_range: half the public range of the outputs, in model units.
+        public: box of D from 1 to 3 sides, range and kind of outcome.
 
     Raises:
         ValueError: x_box has more than 3 sides, or not as many as X has columns.
     """
-    grid, models = cells_of(x_box, PER_SIDE), settings.models(x_box, half_range)
+    x_box, half_range, kind = public
+    grid, models = cells_of(x_box, PER_SIDE), settings.models(x_box, half_range, reading_for(kind))
     check_columns(grid.centres, X)
     setting = CellSetting(
         grid=grid,
@@ -72,10 +80,18 @@ def plan_binned(
         half_range=half_range,
         clip=settings.clip,
         gap=settings.gap,
+        two_valued=kind == "yes/no",
     )
     counts, typical = public_counts(grid, X), replace(setting, models=cell_models(typical_models(models), grid))
-    multipliers = stage_multipliers(settings.noise_multiplier, settings.stages)
-    return BinnedPlan(setting=setting, counts=counts, stages=binned_stages(typical, counts, multipliers))
+    of, s = distances_setting(grid, len(X)), settings.shares(kind).distances
+    return BinnedPlan(
+        setting=setting,
+        counts=counts,
+        stages=binned_stages(typical, counts, settings.multipliers(kind)),
+        kind=kind,
+        of_distances=of,
+        distances=None if s is None else plan_distances(of, counts, _USUAL, s, closely=True),
+    )
 
 
 def binned_stages(setting: CellSetting, counts: Counts, multipliers: Sequence[float]) -> tuple[PlannedStage, ...]:

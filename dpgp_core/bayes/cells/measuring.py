@@ -5,6 +5,7 @@ One pass over the records a measurement, O(n) in all. Each record's numbers are 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -15,13 +16,15 @@ from ...arrays import FloatArray
 from ...data import Dataset
 from ...measurement.cell_statistics import CellSquares, CellStage, CellStatistics, KnownCounts
 from ...measurement.cells import CellCounts, CellResiduals
+from ...measurement.distances import Above, MeasuredDistances
+from ..settings import reading_for
 from .counts import known_counts
 from .filter import CellObserved, Squares
 from .grid import CellGrid
 from .stages import CellReleased
 
 
-class _Records:
+class _Records(ABC):
     """Cells and residuals of the records. Private."""
 
     def __init__(self, dataset: Dataset, grid: CellGrid) -> None:
@@ -30,6 +33,19 @@ class _Records:
 
     def _residuals(self, g: FloatArray) -> FloatArray:
         return self._y - self._grid.at(self._X, g)
+
+    def distances(
+        self, measurement: CellResiduals, g: FloatArray, sd: float, count: CellResiduals | None
+    ) -> MeasuredDistances:
+        """See ``stages.Reader``."""
+        r, above = self._residuals(g), None
+        z = self._measure(measurement, np.abs(r))
+        if count is not None:
+            above = Above(measurement=count, z=self._measure(count, (r > 0).astype(float)))
+        return MeasuredDistances(measurement=measurement, g=g, sd=sd, z=z, above=above)
+
+    @abstractmethod
+    def _measure(self, measurement: CellResiduals, values: FloatArray) -> FloatArray: ...
 
 
 class CellsForTeaching(_Records):
@@ -52,12 +68,15 @@ class CellsForTeaching(_Records):
 
     def residuals(self, measurement: CellResiduals, g: FloatArray) -> FloatArray:
         """See ``stages.Reader``."""
-        z: FloatArray = measurement.teaching(self._cells, self._residuals(g), self._rng)[0]
-        return z
+        return self._measure(measurement, self._residuals(g))
 
     def squares(self, measurement: CellResiduals, g: FloatArray) -> float:
         """See ``stages.Reader``."""
-        return float(measurement.teaching(self._cells, self._residuals(g) ** 2, self._rng)[0, 0])
+        return float(self._measure(measurement, self._residuals(g) ** 2)[0])
+
+    def _measure(self, measurement: CellResiduals, values: FloatArray) -> FloatArray:
+        z: FloatArray = measurement.teaching(self._cells, values, self._rng)[0]
+        return z
 
 
 class CellsSilently(_Records):
@@ -69,13 +88,13 @@ class CellsSilently(_Records):
 
     def residuals(self, measurement: CellResiduals, g: FloatArray) -> FloatArray:
         """See ``stages.Reader``."""
-        return self._placed(measurement, self._residuals(g))
+        return self._measure(measurement, self._residuals(g))
 
     def squares(self, measurement: CellResiduals, g: FloatArray) -> float:
         """See ``stages.Reader``."""
-        return float(self._placed(measurement, self._residuals(g) ** 2)[0])
+        return float(self._measure(measurement, self._residuals(g) ** 2)[0])
 
-    def _placed(self, measurement: CellResiduals, values: FloatArray) -> FloatArray:
+    def _measure(self, measurement: CellResiduals, values: FloatArray) -> FloatArray:
         low, high = measurement.low[self._cells], measurement.high[self._cells]
         return self._sums(measurement.B, (np.clip(values, low, high) - low) / (high - low) - 0.5)
 
@@ -97,15 +116,18 @@ class CellsExactly(_Records):
 
     def residuals(self, measurement: CellResiduals, g: FloatArray) -> FloatArray:
         """See ``stages.Reader``."""
-        z = measurement.measure(self._cells, self._residuals(g))
+        z = self._measure(measurement, self._residuals(g))
         self._stages.append(CellStage(measurement=measurement, g=g, z=z))
         return z
 
     def squares(self, measurement: CellResiduals, g: FloatArray) -> float:
         """See ``stages.Reader``."""
-        z = measurement.measure(self._cells, self._residuals(g) ** 2)
+        z = self._measure(measurement, self._residuals(g) ** 2)
         self._stages[-1] = replace(self._stages[-1], squares=CellSquares(measurement=measurement, z=z))
         return float(z[0])
+
+    def _measure(self, measurement: CellResiduals, values: FloatArray) -> FloatArray:
+        return measurement.measure(self._cells, values)
 
     @property
     def stages(self) -> tuple[CellStage, ...]:
@@ -140,6 +162,8 @@ def cell_statistics(
         bounds=dataset.y_bounds,
         y_scale=dataset.y_scale,
         guarantee=promise,
+        reading=reading_for(dataset.y_kind),
+        distances=released.distances,
     )
 
 
@@ -147,7 +171,7 @@ def released_of(statistics: CellStatistics) -> CellReleased:
     """The release as ``stages.cell_posterior`` takes it."""
     known = statistics.counts
     counts = known if isinstance(known, CellCounts) else known_counts(known.numbers)
-    return CellReleased(counts, statistics.z, tuple(map(_observed, statistics.stages)))
+    return CellReleased(counts, statistics.z, tuple(map(_observed, statistics.stages)), statistics.distances)
 
 
 def _observed(stage: CellStage) -> CellObserved:

@@ -12,14 +12,17 @@ from ...gp.exact import check_columns
 from ...kernels import Kernel
 from ...measurement.cell_statistics import CellStatistics
 from ...measurement.conditioning import Posterior
+from ...measurement.distances import MeasuredDistances
 from ...measurement.refit import Refit
 from ..intervals import Mixture
 from ..joint import Joint
 from ..models import Model
+from ..spread import two_valued
 from ..widths import CLIP
 from .filter import CellModel, CellState, cell_models
 from .grid import CellGrid
 from .measuring import released_of
+from .spread import distances_setting, with_people
 from .stages import CellReleased, CellSetting, cell_mixture, cell_posterior
 from .stages import Posterior as CellPosterior
 
@@ -32,11 +35,15 @@ class CellReading:
         given: the models.
         models: the same on the cells.
         found: counts, states and probabilities of the models.
+        setting: what they were found with.
+        distances: to the curve, if they were measured.
     """
 
     given: tuple[Model, ...]
     models: tuple[CellModel, ...]
     found: CellPosterior
+    setting: CellSetting
+    distances: MeasuredDistances | None
 
     @property
     def log_evidence(self) -> FloatArray:
@@ -50,7 +57,8 @@ class CellReading:
             ValueError: the columns of X_test do not fit.
         """
         check_columns(self.models[0].features.Z, X_test)
-        return cell_mixture(self.models, self.found, X_test)
+        prediction = cell_mixture(self.models, self.found, X_test)
+        return people_at(self.setting, self.found, self.distances, prediction, X_test)
 
     def posteriors(self, X_test: FloatArray) -> tuple[Posterior, ...]:
         """Each model's posterior of f at X_test (P, D), in model units."""
@@ -77,9 +85,14 @@ def read_cells(statistics: CellStatistics, models: Sequence[Model]) -> CellReadi
         models: the mixture, in model units.
     """
     grid = CellGrid(box=statistics.x_box, per_side=statistics.per_side)
-    on_cells = cell_models(models, grid, biased=statistics.reading == "any outcomes")
     setting = CellSetting(
-        grid=grid, models=on_cells, n=statistics.n, half_range=statistics.half_range, clip=CLIP, gap=1.0
+        grid=grid,
+        models=cell_models(models, grid, biased=statistics.reading != "normal outcomes"),
+        n=statistics.n,
+        half_range=statistics.half_range,
+        clip=CLIP,
+        gap=1.0,
+        two_valued=statistics.reading == "yes/no",
     )
     return reading_of(setting, models, released_of(statistics))
 
@@ -92,7 +105,33 @@ def reading_of(setting: CellSetting, given: Sequence[Model], released: CellRelea
         given: the models.
         released: counts and sums.
     """
-    return CellReading(given=tuple(given), models=setting.models, found=cell_posterior(setting, released))
+    found = cell_posterior(setting, released)
+    return CellReading(
+        given=tuple(given), models=setting.models, found=found, setting=setting, distances=released.distances
+    )
+
+
+def people_at(
+    setting: CellSetting,
+    found: CellPosterior,
+    distances: MeasuredDistances | None,
+    prediction: Mixture,
+    X_test: FloatArray,
+) -> Mixture:
+    """The same prediction at X_test (P, D), with what is known of how people scatter there.
+
+    Args:
+        setting: of the stages.
+        found: what they say.
+        distances: as released; None if there are none.
+        prediction: of the curve, of one draw.
+        X_test: where.
+    """
+    if setting.two_valued:
+        return two_valued(prediction, setting.half_range)
+    if distances is None:
+        return prediction
+    return with_people(distances_setting(setting.grid, setting.n), found.counts, distances, prediction, X_test)
 
 
 def refit_cells(

@@ -19,9 +19,11 @@ from scipy.special import softmax
 
 from ...arrays import FloatArray
 from ...measurement.cells import CellCounts, CellResiduals
+from ...measurement.distances import MeasuredDistances
 from ..intervals import Mixture
 from ..planning import stage_multipliers
-from ..scatter import REACH, SquaresSeen, expected, log_density, model_weights, nothing_known, split
+from ..scatter import REACH, SquaresSeen, expected, log_density, model_weights, nothing_known, of_two_values, split
+from ..stages import ROUNDS
 from ..widths import NARROWEST, WIDTHS, widest
 from .counts import Counts, counts_given
 from .filter import CellModel, CellObserved, CellState, Linear, Squares, cell_prior, cell_update, linearise
@@ -46,6 +48,12 @@ class Reader(Protocol):
         """Measure the one number z of squared residuals about g."""
         ...
 
+    def distances(
+        self, measurement: CellResiduals, g: FloatArray, sd: float, count: CellResiduals | None
+    ) -> MeasuredDistances:
+        """Measure z (r,) of distances to g, and by ``count`` how many outcomes lie above it."""
+        ...
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CellSetting:
@@ -58,6 +66,7 @@ class CellSetting:
         half_range: half the public range of the outputs, in model units.
         clip: half-width of the narrowest interval over the predictive standard deviation.
         gap: relative gap of each strategy to stop at.
+        two_valued: whether every output stands at one end of the range, as yes and no do.
     """
 
     grid: CellGrid
@@ -66,6 +75,7 @@ class CellSetting:
     half_range: float
     clip: float
     gap: float
+    two_valued: bool = False
 
     @property
     def biased(self) -> bool:
@@ -74,11 +84,12 @@ class CellSetting:
 
 
 class CellReleased(NamedTuple):
-    """All that was released of one draw: counts, measured or public, and residual sums."""
+    """All that was released of one draw: counts, measured or public, residual sums, and distances."""
 
     counts: CellCounts | Counts
     z: FloatArray
     stages: tuple[CellObserved, ...]
+    distances: MeasuredDistances | None = None
 
 
 class Posterior(NamedTuple):
@@ -196,7 +207,20 @@ def after(setting: CellSetting, now: Posterior, linear: Sequence[Linear], seen: 
     """What is known after one more stage."""
     pairs = zip(now.states, linear, strict=True)
     states = tuple(cell_update(state, each, seen.B, seen.s, seen.z) for state, each in pairs)
-    return now._replace(states=states, weights=_weights(setting, states, now.scatter))
+    now = now._replace(states=states, weights=_weights(setting, states, now.scatter))
+    return _two_valued(setting, now) if setting.two_valued else now
+
+
+def _two_valued(setting: CellSetting, now: Posterior) -> Posterior:
+    """What the curve says of the scatter about it, and that of the models, until both agree."""
+    share = now.counts.mean / now.counts.mean.sum()
+    zero = np.zeros(len(setting.grid.nodes))
+    for _ in range(ROUNDS):
+        noise = float(now.weights @ [model.noise_variance for model in setting.models])
+        square = float(share @ mean_square(setting, now, zero)) - noise
+        scatter = of_two_values(setting.half_range, np.array([square]))[0]
+        now = now._replace(scatter=scatter, weights=_weights(setting, now.states, scatter))
+    return now
 
 
 def with_squares(setting: CellSetting, now: Posterior, seen: CellObserved) -> Posterior:
@@ -262,16 +286,20 @@ def mean_square(setting: CellSetting, now: Posterior, g: FloatArray) -> FloatArr
     return square
 
 
+def curve(setting: CellSetting, now: Posterior) -> FloatArray:
+    """The expected curve at the nodes (F,), within the range."""
+    mean = np.zeros(len(setting.grid.nodes))
+    for model, state, weight in zip(setting.models, now.states, now.weights, strict=True):
+        mean += weight * (model.nodes @ state.mean[: model.nodes.shape[1]])
+    return np.clip(mean, -setting.half_range, setting.half_range)
+
+
 def intervals(setting: CellSetting, now: Posterior, clip: float) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Interval [low, high] of each cell's residuals about g, and g, the expected curve, at the nodes.
 
     +-c, c = clip sqrt(E (y - g)^2), cut to where outputs can lie; before anything is measured g is 0.
     """
-    h, grid = setting.half_range, setting.grid
-    mean = np.zeros(len(grid.nodes))
-    for model, state, weight in zip(setting.models, now.states, now.weights, strict=True):
-        mean += weight * (model.nodes @ state.mean[: model.nodes.shape[1]])
-    g = np.clip(mean, -h, h)
+    h, grid, g = setting.half_range, setting.grid, curve(setting, now)
     c = np.maximum(clip * np.sqrt(mean_square(setting, now, g)), 2 * NARROWEST * h)
     least, most = grid.extremes(g)
     return np.maximum(-c, -h - most), np.minimum(c, h - least), g

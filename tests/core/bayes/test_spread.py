@@ -3,6 +3,7 @@ import math
 import numpy as np
 import pytest
 
+from dpgp_core.data import KINDS
 from dpgp_core.bayes.spread import Distances, plan_spread, reach_of, read_spread, split
 
 BOX, GRID = ((0.0, 10.0),), np.linspace(0.5, 9.5, 19)[:, None]
@@ -18,7 +19,7 @@ def released(sd, n, s, seed=0, draws=40):
     y = rng.normal(0, sd(X[:, 0]), (draws, n))
     a = np.minimum(np.abs(y), reach[:, None])
     z = (a / reach[:, None] - 0.5) @ B.T + s * rng.standard_normal((draws, len(B)))
-    return Distances(B, np.zeros((draws, n)), reach, reach / 2, s, z), X
+    return Distances(B, reach, reach / 2, s, z), X
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -45,12 +46,17 @@ def test_intervals_hold_one_more_output_wherever_it_is(shape, n):
     assert inside > 0.93
 
 
-def test_columns_are_at_most_one_long_and_shares_add_up():
+def test_columns_are_at_most_one_long():
     X = np.linspace(0, 10, 50)[:, None]
     assert (np.linalg.norm(plan_spread(BOX, X, GRID, 4.0).B, axis=0) <= 1).all()
-    assert sum(1 / s**2 for s in split(1.7)) == pytest.approx(1 / 1.7**2, rel=1e-14)
 
 
-def test_reach_is_half_of_a_usual_interval_within_the_range():
-    low, high = np.zeros((2, 3)), np.array([[1.0, 2, 9], [8, 9, 9]])
-    assert reach_of(low, high, 3.0).tolist() == [1.0, 3.0]
+@pytest.mark.parametrize("kind", KINDS)
+def test_shares_are_of_one_budget(kind):
+    spent = [s for s in split(1.7, kind) if s is not None]
+    assert sum(1 / s**2 for s in spent) == pytest.approx(1 / 1.7**2, rel=1e-14)
+    assert len(spent) == {"number": 2, "amount": 3, "count": 3, "yes/no": 1}[kind]
+
+
+def test_reach_is_two_standard_deviations_within_the_range():
+    assert reach_of(np.array([0.25, 9.0]), 3.0).tolist() == [1.0, 3.0]
