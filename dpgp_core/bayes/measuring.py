@@ -82,7 +82,7 @@ def measure_for_teaching(setting: Setting, dataset: Dataset, rng: np.random.Gene
 
 def measure_silently(setting: Setting, dataset: Dataset) -> Predicted:
     """The same stages without any noise. Not private."""
-    return Predicted(*_run(setting, InFloats(dataset.standardised(), _silence), 1))
+    return Predicted(*run(setting, InFloats(dataset.standardised(), _silence), 1))
 
 
 def read_stages(observed: Sequence[Observed], places: Sequence[Places], prior_weights: FloatArray) -> Mixture:
@@ -113,18 +113,24 @@ def _silence(rows: int) -> FloatArray:
 
 def _measured(setting: Setting, dataset: Dataset, guarantee: Guarantee) -> Statistics:
     exact = ExactMeasure(dataset)
-    _run(setting, exact, 1)
+    run(setting, exact, 1)
     return exact.statistics(guarantee)
 
 
 def _taught(
     setting: Setting, dataset: Dataset, rng: np.random.Generator, draws: int
 ) -> tuple[tuple[Observed, ...], Distances | None, Mixture]:
-    return _run(setting, teaching(dataset, rng, draws), draws)
+    return run(setting, teaching(dataset, rng, draws), draws)
 
 
-def _run(setting: Setting, measure: Measure, draws: int) -> tuple[tuple[Observed, ...], Distances | None, Mixture]:
-    """All stages, then the distances to the curve that they gave."""
+def run(setting: Setting, measure: Measure, draws: int) -> tuple[tuple[Observed, ...], Distances | None, Mixture]:
+    """All stages, then the distances to the curve that they gave: what is seen of D draws, and what it predicts.
+
+    Args:
+        setting: what is measured.
+        measure: the only part that reads outputs.
+        draws: D.
+    """
     outcome = run_stages(*setting[:4], measure, draws=draws)
     distances = None
     if setting.distances is not None:

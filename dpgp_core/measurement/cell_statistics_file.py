@@ -11,6 +11,7 @@ from ..arrays import FloatArray
 from .cell_statistics import NODES, CellSquares, CellStage, CellStatistics, KnownCounts
 from .cells import CellCounts, CellResiduals
 from .described_arrays import AGAIN, FILE, SCHEMA, Array, Shapes, check_schema, number, pack, pair, unpack, whole
+from .distances_file import about_distances, distance_arrays, distance_shapes, distances_from
 from .integers import GRID
 from .plausible import check_read, reading
 from .statistics_file import about_reading, reading_of
@@ -45,8 +46,9 @@ def cell_statistics_to_files(statistics: CellStatistics) -> tuple[dict[str, Any]
         | {"box": [list(interval) for interval in statistics.x_box]},
         "guarantee": dict(statistics.guarantee),
         **about_reading(statistics.reading),
+        **about_distances(statistics.distances),
     }
-    return pack(card, _arrays(statistics))
+    return pack(card, _arrays(statistics) | distance_arrays(statistics.distances))
 
 
 def cell_statistics_from_files(card: Mapping[str, Any], npz: bytes) -> CellStatistics:
@@ -76,7 +78,8 @@ def _read(card: Mapping[str, Any], npz: bytes) -> CellStatistics:
     measured = counts != KNOWN
     sizes = [whole(counts["numbers"])] if measured else []
     stages = [(whole(stage["numbers"]), "squares" in stage) for stage in card["stages"]]
-    arrays = unpack(card, npz, _shapes(per_side, dim, sizes, stages))
+    of_distances = distance_shapes(card, per_side**dim, (NODES * per_side) ** dim)
+    arrays = unpack(card, npz, {**_shapes(per_side, dim, sizes, stages), **of_distances})
     return CellStatistics(
         counts=_counts(arrays, number(counts["noise_multiplier"]) if measured else None),
         z=_floats(arrays, "z_0") if measured else np.zeros(0),
@@ -92,6 +95,7 @@ def _read(card: Mapping[str, Any], npz: bytes) -> CellStatistics:
         y_scale=number(output["scale"]),
         guarantee=dict(card["guarantee"]),
         reading=reading_of(card),
+        distances=distances_from(card, arrays, CellResiduals),
     )
 
 

@@ -52,6 +52,7 @@ def check_read(found: Statistics | CellStatistics) -> None:
     else:
         checks.whole("the number of records", found.n, 1, MOST_RECORDS)
         _check_residuals(found)
+    _check_distances(found)
     _check_measured(found)
 
 
@@ -84,6 +85,16 @@ def _check_squares(found: Statistics) -> None:
         _within("the ends of the squares", np.array(squares.measurement.bounds), most**2)
 
 
+def _check_distances(found: Statistics | CellStatistics) -> None:
+    if found.distances is None:
+        return
+    low, high = found.bounds
+    half_range = 0.5 * (high - low) / found.y_scale
+    _within("what distances are taken from", found.distances.g, _FARTHEST * half_range)
+    checks.number("the reach of the distances", found.distances.reach, _THINNEST * half_range, _FARTHEST * half_range)
+    checks.number("the scatter", found.distances.sd, _THINNEST * half_range, _FARTHEST * half_range)
+
+
 def _check_measured(found: Statistics | CellStatistics) -> None:
     n = found.n if isinstance(found, CellStatistics) else len(found.X)
     if isinstance(found, CellStatistics) and not isinstance(found.counts, KnownCounts):
@@ -97,11 +108,15 @@ def _check_measured(found: Statistics | CellStatistics) -> None:
 
 
 def _residuals(found: Statistics | CellStatistics) -> Iterator[tuple[Residuals, FloatArray]]:
-    """What was measured of residuals, and of their squares."""
+    """What was measured of residuals, of their squares, and of distances."""
     for stage in found.stages:
         yield stage.measurement, stage.z
         if stage.squares is not None:
             yield stage.squares.measurement, stage.squares.z
+    if (of := found.distances) is not None:
+        yield of.measurement, of.z
+        if of.above is not None:
+            yield of.above.measurement, of.above.z
 
 
 def _within(what: str, values: FloatArray, most: float) -> None:

@@ -8,12 +8,17 @@ from typing import Any
 import numpy as np
 
 from .described_arrays import AGAIN, FILE, SCHEMA, Array, Shapes, check_schema, number, pack, pair, unpack, whole
+from .distances_file import about_distances, distance_arrays, distance_shapes, distances_from
 from .integers import GRID
 from .measurement import LaplaceMeasurement, Measurement
 from .plausible import check_read, reading
 from .statistics import Reading, Stage, StageSquares, Statistics
 
-READINGS: tuple[Reading, ...] = ("any outcomes", "normal outcomes")  # no word of it in files of before: the latter
+READINGS: tuple[Reading, ...] = (
+    "any outcomes",
+    "yes/no",
+    "normal outcomes",
+)  # files of before do not say: the last
 
 
 def statistics_to_files(statistics: Statistics) -> tuple[dict[str, Any], bytes]:
@@ -21,7 +26,7 @@ def statistics_to_files(statistics: Statistics) -> tuple[dict[str, Any], bytes]:
 
     Strategies are kept as the integers 2^20 B, exactly. ``sha256`` is of the description without it and of all arrays.
     """
-    arrays = _arrays(statistics)
+    arrays = _arrays(statistics) | distance_arrays(statistics.distances)
     card = {
         "schema": SCHEMA,
         "file": FILE,
@@ -33,6 +38,7 @@ def statistics_to_files(statistics: Statistics) -> tuple[dict[str, Any], bytes]:
         | {"box": [list(interval) for interval in statistics.x_box]},
         "guarantee": dict(statistics.guarantee),
         **about_reading(statistics.reading),
+        **about_distances(statistics.distances),
     }
     return pack(card, arrays)
 
@@ -57,7 +63,7 @@ def statistics_from_files(card: Mapping[str, Any], npz: bytes) -> Statistics:
 def _read(card: Mapping[str, Any], npz: bytes) -> Statistics:
     sizes = [(whole(stage["numbers"]), "squares" in stage) for stage in card["stages"]]
     n, dim = whole(card["columns"]), len(card["inputs"]["names"])
-    arrays = unpack(card, npz, _shapes(n, dim, sizes))
+    arrays = unpack(card, npz, {**_shapes(n, dim, sizes), **distance_shapes(card, n, n)})
     output, inputs = card["output"], card["inputs"]
     return Statistics(
         stages=tuple(_stage(kept, i, pair(output["bounds"]), arrays) for i, kept in enumerate(card["stages"])),
@@ -70,6 +76,7 @@ def _read(card: Mapping[str, Any], npz: bytes) -> Statistics:
         y_scale=number(output["scale"]),
         guarantee=dict(card["guarantee"]),
         reading=reading_of(card),
+        distances=distances_from(card, arrays, Measurement),
     )
 
 
@@ -153,7 +160,7 @@ def reading_of(card: Mapping[str, Any]) -> Reading:
     """What kind of outcomes a release was made for; files of before do not say, and were made for normal ones.
 
     Raises:
-        ValueError: it is none of the two.
+        ValueError: it is none of them.
     """
     for known in READINGS:
         if card.get("reading", READINGS[-1]) == known:

@@ -98,7 +98,7 @@ def measure_cells(
     predictions, measured, kept = list[Mixture](), list[CellReleased](), list[CellStatistics]()
     for _ in range(draws):
         reader = CellsExactly(dataset, grid) if rng is None else CellsForTeaching(dataset, grid, rng)
-        prediction, released = _draw(settings, plan, X_test, reader)
+        prediction, released = draw_cells(settings, plan, X_test, reader)
         predictions.append(prediction)
         measured.append(released)
         if isinstance(reader, CellsExactly):
@@ -117,7 +117,7 @@ def measure_cells(
         return release
     if not mean:
         return taught(release)
-    silent, _ = _draw(settings, plan, X_test, CellsSilently(dataset, grid), like=measured[0])
+    silent, _ = draw_cells(settings, plan, X_test, CellsSilently(dataset, grid), like=measured[0])
     return taught(release, silent)
 
 
@@ -144,13 +144,22 @@ def uncertainty_of(public: Dataset | CellStatistics, prediction: Mixture) -> Mix
     )
 
 
-def _draw(
+def draw_cells(
     settings: BayesSettings,
     plan: CellPlan | BinnedPlan,
     X_test: FloatArray,
     reader: Reader,
     like: CellReleased | None = None,
 ) -> tuple[Mixture, CellReleased]:
+    """One draw: what it predicts at X_test (P, D), and what was released.
+
+    Args:
+        settings: of the mechanism.
+        plan: for the records.
+        X_test: test inputs.
+        reader: the only part that reads records.
+        like: another draw, whose strategies are taken instead of planning anew.
+    """
     counts: CellCounts | Counts
     shares, (strategies, of_distances) = settings.shares(plan.kind), _strategies(plan, like)
     if isinstance(plan, BinnedPlan):  # of other budgets too: strategies are valid at any

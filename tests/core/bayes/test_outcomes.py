@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from benchmarks.outcomes import GRID, WORLDS, summarised
-from dpgp_core.bayes.cells.binned import plan_binned
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
 
 KINDS = ["gamma_even", "yes_no", "counts", "normal"]
@@ -28,11 +27,8 @@ def found(name, n, protects, epsilon=1.0):
     data = replace(world.table(n, rng), X=x[:, None])
     mechanism = BayesCloaking(epsilon=epsilon, delta=1e-5, protects=protects)
     if protects == "outputs":
-        half_range = data.output_range / data.y_scale / 2
         mechanism = replace(mechanism, binned=True, gap=0.1)
-        plan = plan_binned(mechanism, data.X, data.x_box, half_range)
-    else:
-        plan = mechanism.plan_for(data, GRID[:, None])
+    plan = mechanism.plan_for(data, GRID[:, None])
     releases = []
     for _ in range(YES_NO_REPEATS if name == "yes_no" else REPEATS):
         drawn = replace(data, y=np.asarray(world.quantile(rng.uniform(0, 1, n), x), dtype=float))

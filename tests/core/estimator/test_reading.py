@@ -14,7 +14,7 @@ def release(make_dataset):
     mechanism = BayesCloaking(epsilon=2.0, delta=0.01, stages=2)
     found = mechanism.release(data, X_TEST, np.random.default_rng(1))
     public = Public(data.x_box, data.output_range / data.y_scale / 2)
-    models = mechanism.models(*public)
+    models = mechanism.models(*public[:2])
     reading = ReadingOfRecords(
         X=data.X, observed=found.observed, models=models, public=public, bounds=data.y_bounds, y_scale=data.y_scale
     )

@@ -4,15 +4,16 @@ import numpy as np
 
 from dpgp_core.accounting.losses import GaussianLoss
 from dpgp_core.bayes.cells.binned import BinnedPlan
-from dpgp_core.bayes.cells.stages import cell_multipliers, run_cells
-from dpgp_core.bayes.planning import stage_multipliers
-from dpgp_core.bayes.stages import Squares, run_stages
+from dpgp_core.bayes.measuring import run
+from dpgp_core.bayes.spread import Distances
+from dpgp_core.bayes.stages import Squares
 from dpgp_core.measurement.blocks import exact_sums
-from dpgp_core.measurement.cells import CellCounts
+from dpgp_core.measurement.distances import Above, MeasuredDistances
 from dpgp_core.measurement.integers import GRID
 from dpgp_core.measurement.measurement import STEPS
 from dpgp_core.measurement.noise import GaussianNoise, LaplaceNoise
 from dpgp_core.mechanisms import BayesCloaking
+from dpgp_core.mechanisms.bayes_cells import draw_cells
 from dpgp_core.mechanisms.gaussian import GaussianMechanism
 from dpgp_core.mechanisms.laplace_binning import BinMeans
 
@@ -93,16 +94,32 @@ def bayes_shift(mechanism, one, other, X_test):
             z = measured(np.ones((1, one.n)), s, values, [0 * high[0], high[0]])
             return Squares(g, high, s, z)
 
-    run_stages(*mechanism._setting(plan, one.X, X_test), Measure())
-    assert len(squares) == 2 * mechanism.stages - 1
+        def distances(self, planned, g, reach, sd):
+            shares, above = planned.shares, None
+            values = [np.abs(data.standardised() - g[0]) for data in (one, other)]
+            zero = np.zeros(one.n)
+            z = measured(planned.strategy.B, shares.distances, values, [zero, zero + reach[0]])
+            if shares.above is not None:
+                higher = [(data.standardised() > g[0]).astype(float) for data in (one, other)]
+                above = shares.above, measured(np.ones((1, one.n)), shares.above, higher, [zero, zero + 1])
+            return Distances(planned.strategy.B, reach, sd, shares.distances, z[None], above)
+
+    run(mechanism._setting(plan, one.X, X_test), Measure(), 1)
+    assert len(squares) == numbers(mechanism, one.y_kind)
     return np.sqrt(float(sum(squares)))
+
+
+def numbers(mechanism, kind):
+    """How many measurements of outputs there are: stages, squares of all but the first, and what is about the curve."""
+    stages = mechanism.stages_of(kind)
+    return 2 * stages - 1 + {"number": 1, "amount": 2, "count": 2, "yes/no": 0}[kind]
 
 
 class Both:
     """Measures two data sets where the same earlier numbers put every stage, and squares how far they are apart."""
 
     def __init__(self, data, grid):
-        self.data, self.grid, self.distances, self.rng = data, grid, [], np.random.default_rng(1)
+        self.data, self.grid, self.moved, self.rng = data, grid, [], np.random.default_rng(1)
         self.cells = [grid.place(each.X) for each in data]
 
     def counts(self, measurement):
@@ -118,10 +135,19 @@ class Both:
         both = [measurement._exact(cells, r**2) for cells, r in zip(self.cells, residuals, strict=True)]
         return float(self._measured(measurement, both, STEPS)[0])
 
+    def distances(self, measurement, g, sd, count):
+        residuals, above = [each.standardised() - self.grid.at(each.X, g) for each in self.data], None
+        both = [measurement._exact(cells, abs(r)) for cells, r in zip(self.cells, residuals, strict=True)]
+        z = self._measured(measurement, both, STEPS)
+        if count is not None:
+            both = [count._exact(cells, (r > 0).astype(float)) for cells, r in zip(self.cells, residuals, strict=True)]
+            above = Above(measurement=count, z=self._measured(count, both, STEPS))
+        return MeasuredDistances(measurement=measurement, g=g, sd=sd, z=z, above=above)
+
     def _measured(self, measurement, both, unit):
         moved = sum((a - b) ** 2 for a, b in zip(*both, strict=True))
         assert moved <= measurement.noise.sensitivity**2  # integers: nothing is rounded
-        self.distances.append(moved / measurement.noise.variance)
+        self.moved.append(moved / measurement.noise.variance)
         return np.array(both[0]).astype(float) / unit + measurement.noise_sd * self.rng.standard_normal(len(both[0]))
 
 
@@ -134,15 +160,9 @@ def cells_shift(mechanism, one, other, X_test):
         PLANS[key] = (mechanism, mechanism.plan_for(one, X_test))
     plan = PLANS[key][1]
     reader = Both((one, other), plan.setting.grid)
-    if isinstance(plan, BinnedPlan):
-        counts, multipliers = plan.counts, stage_multipliers(mechanism.noise_multiplier, mechanism.stages)
-        strategies = [(stage.strategy.B, stage.width) for stage in plan.stages]
-    else:
-        s, multipliers = cell_multipliers(mechanism.noise_multiplier, mechanism.stages)
-        counts, strategies = CellCounts(B=plan.B, noise_multiplier=s), None
-    run_cells(plan.setting, counts, multipliers, reader, strategies)
-    assert len(reader.distances) == 2 * mechanism.stages - 1 + isinstance(counts, CellCounts)
-    return np.sqrt(float(sum(reader.distances)))
+    draw_cells(mechanism, plan, X_test, reader)
+    assert len(reader.moved) == numbers(mechanism, one.y_kind) + (not isinstance(plan, BinnedPlan))
+    return np.sqrt(float(sum(reader.moved)))
 
 
 def planned(mechanism, data, X_test):

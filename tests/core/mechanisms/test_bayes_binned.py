@@ -97,6 +97,7 @@ def test_a_file_of_it_holds_counts_and_no_input_and_gives_the_values_again(mecha
             "N",
             *(f"{name}_{i}" for name in ("B", "z", "low", "high", "g") for i in (1, 2, 3)),
             *(f"squares_{name}_{i}" for name in ("high", "z") for i in (2, 3)),
+            *(f"distances_{name}" for name in ("B", "g", "z", "reach", "sd")),
         }
 
 

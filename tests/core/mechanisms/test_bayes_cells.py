@@ -34,7 +34,7 @@ def test_the_card_says_what_is_protected(mechanism):
 def test_counts_and_stages_spend_what_is_promised(mechanism, data):
     statistics = mechanism.release(data, X_TEST).statistics[0]
     multipliers = [statistics.counts.noise_multiplier, *(each.noise_multiplier for each in statistics.measurements)]
-    assert len(multipliers) == 4  # the second stage has squares
+    assert len(multipliers) == 5  # the second stage has squares, and distances come last
     assert sum(1 / s**2 for s in multipliers) == pytest.approx(mechanism.guarantee.loss.mu**2, rel=1e-12)
 
 

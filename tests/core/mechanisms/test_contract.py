@@ -353,7 +353,10 @@ def noisy_numbers(statistics):
         return [statistics.A, statistics.B.diagonal(), statistics.B[np.triu_indices(len(statistics.A), 1)]]
     counts = [statistics.z] if isinstance(statistics, CellStatistics) and statistics.z.size else []
     squares = [getattr(stage, "squares", None) for stage in statistics.stages]
-    return counts + [stage.z for stage in statistics.stages] + [each.z for each in squares if each is not None]
+    about = getattr(statistics, "distances", None)
+    distances = [] if about is None else [about.z] + ([] if about.above is None else [about.above.z])
+    stages = [stage.z for stage in statistics.stages]
+    return counts + stages + [each.z for each in squares if each is not None] + distances
 
 
 def arrays_in(value, seen):

@@ -1,0 +1,64 @@
+"""Distances in the two files of a statistic: everything comes back, and nothing that no release can have."""
+
+import io
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dpgp_core import BayesCloaking
+from dpgp_core.measurement.cell_statistics_file import cell_statistics_from_files, cell_statistics_to_files
+from dpgp_core.measurement.described_arrays import pack
+from dpgp_core.measurement.distances_file import distance_arrays
+from dpgp_core.measurement.statistics_file import statistics_from_files, statistics_to_files
+
+X_TEST = np.linspace(0, 10, 5)[:, None]
+FILES = {
+    "outputs": (statistics_to_files, statistics_from_files),
+    "inputs and outputs": (cell_statistics_to_files, cell_statistics_from_files),
+}
+
+
+@pytest.fixture(params=[(protects, kind) for protects in FILES for kind in ("number", "amount")])
+def case(request, make_dataset):
+    protects, kind = request.param
+    data = make_dataset(x_box=((0.0, 10.0),))
+    data = replace(data, y=np.abs(data.y), y_bounds=(0.0, 4.0), y_kind=kind)
+    mechanism = BayesCloaking(epsilon=1.0, delta=0.01, stages=2, gap=0.1, protects=protects)
+    return mechanism.release(data, X_TEST).statistics[0], *FILES[protects]
+
+
+def test_everything_comes_back(case):
+    statistics, write, read = case
+    card, npz = write(statistics)
+    one, other = statistics.distances, read(json.loads(json.dumps(card)), npz).distances
+    for name in ("B", "g", "z", "sd", "reach"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+    spent = [[m.noise_multiplier for m in each.measurements] for each in (one, other)]
+    assert spent[0] == spent[1]
+    assert (one.above is None) == (other.above is None)
+    if one.above is not None:
+        np.testing.assert_array_equal(one.above.z, other.above.z)
+
+
+def test_files_of_before_hold_none(case):
+    statistics, write, read = case
+    card, npz = write(replace(statistics, distances=None))
+    assert "distances" not in card
+    assert read(card, npz).distances is None
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("reach", -1.0), ("reach", 1e300), ("sd", np.nan), ("sd", 1e300), ("z", 1e300), ("g", 1e300)]
+)
+def test_a_file_that_was_sealed_anew_with_what_no_release_has_is_refused(case, name, value):
+    statistics, write, read = case
+    arrays = distance_arrays(statistics.distances)[f"distances_{name}"]
+    card, npz = write(statistics)
+    with np.load(io.BytesIO(npz)) as archive:
+        kept = {key: archive[key] for key in archive.files}
+    kept[f"distances_{name}"] = np.full_like(arrays, value)
+    again = pack({key: each for key, each in card.items() if key != "sha256"}, kept)
+    with pytest.raises(ValueError, match="again from whoever released"):
+        read(*again)
