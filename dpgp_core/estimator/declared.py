@@ -9,7 +9,7 @@ import numpy as np
 from ..accounting.guarantee import Protects
 from ..arrays import FloatArray
 from ..checks import check_interval
-from ..data import Dataset
+from ..data import Dataset, Kind
 
 Pair = tuple[float, float]
 _CURVE, _MAP, _MORE = 65, 17, 512  # places along a line, along each side of a map, and in a box of more dimensions
@@ -46,6 +46,7 @@ def declared_dataset(
     x_box: Sequence[float] | Sequence[Pair],
     y_scale: float,
     protects: Protects = "outputs",
+    kind: Kind = "number",
 ) -> Dataset:
     """Records with what is declared about them.
 
@@ -57,9 +58,11 @@ def declared_dataset(
         x_box: see ``declared_box``.
         y_scale: public constant that outputs are divided by before modelling.
         protects: where inputs are protected too, rows outside the box count at its edge, and nothing is said of them.
+        kind: of the output.
 
     Raises:
-        ValueError: bounds, box or scale is out of range, or a row of public X lies outside the box.
+        ValueError: bounds, box or scale is out of range, outputs are not of their kind, or a row of public X lies
+            outside the box.
     """
     low, high = y_bounds
     box = declared_box(x_box, X.shape[1])
@@ -84,6 +87,7 @@ def declared_dataset(
         licence="",
         bounds_reason="declared by the caller",
         y_scale=y_scale,
+        y_kind=kind,
     )
 
 

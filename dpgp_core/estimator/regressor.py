@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..accounting.guarantee import Guarantee, Protects
+from ..data import Kind
 from ..kernels import Stationary
 from ..measurement.cell_statistics import CellStatistics
 from ..measurement.statistics import Statistics
@@ -43,6 +44,8 @@ class DPGaussianProcessRegressor(Predicting):
         gap: of each stage's strategy, as a share of what privacy costs.
         random_state: None for a real measurement, in integers with exact noise from the operating system. A whole
             number or a Generator gives a numbered draw for teaching, which is no release, and ``guarantee_`` says so.
+        outcome: declared kind of y: "number"; "amount", 0 or more and skewed; "count", whole numbers of 0 or more;
+            "yes/no", 0 or 1, whose curve is a rate and whose bounds are 0 and 1 if nothing else is said.
 
     Attributes:
         guarantee_: the promise for all fits of this estimator together, also those that were interrupted while they
@@ -69,10 +72,12 @@ class DPGaussianProcessRegressor(Predicting):
         stages: int = 5,
         gap: float = 1e-3,
         random_state: int | np.random.Generator | None = None,
+        outcome: Kind = "number",
     ) -> None:
         self.epsilon, self.delta, self.y_bounds, self.x_box = epsilon, delta, y_bounds, x_box
         self.kernels, self.noise_variances, self.y_scale = kernels, noise_variances, y_scale
         self.stages, self.gap, self.random_state, self.protects = stages, gap, random_state, protects
+        self.outcome = outcome
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Measure: the only method that spends. The strategy is planned for a public grid over the box.
@@ -91,16 +96,18 @@ class DPGaussianProcessRegressor(Predicting):
         """
         inputs, names = matrix_of(X), names_of(X)
         outputs, rng, mechanism = column_of(y, len(inputs)), self._noise(), self._mechanism()
-        assert self.y_bounds is not None  # as _mechanism has seen
+        bounds = self._bounds()
+        assert bounds is not None  # as _mechanism has seen
         assert self.x_box is not None
         dataset = declared_dataset(
             inputs,
             outputs,
             names=names,
-            y_bounds=self.y_bounds,
+            y_bounds=bounds,
             x_box=self.x_box,
             y_scale=self.y_scale,
             protects=mechanism.protects,
+            kind=self.outcome,
         )
         guarantee = marked(mechanism.guarantee, taught=rng is not None)
         if hasattr(self, "guarantee_"):  # there is no reading_ where an earlier fit was interrupted
@@ -125,9 +132,12 @@ class DPGaussianProcessRegressor(Predicting):
         vars(self).pop("feature_names_in_", None)
         vars(self).update(found)
 
+    def _bounds(self) -> Pair | None:
+        return (0.0, 1.0) if self.y_bounds is None and self.outcome == "yes/no" else self.y_bounds
+
     def _mechanism(self) -> BayesCloaking:
-        needed = ("epsilon", "delta", "y_bounds", "x_box")
-        missing = [name for name in needed if getattr(self, name) is None]
+        declared = {"epsilon": self.epsilon, "delta": self.delta, "y_bounds": self._bounds(), "x_box": self.x_box}
+        missing = [name for name, value in declared.items() if value is None]
         if missing or self.epsilon is None or self.delta is None:
             raise ValueError(
                 f"declare {' and '.join(missing)}: budget, bounds and box are never inferred from the data, because "

@@ -78,3 +78,22 @@ def test_other_columns_than_fitted_are_refused(fitted):
 def test_predicting_before_fitting_is_refused(make):
     with pytest.raises(ValueError, match=r"call fit\(X, y\) first"):
         make().predict(X_TEST)
+
+
+def test_quantiles_are_ordered_and_those_of_intervals(fitted):
+    found = fitted.predict_quantiles(X_TEST, [0.025, 0.5, 0.975])
+    assert (np.diff(found, axis=1) > 0).all()
+    low, high = fitted.interval(X_TEST, 0.95)
+    np.testing.assert_allclose(found[:, [0, 2]], np.stack([low, high], axis=1))
+
+
+def test_scatter_is_what_one_more_person_adds_to_the_curve(fitted):
+    widths = [np.subtract(*fitted.interval(X_TEST, 0.6827, of)[::-1]) / 2 for of in ("outputs", "function")]
+    together = np.sqrt(widths[1] ** 2 + fitted.scatter(X_TEST) ** 2)
+    np.testing.assert_allclose(widths[0], together, rtol=0.1)
+
+
+@pytest.mark.parametrize("p", [0.0, 1.0, -0.1])
+def test_a_quantile_out_of_range_is_refused(fitted, p):
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        fitted.predict_quantiles(X_TEST, [p])

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from dpgp_core import refit
+from dpgp_core import DPGaussianProcessRegressor, refit
 from dpgp_core.estimator import SpentAgain, regressor
 from dpgp_core.kernels import EQ
 from dpgp_core.measurement import noise
@@ -220,3 +220,33 @@ def test_what_is_refused_is_refused_before_it_spends(make, records):
         with pytest.raises(ValueError, match=words):
             model.fit(X, y)
         assert not hasattr(model, "guarantee_")
+
+
+@pytest.mark.parametrize("protects", ["outputs", "inputs and outputs"])
+def test_a_rate_from_yes_and_no(protects):
+    rng = np.random.default_rng(5)
+    x = rng.uniform(0, 1, 4000)
+    y = (rng.uniform(size=4000) < 0.1 + 0.4 * x).astype(float)
+    model = DPGaussianProcessRegressor(
+        3.0, 1e-5, x_box=(0, 1), protects=protects, outcome="yes/no", random_state=1
+    ).fit(x[:, None], y)
+    at = np.linspace(0.05, 0.95, 10)
+    low, high = model.interval(at[:, None], of="function")
+    assert abs(model.predict(at[:, None]) - 0.1 - 0.4 * at).max() < 0.06
+    assert ((low < 0.1 + 0.4 * at) & (0.1 + 0.4 * at < high)).mean() >= 0.8
+    np.testing.assert_allclose(
+        model.scatter(at[:, None]), np.sqrt(model.predict(at[:, None]) * (1 - model.predict(at[:, None])))
+    )
+    assert set(np.unique(model.predict_quantiles(at[:, None], [0.01, 0.99]))) == {0.0, 1.0}
+
+
+@pytest.mark.parametrize(
+    ("outcome", "y", "said"),
+    [("yes/no", 2.0, "must all be 0 or 1"), ("count", 1.5, "whole numbers"), ("amount", -3.0, "0 or more")],
+)
+def test_an_outcome_that_is_not_of_its_kind_spends_nothing_and_is_not_named(outcome, y, said):
+    model = DPGaussianProcessRegressor(1.0, 1e-5, None if outcome == "yes/no" else (0, 9), (0, 1), outcome=outcome)
+    with pytest.raises(ValueError, match=said) as error:
+        model.fit(np.zeros((2, 1)), [1.0, y])
+    assert f"{y:g}" not in str(error.value).replace("0 or 1", "").replace("0 or more", "")
+    assert not hasattr(model, "guarantee_")
