@@ -4,13 +4,13 @@ The model's noise is normal; people's is not. Sums clipped to c standard deviati
 lies when c is small, and the mean when c is large. So a stage of half-width c sees alpha (f - g) + beta(c) h, with h a
 smooth field that nobody knows, h ~ GP(0, (1 + mean of EQ(x_d)) / 2), lengthscales a quarter of the box, and
 
-    beta(c) = sigma b0 ((1 - r) exp(-c / sigma) + r),    b0 = .3, r = .05; 0 where no end can be passed.
+    beta(c) = sigma b0 ((1 - r) exp(-c / sigma) + r),    b0 = .33, r = .12; 0 where no end can be passed.
 
 Four fifths of its variance are the same field in all stages, the rest is each stage's own.
 
 E clip(r, +-c) over the standard deviation of r is .10, .07, .01 for gamma(2) at c = .75, 1.5, 3 of them, .15, .09, .03
 for lognormal(.8), .25, .10, 0 for yes/no of .2, .20, .18, .15 where 3 % lie far out, 0 for normal outcomes; beta over
-sigma is .15, .08, .03. An end of an interval that no outcome can pass clips nothing, whatever outcomes are like: it
+sigma is .18, .10, .05. An end of an interval that no outcome can pass clips nothing, whatever outcomes are like: it
 counts as infinitely far.
 """
 
@@ -26,8 +26,8 @@ from ..data import Kind
 from ..gp.pivoted import factorise
 from ..kernels import EQ
 
-SHARE = 0.3  # b0
-FAR_OUT = 0.05  # r, the share of the bias that is left in wide intervals: a few people may be far out
+SHARE = 0.33  # b0
+FAR_OUT = 0.12  # r, the share of the bias that is left in wide intervals: a few people may be far out
 SAME = 0.8  # of the bias's variance, what all stages share
 _LENGTHSCALE = 0.25  # of the box's sides
 _TOLERANCE = 1e-3  # of the field's variance, left out of its features

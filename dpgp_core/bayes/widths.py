@@ -22,7 +22,7 @@ from .scatter import expected
 NARROWEST = 1e-3  # of the public range: no interval is narrower
 CLIP = 0.75  # half-width of an interval over the predictive standard deviation
 WIDTHS = (1.0, 4.0, math.inf)  # half-widths that a stage chooses among, over the narrowest
-TIED = 0.05  # of the least expected risk: a plan takes the widest interval within that, which rests on least
+TIED = 0.05  # of the least expected risk: the widest interval within that is taken, which rests on least
 
 
 class Known(NamedTuple):
@@ -86,8 +86,10 @@ def least_risk_intervals(
     tried = [next_intervals(known.states, known.weights, n, half_range, width) for width in widths]
     if len(tried) == 1:
         return tried[0]
-    least = np.argmin([_variance_left(places, known, B, low, high, s) for low, high in tried], axis=0)
-    low, high = (np.choose(least[:, None], list(ends)) for ends in zip(*tried, strict=True))
+    left = np.array([_variance_left(places, known, B, low, high, s) for low, high in tried])
+    good = left <= left.min(axis=0) * (1 + TIED)
+    chosen = len(widths) - 1 - np.argmax(good[::-1], axis=0)  # the widest of them
+    low, high = (np.choose(chosen[:, None], list(ends)) for ends in zip(*tried, strict=True))
     return low, high
 
 
