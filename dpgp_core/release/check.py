@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
 from .. import checks
+from ..arrays import FloatArray
+from .declared.table import CENTILES
 from .plan import decimals, without_outputs
-from .publishing import values_in_unit
+from .publishing import in_unit, values_in_unit
 from .specification_json import spec_from_object
-from .statistic import digest, remapped
+from .statistic import digest, recentiled, remapped
 from .strict_json import read_object
 
 _MOST_BYTES = 1 << 31
@@ -40,14 +43,23 @@ def check_folder(folder: Path) -> str:
             raise ValueError(f"{name} is not the file that release.json describes; fetch the zip again")
     points = spec.points()
     values = values_in_unit(spec, remapped(spec.built, about, files, points, without_outputs(spec, points)), step)
-    shown = _values(files.get("values.csv", b""))
-    # another processor may round the last digit of a product differently, and so at most one step
-    if shown.shape != values.shape or not (np.abs(shown - values) <= 1.5 * step).all():
-        raise ValueError("values.csv does not follow from what was measured; fetch the zip again")
+    _check_column(files, "value", values, step)
+    if spec.centiles:
+        found = recentiled(spec.built, about, files, points, [centile / 100 for centile in CENTILES])
+        for centile, row in zip(CENTILES, found, strict=True):
+            _check_column(files, f"centile_{centile}", in_unit(spec, row, step), step)
+    centiles = " and centiles" if spec.centiles else ""
     return (
-        f"The files are those that release.json describes, and all {len(values)} values follow from the measured "
-        f"numbers, to {max(decimals(step), 0)} decimals."
+        f"The files are those that release.json describes, and all {len(values)} values{centiles} follow from the "
+        f"measured numbers, to {max(decimals(step), 0)} decimals."
     )
+
+
+def _check_column(files: Mapping[str, bytes], name: str, expected: FloatArray, step: float) -> None:
+    shown = _column(files.get("values.csv", b""), name)
+    # another processor may round the last digit of a product differently, and so at most one step
+    if shown.shape != expected.shape or not (np.abs(shown - expected) <= 1.5 * step).all():
+        raise ValueError("values.csv does not follow from what was measured; fetch the zip again")
 
 
 def _content(folder: Path, name: str) -> bytes:
@@ -57,9 +69,9 @@ def _content(folder: Path, name: str) -> bytes:
     return path.read_bytes()
 
 
-def _values(content: bytes) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+def _column(content: bytes, name: str) -> FloatArray:
     try:
         rows = csv.DictReader(io.StringIO(content.decode()))
-        return np.array([float(row["value"]) for row in rows])
+        return np.array([float(row[name]) for row in rows])
     except (KeyError, TypeError, ValueError):
         raise ValueError("values.csv cannot be read; fetch the zip again") from None

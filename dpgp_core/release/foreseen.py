@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..arrays import FloatArray
-from ..data import Dataset
+from ..data import Dataset, Kind
 from .plan import ReleasePlan, half_widths, released, solvable, without_outputs
 from .specification import ReleaseSpec
 
@@ -59,4 +59,11 @@ def _made_up(spec: ReleaseSpec, X: FloatArray | None, n: int, rng: np.random.Gen
     f = math.sqrt(2 / _WAVES) * np.cos(waves).sum(axis=1)
     bounds = spec.output_scale.measured_bounds
     y = sum(bounds) / 2 + size * f + noise * rng.standard_normal(len(X))
-    return replace(without_outputs(spec, X), y=np.clip(y, *bounds))
+    return replace(without_outputs(spec, X), y=_of_kind(spec.measured_kind, np.clip(y, *bounds), bounds, rng))
+
+
+def _of_kind(kind: Kind, y: FloatArray, bounds: tuple[float, float], rng: np.random.Generator) -> FloatArray:
+    """Made-up outputs (n,) as the declared kind has them: yes with the probability y, or the nearest whole number."""
+    if kind == "yes/no":
+        return (rng.uniform(size=len(y)) < y).astype(float)
+    return np.clip(np.rint(y), math.ceil(bounds[0]), None) if kind == "count" else y

@@ -12,13 +12,19 @@ from numpy.typing import NDArray
 
 from .. import checks
 from ..arrays import FloatArray
+from ..bayes.cells.refit import read_cells
+from ..bayes.intervals import Mixture, mixture_of
+from ..bayes.models import Model, places_of, weights_of
+from ..bayes.released import distances_of, observed_of, public_of
+from ..bayes.spread import with_people
+from ..bayes.stages import posterior
 from ..data import Dataset
 from ..measurement.cell_statistics import CellStatistics
 from ..measurement.cell_statistics_file import cell_statistics_from_files, cell_statistics_to_files
 from ..measurement.described_arrays import FILE
 from ..measurement.statistics import Statistics
 from ..measurement.statistics_file import statistics_from_files, statistics_to_files
-from ..mechanisms import SparseVariational
+from ..mechanisms import BayesCloaking, SparseVariational
 from ..mechanisms.base import PlannedForBudget
 from ..mechanisms.recorded import Mapped
 from ..sparse.statistics import NoiseScales, NoisyStatistics
@@ -83,6 +89,41 @@ def remapped(
     if found["map"].shape != (*found["offset"].shape, *found["z"].shape):
         raise ValueError(f"{MAP} {_DAMAGED}")
     return np.asarray(found["offset"] + found["map"] @ found["z"])
+
+
+def recentiled(
+    mechanism: object,
+    about: Mapping[str, Any],
+    files: Mapping[str, bytes],
+    X_test: FloatArray,
+    probabilities: Sequence[float],
+) -> FloatArray:
+    """Quantiles (q, P) of one further record's output from what was measured, before rounding. Post-processing.
+
+    Raises:
+        ValueError: a file is missing or damaged, or it holds no scatter.
+    """
+    if not isinstance(mechanism, BayesCloaking):
+        raise ValueError(f"the centiles follow from nothing that was measured; {FILE} {_DAMAGED}")
+    statistics = statistics_of_files(about, files.get(FILE, b""))
+    if statistics.distances is None:
+        raise ValueError("the release holds no scatter, so no centiles follow from it; fetch the zip again")
+    low, high = statistics.bounds
+    models = mechanism.models(statistics.x_box, (high - low) / statistics.y_scale / 2, statistics.reading)
+    prediction = predicted(statistics, models, X_test)
+    rows = [prediction.quantile(probability)[0] for probability in probabilities]
+    return np.clip(statistics.midpoint + statistics.y_scale * np.array(rows), low, high)
+
+
+def predicted(statistics: Statistics | CellStatistics, models: Sequence[Model], X_test: FloatArray) -> Mixture:
+    """Curve and people at X_test (P, D) by these models, in model units. Post-processing."""
+    if isinstance(statistics, CellStatistics):
+        return read_cells(statistics, models).predict(X_test)
+    public = public_of(statistics)
+    places = places_of(models, statistics.X, X_test, public=public)
+    outcome = posterior(observed_of(statistics), places, weights_of(models))
+    prediction = mixture_of(places, outcome.states, outcome.weights)
+    return with_people(prediction, distances_of(statistics), public, statistics.X, X_test)
 
 
 def _noise(about: Mapping[str, Any]) -> NoiseScales:

@@ -80,3 +80,21 @@ def test_a_map_of_another_shape_is_a_sentence(folder):
     edited(folder, ("sha256", "map.npz"), json.dumps(digest(stream.getvalue())))
     with pytest.raises(ValueError, match=r"map\.npz is damaged; fetch the zip again"):
         check_folder(folder)
+
+
+@pytest.mark.parametrize("mechanism", ["bayes", "bayes_cells"])
+def test_centiles_follow_from_what_was_measured_too(tmp_path, make_spec, make_table, make_zip, mechanism):
+    files = make_zip(make_spec(mechanism=mechanism, centiles=True, y_kind="amount"), make_table())
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+    assert "values and centiles follow from the measured numbers" in check_folder(tmp_path)
+    header, first, *rest = files["values.csv"].decode().splitlines()
+    cells = first.split(",")
+    cells[header.replace('"', "").split(",").index("centile_97")] = "51"
+    changed = "\r\n".join([header, ",".join(cells), *rest, ""]).encode()
+    (tmp_path / "values.csv").write_bytes(changed)
+    card = json.loads(files["release.json"])
+    card["sha256"]["values.csv"] = digest(changed)
+    (tmp_path / "release.json").write_text(json.dumps(card))
+    with pytest.raises(ValueError, match=r"values\.csv does not follow from what was measured"):
+        check_folder(tmp_path)

@@ -39,3 +39,13 @@ def test_private_inputs_are_not_read():
     here, there = (plan_release(spec, ages) for ages in (AGES, AGES / 3))
     assert here.X is None
     np.testing.assert_array_equal(foreseen(here, 60, (1.0,)), foreseen(there, 60, (1.0,)))
+
+
+@pytest.mark.parametrize("mechanism", ["bayes", "bayes_cells"])
+@pytest.mark.parametrize(("kind", "bounds"), [("amount", (0.0, 9.5)), ("count", (0.5, 9.5)), ("yes/no", (0.0, 1.0))])
+def test_what_is_made_up_is_of_the_declared_kind(mechanism, kind, bounds):
+    """A data set of the kind refuses anything else."""
+    spec = replace(SPEC, mechanism=mechanism, y_kind=kind, y_bounds=bounds)
+    found = foreseen(plan_release(spec, AGES), len(AGES), EPSILONS)
+    assert (np.diff(found) < 0).all()
+    assert (found > 0).all()
