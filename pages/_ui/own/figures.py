@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 from dpgp_core.arrays import BoolArray, FloatArray
 from dpgp_core.gp.inference import Inference
 from dpgp_core.release import Published, ReleaseSpec
+from dpgp_core.release.declared.table import CENTILES
 from dpgp_core.release.publishing import Interval, useful, within_tolerance
 from pages._ui.look.metric import Metric
 from pages._ui.look.palette import NON_PRIVATE, PREDICTION_SCALE, PRIVATE, faded
@@ -83,12 +84,18 @@ def released(published: Published, spec: ReleaseSpec) -> go.Figure:
         figure = _curve(
             spec, published.X_test[:, 0], np.where(within, published.values, np.nan), PRIVATE, published.curve
         )
-        _of_no_use(figure, published, within)
+        _centile_lines(figure, published)
+        _of_no_use(figure, published, within, in_per_cent(spec, published.values))
         return figure
     figure = _map(spec, np.where(within, published.values, np.nan), PREDICTION_SCALE)
     if not within.all():
         _crosses(figure, spec, within)
     return figure
+
+
+def in_per_cent(spec: ReleaseSpec, values: FloatArray) -> FloatArray:
+    """Shares of yes in per cent; other outcomes as they are, in ``y_unit``."""
+    return 100 * values if spec.y_kind == "yes/no" else values
 
 
 def released_caption(spec: ReleaseSpec) -> str:
@@ -120,9 +127,9 @@ def inference_sentence(inference: Inference | None) -> str:
 
 
 def _curve(spec: ReleaseSpec, x: FloatArray, values: FloatArray, colour: str, ends: Interval | None) -> go.Figure:
-    figure = go.Figure()
+    figure, values = go.Figure(), in_per_cent(spec, values)
     if ends is not None:
-        low, high = ends
+        low, high = (in_per_cent(spec, end) for end in ends)
         figure.add_scatter(
             x=np.concatenate([x, x[::-1]]), y=np.concatenate([high, low[::-1]]),
             fill="toself", fillcolor=faded(colour, 0.22), line={"width": 0, "color": faded(colour, 0.0)},
@@ -131,13 +138,23 @@ def _curve(spec: ReleaseSpec, x: FloatArray, values: FloatArray, colour: str, en
     name = "released" if ends is not None else "not private: fit without noise"
     figure.add_scatter(x=x, y=values, name=name, line={"color": colour, "width": 2}, showlegend=True)
     figure.update_xaxes(title=_title(spec.x[0], spec.x_units[0]))
-    figure.update_yaxes(title=_title(spec.y, spec.y_unit))
+    figure.update_yaxes(title=_title(spec.y, _unit(spec)))
     return finish(figure, HEIGHT)
 
 
+def _centile_lines(figure: go.Figure, published: Published) -> None:
+    """Thin lines, each with its number at the right end."""
+    x = published.X_test[:, 0]
+    for centile, values in zip(CENTILES, published.centiles, strict=False):
+        figure.add_scatter(
+            x=x, y=values, mode="lines+text", text=[""] * (len(x) - 1) + [str(centile)], textposition="middle right",
+            line={"color": PRIVATE, "width": 1}, name=f"{centile} in 100 are below", cliponaxis=False, showlegend=False,
+        )  # fmt: skip
+
+
 def _map(spec: ReleaseSpec, values: FloatArray, scale: str) -> go.Figure:
-    first, second, shown = _slice(spec, values)
-    bar = {"title": {"text": _title(spec.y, spec.y_unit), "side": "right"}}
+    first, second, shown = _slice(spec, in_per_cent(spec, values))
+    bar = {"title": {"text": _title(spec.y, _unit(spec)), "side": "right"}}
     figure = go.Figure(go.Heatmap(x=first, y=second, z=shown, colorscale=scale, colorbar=bar))
     figure.update_xaxes(title=_title(spec.x[0], spec.x_units[0]))
     figure.update_yaxes(title=_title(spec.x[1], spec.x_units[1]))
@@ -157,13 +174,13 @@ def _slice(spec: ReleaseSpec, values: FloatArray) -> tuple[FloatArray, FloatArra
     return first, second, cube.T
 
 
-def _of_no_use(figure: go.Figure, published: Published, within: BoolArray) -> None:
+def _of_no_use(figure: go.Figure, published: Published, within: BoolArray, shown: FloatArray) -> None:
     """The rest of the curve; it reaches to the neighbours that are of use, so that there is no gap."""
     if within.all():
         return
     outside = np.pad(~within, 1)
     reached = outside[1:-1] | outside[:-2] | outside[2:]
-    values = np.where(reached, published.values, np.nan)
+    values = np.where(reached, shown, np.nan)
     line = {"color": OF_NO_USE, "width": 2, "dash": "dot"}
     figure.add_scatter(x=published.X_test[:, 0], y=values, name="released, of no use", line=line, showlegend=True)
 
@@ -176,6 +193,10 @@ def _crosses(figure: go.Figure, spec: ReleaseSpec, within: BoolArray) -> None:
         x=first[columns], y=second[rows], mode="markers", marker={"symbol": "x", "color": OF_NO_USE, "size": 6},
         name="of no use", showlegend=True,
     )  # fmt: skip
+
+
+def _unit(spec: ReleaseSpec) -> str:
+    return "% yes" if spec.y_kind == "yes/no" else spec.y_unit
 
 
 def _title(name: str, unit: str) -> str:

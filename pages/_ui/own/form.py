@@ -38,10 +38,12 @@ def declared(columns: Sequence[str], total: float | None, inputs_public: bool) -
     )
     values = table_form.columns_of(columns)
     x = values["x"] or []
-    values |= table_form.outputs() | table_form.coordinates(x)
+    values |= table_form.outcome()
+    values |= table_form.outputs(values["y_kind"]) | table_form.coordinates(x)
     values |= table_form.inputs(x, values["coordinates"] or (), automatic=_is_automatic())
     st.header("3. Choose a mechanism and a budget")
     values |= _model(inputs_public) | _budget(total)
+    values["centiles"] = _centiles(values)
     values["tolerance"] = _tolerance(values["y_unit"], values["log"])
     keep()
     return _spec(values)
@@ -126,6 +128,18 @@ def _budget(total: float | None) -> dict[str, Any]:
     return {"epsilon": epsilon, "delta": delta, "total": declared_total}
 
 
+def _centiles(values: dict[str, Any]) -> bool:
+    """Offered where how far people are apart is measured anyway; a rate has none."""
+    if not CHOICES[values["mechanism"]].scatter or values["y_kind"] == "yes/no":
+        return False
+    return st.checkbox(
+        "Publish centiles too: how people are spread about the curve, as in a growth chart",
+        key=key("centiles", False),
+        help="The values that 3, 15, 50, 85 and 97 in 100 further people stay below, if the model is right. They are "
+        "computed from what is measured anyway, so they cost nothing more.",
+    )
+
+
 def _tolerance(unit: str, log: bool) -> float | None:
     """In the link, unlike what is declared about the table: a number that is nobody's, and changes no release."""
     within = "a factor of" if log else f"± [{plain(unit.strip()) or 'y'}]"
@@ -179,6 +193,8 @@ def _spec(values: dict[str, Any]) -> ReleaseSpec | None:
             tolerance=values["tolerance"],
             log=values["log"],
             coordinates=values["coordinates"],
+            y_kind=values["y_kind"],
+            centiles=values["centiles"],
         )
     except ValueError as error:
         st.error(plain(f"{error}."))

@@ -8,7 +8,8 @@ import streamlit as st
 
 from pages._ui import environment
 from pages._ui.look.text import plain
-from pages._ui.own import excel, remembered, upload
+from pages._ui.own import excel, practice, remembered, upload
+from pages._ui.own.practice import Practice
 from pages._ui.own.upload import Table
 from pages._ui.serve import forgetting
 from pages._ui.session import OWN_FILES, OWN_OUTLOOK, OWN_PREVIEW, OWN_READY, OWN_RELEASED, OWN_TABLE, OWN_TAKEN
@@ -32,7 +33,8 @@ def table() -> Table | None:
     held = OWN_TABLE.find()
     with st.container(horizontal=True):
         if held is None:
-            st.button("Practise with the !Kung census", on_click=_practise, icon=":material/school:")
+            for each in practice.TABLES:
+                st.button(each.button, on_click=_practise, args=(each,), icon=":material/school:")
         else:
             st.caption(f":material/table: In memory: {plain(held.name)}, {len(held.content):,} bytes.")
             st.button("Forget the table", on_click=_forget, icon=":material/delete:")
@@ -87,9 +89,9 @@ def _opened(name: str, content: bytes, dialect: str) -> Table:
     return upload.opened(name, content, dialect)
 
 
-def _practise() -> None:
-    OWN_TABLE.put(upload.practice())
-    remembered.practise()
+def _practise(table: Practice) -> None:
+    OWN_TABLE.put(upload.practice(table))
+    remembered.practise(table)
     _drop_results()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pages._ui import session
-from pages._ui.own.upload import PRACTICE
+from pages._ui.own.practice import Practice
 
 PREFIX = "own_f_"  # of the keys of the form's controls
 
@@ -15,10 +15,11 @@ def keep() -> None:
     session.OWN_FORM.put(session.OWN_FORM.get({}) | session.controls(PREFIX))
 
 
-def practise() -> None:
-    """Fill in the form for the practice table."""
+def practise(table: Practice) -> None:
+    """Fill in the form for a practice table."""
     forget()
-    session.move({f"{PREFIX}{key}": value for key, value in PRACTICE.items()})
+    form = table.form | {"kind": table.kind}
+    session.move({f"{PREFIX}{key}": value for key, value in form.items()})
     keep()
 
 

@@ -16,7 +16,7 @@ from pages._ui.ledgers.deliveries import DELIVERIES, Issued
 from pages._ui.ledgers.standing import Spent
 from pages._ui.ledgers.state import StateLost, of_this_server
 from pages._ui.look.text import plain
-from pages._ui.own.upload import Table, practice
+from pages._ui.own.upload import Table, is_practice
 from pages._ui.serve.origin import listens_here
 from pages._ui.session import OWN_LEDGER_TOKEN, OWN_TOKEN
 from pages._ui.visitor import fresh, known_by
@@ -145,9 +145,9 @@ def _everywhere(held: Table | None) -> bool:
     """Whether all ledgers are asked about a table, not only those that this browser went on with.
 
     So it is where nobody but users of this machine can ask: a stranger who knows all records but one could otherwise
-    try out tables until one is known here. The table for practice is everybody's, and begins anew in every browser.
+    try out tables until one is known here. Tables for practice are everybody's, and begin anew in every browser.
     """
-    return listens_here() and not environment.hosts() and held is not None and held.digest != practice().digest
+    return listens_here() and not environment.hosts() and held is not None and not is_practice(held)
 
 
 def token() -> str:

@@ -8,11 +8,20 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from dpgp_core.data import KINDS, Kind
 from pages._ui.look.text import plain
 from pages._ui.own.remembered import key
 
 MOST_INPUTS = 3  # offered in the form; the command line takes ten
 _GRIDS = (51, 20, 9)  # points along each input, for one, two or three inputs
+_BOUNDS = ("y is at least", "y is at most")
+_KIND_NAMES: dict[Kind, str] = {"number": "A number", "amount": "An amount", "count": "A count", "yes/no": "Yes or no"}
+_KIND_HELP: dict[Kind, str] = {
+    "number": "Any number, with about as many people far above the usual as far below it: a height, a temperature.",
+    "amount": "0 or more, with a few far above the rest: a wage, a price, a duration.",
+    "count": "A whole number of 0 or more: visits a year, children, accidents.",
+    "yes/no": "Written 1 for yes and 0 for no: vaccinated, employed. The curve is then the share of yes, in per cent.",
+}
 
 
 def columns_of(columns: Sequence[str]) -> dict[str, Any]:
@@ -35,8 +44,22 @@ def columns_of(columns: Sequence[str]) -> dict[str, Any]:
     return {"y": y, "x": x}
 
 
-def outputs() -> dict[str, Any]:
-    """Privacy unit, and unit, bounds and scale of the output."""
+def outcome() -> dict[str, Any]:
+    """What kind of outcome the output is."""
+    kind: Kind = st.selectbox(
+        "What kind of outcome is it?",
+        KINDS,
+        format_func=lambda each: _KIND_NAMES[each],
+        key=key("kind", "number"),
+        help="Declared, never guessed. It says what the method may expect, not what is promised: the privacy is the "
+        "same whatever you choose.",
+    )
+    st.caption(_KIND_HELP[kind])
+    return {"y_kind": kind}
+
+
+def outputs(kind: Kind) -> dict[str, Any]:
+    """Privacy unit, and unit, bounds and scale of the output. Yes and no have bounds of their own."""
     row = st.columns([2, 1, 1, 1])
     unit = row[0].text_input(
         "One row is about …",
@@ -45,15 +68,21 @@ def outputs() -> dict[str, Any]:
         help="The unit of privacy. Each person must appear in one row only: someone in three rows is protected a third "
         "as well.",
     )
+    if kind == "yes/no":
+        for column, label, shown in zip(
+            row[1:], ("Unit of y", *_BOUNDS), ("share of yes", "0, no", "1, yes"), strict=True
+        ):
+            column.text_input(label, shown, disabled=True, key=f"own_fixed_{shown}")
+        return {"unit": unit, "y_unit": "", "low": 0.0, "high": 1.0, "log": False}
     y_unit = row[1].text_input("Unit of y", key=key("y_unit", ""), placeholder="cm")
     low = row[2].number_input(
-        "y is at least",
+        _BOUNDS[0],
         value=None,
         key=key("low"),
         help="Public lower bound. Values below it are clipped; a narrow range needs less noise.",
     )
-    high = row[3].number_input("y is at most", value=None, key=key("high"), help="Public upper bound.")
-    log = st.checkbox(
+    high = row[3].number_input(_BOUNDS[1], value=None, key=key("high"), help="Public upper bound.")
+    log = kind != "count" and st.checkbox(
         "Measure the logarithm of y: for prices, incomes and the like",
         key=key("log", False),
         help="Errors are then factors, the same for cheap and dear. The bounds stay as they are and must lie above 0; "

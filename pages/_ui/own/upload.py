@@ -12,7 +12,6 @@ from typing import Any
 import pandas as pd
 from pandas.io.formats.style import Styler
 
-from datasets import kung
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
 from dpgp_core.mechanisms import NotPrivate
@@ -29,31 +28,17 @@ from dpgp_core.release import (
     read_table,
 )
 from dpgp_core.release.cells import safe_text
+from dpgp_core.release.declared.table import CENTILES
 from dpgp_core.release.plan import decimals
 from dpgp_core.release.publishing import about, within_tolerance
 from pages._ui.look.plots import axis
-from pages._ui.own.figures import OF_NO_USE
+from pages._ui.own.figures import OF_NO_USE, in_per_cent
+from pages._ui.own.practice import TABLES, Practice, contents
 
 MAX_BYTES = 5 * 2**20
 MAX_WORK = 20_000_000  # rows times points of the grid
 OUTLOOK = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # epsilons
 MAX_COLUMNS = 1000  # in the menu of columns
-PRACTICE: dict[str, Any] = {  # declared for people in general, not read off the table
-    "y": "height_cm",
-    "y_unit": "cm",
-    "low": 50.0,
-    "high": 200.0,
-    "unit": "one person's height",
-    "x": ["age_years"],
-    "x_unit_age_years": "years",
-    "box_low_age_years": 0.0,
-    "box_high_age_years": 90.0,
-    "length_age_years": 20.0,
-    "grid_age_years": 46,
-    "epsilon": 1.0,
-    "delta": 1e-4,
-    "total": 2.0,
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,9 +88,14 @@ def _digest(content: bytes) -> str:
     return hashlib.sha256(plain).hexdigest()
 
 
-def practice() -> Table:
-    """The !Kung census, to try the page with."""
-    return opened("practice.csv", kung.PATH.read_bytes())
+def practice(of: Practice = TABLES[0]) -> Table:
+    """A table to try the page with."""
+    return opened(of.file, contents()[TABLES.index(of)])
+
+
+def is_practice(held: Table) -> bool:
+    """Whether a table is one of those that are everybody's."""
+    return held.digest in {_digest(content) for content in contents()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,12 +149,16 @@ def released(held: Table, spec: ReleaseSpec, plan: ReleasePlan) -> Published:
 
 
 def values(published: Published, spec: ReleaseSpec) -> pd.DataFrame:
-    """Released values and their intervals, as in the downloaded file."""
+    """Released values and their intervals, as in the downloaded file; rates in per cent."""
     names = [safe_text(axis(name, unit)) for name, unit in zip(spec.x, spec.x_units, strict=True)]
     columns = dict(zip(names, published.X_test.T, strict=True))
-    columns["released value"] = published.values  # noqa: PD011
-    for of, (low, high) in (("curve", published.curve), ("output", published.outputs)):
-        columns[f"{of}, 95 % from"], columns[f"{of}, to"] = low, high
+    rate = spec.y_kind == "yes/no"
+    columns["share of yes [%]" if rate else "released value"] = in_per_cent(spec, published.values)
+    intervals = {"curve": published.curve} if rate else {"curve": published.curve, "output": published.outputs}
+    for of, (low, high) in intervals.items():
+        columns[f"{of}, 95 % from"], columns[f"{of}, to"] = in_per_cent(spec, low), in_per_cent(spec, high)
+    for centile, line in zip(CENTILES, published.centiles, strict=False):
+        columns[f"{centile} % are below"] = line
     if spec.tolerance is not None:
         columns[safe_text(f"within {about(spec, spec.tolerance)}")] = within_tolerance(published, spec)
     return pd.DataFrame(columns)
@@ -175,7 +169,7 @@ def greyed(published: Published, spec: ReleaseSpec) -> pd.DataFrame | Styler:
     shown, within = values(published, spec), within_tolerance(published, spec)
     if within.all():
         return shown
-    places = max(decimals(published.step), 0)
+    places = max(decimals(published.step) - 2 * (spec.y_kind == "yes/no"), 0)
     names = enumerate(shown.select_dtypes("number"))  # the inputs first
     formats: dict[Any, Any] = {name: "{:.10g}" if at < len(spec.x) else f"{{:.{places}f}}" for at, name in names}
     return shown.style.format(formats).apply(

@@ -1,0 +1,114 @@
+"""Tables to try the page with, one of each kind of outcome. Nobody's own: all are public, and most are simulated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from datasets import kung
+from dpgp_core.arrays import FloatArray
+from dpgp_core.data import Kind
+
+_RECORDS = 2_000  # of each simulated table
+_AGES = (18.0, 90.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Practice:
+    """A table with what is declared of it: for people in general, not read off the table.
+
+    Attributes:
+        file: its name.
+        button: what says what it is.
+        kind: of its outcome.
+        form: what is declared, by the names of the form's controls.
+        content: its bytes.
+    """
+
+    file: str
+    button: str
+    kind: Kind
+    form: dict[str, Any]
+    content: Callable[[], bytes] = field(repr=False)
+
+
+def _simulated(name: str, outcome: Callable[[np.random.Generator, FloatArray], FloatArray], seed: int) -> bytes:
+    """A column ``age_years`` and an outcome by age, the same on every machine with these packages."""
+    rng = np.random.default_rng(seed)
+    ages = np.round(rng.uniform(*_AGES, _RECORDS), 1)
+    rows = (f"{age:.1f},{value:g}\n" for age, value in zip(ages, outcome(rng, ages), strict=True))
+    return (f"age_years,{name}\n" + "".join(rows)).encode()
+
+
+def _wages(rng: np.random.Generator, ages: FloatArray) -> FloatArray:
+    typical = 14 + 12 * np.exp(-(((ages - 50) / 22) ** 2))
+    return np.round(typical * rng.gamma(4.0, 1 / 4.0, len(ages)), 2)
+
+
+def _visits(rng: np.random.Generator, ages: FloatArray) -> FloatArray:
+    return rng.poisson(1 + 0.0006 * ages**2).astype(float)
+
+
+def _vaccinated(rng: np.random.Generator, ages: FloatArray) -> FloatArray:
+    return (rng.uniform(size=len(ages)) < 0.25 + 0.6 / (1 + np.exp(-(ages - 55) / 9))).astype(float)
+
+
+def _by_age(y: str, y_unit: str, unit: str, **bounds: float) -> dict[str, Any]:
+    low, high = _AGES
+    return bounds | {
+        "y": y,
+        "y_unit": y_unit,
+        "unit": unit,
+        "x": ["age_years"],
+        "x_unit_age_years": "years",
+        "box_low_age_years": low,
+        "box_high_age_years": high,
+        "length_age_years": 20.0,
+        "grid_age_years": 37,
+        "epsilon": 1.0,
+        "delta": 1e-5,
+        "total": 2.0,
+    }
+
+
+TABLES = (
+    Practice(
+        "practice.csv",
+        "Practise with the !Kung census",
+        "number",
+        _by_age("height_cm", "cm", "one person's height", low=50.0, high=200.0)
+        | {"box_low_age_years": 0.0, "box_high_age_years": 90.0, "grid_age_years": 46, "delta": 1e-4},
+        kung.PATH.read_bytes,
+    ),
+    Practice(
+        "simulated_wages.csv",
+        "Simulated wages",
+        "amount",
+        _by_age("wage_an_hour", "€", "one person's wage", low=0.0, high=80.0),
+        lambda: _simulated("wage_an_hour", _wages, 1),
+    ),
+    Practice(
+        "simulated_visits.csv",
+        "Simulated clinic visits",
+        "count",
+        _by_age("visits_a_year", "visits", "one person's clinic visits", low=0.0, high=20.0),
+        lambda: _simulated("visits_a_year", _visits, 2),
+    ),
+    Practice(
+        "simulated_vaccinated.csv",
+        "Simulated vaccinations",
+        "yes/no",
+        _by_age("vaccinated", "", "whether one person is vaccinated"),
+        lambda: _simulated("vaccinated", _vaccinated, 3),
+    ),
+)
+
+
+@cache
+def contents() -> tuple[bytes, ...]:
+    """Of all tables, in order: everybody's."""
+    return tuple(each.content() for each in TABLES)
