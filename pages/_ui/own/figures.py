@@ -20,6 +20,7 @@ from pages._ui.look.text import at_least, at_most, number, plain
 
 OF_NO_USE = "#8a8a8a"  # values that are not known well enough; dotted, or crosses, so that grey is not the only sign
 _HUGE = math.log(1e6)
+_ABOUT_CENTILES = " Below a thin line lie as many in 100 further people as it says, if the model is right."
 
 
 def so_far(releases: int, limit: float | None, spent: float) -> str:
@@ -60,6 +61,8 @@ def interval_sentence(spec: ReleaseSpec, half_width: FloatArray | None, step: fl
 
 def error(spec: ReleaseSpec, width: float) -> str:
     """Half of an interval, as measured, in words: ± 8.5 cm, or a factor of 1.23."""
+    if spec.y_kind == "yes/no":
+        return f"± {number(100 * width)} percentage points"
     unit = f" {plain(spec.y_unit)}" if spec.y_unit else ""
     return f"a factor of {factor(width)}" if spec.log else f"± {number(width)}{unit}"
 
@@ -100,9 +103,10 @@ def in_per_cent(spec: ReleaseSpec, values: FloatArray) -> FloatArray:
 
 def released_caption(spec: ReleaseSpec) -> str:
     """What the band is and what all was computed from; private inputs are among what was measured with noise."""
+    lines = _ABOUT_CENTILES if spec.centiles and len(spec.x) == 1 else ""
     measured = (
         "Released values; the band holds the curve with 95 % probability if the model is right, privacy noise "
-        "included. All of it was computed from the numbers measured with noise"
+        f"included.{lines} All of it was computed from the numbers measured with noise"
     )
     if spec.protects_inputs:
         return f"{measured}, which is all that was used of inputs and outputs, and from the public settings."

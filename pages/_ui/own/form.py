@@ -44,7 +44,9 @@ def declared(columns: Sequence[str], total: float | None, inputs_public: bool) -
     st.header("3. Choose a mechanism and a budget")
     values |= _model(inputs_public) | _budget(total)
     values["centiles"] = _centiles(values)
-    values["tolerance"] = _tolerance(values["y_unit"], values["log"])
+    values["tolerance"] = _tolerance(
+        "share of yes, 0 to 1" if values["y_kind"] == "yes/no" else values["y_unit"], values["log"]
+    )
     keep()
     return _spec(values)
 

@@ -26,17 +26,22 @@ def shown(spec: ReleaseSpec, found: Prepared) -> None:
         if known is None or known[0] != spec:
             return
         st.dataframe(table(spec, known[1]), hide_index=True, key="own_outlook_table")
-        within = "a factor of" if spec.log else f"± [{plain(spec.y_unit) or 'y'}]"
+        rate = spec.y_kind == "yes/no"
+        unit = "percentage points" if rate else plain(spec.y_unit) or "y"
+        within = "a factor of" if spec.log else f"± [{unit}]"
         wanted = st.number_input(f"I need the curve to within {within}", 0.0, value=None)
         if wanted is not None:
-            st.markdown(answer(spec, known[1], wanted))
+            st.markdown(answer(spec, known[1], wanted / 100 if rate else wanted))
 
 
 def table(spec: ReleaseSpec, widths: FloatArray) -> pd.DataFrame:
     """Budget and half of the interval, or its factor, over the middle of the grid."""
-    unit = f" [{spec.y_unit}]" if spec.y_unit else ""
+    rate = spec.y_kind == "yes/no"
+    unit = " [percentage points]" if rate else f" [{spec.y_unit}]" if spec.y_unit else ""
     within = "a factor of" if spec.log else f"±{unit}"
-    shown = [figures.factor(width) if spec.log else number(width) for width in map(float, widths)]
+    shown = [
+        figures.factor(width) if spec.log else number(width) for width in map(float, figures.in_per_cent(spec, widths))
+    ]
     return pd.DataFrame({"ε": OUTLOOK, f"curve within {within}, 95 %": shown})
 
 
