@@ -19,6 +19,7 @@ HARMLESS = {
     "x_units": ["", "1"], "y_unit": ["", "1", "nan"], "unit": ["1", "nan"], "y": ["1", "nan"], "y_bounds": [[1, 2]],
     "y_scale": [None, 0.5], "cells": [None], "total_delta": [None], "lengthscale": [[1.5]], "epsilon": [0.5],
     "noise_variance": [0.5], "tolerance": [None, 0.5], "log": [True, False], "coordinates": [None],
+    "centiles": [False],
 }  # fmt: skip
 
 
@@ -60,6 +61,8 @@ def missing_key(rng):
         if key
         not in {
             "total_delta",
+            "y_kind",
+            "centiles",
             "noise_variance",
             "y_scale",
             "mechanism",
@@ -134,6 +137,19 @@ def bad_model(rng):
     return changed(**pick(rng, changes))
 
 
+def bad_kind(rng):
+    changes = [
+        {"y_kind": pick(rng, ["Number", "yes", "yes/no ", "counts", "", None, 1, True])},
+        {"y_kind": "yes/no"},
+        {"y_kind": "yes/no", "y_bounds": [0, 1], "log": True},
+        {"y_kind": "yes/no", "y_bounds": [0, 1], "mechanism": "bayes", "centiles": True},
+        {"y_kind": pick(rng, ["amount", "count"]), "y_bounds": [-(10 ** rng.uniform(-6, 3)), 200]},
+        {"y_kind": "count", "log": True},
+        {"centiles": pick(rng, [True, "true", 1, None, [True]])},
+    ]
+    return changed(**pick(rng, changes))
+
+
 def extreme_settings(rng):
     """Settings at the ends of what is allowed: must end in a release or in a sentence."""
     mechanism = pick(rng, list(CHOICES))
@@ -168,7 +184,7 @@ def bad_names(rng):
 
 
 def other_names(rng):
-    name = pick(rng, ["value", "curve_low_95", "curve_high_95", "output_low_95", "output_high_95"])
+    name = pick(rng, ["value", "curve_low_95", "output_high_95", "centile_3", "centile_97"])
     return pick(rng, [changed(x=[name]), changed(x=["height"]), changed(x=["weight"]), changed(y="note")])
 
 
@@ -201,6 +217,7 @@ CONFIGS = {
     "impossible budgets": bad_budget,
     "impossible grids": bad_grid,
     "impossible models": bad_model,
+    "outcomes of no such kind": bad_kind,
     "invisible or endless names": bad_names,
     "names that do not fit": other_names,
     "no JSON object": not_an_object,

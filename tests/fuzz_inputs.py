@@ -64,6 +64,8 @@ def prepare(kind, rng, folder):
         content, codes = TABLES[kind](rng), {BAD_DATA}
         if kind == "too many rows":  # for the mechanism with the lowest limit, so that the file stays small
             config = spec_to_json(replace(SPEC, mechanism="inducing")).encode()
+        elif kind == "outcomes of another kind":
+            config = spec_to_json(replace(SPEC, y_kind="count")).encode()
     elif kind in CONFIGS:
         config = CONFIGS[kind](rng)
         codes = {BAD_CONFIG, BAD_DATA} if kind == "names that do not fit" else codes  # no such column, or text in it

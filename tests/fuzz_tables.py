@@ -138,6 +138,17 @@ def not_a_number(rng):
     return table(HEADER, lines)
 
 
+def other_kind(rng):
+    """Fractions where whole numbers are declared, or a negative number among those."""
+    lines = rows(rng)
+    if rng.random() < 0.5:
+        lines = [[age, f"1{SECRET}", note] for age, _, note in lines]
+        lines[int(rng.integers(len(lines)))][1] = pick(
+            rng, [f"-{SECRET}", f"{SECRET}.5", f"-0.{SECRET}", f"-1e{SECRET[0]}"]
+        )
+    return table(HEADER, lines)
+
+
 def missing_column(rng):
     header = list(HEADER)
     header[int(rng.integers(2))] = pick(rng, ["Age", "HEIGHT", "", "ag", "=age", "age\u200b", "x" * 5000])
@@ -190,6 +201,7 @@ TABLES = {
     "empty or blank": blank,
     "fewer than two rows": too_few,
     "cells that are no numbers": not_a_number,
+    "outcomes of another kind": other_kind,
     "missing column": missing_column,
     "no header": no_header,
     "inputs outside the box": outside_box,

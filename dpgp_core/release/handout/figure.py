@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from html import escape
 from typing import NamedTuple
 
@@ -40,13 +41,25 @@ def figure(published: Published, spec: ReleaseSpec) -> str:
     """
     within = within_tolerance(published, spec)
     ends = _WIDE if len(spec.x) == 1 else _ends_of_map(spec)
-    body = (_curve if len(spec.x) == 1 else _map)(published, spec, within, ends)
+    body = (_curve if len(spec.x) == 1 else _map)(_as_drawn(published, spec), spec, within, ends)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {ends.bottom + _BELOW:.0f}" '
         f'font-family="sans-serif" font-size="12" role="img">'
         f"<title>{escape(f'{spec.y}, released with differential privacy')}</title>"
         f"{body}</svg>\n"
     )
+
+
+def _as_drawn(published: Published, spec: ReleaseSpec) -> Published:
+    """Shares of yes in per cent."""
+    if spec.y_kind != "yes/no":
+        return published
+    low, high = published.curve
+    return replace(published, values=100 * published.values, curve=(100 * low, 100 * high))
+
+
+def _output(spec: ReleaseSpec) -> str:
+    return _named(spec.y, "% yes" if spec.y_kind == "yes/no" else spec.y_unit)
 
 
 def _ends_of_map(spec: ReleaseSpec) -> _Ends:
@@ -68,8 +81,9 @@ def _ends_of_map(spec: ReleaseSpec) -> _Ends:
 def _curve(published: Published, spec: ReleaseSpec, within: BoolArray, ends: _Ends) -> str:
     x, (low, high) = published.X_test[:, 0], published.curve
     lowest, highest = (published.centiles[0], published.centiles[-1]) if published.centiles else (low, high)
-    margin = (spec.y_bounds[1] - spec.y_bounds[0]) / 2
-    reach = spec.y_bounds[0] - margin, spec.y_bounds[1] + margin
+    least, most = (0.0, 100.0) if spec.y_kind == "yes/no" else spec.y_bounds
+    margin = (most - least) / 2
+    reach = least - margin, most + margin
     bottom = max(float(min(low.min(), lowest.min())), reach[0])
     top = min(float(max(high.max(), highest.max())), reach[1])
     bottom, top = (bottom, top) if bottom < top else reach
@@ -90,7 +104,7 @@ def _curve(published: Published, spec: ReleaseSpec, within: BoolArray, ends: _En
     return (
         f'<polygon points="{band}" fill="{_RELEASED}" fill-opacity=".22"/>{lines}{_text(_LEFT, 14, said)}'
         f"{_centile_lines(published, across, up, ends)}"
-        f"{_axes(spec, ends, up, _named(spec.y, spec.y_unit))}"
+        f"{_axes(spec, ends, up, _output(spec))}"
     )
 
 
@@ -124,7 +138,7 @@ def _map(published: Published, spec: ReleaseSpec, within: BoolArray, ends: _Ends
     )
     limits = _text(ends.right + 30, _TOP + 8, f"{high:.6g}") + _text(ends.right + 30, ends.bottom, f"{low:.6g}")
     grey = "" if useful.all() else "; grey: of no use"
-    title = _text(_LEFT, 14, f"colour: {_named(spec.y, spec.y_unit)}, released{grey}")
+    title = _text(_LEFT, 14, f"colour: {_output(spec)}, released{grey}")
     cells = f'<g shape-rendering="crispEdges">{cells}{bar}</g>'
     return cells + limits + title + _axes(spec, ends, spec.x_box[1], _named(spec.x[1], spec.x_units[1]))
 

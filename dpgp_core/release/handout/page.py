@@ -101,6 +101,12 @@ def _released(card: Mapping[str, Any]) -> Rows:
         "noise included, if the model is right",
     )
     yield "The curve", _curve_is(config)
+    if config.get("centiles"):
+        yield (
+            "Centiles",
+            "what so many in a hundred further records stay below, if people scatter about the curve as the "
+            "measured distances to it say, in the shape of a normal or a gamma distribution",
+        )
     if "tolerance" in values:
         yield (
             "Of use",
@@ -111,9 +117,9 @@ def _released(card: Mapping[str, Any]) -> Rows:
 
 def _curve_is(config: Mapping[str, Any]) -> str:
     """What a value is an estimate of, and what its intervals rest on."""
-    if config.get("y_kind") == "yes/no":
-        return "the share of yes at each place"
+    rate = config.get("y_kind") == "yes/no"
     said = "the mean at each place of outcomes clipped to the bounds"
+    said = "the share of yes at each place, a fraction; in per cent in the figure" if rate else said
     if config["mechanism"] in ("bayes", "bayes_cells"):
         said += "; intervals assume a curve about as smooth as one of the models that were averaged"
     return said

@@ -325,3 +325,27 @@ def test_without_a_ledger_file_kinds_of_protection_do_not_mix_either(run, tmp_pa
     assert run(config="release.json", out="again.zip")[0] == 4
     assert run("--inputs-public", config="release.json", out="again.zip")[0] == 0
     assert ledger_from_json(card(tmp_path, "again.zip")).inputs_public
+
+
+@pytest.mark.parametrize(
+    ("kind", "bounds", "wrong"),
+    [("yes/no", (0, 1), "2"), ("count", (0, 9), "-3"), ("count", (0, 9), "2.7316"), ("amount", (0, 9), "-0.7316")],
+)
+def test_an_outcome_of_another_kind_is_a_sentence_before_anything_is_spent(
+    run, tmp_path, make_spec, kind, bounds, wrong
+):
+    spec = make_spec(mechanism="bayes_cells", y_kind=kind, y_bounds=bounds)
+    (tmp_path / "config.json").write_text(spec_to_json(spec))
+    (tmp_path / "table.csv").write_text(f"age,height\n5,1\n6,0\n7,{wrong}\n8,1\n")
+    code, out, err = run("--ledger", "ledger.json", "--new-ledger")
+    assert (code, out) == (3, "")
+    assert err.startswith(f"dpgp_core: outcomes declared {kind} must all be ")
+    assert wrong not in err.replace("0 or", "")
+    assert not (tmp_path / "out.zip").exists()
+    assert not (tmp_path / "ledger.json").exists()
+
+
+def test_the_template_shows_the_kind_and_the_centiles(capsys):
+    assert main(["template"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["y_kind"], found["centiles"]) == ("number", False)

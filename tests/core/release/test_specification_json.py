@@ -29,6 +29,8 @@ def test_what_has_a_default_may_be_left_out():
         if key
         not in {
             "total_delta",
+            "y_kind",
+            "centiles",
             "noise_variance",
             "y_scale",
             "kernel",
@@ -80,3 +82,19 @@ def test_any_value_of_any_key_is_accepted_or_refused_with_its_name(key, value):
     assert type(refusal) is ValueError
     assert len(str(refusal)) < 400
     assert "\n" not in str(refusal)
+
+
+@pytest.mark.parametrize("kind", ["number", "amount", "count", "yes/no"])
+def test_the_kind_of_outcome_and_centiles_come_back(make_spec, kind):
+    rate = kind == "yes/no"
+    spec = make_spec(mechanism="bayes", y_kind=kind, y_bounds=(0, 1) if rate else (0, 200), centiles=not rate)
+    found = spec_from_json(spec_to_json(spec))
+    assert (found, found.y_kind) == (spec, kind)
+    assert found.centiles == spec.centiles  # equality leaves it out
+
+
+def test_a_configuration_of_before_is_of_numbers_without_centiles():
+    before = {key: value for key, value in GOOD.items() if key not in ("y_kind", "centiles")}
+    found = spec_from_object(before)
+    assert (found.y_kind, found.centiles) == ("number", False)
+    assert found == EXAMPLE

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -88,3 +89,22 @@ def test_any_bounds_are_drawn_with_few_round_ticks(make_spec, make_published, bo
     assert 4 <= len(list(root.iter(f"{SVG}text"))) <= 18
     for each in root.iter():
         assert "nan" not in " ".join(each.attrib.values())
+
+
+def test_shares_of_yes_are_drawn_in_per_cent(make_spec, make_published):
+    spec = make_spec(mechanism="bayes", y_kind="yes/no", y_bounds=(0.0, 1.0), y_unit="", grid=(3,))
+    published = make_published(spec, (0.1, 0.1, 0.1))
+    published = replace(published, values=published.values / 4, curve=tuple(end / 4 for end in published.curve))
+    shown = words(drawn(published, spec))
+    assert "height [% yes]" in shown
+    assert {"40", "60"} <= set(shown.split())  # .25 to .75
+
+
+def test_centiles_are_thin_lines_in_order_with_their_numbers(make_spec, make_published):
+    spec = make_spec(mechanism="bayes", centiles=True, grid=(3,), y_bounds=(0.0, 20.0))
+    found = replace(make_published(spec, (1, 1, 1)), centiles=tuple(np.full(3, 3.0 * each) for each in range(5)))
+    root = drawn(found, spec)
+    heights = [float(each.get("points").split()[-1].split(",")[1]) for each in root.iter(f"{SVG}polyline")]
+    assert len(heights) == 5
+    assert (np.diff(heights) < 0).all()  # the axis points down
+    assert {"3", "15", "50", "85", "97"} <= set(words(root).split())
