@@ -113,6 +113,28 @@ def test_a_real_table_two_releases_a_refusal_a_zip_and_a_reload(visit):
     assert visit.errors == []
 
 
+def test_a_rate_and_centiles_from_click_to_zip(visit):
+    page = visit.open("your_data")
+    page.get_by_role("button", name="Simulated vaccinations").click()
+    tool.settle(page)
+    assert page.get_by_label("y is at most").is_disabled()
+    release(page, 1)
+    page.get_by_text("vaccinated [% yes]").first.wait_for()  # the axis
+    page.get_by_role("button", name="Forget the table").click()
+    tool.settle(page)
+    page.get_by_role("button", name="Simulated wages").click()
+    tool.settle(page)
+    page.get_by_text("Publish centiles too").click()
+    tool.settle(page)
+    release(page, 2)
+    page.get_by_text("Below a thin line lie as many in 100 further people").wait_for()
+    archive = zipfile.ZipFile(io.BytesIO(download(page)))
+    header = next(csv.reader(io.StringIO(archive.read("values.csv").decode())))
+    assert header[-5:] == [f"centile_{each}" for each in (3, 15, 50, 85, 97)]
+    assert visit.external == []
+    assert visit.errors == []
+
+
 @pytest.fixture
 def logged(tmp_path) -> Iterator[tuple[str, Path, Path]]:
     """A server of its own, its log, and the folder that all its temporary files go to."""
