@@ -40,8 +40,9 @@ def figure(published: Published, spec: ReleaseSpec) -> str:
     What is of no use is grey. Drawn from what was released and declared alone.
     """
     within = within_tolerance(published, spec)
+    published, spec = _as_drawn(published, spec)
     ends = _WIDE if len(spec.x) == 1 else _ends_of_map(spec)
-    body = (_curve if len(spec.x) == 1 else _map)(_as_drawn(published, spec), spec, within, ends)
+    body = (_curve if len(spec.x) == 1 else _map)(published, spec, within, ends)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {ends.bottom + _BELOW:.0f}" '
         f'font-family="sans-serif" font-size="12" role="img">'
@@ -50,16 +51,14 @@ def figure(published: Published, spec: ReleaseSpec) -> str:
     )
 
 
-def _as_drawn(published: Published, spec: ReleaseSpec) -> Published:
-    """Shares of yes in per cent."""
+def _as_drawn(published: Published, spec: ReleaseSpec) -> tuple[Published, ReleaseSpec]:
+    """Shares of yes in per cent, as numbers from 0 to 100; other outcomes as they are."""
     if spec.y_kind != "yes/no":
-        return published
+        return published, spec
     low, high = published.curve
-    return replace(published, values=100 * published.values, curve=(100 * low, 100 * high))
-
-
-def _output(spec: ReleaseSpec) -> str:
-    return _named(spec.y, "% yes" if spec.y_kind == "yes/no" else spec.y_unit)
+    per_cent = replace(published, values=100 * published.values, curve=(100 * low, 100 * high))
+    drawn = replace(spec, y_kind="number", y_bounds=(0.0, 100.0), y_unit="% yes", y_scale=None, tolerance=None)
+    return per_cent, drawn
 
 
 def _ends_of_map(spec: ReleaseSpec) -> _Ends:
@@ -81,9 +80,8 @@ def _ends_of_map(spec: ReleaseSpec) -> _Ends:
 def _curve(published: Published, spec: ReleaseSpec, within: BoolArray, ends: _Ends) -> str:
     x, (low, high) = published.X_test[:, 0], published.curve
     lowest, highest = (published.centiles[0], published.centiles[-1]) if published.centiles else (low, high)
-    least, most = (0.0, 100.0) if spec.y_kind == "yes/no" else spec.y_bounds
-    margin = (most - least) / 2
-    reach = least - margin, most + margin
+    margin = (spec.y_bounds[1] - spec.y_bounds[0]) / 2
+    reach = spec.y_bounds[0] - margin, spec.y_bounds[1] + margin
     bottom = max(float(min(low.min(), lowest.min())), reach[0])
     top = min(float(max(high.max(), highest.max())), reach[1])
     bottom, top = (bottom, top) if bottom < top else reach
@@ -104,7 +102,7 @@ def _curve(published: Published, spec: ReleaseSpec, within: BoolArray, ends: _En
     return (
         f'<polygon points="{band}" fill="{_RELEASED}" fill-opacity=".22"/>{lines}{_text(_LEFT, 14, said)}'
         f"{_centile_lines(published, across, up, ends)}"
-        f"{_axes(spec, ends, up, _output(spec))}"
+        f"{_axes(spec, ends, up, _named(spec.y, spec.y_unit))}"
     )
 
 
@@ -138,7 +136,7 @@ def _map(published: Published, spec: ReleaseSpec, within: BoolArray, ends: _Ends
     )
     limits = _text(ends.right + 30, _TOP + 8, f"{high:.6g}") + _text(ends.right + 30, ends.bottom, f"{low:.6g}")
     grey = "" if useful.all() else "; grey: of no use"
-    title = _text(_LEFT, 14, f"colour: {_output(spec)}, released{grey}")
+    title = _text(_LEFT, 14, f"colour: {_named(spec.y, spec.y_unit)}, released{grey}")
     cells = f'<g shape-rendering="crispEdges">{cells}{bar}</g>'
     return cells + limits + title + _axes(spec, ends, spec.x_box[1], _named(spec.x[1], spec.x_units[1]))
 

@@ -82,6 +82,7 @@ def _released(card: Mapping[str, Any]) -> Rows:
     yield "Domain", f"a public grid over {', '.join(domain)}"
     low, high = config["y_bounds"]
     yield "Bounds", f"declared without looking: {_number(low)} to {_number(high)}{unit}; what lies outside was clipped"
+    yield from _of_people(config)
     if "projection" in card:
         east, north = card["projection"]["km_in_a_degree"]
         yield (
@@ -101,12 +102,6 @@ def _released(card: Mapping[str, Any]) -> Rows:
         "noise included, if the model is right",
     )
     yield "The curve", _curve_is(config)
-    if config.get("centiles"):
-        yield (
-            "Centiles",
-            "what so many in a hundred further records stay below, if people scatter about the curve as the "
-            "measured distances to it say, in the shape of a normal or a gamma distribution",
-        )
     if "tolerance" in values:
         yield (
             "Of use",
@@ -117,12 +112,26 @@ def _released(card: Mapping[str, Any]) -> Rows:
 
 def _curve_is(config: Mapping[str, Any]) -> str:
     """What a value is an estimate of, and what its intervals rest on."""
-    rate = config.get("y_kind") == "yes/no"
+    if config.get("y_kind") == "yes/no":
+        return "the share of yes at each place"
     said = "the mean at each place of outcomes clipped to the bounds"
-    said = "the share of yes at each place, a fraction; in per cent in the figure" if rate else said
     if config["mechanism"] in ("bayes", "bayes_cells"):
         said += "; intervals assume a curve about as smooth as one of the models that were averaged"
     return said
+
+
+def _of_people(config: Mapping[str, Any]) -> Rows:
+    """What shares and centiles are, and what they rest on."""
+    if config.get("y_kind") == "yes/no":
+        smooth = "; its intervals assume a curve about as smooth as one of the models that were averaged"
+        averaged = config["mechanism"] in ("bayes", "bayes_cells")
+        yield "Share", f"of yes: a fraction in the file, in per cent in the figure{smooth if averaged else ''}"
+    if config.get("centiles"):
+        yield (
+            "Centiles",
+            "what so many in a hundred further records stay below, if people scatter about the curve as the measured "
+            "distances to it say, in the shape of a normal or a gamma distribution",
+        )
 
 
 def _spent(ledger: Mapping[str, Any]) -> Rows:

@@ -121,8 +121,8 @@ def test_the_page_says_what_a_share_and_what_centiles_are(make_spec, make_zip):
     rows = "".join(f"{age},{age % 3 // 2}\n" for age in range(90))
     rate = make_spec(mechanism="bayes_cells", y_kind="yes/no", y_bounds=(0, 1), y_unit="")
     said = " ".join(Read(make_zip(rate, f"age,height\n{rows}".encode())["card.html"].decode()).words)
-    assert "the share of yes at each place" in said
-    assert "intervals assume a curve about as smooth as one of the models" in said
+    assert "of yes: a fraction in the file, in per cent in the figure" in said
+    assert "its intervals assume a curve about as smooth as one of the models" in said
     assert "Centiles" not in said
     said = " ".join(Read(make_zip(make_spec(mechanism="bayes_cells", centiles=True))["card.html"].decode()).words)
     assert "the mean at each place of outcomes clipped to the bounds" in said
