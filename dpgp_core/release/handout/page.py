@@ -120,20 +120,6 @@ def _curve_is(config: Mapping[str, Any]) -> str:
     return said
 
 
-def _of_people(config: Mapping[str, Any]) -> Rows:
-    """What shares and centiles are, and what they rest on."""
-    if config.get("y_kind") == "yes/no":
-        smooth = "; its intervals assume a curve about as smooth as one of the models that were averaged"
-        averaged = config["mechanism"] in ("bayes", "bayes_cells")
-        yield "Share", f"of yes: a fraction in the file, in per cent in the figure{smooth if averaged else ''}"
-    if config.get("centiles"):
-        yield (
-            "Centiles",
-            "what so many in a hundred further records stay below, if people scatter about the curve as the measured "
-            "distances to it say, in the shape of a normal or a gamma distribution",
-        )
-
-
 def _spent(ledger: Mapping[str, Any]) -> Rows:
     number, limit = len(ledger["entries"]), ledger["limit"]
     said = f"{number} release{'' if number == 1 else 's'}"
@@ -159,6 +145,20 @@ def _again(card: Mapping[str, Any]) -> Rows:
     yield "All of it", "release.json holds what stands here, and all that is public besides"
     yield "Noise", card["noise"]
     yield "Software", ", ".join(f"{name} {version}" for name, version in software.items())
+
+
+def _of_people(config: Mapping[str, Any]) -> Rows:
+    """What shares and centiles are, and what they rest on."""
+    if config.get("y_kind") == "yes/no":
+        smooth = "; its intervals assume a curve about as smooth as one of the models that were averaged"
+        averaged = config["mechanism"] in ("bayes", "bayes_cells")
+        yield "Share", f"of yes: a fraction in the file, in per cent in the figure{smooth if averaged else ''}"
+    if config.get("centiles"):
+        yield (
+            "Centiles",
+            "what so many in a hundred further records stay below, if people scatter about the curve as the measured "
+            "distances to it say, in the shape of a normal or a gamma distribution",
+        )
 
 
 def _hidden(promise: Mapping[str, Any]) -> str:
