@@ -60,6 +60,8 @@ def missing_key(rng):
         if key
         not in {
             "total_delta",
+            "y_kind",
+            "centiles",
             "noise_variance",
             "y_scale",
             "mechanism",

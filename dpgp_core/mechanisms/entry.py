@@ -84,6 +84,7 @@ class Entry:
         max_inputs: most input columns it takes.
         uses_cells: it divides the box as finely as it is told.
         automatic: it makes its models itself, from box and bounds; kernel, lengthscale and noise are not used.
+        scatter: it measures how far people are apart.
         kernels: names of the kernels it works with.
         simulated: draws in comparisons; fewer where each is a fit of its own.
         on_request: compared only where asked for, since it takes long.
@@ -105,6 +106,7 @@ class Entry:
     max_inputs: int = 10
     uses_cells: bool = False
     automatic: bool = False
+    scatter: bool = False
     kernels: tuple[str, ...] = tuple(KERNEL_NAMES)
     simulated: int = 60
     on_request: bool = False

@@ -18,6 +18,7 @@ from ..accounting.losses import GaussianLoss
 from ..accounting.rounding import rounded_up
 from ..accounting.tradeoff import budget_tradeoff, gaussian_tradeoff
 from .cells import csv_text, published_columns
+from .declared.table import CENTILES
 from .handout.figure import figure
 from .handout.page import page
 from .handout.script import SCRIPT
@@ -37,6 +38,10 @@ COLUMNS = {
     "curve_high_95": "upper end of it",
     "output_low_95": "lower end of the 95 % interval for one further record's output, if the model is right",
     "output_high_95": "upper end of it",
+    **{
+        f"centile_{centile}": f"value that {centile} in 100 further records' outputs stay below, if the model is right"
+        for centile in CENTILES
+    },
     "within_tolerance": "1 where the curve is known to within the declared tolerance, 0 where the value is of no use",
 }
 _BLAMED = 0.05  # false alarms at which the trade-off is quoted

@@ -38,10 +38,10 @@ def csv_text(columns: Mapping[str, Sequence[str]]) -> str:
 
 
 def published_columns(published: Published, spec: ReleaseSpec) -> dict[str, list[str]]:
-    """Columns of the released table: the inputs, the value, ends of its intervals, and whether it is of use."""
+    """Columns of the released table: the inputs, the value, ends of its intervals, centiles, and if it is of use."""
     columns = {name: column_text(x) for name, x in zip(spec.x, published.X_test.T, strict=True)}
     columns["value"] = column_text(published.values, published.step)
-    ends = zip(RESERVED[1:-1], [*published.curve, *published.outputs], strict=True)
+    ends = zip(RESERVED[1:-1], [*published.curve, *published.outputs, *published.centiles], strict=False)
     columns |= {name: column_text(end, published.step) for name, end in ends}
     if spec.tolerance is not None:
         columns[RESERVED[-1]] = [str(int(within)) for within in within_tolerance(published, spec)]

@@ -123,12 +123,14 @@ def solvable() -> Iterator[None]:
 
 
 def without_outputs(spec: ReleaseSpec, X: FloatArray) -> Dataset:
-    """The public part of a table as it is measured, with every output at the middle of the bounds."""
+    """The public part of a table as it is measured, with every output at the middle of the bounds, or of no or none."""
     output = spec.output_scale
+    low, high = output.measured_bounds
+    middle = low + (high - low) / 2
     return Dataset(
         name="public part",
         X=X,
-        y=np.full(len(X), sum(output.measured_bounds) / 2),
+        y=np.full(len(X), np.ceil(low) if spec.measured_kind in ("count", "yes/no") else middle),
         x_names=spec.x,
         x_units=spec.x_units,
         y_name=spec.y,
@@ -140,6 +142,7 @@ def without_outputs(spec: ReleaseSpec, X: FloatArray) -> Dataset:
         licence="",
         bounds_reason="",
         y_scale=spec.scale,
+        y_kind=spec.measured_kind,
     )
 
 

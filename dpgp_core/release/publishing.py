@@ -10,10 +10,12 @@ import numpy as np
 
 from ..accounting.guarantee import Guarantee
 from ..arrays import BoolArray, FloatArray
-from ..data import Dataset
-from ..mechanisms.base import NotPrivate, Plan, TeachingRelease
+from ..data import Dataset, check_kind
+from ..mechanisms.base import NotPrivate, Plan, Release, TeachingRelease
+from ..mechanisms.bayes_release import BayesRelease
 from ..reading.csv_table import read_dataset
 from ..reading.dialect import dialect_of
+from .declared.table import CENTILES
 from .plan import LEVEL, ReleasePlan, decimals, plan_release, released, solvable, without_outputs
 from .specification import ReleaseSpec
 
@@ -34,6 +36,7 @@ class Published:
         step: power of ten.
         n: number of records, public.
         guarantee: the promise.
+        centiles: of one further record's output, values (P,) of each of ``CENTILES``; none unless asked for.
     """
 
     X_test: FloatArray
@@ -44,6 +47,7 @@ class Published:
     step: float
     n: int
     guarantee: Guarantee
+    centiles: tuple[FloatArray, ...] = ()
 
 
 def read_table(stream: BinaryIO, spec: ReleaseSpec, dialect: str = "comma") -> Dataset:
@@ -73,7 +77,14 @@ def read_table(stream: BinaryIO, spec: ReleaseSpec, dialect: str = "comma") -> D
         dialect=dialect_of(dialect),
     )
     output = spec.output_scale
-    return replace(table, y=output.measured(table.y), y_bounds=output.measured_bounds, y_unit=output.measured_unit)
+    check_kind(spec.y_kind, spec.y_bounds, table.y)
+    return replace(
+        table,
+        y=output.measured(table.y),
+        y_bounds=output.measured_bounds,
+        y_unit=output.measured_unit,
+        y_kind=spec.measured_kind,
+    )
 
 
 def publish(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None = None) -> Published:
@@ -111,7 +122,15 @@ def publish(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None = None
         step=plan.step,
         n=dataset.n,
         guarantee=spec.guarantee,
+        centiles=_centiles(spec, found, plan.step),
     )
+
+
+def _centiles(spec: ReleaseSpec, found: Release, step: float) -> tuple[FloatArray, ...]:
+    if not spec.centiles or not isinstance(found, BayesRelease):
+        return ()
+    values = (np.clip(found.quantile(centile / 100)[0], *spec.output_scale.measured_bounds) for centile in CENTILES)
+    return tuple(in_unit(spec, each, step) for each in values)
 
 
 def in_unit(spec: ReleaseSpec, values: FloatArray, step: float) -> FloatArray:
@@ -189,7 +208,7 @@ def preview(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None = None
 def _check_fit(spec: ReleaseSpec, dataset: Dataset) -> None:
     """Raise ValueError unless everything public about the data set is as the specification declares it."""
     declared = without_outputs(spec, dataset.X)
-    same = ("x_names", "y_name", "y_bounds", "x_box", "privacy_unit", "y_scale")
+    same = ("x_names", "y_name", "y_bounds", "x_box", "privacy_unit", "y_scale", "y_kind")
     differ = [name for name in same if getattr(dataset, name) != getattr(declared, name)]
     if differ:
         raise ValueError(f"the data set and the specification differ in {', '.join(differ)}; read it with read_table")

@@ -36,6 +36,7 @@ class ReleaseSpec(DeclaredTable):
         tolerance: values are of use where the curve is known to within +- this, in ``y_unit``, or to within this factor
             where ``log``; marked in the released table, and nothing else depends on it. None for what the bounds alone
             say: half of their width, or the root of their ratio.
+        centiles: publish the 3rd, 15th, 50th, 85th and 97th centile of one further record's output too.
 
     Attributes:
         built: the mechanism.
@@ -56,6 +57,7 @@ class ReleaseSpec(DeclaredTable):
     kernel: str = "EQ"
     cells: int | None = None
     tolerance: float | None = field(default=None, compare=False)  # the same is measured and computed whatever it is
+    centiles: bool = field(default=False, compare=False)  # likewise
     built: Mechanism = field(init=False, repr=False, compare=False)
     guarantee: Guarantee = field(init=False, repr=False, compare=False)
 
@@ -63,6 +65,7 @@ class ReleaseSpec(DeclaredTable):
         super().__post_init__()
         self._check_model()
         self._check_cells()
+        self._check_centiles()
         self._check_budget()
 
     @property
@@ -139,6 +142,17 @@ class ReleaseSpec(DeclaredTable):
         if cells ** len(self.x) > MAX_CELLS:
             raise ValueError(f"cells = {cells} along each of {len(self.x)} inputs makes more than {MAX_CELLS} in all")
         self._set("cells", cells)
+
+    def _check_centiles(self) -> None:
+        if not isinstance(self.centiles, bool):
+            raise ValueError(f"centiles must be true or false, got {checks.shown(self.centiles)}")
+        if self.centiles and not self.choice.scatter:
+            raise ValueError(
+                f"mechanism {self.mechanism!r} does not measure how far people are apart, which centiles need; leave "
+                "centiles out, or use 'bayes' or 'bayes_cells'"
+            )
+        if self.centiles and self.y_kind == "yes/no":
+            raise ValueError("yes/no outcomes have a rate and no centiles; leave centiles out")
 
     def _check_budget(self) -> None:
         self._set("epsilon", checks.number("epsilon", self.epsilon, 1e-3, 100))

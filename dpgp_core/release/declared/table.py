@@ -10,10 +10,12 @@ import numpy as np
 
 from ... import checks
 from ...arrays import FloatArray
+from ...data import KINDS, Kind, check_kind
 from .coordinates import Coordinates
 from .output_scale import OutputScale
 
 MAX_INPUTS = 10
+CENTILES = (3, 15, 50, 85, 97)  # of a growth chart
 MAX_GRID = 2_500  # points of the prediction grid in all
 RESERVED = (
     "value",
@@ -21,6 +23,7 @@ RESERVED = (
     "curve_high_95",
     "output_low_95",
     "output_high_95",
+    *(f"centile_{centile}" for centile in CENTILES),
     "within_tolerance",
 )  # columns of the released table
 
@@ -42,6 +45,7 @@ class DeclaredTable:
         coordinates: names of the input columns that are longitude and latitude in degrees, if two are: distances
             between them are then in km.
         log: measure the natural logarithm of the output, as prices need: errors are then factors.
+        y_kind: what an output is: one of ``data.KINDS``.
 
     Attributes:
         output_scale: both ways between the output as declared and as measured.
@@ -61,6 +65,7 @@ class DeclaredTable:
     grid: tuple[int, ...]
     coordinates: tuple[str, str] | None = None
     log: bool = False
+    y_kind: Kind = "number"
     output_scale: OutputScale = field(init=False, repr=False, compare=False)
     degrees: Coordinates | None = field(init=False, repr=False, compare=False)
 
@@ -75,6 +80,11 @@ class DeclaredTable:
         """Largest change of one output, as measured."""
         low, high = self.output_scale.measured_bounds
         return high - low
+
+    @property
+    def measured_kind(self) -> Kind:
+        """``y_kind``, as measured: a logarithm is any number."""
+        return "number" if self.log else self.y_kind
 
     def in_units(self, lengths: Sequence[float]) -> tuple[float, ...]:
         """Lengths along the inputs in ``x_units``, out of km for ``coordinates``."""
@@ -111,6 +121,10 @@ class DeclaredTable:
         checks.text("unit", self.unit)
         if not isinstance(self.log, bool):
             raise ValueError(f"log must be true or false, got {checks.shown(self.log)}")
+        self._set("y_kind", checks.one_of("y_kind", self.y_kind, list(KINDS)))
+        if self.log and self.y_kind in ("count", "yes/no"):
+            raise ValueError(f"log measures numbers and amounts, not outcomes declared {self.y_kind}; leave log out")
+        check_kind(self.y_kind, self.y_bounds, np.zeros(0))
         self._set("output_scale", OutputScale(bounds=self.y_bounds, unit=self.y_unit, log=self.log))
 
     def _check_coordinates(self) -> None:

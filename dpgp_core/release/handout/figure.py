@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...arrays import BoolArray, FloatArray
+from ..declared.table import CENTILES
 from ..publishing import Published, within_tolerance
 from ..specification import ReleaseSpec
 
@@ -66,9 +67,11 @@ def _ends_of_map(spec: ReleaseSpec) -> _Ends:
 
 def _curve(published: Published, spec: ReleaseSpec, within: BoolArray, ends: _Ends) -> str:
     x, (low, high) = published.X_test[:, 0], published.curve
+    lowest, highest = (published.centiles[0], published.centiles[-1]) if published.centiles else (low, high)
     margin = (spec.y_bounds[1] - spec.y_bounds[0]) / 2
     reach = spec.y_bounds[0] - margin, spec.y_bounds[1] + margin
-    bottom, top = max(float(low.min()), reach[0]), min(float(high.max()), reach[1])
+    bottom = max(float(min(low.min(), lowest.min())), reach[0])
+    top = min(float(max(high.max(), highest.max())), reach[1])
     bottom, top = (bottom, top) if bottom < top else reach
     across, up = _scaled(x, spec.x_box[0], _LEFT, ends.right), (bottom, top)
     edges = [_scaled(np.clip(each, *up), up, ends.bottom, _TOP) for each in (low, high)]
@@ -82,11 +85,23 @@ def _curve(published: Published, spec: ReleaseSpec, within: BoolArray, ends: _En
         )
     )
     grey = "" if within.all() else "; dotted grey: of no use"
-    said = f"line: released value; band: 95 % interval of the curve{grey}"
+    centiles = "; thin lines: centiles of people" if published.centiles else ""
+    said = f"line: released value; band: 95 % interval of the curve{grey}{centiles}"
     return (
         f'<polygon points="{band}" fill="{_RELEASED}" fill-opacity=".22"/>{lines}{_text(_LEFT, 14, said)}'
+        f"{_centile_lines(published, across, up, ends)}"
         f"{_axes(spec, ends, up, _named(spec.y, spec.y_unit))}"
     )
+
+
+def _centile_lines(published: Published, across: FloatArray, up: tuple[float, float], ends: _Ends) -> str:
+    """Each a thin line with its number at the right end."""
+    drawn = ""
+    for centile, values in zip(CENTILES, published.centiles, strict=False):
+        y = _scaled(np.clip(values, *up), up, ends.bottom, _TOP)
+        drawn += f'<polyline points="{_points(across, y)}" fill="none" stroke="{_RELEASED}" stroke-width=".8"/>'
+        drawn += _text(ends.right + 4, float(y[-1]) + 4, f"{centile}")
+    return drawn
 
 
 def _map(published: Published, spec: ReleaseSpec, within: BoolArray, ends: _Ends) -> str:

@@ -100,12 +100,23 @@ def _released(card: Mapping[str, Any]) -> Rows:
         f"the curve, and one further record, lie within theirs with {_percent(values['level'])} probability, privacy "
         "noise included, if the model is right",
     )
+    yield "The curve", _curve_is(config)
     if "tolerance" in values:
         yield (
             "Of use",
             f"{_number(values['within_tolerance'])} of {_number(values['rows'])} values: where the curve is known to "
             f"within {_error(values['tolerance'], config['log'], unit)}; the others are grey in the figure",
         )
+
+
+def _curve_is(config: Mapping[str, Any]) -> str:
+    """What a value is an estimate of, and what its intervals rest on."""
+    if config.get("y_kind") == "yes/no":
+        return "the share of yes at each place"
+    said = "the mean at each place of outcomes clipped to the bounds"
+    if config["mechanism"] in ("bayes", "bayes_cells"):
+        said += "; intervals assume a curve about as smooth as one of the models that were averaged"
+    return said
 
 
 def _spent(ledger: Mapping[str, Any]) -> Rows:
