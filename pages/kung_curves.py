@@ -1,6 +1,6 @@
 import streamlit as st
 
-from pages._ui.cloaking import computed, explain, figures, pinned, play, words
+from pages._ui.cloaking import charted, computed, explain, figures, pinned, play, words
 from pages._ui.look import frame, offers, pictures, sidebar, spending, text
 from pages._ui.work import cached
 
@@ -36,6 +36,7 @@ with right:
 play.show({"curves": picture, "curves_paper": beside}, player)
 frame.metrics(words.release_metrics(ours, paper, show, shown))
 pinned.show("kung_curves", then, ours, show, shown)
+charted.show(ours, paper, show)
 if show:
     st.header("How lucky can a draw be?")
     pictures.chart(cached.drawn(figures.error_distribution, ours, paper, unit), "errors", words.errors_alt(ours, paper))

@@ -27,7 +27,11 @@ if beside:
         pictures.hexagon_map(table, layer, kind, "hexagons", picked)
     with right:
         st.header(words.published_title(paper))
-        pictures.hexagon_map(cells.cell_table(paper, show), layer, f"{kind}-paper", "hexagons_paper", picked)
+        of_paper = cells.cell_table(paper, show)
+        if layer.column in of_paper:
+            pictures.hexagon_map(of_paper, layer, f"{kind}-paper", "hexagons_paper", picked)
+        else:
+            st.caption("It has one declared spread for all places, and measures none.")
 else:
     with place:
         pictures.hexagon_map(table, layer, kind, "hexagons", picked)

@@ -14,8 +14,10 @@ from ..measurement.refit import refit as read
 from ..measurement.statistics import Statistics
 from .cells.refit import refit_cells
 from .filter import State
+from .intervals import mixture_of
 from .models import Model, Places, places_of, weights_of
-from .released import clipped_observation, observed_of, public_of
+from .released import clipped_observation, distances_of, observed_of, public_of
+from .spread import with_people
 from .stages import posterior
 
 
@@ -55,12 +57,15 @@ def refit(
     models = [Model(kernel=kernel, noise_variance=variance) for kernel in kernels for variance in noise_variances]
     places = places_of(models, statistics.X, X_test, public=public)
     found = posterior(observed_of(statistics), places, weights_of(models))
+    prediction = mixture_of(places, found.states, found.weights)
+    people = with_people(prediction, distances_of(statistics), public, statistics.X, X_test).people
     return Refit(
         X_test=X_test,
         posteriors=tuple(map(_of_one, places, found.states)),
         weights=found.weights[0],
         midpoint=statistics.midpoint,
         scale=statistics.y_scale,
+        people=None if people is None else people.variance[0],
     )
 
 

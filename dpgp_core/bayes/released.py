@@ -67,6 +67,12 @@ def as_read(found: MeasuredDistances) -> Distances:
     return Distances(m.B, np.array([found.reach]), np.array([found.sd]), m.noise_sd, found.z[None], count)
 
 
+def draws_of(distances: Distances, some: slice) -> Distances:
+    """Some of the draws."""
+    above = None if distances.above is None else (distances.above[0], distances.above[1][some])
+    return distances._replace(reach=distances.reach[some], sd=distances.sd[some], z=distances.z[some], above=above)
+
+
 def beside(parts: Sequence[Distances | None]) -> Distances | None:
     """Distances of several releases of one strategy, side by side as draws."""
     given = [part for part in parts if part is not None]

@@ -47,6 +47,7 @@ class Refit:
         posteriors: one for each pair of kernel and noise variance, kernels first, in model units.
         weights: probability of each model given z (M,), from equal prior weights.
         midpoint, scale: y = midpoint + scale y'.
+        people: variance of outputs about f (P,), as released, in squared model units; None for that of the models.
     """
 
     X_test: FloatArray
@@ -54,6 +55,7 @@ class Refit:
     weights: FloatArray
     midpoint: float
     scale: float
+    people: FloatArray | None = None
 
     @property
     def mean(self) -> FloatArray:
@@ -76,10 +78,13 @@ class Refit:
         if of not in ("function", "outputs"):
             raise ValueError(f"of must be 'function' or 'outputs', got {of!r}")
         means = np.array([p.mean for p in self.posteriors])
-        sds = np.sqrt([p.variance + (p.noise_variance if of == "outputs" else 0.0) for p in self.posteriors])
+        sds = np.sqrt([p.variance + (self._noise(p) if of == "outputs" else 0.0) for p in self.posteriors])
         ends = (_quantile(means, sds, self.weights, tail) for tail in ((1 - level) / 2, (1 + level) / 2))
         low, high = (self.midpoint + self.scale * end for end in ends)
         return low, high
+
+    def _noise(self, posterior: Posterior) -> FloatArray | float:
+        return posterior.noise_variance if self.people is None else self.people
 
 
 def refit(

@@ -4,6 +4,7 @@ from ..mechanisms.entry import KERNEL_NAMES
 from ..reading.csv_rows import column_names
 from .bundle import bundle
 from .choices import CHOICES
+from .declared.table import CENTILES
 from .foreseen import foreseen
 from .ledger_json import ledger_from_json, ledger_to_json
 from .plan import ReleasePlan, plan_release
@@ -12,6 +13,7 @@ from .specification import ReleaseSpec
 from .specification_json import spec_from_json, spec_to_json
 
 __all__ = [
+    "CENTILES",
     "CHOICES",
     "KERNEL_NAMES",
     "Published",

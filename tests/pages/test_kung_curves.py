@@ -113,9 +113,10 @@ def test_the_band_narrows_with_epsilon_and_the_fit_does_not_move(open_page):
 
 def test_without_the_overlay_nothing_that_is_not_private_is_drawn_or_tabulated(open_page):
     app = open_page("kung_curves", overlay="false")
-    assert len(app.get("plotly_chart")) == 2
+    assert len(app.get("plotly_chart")) == 4
     for chart in (0, 1):
         assert set(traces(app, chart)) == {*BANDS, "private draw"}
+    assert "without privacy" not in {*traces(app, 2), *traces(app, 3)}
     assert not [metric.label for metric in app.metric if "Error" in metric.label]
     assert "is off by" not in page_text(app)
     assert not [column for column in app.dataframe[0].value if "not private" in column]

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from datasets import london_hexes, london_sales
-from pages._ui.cloaking import pipeline, results
+from pages._ui.cloaking import computed, pipeline, results
 from pages._ui.cloaking.cells import LAYERS, cell_table
-from pages._ui.look import decks, maps, text
+from pages._ui.look import decks, maps, offers, text
 from pages._ui.model import Design, Draw, Model
 from tests.pages.reading import deck, page_text
 
@@ -188,3 +188,19 @@ def test_names_on_the_map_do_not_lie_on_one_another():
         (x, y), (u, v) = one["at"], other["at"]
         short = min(len(one["name"]), len(other["name"]))
         assert abs(x - u) * width > min(5 * short, 70) or abs(y - v) * stretched > 12
+
+
+def test_the_spread_of_prices_is_that_of_the_release(open_page):
+    app = open_page("london_noise_map", mechanism="bayes", map="people")
+    table = app.dataframe[0].value
+    result = computed.run(
+        Model("london_hexes", "EQ", 15.0, 0.3), Design(mechanism="bayes"), Draw(epsilon=1.0, delta=offers.DELTA)
+    )
+    np.testing.assert_allclose(table["spread of prices [%]"], (100 * np.expm1(result.intervals.scatter)).round(1))
+    assert "Spread of prices" in page_text(app)
+
+
+def test_a_method_that_measures_no_spread_offers_no_layer_of_it(open_page):
+    app = open_page("london_noise_map", mechanism="refined")
+    assert "spread of prices [%]" not in app.dataframe[0].value
+    assert not app.exception

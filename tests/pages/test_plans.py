@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from dpgp_core.accounting.gaussian import noise_multiplier
+from dpgp_core.mechanisms import BayesCloaking
 from pages._ui.cloaking import computed, plans, staged
 from pages._ui.look import offers
 from pages._ui.model import Budget, Design, Draw, Model
@@ -78,7 +78,9 @@ def test_by_another_plan_the_noise_is_that_of_the_budget_asked_for(given):
     numbers = staged.measure(*given, plan.value, staged.Asked(serving, 1, 1))
     assert numbers.guarantee == asked
     spent = math.fsum(1 / stage.noise_multiplier**2 for stage in plan.value.stages)
-    assert spent == pytest.approx(1 / noise_multiplier(1.0, offers.DELTA) ** 2, rel=1e-12)
+    assert spent == pytest.approx(
+        1 / BayesCloaking(epsilon=1.0, delta=offers.DELTA).shares("number").curve ** 2, rel=1e-12
+    )
     for stage, other in zip(plan.value.stages, best.stages, strict=True):
         assert stage.strategy is other.strategy
         assert np.linalg.norm(stage.strategy.B, axis=0).max() <= 1

@@ -57,14 +57,14 @@ def test_the_page_s_model_reads_among_others_and_the_numbers_stay(result):
 
 
 def test_the_error_on_screen_is_that_of_further_releases(result):
-    """24 draws on screen against 60 here: means of errors with a deviation below 12 % differ by 4 sd or less."""
+    """24 draws on screen against 60 here: means of errors with a deviation below 18 % differ by 4 sd or less."""
     data, scene, plan = result.dataset, result.outcome.scene, result.plan
     at, rng = scene.X_test[: scene.records], np.random.default_rng(0)
     found = MECHANISM.measure(plan, data, at, rng, 60)
     errors = np.sqrt(((found.samples - data.clipped_y) ** 2).mean(axis=1))
-    assert errors.std() < 0.12 * errors.mean()
+    assert errors.std() < 0.18 * errors.mean()
     assert len(result.outcome.draw_rmse) == staged.SIMULATED_DRAWS
-    assert result.outcome.mean_rmse == pytest.approx(errors.mean(), rel=4 * 0.12 * np.sqrt(1 / 24 + 1 / 60))
+    assert result.outcome.mean_rmse == pytest.approx(errors.mean(), rel=4 * 0.18 * np.sqrt(1 / 24 + 1 / 60))
 
 
 @pytest.mark.full

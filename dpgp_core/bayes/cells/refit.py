@@ -153,12 +153,14 @@ def refit_cells(
     pairs = [Model(kernel=kernel, noise_variance=variance) for kernel in kernels for variance in noise_variances]
     check_columns(np.empty((1, len(statistics.x_box))), X_test)
     read = read_cells(statistics, pairs)
+    people = read.predict(X_test).people
     return Refit(
         X_test=X_test,
         posteriors=read.posteriors(X_test),
         weights=read.found.weights,
         midpoint=statistics.midpoint,
         scale=statistics.y_scale,
+        people=None if people is None else people.variance[0],
     )
 
 

@@ -18,6 +18,7 @@ from pages._ui.look.palette import NOISE_SCALE, PREDICTION_SCALE
 
 _NOISE = "privacy noise, 95 % [%]"
 _WIDTH = "95 % interval, half [%]"
+_PEOPLE = "spread of prices [%]"
 _LOW, _HIGH = 250_000, 1_500_000  # the public bounds [GBP]
 _AS_BOUNDS = 145.0  # %: an interval of a factor 2.45 to each side is as wide as the bounds
 _price = partial(Layer, unit="GBP", low=_LOW, high=_HIGH, scale=PREDICTION_SCALE, log=True)
@@ -25,6 +26,7 @@ _share = partial(Layer, low=0, scale=NOISE_SCALE, private=True)
 LAYERS = {
     "noise": _share("Privacy noise", _NOISE, "% of the price, 95 % interval", high=100),
     "interval": _share("Uncertainty", _WIDTH, "% of the price, half of the 95 % interval", high=_AS_BOUNDS),
+    "people": _share("Spread of prices", _PEOPLE, "% of the price, one standard deviation", high=100.0),
     "private": _price(
         "Private prediction", "private draw [GBP]", private=True, spread=_NOISE, most=100.0,
         grey="the noise is above 100 % of the value, which tells nothing",
@@ -37,6 +39,11 @@ LAYERS = {
 def layers(result: Result, overlay: bool) -> dict[str, Layer]:
     """What can be shown of a result: its noise if that is added once, and as overlay only what is not private."""
     found = {kind: layer for kind, layer in LAYERS.items() if layer.private or overlay}
+    if result.intervals.scatter is None:
+        del found["people"]
+    else:
+        wide = "the price itself is not known there"
+        found["people"] = replace(found["people"], spread=_WIDTH, most=_AS_BOUNDS, grey=wide)
     if result.intervals.noise is None:
         del found["noise"]
         wide = "the interval is wider than the public bounds, which tells nothing"
@@ -60,6 +67,8 @@ def cell_table(result: Result, overlay: bool) -> pd.DataFrame:
     frame[_WIDTH] = _percent(result.intervals.curve.half)
     if result.intervals.noise is not None:
         frame[_NOISE] = _percent(result.intervals.noise)
+    if result.intervals.scatter is not None:
+        frame[_PEOPLE] = _percent(result.intervals.scatter)
     if overlay:
         frame[LAYERS["fit"].column] = np.exp(outcome.nonprivate).round(-3)
         frame[LAYERS["truth"].column] = np.exp(truth).round()

@@ -16,7 +16,8 @@ from dpgp_core.data import Dataset
 from dpgp_core.gp.predictive import Predictive
 from dpgp_core.mechanisms import Plan
 from dpgp_core.mechanisms.bayes_release import BayesPlan
-from pages._ui.cloaking import pipeline, plans, results, staged
+from pages._ui.cloaking import growth, pipeline, plans, results, staged
+from pages._ui.cloaking.growth import Growth
 from pages._ui.cloaking.results import Halves, Intervals, Outcome, Result, Scene
 from pages._ui.cloaking.staged import Asked
 from pages._ui.model import PAPER_DESIGN, Budget, Design, Draw, Model
@@ -115,6 +116,26 @@ def _result(
         seconds={stage: each.seconds for stage, each in times.items()},
         computed=frozenset(stage for stage, each in times.items() if each.computed),
     )
+
+
+def growth_of(result: Result) -> Growth:
+    """Centiles of people from the first draw of a result."""
+    model, design, draw = result.asked
+    if not isinstance(result.plan, BayesPlan):
+        return growth.by_one_noise(result)
+    data, place = cached.dataset(model.dataset), scene(model.dataset)
+    epsilon, delta = result.planned_for or (draw.epsilon, draw.delta)
+    budget = replace(Budget(model.dataset, design.focus, draw.epsilon, draw.delta), planned_for=result.planned_for)
+    plan = plans.best(Budget(model.dataset, design.focus, epsilon, delta), (data, place)).value
+    asked = Asked(budget, draw.seed, draw.draws)
+    numbers = cached.answer("Measuring", staged.measure, asked, given=(data, place, plan)).value
+    return cached.value("Drawing the centiles", growth.released, asked, model, given=(data, place, plan, numbers))
+
+
+def growth_without_privacy(name: str) -> Growth:
+    """The same when nothing is hidden. Not private."""
+    given = cached.dataset(name), scene(name)
+    return cached.value("Drawing the centiles without privacy", growth.without_privacy, name, given=given)
 
 
 def plan_of(budget: Budget) -> BayesPlan:

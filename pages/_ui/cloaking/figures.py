@@ -8,9 +8,10 @@ import plotly.graph_objects as go
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
 from dpgp_core.linalg.blocks import dense_of
+from pages._ui.cloaking.growth import Growth
 from pages._ui.cloaking.results import LEVEL, Result
 from pages._ui.look.palette import GUARANTEE, NON_PRIVATE, OTHER, PINNED, PRIVATE, TRUTH, faded
-from pages._ui.look.plots import HEIGHT, axis, band, finish
+from pages._ui.look.plots import HEIGHT, axis, band, centile_lines, finish
 
 DRAWS, BANDS = "draws", "bands"  # groups of the traces that are played
 
@@ -51,6 +52,24 @@ def curves(result: Result, overlay: bool, other: bool = False, pinned: Result | 
     if pinned is not None:
         _add_pinned(figure, x, pinned.outcome.samples[0, grid], pinned.intervals.curve.of(0)[:, grid])
     return on_axes(figure, data, x)
+
+
+def growth(
+    chart: Growth, data: Dataset, person: tuple[float, float], plain: Growth | None = None, other: bool = False
+) -> go.Figure:
+    """Centiles of people; ``plain`` are those without privacy, ``other`` styles the method compared with."""
+    figure = go.Figure()
+    if plain is not None:
+        centile_lines(figure, plain.x, plain.lines, NON_PRIVATE, "without privacy", labelled=False)
+    named = "the method of 2018" if other else "private release"
+    centile_lines(figure, chart.x, chart.lines, OTHER if other else PRIVATE, named)
+    figure.add_scatter(
+        x=[person[0]], y=[person[1]], mode="markers", name="the person below",
+        marker={"color": GUARANTEE, "size": 12, "symbol": "diamond"},
+    )  # fmt: skip
+    low, high = data.x_box[0]
+    on_axes(figure, data, chart.x)
+    return figure.update_xaxes(range=[low, high + 0.06 * (high - low)])
 
 
 def add_truth(figure: go.Figure, data: Dataset, x: FloatArray, nonprivate: FloatArray) -> None:

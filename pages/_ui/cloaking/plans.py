@@ -75,7 +75,7 @@ def _is_ready(budget: Budget) -> bool:
 
 
 def _noise(budget: Budget) -> float:
-    return BayesCloaking(epsilon=budget.epsilon, delta=budget.delta).noise_multiplier
+    return BayesCloaking(epsilon=budget.epsilon, delta=budget.delta).shares("number").curve
 
 
 def _what(budget: Budget) -> str:

@@ -120,11 +120,13 @@ class Intervals:
         curve: hold the latent curve.
         noise: half of that which holds the curve that the same outputs give without noise (P,); None where it differs
             from draw to draw, and with what is hidden.
+        scatter: standard deviation of people about the first curve (P,); None where it is not measured.
     """
 
     output: Ends
     curve: Ends
     noise: FloatArray | None = None
+    scatter: FloatArray | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,16 +6,17 @@ with the page's model, mixed with its neighbours and the automatic ones, which i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.arrays import FloatArray
-from dpgp_core.bayes.bias import Public
 from dpgp_core.bayes.measuring import read_stages
 from dpgp_core.bayes.models import Model as Mixed
 from dpgp_core.bayes.models import places_of, weights_of
+from dpgp_core.bayes.released import draws_of, part_of
+from dpgp_core.bayes.spread import Distances, with_people
 from dpgp_core.bayes.stages import Observed
 from dpgp_core.data import Dataset
 from dpgp_core.evaluation.errors import rmse
@@ -44,11 +45,20 @@ class Numbers:
 
     Attributes:
         stages: what was measured of each, and what came of it, in model units.
+        distances: to the curve that they gave.
         guarantee: of all draws together.
     """
 
     stages: tuple[Observed, ...]
+    distances: Distances | None
     guarantee: Guarantee
+
+    @property
+    def first(self) -> Numbers:
+        """Those of the first draw alone."""
+        one = slice(0, 1)
+        distances = None if self.distances is None else draws_of(self.distances, one)
+        return Numbers(tuple(part_of(stage, one) for stage in self.stages), distances, self.guarantee)
 
 
 def plan_stages(dataset: Dataset, scene: Scene, budget: Budget) -> BayesPlan:
@@ -73,9 +83,10 @@ def models(dataset: Dataset, plan: BayesPlan, model: Model) -> tuple[Mixed, ...]
 def read(dataset: Dataset, X_test: FloatArray, plan: BayesPlan, numbers: Numbers, model: Model) -> MixtureUncertainty:
     """What the numbers say at X_test (P, D)."""
     mixed = models(dataset, plan, model)
-    places = places_of(mixed, dataset.X, X_test, public=Public(plan.x_box, plan.half_range))
+    places = places_of(mixed, dataset.X, X_test, public=plan.public)
+    prediction = read_stages(numbers.stages, places, weights_of(mixed))
     return MixtureUncertainty(
-        prediction=read_stages(numbers.stages, places, weights_of(mixed)),
+        prediction=with_people(prediction, numbers.distances, plan.public, dataset.X, X_test),
         bounds=dataset.y_bounds,
         midpoint=dataset.midpoint,
         y_scale=dataset.y_scale,
@@ -87,6 +98,7 @@ def simulated_errors(
 ) -> FloatArray:
     """RMSE of further draws (draws,) where the truth is known, in the output's unit. Not private."""
     numbers = _measured(dataset, scene, plan, budget, np.random.default_rng(_SIMULATION), draws)
+    numbers = replace(numbers, distances=None)  # of the curve alone
     return rmse(read(dataset, scene.X_test[: scene.records], plan, numbers, model).values, scene.truth)
 
 
@@ -121,7 +133,8 @@ def outcome(
         draw_rmse=errors,
         nonprivate_rmse=float(rmse(nonprivate[: scene.records], scene.truth)),
     )
-    return shown, Intervals(Ends(*found.interval(LEVEL, "outputs")), Ends(*found.interval(LEVEL, "function")))
+    ends = Ends(*found.interval(LEVEL, "outputs")), Ends(*found.interval(LEVEL, "function"))
+    return shown, Intervals(*ends, scatter=found.scatter[0])
 
 
 def _measured(
@@ -129,4 +142,4 @@ def _measured(
 ) -> Numbers:
     mechanism = BayesCloaking(epsilon=budget.epsilon, delta=budget.delta)
     found = mechanism.measure(plan, dataset, scene.X_test[:1], rng, draws, mean=False)
-    return Numbers(found.observed, found.guarantee)
+    return Numbers(found.observed, found.distances, found.guarantee)

@@ -26,7 +26,10 @@ from pages._ui.work import cached
 POINTS = (50, 100, 200, 400)
 LEVELS = (50, 80, 90, 95, 99)
 THRESHOLDS = tuple(range(5, 100, 5))
-SHOWN = DropDown("explore_shown", {"curve": "The curve", "threshold": "Where it exceeds a threshold"})
+SHOWN = DropDown(
+    "explore_shown",
+    {"curve": "The curve", "centiles": "Centiles of people", "threshold": "Where it exceeds a threshold"},
+)
 AVERAGED = DropDown("explore_model", {"average": "Average of all", "one": "One that I choose"})
 OF: DropDown[Of] = DropDown("explore_of", {"function": "The curve", "outputs": "One more record"})
 NOISE: DropDown[str] = DropDown(
@@ -44,6 +47,7 @@ class View:
         level: of the interval, in (0, 1).
         of: what the interval is for.
         threshold: share of the public range; None for none.
+        centiles: whether the centiles of people are shown in place of an interval.
     """
 
     lengthscale: int | None
@@ -51,6 +55,7 @@ class View:
     level: float
     of: Of
     threshold: float | None
+    centiles: bool = False
 
 
 class Chosen(NamedTuple):
@@ -116,14 +121,15 @@ def _shown(found: Explored) -> dict[str, Any]:
     st.sidebar.subheader("Shown")
     with st.sidebar:
         shown = pick("Picture", SHOWN)
-        of = pick("Interval for", OF, disabled=shown == "threshold")
-    level = choice("Level of the interval [%]", "explore_level", LEVELS, 95, disabled=shown == "threshold")
+        of = pick("Interval for", OF, disabled=shown != "curve")
+    level = choice("Level of the interval [%]", "explore_level", LEVELS, 95, disabled=shown != "curve")
     low, high = found.statistics.bounds
     share = choice(
-        "Threshold [% of the range]", "explore_threshold", THRESHOLDS, 50, disabled=shown == "curve",
+        "Threshold [% of the range]", "explore_threshold", THRESHOLDS, 50, disabled=shown != "threshold",
         help=f"The public range is {number(low, 4)} to {number(high, 4)} {plain(found.statistics.y_unit)}.",
     )  # fmt: skip
-    return {"of": of, "level": level / 100, "threshold": share / 100 if shown == "threshold" else None}
+    threshold = share / 100 if shown == "threshold" else None
+    return {"of": of, "level": level / 100, "threshold": threshold, "centiles": shown == "centiles"}
 
 
 def _taught(budget: DeltaGenerator) -> Teaching:

@@ -9,10 +9,11 @@ import plotly.graph_objects as go
 
 from dpgp_core.measurement import Statistics
 from dpgp_core.measurement.cell_statistics import CellStatistics
+from dpgp_core.release import CENTILES
 from pages._ui.explore.controls import View
 from pages._ui.explore.posterior import SHARES, Filtered
 from pages._ui.look.palette import GUARANTEE, OTHER, PREDICTION_SCALE, PRIVATE
-from pages._ui.look.plots import HEIGHT, axis, band, finish
+from pages._ui.look.plots import HEIGHT, axis, band, centile_lines, finish
 
 AVERAGE, ONE = "average of all models", "with the chosen model"
 
@@ -24,6 +25,8 @@ def picture(statistics: Statistics | CellStatistics, read: Filtered, view: View)
     if view.threshold is not None:
         low, high = read.bounds
         values, title = 100 * read.above(low + view.threshold * (high - low)), "probability above [%]"
+    elif view.centiles and read.knows_people and dims > 1:  # the highest
+        values, title = read.centile(CENTILES[-1]), f"{CENTILES[-1]}th centile: {statistics.y_name}"
     else:
         values, title = read.curve(view.lengthscale, view.noise), _title(statistics.y_name, statistics.y_unit)
     if dims > 1:
@@ -34,7 +37,8 @@ def picture(statistics: Statistics | CellStatistics, read: Filtered, view: View)
         figure.update_yaxes(range=[-3, 103])
     else:
         _curves(figure, x, read, view)
-        figure.update_yaxes(range=list(read.bounds))
+        if not view.centiles:  # which may leave the bounds
+            figure.update_yaxes(range=list(read.bounds))
     figure.update_xaxes(title=_title(statistics.x_names[0], statistics.x_units[0]))
     figure.update_yaxes(title=title)
     return finish(figure, HEIGHT)
@@ -60,6 +64,8 @@ def share_labels(statistics: Statistics | CellStatistics) -> list[str]:
 
 
 def _curves(figure: go.Figure, x: np.ndarray, read: Filtered, view: View) -> None:
+    if view.centiles and read.knows_people:
+        return centile_lines(figure, x, {centile: read.centile(centile) for centile in CENTILES}, PRIVATE, "centiles")
     low, high = read.interval(view.level, view.of)
     what = "the curve" if view.of == "function" else "one more record"
     band(figure, x, low, high, PRIVATE, 0.22, f"{what}, {100 * view.level:g} %")

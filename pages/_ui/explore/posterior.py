@@ -12,10 +12,12 @@ from dpgp_core.arrays import FloatArray
 from dpgp_core.bayes.cells.refit import read_cells
 from dpgp_core.bayes.intervals import Mixture, Of, mixture_of
 from dpgp_core.bayes.models import AUTO_VARIANCE, Model, places_of, weights_of
-from dpgp_core.bayes.released import observed_of, public_of
+from dpgp_core.bayes.released import distances_of, observed_of, public_of
+from dpgp_core.bayes.spread import with_people
 from dpgp_core.bayes.stages import posterior
 from dpgp_core.measurement import Statistics
 from dpgp_core.measurement.cell_statistics import CellStatistics
+from dpgp_core.mechanisms.bayes_release import MixtureUncertainty
 from pages._ui.model import KERNELS
 
 SHARES = (2, 3, 4.5, 6.25, 9, 12.5, 18, 25, 35, 50, 70, 100)  # lengthscales, per cent of the sides of the box
@@ -38,6 +40,7 @@ class Filtered:
         midpoint, scale: y = midpoint + scale y'.
         bounds: public (low, high) of the output.
         cut: whether intervals are cut to the bounds, as those of numbers measured over cells are.
+        two_valued: whether outcomes are yes or no.
     """
 
     X_test: FloatArray
@@ -48,6 +51,7 @@ class Filtered:
     scale: float
     bounds: tuple[float, float]
     cut: bool = False
+    two_valued: bool = False
 
     @property
     def lengthscale_probabilities(self) -> FloatArray:
@@ -80,8 +84,27 @@ class Filtered:
 
         There is none of one lengthscale alone: where that is wrong, it would be too narrow.
         """
-        low, high = (self.midpoint + self.scale * end[0] for end in self.mixture.interval(level, of))
-        return (np.clip(low, *self.bounds), np.clip(high, *self.bounds)) if self.cut else (low, high)
+        low, high = self._uncertainty().interval(level, of)
+        return low[0], high[0]
+
+    @property
+    def knows_people(self) -> bool:
+        """Whether the release holds how far people are apart, and so has centiles."""
+        return self.mixture.people is not None and not self.two_valued
+
+    def centile(self, centile: float) -> FloatArray:
+        """Value (P,) that so many in 100 further people stay below, in the output's unit."""
+        return np.asarray(self._uncertainty().quantile(centile / 100)[0])
+
+    def _uncertainty(self) -> MixtureUncertainty:
+        return MixtureUncertainty(
+            prediction=self.mixture,
+            bounds=self.bounds,
+            midpoint=self.midpoint,
+            y_scale=self.scale,
+            cut=("outputs", "function") if self.cut else (),
+            two_valued=self.two_valued,
+        )
 
     def above(self, threshold: float) -> FloatArray:
         """P(f > threshold) at every point (P,), of the average of all models; the threshold in the output's unit."""
@@ -118,6 +141,7 @@ def filtered(
         scale=statistics.y_scale,
         bounds=statistics.bounds,
         cut=isinstance(statistics, CellStatistics),
+        two_valued=statistics.reading == "yes/no",
     )
 
 
@@ -130,7 +154,8 @@ def _of_records(statistics: Statistics, models: Sequence[Model], X_test: FloatAr
     places = places_of(models, statistics.X, X_test, public=public_of(statistics))
     outcome = posterior(observed_of(statistics), places, weights_of(models))
     evidence = np.array([float(state.log_evidence[0]) for state in outcome.states])
-    return mixture_of(places, outcome.states, outcome.weights), evidence
+    prediction, public = mixture_of(places, outcome.states, outcome.weights), public_of(statistics)
+    return with_people(prediction, distances_of(statistics), public, statistics.X, X_test), evidence
 
 
 def models_of(kernel: str, lengthscales: Lengthscales, half_range: float) -> tuple[Model, ...]:

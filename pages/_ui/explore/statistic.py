@@ -10,11 +10,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpgp_core.accounting.guarantee import Guarantee
+from dpgp_core.arrays import FloatArray
+from dpgp_core.bayes.spread import Distances
 from dpgp_core.bayes.stages import Squares
 from dpgp_core.data import Dataset
 from dpgp_core.measurement import Measurement, Stage, Statistics
 from dpgp_core.measurement.cell_statistics import CellStatistics
 from dpgp_core.measurement.described_arrays import FILE, UNREADABLE
+from dpgp_core.measurement.distances import MeasuredDistances
 from dpgp_core.measurement.statistics import StageSquares
 from dpgp_core.mechanisms import BayesCloaking
 from dpgp_core.mechanisms.bayes_release import BayesPlan
@@ -92,6 +95,7 @@ def measured(data: Dataset, plan: BayesPlan, taught: Teaching) -> Explored:
     statistics = Statistics(
         stages=stages, X=data.X, x_names=data.x_names, x_units=data.x_units, x_box=data.x_box, y_name=data.y_name,
         y_unit=data.y_unit, y_scale=data.y_scale, guarantee={}, reading="any outcomes",
+        distances=None if found.distances is None else _distances(found.distances, data, found.samples[0]),
     )  # fmt: skip
     return Explored(statistics, taught.mechanism.guarantee.for_unit(data.privacy_unit))
 
@@ -102,6 +106,15 @@ def _squares(seen: Squares) -> StageSquares:
         B=np.ones((1, len(high))), low=0 * high, high=high, bounds=(0.0, float(high.max())), noise_multiplier=seen.s
     )
     return StageSquares(measurement=measurement, g=seen.g[0], z=seen.z[:1])
+
+
+def _distances(seen: Distances, data: Dataset, curve: FloatArray) -> MeasuredDistances:
+    n, reach = data.n, float(seen.reach[0])
+    measurement = Measurement(
+        B=seen.B, low=np.zeros(n), high=np.full(n, reach), bounds=(0.0, reach), noise_multiplier=seen.s
+    )
+    g = (curve - data.midpoint) / data.y_scale
+    return MeasuredDistances(measurement=measurement, g=g, sd=float(seen.sd[0]), z=seen.z[0])
 
 
 def opened(files: Mapping[str, bytes]) -> Explored:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from dpgp_core.release import CENTILES
 from pages._ui.explore import controls, figures
 from pages._ui.explore.controls import Chosen
 from pages._ui.explore.posterior import NOISES, SHARES
@@ -19,6 +20,14 @@ STANDS_STILL = (
 BAND_NOTE = (
     "The band is always that of the average over all lengthscales and noises: of one lengthscale alone it would be too "
     "narrow wherever that lengthscale is wrong."
+)
+_CENTILES = (
+    "The lines are centiles: 3 in 100 people lie below the lowest, half below the middle one, 97 in 100 below the "
+    "highest. How far people are apart was measured with noise too. Over two inputs the highest line is shown."
+)
+_NO_CENTILES = (
+    "This release holds no centiles: either its outcomes are yes and no, or it was made before the spread of people "
+    "was measured. Shown is the curve."
 )
 FILE_NOTE = (
     "As the file says. What this page cannot check is that the noise was drawn as promised, and that nothing else "
@@ -57,6 +66,8 @@ def caption(chosen: Chosen) -> str:
         return (
             f"Probability that the curve is above {threshold(chosen)}, given the released numbers, if a model is right."
         )
+    if view.centiles:
+        return _CENTILES if chosen.read.knows_people else _NO_CENTILES
     what = "the curve" if view.of == "function" else "one more record's output"
     if len(chosen.found.statistics.x_box) > 1:
         return "Predicted from the released numbers; the table has intervals."
@@ -82,6 +93,8 @@ def table(chosen: Chosen) -> pd.DataFrame:
     columns = dict(zip(names, read.X_test.T, strict=True))
     columns["curve"] = read.curve(view.lengthscale, view.noise)
     columns["from"], columns["to"] = read.interval(view.level, view.of)
+    if view.centiles and read.knows_people:
+        columns |= {f"centile {centile}": read.centile(centile) for centile in CENTILES}
     if view.threshold is not None:
         low, high = read.bounds
         columns["probability above [%]"] = 100 * read.above(low + view.threshold * (high - low))

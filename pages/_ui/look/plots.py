@@ -5,6 +5,7 @@ Fonts and the colours of text, grid and background come from the page's theme, w
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from pages._ui.look.palette import (
 )
 
 HEIGHT = 470
+_MEDIAN = 50
 _MARGIN = {"l": 60, "r": 20, "t": 40, "b": 50}
 NAME = "dpgp"
 LESSON = 17  # px of type that is read from the last row
@@ -69,6 +71,43 @@ def band(
         name=name,
         hoverinfo="skip",
     )
+
+
+def centile_lines(
+    figure: go.Figure,
+    x: FloatArray,
+    lines: Mapping[int, FloatArray],
+    colour: str,
+    name: str,
+    *,
+    labelled: bool = True,
+) -> None:
+    """A growth chart: a band between the outer centiles, the middle one thick.
+
+    Args:
+        figure: gets them.
+        x: where (P,).
+        lines: values (P,) by centile, from the lowest to the highest.
+        colour: of all.
+        name: of what the centiles are, in the legend.
+        labelled: each line has its number at its right end.
+    """
+    outer = list(lines)
+    band(figure, x, lines[outer[0]], lines[outer[-1]], colour, 0.12, "between the outer centiles")
+    figure.data[-1].showlegend = False
+    for centile, values in lines.items():
+        label = [""] * (len(x) - 1) + [f"{centile}" if labelled else ""]
+        figure.add_scatter(
+            x=x,
+            y=values,
+            mode="lines+text",
+            text=label,
+            textposition="middle right",
+            cliponaxis=False,
+            name=name if centile == _MEDIAN else f"centile {centile}",
+            line={"color": colour, "width": 2.5 if centile == _MEDIAN else 1},
+            showlegend=centile == _MEDIAN,
+        )
 
 
 def finish(figure: go.Figure, height: int) -> go.Figure:

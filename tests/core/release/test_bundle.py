@@ -174,3 +174,13 @@ def test_very_large_strategies_are_left_out(make_spec, make_zip, monkeypatch):
     files = make_zip(make_spec())
     assert "statistics.npz" not in files
     assert "too large for a file" in json.loads(files["release.json"])["statistics"]["why"]
+
+
+def test_centiles_stand_in_the_table_the_card_and_the_picture(make_spec, make_zip):
+    files = make_zip(make_spec(mechanism="bayes_cells", centiles=True))
+    names = [f"centile_{each}" for each in (3, 15, 50, 85, 97)]
+    assert list(cells(files))[-5:] == names
+    assert "97 in 100" in json.loads(files["release.json"])["values"]["columns"]["centile_97"]
+    picture = files["figure.svg"].decode()
+    assert picture.count("<polyline") == 5
+    assert "centiles of people" in picture

@@ -177,3 +177,65 @@ def test_the_tolerance_changes_nothing_that_is_measured_or_promised(make_spec, r
         found.append(publish(spec, data, plan))
     np.testing.assert_array_equal(found[0].values, found[1].values)
     np.testing.assert_array_equal(found[0].curve, found[1].curve)
+
+
+@pytest.mark.parametrize("mechanism", ["bayes", "bayes_cells"])
+@pytest.mark.parametrize("log", [False, True])
+def test_centiles_are_in_order_within_the_bounds_and_only_on_request(make_spec, read, mechanism, log):
+    spec = make_spec(mechanism=mechanism, centiles=True, log=log, epsilon=3.0)
+    found = publish(spec, read(spec))
+    assert len(found.centiles) == 5
+    assert (np.diff(found.centiles, axis=0) >= 0).all()
+    assert spec.y_bounds[0] <= np.min(found.centiles)
+    assert np.max(found.centiles) <= spec.y_bounds[1]
+    assert publish(replace(spec, centiles=False), read(spec)).centiles == ()
+
+
+def test_centiles_need_a_mechanism_that_measures_scatter_and_outcomes_that_have_some(make_spec):
+    with pytest.raises(ValueError, match="does not measure how far people are apart"):
+        make_spec(mechanism="refined", centiles=True)
+    with pytest.raises(ValueError, match="rate and no centiles"):
+        make_spec(mechanism="bayes", centiles=True, y_kind="yes/no", y_bounds=(0.0, 1.0))
+
+
+@pytest.mark.parametrize(
+    ("kind", "bounds", "height", "said"),
+    [
+        ("yes/no", (0.0, 1.0), 2, "0 or 1"),
+        ("count", (0.0, 10.0), -1, "whole numbers of 0 or more"),
+        ("count", (0.0, 10.0), 2.5, "whole numbers of 0 or more"),
+        ("amount", (0.0, 10.0), -0.5, "0 or more"),
+    ],
+)
+def test_an_outcome_outside_its_kind_is_refused_before_anything_is_spent_and_not_named(
+    make_spec, kind, bounds, height, said
+):
+    spec = make_spec(mechanism="bayes_cells", y_kind=kind, y_bounds=bounds)
+    with pytest.raises(ValueError, match=f"declared {kind} must all be {said}") as error:
+        read_table(io.BytesIO(f"age,height\n1,1\n2,{height}\n".encode()), spec)
+    assert "line" not in str(error.value)
+
+
+def test_a_rate_is_published_from_yes_and_no(make_spec):
+    spec = make_spec(mechanism="bayes_cells", y_kind="yes/no", y_bounds=(0.0, 1.0), epsilon=3.0)
+    rng = np.random.default_rng(2)
+    rows = "".join(f"{age:.1f},{int(rng.uniform() < 0.3)}\n" for age in rng.uniform(0, 100, 2000))
+    found = publish(spec, read_table(io.BytesIO(f"age,height\n{rows}".encode()), spec))
+    assert found.statistics[0].reading == "yes/no"
+    assert len(found.statistics[0].stages) == 1
+    assert abs(found.values.mean() - 0.3) < 0.1
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"y_kind": "colour"}, "must be one of"),
+        ({"y_kind": "yes/no"}, "bounds 0 and 1"),
+        ({"y_kind": "amount", "y_bounds": (-1.0, 5.0)}, "bounds of 0 or more"),
+        ({"y_kind": "count", "log": True}, "leave log out"),
+        ({"centiles": 1, "mechanism": "bayes"}, "true or false"),
+    ],
+)
+def test_a_kind_that_does_not_fit_is_refused(make_spec, changed, said):
+    with pytest.raises(ValueError, match=said):
+        make_spec(**changed)

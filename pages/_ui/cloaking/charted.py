@@ -1,0 +1,71 @@
+"""The part of the !Kung page with the growth chart, and where one person stands on it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpgp_core.data import Dataset
+from pages._ui.cloaking import computed, figures
+from pages._ui.cloaking.growth import Growth
+from pages._ui.cloaking.results import Result
+from pages._ui.look import offers, pictures, state
+from pages._ui.work import cached
+
+_ALT = (
+    "Growth chart: 3rd, 15th, 50th, 85th and 97th centile of {what} by {x}, from {source}. Half of people lie below "
+    "the middle line, 97 in 100 below the highest."
+)
+_MEASURED = (
+    "How far people are apart was measured with noise at each {x}, at a share of the same ε. The curve is the mean of "
+    "{what} clipped to the public bounds."
+)
+_DECLARED = "This method has one declared spread for everybody: its lines are as far apart at every {x}."
+
+
+def show(ours: Result, paper: Result, overlay: bool) -> None:
+    """The chart of this setting beside that of the method of 2018, and one person whom a visitor moves."""
+    data = ours.dataset
+    st.header("The growth chart")
+    chart, other = computed.growth_of(ours), computed.growth_of(paper)
+    plain = computed.growth_without_privacy(data.name) if overlay else None
+    left, right = st.columns(2)
+    with left:
+        st.subheader(offers.MECHANISM.titles[ours.asked[1].mechanism])
+        place = st.container()
+        person = _person(chart, data)
+        with place:
+            of = (ours.settings, overlay, person)
+            source = "one private release (orange)" + (" and without privacy (blue)" if overlay else "")
+            picture = cached.drawn(figures.growth, chart, data, person, plain, of=of)
+            pictures.chart(picture, "growth", _said(source, data, ours.intervals.scatter is not None))
+    with right:
+        st.subheader("The method of 2018")
+        picture = cached.drawn(figures.growth, other, data, person, None, True, of=(paper.settings, person))
+        pictures.chart(picture, "growth_paper", _said("the method of 2018 (purple)", data, measured=False))
+
+
+def _said(source: str, data: Dataset, measured: bool) -> str:
+    names = {"what": data.y_name, "x": data.x_names[0]}
+    return f"{_ALT.format(source=source, **names)} {(_MEASURED if measured else _DECLARED).format(**names)}"
+
+
+def _person(chart: Growth, data: Dataset) -> tuple[float, float]:
+    """Age and height of anybody, moved by hand, and the centile; from the release alone."""
+    (low, high), (least, most) = data.x_box[0], data.y_bounds
+    left, right = st.columns(2)
+    with left:
+        x = st.slider(
+            f"A person's {data.x_names[0]} [{data.x_units[0]}]", low, high, 0.1 * high, 1.0,
+            key="growth_x", bind="query-params", format="%.0f",
+        )  # fmt: skip
+    with right:
+        y = st.slider(
+            f"and {data.y_name} [{data.y_unit}]", least, most, (least + most) / 2, 1.0,
+            key="growth_y", bind="query-params", format="%.0f",
+        )  # fmt: skip
+    state.note("growth_x", x, 0.1 * high)
+    state.note("growth_y", y, (least + most) / 2)
+    below = chart.below(x, y)
+    many = "at least 99" if below >= 99 else "at most 1" if below <= 1 else f"about {below:.0f}"
+    st.markdown(f"Above **{many} in 100** of that {data.x_names[0]}, as the release has it.")
+    return x, y
