@@ -10,12 +10,11 @@ import plotly.graph_objects as go
 
 from dpgp_core.arrays import BoolArray, FloatArray
 from dpgp_core.gp.inference import Inference
-from dpgp_core.release import Published, ReleaseSpec
-from dpgp_core.release.declared.table import CENTILES
+from dpgp_core.release import CENTILES, Published, ReleaseSpec
 from dpgp_core.release.publishing import Interval, useful, within_tolerance
 from pages._ui.look.metric import Metric
 from pages._ui.look.palette import NON_PRIVATE, PREDICTION_SCALE, PRIVATE, faded
-from pages._ui.look.plots import HEIGHT, axis, finish
+from pages._ui.look.plots import HEIGHT, axis, centile_lines, finish
 from pages._ui.look.text import at_least, at_most, number, plain
 
 OF_NO_USE = "#8a8a8a"  # values that are not known well enough; dotted, or crosses, so that grey is not the only sign
@@ -87,7 +86,9 @@ def released(published: Published, spec: ReleaseSpec) -> go.Figure:
         figure = _curve(
             spec, published.X_test[:, 0], np.where(within, published.values, np.nan), PRIVATE, published.curve
         )
-        _centile_lines(figure, published)
+        if published.centiles:
+            lines = dict(zip(CENTILES, published.centiles, strict=True))
+            centile_lines(figure, published.X_test[:, 0], lines, PRIVATE, "half of people below")
         _of_no_use(figure, published, within, in_per_cent(spec, published.values))
         return figure
     figure = _map(spec, np.where(within, published.values, np.nan), PREDICTION_SCALE)
@@ -144,16 +145,6 @@ def _curve(spec: ReleaseSpec, x: FloatArray, values: FloatArray, colour: str, en
     figure.update_xaxes(title=_title(spec.x[0], spec.x_units[0]))
     figure.update_yaxes(title=_title(spec.y, _unit(spec)))
     return finish(figure, HEIGHT)
-
-
-def _centile_lines(figure: go.Figure, published: Published) -> None:
-    """Thin lines, each with its number at the right end."""
-    x = published.X_test[:, 0]
-    for centile, values in zip(CENTILES, published.centiles, strict=False):
-        figure.add_scatter(
-            x=x, y=values, mode="lines+text", text=[""] * (len(x) - 1) + [str(centile)], textposition="middle right",
-            line={"color": PRIVATE, "width": 1}, name=f"{centile} in 100 are below", cliponaxis=False, showlegend=False,
-        )  # fmt: skip
 
 
 def _map(spec: ReleaseSpec, values: FloatArray, scale: str) -> go.Figure:

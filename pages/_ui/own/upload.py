@@ -17,6 +17,7 @@ from dpgp_core.data import Dataset
 from dpgp_core.mechanisms import NotPrivate
 from dpgp_core.reading.dialect import dialect_of
 from dpgp_core.release import (
+    CENTILES,
     Published,
     ReleasePlan,
     ReleaseSpec,
@@ -28,7 +29,6 @@ from dpgp_core.release import (
     read_table,
 )
 from dpgp_core.release.cells import safe_text
-from dpgp_core.release.declared.table import CENTILES
 from dpgp_core.release.plan import decimals
 from dpgp_core.release.publishing import about, within_tolerance
 from pages._ui.look.plots import axis
