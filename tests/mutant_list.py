@@ -48,6 +48,7 @@ PLANNING = "dpgp_core/bayes/planning.py"
 CELL_STAGES = "dpgp_core/bayes/cells/stages.py"
 CELL_MEASURING = "dpgp_core/bayes/cells/measuring.py"
 BAYES_CELLS = "dpgp_core/mechanisms/bayes_cells.py"
+SPREAD = "dpgp_core/bayes/spread.py"
 
 
 def _replay(name: str, test: str = "every_number_released_adds_up_to_the_claim") -> tuple[str, ...]:
@@ -603,7 +604,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "dpgp_core/mechanisms/bayes_cloaking.py",
         "a plan for a larger budget keeps its noise",
-        "planned=rescaled(plan.stages, self.noise_multiplier)",
+        "planned=rescaled(plan.stages, shares.curve)",
         "planned=plan.stages",
         _in("mechanisms", "bayes_cloaking", "a_plan_serves_another_budget"),
     ),
@@ -617,8 +618,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         BAYES_CELLS,
         "binned stages of twice the budget",
-        "plan.counts, stage_multipliers(settings.noise_multiplier, len",
-        "plan.counts, stage_multipliers(settings.noise_multiplier / 2, len",
+        "plan.counts, stage_multipliers(shares.curve, len",
+        "plan.counts, stage_multipliers(shares.curve / 2, len",
         _in("mechanisms", "bayes_binned", "the_card_promises_outputs_and_the_stages_spend_it_exactly"),
     ),
     Mutant(
@@ -631,8 +632,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         CELL_MEASURING,
         "sums over cells have noise that is known",
-        "z = measurement.measure(self._cells, self._residuals(g))",
-        f"z = measurement.measure(self._cells, self._residuals(g), {SEEDED})",
+        "return measurement.measure(self._cells, values)",
+        f"return measurement.measure(self._cells, values, {SEEDED})",
         (f"{FRESH}[bayes_cells]",),
     ),
     Mutant(
@@ -930,7 +931,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "dpgp_core/data.py",
         "the public part of a data set holds the outputs",
-        "return replace(self, y=np.full(self.n, self.midpoint), labels={})",
+        'return replace(self, y=np.full(self.n, self.midpoint), labels={}, y_kind="number")',
         "return replace(self, labels={})",
         _replay("cloaking"),
     ),
@@ -1010,5 +1011,75 @@ MUTANTS: tuple[Mutant, ...] = (
         "clopper_pearson_high(fewer, k, tail)",
         "(np.maximum(fewer, 1) / k)",
         _in("attack", "audit", "perfect_scores_reach_the_limit_of_the_trials"),
+    ),
+    Mutant(
+        SPREAD,
+        "distances cost nothing",
+        "s / math.sqrt(1 - SHARE - of_skew)",
+        "s / math.sqrt(1 - of_skew)",
+        _in("bayes", "spread", "shares_are_of_one_budget"),
+    ),
+    Mutant(
+        "dpgp_core/bayes/measuring.py",
+        "half the noise on distances",
+        "_from_zero(planned.strategy.B, float(reach[0]), shares.distances)",
+        "_from_zero(planned.strategy.B, float(reach[0]), shares.distances / 2)",
+        _replay("bayes"),
+    ),
+    Mutant(
+        "dpgp_core/bayes/measuring.py",
+        "distances have noise that is known",
+        "z = measurement.measure(np.abs(y - g[0]))",
+        f"z = measurement.measure(np.abs(y - g[0]), {SEEDED})",
+        (f"{FRESH}[bayes]",),
+    ),
+    Mutant(
+        "dpgp_core/bayes/cells/spread.py",
+        "half the noise on distances over cells",
+        "bounds=(0.0, float(reach[0])), noise_multiplier=shares.distances",
+        "bounds=(0.0, float(reach[0])), noise_multiplier=shares.distances / 2",
+        _in("mechanisms", "bayes_cells", "counts_and_stages_spend_what_is_promised"),
+    ),
+    Mutant(
+        "dpgp_core/bayes/people.py",
+        "outcomes with a long tail below are taken for such with one above",
+        "return 1 - _above(-skew)",
+        "return _above(-skew)",
+        _in("bayes", "people", "counts_of_many_tell_the_skewness"),
+    ),
+    Mutant(
+        "dpgp_core/bayes/scatter.py",
+        "the scatter of yes and no grows with their mean",
+        "half_range**2 - square",
+        "half_range**2 + square",
+        _in("bayes", "scatter", "yes_and_no_scatter_as_their_mean_says"),
+    ),
+    Mutant(
+        "dpgp_core/bayes/settings.py",
+        "yes and no are clipped in stages",
+        'return 1 if kind == "yes/no" else self.stages',
+        "return self.stages",
+        _in("release", "publishing", "a_rate_is_published_from_yes_and_no"),
+    ),
+    Mutant(
+        "dpgp_core/data.py",
+        "a fraction passes for a count",
+        "(y >= 0) & (y == np.rint(y))",
+        "(y >= 0)",
+        _in("release", "publishing", "an_outcome_outside_its_kind_is_refused_before_anything_is_spent_and_not_named"),
+    ),
+    Mutant(
+        "dpgp_core/measurement/plausible.py",
+        "a file may hold any distances",
+        "    _check_distances(found)\n    _check_measured(found)",
+        "    _check_measured(found)",
+        _in("measurement", "distances_file", "a_file_that_was_sealed_anew_with_what_no_release_has_is_refused"),
+    ),
+    Mutant(
+        SPREAD,
+        "people scatter by twice what distances say",
+        "return Spread(usual + found.mean / 2",
+        "return Spread(usual + found.mean",
+        _in("bayes", "spread", "scatter_is_found_at_each_place_and_better_by_many"),
     ),
 )

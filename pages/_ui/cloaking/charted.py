@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import streamlit as st
 
 from dpgp_core.data import Dataset
@@ -51,20 +53,20 @@ def _said(source: str, data: Dataset, measured: bool) -> str:
 
 def _person(chart: Growth, data: Dataset) -> tuple[float, float]:
     """Age and height of anybody, moved by hand, and the centile; from the release alone."""
-    (low, high), (least, most) = data.x_box[0], data.y_bounds
+    (low, high), (least, most) = data.x_box[0], (math.ceil(data.y_bounds[0]), math.floor(data.y_bounds[1]))
+    young, usual = round(low + 0.1 * (high - low)), round((least + most) / 2)
     left, right = st.columns(2)
     with left:
         x = st.slider(
-            f"A person's {data.x_names[0]} [{data.x_units[0]}]", low, high, 0.1 * high, 1.0,
-            key="growth_x", bind="query-params", format="%.0f",
+            f"A person's {data.x_names[0]} [{data.x_units[0]}]", math.ceil(low), math.floor(high), young,
+            key="growth_x", bind="query-params",
         )  # fmt: skip
     with right:
         y = st.slider(
-            f"and {data.y_name} [{data.y_unit}]", least, most, (least + most) / 2, 1.0,
-            key="growth_y", bind="query-params", format="%.0f",
+            f"and {data.y_name} [{data.y_unit}]", least, most, usual, key="growth_y", bind="query-params"
         )  # fmt: skip
-    state.note("growth_x", x, 0.1 * high)
-    state.note("growth_y", y, (least + most) / 2)
+    state.note("growth_x", x, young)
+    state.note("growth_y", y, usual)
     below = chart.below(x, y)
     many = "at least 99" if below >= 99 else "at most 1" if below <= 1 else f"about {below:.0f}"
     st.markdown(f"Above **{many} in 100** of that {data.x_names[0]}, as the release has it.")

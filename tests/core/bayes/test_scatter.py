@@ -11,6 +11,7 @@ from dpgp_core.bayes.scatter import (
     log_density,
     model_weights,
     nothing_known,
+    of_two_values,
     split,
     usual_variance,
 )
@@ -80,3 +81,9 @@ def kernels_of(models):
 def test_a_stage_and_its_squares_spend_what_the_stage_may():
     assert sum(1 / s**2 for s in split(1.7, alone=False)) == pytest.approx(1 / 1.7**2, rel=1e-14)
     assert split(1.7, alone=True) == (1.7, None)
+
+
+def test_yes_and_no_scatter_as_their_mean_says():
+    """Outcomes of -1 and 1 with a mean of .6: 1 - .36."""
+    found = of_two_values(1.0, np.array([0.36, 0.0]))
+    np.testing.assert_allclose(expected(found, 1.0), [0.64, 1.0], rtol=0.1)
