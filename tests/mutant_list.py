@@ -1024,7 +1024,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "half the noise on distances",
         "_from_zero(planned.strategy.B, float(reach[0]), shares.distances)",
         "_from_zero(planned.strategy.B, float(reach[0]), shares.distances / 2)",
-        _replay("bayes"),
+        _in("mechanisms", "bayes_cloaking", "all_that_is_measured_spends_what_is_promised"),
     ),
     Mutant(
         "dpgp_core/bayes/measuring.py",

@@ -9,8 +9,10 @@ from dpgp_core.bayes.models import places_of
 from dpgp_core.bayes.refit import refit
 from dpgp_core.bayes.released import observed_of
 from dpgp_core.bayes.stages import posterior
+from dpgp_core.data import KINDS
 from dpgp_core.kernels import EQ, Matern52
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
+from tests.core.mechanisms.shifts import allowed, shift
 
 X_TEST = np.linspace(0.5, 9.5, 6)[:, None]
 
@@ -138,3 +140,27 @@ def test_bad_parameters_are_refused_by_name(changes):
 def test_weights_must_fit_the_test_inputs(data, weights):
     with pytest.raises(ValueError, match="weights must be 6 numbers"):
         BayesCloaking(epsilon=1.0, delta=0.01, weights=weights).release(data, X_TEST)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("protects", ["outputs", "inputs and outputs"])
+def test_all_that_is_measured_spends_what_is_promised(make_dataset, kind, protects):
+    data = make_dataset(x_box=((-2.0, 12.0),))
+    data = replace(data, y=(np.arange(data.n) % 2).astype(float), y_bounds=(0.0, 1.0), y_kind=kind)
+    mechanism = BayesCloaking(epsilon=2.0, delta=0.01, stages=3, gap=0.3, protects=protects)
+    found = mechanism.release(data, X_TEST).statistics[0]
+    spent = [each.noise_multiplier for each in found.measurements]
+    spent += [found.counts.noise_multiplier] if protects != "outputs" else []
+    assert sum(1 / s**2 for s in spent) == pytest.approx(mechanism.guarantee.loss.mu**2, rel=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("protects", ["outputs", "inputs and outputs"])
+def test_no_neighbour_of_any_kind_is_further_away_than_was_calibrated(make_dataset, kind, protects):
+    """One outcome or one record replaced: the shift of all integers that are measured, in the noise's metric."""
+    data = make_dataset(x_box=((-2.0, 12.0),))
+    data = replace(data, y=(np.arange(data.n) % 2).astype(float), y_bounds=(0.0, 1.0), y_kind=kind)
+    mechanism = BayesCloaking(epsilon=2.0, delta=0.01, stages=2, gap=0.3, protects=protects)
+    for j in (0, 5):
+        other = replace(data, y=np.where(np.arange(data.n) == j, 1 - data.y, data.y))
+        assert shift(mechanism, data, other, X_TEST) <= allowed(mechanism) * (1 + 1e-9)
