@@ -36,7 +36,7 @@ from .planning import plan_stages
 from .scatter import expected
 from .stages import Observed, Outcome, curve_at_records, mean_square, posterior
 
-SHARE = 0.08  # of 1/s^2 that goes to distances
+SHARE = 0.05  # of 1/s^2 that goes to distances
 SKEW_SHARE = 0.03  # and to who lies above the curve, where outcomes may be skewed
 GAP = 0.03  # of the strategy
 _VARIANCE = 0.15  # of 2 E a / A over the box, before anything is measured
