@@ -7,6 +7,7 @@ from pages._ui.compare import (
     controls,
     figures,
     notes,
+    peers,
     pinned,
     possible_shown,
     released_shown,
@@ -60,6 +61,7 @@ if show:
     with values:
         rows = words.table(curves, contest, epsilon, scale, needs)
         frame.table(rows if then is None else pinned.beside(rows, then, scale), "compare", notes.TABLE_NOTE)
+        frame.table(peers.table(computed.otherwise(contest, epsilon), scale), "otherwise", peers.NOTE)
     with how:
         frame.steps(notes.EXPLANATION)
     with lesson:

@@ -1082,4 +1082,25 @@ MUTANTS: tuple[Mutant, ...] = (
         "return Spread(usual + found.mean",
         _in("bayes", "spread", "scatter_is_found_at_each_place_and_better_by_many"),
     ),
+    Mutant(
+        "dpgp_core/evaluation/peers.py",
+        "who changes bins is counted too loudly",
+        "np.bincount(where, minlength=bins) / 2]",
+        "np.bincount(where, minlength=bins)]",
+        _in("evaluation", "peers", "a_replaced_record_moves_all_sums_by_at_most_one"),
+    ),
+    Mutant(
+        "dpgp_core/evaluation/peers.py",
+        "polynomials get noise for an output that only appears",
+        "third / (2 * math.sqrt(d) * half)",
+        "third / (math.sqrt(d) * half)",
+        _in("evaluation", "peers", "each_part_of_a_polynomials_sums_moves_by_at_most_its_third"),
+    ),
+    Mutant(
+        "dpgp_core/evaluation/peers.py",
+        "entries off the diagonal are measured too loudly",
+        "np.where(upper[0] == upper[1], 1.0, math.sqrt(2))  #",
+        "np.where(upper[0] == upper[1], 1.0, 2.0)  #",
+        _in("evaluation", "peers", "each_part_of_a_polynomials_sums_moves_by_at_most_its_third"),
+    ),
 )

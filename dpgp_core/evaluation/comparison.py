@@ -15,7 +15,7 @@ from ..data import Dataset
 from ..gp.uncertainty import NoInterval
 from ..mechanisms.base import Mechanism, Plan, Planned, PlannedForBudget, Release
 from .cross_validation import Folds
-from .errors import rmse
+from .errors import interval_score, rmse
 
 LEVEL = 0.95  # of the intervals reported
 _RUNG = 4.0  # factor between budgets that are planned for
@@ -41,14 +41,21 @@ class Errors(NamedTuple):
         rmse: of each simulated draw over all folds (draws,), in the output's unit.
         half_width: half of the 95 % interval for an output, median over test points, in the output's unit; nan for a
             mechanism that has none.
+        half_score: half of the interval score of those intervals, mean over draws and test points: the half-width plus
+            20 times how far outputs lie outside; in the output's unit, or nan.
     """
 
     rmse: FloatArray
     half_width: float
+    half_score: float
 
 
-Residuals = tuple[FloatArray, FloatArray]
-"""Of one fold: release minus truth (draws, P), and half-widths of intervals (P,)."""
+class Residuals(NamedTuple):
+    """Of one fold: release minus truth (draws, P), half-widths of the first draw's intervals (P,), half scores (P,)."""
+
+    missed: FloatArray
+    half_width: FloatArray
+    half_score: FloatArray
 
 
 def hold_out(mechanism: Mechanism, dataset: Dataset, folds: Folds) -> list[Held]:
@@ -103,22 +110,22 @@ def held_fold(mechanism: Mechanism, dataset: Dataset, test: NDArray[np.intp]) ->
 def residuals_of(mechanism: Mechanism, fold: Held, draws: int, seed: list[int], intervals: bool = True) -> Residuals:
     """What ``draws`` releases trained on a fold miss, and how wide their intervals are: nan without ``intervals``."""
     release = _release(mechanism, fold, np.random.default_rng(seed), draws)
-    widths = _half_width(release) if intervals else np.full(len(fold.truth), np.nan)
-    return release.samples - fold.truth, widths
-
-
-def _half_width(release: Release) -> FloatArray:
-    """Half of the 95 % interval of the first draw (P,); nan where there is none."""
-    if isinstance(release.uncertainty, NoInterval):
-        return np.full(len(release.X_test), np.nan)
+    missed, none = release.samples - fold.truth, np.full(len(fold.truth), np.nan)
+    if not intervals or isinstance(release.uncertainty, NoInterval):
+        return Residuals(missed, none, none)
     low, high = release.interval(LEVEL)
-    return np.asarray((high[0] - low[0]) / 2)
+    score = interval_score(low, high, fold.truth, LEVEL).mean(axis=0)
+    return Residuals(missed, (high[0] - low[0]) / 2, score / 2)
 
 
 def errors_of(parts: Iterable[Residuals]) -> Errors:
     """Of all folds together."""
-    residuals, widths = zip(*parts, strict=True)
-    return Errors(rmse(np.concatenate(residuals, axis=1), np.zeros(1)), float(np.median(np.concatenate(widths))))
+    missed, widths, scores = zip(*parts, strict=True)
+    return Errors(
+        rmse=rmse(np.concatenate(missed, axis=1), np.zeros(1)),
+        half_width=float(np.median(np.concatenate(widths))),
+        half_score=float(np.mean(np.concatenate(scores))),
+    )
 
 
 def _release(mechanism: Mechanism, fold: Held, rng: np.random.Generator, draws: int) -> Release:

@@ -66,6 +66,30 @@ def coverage(mean: FloatArray, variance: FloatArray, truth: FloatArray, level: f
     return float(np.mean(np.abs(truth - mean) <= half_width))
 
 
+def interval_score(low: FloatArray, high: FloatArray, truth: FloatArray, level: float) -> FloatArray:
+    """Width of intervals, and 2 / (1 - level) times how far a truth lies outside: least for the true quantiles.
+
+    Args:
+        low: lower ends (..., P), in the output's unit.
+        high: upper ends (..., P), in the same unit.
+        truth: (P,), in the same unit.
+        level: in (0, 1).
+
+    Returns:
+        (..., P), in the same unit.
+
+    Raises:
+        ValueError: level is outside (0, 1).
+
+    Source: Gneiting & Raftery 2007, equation 43.
+    """
+    if not 0 < level < 1:
+        raise ValueError(f"level must lie strictly between 0 and 1, got {level}")
+    outside = np.maximum(low - truth, 0.0) + np.maximum(truth - high, 0.0)
+    score: FloatArray = high - low + 2 / (1 - level) * outside
+    return score
+
+
 def draw_errors(
     mean: FloatArray, noise_factor: FloatArray, truth: FloatArray, rng: np.random.Generator, draws: int
 ) -> FloatArray:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 
 from pages._ui import session
 from pages._ui.cloaking import computed as cloaking
-from pages._ui.compare import computed, contenders, controls, figures, front, pinned, released, words
+from pages._ui.compare import computed, contenders, controls, figures, front, peers, pinned, released, words
 from pages._ui.compare.concern import concerning
 from pages._ui.look import pin
 from pages._ui.model import Model, load_dataset
@@ -101,7 +102,7 @@ def test_a_setting_that_a_mechanism_does_not_use_asks_for_no_new_curve():
 
 def a_curve(error: float) -> contenders.Curve:
     count = len(contenders.CURVE_EPSILONS)
-    return contenders.Curve(np.full((count, 2), error), np.full(count, np.nan), 0.1)
+    return contenders.Curve(np.full((count, 2), error), *np.full((2, count), np.nan), 0.1)
 
 
 def test_the_front_holds_whom_no_other_beats_at_the_same_protection():
@@ -245,3 +246,21 @@ def test_a_release_of_prices_is_a_row_a_hexagon_with_its_interval():
     np.testing.assert_allclose(half, 100 * np.expm1(np.diff(found.curve, axis=0)[0] / 2), atol=0.051)
     assert not released.LAYER.unsure(table).any()
     assert "at a typical hexagon" in released.caption(found, place, data, "refined", 5.0)
+
+
+def test_what_one_might_otherwise_pick_stands_below_with_its_best_setting(open_page):
+    app = open_page("compare", epsilon="1")
+    contest, otherwise = app.dataframe[0].value, app.dataframe[1].value
+    polynomial, bins = otherwise["mechanism"]
+    assert re.fullmatch(r"polynomial of degree \d \(AdaSSP\)", polynomial)
+    assert re.fullmatch(r"means of \d+ bins along each input", bins)
+    best = contest.filter(regex=r"^error \[").iloc[:, 0].min()
+    assert (otherwise.filter(like="error").iloc[:, 0] > best).all()
+    assert any(peers.NOTE in each.value for each in app.caption)
+
+
+def test_interval_scores_are_half_widths_and_what_lies_outside(open_page):
+    table = open_page("compare", epsilon="1").dataframe[0].value
+    score, half = (table.filter(like=name).iloc[:, 0] for name in ("interval score", "95 % interval, ±"))
+    assert (score.isna() == half.isna()).all()
+    assert (score.dropna() > 0.5 * half.dropna()).all()

@@ -8,9 +8,10 @@ from typing import NamedTuple
 from dpgp_core.data import Dataset
 from dpgp_core.evaluation.sweeping import Piece
 from pages._ui.cloaking import computed as cloaking
-from pages._ui.compare import contenders, possible, released
+from pages._ui.compare import contenders, peers, possible, released
 from pages._ui.compare.concern import concerning
 from pages._ui.compare.contenders import CONTENDERS, Contest, Curve
+from pages._ui.compare.peers import Found
 from pages._ui.compare.possible import Possible
 from pages._ui.compare.released import Drawn
 from pages._ui.folds import FOLDS
@@ -97,6 +98,12 @@ def release(contest: Contest, name: str, epsilon: float) -> Drawn:
     given = dataset(contest), cloaking.scene(contest.model.dataset)
     what = f"Drawing a release of {CONTENDERS[name].title}"
     return cached.value(what, released.drawn, concerning(contest, name), name, epsilon, given=given)
+
+
+def otherwise(contest: Contest, epsilon: float) -> tuple[Found, ...]:
+    """What one might otherwise pick, at its best."""
+    what = "Trying polynomials and binned means"
+    return cached.value(what, peers.found, contest.model.dataset, contest.delta, epsilon, given=(dataset(contest),))
 
 
 def limits(contest: Contest) -> Possible:

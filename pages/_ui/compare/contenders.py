@@ -74,11 +74,13 @@ class Curve:
         errors: held-out RMSE of each simulated draw (E, draws), in the output's unit.
         half_width: half of the 95 % interval for an output, median over test points (E,), in the output's unit; nan
             where a mechanism has none.
+        half_score: half of the interval score (E,), in the output's unit; nan likewise.
         seconds: one fit and one release.
     """
 
     errors: FloatArray
     half_width: FloatArray
+    half_score: FloatArray
     seconds: float
 
     @property
@@ -131,7 +133,8 @@ def joined(pieces: Sequence[Piece], contest: Contest, name: str) -> Curve:
 
 def _curve(found: Sweep) -> Curve:
     errors = np.array([each.rmse for each in found.errors])
-    return Curve(errors, np.array([each.half_width for each in found.errors]), found.seconds)
+    half_width, half_score = np.array([(each.half_width, each.half_score) for each in found.errors]).T
+    return Curve(errors, half_width, half_score, found.seconds)
 
 
 def read_off(found: Curve, target: float) -> float | None:

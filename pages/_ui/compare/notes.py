@@ -23,7 +23,9 @@ _MANY = max(_DRAWS.values())
 _FEWER = ", ".join(f"{CONTENDERS[name].title} {draws}" for name, draws in _DRAWS.items() if draws < _MANY)
 TABLE_NOTE = (
     "Errors are held out and not private. ★: no other that keeps its promise has a smaller error and protects as much "
-    "(inputs too, δ = 0). ± standard error: of the mean over the draws; few draws, a wide one. ε needed: found by "
+    "(inputs too, δ = 0). ± standard error: of the mean over the draws; few draws, a wide one. "
+    "Interval score: half of an interval for one more outcome plus 20 × how far outcomes lie outside; small is good. "
+    "ε needed: found by "
     "root-finding on the expected error; of Bayes cloaking read off its curve. "
     "Choosing the number of bins, or any setting, by looking at this table is not private either."
 )

@@ -88,6 +88,7 @@ def table(
                 f"10 % of draws below [{unit}]": round(float(scale.show(low)), 3),
                 f"90 % of draws below [{unit}]": round(float(scale.show(high)), 3),
                 f"95 % interval, ± [{unit}]": round(float(scale.show(found.half_width[at])), 3),
+                f"95 % interval score, ± [{unit}]": round(float(scale.show(found.half_score[at])), 3),
                 "seconds": round(found.seconds, 4),
                 "ε needed for the target": need_in_words(contest, name, needs[name]),
             }

@@ -24,7 +24,14 @@ def test_expected_squared_error_is_bias_plus_noise_over_all_folds():
     squared = errors**2
     # mean of 20,000 squared errors within 6 standard errors: false alarm below 1e-8
     assert abs(squared.mean() - exact**2) <= 6 * squared.std() / math.sqrt(len(squared))
-    widths = held_out_errors(CLOAKING, held, 1, 1).half_width
+    found = held_out_errors(CLOAKING, held, 1, 1)
+    widths, truth = found.half_width, np.concatenate([fold.truth for fold in held])
+    ends = [
+        CLOAKING.release(f.train, f.X_test, np.random.default_rng([1, k])).interval(0.95) for k, f in enumerate(held)
+    ]
+    low, high = (np.concatenate([end[side][0] for end in ends]) for side in (0, 1))
+    outside = np.maximum(low - truth, 0) + np.maximum(truth - high, 0)
+    assert found.half_score == pytest.approx(((high - low) / 2 + 20 * outside).mean())
     # noise, what the model leaves unknown, and one output's own variance 0.3, in model units of y_scale
     assert widths > 1.96 * math.hypot(np.median(np.concatenate(sd)), math.sqrt(0.3) * TOY.y_scale) * 0.99
 

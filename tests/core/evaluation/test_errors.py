@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from dpgp_core.evaluation.errors import coverage, draw_errors, expected_rmse, nlpd, rmse
+from dpgp_core.evaluation.errors import coverage, draw_errors, expected_rmse, interval_score, nlpd, rmse
 
 
 def test_rmse_by_hand():
@@ -58,3 +58,17 @@ def test_draw_errors_is_the_rmse_of_mean_plus_factor_times_normals():
 def test_no_draws_is_refused(draws):
     with pytest.raises(ValueError, match=f"draws must be a finite number above 0, got {draws}"):
         draw_errors(np.zeros(1), np.eye(1), np.zeros(1), np.random.default_rng(0), draws)
+
+
+def test_interval_score_is_width_and_twenty_or_forty_times_what_lies_outside():
+    low, high, truth = np.array([0.0, 0.0, 0.0]), np.array([2.0, 2.0, 2.0]), np.array([1.0, 2.5, -1.0])
+    np.testing.assert_allclose(interval_score(low, high, truth, 0.95), [2.0, 22.0, 42.0])
+    np.testing.assert_allclose(interval_score(low, high, truth, 0.9), [2.0, 12.0, 22.0])
+    with pytest.raises(ValueError, match="level must lie strictly between 0 and 1, got 1"):
+        interval_score(low, high, truth, 1)
+
+
+def test_interval_score_is_least_for_the_true_quantiles():
+    truth = np.random.default_rng(0).standard_normal(100_000)
+    scores = [interval_score(np.full(1, -h), np.full(1, h), truth, 0.95).mean() for h in (1.5, 1.96, 2.5)]
+    assert scores[1] == min(scores)

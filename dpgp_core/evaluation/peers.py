@@ -1,0 +1,198 @@
+"""What a user might otherwise pick, at its best: a polynomial by AdaSSP, and binned means. Simulated only.
+
+Each adds all of its noise to one vector of sums that a replaced record, inputs and output, moves by at most 1: with
+normal noise of standard deviation s on every entry it is (1 / s)-GDP. The degree, or the number of bins, is the best in
+hindsight, which no release could know: nothing here is flattered by its setting but these two.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.polynomial.chebyshev import chebvander
+from numpy.typing import NDArray
+
+from ..arrays import FloatArray
+from ..checks import check_positive
+from ..data import Dataset
+from .cross_validation import Folds
+from .errors import rmse
+
+_FAILING = 0.05  # probability of too small a ridge, as Wang (2018) has it
+_LEAST = 1e-6  # of the largest eigenvalue that one record can have: below, a noisy one says nothing
+DEGREES, BINS = range(10), (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30)
+
+
+class Peer(Protocol):
+    """One mechanism with its setting."""
+
+    @property
+    def title(self) -> str:
+        """What it is called, and its setting."""
+        ...
+
+    def sums(self, dataset: Dataset) -> FloatArray:
+        """All that is measured (r,); a replaced record moves it by at most 1."""
+        ...
+
+    def predict(self, z: FloatArray, s: float, dataset: Dataset, X_test: FloatArray) -> FloatArray:
+        """Curves (D, P) from noisy sums z (D, r), noise s, in the output's unit; of a data set only what is public."""
+        ...
+
+
+@dataclass(frozen=True)
+class Polynomial:
+    """Ridge regression on Chebyshev products from noisy sufficient statistics, its ridge chosen privately.
+
+    |phi|^2 <= d for d features, so a replaced record moves sum phi phi^T by at most sqrt(2) d (Frobenius), its least
+    eigenvalue by at most d (Weyl) and sum phi r by at most 2 sqrt(d) h; each of the three takes a third of 1/s^2.
+
+    Args:
+        degree: total, >= 0.
+
+    Source: AdaSSP, Wang 2018, algorithm 2; for replaced records, noise by the exact Gaussian mechanism.
+    """
+
+    degree: int
+
+    @property
+    def title(self) -> str:
+        """See ``Peer``."""
+        return f"polynomial of degree {self.degree} (AdaSSP)"
+
+    def sums(self, dataset: Dataset) -> FloatArray:
+        """See ``Peer``: upper triangle of the Gram matrix, its least eigenvalue, and the cross products."""
+        phi, half = self._features(dataset, dataset.X), dataset.output_range / 2
+        gram, cross = phi.T @ phi, phi.T @ (dataset.clipped_y - dataset.midpoint)
+        a, b, c = self._scales(phi.shape[1], half)
+        upper = np.triu_indices(len(gram))
+        root_two = np.where(upper[0] == upper[1], 1.0, math.sqrt(2))  # |sums|^2 is the Frobenius norm
+        least = np.linalg.eigvalsh(gram)[0]
+        return np.concatenate([a * root_two * gram[upper], [c * least], b * cross])
+
+    def predict(self, z: FloatArray, s: float, dataset: Dataset, X_test: FloatArray) -> FloatArray:
+        """See ``Peer``."""
+        phi, half = self._features(dataset, X_test), dataset.output_range / 2
+        d = phi.shape[1]
+        a, b, c = self._scales(d, half)
+        upper = np.triu_indices(d)
+        gram = np.zeros((len(z), d, d))
+        gram[:, *upper] = z[:, : len(upper[0])] / np.where(upper[0] == upper[1], a, a * math.sqrt(2))
+        gram = gram + np.swapaxes(np.triu(gram, 1), 1, 2)
+        # lambda = sqrt(d log(2 d^2 / rho)) s / a, less what the data are known to have of their own
+        own = z[:, len(upper[0])] / c - math.sqrt(2 * math.log(1 / _FAILING)) * s / c
+        ridge = math.sqrt(d * math.log(2 * d * d / _FAILING)) * s / a
+        values, vectors = np.linalg.eigh(gram)
+        values = np.maximum(values + np.maximum(ridge - np.maximum(own, 0.0), 0.0)[:, None], _LEAST * d)
+        along = np.einsum("dij,di->dj", vectors, z[:, len(upper[0]) + 1 :] / b) / values
+        curves = np.einsum("dij,dj->di", vectors, along) @ phi.T
+        found: FloatArray = dataset.midpoint + np.clip(curves, -half, half)
+        return found
+
+    def _features(self, dataset: Dataset, X: FloatArray) -> FloatArray:
+        """Products of Chebyshev polynomials of total degree <= ``degree`` over the public box (n, d), each <= 1."""
+        each = [chebvander(2 * part - 1, self.degree) for part in _in_box(dataset, X).T]
+        powers = [p for p in product(range(self.degree + 1), repeat=len(each)) if sum(p) <= self.degree]
+        columns = [np.prod([one[:, k] for one, k in zip(each, p, strict=True)], axis=0) for p in powers]
+        return np.stack(columns, axis=1)
+
+    def _scales(self, d: int, half: float) -> tuple[float, float, float]:
+        third = math.sqrt(1 / 3)
+        return third / (math.sqrt(2) * d), third / (2 * math.sqrt(d) * half), third / d
+
+
+@dataclass(frozen=True)
+class BinnedMeans:
+    """Noisy sum over noisy number of the records of each public bin.
+
+    A record that stays in its bin moves the sums by at most 2 h; one that leaves it moves sums by at most sqrt(2) h and
+    counts by sqrt(2): (sums / 2 h, counts / 2) moves by at most 1 either way.
+
+    Args:
+        per_side: bins along each input, >= 1.
+    """
+
+    per_side: int
+
+    @property
+    def title(self) -> str:
+        """See ``Peer``."""
+        return f"means of {self.per_side} bins along each input"
+
+    def sums(self, dataset: Dataset) -> FloatArray:
+        """See ``Peer``: sums of y - midpoint, then counts."""
+        where, bins = self._bins(dataset, dataset.X), self.per_side ** len(dataset.x_box)
+        residuals = dataset.clipped_y - dataset.midpoint
+        sums = np.bincount(where, residuals, minlength=bins) / dataset.output_range
+        return np.concatenate([sums, np.bincount(where, minlength=bins) / 2])
+
+    def predict(self, z: FloatArray, s: float, dataset: Dataset, X_test: FloatArray) -> FloatArray:
+        """See ``Peer``; a bin that hardly stands out of the noise says the midpoint."""
+        sums, counts = np.split(z, 2, axis=1)
+        means = dataset.output_range * sums / np.maximum(2 * counts, 2 * s)
+        half = dataset.output_range / 2
+        found: FloatArray = dataset.midpoint + np.clip(means, -half, half)[:, self._bins(dataset, X_test)]
+        return found
+
+    def _bins(self, dataset: Dataset, X: FloatArray) -> NDArray[np.intp]:
+        each = np.minimum((_in_box(dataset, X) * self.per_side).astype(int), self.per_side - 1)
+        where: NDArray[np.intp] = np.ravel_multi_index(tuple(each.T), (self.per_side,) * each.shape[1])
+        return where
+
+
+class Hindsight(NamedTuple):
+    """The setting that turned out best, and its held-out error in each draw (draws,), in the output's unit."""
+
+    peer: Peer
+    errors: FloatArray
+
+
+def held_out(peer: Peer, dataset: Dataset, folds: Folds, s: float, draws: int, seed: int) -> FloatArray:
+    """Held-out RMSE of simulated draws (draws,), in the output's unit. Not private.
+
+    Args:
+        peer: with its setting.
+        dataset: all records.
+        folds: test indices of each fold.
+        s: noise multiplier.
+        draws: simulated releases, >= 1.
+        seed: of the simulation.
+
+    Raises:
+        ValueError: draws < 1.
+    """
+    check_positive("draws", draws)
+    missed = []
+    for index, test in enumerate(folds):
+        train = dataset.subset(np.delete(np.arange(dataset.n), test))
+        sums = peer.sums(train)
+        z = sums + s * np.random.default_rng([seed, index]).standard_normal((draws, len(sums)))
+        missed.append(peer.predict(z, s, train, dataset.X[test]) - dataset.clipped_y[test])
+    return rmse(np.concatenate(missed, axis=1), np.zeros(1))
+
+
+def in_hindsight(peers: Iterable[Peer], dataset: Dataset, folds: Folds, s: float, draws: int, seed: int) -> Hindsight:
+    """The peer of least mean held-out error; arguments and errors as of ``held_out``."""
+    tried = [Hindsight(peer, held_out(peer, dataset, folds, s, draws, seed)) for peer in peers]
+    return min(tried, key=lambda found: float(found.errors.mean()))
+
+
+def settings(inputs: int) -> tuple[Sequence[Peer], Sequence[Peer]]:
+    """What is tried of each: polynomials, and binned means with at most a thousand bins.
+
+    Args:
+        inputs: D.
+    """
+    return [Polynomial(k) for k in DEGREES], [BinnedMeans(k) for k in BINS if k**inputs <= 1000]
+
+
+def _in_box(dataset: Dataset, X: FloatArray) -> FloatArray:
+    """Inputs as shares of the public box (n, D), at its edge where they are outside."""
+    low, high = np.array(dataset.x_box).T
+    share: FloatArray = np.clip((X - low) / (high - low), 0.0, 1.0)
+    return share

@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import datasets
+from dpgp_core.evaluation.errors import rmse
+from dpgp_core.evaluation.peers import BinnedMeans, Polynomial, held_out, in_hindsight, settings
+from tests.core.evaluation.toys import FOLDS, TOY
+
+EVERY = [Polynomial(0), Polynomial(1), Polynomial(4), BinnedMeans(1), BinnedMeans(7)]
+PLANE = datasets.load("growth_2d").subset(np.arange(40))
+QUIET = 1e-9
+
+
+def replaced(data, record, x, y):
+    X, outputs = data.X.copy(), data.y.copy()
+    X[record], outputs[record] = x, y
+    return replace(data, X=X, y=outputs)
+
+
+def corners(data):
+    low, high = np.array(data.x_box).T
+    return [low, high, (low + high) / 2, 0.9 * low + 0.1 * high], (*data.y_bounds, data.midpoint, 1e9)
+
+
+@pytest.mark.parametrize("data", [TOY, PLANE], ids=["one input", "two inputs"])
+@pytest.mark.parametrize("peer", EVERY, ids=lambda peer: peer.title)
+def test_a_replaced_record_moves_all_sums_by_at_most_one(peer, data):
+    places, outputs = corners(data)
+    tables = [peer.sums(replaced(data, 3, x, y)) for x in places for y in outputs]
+    tables += [peer.sums(replaced(data, 3, x, data.y[3])) for x in np.array(data.x_box)[:, :1].T + 1e6]
+    moved = max(np.linalg.norm(one - other) for one in tables for other in tables)
+    assert moved <= 1 + 1e-12
+    if isinstance(peer, BinnedMeans):
+        assert moved == pytest.approx(1)  # and not less noise than that
+
+
+@pytest.mark.parametrize("degree", [1, 3])
+def test_each_part_of_a_polynomials_sums_moves_by_at_most_its_third(degree):
+    places, outputs = corners(TOY)
+    tables = [Polynomial(degree).sums(replaced(TOY, 0, x, y)) for x in places for y in outputs]
+    triangle = (degree + 1) * (degree + 2) // 2
+    differences = np.array([one - other for one in tables for other in tables])
+    for part in np.split(differences, [triangle, triangle + 1], axis=1):
+        assert np.linalg.norm(part, axis=1).max() ** 2 <= 1 / 3 + 1e-12
+
+
+def test_without_noise_a_polynomial_is_least_squares():
+    peer, X = Polynomial(3), TOY.X
+    found = peer.predict(peer.sums(TOY)[None], QUIET, TOY, X)[0]
+    expected = np.polyval(np.polyfit(X[:, 0], TOY.clipped_y, 3), X[:, 0])
+    np.testing.assert_allclose(found, np.clip(expected, *TOY.y_bounds), rtol=1e-4)
+
+
+def test_without_noise_two_inputs_are_least_squares_of_all_products():
+    peer, (x, w) = Polynomial(2), PLANE.X.T
+    products = np.stack([x**0, x, w, x * x, x * w, w * w], axis=1)
+    expected = products @ np.linalg.lstsq(products, PLANE.clipped_y, rcond=None)[0]
+    found = peer.predict(peer.sums(PLANE)[None], QUIET, PLANE, PLANE.X)[0]
+    np.testing.assert_allclose(found, np.clip(expected, *PLANE.y_bounds), rtol=1e-4)
+
+
+def test_without_noise_bins_are_their_means_and_empty_ones_the_midpoint():
+    (low, high), peer = TOY.x_box[0], BinnedMeans(9)
+    edges = np.linspace(low, high, 10)
+    where = np.clip(np.digitize(TOY.X[:, 0], edges) - 1, 0, 8)
+    middles = (edges[1:] + edges[:-1]) / 2
+    found = peer.predict(peer.sums(TOY)[None], QUIET, TOY, middles[:, None])[0]
+    for k, value in enumerate(found):
+        expected = TOY.clipped_y[where == k].mean() if (where == k).any() else TOY.midpoint
+        assert value == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("peer", EVERY, ids=lambda peer: peer.title)
+def test_heavy_noise_stays_within_the_bounds(peer):
+    sums = peer.sums(TOY)
+    z = sums + 50 * np.random.default_rng(0).standard_normal((20, len(sums)))
+    curves = peer.predict(z, 50.0, TOY, TOY.X)
+    np.testing.assert_array_equal(curves, np.clip(curves, *TOY.y_bounds))
+    assert np.isfinite(curves).all()
+
+
+def test_the_ridge_falls_as_the_data_support_it():
+    peer, sums = Polynomial(2), Polynomial(2).sums(TOY)
+    unsupported = sums.copy()
+    unsupported[6] = 0.0  # the least eigenvalue, said to be nothing
+    s = 0.02
+    near, shrunk = (peer.predict(z[None], s, TOY, TOY.X)[0] - TOY.midpoint for z in (sums, unsupported))
+    assert np.linalg.norm(shrunk) <= np.linalg.norm(near)
+
+
+def test_held_out_errors_are_of_records_not_trained_on():
+    peer = BinnedMeans(3)
+    errors = held_out(peer, TOY, FOLDS, QUIET, 2, 1)
+    missed = []
+    for test in FOLDS:
+        train = TOY.subset(np.delete(np.arange(TOY.n), test))
+        missed.append(peer.predict(peer.sums(train)[None], QUIET, train, TOY.X[test])[0] - TOY.clipped_y[test])
+    np.testing.assert_allclose(errors, rmse(np.concatenate(missed), np.zeros(1)), rtol=1e-6)
+
+
+def test_hindsight_takes_the_least_error():
+    polynomials, _ = settings(1)
+    best = in_hindsight(polynomials, TOY, FOLDS, 0.5, 20, 1)
+    assert best.errors.mean() == min(held_out(p, TOY, FOLDS, 0.5, 20, 1).mean() for p in polynomials)
+
+
+def test_settings_of_two_inputs_have_at_most_a_thousand_bins():
+    assert max(peer.per_side for peer in settings(2)[1]) ** 2 <= 1000 < 32**2
+
+
+def test_no_draws_are_refused():
+    with pytest.raises(ValueError, match="draws must be"):
+        held_out(BinnedMeans(2), TOY, FOLDS, 1.0, 0, 1)
