@@ -6,23 +6,8 @@ from benchmarks.outcomes import WORLDS, along, contender, hindsight, measured
 
 
 def test_every_contender_has_a_row_and_peers_have_no_interval(capsys):
-    outcomes.main(
-        [
-            "--worlds",
-            "plane",
-            "--sizes",
-            "60",
-            "--epsilons",
-            "5",
-            "--repeats",
-            "2",
-            "--protects",
-            "inputs",
-            "polynomial",
-            "bins",
-            "cloaking",
-        ]
-    )
+    asked = ["--worlds", "plane", "--sizes", "60", "--epsilons", "5", "--repeats", "2"]
+    outcomes.main([*asked, "--protects", "inputs", "polynomial", "bins", "cloaking"])
     rows = [line.split() for line in capsys.readouterr().out.splitlines()[2:]]
     assert [row[3] for row in rows] == ["inputs", "polynomial", "bins", "cloaking"]
     assert all(np.isfinite(float(row[4])) for row in rows)
