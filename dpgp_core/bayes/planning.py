@@ -23,7 +23,7 @@ from .leading import leading
 from .models import Places
 from .scatter import expected, nothing_known, split, usual_variance
 from .stages import Observed, Outcome, PlannedStage, after, begin
-from .widths import CLIP, WIDTHS, next_intervals, widest
+from .widths import CLIP, PLANNED_TIED, WIDTHS, next_intervals, widest
 
 MANY = 1000  # records above which plans rest on what stands out from the noise
 FEW = 1000  # records up to which plans are for people who scatter as much as is usual
@@ -84,9 +84,7 @@ def plan_stages(
         own, _ = split(s, not biased or not planned)
         widths = tuple(clip * times for times in (WIDTHS if biased else WIDTHS[:1])) if planned else (math.inf,)
         tried = [_modelled(places, now, weights, half_range, width, share) for width in widths]
-        chosen = (
-            0 if len(tried) == 1 else widest([risk(models, planned[-1].strategy.B, own**2) for models, *_ in tried])
-        )
+        chosen = 0 if len(tried) == 1 else _chosen([models for models, *_ in tried], planned[-1].strategy.B, own)
         models, low, high = tried[chosen]
         if many:
             models = in_common_basis(with_noise_of_one_shape(models), LEFT_OUT)
@@ -102,6 +100,13 @@ def plan_stages(
         observed = Observed(strategy.B, low, high, own, np.zeros((1, strategy.rank)))
         now = after(places, prior_weights, now, observed)._replace(weights=weights)
     return tuple(planned)
+
+
+def _chosen(tried: Sequence[list[RiskModel]], B: FloatArray, s: float) -> int:
+    """Which width to plan for, judged by the strategy of the stage before."""
+    risks = [risk(models, B, s**2) for models in tried]
+    before = sum(model.weight * model.prior_risk for model in tried[0])
+    return widest(risks, PLANNED_TIED * (before - min(risks)))
 
 
 def _modelled(

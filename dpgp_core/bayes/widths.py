@@ -22,7 +22,10 @@ from .scatter import expected
 NARROWEST = 1e-3  # of the public range: no interval is narrower
 CLIP = 0.75  # half-width of an interval over the predictive standard deviation
 WIDTHS = (1.0, 4.0, math.inf)  # half-widths that a stage chooses among, over the narrowest
-TIED = 0.05  # of the least expected risk: the widest interval within that is taken, which rests on least
+# The widest interval is taken, which rests on least, of those that are nearly the best: in plans and draws, by shares
+# of the risk that the best takes away; where noise leaves most of the risk, all leave about the same.
+PLANNED_TIED, DRAWN_TIED = 0.1, 0.2
+TIED = 0.05  # over cells, of the least expected risk
 
 
 class Known(NamedTuple):
@@ -39,9 +42,9 @@ class Known(NamedTuple):
     scatter: FloatArray | None
 
 
-def widest(risks: Sequence[float]) -> int:
-    """Which of intervals, ordered by their widths, to plan for: the widest whose risk is next to the least."""
-    return max(i for i, each in enumerate(risks) if each <= min(risks) * (1 + TIED))
+def widest(risks: Sequence[float], more: float) -> int:
+    """Which of intervals, ordered by their widths, to plan for: the widest whose risk is at most ``more`` the least."""
+    return max(i for i, each in enumerate(risks) if each <= min(risks) + more)
 
 
 def next_intervals(
@@ -87,16 +90,23 @@ def least_risk_intervals(
     if len(tried) == 1:
         return tried[0]
     left = np.array([_variance_left(places, known, B, low, high, s) for low, high in tried])
-    good = left <= left.min(axis=0) * (1 + TIED)
+    least = left.min(axis=0)
+    good = left <= least + DRAWN_TIED * (_variance(places, known) - least)
     chosen = len(widths) - 1 - np.argmax(good[::-1], axis=0)  # the widest of them
     low, high = (np.choose(chosen[:, None], list(ends)) for ends in zip(*tried, strict=True))
     return low, high
 
 
+def _variance(places: Sequence[Places], known: Known) -> FloatArray:
+    """Variance of f, summed over the test inputs, under each draw's likeliest model (D,)."""
+    each = enumerate(known.weights.argmax(axis=1))
+    return np.array([known.states[m].variance[d, places[m].tests].sum() for d, m in each])
+
+
 def _variance_left(
     places: Sequence[Places], known: Known, B: FloatArray, low: FloatArray, high: FloatArray, s: float
 ) -> FloatArray:
-    """Variance of f after a stage, summed over the test inputs, under each draw's likeliest model (D,)."""
+    """The same after a stage."""
     assert known.scatter is not None
     likeliest, noise = known.weights.argmax(axis=1), expected(known.scatter, places[0].half_range)
     left = np.empty(len(likeliest))

@@ -24,7 +24,7 @@ from ..intervals import Mixture
 from ..planning import stage_multipliers
 from ..scatter import REACH, SquaresSeen, expected, log_density, model_weights, nothing_known, of_two_values, split
 from ..stages import ROUNDS
-from ..widths import NARROWEST, WIDTHS, widest
+from ..widths import NARROWEST, TIED, WIDTHS, widest
 from .counts import Counts, counts_given
 from .filter import CellModel, CellObserved, CellState, Linear, Squares, cell_prior, cell_update, linearise
 from .grid import CellGrid
@@ -271,7 +271,8 @@ def chosen(
         so_far = Seen(less.models, state.states, weights, linearised(less, state, ends), now.counts.mean)
         strategy = rough_strategy(so_far, s)
         tried.append((strategy.risk, width, ends, strategy.B))
-    _, width, ends, B = tried[widest([each[0] for each in tried])]
+    risks = [each[0] for each in tried]
+    _, width, ends, B = tried[widest(risks, TIED * min(risks))]
     return width, ends, B
 
 

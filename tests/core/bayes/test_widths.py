@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 from dpgp_core.bayes.bias import Public
+from dpgp_core.bayes.filter import update
 from dpgp_core.bayes.models import auto_models, places_of
+from dpgp_core.bayes.scatter import expected
 from dpgp_core.bayes.stages import Observed, after, begin, squares_about, with_squares
 from dpgp_core.bayes.stages import Squares as SquaresOf
-from dpgp_core.bayes.widths import TIED, WIDTHS, Known, least_risk_intervals, next_intervals, widest
+from dpgp_core.bayes.widths import DRAWN_TIED, WIDTHS, Known, least_risk_intervals, next_intervals, widest
 
 N, TESTS, HALF, BOX = 400, 9, 1.0, ((0.0, 1.0),)
 X, X_TEST = (np.arange(N)[:, None] + 0.5) / N, np.linspace(0.1, 0.9, TESTS)[:, None]
@@ -38,9 +40,27 @@ def known_after(places, scatters, s=0.3):
 
 
 def test_plans_take_the_widest_of_nearly_equal_risks():
-    assert widest([1.0, 1.0 + TIED, 1.2]) == 1
-    assert widest([1.0, 1.2, 1.0]) == 2
-    assert widest([1.0, 2.0, 2.0]) == 0
+    assert widest([1.0, 1.05, 1.2], 0.05) == 1
+    assert widest([1.0, 1.2, 1.0], 0.0) == 2
+    assert widest([1.0, 2.0, 2.0], 0.5) == 0
+
+
+def test_draws_take_the_widest_that_takes_away_nearly_as_much_risk_as_the_best(places):
+    """Where noise leaves most of the risk, all widths leave about the same, and that is no reason for a wide one."""
+    known, s = known_after(places, [0.1]), 3.0
+    tried = [next_intervals(known.states, known.weights, N, HALF, clip) for clip in CLIPS]
+    model = int(known.weights[0].argmax())
+    left = []
+    for low, high in tried:
+        noise = expected(known.scatter, HALF)
+        state = update(places[model], known.states[model], FIFTHS, low, high, s, np.zeros((1, len(FIFTHS))), noise)
+        left.append(state.variance[0, places[model].tests].sum())
+    before = known.states[model].variance[0, places[model].tests].sum()
+    gained = before - np.array(left)
+    good = np.flatnonzero(gained >= (1 - DRAWN_TIED) * gained.max())
+    chosen = least_risk_intervals(places, known, HALF, CLIPS, FIFTHS, s)
+    np.testing.assert_array_equal(chosen[0], tried[good[-1]][0])
+    assert max(left) < 1.2 * min(left)
 
 
 def test_much_noise_takes_narrow_intervals_and_little_noise_wide_ones(places):
