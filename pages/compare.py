@@ -33,13 +33,8 @@ if show:
     then = None if asked is None else pinned.run(asked, target, curves)
     needs = {name: computed.needed(contest, name, target) for name in curves}
     now = pinned.Pinned(contest, epsilon, curves, nonprivate, needs)
-    best, runner_up = words.ranking(curves, epsilon)[:2]
-    frame.heading(
-        QUESTION,
-        f"At ε = {epsilon:g}, **{best.title}** has the least held-out error, about **{shown(best.error)}**; next is "
-        f"{runner_up.title} with {shown(runner_up.error)}. Without privacy it is {shown(nonprivate)}. "
-        f"{words.reachable(needs, contest, shown(target))}",
-    )
+    best = words.ranking(curves, epsilon)[0]
+    frame.heading(QUESTION, words.lead(curves, contest, epsilon, scale, nonprivate, target, needs))
     frame.overlay_banner("All errors here are held-out errors against the true data.")
     picture = cached.drawn(figures.errors, curves, nonprivate, epsilon, target, scale, of=(contest, names))
     if then is not None:

@@ -118,6 +118,24 @@ def ranking(curves: dict[str, Curve], epsilon: float) -> list[Ranked]:
     return sorted((Ranked(name, error_of(curves, name, epsilon)) for name in curves), key=lambda ranked: ranked.error)
 
 
+def lead(
+    curves: dict[str, Curve],
+    contest: Contest,
+    epsilon: float,
+    scale: Scale,
+    nonprivate: float,
+    target: float,
+    needs: dict[str, float | None],
+) -> str:
+    """The answer once every curve is there: the best, the next, without privacy, and what the target needs."""
+    best, runner_up = ranking(curves, epsilon)[:2]
+    return (
+        f"At ε = {epsilon:g}, **{best.title}** has the least held-out error, about **{scale.shown(best.error)}**; "
+        f"next is {runner_up.title} with {scale.shown(runner_up.error)}. "
+        f"Without privacy it is {scale.shown(nonprivate)}. {reachable(needs, contest, scale.shown(target))}"
+    )
+
+
 def so_far(curves: dict[str, Curve], epsilon: float, scale: Scale, name: str, folds: int, of: int) -> str:
     """The answer while some curves are still being computed.
 
