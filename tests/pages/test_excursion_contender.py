@@ -48,7 +48,8 @@ FULL = pytest.mark.full
     [(0.5, 0.3), pytest.param(5.0, 0.5, marks=FULL), pytest.param(contender.MOST_EPSILON, 0.1, marks=FULL)],
 )
 def test_probabilities_hold_on_simulated_curves(epsilon, noise):
-    holds(*simulated("curve", epsilon, 12, noise))
+    """At ε = 0.5 a third of the curves have all places that are likely, side by side: so many curves."""
+    holds(*simulated("curve", epsilon, 60, noise))
 
 
 @FULL

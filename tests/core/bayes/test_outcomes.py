@@ -14,8 +14,19 @@ import pytest
 from benchmarks.outcomes import GRID, WORLDS, summarised
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
 
+OFTEN = {
+    ("gamma_even", "inputs and outputs"),
+    ("yes_no", "outputs"),
+    ("counts", "outputs"),
+    ("normal", "inputs and outputs"),
+}  # one case of each kind in `make test`; all of them in `make test-all`
 KINDS = ["gamma_even", "yes_no", "counts", "normal"]
 MORE = ["at_a_bound", "wide_bounds", "lognormal", "yes_no_half", "two_point", "heavy_tails", "outliers", "gamma"]
+CASES = [
+    pytest.param(name, protects, marks=[] if (name, protects) in OFTEN else pytest.mark.full)
+    for name in (*KINDS, *MORE)
+    for protects in ("outputs", "inputs and outputs")
+]
 REPEATS, YES_NO_REPEATS = 8, 40
 
 
@@ -37,8 +48,7 @@ def found(name, n, protects, epsilon=1.0):
     return summarised(*map(np.array, zip(*releases, strict=True)), world.truth(GRID))
 
 
-@pytest.mark.parametrize("protects", ["outputs", "inputs and outputs"])
-@pytest.mark.parametrize("name", [*KINDS, *(pytest.param(name, marks=pytest.mark.full) for name in MORE)])
+@pytest.mark.parametrize(("name", "protects"), CASES)
 def test_intervals_hold_and_the_error_falls(name, protects):
     few, many = found(name, 300, protects), found(name, 3000, protects)
     assert few.inside >= 0.85
