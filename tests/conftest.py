@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
 ROOMS = ("tests/e2e/", "tests/pages/")
+LATER = re.compile("tests/pages/test_[j-z]")  # the second half of the pages
 
 # The same examples in every run, and none refused for taking long: other work may share the machine.
 settings.register_profile(
@@ -61,12 +63,13 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFil
 
 
 class ByRoom(LoadFileScheduling):
-    """A file stays together. In `make test` so do all pages, which share what they compute, and all of the browser."""
+    """A file stays together. In `make test` so does the browser, and each half of the pages, which share what they compute."""
 
     def _split_scope(self, nodeid: str) -> str:
         path = super()._split_scope(nodeid)
-        rooms = ROOMS if self.config.option.markexpr == "not full" else ()
-        return next(filter(path.startswith, rooms), path)
+        if self.config.option.markexpr != "not full" or not path.startswith(ROOMS):
+            return path
+        return LATER.pattern if LATER.match(path) else next(filter(path.startswith, ROOMS))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -150,6 +150,7 @@ def test_it_draws_on_a_desk(desk):
     check_drawn(desk)
 
 
+@pytest.mark.full
 def test_links_open_that_somebody_sent(on_a_desk, own_server):
     visit = Visit(on_a_desk.new_page(), own_server)
     for link in LINKS:

@@ -198,6 +198,7 @@ def test_two_inputs_are_drawn_on_a_grid_over_their_box():
     assert (grid[:, 2] == 5).all()
 
 
+@pytest.mark.full
 def test_intervals_of_the_average_hold_on_data_from_its_models():
     rng, worlds, half = np.random.default_rng(5), 150, 1.0
     X = rng.uniform(0, 1, (70, 1))

@@ -56,6 +56,7 @@ def first_look(slow, monkeypatch):
     monkeypatch.setattr(waiting, "finish", lambda: None)
 
 
+@pytest.mark.full
 def test_the_nearest_plan_is_that_of_the_closest_noise(given):
     assert plans.nearest(budget(3.0)) is None
     plans.best(budget(0.1), given)
@@ -111,6 +112,7 @@ def test_a_page_says_by_which_plan_it_was_measured(given, open_page):
     assert BY_ANOTHER in page_text(open_page("kung_curves", overlay="false"))
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("first_look")
 def test_a_page_says_how_many_releases_its_error_is_from(given, open_page):
     plans.best(budget(1.0), given)

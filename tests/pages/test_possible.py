@@ -51,6 +51,7 @@ def test_no_output_is_read():
     assert one == two
 
 
+@pytest.mark.full
 def test_figure_and_words_name_every_line(found):
     scale = scale_of(load_dataset("toy_1d"))
     drawn = {trace.name: trace for trace in possible_shown.figure(found, scale).data if trace.name}
