@@ -85,6 +85,7 @@ def refused(**settings):
     return started
 
 
+@pytest.mark.full
 def test_a_server_whose_ledgers_would_not_last_says_so_and_does_not_start(tmp_path):
     (tmp_path / "thesis.tex").touch()
     tmp_path.chmod(0o700)
@@ -102,6 +103,7 @@ def test_a_server_with_wrong_settings_says_all_of_them_and_does_not_start():
     assert "Traceback" not in started.stderr
 
 
+@pytest.mark.full
 def test_a_server_takes_an_empty_folder_as_mkdir_makes_it_and_says_one_line(tmp_path):
     tmp_path.chmod(0o755)
     log = tmp_path.parent / "log"

@@ -45,6 +45,7 @@ def test_released_paths_are_drawn_and_truth_only_under_the_overlay(open_page):
     assert "overlaps the true set" not in page_text(app)
 
 
+@pytest.mark.full
 def test_london_truth_needs_the_overlay(open_page):
     app = open_page("excursion_sets", excursion="london", overlay="false")
     assert list(app.selectbox(key="excursion_layer").options) == [
@@ -82,7 +83,7 @@ def test_the_cutoff_does_not_look_at_the_data():
     assert not any(np.array_equal(X, dataset.X) for X in targets.X)
 
 
-@pytest.mark.parametrize("kind", ["curve", "london"])
+@pytest.mark.parametrize("kind", ["curve", pytest.param("london", marks=pytest.mark.full)])
 def test_search_keeps_its_budget_and_reports_progress(kind):
     done = []
     found = exploration.find_settings(kind, 0.3, 0.005, 2, 3.0, done.append)

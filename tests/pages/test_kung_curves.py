@@ -65,7 +65,9 @@ def test_error_on_screen_is_the_error_of_the_core(open_page, name, kind):
     assert shown(app.metric[1].value) == pytest.approx(6.64, abs=0.05)
 
 
-@pytest.mark.parametrize("mechanism", ["refined", "cloaking", "gp_prior"])
+@pytest.mark.parametrize(
+    "mechanism", ["cloaking", *(pytest.param(each, marks=pytest.mark.full) for each in ("refined", "gp_prior"))]
+)
 def test_moving_epsilon_delta_or_draw_touches_neither_C_nor_lambda_nor_M(open_page, stages, mechanism):
     app = open_page("kung_curves", mechanism=mechanism)
     assert stages == {"stage_matrix": 1, "stage_plan": 2}  # one C; one design for ours, one for the published

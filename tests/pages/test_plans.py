@@ -120,6 +120,7 @@ def test_a_page_says_how_many_releases_its_error_is_from(given, open_page):
     assert SO_FAR not in page_text(open_page("kung_curves", overlay="false"))  # no error there
 
 
+@pytest.mark.full
 def test_idle_processes_plan_one_step_away(given, monkeypatch):
     wished = []
     monkeypatch.setattr(cached, "wish", lambda *wishes: wished.extend(wishes))

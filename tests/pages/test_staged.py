@@ -56,6 +56,7 @@ def test_the_page_s_model_reads_among_others_and_the_numbers_stay(result):
     assert computed.run(KUNG, Design(), replace(DRAW, seed=4)).released != result.released
 
 
+@pytest.mark.full
 def test_the_error_on_screen_is_that_of_further_releases(result):
     """24 draws on screen against 60 here: means of errors with a deviation below 18 % differ by 4 sd or less."""
     data, scene, plan = result.dataset, result.outcome.scene, result.plan

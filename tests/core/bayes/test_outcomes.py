@@ -41,7 +41,7 @@ def found(name, n, protects, epsilon=1.0):
         mechanism = replace(mechanism, binned=True, gap=0.1)
     plan = mechanism.plan_for(data, GRID[:, None])
     releases = []
-    for _ in range(YES_NO_REPEATS if name == "yes_no" else REPEATS):
+    for _ in range(YES_NO_REPEATS if name == "yes_no" and n < 1000 else REPEATS):
         drawn = replace(data, y=np.asarray(world.quantile(rng.uniform(0, 1, n), x), dtype=float))
         release = mechanism.measure(plan, drawn, GRID[:, None], rng, mean=False)
         releases.append((release.samples[0], *(end[0] for end in release.interval(0.95, "function"))))

@@ -85,7 +85,9 @@ def test_intervals_hold_on_data_from_the_model(name, epsilon, worlds, make_datas
     check(covered(mechanism, data, outputs, truths))
 
 
-@pytest.mark.parametrize("name", ["refined", "cloaking", "gp_prior", "integral_bins", "sparse"])
+@pytest.mark.parametrize(
+    "name", ["refined", "cloaking", "gp_prior", "integral_bins", pytest.param("sparse", marks=pytest.mark.full)]
+)
 def test_intervals_know_what_clipping_does(name, worlds, make_dataset):
     X, outputs, truths = worlds
     mechanism = CATALOGUE[name].build(replace(PARAMETERS, epsilon=5.0))
