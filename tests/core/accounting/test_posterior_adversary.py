@@ -235,7 +235,7 @@ def test_reduction_is_the_divergence_over_a_test_set_that_holds_all_inputs():
 
 
 @pytest.mark.parametrize("dim", [1, 2])
-@pytest.mark.parametrize("eta", [0.05, 0.5, 3.0])
+@pytest.mark.parametrize("eta", [0.5, *(pytest.param(eta, marks=pytest.mark.full) for eta in (0.05, 3.0))])
 def test_no_neighbour_exceeds_the_curve_with_additional_noise(eta, dim):
     rng, worst = np.random.default_rng(4), 0.0
     for trial in range(400):

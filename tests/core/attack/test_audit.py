@@ -195,7 +195,7 @@ class Sums:
         )
 
 
-@pytest.mark.parametrize("variant", ["whitened", "paper"])
+@pytest.mark.parametrize("variant", ["whitened", pytest.param("paper", marks=pytest.mark.full)])
 def test_sums_of_the_sparse_gp_keep_their_claim_and_half_their_noise_does_not(make_dataset, variant):
     data = make_dataset()
     sums = Sums(SparseVariational(**STATISTICS[SparseVariational], variant=variant))

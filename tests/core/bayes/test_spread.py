@@ -33,7 +33,7 @@ def test_scatter_is_found_at_each_place_and_better_by_many(shape):
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("n", [300, 3000])
+@pytest.mark.parametrize("n", [300, pytest.param(3000, marks=pytest.mark.full)])
 def test_intervals_hold_one_more_output_wherever_it_is(shape, n):
     sd = SHAPES[shape]
     seen, X = released(sd, n, s=4.0)

@@ -276,7 +276,7 @@ def test_no_other_person_costs_more_than_the_guarantee(case, make_dataset):
 
 
 @pytest.mark.parametrize("case", [name for name in CATALOGUE if name not in OTHERS])
-@pytest.mark.parametrize("inference", ["exact", "lowrank"])
+@pytest.mark.parametrize("inference", ["exact", pytest.param("lowrank", marks=pytest.mark.full)])
 def test_no_neighbour_in_the_census_costs_more_than_the_guarantee(case, inference, kung_data):
     mechanism = built(case, kernel=EQ(lengthscale=25.0), x_box=kung_data.x_box)
     if "inference" in names(mechanism):

@@ -236,7 +236,9 @@ def test_help_documents_every_exit_code(arguments, capsys):
         assert spec_from_json(io.StringIO(text.split("a configuration:")[1]).read()) == EXAMPLE
 
 
-@pytest.mark.parametrize("option", ["--csv", "--config", "--ledger", "--out"])
+@pytest.mark.parametrize(
+    "option", ["--csv", *(pytest.param(each, marks=pytest.mark.full) for each in ("--config", "--ledger", "--out"))]
+)
 def test_a_pipe_is_refused_at_once(run, tmp_path, option):
     os.mkfifo(tmp_path / "pipe")
     named = {"--csv": "table.csv", "--config": "config.json", "--ledger": "l.json", "--out": "out.zip"} | {
@@ -266,7 +268,9 @@ def test_a_pipe_is_refused_at_once(run, tmp_path, option):
     assert sorted(path.name for path in tmp_path.iterdir()) == before
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+@pytest.mark.parametrize(
+    "number", [signal.SIGTERM, *(pytest.param(each, marks=pytest.mark.full) for each in (signal.SIGINT, signal.SIGHUP))]
+)
 def test_a_signal_leaves_no_half_of_a_file_and_no_lock(run, tmp_path, number):
     """Stopped while it holds the ledger and has claimed the zip."""
     code = (

@@ -87,7 +87,7 @@ def worst_change(difference, n, rng, starts=4, rounds=3):
     return best
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", [0, 1, 2, *(pytest.param(seed, marks=pytest.mark.full) for seed in range(3, 12))])
 @pytest.mark.parametrize("clip", [0.15, 0.5, 1.0, 4.0])
 def test_clipped_sensitivity_covers_every_change_found(seed, clip):
     plans, n, rng = random_problem(seed)
