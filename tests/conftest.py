@@ -63,7 +63,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFil
 
 
 class ByRoom(LoadFileScheduling):
-    """A file stays together. In `make test` so do the browser and each half of the pages, which share what they compute."""
+    """A file stays together. For `make test`, so do the browser and each half of the pages, which share results."""
 
     def _split_scope(self, nodeid: str) -> str:
         path = super()._split_scope(nodeid)

@@ -4,7 +4,10 @@ The model's noise is normal; people's is not. Sums clipped to c standard deviati
 lies when c is small, and the mean when c is large. So a stage of half-width c sees alpha (f - g) + beta(c) h, with h a
 smooth field that nobody knows, h ~ GP(0, (1 + mean of EQ(x_d)) / 2), lengthscales a quarter of the box, and
 
-    beta(c) = sigma b0 ((1 - r) exp(-c / sigma) + r),    b0 = .33, r = .12; 0 where no end can be passed.
+    beta(c) = sigma b ((1 - r) exp(-c / sigma) + r),    b = b0 + (1 - b0) (sigma / half range)^4,    b0 = .33, r = .12;
+
+0 where no end can be passed. Mean and median are never more than sigma apart, and nearly that only where outcomes are
+of two values; those scatter by up to half the range, and no others by nearly as much.
 
 Four fifths of its variance are the same field in all stages, the rest is each stage's own.
 
@@ -79,11 +82,12 @@ def ends_of(low: FloatArray, high: FloatArray, centre: FloatArray, half_range: f
     return Ends(low, high, np.where(whole, np.inf, np.maximum(np.minimum(centre - low, high - centre), 0.0)))
 
 
-def bias_sd(half_width: FloatArray, noise_variance: FloatArray | float) -> FloatArray:
+def bias_sd(half_width: FloatArray, noise_variance: FloatArray | float, half_range: float) -> FloatArray:
     """beta(c) where the noise variance is expected to be that much, of the shape of half_width."""
     sd = np.sqrt(noise_variance)
     left = np.where(np.isinf(half_width), 0.0, (1 - FAR_OUT) * np.exp(-half_width / sd) + FAR_OUT)
-    beta: FloatArray = SHARE * sd * left
+    share = SHARE + (1 - SHARE) * np.minimum(noise_variance / half_range**2, 1.0) ** 2
+    beta: FloatArray = share * sd * left
     return beta
 
 

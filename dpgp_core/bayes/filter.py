@@ -78,7 +78,7 @@ def update(
     beta = np.zeros(1)
     if noise is not None:
         low, high, half_width = ends_of(low, high, middle, places.half_range)
-        beta = bias_sd(half_width, noise[:, None])
+        beta = bias_sd(half_width, noise[:, None], places.half_range)
     k, gain, extra = clipped(state.mean[:, :n], state.variance[:, :n], low, high)
     A, shown = B * (gain / width)[:, None], (B * (beta / width)[:, None]) @ places.bias
     b, same = slice(len(places.variance) - places.bias.shape[1], None), SAME**0.5 * shown

@@ -175,7 +175,7 @@ def risk_models(
         ends, beta = Ends(low[0], high[0], width), np.zeros(1)
         if place.half_range:
             ends = ends_of(low[0], high[0], (low[0] + high[0]) / 2, place.half_range)
-            beta = bias_sd(ends.half_width, noise)
+            beta = bias_sd(ends.half_width, noise, place.half_range)
         _, gain, extra = clipped(state.mean[0, :n], state.variance[0, :n], ends.low, ends.high)
         slope, shown = (gain / width)[:, None], (beta / width)[:, None] * place.bias
         phi = slope * place.phi[:n] + SAME**0.5 * shown @ place.phi[b]

@@ -185,7 +185,7 @@ def linearise(
     if model.bias.shape[1]:
         about = grid.averages(g)
         low, high, half_width = ends_of(low + about, high + about, about, half_range)
-        low, high, beta = low - about, high - about, bias_sd(half_width, noise)
+        low, high, beta = low - about, high - about, bias_sd(half_width, noise, half_range)
     mean, C = state.mean[:k], state.covariance[:k, :k]
     shift = model.cells @ mean - grid.averages(g)
     V = model.cells @ C @ model.cells.T
