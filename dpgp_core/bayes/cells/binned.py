@@ -106,8 +106,8 @@ def binned_stages(setting: CellSetting, counts: Counts, multipliers: Sequence[fl
     weights = now.weights
     for s in multipliers:
         own, _ = split(s, not setting.biased or not planned)
-        width, ends, _ = chosen(setting, now, own, first=not planned)
-        linear = linearised(setting, now, ends)
+        width, ends, _, known = chosen(setting, now, own, first=not planned)
+        linear = linearised(setting, now, ends, known)
         so_far = Seen(setting.models, now.states, weights, linear, counts.mean)
         strategy = plan_for_mixture(so_far, own, setting.gap)
         planned.append(PlannedStage(strategy=strategy, noise_multiplier=s, width=width, widths=(width,)))

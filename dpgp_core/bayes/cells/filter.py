@@ -112,6 +112,22 @@ class CellObserved(NamedTuple):
     width: float = math.nan
 
 
+class Outlook(NamedTuple):
+    """What a state says of f - g, whatever interval is taken about g.
+
+    Attributes:
+        shift: mean over the cells (M,).
+        V: covariance of f over the cells (M, M).
+        v: its diagonal, above 0 (M,).
+        within: variance over a cell, were the inputs spread evenly in it (M,).
+    """
+
+    shift: FloatArray
+    V: FloatArray
+    v: FloatArray
+    within: FloatArray
+
+
 class Linear(NamedTuple):
     """x = mean + T ((a, eta) - E) + rest: the means (M,), T (M, k + M), covariance of the rest (M, M).
 
@@ -159,6 +175,16 @@ def cell_prior(model: CellModel, counts: Counts) -> CellState:
     return CellState(np.zeros(len(variance)), np.diag(variance), 0.0)
 
 
+def outlook(model: CellModel, grid: CellGrid, state: CellState, g: FloatArray) -> Outlook:
+    """What a state says of f - g, for g at the nodes (F,)."""
+    k = model.cells.shape[1]
+    mean, C = state.mean[:k], state.covariance[:k, :k]
+    shift = model.cells @ mean - grid.averages(g)
+    V = model.cells @ C @ model.cells.T
+    v = np.maximum(V.diagonal(), _TINY * model.noise_variance)
+    return Outlook(shift, V, v, _within(model, grid, mean, C, g, shift, v))
+
+
 def linearise(
     model: CellModel,
     grid: CellGrid,
@@ -167,6 +193,7 @@ def linearise(
     seen: tuple[FloatArray, FloatArray, FloatArray],
     half_range: float,
     noise: float,
+    known: Outlook | None = None,
 ) -> Linear:
     """The sums x over residuals about g, clipped to [low, high], as a linear observation of the state.
 
@@ -178,6 +205,7 @@ def linearise(
         seen: low (M,), high (M,), g (F,).
         half_range: half the public range of outputs, in model units.
         noise: expected noise variance, from the squares: what clipping's bias depends on.
+        known: the outlook about g, if it was needed before.
     """
     low, high, g = seen
     k, M = model.cells.shape[1], grid.size
@@ -186,11 +214,7 @@ def linearise(
         about = grid.averages(g)
         low, high, half_width = ends_of(low + about, high + about, about, half_range)
         low, high, beta = low - about, high - about, bias_sd(half_width, noise, half_range)
-    mean, C = state.mean[:k], state.covariance[:k, :k]
-    shift = model.cells @ mean - grid.averages(g)
-    V = model.cells @ C @ model.cells.T
-    v = np.maximum(V.diagonal(), _TINY * model.noise_variance)
-    within = _within(model, grid, mean, C, g, shift, v)
+    shift, V, v, within = known or outlook(model, grid, state, g)
     one = clipped(shift, v + within + model.noise_variance, low, high)
     common = _common(one, shift, v, within + model.noise_variance, low, high)
     own = np.maximum(one.extra - common - KAPPA * one.gain**2 * model.noise_variance, 0.0)

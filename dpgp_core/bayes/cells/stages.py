@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import repeat
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -26,11 +27,25 @@ from ..scatter import REACH, SquaresSeen, expected, log_density, model_weights, 
 from ..stages import ROUNDS
 from ..widths import NARROWEST, TIED, WIDTHS, widest
 from .counts import Counts, counts_given
-from .filter import CellModel, CellObserved, CellState, Linear, Squares, cell_prior, cell_update, linearise
+from .filter import (
+    CellModel,
+    CellObserved,
+    CellState,
+    Linear,
+    Outlook,
+    Squares,
+    cell_prior,
+    cell_update,
+    linearise,
+    outlook,
+)
 from .grid import CellGrid
 from .planning import Seen, likeliest, plan_stage, rough_strategy
 
 COUNTS_SHARE = 0.15  # of mu^2
+
+Ends = tuple[FloatArray, FloatArray, FloatArray]
+"""Low and high of each cell's residuals (M,), and g (F,), which they are taken about."""
 
 
 class Reader(Protocol):
@@ -129,11 +144,11 @@ def run_cells(
     for stage, s in enumerate(multipliers):
         own, of_squares = split(s, not setting.biased or not seen)
         if strategies is None:
-            width, ends, begin = chosen(setting, now, own, first=not seen)
+            width, ends, begin, known = chosen(setting, now, own, first=not seen)
         else:
-            width = strategies[stage][1]
+            width, known = strategies[stage][1], None
             ends = intervals(setting, now, width)
-        linear = linearised(setting, now, ends)
+        linear = linearised(setting, now, ends, known)
         if strategies is None:
             so_far = Seen(setting.models, now.states, now.weights, linear, now.counts.mean)
             B = plan_stage(so_far, own, setting.gap, begin).B
@@ -195,12 +210,18 @@ def start(setting: CellSetting, counts: CellCounts | Counts, z: FloatArray) -> P
 
 
 def linearised(
-    setting: CellSetting, now: Posterior, seen: tuple[FloatArray, FloatArray, FloatArray]
+    setting: CellSetting,
+    now: Posterior,
+    seen: Ends,
+    known: Sequence[Outlook] | None = None,
 ) -> tuple[Linear, ...]:
-    """The residual sums as each model sees them, for low (M,), high (M,), g (F,)."""
-    pairs = zip(setting.models, now.states, strict=True)
+    """The residual sums as each model sees them, for low (M,), high (M,), g (F,); ``known`` about g, if they are."""
+    about_g: Sequence[Outlook | None] = known or [None] * len(setting.models)
+    of_each = zip(setting.models, now.states, about_g, strict=True)
     more = setting.half_range, float(expected(now.scatter, setting.half_range))
-    return tuple(linearise(model, setting.grid, now.counts, state, seen, *more) for model, state in pairs)
+    return tuple(
+        linearise(model, setting.grid, now.counts, state, seen, *more, about) for model, state, about in of_each
+    )
 
 
 def after(setting: CellSetting, now: Posterior, linear: Sequence[Linear], seen: CellObserved) -> Posterior:
@@ -250,30 +271,38 @@ def _weights(setting: CellSetting, states: Sequence[CellState], scatter: FloatAr
     return np.asarray(softmax([math.log(model.weight) + each for model, each in zip(models, evidence, strict=True)]))
 
 
-def chosen(
-    setting: CellSetting, now: Posterior, s: float, first: bool
-) -> tuple[float, tuple[FloatArray, FloatArray, FloatArray], FloatArray | None]:
-    """Half-width and intervals of least expected risk among ``WIDTHS``, and the strategy they were compared by.
+class Chosen(NamedTuple):
+    """Half-width and intervals of a stage, the strategy (r, M) they were compared by, and each model's outlook."""
+
+    width: float
+    ends: Ends
+    begin: FloatArray | None = None
+    known: Sequence[Outlook] | None = None
+
+
+def chosen(setting: CellSetting, now: Posterior, s: float, first: bool) -> Chosen:
+    """Intervals of least expected risk among ``WIDTHS``.
 
     All of it follows from what was released. The first stage takes the whole range.
     """
     if first:
-        return math.inf, intervals(setting, now, math.inf), None
+        return Chosen(math.inf, intervals(setting, now, math.inf))
     few = likeliest(setting.models, now.weights)
     indices = [index for index, _ in few]
     less = replace(setting, models=tuple(setting.models[i] for i in indices))
     weights = np.array([share for _, share in few])
     state = now._replace(states=tuple(now.states[i] for i in indices), weights=weights / weights.sum())
-    tried = []
+    g, tried = curve(setting, now), []
+    square = mean_square(setting, now, g)
+    known = [outlook(*each, g) for each in zip(setting.models, repeat(setting.grid), now.states, strict=False)]
     for times in WIDTHS:
         width = setting.clip * times
-        ends = intervals(setting, now, width)
-        so_far = Seen(less.models, state.states, weights, linearised(less, state, ends), now.counts.mean)
-        strategy = rough_strategy(so_far, s)
-        tried.append((strategy.risk, width, ends, strategy.B))
-    risks = [each[0] for each in tried]
-    _, width, ends, B = tried[widest(risks, TIED * min(risks))]
-    return width, ends, B
+        ends = _cut(setting, g, square, width)
+        linear = linearised(less, state, ends, [known[i] for i in indices])
+        strategy = rough_strategy(Seen(less.models, state.states, weights, linear, now.counts.mean), s)
+        tried.append((strategy.risk, Chosen(width, ends, strategy.B, known)))
+    risks = [risk for risk, _ in tried]
+    return tried[widest(risks, TIED * min(risks))][1]
 
 
 def mean_square(setting: CellSetting, now: Posterior, g: FloatArray) -> FloatArray:
@@ -295,12 +324,17 @@ def curve(setting: CellSetting, now: Posterior) -> FloatArray:
     return np.clip(mean, -setting.half_range, setting.half_range)
 
 
-def intervals(setting: CellSetting, now: Posterior, clip: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+def intervals(setting: CellSetting, now: Posterior, clip: float) -> Ends:
     """Interval [low, high] of each cell's residuals about g, and g, the expected curve, at the nodes.
 
     +-c, c = clip sqrt(E (y - g)^2), cut to where outputs can lie; before anything is measured g is 0.
     """
-    h, grid, g = setting.half_range, setting.grid, curve(setting, now)
-    c = np.maximum(clip * np.sqrt(mean_square(setting, now, g)), 2 * NARROWEST * h)
-    least, most = grid.extremes(g)
+    g = curve(setting, now)
+    return _cut(setting, g, mean_square(setting, now, g), clip)
+
+
+def _cut(setting: CellSetting, g: FloatArray, square: FloatArray, clip: float) -> Ends:
+    h = setting.half_range
+    c = np.maximum(clip * np.sqrt(square), 2 * NARROWEST * h)
+    least, most = setting.grid.extremes(g)
     return np.maximum(-c, -h - most), np.minimum(c, h - least), g
