@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal, get_args
 
 import numpy as np
@@ -42,6 +43,8 @@ class Dataset:
         simulated: True if the outputs were generated, not observed.
         labels: public per-record columns for display only, each (n,).
         y_kind: declared kind of the outcome: what a method may expect of it, never what is promised.
+        person: whose row each is (n,), any values that are equal for rows of one person; None: every row is another
+            person's. Neither released nor an input.
 
     Raises:
         ValueError: shapes disagree, a value is not finite, bounds are reversed, or outcomes or bounds are not of the
@@ -65,6 +68,7 @@ class Dataset:
     simulated: bool = False
     labels: Mapping[str, NDArray[np.generic]] = field(default_factory=dict)
     y_kind: Kind = "number"
+    person: NDArray[np.generic] | None = None
 
     def __post_init__(self) -> None:
         n, dim = _shape(self.X)
@@ -80,6 +84,13 @@ class Dataset:
         if not (np.isfinite(self.y_scale) and self.y_scale > 0):
             raise ValueError(f"y_scale must be a positive number, got {self.y_scale}")
         check_kind(self.y_kind, self.y_bounds, self.y)
+        if self.person is not None and self.person.shape != (n,):
+            raise ValueError(f"person must have shape ({n},), whose row each is, got {self.person.shape}")
+
+    @cached_property
+    def people(self) -> int:
+        """Number of people: of records, where every row is another person's."""
+        return self.n if self.person is None else len(np.unique(self.person))
 
     @property
     def n(self) -> int:
@@ -127,7 +138,8 @@ class Dataset:
     def subset(self, rows: NDArray[np.intp]) -> Dataset:
         """The records at ``rows`` (k,), with the same public description. Which rows must be chosen without y."""
         labels = {name: column[rows] for name, column in self.labels.items()}
-        return replace(self, X=self.X[rows], y=self.y[rows], labels=labels)
+        person = None if self.person is None else self.person[rows]
+        return replace(self, X=self.X[rows], y=self.y[rows], labels=labels, person=person)
 
 
 def check_kind(kind: Kind, bounds: tuple[float, float], y: FloatArray) -> None:

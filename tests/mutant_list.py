@@ -173,6 +173,20 @@ MUTANTS: tuple[Mutant, ...] = (
     # integers
     Mutant(
         INTEGERS,
+        "a person's weights are rounded up",
+        "(place < over[index])",
+        "(over[index] > 0)",
+        _in("measurement", "people", "everybodys_weights_add_up_to_one"),
+    ),
+    Mutant(
+        INTEGERS,
+        "weighted places are rounded down, away from zero",
+        "products = np.abs(places) * weights >> 20\n    result: IntArray = np.sign(places) * products",
+        "products = places * weights >> 20\n    result: IntArray = products",
+        _in("measurement", "people", "places_are_shortened_and_never_beyond_one_row"),
+    ),
+    Mutant(
+        INTEGERS,
         "a column longer than 1 is measured",
         "_HAIR = 1 + 1e-6",
         "_HAIR = 1.5",
@@ -443,8 +457,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         MECHANISM,
         "several draws cost as much as one",
-        "self.guarantee.for_unit(dataset.privacy_unit).repeated(draws)",
-        "self.guarantee.for_unit(dataset.privacy_unit)",
+        "promise_for(self.guarantee, self.label, dataset).repeated(draws)",
+        "promise_for(self.guarantee, self.label, dataset)",
         _replay("cloaking", TWO_DRAWS),
     ),
     Mutant(
@@ -554,8 +568,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         LAPLACE,
         "several draws of bins cost as much as one",
-        "self.guarantee.for_unit(dataset.privacy_unit).repeated(draws)",
-        "self.guarantee.for_unit(dataset.privacy_unit)",
+        "promise_for(self.guarantee, self.label, dataset).repeated(draws)",
+        "promise_for(self.guarantee, self.label, dataset)",
         _replay("laplace_bins", TWO_DRAWS),
     ),
     # Bayes cloaking
@@ -625,15 +639,15 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         CELL_MEASURING,
         "counts of cells have noise that is known",
-        "return measurement.measure(self._cells)",
-        f"return measurement.measure(self._cells, {SEEDED})",
+        "return measurement.measure(self._cells, weights=self._weights)",
+        f"return measurement.measure(self._cells, {SEEDED}, self._weights)",
         (f"{FRESH}[bayes_cells]",),
     ),
     Mutant(
         CELL_MEASURING,
         "sums over cells have noise that is known",
-        "return measurement.measure(self._cells, values)",
-        f"return measurement.measure(self._cells, values, {SEEDED})",
+        "return measurement.measure(self._cells, values, weights=self._weights)",
+        f"return measurement.measure(self._cells, values, {SEEDED}, self._weights)",
         (f"{FRESH}[bayes_cells]",),
     ),
     Mutant(
@@ -652,9 +666,30 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         CELLS,
+        "rows of people count as rows",
+        "places if weights is None else weighted(places, weights)",
+        "places",
+        _in("measurement", "people", "what_a_person_adds_stays_within_the_noise_of_one_row"),
+    ),
+    Mutant(
+        CELLS,
+        "people are counted in units of records",
+        "return GRID if self.people else 1",
+        "return 1",
+        _in("measurement", "people", "counts_of_people_are_in_people_and_their_noise_is_the_same"),
+    ),
+    Mutant(
+        CELLS,
+        "people without weights are counted by rows",
+        "if (weights is not None) != self.people:",
+        "if weights is not None and not self.people:",
+        _in("measurement", "people", "weights_are_for_people_and_people_need_them"),
+    ),
+    Mutant(
+        CELLS,
         "the distance of two columns is taken to be sqrt 2",
-        "sensitivity=_root_up(largest) or GRID",
-        "sensitivity=_root_up(2 * GRID**2)",
+        "sensitivity = _root_up(largest) or GRID",
+        "sensitivity = _root_up(2 * GRID**2)",
         _in("measurement", "cells", "a_record_moves_the_counts_by_at_most_the_sensitivity", "known_sensitivities"),
     ),
     Mutant(
@@ -710,8 +745,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         SPARSE,
         "several sparse draws cost as much as one",
-        "self.guarantee.for_unit(dataset.privacy_unit).repeated(draws)",
-        "self.guarantee.for_unit(dataset.privacy_unit)",
+        "promise_for(self.guarantee, self.label, dataset).repeated(draws)",
+        "promise_for(self.guarantee, self.label, dataset)",
         _replay("sparse", TWO_DRAWS),
     ),
     Mutant(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -11,7 +11,7 @@ from ..accounting.gaussian import noise_multiplier
 from ..accounting.guarantee import BEYOND_ONE_RELEASE, FIXED_IN_ADVANCE, ONE_OUTPUT, Budget, Guarantee, Protects
 from ..accounting.losses import GaussianLoss
 from ..checks import check_positive
-from ..data import Kind
+from ..data import Dataset, Kind
 from ..kernels import Stationary
 from ..measurement.statistics import Reading
 from .cells.grid import PER_SIDE
@@ -24,6 +24,10 @@ MOST_STAGES = 10
 MANY_RECORDS = 5000  # above, those of one cell share a column if nothing else is said
 NOISE_SDS_OF = {"any outcomes": AUTO_NOISE_SDS, "yes/no": YES_NO_SDS, "normal outcomes": NOISE_SDS_BEFORE}
 ONE_RECORD = "one record, input and output, replaced by any other; n fixed"
+ONE_PERSON = "all rows of one person, inputs and outputs, replaced by any number of any others; number of people fixed"
+ONE_PERSONS_OUTPUTS = "the outputs of all rows of one person replaced by any others; everything else fixed"
+OWN_ROWS = "the declared column says whose row each is: who is in it under two names is hidden as two people"
+WHO_IS_WHO = "whose row each is, and how many rows everybody has"
 FIXED_WITHOUT_RECORDS = (
     "models, cells and every setting are fixed in advance or chosen without the private records",
     "the number of records and the test points are public",
@@ -117,6 +121,19 @@ class BayesSettings:
             "Su 2022, corollary 3.3); analytic Gaussian mechanism (Balle & Wang 2018, theorem 8)",
             assumptions=FIXED_WITHOUT_RECORDS if inputs_too else FIXED_IN_ADVANCE,
             not_covered=BEYOND_PRIVATE_INPUTS if inputs_too else BEYOND_ONE_RELEASE,
+        )
+
+    def promise_for(self, dataset: Dataset) -> Guarantee:
+        """The promise for one draw of a data set: to people, where it says whose row each is."""
+        card = self.guarantee.for_unit(dataset.privacy_unit)
+        if dataset.person is None:
+            return card
+        public = () if self._inputs_too else (WHO_IS_WHO,)
+        return replace(
+            card,
+            neighbours=ONE_PERSON if self._inputs_too else ONE_PERSONS_OUTPUTS,
+            assumptions=(OWN_ROWS, *card.assumptions),
+            not_covered=(*public, *card.not_covered),
         )
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..accounting.guarantee import Protects
 from ..arrays import FloatArray
@@ -47,6 +48,7 @@ def declared_dataset(
     y_scale: float,
     protects: Protects = "outputs",
     kind: Kind = "number",
+    groups: NDArray[np.generic] | None = None,
 ) -> Dataset:
     """Records with what is declared about them.
 
@@ -59,6 +61,7 @@ def declared_dataset(
         y_scale: public constant that outputs are divided by before modelling.
         protects: where inputs are protected too, rows outside the box count at its edge, and nothing is said of them.
         kind: of the output.
+        groups: whose row each is (n,); None: every row is another person's.
 
     Raises:
         ValueError: bounds, box or scale is out of range, outputs are not of their kind, or a row of public X lies
@@ -72,6 +75,7 @@ def declared_dataset(
         raise ValueError(
             f"{outside} of {len(X)} rows of X lie outside x_box, {box}; declare the whole domain, or leave them out"
         )
+    unit = "one record" if groups is None else "one person"
     return Dataset(
         name="fit",
         X=X,
@@ -82,12 +86,13 @@ def declared_dataset(
         y_unit="",
         y_bounds=(float(low), float(high)),
         x_box=box,
-        privacy_unit="one record's output" if protects == "outputs" else "one record",
+        privacy_unit=f"{unit}'s output{'' if groups is None else 's'}" if protects == "outputs" else unit,
         source="",
         licence="",
         bounds_reason="declared by the caller",
         y_scale=y_scale,
         y_kind=kind,
+        person=groups,
     )
 
 

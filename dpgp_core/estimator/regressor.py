@@ -79,7 +79,7 @@ class DPGaussianProcessRegressor(Predicting):
         self.stages, self.gap, self.random_state, self.protects = stages, gap, random_state, protects
         self.outcome = outcome
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> Self:
         """Measure: the only method that spends. The strategy is planned for a public grid over the box.
 
         A further fit spends again and warns first, so that a warning turned into an error stops it; predictions then
@@ -88,6 +88,8 @@ class DPGaussianProcessRegressor(Predicting):
         Args:
             X: inputs (n, D), within ``x_box`` where they are public.
             y: outputs (n,), private. Records are finite numbers by definition; anything else is refused.
+            groups: whose row each is (n,), where people may have several: everybody counts once then, and all rows of
+                a person are hidden together. None says that every row is another person's.
 
         Raises:
             ValueError: epsilon, delta, y_bounds or x_box is not declared, a parameter is out of range, shapes disagree,
@@ -108,8 +110,9 @@ class DPGaussianProcessRegressor(Predicting):
             y_scale=self.y_scale,
             protects=mechanism.protects,
             kind=self.outcome,
+            groups=None if groups is None else np.asarray(groups),
         )
-        guarantee = marked(mechanism.guarantee, taught=rng is not None)
+        guarantee = marked(mechanism.promise_for(dataset), taught=rng is not None)
         if hasattr(self, "guarantee_"):  # there is no reading_ where an earlier fit was interrupted
             guarantee = composed(self.guarantee_, guarantee)
             warn(guarantee)

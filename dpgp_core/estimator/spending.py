@@ -35,6 +35,11 @@ def composed(earlier: Guarantee, latest: Guarantee) -> Guarantee:
             f"this estimator has measured with protects={earlier.protects!r}, and a fit with {latest.protects!r} "
             "beside it would make one promise of two kinds; use another estimator, and a Ledger for both"
         )
+    if earlier.neighbours != latest.neighbours:
+        raise ValueError(
+            "this estimator has measured with other groups: one fit hides a row, the other all rows of a person; "
+            "use another estimator"
+        )
     first, second = earlier.loss, latest.loss
     assert isinstance(first, GaussianLoss)
     assert isinstance(second, GaussianLoss)

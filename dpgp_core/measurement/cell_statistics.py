@@ -13,6 +13,7 @@ import numpy as np
 from ..arrays import FloatArray
 from .cells import CellCounts, CellResiduals
 from .distances import MeasuredDistances
+from .integers import GRID
 from .measurement import Measurement
 from .statistics import Reading
 
@@ -24,17 +25,20 @@ class KnownCounts:
     """Numbers of records in M public cells where inputs are public: nothing is measured of them.
 
     Args:
-        numbers: whole numbers >= 0 (M,).
+        numbers: whole numbers >= 0 (M,); of people who count once each, multiples of 2^-20.
+        people: whether they are of people.
 
     Raises:
         ValueError: they are not.
     """
 
     numbers: FloatArray
+    people: bool = False
 
     def __post_init__(self) -> None:
         _check("numbers", self.numbers, len(self.numbers))
-        if (self.numbers < 0).any() or (self.numbers != np.rint(self.numbers)).any():
+        steps = self.numbers * (GRID if self.people else 1)
+        if (steps < 0).any() or (steps != np.rint(steps)).any():
             raise ValueError("numbers of records must be whole and not negative")
 
 

@@ -75,13 +75,13 @@ def _read(card: Mapping[str, Any], npz: bytes) -> CellStatistics:
     dim, per_side = len(inputs["names"]), whole(card["cells_per_side"])
     if not (1 <= dim <= 10 and 1 <= per_side <= _MOST_CELLS ** (1 / dim)):
         raise ValueError(f"the statistics must have between 1 and {_MOST_CELLS} cells; {AGAIN}")
-    measured = counts != KNOWN
+    measured, people = "known" not in counts, counts.get("people") is True
     sizes = [whole(counts["numbers"])] if measured else []
     stages = [(whole(stage["numbers"]), "squares" in stage) for stage in card["stages"]]
     of_distances = distance_shapes(card, per_side**dim, (NODES * per_side) ** dim)
     arrays = unpack(card, npz, {**_shapes(per_side, dim, sizes, stages), **of_distances})
     return CellStatistics(
-        counts=_counts(arrays, number(counts["noise_multiplier"]) if measured else None),
+        counts=_counts(arrays, number(counts["noise_multiplier"]) if measured else None, people),
         z=_floats(arrays, "z_0") if measured else np.zeros(0),
         stages=tuple(_stage(kept, i, arrays) for i, kept in enumerate(card["stages"], start=1)),
         n=whole(card["records"]),
@@ -107,15 +107,16 @@ def _about_squares(stage: CellStage) -> dict[str, Any]:
 
 
 def _about(statistics: CellStatistics) -> dict[str, Any]:
+    people = {"people": True} if statistics.counts.people else {}  # files of before say nothing
     if isinstance(statistics.counts, KnownCounts):
-        return KNOWN
-    return {"noise_multiplier": statistics.counts.noise_multiplier, "numbers": len(statistics.z)}
+        return KNOWN | people
+    return {"noise_multiplier": statistics.counts.noise_multiplier, "numbers": len(statistics.z)} | people
 
 
-def _counts(arrays: Mapping[str, Array], noise_multiplier: float | None) -> CellCounts | KnownCounts:
+def _counts(arrays: Mapping[str, Array], noise_multiplier: float | None, people: bool) -> CellCounts | KnownCounts:
     if noise_multiplier is None:
-        return KnownCounts(numbers=_floats(arrays, "N"))
-    return CellCounts(B=_strategy(arrays, 0), noise_multiplier=noise_multiplier)
+        return KnownCounts(numbers=_floats(arrays, "N"), people=people)
+    return CellCounts(B=_strategy(arrays, 0), noise_multiplier=noise_multiplier, people=people)
 
 
 def _stage(kept: Mapping[str, Any], i: int, arrays: Mapping[str, Array]) -> CellStage:

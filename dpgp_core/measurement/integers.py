@@ -86,6 +86,33 @@ def place_integers(y: FloatArray, low: FloatArray, high: FloatArray) -> IntArray
     return np.clip(places, -GRID // 2, GRID // 2)
 
 
+def person_weights(person: NDArray[np.generic]) -> IntArray:
+    """Weights (n,) in units of 2^-20 by which everybody counts once: 2^20 / m for each row of a person with m.
+
+    What division leaves over goes to a person's first rows, one unit each, so that anybody's weights add up to 2^20.
+
+    Args:
+        person: whose row each is (n,).
+    """
+    _, index, rows = np.unique(person, return_inverse=True, return_counts=True)
+    order = np.argsort(index, kind="stable")
+    place = np.empty(len(index), dtype=np.int64)  # of each row among those of its person
+    place[order] = np.arange(len(index)) - np.repeat(np.cumsum(rows) - rows, rows)
+    each, over = np.divmod(GRID, rows.astype(np.int64))
+    weights: IntArray = each[index] + (place < over[index])
+    return weights
+
+
+def weighted(places: IntArray, weights: IntArray) -> IntArray:
+    """Places (n,) times weights (n,), towards zero: a person's add up to at most 2^19 in all, as one row's do.
+
+    sum_j |trunc(w_j q_j / 2^20)| <= sum_j w_j 2^19 / 2^20 = 2^19; products are at most 2^39.
+    """
+    products = np.abs(places) * weights >> 20
+    result: IntArray = np.sign(places) * products
+    return result
+
+
 def check_intervals(low: FloatArray, high: FloatArray, bounds: tuple[float, float], n: int) -> None:
     """Raise ValueError unless the n intervals [low, high] lie inside the declared bounds and none has width zero."""
     if low.shape != (n,) or high.shape != (n,):

@@ -98,6 +98,20 @@ class TeachingRelease(Release):
     mean: NotPrivate
 
 
+def promise_for(guarantee: Guarantee, label: str, dataset: Dataset) -> Guarantee:
+    """The promise for one draw of a data set, by a mechanism that hides one row.
+
+    Raises:
+        ValueError: people have several rows.
+    """
+    if dataset.person is not None:
+        raise ValueError(
+            f"people may have several rows here, and {label} hides one row only; use Bayes cloaking, whose "
+            "promise is to people, or one row of each person"
+        )
+    return guarantee.for_unit(dataset.privacy_unit)
+
+
 def teaching(release: Release, mean: FloatArray) -> TeachingRelease:
     """Numbered draws beside what they hide; their card says that they are no release.
 

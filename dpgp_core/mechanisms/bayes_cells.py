@@ -39,12 +39,14 @@ class CellPlan:
         B: strategy of the counts (r, M); later stages are planned from what is released.
         kind: of the outcome.
         of_distances: models of the distances to the curve.
+        people: whether people may have several rows; the number of records is then theirs.
     """
 
     setting: CellSetting
     B: FloatArray
     kind: Kind
     of_distances: CellSetting
+    people: bool = False
 
 
 AnyBayesPlan = BayesPlan | CellPlan | BinnedPlan
@@ -52,7 +54,12 @@ AnyBayesPlan = BayesPlan | CellPlan | BinnedPlan
 
 
 def plan_cells(
-    settings: BayesSettings, n: int, x_box: Sequence[tuple[float, float]], half_range: float, kind: Kind
+    settings: BayesSettings,
+    n: int,
+    x_box: Sequence[tuple[float, float]],
+    half_range: float,
+    kind: Kind,
+    people: bool = False,
 ) -> CellPlan:
     """Public plan for n records; see ``BayesCloaking.plan_cells``."""
     if n < 1:
@@ -74,6 +81,7 @@ def plan_cells(
         B=plan_counts(grid, n, counts, gap),
         kind=kind,
         of_distances=distances_setting(grid, n),
+        people=people,
     )
 
 
@@ -89,11 +97,14 @@ def measure_cells(
     """Measure and predict; see ``BayesCloaking.measure``."""
     grid = plan.setting.grid
     check_columns(grid.centres, X_test)
-    if dataset.n != plan.setting.n or dataset.x_box != grid.box:
+    people = dataset.person is not None
+    if dataset.people != plan.setting.n or dataset.x_box != grid.box:
         raise ValueError("the plan is for another number of records or another box; call plan_cells() for these")
-    if isinstance(plan, BinnedPlan) and (plan.counts.mean != public_counts(grid, dataset.X).mean).any():
+    if isinstance(plan, CellPlan) and plan.people != people:
+        raise ValueError("the plan says otherwise whether people have several rows; call plan_for() with these")
+    if isinstance(plan, BinnedPlan) and (plan.counts.mean != public_counts(grid, dataset.X, dataset.person).mean).any():
         raise ValueError("the plan is for other records; call plan_for() with these")
-    card = settings.guarantee.for_unit(dataset.privacy_unit)
+    card = settings.promise_for(dataset)
     together = card.repeated(draws)
     predictions, measured, kept = list[Mixture](), list[CellReleased](), list[CellStatistics]()
     for _ in range(draws):
@@ -166,7 +177,7 @@ def draw_cells(
         counts, multipliers = plan.counts, stage_multipliers(shares.curve, len(plan.stages))
     else:
         s, multipliers = cell_multipliers(shares.curve, settings.stages_of(plan.kind))
-        counts = CellCounts(B=plan.B, noise_multiplier=s)
+        counts = CellCounts(B=plan.B, noise_multiplier=s, people=plan.people)
     released, found = run_cells(plan.setting, counts, multipliers, reader, strategies)
     if shares.distances is not None:
         distances = measure_distances(plan.setting, plan.of_distances, found, shares, reader, of_distances)

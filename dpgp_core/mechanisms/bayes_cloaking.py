@@ -50,6 +50,9 @@ class BayesCloaking(BayesSettings):
     Nothing is planned from inputs then but their number, and test points do not enter. Very many records with public
     inputs share the columns of their cells (see ``bayes.cells.binned``).
 
+    Where a data set says whose row each is (``Dataset.person``), everybody counts once, and all rows of one person are
+    hidden together at the price of one (see ``measurement.cells``).
+
     Args and errors: see ``BayesSettings``.
     """
 
@@ -145,9 +148,9 @@ class BayesCloaking(BayesSettings):
         """``plan``, ``plan_cells`` or ``plan_binned`` with what is public of a data set; nothing private is read."""
         public = Public(dataset.x_box, dataset.output_range / dataset.y_scale / 2, dataset.y_kind)
         if self._inputs_too:
-            return self.plan_cells(dataset.n, **public._asdict())
-        if self.shares_columns(dataset.n, dataset.X.shape[1]):
-            return plan_binned(self, dataset.X, public)
+            return plan_cells(self, dataset.people, *public, people=dataset.person is not None)
+        if self._over_cells(dataset):
+            return plan_binned(self, dataset.X, public, dataset.person)
         return self.plan(dataset.X, X_test, **public._asdict())
 
     def measure(
@@ -183,7 +186,7 @@ class BayesCloaking(BayesSettings):
             )
         if not isinstance(plan, BayesPlan):
             return measure_cells(self, plan, dataset, X_test, rng, draws, mean)
-        guarantee = self.guarantee.for_unit(dataset.privacy_unit)
+        guarantee = self.promise_for(dataset)
         together = guarantee.repeated(draws)
         setting = self._setting(plan, dataset.X, X_test)
         if rng is None:
@@ -230,7 +233,17 @@ class BayesCloaking(BayesSettings):
     def _kind_of_plan(self, dataset: Dataset) -> type:
         if self._inputs_too:
             return CellPlan
-        return BinnedPlan if self.shares_columns(dataset.n, dataset.X.shape[1]) else BayesPlan
+        return BinnedPlan if self._over_cells(dataset) else BayesPlan
+
+    def _over_cells(self, dataset: Dataset) -> bool:
+        """Whether records with public inputs share the columns of their cells: if many, or if people have several."""
+        if dataset.person is None:
+            return self.shares_columns(dataset.n, dataset.dim)
+        if self.binned is False or self._aimed:
+            raise ValueError(
+                "people have several rows here, which share columns over cells: leave weights, targets and binned out"
+            )
+        return True
 
     def _setting(self, plan: BayesPlan, X: FloatArray, X_test: FloatArray) -> Setting:
         shares = self.shares(plan.kind)

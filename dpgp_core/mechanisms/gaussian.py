@@ -15,7 +15,7 @@ from ..accounting.losses import GaussianLoss
 from ..arrays import FloatArray
 from ..data import Dataset
 from ..gp.uncertainty import Uncertainty
-from .base import Plan, Release, teaching
+from .base import Plan, Release, promise_for, teaching
 from .measuring import Measure, Measured, Place, exact, noiseless, numbered
 from .recorded import Recorded, SimulatedInterval
 
@@ -38,6 +38,7 @@ class GaussianMechanism:
     calibration: Method = "analytic"
     unproven: bool = False
 
+    label: ClassVar[str]
     theorem: ClassVar[str]
 
     def __post_init__(self) -> None:
@@ -132,7 +133,7 @@ class GaussianMechanism:
         """
         if len(plan.stages) != len(self.stage_multipliers):
             raise ValueError(f"the plan must have {len(self.stage_multipliers)} stages; make it with this mechanism")
-        guarantee = self.guarantee.for_unit(dataset.privacy_unit).repeated(draws)
+        guarantee = promise_for(self.guarantee, self.label, dataset).repeated(draws)
         plan = self.mapped(plan, dataset)
         measure = exact(dataset, draws) if rng is None else numbered(dataset.clipped_y[None], rng, draws)
         stages = list(self.measured(plan, dataset, measure))

@@ -19,7 +19,7 @@ from ..gp.integral_kernel import k_FF, k_Ff, volumes
 from ..gp.predictive import of_curves
 from ..gp.uncertainty import NoInterval, Of, Uncertainty, mixture_half_width
 from ..kernels import EQ
-from .base import Release, teaching
+from .base import Release, promise_for, teaching
 from .laplace_binning import BinMeans
 
 # Candidates for a fitted noise variance, in units of the kernel's: none, then steps of 12 %.
@@ -82,7 +82,7 @@ class IntegralBinning(BinMeans):
         Raises:
             ValueError: draws < 1, an input lies outside the public box, or X_test has other columns than X.
         """
-        guarantee = self.guarantee.for_unit(dataset.privacy_unit).repeated(draws)
+        guarantee = promise_for(self.guarantee, self.label, dataset).repeated(draws)
         plan = self.plan(dataset.X, dataset.x_box)
         z = self.measured(plan, dataset, rng, draws)
         released = (self.means(plan, dataset, z) - dataset.midpoint) / dataset.y_scale

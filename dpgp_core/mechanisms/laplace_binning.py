@@ -18,7 +18,7 @@ from ..measurement.integers import GRID, place_integers
 from ..measurement.measurement import STEPS, LaplaceMeasurement
 from ..measurement.noise import LaplaceNoise
 from ..measurement.statistics import Stage, Statistics
-from .base import NotPrivate, Release, teaching
+from .base import NotPrivate, Release, promise_for, teaching
 from .recorded import statistics_of
 
 ASSUMPTIONS = (
@@ -214,7 +214,7 @@ class LaplaceBinning(BinMeans):
         Raises:
             ValueError: draws < 1, or an input or test point lies outside the public box.
         """
-        guarantee = self.guarantee.for_unit(dataset.privacy_unit).repeated(draws)
+        guarantee = promise_for(self.guarantee, self.label, dataset).repeated(draws)
         plan = self.plan(dataset.X, dataset.x_box)
         rows, occupied = plan.rows(self.grid(dataset.x_box).index(X_test))
         z = self.measured(plan, dataset, rng, draws)

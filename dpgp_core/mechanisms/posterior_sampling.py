@@ -16,7 +16,7 @@ from ..data import Dataset
 from ..gp.paths import Paths, posterior_process
 from ..gp.uncertainty import NoInterval
 from ..kernels import Matern12, Stationary
-from .base import TEACHING, NotPrivate, TeachingRelease
+from .base import TEACHING, NotPrivate, TeachingRelease, promise_for
 
 ONE_RECORD = "one record (input and output) replaced by any other within the public domain and bounds; n fixed"
 RECORD_UNIT = "one record, its input and its output"
@@ -158,7 +158,7 @@ class PosteriorSampling:
                 "posterior paths are drawn in floating point, which their guarantee does not cover, so there is no "
                 "real release of them; give a generator to study them, or use another mechanism"
             )
-        guarantee = self.guarantee.for_unit(dataset.privacy_unit).repeated(draws)
+        guarantee = promise_for(self.guarantee, self.label, dataset).repeated(draws)
         self._check_public(dataset)
         low, high = np.array(self.x_box).T
         half = dataset.output_range / 2

@@ -33,7 +33,7 @@ from ..sparse.statistics import (
     measure,
     noise_scales,
 )
-from .base import NotPrivate, Release, teaching
+from .base import NotPrivate, Release, promise_for, teaching
 
 ONE_RECORD = "one record (input and output) replaced, n public"
 ASSUMPTIONS = (
@@ -140,7 +140,7 @@ class SparseVariational:
         Raises:
             ValueError: draws < 1, or X, X_test and Z differ in their number of columns.
         """
-        guarantee = self.guarantee.for_unit(dataset.privacy_unit).repeated(draws)
+        guarantee = promise_for(self.guarantee, self.label, dataset).repeated(draws)
         sums, scales = self.integer_sums(dataset), self.noise(dataset)
         if rng is None:
             released = [measure(sums, scales) for _ in range(draws)]
@@ -200,7 +200,7 @@ class SparseVariational:
             if self.variant == "whitened"
             else paper_posterior(released, self.kernel, Z, root, self.noise_variance, self.covariance)
         )
-        guarantee = self.guarantee.for_unit(dataset.privacy_unit)
+        guarantee = promise_for(self.guarantee, self.label, dataset)
         units = (dataset.y_scale, dataset.midpoint)
         return SparseFit(statistics=released, posterior=posterior, dataset_units=units, guarantee=guarantee)
 

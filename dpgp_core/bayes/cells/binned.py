@@ -5,7 +5,7 @@ r_j = y_j - g(x_j) with g public, at the record's own public input. |q_j| <= 1/2
 change between neighbours: replacing y_j alone moves z by b_c (q_j' - q_j), of norm |b_c| |q_j' - q_j| <= |b_c| <= 1, c
 the cell of x_j. Stage i is (1 / s_i)-GDP, and all together exactly (1 / s)-GDP with sum 1 / s_i^2 = 1 / s^2 (adaptive
 composition: Dong, Roth & Su 2022, corollary 3.3). In integers, |b_c| <= 2^20 and |q_j' - q_j| <= 2^20: at most 2^40,
-see ``measurement.cells``.
+see ``measurement.cells``, also for people who have several rows.
 
 The problem that is solved for B has M columns, one a cell, and is convex as the problem of n columns is: sharing only
 narrows the set of X = B^T B. Bounds and gaps are for strategies that share, for f as the cells see it, and for what of
@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...arrays import FloatArray
 from ...data import Kind
@@ -59,12 +60,15 @@ class BinnedPlan(PlannedStages):
     distances: Strategy | None
 
 
-def plan_binned(settings: BayesSettings, X: FloatArray, public: Public) -> BinnedPlan:
+def plan_binned(
+    settings: BayesSettings, X: FloatArray, public: Public, person: NDArray[np.generic] | None = None
+) -> BinnedPlan:
     """Public plan of all stages for public inputs X (n, D) in cells.
 
     Args:
         settings: models and budget.
         X: inputs (n, D).
+        person: whose row each is (n,), public; None: every row is another person's.
         public: box of D from 1 to 3 sides, range and kind of outcome.
 
     Raises:
@@ -73,17 +77,18 @@ def plan_binned(settings: BayesSettings, X: FloatArray, public: Public) -> Binne
     x_box, half_range, kind = public
     grid, models = cells_of(x_box, PER_SIDE), settings.models(x_box, half_range, reading_for(kind))
     check_columns(grid.centres, X)
+    n = len(X) if person is None else len(np.unique(person))
     setting = CellSetting(
         grid=grid,
         models=cell_models(models, grid),
-        n=len(X),
+        n=n,
         half_range=half_range,
         clip=settings.clip,
         gap=settings.gap,
         two_valued=kind == "yes/no",
     )
-    counts, typical = public_counts(grid, X), replace(setting, models=cell_models(typical_models(models), grid))
-    of, s = distances_setting(grid, len(X)), settings.shares(kind).distances
+    counts, typical = public_counts(grid, X, person), replace(setting, models=cell_models(typical_models(models), grid))
+    of, s = distances_setting(grid, n), settings.shares(kind).distances
     return BinnedPlan(
         setting=setting,
         counts=counts,

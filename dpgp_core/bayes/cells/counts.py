@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...arrays import FloatArray
 from ...gp.pivoted import factorise
 from ...kernels import EQ
-from ...measurement.integers import GRID, strategy_integers
+from ...measurement.integers import GRID, person_weights, strategy_integers
 from ...strategies.bayes import bayes
 from ...strategies.risk_model import RiskModel
 from .grid import CellGrid, sides
@@ -85,9 +86,10 @@ def counts_given(grid: CellGrid, n: int, B: FloatArray, noise_sd: float, z: Floa
     return Counts(found * (n / found.sum()), (covariance + covariance.T) / 2)
 
 
-def public_counts(grid: CellGrid, X: FloatArray) -> Counts:
-    """The numbers of records in the cells where inputs X (n, D) are public: exact, and free."""
-    return known_counts(np.bincount(grid.place(X), minlength=grid.size).astype(float))
+def public_counts(grid: CellGrid, X: FloatArray, person: NDArray[np.generic] | None = None) -> Counts:
+    """The numbers of records in the cells where inputs X (n, D) are public: exact, and free; of people, by weights."""
+    weights = None if person is None else person_weights(person) / GRID
+    return known_counts(np.bincount(grid.place(X), weights, minlength=grid.size).astype(float))
 
 
 def known_counts(numbers: FloatArray) -> Counts:

@@ -17,6 +17,7 @@ from ...data import Dataset
 from ...measurement.cell_statistics import CellSquares, CellStage, CellStatistics, KnownCounts
 from ...measurement.cells import CellCounts, CellResiduals
 from ...measurement.distances import Above, MeasuredDistances
+from ...measurement.integers import GRID, person_weights
 from ..settings import reading_for
 from .counts import known_counts
 from .filter import CellObserved, Squares
@@ -30,6 +31,7 @@ class _Records(ABC):
     def __init__(self, dataset: Dataset, grid: CellGrid) -> None:
         self._X, self._y, self._grid = dataset.X, dataset.standardised(), grid
         self._cells = grid.place(dataset.X)
+        self._weights = None if dataset.person is None else person_weights(dataset.person)
 
     def _residuals(self, g: FloatArray) -> FloatArray:
         return self._y - self._grid.at(self._X, g)
@@ -63,7 +65,7 @@ class CellsForTeaching(_Records):
 
     def counts(self, measurement: CellCounts) -> FloatArray:
         """See ``stages.Reader``."""
-        z: FloatArray = measurement.teaching(self._cells, self._rng)[0]
+        z: FloatArray = measurement.teaching(self._cells, self._rng, weights=self._weights)[0]
         return z
 
     def residuals(self, measurement: CellResiduals, g: FloatArray) -> FloatArray:
@@ -75,7 +77,7 @@ class CellsForTeaching(_Records):
         return float(self._measure(measurement, self._residuals(g) ** 2)[0])
 
     def _measure(self, measurement: CellResiduals, values: FloatArray) -> FloatArray:
-        z: FloatArray = measurement.teaching(self._cells, values, self._rng)[0]
+        z: FloatArray = measurement.teaching(self._cells, values, self._rng, weights=self._weights)[0]
         return z
 
 
@@ -99,7 +101,8 @@ class CellsSilently(_Records):
         return self._sums(measurement.B, (np.clip(values, low, high) - low) / (high - low) - 0.5)
 
     def _sums(self, B: FloatArray, values: FloatArray) -> FloatArray:
-        z: FloatArray = B @ np.bincount(self._cells, weights=values, minlength=B.shape[1])
+        own = values if self._weights is None else values * self._weights / GRID
+        z: FloatArray = B @ np.bincount(self._cells, weights=own, minlength=B.shape[1])
         return z
 
 
@@ -112,7 +115,7 @@ class CellsExactly(_Records):
 
     def counts(self, measurement: CellCounts) -> FloatArray:
         """See ``stages.Reader``."""
-        return measurement.measure(self._cells)
+        return measurement.measure(self._cells, weights=self._weights)
 
     def residuals(self, measurement: CellResiduals, g: FloatArray) -> FloatArray:
         """See ``stages.Reader``."""
@@ -127,7 +130,7 @@ class CellsExactly(_Records):
         return float(z[0])
 
     def _measure(self, measurement: CellResiduals, values: FloatArray) -> FloatArray:
-        return measurement.measure(self._cells, values)
+        return measurement.measure(self._cells, values, weights=self._weights)
 
     @property
     def stages(self) -> tuple[CellStage, ...]:
@@ -147,12 +150,12 @@ def cell_statistics(
         stages: residual sums.
         promise: the guarantee as plain JSON values.
     """
-    counts = released.counts
+    counts, people = released.counts, dataset.person is not None
     return CellStatistics(
-        counts=counts if isinstance(counts, CellCounts) else KnownCounts(numbers=counts.mean),
+        counts=counts if isinstance(counts, CellCounts) else KnownCounts(numbers=counts.mean, people=people),
         z=released.z,
         stages=tuple(stages),
-        n=dataset.n,
+        n=dataset.people,
         per_side=grid.per_side,
         x_names=dataset.x_names,
         x_units=dataset.x_units,

@@ -8,8 +8,8 @@ TERMS = {
     "ε (epsilon)": "The privacy budget: because of one person no event's probability can grow by more than a "
     "factor exp(ε), plus δ. 0 would be perfect privacy; smaller is more private and less accurate.",
     "δ (delta)": "What a probability may grow by beyond that factor; well below 1 / number of people to mean much.",
-    "Unit": "Whom one record is about: one woman's height, one hexagon's median price. Only this much is protected; "
-    "someone with three records has a promise at three times the ε only.",
+    "Unit": "Whom one record is about: one woman's height, one hexagon's median price. Only this much is protected: "
+    "the promise to somebody with three rows is three times weaker, in ε, and also in δ.",
     "Neighbours": "Two tables that differ in one unit. The promise is that a release cannot tell them apart by more "
     "than (ε, δ), whatever else is known.",
     "Sensitivity": "How far one record can move the result. Noise is sized to hide exactly that.",

@@ -250,3 +250,30 @@ def test_an_outcome_that_is_not_of_its_kind_spends_nothing_and_is_not_named(outc
         model.fit(np.zeros((2, 1)), [1.0, y])
     assert f"{y:g}" not in str(error.value).replace("0 or 1", "").replace("0 or more", "")
     assert not hasattr(model, "guarantee_")
+
+
+def repeated(people=80, rows=3):
+    rng = np.random.default_rng(6)
+    groups = np.repeat([f"p{i}" for i in range(people)], rows)
+    x = rng.uniform(0, 1, len(groups))
+    return x[:, None], x + np.repeat(rng.normal(0, 0.05, people), rows), groups
+
+
+@pytest.mark.parametrize("protects", ["outputs", "inputs and outputs"])
+def test_groups_are_people_and_the_promise_is_to_them(protects):
+    X, y, groups = repeated()
+    model = DPGaussianProcessRegressor(20.0, 1e-3, (0, 1), (0, 1), protects=protects, random_state=0)
+    model.fit(X, y, groups)
+    assert "all rows of one person" in model.guarantee_.neighbours
+    assert model.guarantee_.unit.startswith("one person")
+    assert abs(model.predict([[0.2], [0.8]]) - [0.2, 0.8]).max() < 0.1
+
+
+def test_rows_and_people_are_not_one_promise():
+    X, y, groups = repeated()
+    model = DPGaussianProcessRegressor(1.0, 1e-3, (0, 1), (0, 1)).fit(X, y, groups)
+    with pytest.raises(ValueError, match="all rows of a person"):
+        model.fit(X, y)
+    with pytest.raises(ValueError, match="shape"):
+        DPGaussianProcessRegressor(1.0, 1e-3, (0, 1), (0, 1)).fit(X, y, groups[:-1])
+    assert model.guarantee_.releases == 1

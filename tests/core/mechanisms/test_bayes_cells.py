@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from dpgp_core.bayes.cells.refit import refit_cells
+from dpgp_core.measurement.cell_statistics_file import cell_statistics_from_files, cell_statistics_to_files
 from dpgp_core.mechanisms.base import TEACHING, TeachingRelease
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
 
@@ -111,3 +112,62 @@ def test_without_what_they_hide_numbered_draws_are_the_same_and_no_release(mecha
     assert isinstance(beside, TeachingRelease)
     assert not isinstance(alone, TeachingRelease)
     assert not hasattr(alone, "mean")
+
+
+def families(make_dataset, rng, people=60, rows=4, spread=0.3):
+    """People who are measured several times, each alike in all of them."""
+    person = np.repeat(np.arange(people), rows)
+    X = rng.uniform(0, 10, (len(person), 1))
+    own = rng.normal(0, spread, people)[person]
+    return make_dataset(X=X, y=np.sin(X[:, 0]) / 2 + own, person=person)
+
+
+@pytest.mark.parametrize("protects", ["inputs and outputs", "outputs"])
+def test_people_with_several_rows_are_promised_what_people_get(make_dataset, protects):
+    rng = np.random.default_rng(0)
+    data = families(make_dataset, rng)
+    mechanism = BayesCloaking(epsilon=2.0, delta=1e-4, protects=protects)
+    release = mechanism.release(data, X_TEST)
+    assert "all rows of one person" in release.guarantee.neighbours
+    assert any("whose row" in each for each in release.guarantee.assumptions)
+    assert any("rows everybody has" in each for each in release.guarantee.not_covered) == (protects == "outputs")
+    [statistics] = release.statistics
+    assert statistics.n == data.people == 60
+    assert statistics.counts.people
+    back = cell_statistics_from_files(*cell_statistics_to_files(statistics))
+    assert back.counts.people
+    np.testing.assert_allclose(mechanism.reread(back, X_TEST), release.samples[0], atol=1e-9)
+
+
+def test_one_row_each_is_measured_as_if_nobody_had_asked(make_dataset):
+    """But for counts in finer steps, whose rounding is 1e-7; later stages are planned anew from what came of them."""
+    rng = np.random.default_rng(1)
+    data = replace(families(make_dataset, rng, rows=1), person=None)
+    mechanism = BayesCloaking(epsilon=1.0, delta=1e-4, protects="inputs and outputs")
+    rows, people = (
+        mechanism.release(replace(data, person=person), X_TEST, np.random.default_rng(2)).cells[0]
+        for person in (None, np.arange(data.n)[::-1])
+    )
+    assert people.counts.noise_sd == pytest.approx(rows.counts.noise_sd, rel=1e-6)
+    np.testing.assert_allclose(people.z, rows.z, atol=1e-5)
+    assert [stage.s for stage in people.stages] == [stage.s for stage in rows.stages]
+
+
+def test_how_many_rows_somebody_has_moves_no_plan(make_dataset):
+    """Plans know the number of people and nothing of their rows."""
+    rng = np.random.default_rng(3)
+    few, many = families(make_dataset, rng, rows=1), families(make_dataset, rng, rows=9)
+    mechanism = BayesCloaking(epsilon=1.0, delta=1e-4, protects="inputs and outputs")
+    one, other = (mechanism.plan_for(each, X_TEST) for each in (few, many))
+    np.testing.assert_array_equal(one.B, other.B)
+    assert one.setting.n == other.setting.n == 60
+
+
+def test_a_plan_for_rows_is_not_one_for_people(make_dataset):
+    data = families(make_dataset, np.random.default_rng(4), rows=1)
+    mechanism = BayesCloaking(epsilon=1.0, delta=1e-4, protects="inputs and outputs")
+    plan = mechanism.plan_for(replace(data, person=None), X_TEST)
+    with pytest.raises(ValueError, match="several rows"):
+        mechanism.measure(plan, data, X_TEST)
+    with pytest.raises(ValueError, match="leave weights, targets and binned out"):
+        BayesCloaking(epsilon=1.0, delta=1e-4, binned=False).release(data, X_TEST)

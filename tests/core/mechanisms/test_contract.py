@@ -299,6 +299,16 @@ def test_two_people_at_one_place_and_almost_no_noise(make_dataset):
             assert shift(mechanism, *pair, X_TEST) <= allowed(mechanism)
 
 
+def test_people_with_several_rows_are_promised_what_people_get_or_nothing(mechanism, make_dataset):
+    """Hiding a row is no promise to somebody who has two: it is refused before anything is drawn."""
+    data = make_dataset(person=np.arange(12) // 2)
+    if isinstance(mechanism, BayesCloaking) and mechanism.binned is not False and not mechanism._aimed:
+        assert "all rows of one person" in mechanism.release(data, X_TEST).guarantee.neighbours
+        return
+    with pytest.raises(ValueError, match="several rows"):
+        mechanism.release(data, X_TEST)
+
+
 PUBLIC_STARTS = [("dpgp_core.strategies.rows", 0), ("dpgp_core.mechanisms.cloaking_inducing", 0)]
 
 

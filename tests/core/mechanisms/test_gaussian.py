@@ -10,6 +10,7 @@ from dpgp_core.mechanisms.gaussian import GaussianMechanism
 
 
 class Plain(GaussianMechanism):
+    label = "plain"
     theorem = "made for the tests"
 
 
