@@ -30,6 +30,7 @@ from datasets import load  # noqa: E402
 from dpgp_core.arrays import FloatArray  # noqa: E402
 from dpgp_core.data import Dataset  # noqa: E402
 from dpgp_core.evaluation.cross_validation import k_folds  # noqa: E402
+from dpgp_core.evaluation.errors import interval_score  # noqa: E402
 from dpgp_core.kernels import EQ, Matern12, Matern32, Matern52, Stationary  # noqa: E402
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking  # noqa: E402
 from dpgp_core.mechanisms.refined_cloaking import RefinedCloaking  # noqa: E402
@@ -67,10 +68,12 @@ TABLES = {
 
 @dataclass(frozen=True)
 class Result:
-    """Residuals of all folds (draws, N), share inside each interval (levels,), processor seconds."""
+    """Residuals of all folds (draws, N), share inside each interval (levels,), score and width at 95 %, seconds."""
 
     residuals: FloatArray
     inside: FloatArray
+    score: float
+    width: float
     plan_seconds: float
     draw_seconds: float
 
@@ -91,13 +94,15 @@ def bayes(mechanism: BayesCloaking, dataset: Dataset, draws: int, held: bool = T
     parts = []
     for index, (train, X_test, truth) in enumerate(splits(dataset, held)):
         started = time.process_time()
-        plan = mechanism.plan(train.X, X_test, x_box=train.x_box, half_range=train.output_range / train.y_scale / 2)
+        plan = mechanism.plan_for(train, X_test)
         planned = time.process_time()
         release = mechanism.measure(plan, train, X_test, np.random.default_rng([SEED, index]), draws)
         finished = time.process_time()
         ends = [release.interval(level) for level in LEVELS]
         inside = np.array([((low <= truth) & (truth <= high)).mean() for low, high in ends])
-        parts.append((release.samples - truth, inside, planned - started, (finished - planned) / draws))
+        low, high = ends[LEVELS.index(0.95)]
+        scored = float(interval_score(low, high, truth, 0.95).mean()), float((high - low).mean())
+        parts.append((release.samples - truth, inside, *scored, planned - started, (finished - planned) / draws))
     residuals, *means = zip(*parts, strict=True)
     return Result(np.concatenate(residuals, axis=1), *(np.mean(each, axis=0) for each in means))
 
@@ -164,6 +169,19 @@ def _seconds(result: Result) -> str:
     return f"{result.plan_seconds:.1f} s, {1e3 * result.draw_seconds:.0f} ms"
 
 
+def score_table(draws: int) -> None:
+    """Print the interval score at 95 %, the share inside, the width and the error on !Kung by age, held out."""
+    print("\nscores: !Kung age [cm], held out: score, share inside, width, error")
+    dataset, base = load("kung"), BayesCloaking(epsilon=1.0, delta=DELTA)
+    cases = {f"epsilon {epsilon:g}": replace(base, epsilon=epsilon) for epsilon in (0.5, 1.0, 5.0, 100.0)}
+    cases["epsilon 1, delta 1e-5"] = replace(base, delta=1e-5)
+    cases["epsilon 1, inputs too"] = replace(base, protects="inputs and outputs")
+    for label, mechanism in cases.items():
+        found = bayes(mechanism, dataset, draws)
+        inside, (error, _) = found.inside[LEVELS.index(0.95)], error_of(found.residuals)
+        print(f"  {label:<26}{found.score:6.1f}  {inside:.3f} {found.width:6.1f} {error:7.2f}", flush=True)
+
+
 def robust_table(draws: int) -> None:
     """Print held-out errors on !Kung age with other settings, bounds, outliers."""
     print("\nrobust: !Kung age [cm], held out, epsilon " + ", ".join(map(str, ROBUST_EPSILONS)))
@@ -203,7 +221,7 @@ def kernel_name(kernel: Stationary) -> str:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Parse the options and print the tables."""
-    names = ("held", "in-sample", "robust")
+    names = ("held", "in-sample", "robust", "scores")
     parser = argparse.ArgumentParser(description="Tables of Bayes cloaking.")
     parser.add_argument("--tables", nargs="+", choices=names, default=["held", "in-sample"])
     parser.add_argument("--data", nargs="+", choices=list(TABLES), default=list(TABLES))
@@ -214,6 +232,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     error_tables(options.data, options.epsilons, options.draws, options.tables)
     if "robust" in options.tables:
         robust_table(options.draws)
+    if "scores" in options.tables:
+        score_table(options.draws)
 
 
 if __name__ == "__main__":
