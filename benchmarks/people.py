@@ -1,0 +1,95 @@
+"""What it costs to promise to people who have several rows, and not to rows: simulated children.
+
+    python -m benchmarks.people
+
+Each is measured 1 to 10 times. Error of the growth curve [cm] and share of its points inside the 95 % interval. "row" is
+no promise to a child; "k = 10" is group privacy: noise for ten rows, where nobody has more. "people" counts everybody
+once, and protects ages too; "ages public" does not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+
+for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_variable, "1")  # read when numpy is first imported
+
+import numpy as np  # noqa: E402
+
+from dpgp_core.accounting.gaussian import epsilon_of, noise_multiplier  # noqa: E402
+from dpgp_core.arrays import FloatArray  # noqa: E402
+from dpgp_core.data import Dataset  # noqa: E402
+from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking  # noqa: E402
+
+AGES = np.linspace(0.5, 19.5, 39)
+CASES = ((100, 0.5, 0.01), (300, 0.5, 0.01), (300, 1.0, 0.01), (300, 5.0, 0.01), (1000, 1.0, 1e-5), (1000, 5.0, 1e-5))
+MOST, BETWEEN, WITHIN = 10, 5.0, 2.0  # rows of a child; cm between children, and between measurements of one
+
+
+def height(age: FloatArray) -> FloatArray:
+    """Mean height [cm] at ages [years]."""
+    return 75 + 90 * (1 - np.exp(-age / 8))
+
+
+def children(count: int, rng: np.random.Generator) -> Dataset:
+    """Heights of children, each measured up to ten times at any age."""
+    person = np.repeat(np.arange(count), rng.integers(1, MOST + 1, count))
+    age = rng.uniform(0, 20, len(person))
+    own, error = rng.normal(0, BETWEEN, count)[person], rng.normal(0, WITHIN, len(person))
+    return Dataset(
+        name="children",
+        X=age[:, None],
+        y=height(age) + own + error,
+        x_names=("age",),
+        x_units=("years",),
+        y_name="height",
+        y_unit="cm",
+        y_bounds=(40.0, 200.0),
+        x_box=((0.0, 20.0),),
+        privacy_unit="one child",
+        source="simulated",
+        licence="MIT",
+        bounds_reason="public knowledge of growth",
+        y_scale=40.0,
+        simulated=True,
+        person=person,
+    )
+
+
+def measured(mechanism: BayesCloaking, count: int, repeats: int, *, people: bool) -> tuple[float, float]:
+    """Error, and share inside."""
+    truth, squares, inside = height(AGES), [], []
+    for repeat in range(repeats):
+        rng = np.random.default_rng([count, repeat])
+        data = children(count, rng)
+        release = mechanism.release(data if people else replace(data, person=None), AGES[:, None], rng)
+        low, high = release.interval(0.95, "function")
+        squares.append(((release.samples[0] - truth) ** 2).mean())
+        inside.append(((low[0] <= truth) & (truth <= high[0])).mean())
+    return float(np.sqrt(np.mean(squares))), float(np.mean(inside))
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Parse the options and print a row for each case."""
+    parser = argparse.ArgumentParser(description="What a promise to people costs.")
+    parser.add_argument("--repeats", type=int, default=6)
+    repeats = parser.parse_args(argv).repeats
+    print(f"{repeats} repeats: error [cm] (share inside)")
+    print("people  epsilon    delta          row       people  ages public       k = 10")
+    for count, epsilon, delta in CASES:
+        row = BayesCloaking(epsilon=epsilon, delta=delta, protects="inputs and outputs")
+        group = replace(row, epsilon=epsilon_of(MOST * noise_multiplier(epsilon, delta), delta))
+        cells = [
+            measured(row, count, repeats, people=False),
+            measured(row, count, repeats, people=True),
+            measured(replace(row, protects="outputs"), count, repeats, people=True),
+            measured(group, count, repeats, people=False),
+        ]
+        print(f"{count:>6} {epsilon:>8g} {delta:>8g}" + "".join(f"  {e:5.2f} ({i:.2f})" for e, i in cells), flush=True)
+
+
+if __name__ == "__main__":
+    main()
