@@ -2,9 +2,9 @@
 
     python -m benchmarks.people
 
-Each is measured 1 to 10 times. Error of the growth curve [cm] and share of its points inside the 95 % interval. "row" is
-no promise to a child; "k = 10" is group privacy: noise for ten rows, where nobody has more. "people" counts everybody
-once, and protects ages too; "ages public" does not.
+Each is measured 1 to 10 times. Error of the growth curve [cm] and share of its points inside the 95 % interval. "row"
+is no promise to a child; "k = 10" is group privacy: noise for ten rows, where nobody has more. "people" counts
+everybody once, and protects ages too; "ages public" does not.
 """
 
 from __future__ import annotations
