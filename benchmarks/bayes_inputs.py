@@ -28,8 +28,9 @@ import numpy as np  # noqa: E402
 
 from benchmarks.bayes_tables import DELTA, FOLD_SEED, FOLDS, LEVELS, SEED, TABLES  # noqa: E402
 from dpgp_core.arrays import FloatArray  # noqa: E402
+from dpgp_core.bayes.cells.known import after, linearised, start  # noqa: E402
 from dpgp_core.bayes.cells.planning import Seen, plan_stage  # noqa: E402
-from dpgp_core.bayes.cells.stages import after, cell_multipliers, linearised, start  # noqa: E402
+from dpgp_core.bayes.cells.stages import cell_multipliers  # noqa: E402
 from dpgp_core.data import Dataset  # noqa: E402
 from dpgp_core.evaluation.cross_validation import k_folds  # noqa: E402
 from dpgp_core.measurement.cells import CellCounts  # noqa: E402

@@ -12,10 +12,11 @@ from ..bayes.cells.binned import BinnedPlan
 from ..bayes.cells.counts import Counts, plan_counts, public_counts
 from ..bayes.cells.filter import cell_models
 from ..bayes.cells.grid import cells_of
+from ..bayes.cells.known import CellSetting, cell_mixture
 from ..bayes.cells.measuring import CellsExactly, CellsForTeaching, CellsSilently, cell_statistics
 from ..bayes.cells.refit import people_at, read_cells
 from ..bayes.cells.spread import distances_setting, measure_distances
-from ..bayes.cells.stages import CellReleased, CellSetting, Reader, cell_mixture, cell_multipliers, run_cells
+from ..bayes.cells.stages import CellReleased, Reader, cell_multipliers, run_cells
 from ..bayes.intervals import Mixture, side_by_side
 from ..bayes.measuring import promise_of
 from ..bayes.models import Model

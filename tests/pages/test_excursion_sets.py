@@ -92,6 +92,7 @@ def test_search_keeps_its_budget_and_reports_progress(kind):
     assert done == sorted(done)
 
 
+@pytest.mark.full
 def test_finding_settings_moves_the_sliders_within_the_budget(open_page):
     app = open_page("excursion_sets", r="1", sigma="1")
     app.button[[button.label for button in app.button].index("Find")].click().run()

@@ -106,6 +106,7 @@ def test_what_is_measured_depends_on_the_budget_and_not_on_the_model_that_reads_
     assert not app.exception
 
 
+@pytest.mark.full
 def test_the_band_narrows_with_epsilon_and_the_fit_does_not_move(open_page):
     private, loose = (traces(open_page("kung_curves", epsilon=value)) for value in ("0.1", "10"))
     assert private["non-private fit"] == loose["non-private fit"]
@@ -160,6 +161,7 @@ def test_gp_prior_noise_is_the_same_at_every_age_and_larger(open_page):
     assert shown(prior.metric[2].value) > 10 * shown(cloaked.metric[2].value)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("mechanism", ["bayes", "refined"])
 def test_a_button_brings_many_draws_into_the_link_and_each_has_its_interval_to_be_played(open_page, mechanism):
     app = open_page("kung_curves", mechanism=mechanism)

@@ -190,6 +190,7 @@ def test_names_on_the_map_do_not_lie_on_one_another():
         assert abs(x - u) * width > min(5 * short, 70) or abs(y - v) * stretched > 12
 
 
+@pytest.mark.full
 def test_the_spread_of_prices_is_that_of_the_release(open_page):
     app = open_page("london_noise_map", mechanism="bayes", map="people")
     table = app.dataframe[0].value

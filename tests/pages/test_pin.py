@@ -61,6 +61,7 @@ def test_the_pin_holds_every_control_of_the_page_and_no_pin(open_page):
     assert inner["epsilon"] == "3"
 
 
+@pytest.mark.full
 def test_a_pinned_release_is_spent_as_well(open_page):
     app = press(open_page(PAGE), "pin_this")
     app.select_slider(key="epsilon").set_value(0.5).run()
@@ -72,6 +73,7 @@ def test_a_pinned_release_is_spent_as_well(open_page):
     assert float(beside(app).split("= ")[1].rstrip(".")) > float(beside(alone).split("= ")[1].rstrip("."))
 
 
+@pytest.mark.full
 def test_unpin_takes_it_out_of_page_and_link(open_page):
     app = press(open_page(PAGE, pin="kung_curves?epsilon=2"), "unpin")
     assert "pin" not in link(app)

@@ -102,6 +102,7 @@ def test_the_error_by_another_plan_is_hardly_larger(given):
     assert 0.9 * ours < theirs < 1.1 * ours
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("first_look")
 def test_a_page_says_by_which_plan_it_was_measured(given, open_page):
     plans.best(budget(1.5), given)

@@ -50,6 +50,7 @@ def test_what_nobody_can_declare_is_refused(edit):
         statistic.opened(altered)
 
 
+@pytest.mark.full
 def test_the_page_says_what_is_wrong_and_goes_on(open_page):
     altered = dict(fuzz.variants(fuzz.of_records()))["bounds of one value"]
     app = uploaded(open_page, zipped(altered))

@@ -61,6 +61,7 @@ def test_our_intervals_hold_and_the_papers_are_too_narrow():
     assert (found.coverage["paper"][9:] < level[9:] - 0.1).all()
 
 
+@pytest.mark.full
 def test_bayes_cloaking_protects_the_same_and_is_judged_alike():
     guarantees = [guarantee for _, guarantee in TOY.released("one record")]
     assert {each.protects for each in guarantees} == {"inputs and outputs"}

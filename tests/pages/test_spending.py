@@ -43,6 +43,7 @@ def test_every_data_set_has_a_family_and_an_unknown_name_none():
         datasets.family("atlantis")
 
 
+@pytest.mark.full
 def test_numbered_draws_are_called_what_they_are(open_page):
     app = open_page("kung_curves", delta="0.01")
     app.select_slider(key="epsilon").set_value("2" if "2" in app.select_slider(key="epsilon").options else 2)

@@ -29,12 +29,13 @@ from ..models import typical_models
 from ..scatter import split
 from ..settings import BayesSettings, reading_for
 from ..stages import PlannedStage, PlannedStages
+from .choosing import chosen
 from .counts import Counts, public_counts
 from .filter import CellObserved, cell_models
 from .grid import cells_of
+from .known import CellSetting, after, linearised, start
 from .planning import Seen, plan_for_mixture
 from .spread import distances_setting, plan_distances
-from .stages import CellSetting, after, chosen, linearised, start
 
 PER_SIDE = {1: 90, 2: 20, 3: 8}
 """Cells along each side, by the number of sides: finer than where counts have to be measured."""

@@ -21,10 +21,11 @@ from ..spread import two_valued
 from ..widths import CLIP
 from .filter import CellModel, CellState, cell_models
 from .grid import CellGrid
+from .known import CellSetting, cell_mixture
+from .known import Posterior as CellPosterior
 from .measuring import released_of
 from .spread import distances_setting, with_people
-from .stages import CellReleased, CellSetting, cell_mixture, cell_posterior
-from .stages import Posterior as CellPosterior
+from .stages import CellReleased, cell_posterior
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -21,8 +21,9 @@ from ..widths import CLIP
 from .counts import Counts
 from .filter import CellObserved, Linear, cell_models, linearise
 from .grid import CellGrid
+from .known import CellSetting, Posterior, after, cell_mixture, curve, mean_square, start
 from .planning import Seen, plan_for_mixture, plan_stage
-from .stages import CellSetting, Posterior, Reader, after, cell_mixture, curve, mean_square, start
+from .stages import Reader
 
 
 def distances_setting(grid: CellGrid, n: int) -> CellSetting:

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from dpgp_core.bayes.cells.counts import public_counts
-from dpgp_core.bayes.cells.stages import cell_mixture, cell_posterior
+from dpgp_core.bayes.cells.known import cell_mixture
+from dpgp_core.bayes.cells.stages import cell_posterior
 from dpgp_core.measurement.cell_statistics_file import cell_statistics_from_files, cell_statistics_to_files
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
 from tests.core.mechanisms.shifts import allowed, shift

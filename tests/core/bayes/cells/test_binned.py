@@ -7,7 +7,7 @@ from dpgp_core.bayes.cells.binned import PER_SIDE, binned_stages
 from dpgp_core.bayes.cells.counts import public_counts
 from dpgp_core.bayes.cells.filter import cell_models
 from dpgp_core.bayes.cells.grid import CellGrid, cells_of
-from dpgp_core.bayes.cells.stages import CellSetting, start
+from dpgp_core.bayes.cells.known import CellSetting, start
 from dpgp_core.bayes.models import auto_models, typical_models
 from dpgp_core.bayes.planning import stage_multipliers
 
