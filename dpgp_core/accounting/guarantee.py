@@ -16,8 +16,10 @@ FIXED_IN_ADVANCE = (
     "inputs, their number and the test points are public",
     "outputs are clipped to bounds declared without looking at them",
 )
+OTHER_ROWS = "several rows of one person: each is hidden by itself, all k of them together k times less"
 BEYOND_ONE_RELEASE = (
     "the inputs (who is in the data, and where)",
+    OTHER_ROWS,
     "settings chosen after looking at results",
     "further draws or other releases, unless the ledger adds them up",
 )

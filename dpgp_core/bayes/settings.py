@@ -8,7 +8,15 @@ from functools import cached_property
 from typing import Literal
 
 from ..accounting.gaussian import noise_multiplier
-from ..accounting.guarantee import BEYOND_ONE_RELEASE, FIXED_IN_ADVANCE, ONE_OUTPUT, Budget, Guarantee, Protects
+from ..accounting.guarantee import (
+    BEYOND_ONE_RELEASE,
+    FIXED_IN_ADVANCE,
+    ONE_OUTPUT,
+    OTHER_ROWS,
+    Budget,
+    Guarantee,
+    Protects,
+)
 from ..accounting.losses import GaussianLoss
 from ..checks import check_positive
 from ..data import Dataset, Kind
@@ -35,6 +43,7 @@ FIXED_WITHOUT_RECORDS = (
 )
 BEYOND_PRIVATE_INPUTS = (
     "whether somebody is in the data: the number of records is public",
+    OTHER_ROWS,
     "settings chosen after looking at results",
     "further draws or other releases, unless the ledger adds them up",
 )
@@ -133,7 +142,7 @@ class BayesSettings:
             card,
             neighbours=ONE_PERSON if self._inputs_too else ONE_PERSONS_OUTPUTS,
             assumptions=(OWN_ROWS, *card.assumptions),
-            not_covered=(*public, *card.not_covered),
+            not_covered=(*public, *(each for each in card.not_covered if each != OTHER_ROWS)),
         )
 
     @property

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from ..accounting.gaussian import noise_multiplier
-from ..accounting.guarantee import Budget, Guarantee
+from ..accounting.guarantee import OTHER_ROWS, Budget, Guarantee
 from ..accounting.losses import GaussianLoss
 from ..arrays import FloatArray
 from ..checks import check_positive
@@ -43,6 +43,7 @@ ASSUMPTIONS = (
 )
 NOT_COVERED = (
     "whether somebody is in the data: the number of records is public",
+    OTHER_ROWS,
     "settings chosen after looking at results, unless by a private selection that the ledger counts",
     "further draws or other releases, unless the ledger adds them up",
 )

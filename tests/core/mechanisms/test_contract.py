@@ -11,6 +11,7 @@ import pytest
 
 import dpgp_core.mechanisms
 from dpgp_core.accounting.gaussian import epsilon_of
+from dpgp_core.accounting.guarantee import OTHER_ROWS
 from dpgp_core.accounting.losses import GaussianLoss, PureLoss
 from dpgp_core.kernels import EQ, Matern12, Matern52
 from dpgp_core.measurement import noise
@@ -301,9 +302,12 @@ def test_two_people_at_one_place_and_almost_no_noise(make_dataset):
 
 def test_people_with_several_rows_are_promised_what_people_get_or_nothing(mechanism, make_dataset):
     """Hiding a row is no promise to somebody who has two: it is refused before anything is drawn."""
+    assert OTHER_ROWS in mechanism.guarantee.not_covered
     data = make_dataset(person=np.arange(12) // 2)
     if isinstance(mechanism, BayesCloaking) and mechanism.binned is not False and not mechanism._aimed:
-        assert "all rows of one person" in mechanism.release(data, X_TEST).guarantee.neighbours
+        promise = mechanism.release(data, X_TEST).guarantee
+        assert "all rows of one person" in promise.neighbours
+        assert OTHER_ROWS not in promise.not_covered
         return
     with pytest.raises(ValueError, match="several rows"):
         mechanism.release(data, X_TEST)
