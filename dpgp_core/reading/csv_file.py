@@ -25,6 +25,7 @@ def read_csv(
     y_unit: str = "",
     y_scale: float = 1.0,
     dialect: str = "comma",
+    person: str | None = None,
 ) -> Dataset:
     """Read numeric columns of a UTF-8 file with a header line. Every cell of them is a finite number.
 
@@ -40,6 +41,7 @@ def read_csv(
         y_unit: unit of the output.
         y_scale: public constant in ``y_unit`` that outputs are divided by before modelling.
         dialect: "comma"; "semicolon", which goes with decimal commas; or "tab".
+        person: name of the column that says whose row it is, where people may have several; its texts are not kept.
 
     Returns:
         Dataset with X (n, D) and y (n,), 2 <= n <= MAX_ROWS.
@@ -62,6 +64,7 @@ def read_csv(
             y_unit=y_unit,
             y_scale=y_scale,
             dialect=declared,
+            person=person,
         )
 
 

@@ -40,7 +40,9 @@ _OTHER_KINDS = {
 }
 
 
-def read_columns(stream: BinaryIO, columns: list[str], *, max_rows: int, dialect: Dialect = COMMA) -> FloatArray:
+def read_columns(
+    stream: BinaryIO, columns: list[str], *, max_rows: int, dialect: Dialect = COMMA, person: str | None = None
+) -> FloatArray:
     """Read named columns of a UTF-8 stream with a header line; keep nothing else of it.
 
     Args:
@@ -48,9 +50,10 @@ def read_columns(stream: BinaryIO, columns: list[str], *, max_rows: int, dialect
         columns: names of the k columns wanted, in the order wanted.
         max_rows: refuse the file at the first row beyond this many.
         dialect: how the table is written.
+        person: name of the column that says whose row it is, in any text; None: there is none.
 
     Returns:
-        The columns as numbers (n, k), 2 <= n <= max_rows.
+        The columns as numbers (n, k), 2 <= n <= max_rows; after them a number for each person, if there are people.
 
     Raises:
         ValueError: the stream is no such table. The message names the column and the line of
@@ -58,7 +61,8 @@ def read_columns(stream: BinaryIO, columns: list[str], *, max_rows: int, dialect
     """
     rows = read_rows(stream, dialect, max_bytes=MAX_BYTES)
     header = _header(rows)
-    places = _places(header, columns, dialect)
+    *places, whose = _places(header, [*columns, columns[0] if person is None else person], dialect)
+    people = dict[str, int]()
     values = array("d")  # 8 bytes a value, against 32 in a list
     n = 0
     for n, (line, row) in enumerate(rows, start=1):
@@ -72,9 +76,11 @@ def read_columns(stream: BinaryIO, columns: list[str], *, max_rows: int, dialect
         values.extend(
             read_number(row[place], name, line, dialect.decimal) for name, place in zip(columns, places, strict=True)
         )
+        if person is not None:
+            values.append(people.setdefault(_name(row[whose], person, line), len(people)))
     if n < 2:
         raise ValueError(f"the file has {n} row{'' if n == 1 else 's'} below its header; it needs at least 2")
-    return np.array(values).reshape(n, len(columns))
+    return np.array(values).reshape(n, -1)
 
 
 def column_names(stream: BinaryIO, dialect: Dialect = COMMA) -> list[str]:
@@ -89,6 +95,17 @@ def column_names(stream: BinaryIO, dialect: Dialect = COMMA) -> list[str]:
         raise ValueError("the first line of the file holds numbers, so it may be a record; add a line of column names")
     _places(header, [], dialect)
     return header
+
+
+def _name(cell: str, column: str, line: int) -> str:
+    """Whose row it is; what holds nothing is nobody's."""
+    name = cell.strip()
+    if not name:
+        raise ValueError(
+            f"column {column!r} is empty in line {line} of the file, so nobody knows whose row it is; name somebody, or "
+            "remove that row"
+        )
+    return name
 
 
 def _header(rows: Iterator[tuple[int, list[str]]]) -> list[str]:

@@ -39,6 +39,7 @@ def read_dataset(
     max_rows: int | None = None,
     private_inputs: bool = False,
     dialect: Dialect = COMMA,
+    person: str | None = None,
 ) -> Dataset:
     """Read numeric columns of a UTF-8 file with a header line. Every cell of them is a finite number.
 
@@ -58,6 +59,8 @@ def read_dataset(
             neither they nor a constant column are refused or counted, as a refusal would speak of private inputs. What
             is no finite number is refused all the same.
         dialect: how the table is written.
+        person: name of the column that says whose row it is, in any text that is equal for rows of one person, but
+            for spaces around it; None: every row is another person's. Its texts are kept nowhere.
 
     Returns:
         Dataset with X (n, D) and y (n,), 2 <= n <= max_rows.
@@ -66,13 +69,13 @@ def read_dataset(
         ValueError: a declaration does not fit, or the file cannot be read as such a table. The
             message names the column and the line of the file, never the content of a cell.
     """
-    _check_columns(x, y)
+    _check_columns(x, y, person)
     bounds = _interval(y_bounds, "y_bounds")
     box = tuple(_interval(pair, "each entry of x_box") for pair in _of_length(x_box, len(x), "x_box"))
     units = tuple(_of_length([""] * len(x) if x_units is None else x_units, len(x), "x_units"))
     rows = MAX_ROWS if max_rows is None else max_rows
-    values = read_columns(stream, [*x, y], max_rows=rows, dialect=dialect)
-    X = values[:, :-1].copy()
+    values = read_columns(stream, [*x, y], max_rows=rows, dialect=dialect, person=person)
+    X = values[:, : len(x)].copy()
     if private_inputs:
         X = np.clip(X, *np.array(box).T)
     else:
@@ -80,7 +83,7 @@ def read_dataset(
     return Dataset(
         name=name,
         X=X,
-        y=values[:, -1].copy(),
+        y=values[:, len(x)].copy(),
         x_names=tuple(x),
         x_units=units,
         y_name=y,
@@ -92,10 +95,11 @@ def read_dataset(
         licence="yours to state; this project neither keeps nor shares the file",
         bounds_reason="declared by you when the file was read; nothing was computed from its values",
         y_scale=y_scale,
+        person=None if person is None else values[:, -1].astype(np.int64),
     )
 
 
-def _check_columns(x: Sequence[str], y: str) -> None:
+def _check_columns(x: Sequence[str], y: str, person: str | None) -> None:
     if isinstance(x, str):
         raise ValueError(f"x must be a list of column names, got the text {x!r}; write x=[{x!r}]")
     if not x:
@@ -105,6 +109,8 @@ def _check_columns(x: Sequence[str], y: str) -> None:
         raise ValueError(f"x names the column {repeated[0]!r} more than once; name each input column once")
     if y in x:
         raise ValueError(f"the column {y!r} is both an input (x) and the output (y); remove it from x")
+    if person in {*x, y}:
+        raise ValueError(f"the column {person!r} says whose row it is, and is an input or the output too; name another")
 
 
 def _of_length(entries: Sequence[_T], length: int, name: str) -> Sequence[_T]:

@@ -244,5 +244,32 @@ def test_a_path_that_cannot_be_opened_is_refused(tmp_path):
         read_csv(tmp_path, **DECLARED)
 
 
+VISITS = b"who,age,height\nAnn,1,70\n Bo ,2,80\nAnn,3,90\nBo,4,100\n7,5,105\n"
+
+
+def test_whose_row_each_is_is_read_and_their_names_are_not_kept():
+    data = read(VISITS, person="who")
+    assert data.people == 3
+    assert data.person.tolist() == [0, 1, 0, 1, 2]
+    np.testing.assert_array_equal(data.y, [70, 80, 90, 100, 105])
+    assert "Ann" not in repr(vars(data))
+    assert read(VISITS).person is None
+
+
+@pytest.mark.parametrize(
+    ("content", "person", "said"),
+    [
+        (VISITS.replace(b"Bo,4", b" ,4"), "who", "column 'who' is empty in line 5 .* whose row"),
+        (VISITS, "age", "'age' says whose row it is, and is an input or the output too"),
+        (VISITS, "height", "'height' says whose row"),
+        (VISITS, "nobody", "no column 'nobody'"),
+    ],
+)
+def test_a_row_of_nobody_is_refused(content, person, said):
+    with pytest.raises(ValueError, match=said) as caught:
+        read(content, person=person)
+    assert "Ann" not in str(caught.value)
+
+
 def test_read_csv_is_exported():
     assert dpgp_core.read_csv is csv_file.read_csv
