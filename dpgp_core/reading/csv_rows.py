@@ -102,8 +102,8 @@ def _name(cell: str, column: str, line: int) -> str:
     name = cell.strip()
     if not name:
         raise ValueError(
-            f"column {column!r} is empty in line {line} of the file, so nobody knows whose row it is; name somebody, or "
-            "remove that row"
+            f"column {column!r} is empty in line {line} of the file, so nobody knows whose row it is; name somebody, "
+            "or remove that row"
         )
     return name
 
