@@ -12,7 +12,7 @@ import pytest
 from dpgp_core.accounting.guarantee import Budget
 from dpgp_core.release import CHOICES, ledger_from_json
 from dpgp_core.release.specification_json import EXAMPLE
-from pages._ui.own import figures, left, practice, upload
+from pages._ui.own import figures, practice, protection, upload
 from pages._ui.own.session import Account
 from tests.pages.reading import page_text
 from tests.pages.test_your_data import declare, declared, last_zip, ledgers, press, said, uploaded  # noqa: F401
@@ -115,13 +115,13 @@ def account(limit: float, *entries) -> Account:
 def test_a_release_that_would_be_refused_is_not_offered():
     one = replace(EXAMPLE, total_epsilon=1.0)
     spent = ("a", one.guarantee)
-    assert left.refusal(one, account(1.0)) == ""
-    assert left.refusal(one, replace(account(1.0), limit=None, delta=None)) == ""
-    assert "above the declared 1" in left.refusal(one, account(1.0, spent))
-    assert "Use epsilon = " in left.refusal(one, account(1.2, spent))
-    assert left.refusal(one, account(2.0, spent)) == ""
+    assert protection.refusal(one, account(1.0)) == ""
+    assert protection.refusal(one, replace(account(1.0), limit=None, delta=None)) == ""
+    assert "above the declared 1" in protection.refusal(one, account(1.0, spent))
+    assert "Use epsilon = " in protection.refusal(one, account(1.2, spent))
+    assert protection.refusal(one, account(2.0, spent)) == ""
     people = replace(one, rows_per_person=3)
-    assert "would be no promise to anybody" in left.refusal(people, account(5.0, spent))
+    assert "would be no promise to anybody" in protection.refusal(people, account(5.0, spent))
     assert Budget(epsilon=1.0, delta=1e-5) == people.guarantee.budget
 
 

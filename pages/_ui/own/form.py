@@ -11,14 +11,15 @@ from dpgp_core.release import CHOICES, KERNEL_NAMES, ReleaseSpec
 from pages._ui import session
 from pages._ui.look import state
 from pages._ui.look.text import DELTA_HELP, GROWTH, plain
-from pages._ui.own import degrees, table_form, whose
+from pages._ui.own import table_form
+from pages._ui.own.questions import degrees, whose
 from pages._ui.own.remembered import PREFIX, keep, key, standing
 from pages._ui.own.upload import Table
 
 _UNUSED_NOISE = 0.3
 _MECHANISM_HELP = (
-    "The first protects inputs and outputs of a record, and is right wherever inputs are not plainly public. Where "
-    "they are, the second protects outputs alone and needs less noise. Which one a release used stands on its card."
+    "The first hides inputs and outputs. It is right wherever inputs are private. Where they are public, for example "
+    "places of weather stations, the second hides outputs alone with less noise. The card says which one was used."
 )
 _MISSING = "Still to declare: {}."
 
@@ -83,11 +84,12 @@ def _model(inputs_public: bool, *, people: bool) -> dict[str, Any]:
         session.move({f"{PREFIX}kernel": kernels[0]})
     kernel = middle.selectbox("Kernel", kernels, key=key("kernel", kernels[0]))
     noise = right.number_input(
-        "Noise variance",
+        "Spread of people",
         min_value=0.001,
         max_value=100.0,
         key=key("noise", 0.3),
-        help="Of one record about the curve, as a share of the curve's own variance: a public guess.",
+        help="Variance of people about the curve, as a share of the curve's own variance: a public guess, for example "
+        "0.3.",
     )
     cells = None
     if choice.uses_cells:
@@ -97,7 +99,8 @@ def _model(inputs_public: bool, *, people: bool) -> dict[str, Any]:
                 1,
                 400,
                 key=key("cells", 6),
-                help="How finely the mechanism divides the domain.",
+                help="How finely the mechanism divides the domain, for example 6. Finer cells show more and need more "
+                "people.",
             )
         )
     return {"mechanism": mechanism, "kernel": kernel, "noise": noise, "cells": cells}
@@ -129,7 +132,8 @@ def _budget(total: float | None) -> dict[str, Any]:
         max_value=1000.0,
         value=None,
         key=key("total"),
-        help="Declared before the first release and fixed from then on. A release that would pass it is refused.",
+        help="All releases from this table together, for example 2. It is fixed by the first release, and one that "
+        "would pass it is refused.",
     )
     return {"epsilon": epsilon, "delta": delta, "total": declared_total}
 

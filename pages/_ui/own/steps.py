@@ -14,7 +14,7 @@ from pages._ui.explore.slots import EXPLORED, Taken
 from pages._ui.ledgers.deliveries import Issued
 from pages._ui.look import pictures
 from pages._ui.look.text import plain
-from pages._ui.own import figures, left, protection, session, upload
+from pages._ui.own import figures, protection, session, upload
 from pages._ui.own.session import Account
 from pages._ui.own.slots import OWN_LEDGER_TOKEN, OWN_PREVIEW, OWN_READY, OWN_REFUSED, OWN_RELEASED
 from pages._ui.own.upload import Prepared, Table
@@ -63,7 +63,7 @@ def preview(held: Table, spec: ReleaseSpec, found: Prepared) -> None:
 def release(held: Table, spec: ReleaseSpec, found: Prepared, account: Account) -> None:
     """The button that spends, and what came of it."""
     because = protection.said(spec, account)
-    because_not = left.refusal(spec, account)
+    because_not = protection.refusal(spec, account)
     if because_not:
         st.info(plain(f"{because_not}."), icon=":material/block:")
     label = f"Make release {len(account.entries) + 1}: spends ε = {spec.epsilon:g}"

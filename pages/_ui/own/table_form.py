@@ -83,7 +83,9 @@ def outputs(kind: Kind, y: str | None) -> dict[str, Any]:
         ):
             column.text_input(label, shown, disabled=True, key=f"own_fixed_{shown}")
         return {"unit": unit, "y_unit": "", "low": 0.0, "high": 1.0, "log": False}
-    y_unit = row[1].text_input("Unit of y", key=key("y_unit", ""), placeholder="cm")
+    y_unit = row[1].text_input(
+        "Unit of y", key=key("y_unit", ""), placeholder="cm", help="For the axis and the card, for example cm or €."
+    )
     low = row[2].number_input(
         _BOUNDS[0],
         value=None,
@@ -151,8 +153,8 @@ def _length(column: DeltaGenerator, name: str, unit: str) -> float | None:
         f"Lengthscale{unit}",
         value=None,
         key=key(f"length_{name}"),
-        help=f"Over what distance in {plain(name)} the curve can change. Longer needs less noise. Choosing it by "
-        "looking at results is not covered by the guarantee.",
+        help=f"Over what distance in {plain(name)} the curve can change, for example 20 years of age for a wage. "
+        "Longer needs less noise. Choosing it by looking at results is not covered by the guarantee.",
     )
     return value
 
