@@ -46,7 +46,8 @@ def test_people_are_counted_and_their_rows_are_not_said_to_be_public(open_page):
     app = declare(declare(of_people(open_page), whose="column"), person="who")
     words = " ".join(each.value for each in app.caption)
     assert (
-        "20 people in 60 rows. The number of people will stand on the card. The number of rows stays hidden." in words
+        "20 people in 60 rows. The number of people will stand on the card. The number of rows stays hidden "
+        "where inputs are private." in words
     )
     assert "20 people read." in page_text(app)
     assert "60 rows read" not in page_text(app)

@@ -22,7 +22,7 @@ _HELP = (
     "The noise hides a person only if it covers all of that person's rows. For example, children who were measured "
     "several times have several rows."
 )
-_MANY = "The number of people will stand on the card. The number of rows stays hidden."
+_MANY = "The number of people will stand on the card. The number of rows stays hidden where inputs are private."
 
 
 def asked(columns: Sequence[str], used: Sequence[str], survey: Mapping[str, Column]) -> dict[str, Any]:
