@@ -17,7 +17,7 @@ QUESTIONS = {
     "attack": "Can an attacker tell who is in the data?",
     "lengthscale_choice": "What does it cost to choose the lengthscale?",
     "compare": "Which method has the smallest error?",
-    "your_data": "What may be published from your own table?",
+    "your_data": "Publish a curve from your own table",
     "explore_release": "What else does one release say, for free?",
     "how_cloaking_works": "Why does one person need so little noise to hide?",
 }
