@@ -168,7 +168,7 @@ _ROWS = (
     Entry(
         id="published",
         kind=Cloaking,
-        title="Cloaking as published",
+        title="Cloaking, method of 2018",
         build=_published,
         compared=True,
         look=("other", "dash"),
