@@ -74,7 +74,7 @@ def bundle(
     if published.guarantee not in [guarantee for _, guarantee in ledger.entries]:
         raise ValueError("the ledger does not count this release; spend spec.guarantee on it before publishing")
     columns = published_columns(published, spec)
-    about, files = statistic_files(published.statistics)
+    about, files = statistic_files(published.statistics, published.guarantee)
     card = release_card(published, spec, ledger, list(columns))
     picture = figure(published, spec)
     files = {

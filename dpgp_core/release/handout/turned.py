@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,8 @@ def east_across(spec: ReleaseSpec) -> ReleaseSpec:
     if order == list(range(len(spec.x))):
         return spec
     names = ("x", "x_units", "x_box", "lengthscale", "grid")
-    return replace(spec, **{name: tuple(getattr(spec, name)[at] for at in order) for name in names})
+    moved: dict[str, Any] = {name: tuple(getattr(spec, name)[at] for at in order) for name in names}
+    return replace(spec, **moved)
 
 
 def turned(spec: ReleaseSpec, values: NDArray[T]) -> NDArray[T]:
