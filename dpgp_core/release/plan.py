@@ -132,7 +132,7 @@ def without_outputs(spec: ReleaseSpec, X: FloatArray) -> Dataset:
         X=X,
         y=np.full(len(X), np.ceil(low) if spec.measured_kind in ("count", "yes/no") else middle),
         x_names=spec.x,
-        x_units=spec.x_units,
+        x_units=spec.measured_units,
         y_name=spec.y,
         y_unit=output.measured_unit,
         y_bounds=output.measured_bounds,
