@@ -32,6 +32,7 @@ from .widths import CLIP
 
 MOST_STAGES = 10
 MANY_RECORDS = 5000  # above, those of one cell share a column if nothing else is said
+MANY_DATED = 1000  # the same where an input has a period, and cells tell phases apart: four times as fast
 NOISE_SDS_OF = {"any outcomes": AUTO_NOISE_SDS, "yes/no": YES_NO_SDS, "normal outcomes": NOISE_SDS_BEFORE}
 ONE_RECORD = "one record, input and output, replaced by any other; n fixed"
 ONE_PERSON = "all rows of one person, inputs and outputs, replaced by any number of any others; number of people fixed"
@@ -184,8 +185,8 @@ class BayesSettings:
         """Whether n records of some public input columns share those of their cells: if ``binned``, or if many."""
         if self.binned is not None:
             return self.binned
-        sides = inputs + len(periodic(self.waves))
-        return n > MANY_RECORDS and sides in PER_SIDE and not (self._inputs_too or self._aimed)
+        sides, many = inputs + len(periodic(self.waves)), MANY_DATED if self.waves else MANY_RECORDS
+        return n > many and sides in PER_SIDE and not (self._inputs_too or self._aimed)
 
     def models(
         self, x_box: Sequence[tuple[float, float]], half_range: float, reading: Reading = "any outcomes"

@@ -82,6 +82,8 @@ def _read(card: Mapping[str, Any], npz: bytes) -> CellStatistics:
     stages = [(whole(stage["numbers"]), "squares" in stage) for stage in card["stages"]]
     periods = _periods(inputs.get("periods"), dim)
     cells, nodes = sizes_of(per_side, dim, periods)
+    if cells > _MOST_CELLS:
+        raise ValueError(f"the statistics must have between 1 and {_MOST_CELLS} cells; {AGAIN}")
     arrays = unpack(card, npz, {**_shapes(cells, nodes, sizes, stages), **distance_shapes(card, cells, nodes)})
     return CellStatistics(
         counts=_counts(arrays, number(counts["noise_multiplier"]) if measured else None, people),

@@ -76,3 +76,11 @@ def test_a_period_counts_as_a_side():
     assert cells_of([(0.0, 900.0)], periods=(7.0,)).shape == (12, 7)
     with pytest.raises(ValueError, match="1 to 3 input columns, a period counting as one, got 4"):
         cells_of([(0.0, 900.0)] * 3, periods=(None, None, 7.0))
+
+
+def test_a_days_cell_depends_on_that_day_alone():
+    grid = CellGrid(box=((0.0, 699.0),), per_side=5, periods=(7.0,))
+    days = np.random.default_rng(0).integers(3, 690, (50, 1)).astype(float)
+    alone = [grid.place(days[k : k + 1])[0] for k in range(50)]
+    np.testing.assert_array_equal(grid.place(days), alone)
+    np.testing.assert_array_equal(grid.place(days[10:])[:5], alone[10:15])
