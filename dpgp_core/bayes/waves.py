@@ -30,6 +30,28 @@ def on_dates(models: Sequence[Model], periods: Periods) -> tuple[Model, ...]:
     )
 
 
+def waving(models: Sequence[Model], box: Sequence[tuple[float, float]], periods: Periods) -> tuple[Model, ...]:
+    """The same models with a wave beside each, which has as much of the variance; unchanged where there is no period.
+
+    Args:
+        models: without waves.
+        box: D public (low, high) pairs.
+        periods: of each input; () where none has one.
+    """
+    if not periods:
+        return tuple(models)
+    slow = tuple(SLOW * (high - low) for low, high in box)
+    return tuple(
+        replace(
+            model,
+            kernel=Seasonal(
+                trend=model.kernel, periods=periods, wave=model.kernel.variance / len(periodic(periods)), slow=slow
+            ),
+        )
+        for model in models
+    )
+
+
 def with_waves(
     plain: Sequence[Model],
     box: Sequence[tuple[float, float]],

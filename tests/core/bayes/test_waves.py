@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from dpgp_core.bayes.models import auto_models, weights_of
-from dpgp_core.bayes.waves import on_dates, with_waves
+from dpgp_core.bayes.waves import on_dates, waving, with_waves
 from dpgp_core.data import Dataset
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import BayesCloaking
@@ -44,6 +44,15 @@ def test_models_are_taken_to_dates_once():
     once = on_dates(auto_models(BOX, 2.0), (YEAR,))
     assert on_dates(once, (YEAR,)) == once
     assert all(isinstance(model.kernel, Seasonal) for model in once)
+
+
+def test_a_wave_may_stand_beside_every_model():
+    plain = auto_models(BOX, 2.0)
+    assert waving(plain, BOX, ()) == plain
+    found = waving(plain, BOX, (YEAR,))
+    assert [model.kernel.trend for model in found] == [model.kernel for model in plain]
+    np.testing.assert_allclose([model.kernel.variance for model in found], 8 / 3)
+    assert {model.kernel.slow for model in found} == {(DAYS - 1.0,)}
 
 
 def test_periods_that_do_not_fit_the_box_are_refused():
