@@ -1162,8 +1162,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "dpgp_core/release/publishing.py",
         "days of another first day are released",
-        'same += ("x_units",) if spec.dates else ()',
-        "same += ()",
+        'same += ["x_units"] if spec.dates else []',
+        "same += []",
         _in("release/declared", "dates_released", "the_table_is_read_in_the_declared_way_alone"),
     ),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import BinaryIO, Literal
 
 from ..dates import Dates, Format
+from .cell import ReadAs
 from .csv_rows import read_columns
 from .csv_table import MAX_ROWS
 from .dialect import dialect_of
@@ -58,10 +59,10 @@ def column_problem(
     if kind not in ("number", "date", "category"):
         raise ValueError(f"kind must be number, date or category, got {kind!r}")
     dates = Dates(name=column, first=_ANY_DAY, format=date_format)
-    read_as = {"number": (), "date": (dates,), "category": (_Category(column),)}[kind]
+    read_as: dict[str, tuple[ReadAs, ...]] = {"number": (), "date": (dates,), "category": (_Category(column),)}
     declared = dialect_of(dialect)
     try:
-        read_columns(stream, [column], max_rows=MAX_ROWS, dialect=declared, read_as=read_as)
+        read_columns(stream, [column], max_rows=MAX_ROWS, dialect=declared, read_as=read_as[kind])
     except ValueError as error:
         return str(error)
     return None

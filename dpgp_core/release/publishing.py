@@ -209,8 +209,8 @@ def preview(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None = None
 def _check_fit(spec: ReleaseSpec, dataset: Dataset) -> None:
     """Raise ValueError unless everything public about the data set is as the specification declares it."""
     declared = without_outputs(spec, dataset.X)
-    same = ("x_names", "y_name", "y_bounds", "x_box", "privacy_unit", "y_scale", "y_kind")
-    same += ("x_units",) if spec.dates else ()  # which say the first day
+    same = ["x_names", "y_name", "y_bounds", "x_box", "privacy_unit", "y_scale", "y_kind"]
+    same += ["x_units"] if spec.dates else []  # which say the first day
     differ = [name for name in same if getattr(dataset, name) != getattr(declared, name)]
     if differ:
         raise ValueError(f"the data set and the specification differ in {', '.join(differ)}; read it with read_table")
