@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..specification import ReleaseSpec
+
+T = TypeVar("T", bound=np.generic)
 
 
 def east_across(spec: ReleaseSpec) -> ReleaseSpec:
@@ -19,7 +22,7 @@ def east_across(spec: ReleaseSpec) -> ReleaseSpec:
     return replace(spec, **{name: tuple(getattr(spec, name)[at] for at in order) for name in names})
 
 
-def turned(spec: ReleaseSpec, values: NDArray[np.generic]) -> NDArray[np.generic]:
+def turned(spec: ReleaseSpec, values: NDArray[T]) -> NDArray[T]:
     """Values on the grid of a specification (P,), on that of ``east_across``."""
     return np.ascontiguousarray(values.reshape(spec.grid).transpose(_order(spec))).ravel()
 
