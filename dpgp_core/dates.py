@@ -68,8 +68,7 @@ class Dates:
         """A cell as days since the first day; ValueError names column, line and remedy, never the cell."""
         found = parsed(cell, self.format)
         if found is None:
-            problem, remedy = problem_of(cell, self.format)
-            raise ValueError(f"column {column!r} has {problem} in line {line} of the file; {remedy}")
+            raise ValueError(undated_sentence(cell, column, line, self.format))
         return float((found - date.fromisoformat(self.first)).days)
 
     def day(self, days: float) -> date:
@@ -104,8 +103,13 @@ def looks_like_a_date(cell: str) -> bool:
     return any(parsed(cell, format) is not None for format in FORMATS)
 
 
-def problem_of(cell: str, format: Format) -> tuple[str, str]:
-    """What is wrong with a cell that should be a date, and the remedy. Neither holds the cell."""
+def undated_sentence(cell: str, column: str, line: int, format: Format) -> str:
+    """What is wrong with a cell that should be a date, where, and the remedy; never what stands there."""
+    problem, remedy = _problem(cell, format)
+    return f"column {column!r} has {problem} in line {line} of the file; {remedy}"
+
+
+def _problem(cell: str, format: Format) -> tuple[str, str]:
     text = cell.strip()
     other = next(each for each in FORMATS if each != format)
     how = f"write dates as {SHOWN[format]}"

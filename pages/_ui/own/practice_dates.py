@@ -22,17 +22,22 @@ def content() -> bytes:
     return ("day,visits\n" + "".join(rows)).encode()
 
 
-def declared() -> dict[str, Any]:
-    """What a specification says of it: public, and chosen without the table."""
+def form() -> dict[str, Any]:
+    """What is declared of it, by the names of the form's controls: public, and chosen without the table."""
     return {
-        "x": ("day",),
-        "x_units": ("",),
-        "x_box": ((FIRST.isoformat(), (FIRST + timedelta(days=DAYS - 1)).isoformat()),),
-        "dates": {"day": {"format": "iso", "period": "year"}},
         "y": "visits",
         "y_unit": "visits",
-        "y_bounds": (0.0, 60.0),
-        "y_kind": "count",
+        "low": 0.0,
+        "high": 60.0,
         "unit": "one day's visits",
-        "grid": (500,),
+        "whose": "no",
+        "x": ["day"],
+        "holds_day": "dates, as 2024-03-01",
+        "period_day": "every year",
+        "from_day_day": FIRST,
+        "to_day_day": FIRST + timedelta(days=DAYS - 1),
+        "grid_day": 250,
+        "epsilon": 1.0,
+        "delta": 1e-5,
+        "total": 2.0,
     }

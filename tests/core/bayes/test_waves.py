@@ -68,6 +68,7 @@ def test_a_declared_kernel_is_one_of_the_trends():
     assert declared in {model.kernel.trend for model in found}
 
 
+@pytest.mark.full
 def test_a_years_wave_over_14_years_is_seen_over_private_cells_and_not_without_its_period(visits):
     data, rate = visits
     X_test = data.X[::20]
