@@ -6,7 +6,7 @@ import plotly.graph_objects as go
 import pytest
 
 from dpgp_core.dates import Dates
-from pages._ui.look.plots import dates_of, mark_dates
+from pages._ui.look.plots import dates_of, mark_dates, unit_of_length
 
 
 def test_a_unit_says_since_when_days_count():
@@ -29,3 +29,7 @@ def test_marks_are_dates_and_a_numbers_axis_stays(along):
 def test_days_that_no_calendar_has_stay_numbers():
     figure = mark_dates(go.Figure(), "day", dates_of("days since 2019-01-01"), (0.0, 1e12))
     assert figure.layout == go.Figure().layout
+
+
+def test_a_distance_between_dates_is_in_days():
+    assert [unit_of_length(unit) for unit in ("days since 2019-01-01", "cm", "")] == ["days", "cm", ""]

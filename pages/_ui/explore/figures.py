@@ -13,7 +13,7 @@ from dpgp_core.release import CENTILES
 from pages._ui.explore.controls import View
 from pages._ui.explore.posterior import SHARES, Filtered
 from pages._ui.look.palette import GUARANTEE, OTHER, PREDICTION_SCALE, PRIVATE
-from pages._ui.look.plots import HEIGHT, axis, band, centile_lines, dates_of, finish, mark_dates
+from pages._ui.look.plots import HEIGHT, axis, band, centile_lines, dates_of, finish, mark_dates, unit_of_length
 
 AVERAGE, ONE = "average of all models", "with the chosen model"
 
@@ -59,8 +59,8 @@ def lengthscales(labels: list[str], read: Filtered, marked: int | None = None) -
 def share_labels(statistics: Statistics | CellStatistics) -> list[str]:
     """Candidates in the first input's unit."""
     low, high = statistics.x_box[0]
-    unit = html.escape(statistics.x_units[0])
-    return [f"{share / 100 * (high - low):.3g} {unit}".strip() for share in SHARES]
+    unit = html.escape(unit_of_length(statistics.x_units[0]))
+    return [f"{float(f'{share / 100 * (high - low):.3g}'):g} {unit}".strip() for share in SHARES]
 
 
 def _curves(figure: go.Figure, x: np.ndarray, read: Filtered, view: View) -> None:

@@ -121,6 +121,11 @@ def dates_of(unit: str) -> Dates | None:
     return None if first is None else Dates(name="input", first=first.isoformat())
 
 
+def unit_of_length(unit: str) -> str:
+    """Of a distance along an input with this unit: days, of days since a first."""
+    return unit if dates_of(unit) is None else "days"
+
+
 def mark_dates(
     figure: go.Figure, name: str, dates: Dates | None, side: tuple[float, float], along: str = "x"
 ) -> go.Figure:

@@ -124,7 +124,7 @@ def inputs(
         row = st.columns([1, 1, 1, 1, 1])
         found["grid"].append(_points(row[4], name, len(x)))
         if name in formats:
-            period, first, last = dates.side(row, name, automatic=automatic)
+            period, first, last = dates.side(row, name, formats[name], automatic=automatic)
             found["dates"][name] = {"format": formats[name], "period": period}
             found["x_unit"].append("")
             found["box"].append((first, last))

@@ -20,6 +20,7 @@ _KINDS: dict[str, Format | None] = {
     f"dates, as {SHOWN['day.month.year']}": "day.month.year",
 }
 PERIODS = {"nothing": None, "every year": "year", "every week": "week"}
+_SHOWN_AS: dict[Format, str] = {"iso": "YYYY-MM-DD", "day.month.year": "DD.MM.YYYY"}
 _EARLIEST, _LATEST = date(1000, 1, 1), date(2999, 12, 31)
 
 
@@ -51,12 +52,15 @@ def asked(x: Sequence[str], survey: Mapping[str, Column]) -> dict[str, Any]:
     return {"formats": formats, "inputs_readable": not any(wrong)}
 
 
-def side(row: Sequence[DeltaGenerator], name: str, *, automatic: bool) -> tuple[str | None, str | None, str | None]:
+def side(
+    row: Sequence[DeltaGenerator], name: str, format: Format, *, automatic: bool
+) -> tuple[str | None, str | None, str | None]:
     """Period, first and last day of an input that is a date, as declared.
 
     Args:
         row: where the three controls stand.
         name: of the input.
+        format: how its dates are written.
         automatic: whether the mechanism makes its models itself, and so can look for a period.
     """
     period = row[0].selectbox(
@@ -73,6 +77,7 @@ def side(row: Sequence[DeltaGenerator], name: str, *, automatic: bool) -> tuple[
             value=None,
             min_value=_EARLIEST,
             max_value=_LATEST,
+            format=_SHOWN_AS[format],
             key=key(f"{what}_day_{name}"),
             help=f"The {which} day of the curve. Say what you knew before, not the {which} in the table.",
         )
