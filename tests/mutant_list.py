@@ -1210,4 +1210,32 @@ MUTANTS: tuple[Mutant, ...] = (
         "False,",
         ("tests/pages/test_whose_rows.py::test_no_release_without_an_answer",),
     ),
+    Mutant(
+        "dpgp_core/seasons.py",
+        "a day's place in its period depends on the earliest day of all",
+        "np.mod(X[:, d] + _MIDDAY, period)",
+        "np.mod(X[:, d] - X[:, d].min() + _MIDDAY, period)",
+        _in("bayes/cells", "grid", "a_days_cell_depends_on_that_day_alone"),
+    ),
+    Mutant(
+        "dpgp_core/dates.py",
+        "a refused date stands in the message",
+        "has {problem} in line",
+        "has {problem}, {cell}, in line",
+        ("tests/core/test_dates.py",),
+    ),
+    Mutant(
+        "dpgp_core/reading/csv_rows.py",
+        "a first line that is a record with a date is shown as column names",
+        "is not None or looks_like_a_date(text)",
+        "is not None",
+        _in("reading", "csv_rows", "a_header_that_may_be_a_record_is_not_shown"),
+    ),
+    Mutant(
+        "dpgp_core/release/publishing.py",
+        "days of another first day are released",
+        'same += ["x_units"] if spec.dates else []',
+        "same += []",
+        _in("release/declared", "dates_released", "the_table_is_read_in_the_declared_way_alone"),
+    ),
 )

@@ -17,6 +17,7 @@ from ..accounting.ledger import Ledger
 from ..accounting.losses import GaussianLoss
 from ..accounting.rounding import rounded_up
 from ..accounting.tradeoff import budget_tradeoff, gaussian_tradeoff
+from ..dates import SHOWN
 from .cells import csv_text, published_columns
 from .declared.table import CENTILES
 from .handout.figure import figure
@@ -101,7 +102,7 @@ def bundle(
 def release_card(published: Published, spec: ReleaseSpec, ledger: Ledger, columns: list[str]) -> dict[str, Any]:
     """The content of ``release.json``: all that is public about a release, and its accounting."""
     described = {name: COLUMNS[name] for name in columns if name in COLUMNS}
-    inputs = {name: f"input, in {unit}" if unit else "input" for name, unit in zip(spec.x, spec.x_units, strict=True)}
+    inputs = {name: _input(spec, name, unit) for name, unit in zip(spec.x, spec.x_units, strict=True)}
     within = within_tolerance(published, spec)
     tolerance = {} if spec.tolerance is None else {"tolerance": spec.tolerance, "within_tolerance": int(within.sum())}
     degrees = spec.degrees
@@ -142,6 +143,13 @@ def release_card(published: Published, spec: ReleaseSpec, ledger: Ledger, column
             "scipy": scipy.__version__,
         },
     }
+
+
+def _input(spec: ReleaseSpec, name: str, unit: str) -> str:
+    """What a column of inputs holds."""
+    if (dates := spec.dates_of(name)) is not None:
+        return f"input, a date written like {SHOWN[dates.format]}; what was measured has {dates.unit}"
+    return f"input, in {unit}" if unit else "input"
 
 
 def _found_at_most(guarantee: Guarantee) -> float:

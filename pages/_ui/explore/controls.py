@@ -19,6 +19,7 @@ from pages._ui.explore.statistic import Explored, Teaching
 from pages._ui.look import offers
 from pages._ui.look.bound import choice, into, pick
 from pages._ui.look.offers import DropDown
+from pages._ui.look.plots import unit_of_length
 from pages._ui.look.sidebar import delta_fits, draw_number, privacy
 from pages._ui.look.text import number, plain
 from pages._ui.work import cached
@@ -106,7 +107,7 @@ def chosen() -> Chosen:
 def length_at(found: Explored, index: int) -> str:
     """A lengthscale in the units of the inputs."""
     lengths = shares_of(found.statistics.x_box)[index]
-    units = found.statistics.x_units
+    units = map(unit_of_length, found.statistics.x_units)
     return " by ".join(
         f"{number(length, 3)} {plain(unit)}".strip() for length, unit in zip(lengths, units, strict=True)
     )

@@ -13,7 +13,7 @@ from dpgp_core.release import CENTILES
 from pages._ui.explore.controls import View
 from pages._ui.explore.posterior import SHARES, Filtered
 from pages._ui.look.palette import GUARANTEE, OTHER, PREDICTION_SCALE, PRIVATE
-from pages._ui.look.plots import HEIGHT, axis, band, centile_lines, finish
+from pages._ui.look.plots import HEIGHT, axis, band, centile_lines, dates_of, finish, mark_dates, unit_of_length
 
 AVERAGE, ONE = "average of all models", "with the chosen model"
 
@@ -41,7 +41,7 @@ def picture(statistics: Statistics | CellStatistics, read: Filtered, view: View)
             figure.update_yaxes(range=list(read.bounds))
     figure.update_xaxes(title=_title(statistics.x_names[0], statistics.x_units[0]))
     figure.update_yaxes(title=title)
-    return finish(figure, HEIGHT)
+    return _dated(finish(figure, HEIGHT), statistics)
 
 
 def lengthscales(labels: list[str], read: Filtered, marked: int | None = None) -> go.Figure:
@@ -59,8 +59,8 @@ def lengthscales(labels: list[str], read: Filtered, marked: int | None = None) -
 def share_labels(statistics: Statistics | CellStatistics) -> list[str]:
     """Candidates in the first input's unit."""
     low, high = statistics.x_box[0]
-    unit = html.escape(statistics.x_units[0])
-    return [f"{share / 100 * (high - low):.3g} {unit}".strip() for share in SHARES]
+    unit = html.escape(unit_of_length(statistics.x_units[0]))
+    return [f"{float(f'{share / 100 * (high - low):.3g}'):g} {unit}".strip() for share in SHARES]
 
 
 def _curves(figure: go.Figure, x: np.ndarray, read: Filtered, view: View) -> None:
@@ -83,7 +83,15 @@ def _map(
     figure.add_heatmap(x=x, y=y, z=values.reshape(len(x), len(y)).T, colorscale=PREDICTION_SCALE, colorbar=bar)
     figure.update_xaxes(title=_title(statistics.x_names[0], statistics.x_units[0]))
     figure.update_yaxes(title=_title(statistics.x_names[1], statistics.x_units[1]))
-    return finish(figure, HEIGHT)
+    return _dated(finish(figure, HEIGHT), statistics)
+
+
+def _dated(figure: go.Figure, statistics: Statistics | CellStatistics) -> go.Figure:
+    """The same, with dates along inputs that are days."""
+    each = zip("xy", statistics.x_names, statistics.x_units, statistics.x_box, strict=False)
+    for along, name, unit, side in each:
+        mark_dates(figure, html.escape(name), dates_of(unit), side, along)
+    return figure
 
 
 def _title(name: str, unit: str) -> str:
