@@ -9,6 +9,10 @@ from tests.fuzz_tables import pick
 
 SPEC = replace(EXAMPLE, mechanism="refined", grid=(3,))  # inputs are public: those outside the box are refused
 GOOD = spec_to_object(SPEC)
+OPTIONAL = {  # keys that have a default
+    "total_delta", "y_kind", "centiles", "noise_variance", "y_scale", "mechanism", "kernel", "cells", "log",
+    "tolerance", "coordinates",
+}  # fmt: skip
 NASTY = [
     None, True, False, "", " ", "1", "nan", "x" * 100_000, "\x00", "a\nb", "\ud800", "\u2028", " age", -1, 0.5, 1e308,
     1e-308, -0.0, 10**30, -(10**400), [], [[]], {}, {"a": 1}, [None], [True], ["\udfff"], [[1, 2, 3]], [[2, 1]],
@@ -55,25 +59,7 @@ def unknown_key(rng):
 
 
 def missing_key(rng):
-    needed = [
-        key
-        for key in GOOD
-        if key
-        not in {
-            "total_delta",
-            "y_kind",
-            "centiles",
-            "noise_variance",
-            "y_scale",
-            "mechanism",
-            "kernel",
-            "cells",
-            "log",
-            "tolerance",
-            "coordinates",
-        }
-    ]
-    lost = pick(rng, needed)
+    lost = pick(rng, [key for key in GOOD if key not in OPTIONAL])
     return written({key: value for key, value in GOOD.items() if key != lost})
 
 
