@@ -1,7 +1,7 @@
 """Generators of configurations that must be refused, by kind."""
 
 import json
-from dataclasses import replace
+from dataclasses import MISSING, fields, replace
 
 from dpgp_core.release import CHOICES, spec_to_json
 from dpgp_core.release.specification_json import EXAMPLE, spec_to_object
@@ -55,26 +55,8 @@ def unknown_key(rng):
 
 
 def missing_key(rng):
-    needed = [
-        key
-        for key in GOOD
-        if key
-        not in {
-            "total_delta",
-            "y_kind",
-            "centiles",
-            "noise_variance",
-            "y_scale",
-            "mechanism",
-            "kernel",
-            "cells",
-            "log",
-            "tolerance",
-            "coordinates",
-            "person",
-            "rows_per_person",
-        }
-    ]
+    optional = {field.name for field in fields(SPEC) if field.default is not MISSING}
+    needed = [key for key in GOOD if key not in optional]
     lost = pick(rng, needed)
     return written({key: value for key, value in GOOD.items() if key != lost})
 
