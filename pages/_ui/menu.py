@@ -72,7 +72,7 @@ PAGES = (
         title="London noise map",
         icon="map",
         section="Explore",
-        question="Where on a map of London is privacy cheap, and where is it dear?",
+        question="Where does privacy blur the map?",
         drop_downs=(offers.MAP, cloaking.LAYER, *offers.RELEASE),
     ),
     Page(
@@ -80,7 +80,7 @@ PAGES = (
         title="Excursion sets",
         icon="landscape",
         section="Explore",
-        question="Where is it too high, seen through private posterior paths?",
+        question="Where is the level exceeded?",
         drop_downs=(excursion.STUDY, excursion.LAYER),
     ),
     Page(
@@ -129,7 +129,7 @@ PAGES = (
         title="Explore a release, free",
         icon="travel_explore",
         section="Publish",
-        question="What else does one release say, for free?",
+        question="What else can you ask of a release?",
         drop_downs=(explore.SHOWN, explore.AVERAGED, explore.OF, explore.NOISE, offers.KERNEL),
     ),
     Page(
@@ -137,7 +137,7 @@ PAGES = (
         title="How cloaking works",
         icon="visibility_off",
         section="Learn",
-        question="Why does one person need so little noise to hide?",
+        question="Why does so little noise hide a person?",
         drop_downs=(offers.CURVE, *offers.RELEASE),
     ),
 )

@@ -11,15 +11,15 @@ from tests.e2e import browser as tool
 QUESTIONS = {
     "start": "What does a privacy budget promise one person?",
     "kung_curves": "How much noise hides one woman's or girl's height?",
-    "london_noise_map": "What does hiding one hexagon's median price do to the map?",
-    "excursion_sets": "Where is it too high?",
+    "london_noise_map": "Where does privacy blur the map?",
+    "excursion_sets": "Where is the level exceeded?",
     "sparse_dp_gp": "What if the inputs are private too?",
     "attack": "Can an attacker tell who is in the data?",
     "lengthscale_choice": "Which lengthscale should a private analysis use?",
     "compare": "Which mechanism costs least here?",
     "your_data": "What may be published from your own table?",
-    "explore_release": "What else does one release say, for free?",
-    "how_cloaking_works": "Why does one person need so little noise to hide?",
+    "explore_release": "What else can you ask of a release?",
+    "how_cloaking_works": "Why does so little noise hide a person?",
 }
 
 

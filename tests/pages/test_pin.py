@@ -129,8 +129,8 @@ def test_the_map_compares_figures_with_a_pinned_setting(open_page):
         100 * (1 - now / then) if "%" in shown["A | B: noise"][1] else now / then, rel=0.15
     )
     alone = open_page("london_noise_map", epsilon="2")
-    noise = next(metric.value for metric in alone.metric if metric.label.startswith("Noise"))
-    assert noise.removeprefix("≤ ") == shown["A | B: noise"][0].split(" | ")[0]
+    noise = next(metric.value for metric in alone.metric if metric.label == "Privacy noise")
+    assert noise.removeprefix("± ") == shown["A | B: noise"][0].split(" | ")[0]
     assert row(open_page("london_noise_map", **link(app))) == shown
 
 

@@ -10,17 +10,14 @@ import streamlit as st
 from pages._ui.cloaking.cells import LAYERS
 from pages._ui.cloaking.two_points import TwoPointSettings
 from pages._ui.look import state
-from pages._ui.look.bound import pick, switch
+from pages._ui.look.bound import segments, switch
 from pages._ui.look.offers import DropDown
 
 LAYER = DropDown("map", {kind: layer.title for kind, layer in LAYERS.items()})
 
 
-_WIDE = 260  # px of a drop-down whose longest title is seen whole
-
-
 class MapView(NamedTuple):
-    """Which layer of the map, and whether the published method stands beside it."""
+    """Which layer of the map, and whether the method of 2018 stands beside it."""
 
     layer: str
     beside: bool
@@ -29,9 +26,8 @@ class MapView(NamedTuple):
 def map_view(kinds: Sequence[str]) -> MapView:
     """Above the map, with the layers that are offered."""
     with st.container(horizontal=True, vertical_alignment="center", key="map_row"):
-        st.markdown("The map shows", width="content")
-        kind = pick("The map shows", LAYER, kinds, label_visibility="collapsed", width=_WIDE)
-        beside = switch("Published method beside it", "beside", width="content")
+        kind = segments("The map shows", LAYER, kinds)
+        beside = switch("Method of 2018 beside it", "beside", width="content")
     return MapView(kind, beside)
 
 

@@ -27,7 +27,7 @@ class Layer:
         scale: plotly colour scale.
         private: False if it may only appear as an educational overlay.
         log: colours in proportion to the logarithm of the value.
-        spread: column of how uncertain the values are; where it is above ``most``, a value tells nothing and is grey.
+        spread: column of how uncertain the values are; above ``most`` a value tells nothing and is hatched.
         most: see ``spread``.
         grey: what grey means, in words.
     """
@@ -85,8 +85,9 @@ def _grey(layer: Layer) -> str:
         return ""
     colour = ",".join(map(str, [*UNSURE[:3], round(UNSURE[3] / 255, 2)]))
     return (
-        f'<p style="font-size:.85rem"><span aria-hidden="true" class="swatch" style="background:rgba({colour})"></span>'
-        f"grey: {layer.grey}</p>"
+        f'<p style="font-size:.85rem"><span aria-hidden="true" class="swatch hatched" '
+        f'style="background-color:rgba({colour})"></span>'
+        f"grey, hatched: {layer.grey}</p>"
     )
 
 

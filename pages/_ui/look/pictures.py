@@ -54,7 +54,7 @@ def hexagon_map(
         if clicked:
             session.move({_HEXAGON: maps.names(cells)[clicked[0]["cell"]]})
 
-    alt = f"Map of London hexagons coloured by {layer.title.lower()} [{layer.unit}]."
+    alt = f"Each hexagon of London, coloured by {layer.title.lower()} [{layer.unit}]."
     with st.container(key=f"framed_{key}"):  # where there is room, the legend stands beside the map
         with st.container(key=f"fitted_{key}"):
             around = cached.value("Drawing the boroughs", decks.boroughs) if boroughs else None
@@ -78,7 +78,6 @@ def pick_hexagon(cells: pd.DataFrame) -> str | None:
     )
     state.note(_HEXAGON, name, None)
     if name is None:
-        st.caption("Click a hexagon to see its row.")
         return None
     st.table(cells[cells["cell"] == by_name[name]].set_index("cell"))
     return by_name[name]
