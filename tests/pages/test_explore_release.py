@@ -166,12 +166,14 @@ def test_a_map_is_hatched_where_nobody_is_and_has_no_colour_there():
     figure = figures.picture(found.statistics, read, WHOLE)
     z = np.asarray(figure.data[0].z, float).T.ravel()
     empty = np.isnan(z)
-    assert (empty == figures.untold(read)).all()
+    assert (empty == figures.untold(read, WHOLE)).all()
     distance = np.abs(read.X_test[:, None] - X[None]).max(axis=2).min(axis=1)
     assert not empty[distance < 0.05].any()
     assert empty[distance > 0.5].all()
     [hatch] = figure.layout.shapes
     assert hatch.path.count("M") == empty.sum()
+    above = figures.picture(found.statistics, read, dataclasses.replace(WHOLE, threshold=0.5))
+    assert np.isfinite(np.asarray(above.data[0].z, float)).all()  # a probability says how sure it is
 
 
 def test_a_map_is_not_said_to_have_a_band():

@@ -24,7 +24,10 @@ _CENTILES = (
 )
 _NO_CENTILES = "This release says nothing of how far people are apart. Shown is the curve."
 _MAP = "Predicted from the released numbers; the table has ranges."
-_HATCHED = "Hatched: the value is not known there. It may lie anywhere in half of the public range, or in more of it."
+_HATCHED = (
+    "Hatched: not known there. The 95 % range is wider than a quarter of the public range, and than all differences on "
+    "the map."
+)
 FILE_NOTE = (
     "As the file says. What this page cannot check is that the noise was drawn as promised, and that nothing else "
     "about the same records was released."
@@ -81,7 +84,7 @@ def _over_two(chosen: Chosen) -> str:
         said = "97 in 100 people lie below the value shown." if chosen.read.knows_people else _NO_CENTILES
     else:
         said = _MAP
-    return f"{said} {_HATCHED}" if figures.untold(chosen.read).any() else said
+    return f"{said} {_HATCHED}" if figures.untold(chosen.read, chosen.view).any() else said
 
 
 LENGTHSCALE_CAPTION = "How probable each lengthscale is after the release; before, all were equally probable."
