@@ -11,6 +11,7 @@ from pages._ui.cloaking import controls as cloaking
 from pages._ui.compare import controls as compare
 from pages._ui.excursion import controls as excursion
 from pages._ui.explore import controls as explore
+from pages._ui.hiding import steps as hiding
 from pages._ui.lengthscale import controls as lengthscale
 from pages._ui.look import offers
 from pages._ui.look.offers import DropDown
@@ -138,7 +139,7 @@ PAGES = (
         icon="visibility_off",
         section="Learn",
         question="Why does so little noise hide a person?",
-        drop_downs=(offers.CURVE, *offers.RELEASE),
+        drop_downs=(hiding.STEP, offers.CURVE, *offers.RELEASE),
     ),
 )
 TITLES: Mapping[str, Mapping[str, str]] = {  # of every drop-down: parameter -> value -> title

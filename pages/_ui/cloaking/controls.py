@@ -1,4 +1,4 @@
-"""Controls of the map and of the two records that can be moved."""
+"""Controls of the map and of the two people that can be moved."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def two_point_sliders() -> TwoPointSettings:
 
     left, middle, right = st.columns(3)
     with left:
-        x1 = slider("Record 1 at", "x1", 0.0, 10.0, 2.5, 0.5)
-        x2 = slider("Record 2 at", "x2", 0.0, 10.0, 5.0, 0.5)
+        x1 = slider("Person 1 at", "x1", 0.0, 10.0, 2.5, 0.5)
+        x2 = slider("Person 2 at", "x2", 0.0, 10.0, 5.0, 0.5)
     with middle:
         lengthscale = slider("Lengthscale", "two_l", 0.5, 5.0, 1.5, 0.5)
-        noise = slider("Noise variance", "two_noise", 0.05, 2.0, 0.1, 0.05)
+        noise = slider("Spread of people (variance)", "two_noise", 0.05, 2.0, 0.1, 0.05)
     with right:
-        d = slider("Largest change d", "two_d", 0.5, 3.0, 2.0, 0.5)
-        moved = st.slider("Which record changes", 1, 2, 1, 1, key="moved", bind="query-params")
+        d = slider("Largest change of one person", "two_d", 0.5, 3.0, 2.0, 0.5)
+        moved = st.slider("Which person changes", 1, 2, 1, 1, key="moved", bind="query-params")
     state.note("moved", moved, 1)
     return TwoPointSettings(x1, x2, lengthscale, noise, d, int(moved))

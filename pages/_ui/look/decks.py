@@ -15,8 +15,7 @@ import pydeck as pdk
 from pydeck.bindings.json_tools import default_serialize
 
 from datasets import london_hexes
-from pages._ui.look.hatching import hatched, mercator
-from pages._ui.look.maps import UNSURE, Layer, shown
+from pages._ui.look.maps import UNSURE, Layer, hatched, mercator, shown
 
 HEIGHT = 520
 _FIT = (606.0, 500.0)  # px that the hexagons fill at most; page.css shrinks a map whose place is narrower

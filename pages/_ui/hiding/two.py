@@ -1,0 +1,83 @@
+"""The first two steps: one person moves two predictions, and noise covers that; then the same with everybody."""
+
+from __future__ import annotations
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from pages._ui.cloaking import computed, controls, design_words, explain, figures, two_points
+from pages._ui.cloaking.results import Result
+from pages._ui.cloaking.two_points import TwoPoints, TwoPointSettings
+from pages._ui.hiding import steps
+from pages._ui.look import frame, pictures, text
+from pages._ui.look.bound import switch
+from pages._ui.model import ReleaseSettings
+from pages._ui.person import section as person
+from pages._ui.work import cached
+
+_BEFORE_AND_AFTER = "Person {moved} changes by {d:g}. The prediction moves from the solid to the dashed curve."
+_LINES = "Each line is what one person can do to the two predictions. Moves of one person stay on one line."
+_ELLIPSES = (
+    "The orange ellipse is cloaking noise: it just covers both lines. The grey one is noise in all directions. Both "
+    "hide the same change."
+)
+
+
+def lead(points: TwoPoints) -> str:
+    """The sentences under the question."""
+    return (
+        "One person moves these two predictions along one line only. Noise that covers just such lines has "
+        f"**{text.percent(1 / two_points.area_ratio(points))}** of the variance of noise in all directions."
+    )
+
+
+def show(step: str, chosen: ReleaseSettings, top: DeltaGenerator) -> None:
+    """Both pictures of a step, the two people's controls, and the same with the people of a data set."""
+    place = st.container()
+    with st.expander("Move the two people", icon=":material/tune:"):
+        pair = controls.two_point_sliders()
+    points = two_points.build(pair)
+    with top:
+        frame.heading(steps.TITLE, lead(points))
+    with place:
+        _pictures(step, points, pair)
+    n = cached.dataset(chosen.model.dataset).n
+    if switch(f"The same with {n} people", "everybody"):
+        result = computed.run(chosen.model, chosen.design, chosen.draw)
+        if step == "moves":
+            person.show(result, chosen.overlay)
+        else:
+            _everybody(result)
+
+
+def _pictures(step: str, points: TwoPoints, pair: TwoPointSettings) -> None:
+    left, right = st.columns(2)
+    covered = step == "covered"
+    with left:
+        curves = cached.drawn(two_points.curves, points, pair.moved - 1, of=pair)
+        pictures.chart(curves, "two_curves", _BEFORE_AND_AFTER.format(moved=pair.moved, d=pair.d))
+    with right:
+        plane = cached.drawn(two_points.plane, points, covered, of=(pair, covered))
+        pictures.chart(plane, "two_plane", _ELLIPSES if covered else _LINES)
+
+
+def _everybody(result: Result) -> None:
+    """The noise for a data set: its shape, who carries it, and what proves it."""
+    st.header(f"The same with {result.dataset.n} people")
+    st.markdown(design_words.cloaking_answer(result))
+    frame.metrics(design_words.certificate(result))
+    left, right = st.columns(2)
+    with left:
+        st.subheader("C: who moves which prediction")
+        pictures.chart(cached.drawn(figures.cloaking_heat, result), "C", design_words.C_ALT)
+    with right:
+        st.subheader("M: the privacy noise that hides them")
+        pictures.chart(cached.drawn(figures.noise_heat, result), "M", design_words.M_ALT)
+    st.subheader("λ: few people carry the noise")
+    pictures.chart(cached.drawn(figures.stems, result), "lambda", design_words.lambda_alt(result))
+    values, how = st.tabs(["Table", "How it is computed"])
+    with values:
+        name = result.asked[0].dataset
+        frame.table(design_words.record_table(result), f"{name}_lambda", "Inputs only: C, λ and M are public.")
+    with how:
+        frame.steps(explain.explain(result))
