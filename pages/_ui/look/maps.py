@@ -10,7 +10,7 @@ import h3
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from plotly.colors import sample_colorscale, unlabel_rgb
+from plotly.colors import hex_to_rgb, sample_colorscale, unlabel_rgb
 
 from dpgp_core.arrays import FloatArray
 
@@ -35,6 +35,7 @@ class Layer:
         spread: column of how uncertain the values are; above ``most`` a value tells nothing and is hatched.
         most: see ``spread``.
         grey: what grey means, in words.
+        names: of values that are 0, 1, 2, ...; then ``scale`` has a colour for each.
     """
 
     title: str
@@ -42,15 +43,20 @@ class Layer:
     unit: str
     low: float
     high: float
-    scale: str
+    scale: str | tuple[str, ...]
     private: bool
     log: bool = False
     spread: str = ""
     most: float = float("inf")
     grey: str = ""
+    names: tuple[str, ...] = ()
 
     def colours(self, values: FloatArray) -> list[list[int]]:
         """[red, green, blue, alpha] per value; transparent where the value is missing."""
+        if self.names:
+            known = np.nan_to_num(values).astype(int)
+            named = [[*map(int, hex_to_rgb(self.scale[at])), 255] for at in range(len(self.names))]
+            return [named[at] if here else [0, 0, 0, 0] for at, here in zip(known, np.isfinite(values), strict=True)]
         transform = np.log if self.log else np.asarray
         low, high = transform(self.low), transform(self.high)
         share = np.clip((transform(values) - low) / (high - low), 0, 1)
@@ -73,7 +79,13 @@ def names(cells: pd.DataFrame) -> dict[str, str]:
 
 
 def legend(layer: Layer) -> str:
-    """A colour bar with units, as HTML."""
+    """A colour bar with units, or a swatch for each name, as HTML."""
+    if layer.names:
+        return "".join(
+            f'<div style="font-size:.85rem"><span aria-hidden="true" class="swatch" style="background:{colour}"></span>'
+            f"{name}</div>"
+            for colour, name in zip(layer.scale, layer.names, strict=True)
+        )
     stops = ", ".join(sample_colorscale(layer.scale, 9))
     middle = np.sqrt(layer.low * layer.high) if layer.log else (layer.low + layer.high) / 2
     ticks = "".join(f"<span>{shown(value, layer)}</span>" for value in (layer.low, middle, layer.high))
@@ -100,6 +112,8 @@ def shown(value: float, layer: Layer) -> str:
     """A value as legend and tooltip write it."""
     if np.isnan(value):
         return "no sale here"
+    if layer.names:
+        return layer.names[int(value)]
     if layer.unit == "GBP":
         return f"£{value / 1000:,.0f}k"
     return f"{'≥ ' if value >= layer.high else ''}{min(value, layer.high):.0f} %"
