@@ -1,15 +1,15 @@
 import streamlit as st
 
-from pages._ui.cloaking import cells, computed, controls, explain, figures, london, pinned, words
+from pages._ui.cloaking import cells, computed, controls, explain, figures, left_out, map_words, pinned, words
 from pages._ui.look import frame, offers, pictures, sidebar, spending, text
-from pages._ui.work import cached
 
 chosen = sidebar.release_settings(offers.MAP)
 model, design, draw, show = chosen.model, chosen.design, chosen.draw, chosen.overlay
 ours, paper = computed.run(model, design, draw, meanwhile=True), computed.run_published(model, draw)
 data, guarantee = ours.dataset, ours.outcome.guarantee
+errors = left_out.trio(ours, paper) if show else None
 
-frame.heading(london.TITLE, london.answer(ours, draw, show) + words.meanwhile(ours, show))
+frame.heading(map_words.TITLE, map_words.lead(ours, errors) + words.meanwhile(ours, errors))
 frame.banners(data.source if data.simulated else None, show)
 layers, table = cells.layers(ours, show), cells.cell_table(ours, show)
 kind, beside = controls.map_view(list(layers))
@@ -31,17 +31,16 @@ if beside:
 else:
     with place:
         pictures.hexagon_map(table, layer, kind, "hexagons", picked)
-frame.metrics(london.metrics(ours, paper, show))
+frame.metrics(map_words.metrics(ours, paper, errors))
 then = pinned.find("london_noise_map", offers.MAP, model.dataset)
 pinned.show("london_noise_map", then, ours, show, text.factor_of, text.relative)
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
 with values:
     frame.table(table, data.name, cells.note(ours, show))
 with how:
-    if show:
-        errors = cached.drawn(figures.error_distribution, ours, paper, data.y_unit)
-        pictures.chart(errors, "errors", words.errors_alt(ours, paper))
-    frame.steps(explain.explain(ours))
+    if errors is not None and errors.ours is not None:
+        pictures.chart(figures.error_distribution(errors, data.y_unit), "errors", words.errors_alt(errors))
+    frame.steps([*explain.explain(ours), explain.ERROR])
 with lesson:
     frame.lessons(
         "london_noise_map",

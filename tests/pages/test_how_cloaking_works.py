@@ -7,9 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pages._ui.cloaking import two_points
-from pages._ui.cloaking.two_points import TwoPointSettings
-from pages._ui.hiding import by_hand, clipping, steps
+from pages._ui.hiding import by_hand, clipping, steps, two_points
+from pages._ui.hiding.two_points import TwoPointSettings
 from pages._ui.model import Draw, load_dataset
 from tests.pages.reading import page_text, traces
 

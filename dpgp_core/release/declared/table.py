@@ -13,6 +13,7 @@ from ...arrays import FloatArray
 from ...data import KINDS, Kind, check_kind
 from .coordinates import Coordinates
 from .output_scale import OutputScale
+from .whose import checked_rows
 
 MAX_INPUTS = 10
 CENTILES = (3, 15, 50, 85, 97)  # of a growth chart
@@ -40,12 +41,15 @@ class DeclaredTable:
         y: name of the private output column.
         y_unit: its unit.
         y_bounds: public (low, high) that outputs are clipped to, in ``y_unit``.
-        unit: whom one row is about, for example "one person's height".
+        unit: what is hidden, for example "one person's height".
         grid: points along each input, 2 or more, at which predictions are made; never at private positions.
         coordinates: names of the input columns that are longitude and latitude in degrees, if two are: distances
             between them are then in km.
         log: measure the natural logarithm of the output, as prices need: errors are then factors.
         y_kind: what an output is: one of ``data.KINDS``.
+        person: name of the column that says whose row each is, where people may have several: neither an input nor
+            released; None without.
+        rows_per_person: most rows of one person where no column says whose they are; 1: every row is another person's.
 
     Attributes:
         output_scale: both ways between the output as declared and as measured.
@@ -66,6 +70,8 @@ class DeclaredTable:
     coordinates: tuple[str, str] | None = None
     log: bool = False
     y_kind: Kind = "number"
+    person: str | None = None
+    rows_per_person: int = 1
     output_scale: OutputScale = field(init=False, repr=False, compare=False)
     degrees: Coordinates | None = field(init=False, repr=False, compare=False)
 
@@ -110,6 +116,7 @@ class DeclaredTable:
         reserved = [name for name in self.x if name in RESERVED]
         if reserved:
             raise ValueError(f"x names {reserved[0]!r}, a column of the released table; rename it in your file")
+        self._set("rows_per_person", checked_rows(self.person, self.rows_per_person, [*self.x, self.y]))
         self._set("x_units", checks.texts("x_units", self.x_units, empty=True))
         checks.entries("x_units", self.x_units, len(self.x))
         boxes = checks.entries("x_box", self.x_box, len(self.x))

@@ -5,11 +5,11 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages._ui.cloaking import computed, controls, design_words, explain, figures, two_points
+from pages._ui.cloaking import computed, design_words, explain, figures
 from pages._ui.cloaking.results import Result
-from pages._ui.cloaking.two_points import TwoPoints, TwoPointSettings
-from pages._ui.hiding import steps
-from pages._ui.look import frame, pictures, text
+from pages._ui.hiding import steps, two_points
+from pages._ui.hiding.two_points import TwoPoints, TwoPointSettings
+from pages._ui.look import frame, pictures, state, text
 from pages._ui.look.bound import switch
 from pages._ui.model import ReleaseSettings
 from pages._ui.person import section as person
@@ -35,7 +35,7 @@ def show(step: str, chosen: ReleaseSettings, top: DeltaGenerator) -> None:
     """Both pictures of a step, the two people's controls, and the same with the people of a data set."""
     place = st.container()
     with st.expander("Move the two people", icon=":material/tune:"):
-        pair = controls.two_point_sliders()
+        pair = _sliders()
     points = two_points.build(pair)
     with top:
         frame.heading(steps.TITLE, lead(points))
@@ -81,3 +81,25 @@ def _everybody(result: Result) -> None:
         frame.table(design_words.record_table(result), f"{name}_lambda", "Inputs only: C, λ and M are public.")
     with how:
         frame.steps(explain.explain(result))
+
+
+def _sliders() -> TwoPointSettings:
+    """Of the two people, in the page's body."""
+
+    def slider(label: str, key: str, low: float, high: float, value: float, step: float) -> float:
+        chosen = st.slider(label, low, high, value, step, key=key, bind="query-params")
+        state.note(key, chosen, value)
+        return chosen
+
+    left, middle, right = st.columns(3)
+    with left:
+        x1 = slider("Person 1 at", "x1", 0.0, 10.0, 2.5, 0.5)
+        x2 = slider("Person 2 at", "x2", 0.0, 10.0, 5.0, 0.5)
+    with middle:
+        lengthscale = slider("Lengthscale", "two_l", 0.5, 5.0, 1.5, 0.5)
+        noise = slider("Spread of people (variance)", "two_noise", 0.05, 2.0, 0.1, 0.05)
+    with right:
+        d = slider("Largest change of one person", "two_d", 0.5, 3.0, 2.0, 0.5)
+        moved = st.slider("Which person changes", 1, 2, 1, 1, key="moved", bind="query-params")
+    state.note("moved", moved, 1)
+    return TwoPointSettings(x1, x2, lengthscale, noise, d, int(moved))

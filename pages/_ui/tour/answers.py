@@ -12,12 +12,12 @@ from dpgp_core.accounting.tradeoff import attacker_success
 from dpgp_core.arrays import FloatArray
 from pages._ui.attack import attacks
 from pages._ui.attack import computed as attack_room
-from pages._ui.cloaking import two_points
 from pages._ui.cloaking.computed import run, run_published
 from pages._ui.cloaking.results import Result
-from pages._ui.cloaking.two_points import TwoPointSettings
 from pages._ui.compare import computed as compare
 from pages._ui.compare import contenders
+from pages._ui.hiding import two_points
+from pages._ui.hiding.two_points import TwoPointSettings
 from pages._ui.lengthscale import choice
 from pages._ui.lengthscale import computed as lengthscale
 from pages._ui.look import offers, text
@@ -81,7 +81,7 @@ def twice_the_budget() -> str:
     half, one, paper = kung_noise(0.5, False), kung_noise(1, False), kung_noise(0.5, True)
     return (
         f"The noise falls from ± {text.number(half)} cm to ± {text.number(one)} cm (95 % of draws, median over the "
-        "records): twice the ε, a little more than half the noise. The published method needs "
+        "records): twice the ε, a little more than half the noise. The method of 2018 needs "
         f"± {text.number(paper)} cm at ε = 0.5, **{text.number(paper / half)} times** as much for the same "
         "promise."
     )
