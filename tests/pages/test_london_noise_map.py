@@ -13,7 +13,7 @@ from datasets import london_hexes, london_sales
 from pages._ui.cloaking import computed, pipeline, results
 from pages._ui.cloaking.cells import LAYERS, cell_table
 from pages._ui.left_out import without_privacy
-from pages._ui.look import decks, maps, offers
+from pages._ui.look import decks, maps, offers, text
 from pages._ui.model import Design, Draw, Model
 from tests.pages.reading import deck, page_text
 
