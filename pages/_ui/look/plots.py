@@ -6,7 +6,7 @@ Fonts and the colours of text, grid and background come from the page's theme, w
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,7 @@ from pages._ui.look.palette import (
 HEIGHT = 470
 _MEDIAN = 50
 _DAYS = re.compile(r"days since (\d{4}-\d{2}-\d{2})")
+_AIR = 0.04  # share of what is drawn that is left free above and below it
 _MARGIN = {"l": 60, "r": 20, "t": 40, "b": 50}
 NAME = "dpgp"
 LESSON = 17  # px of type that is read from the last row
@@ -75,6 +76,25 @@ def band(
         name=name,
         hoverinfo="skip",
     )
+
+
+def fit_axis(figure: go.Figure, drawn: Sequence[FloatArray], bounds: tuple[float, float]) -> None:
+    """The vertical axis shows all that is drawn, and no more; a public bound in sight is a thin line.
+
+    Args:
+        figure: gets range and lines.
+        drawn: values of every curve and band end.
+        bounds: public (low, high).
+    """
+    low, high = (float(end(each)) for end, each in ((np.nanmin, np.hstack(drawn)), (np.nanmax, np.hstack(drawn))))
+    low, high = low - _AIR * (high - low), high + _AIR * (high - low)
+    figure.update_yaxes(range=[low, high])
+    for bound in bounds:
+        if low <= bound <= high:
+            figure.add_hline(
+                y=bound, line={"color": TRUTH, "width": 1}, annotation_text="public bound",
+                annotation_position="bottom right" if bound == bounds[1] else "top right",
+            )  # fmt: skip
 
 
 def centile_lines(
