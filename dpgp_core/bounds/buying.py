@@ -29,7 +29,37 @@ from .cells import RoundCells, sides_of
 from .interval import holding, is_seen
 from .purchase import SHARE, Purchase, with_bounds_bought
 
+_NARROW = 1e-6
 REASON = "bought with a share of the budget: they follow from noisy counts"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class OutcomeCounts:
+    """Noisy counts of outcomes, and the bounds that follow; all of it may be published.
+
+    Attributes:
+        cells: of the outcomes (K).
+        counts: noisy counts of people (K,).
+        noise_sd: of each.
+        n: number of people, public.
+        within: declared (low, high) that bounds stay in.
+    """
+
+    cells: RoundCells
+    counts: FloatArray
+    noise_sd: float
+    n: int
+    within: tuple[float, float]
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The bounds (low, high)."""
+        return cut(self.cells.interval(*holding(self.counts, self.noise_sd, self.n, self.cells.ends)), self.within)
+
+    @property
+    def clear(self) -> bool:
+        """Whether people stood out of the noise; if not, the bounds are a guess."""
+        return is_seen(self.counts, self.noise_sd)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -37,27 +67,26 @@ class BoughtBounds:
     """What was bought; all but ``dataset`` may be published.
 
     Attributes:
-        interval: (low, high) for the outcomes, round numbers of the declared unit.
+        found: the noisy counts, whose bounds these are.
         guarantee: of the counts alone; ``together`` is of them and of what comes after.
         rest: the budget that is left.
         dataset: the records with these bounds, and a quarter of their width as scale, for a mechanism with ``rest``.
-        cells: of the counts.
-        counts: noisy counts of people (K,).
-        noise_sd: of each count.
     """
 
-    interval: tuple[float, float]
+    found: OutcomeCounts
     guarantee: Guarantee
     rest: Budget
     dataset: Dataset
-    cells: RoundCells
-    counts: FloatArray
-    noise_sd: float
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """(low, high) for the outcomes, round numbers of the declared unit."""
+        return self.found.interval
 
     @property
     def clear(self) -> bool:
-        """Whether people stood out of the noise; if not, the interval is a guess. Public."""
-        return is_seen(self.counts, self.noise_sd)
+        """Whether people stood out of the noise; if not, the bounds are a guess."""
+        return self.found.clear
 
     def together(self, rest: Guarantee) -> Guarantee:
         """The promise for the counts and a release within these bounds: mu^2 adds up.
@@ -105,29 +134,35 @@ def buy_bounds(
     purchase = Purchase(epsilon=epsilon, delta=delta, share=share)
     cells = RoundCells(unit=unit, sides=sides_of(dataset.y_kind, log=log))
     purchase.check(cells, dataset.people)
-    found = purchase.counts(cells, people=dataset.person is not None)
-    where = cells.of(dataset.y)
-    weights = None if dataset.person is None else person_weights(dataset.person)
-    counts = found.measure(where, None, weights) if rng is None else found.teaching(where, rng, 1, weights)[0]
-    interval = _within(interval_of(cells, counts, found.noise_sd, dataset.people), dataset.y_bounds)
-    width = interval[1] - interval[0]
+    found = count_outcomes(purchase, cells, dataset, rng)
+    low, high = found.interval
     return BoughtBounds(
-        interval=interval,
+        found=found,
         guarantee=purchase.guarantee(dataset),
         rest=purchase.rest,
-        dataset=replace(dataset, y_bounds=interval, y_scale=width / 4, bounds_reason=REASON),
-        cells=cells,
-        counts=counts,
-        noise_sd=found.noise_sd,
+        dataset=replace(dataset, y_bounds=(low, high), y_scale=(high - low) / 4, bounds_reason=REASON),
     )
 
 
-def interval_of(cells: RoundCells, counts: FloatArray, noise_sd: float, n: int) -> tuple[float, float]:
-    """The bounds (low, high) that noisy counts (K,) of n people give. Post-processing."""
-    return cells.interval(*holding(counts, noise_sd, n, cells.ends))
+def count_outcomes(
+    purchase: Purchase, cells: RoundCells, dataset: Dataset, rng: np.random.Generator | None = None
+) -> OutcomeCounts:
+    """Measure the counts: the only step that reads outcomes.
+
+    Args:
+        purchase: what they cost.
+        cells: of the outcomes.
+        dataset: the records.
+        rng: as for ``buy_bounds``.
+    """
+    counts = purchase.counts(cells, people=dataset.person is not None)
+    where = cells.of(dataset.y)
+    weights = None if dataset.person is None else person_weights(dataset.person)
+    z = counts.measure(where, None, weights) if rng is None else counts.teaching(where, rng, 1, weights)[0]
+    return OutcomeCounts(cells=cells, counts=z, noise_sd=counts.noise_sd, n=dataset.people, within=dataset.y_bounds)
 
 
-def _within(found: tuple[float, float], declared: tuple[float, float]) -> tuple[float, float]:
-    """What of the bounds found lies within the declared ones; these, if nothing does."""
+def cut(found: tuple[float, float], declared: tuple[float, float]) -> tuple[float, float]:
+    """What of the bounds found lies within the declared ones; these, if next to nothing does."""
     low, high = max(found[0], declared[0]), min(found[1], declared[1])
-    return (low, high) if low < high else declared
+    return (low, high) if high - low > _NARROW * max(abs(low), abs(high)) else declared

@@ -20,7 +20,7 @@ Sides = Literal["both signs", "0 or more", "above 0"]
 DECADES = 12
 _FIGURES = (1, 2, 3, 5)  # a decade: about 10^(1/4) apart, and round
 _ROUND = (*(figure * 10**decade for decade in range(DECADES) for figure in _FIGURES), 10**DECADES)
-_LEAST, _MOST = 1e-18, 1e3  # units: the outermost ends are then bounds that can be computed with
+LEAST_UNIT, MOST_UNIT = 1e-18, 1e3  # units: the outermost ends are then bounds that can be computed with
 
 
 def sides_of(kind: Kind, *, log: bool = False) -> Sides:
@@ -55,10 +55,10 @@ class RoundCells:
     sides: Sides = "both signs"
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.unit) and _LEAST <= self.unit <= _MOST):
+        if not (math.isfinite(self.unit) and LEAST_UNIT <= self.unit <= MOST_UNIT):
             raise ValueError(
-                f"the unit of bounds must be a number from {_LEAST:g} to {_MOST:g}, got {self.unit}; give the smallest "
-                "size of an outcome that matters, or measure the output in another unit"
+                f"the unit of bounds must be a number from {LEAST_UNIT:g} to {MOST_UNIT:g}, got {self.unit}; "
+                "give the smallest size of an outcome that matters, or measure the output in another unit"
             )
 
     @cached_property

@@ -17,7 +17,7 @@ from .cells import RoundCells
 from .interval import least_people
 
 SHARE = 0.1
-_LEAST_SHARE, _MOST_SHARE = 0.01, 0.5
+LEAST_SHARE, MOST_SHARE = 0.01, 0.5
 _LEAST_EPSILON = 1e-3
 _DECLARED = "outputs are clipped to bounds declared without looking at them"
 _BOTH_DECLARED = "inputs are clipped to a box, and outputs to bounds, declared without looking at them"
@@ -46,9 +46,9 @@ class Purchase:
     share: float = SHARE
 
     def __post_init__(self) -> None:
-        if not _LEAST_SHARE <= self.share <= _MOST_SHARE:
+        if not LEAST_SHARE <= self.share <= MOST_SHARE:
             raise ValueError(
-                f"the share of the budget for bounds must lie in {_LEAST_SHARE:g} ... {_MOST_SHARE:g}, got {self.share}"
+                f"the share of the budget for bounds must lie in {LEAST_SHARE:g} ... {MOST_SHARE:g}, got {self.share}"
             )
         if self._left < _LEAST_EPSILON:
             raise ValueError(

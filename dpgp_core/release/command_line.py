@@ -14,6 +14,7 @@ from typing import NoReturn
 from ..accounting.ledger import BudgetExceeded, Ledger, MixedProtection
 from ..accounting.rounding import rounded_up
 from ..reading.dialect import DIALECTS
+from .bought import said
 from .bundle import bundle
 from .files import CannotWrite, check_different, open_file, output_file, read_text_file
 from .ledger_file import spend_in_file
@@ -21,7 +22,7 @@ from .ledger_json import ledger_from_json
 from .plan import plan_release
 from .publishing import publish, read_table, useful
 from .specification import ReleaseSpec
-from .specification_json import EXAMPLE, spec_from_json, spec_to_json
+from .specification_json import EXAMPLE, spec_from_json, spec_from_object, spec_to_json, spec_to_object
 from .strict_json import read_object
 
 OK, BAD_CONFIG, BAD_DATA, REFUSED, NOT_WRITTEN = 0, 2, 3, 4, 5
@@ -37,6 +38,11 @@ DEGREES_HELP = (
 LOG_HELP = (
     "measure the natural logarithm of the output, as prices need: bounds stay in the output's unit and must lie above "
     "0, values come back by exp, and errors are factors"
+)
+BUY_HELP = (
+    "nobody knows bounds of the output: buy them with a share of the budget (bounds_share of the configuration), from "
+    "noisy counts in cells that end at 1, 2, 3, 5, 10, ... UNIT; UNIT is the smallest size that matters, for example "
+    "0.01; bounds of the configuration are not used"
 )
 TOLERANCE_HELP = (
     "values are of use where the curve is known to within this much, in the output's unit, or this factor with --log: "
@@ -128,6 +134,7 @@ def _parser() -> _Parser:
     release.add_argument("--out", required=True, metavar="FILE", help="the zip to write")
     release.add_argument("--degrees", nargs=2, metavar=("LONGITUDE", "LATITUDE"), help=DEGREES_HELP)
     release.add_argument("--log", action="store_true", help=LOG_HELP)
+    release.add_argument("--buy-bounds", type=float, metavar="UNIT", help=BUY_HELP)
     release.add_argument("--tolerance", type=float, metavar="NUMBER", help=TOLERANCE_HELP)
     release.add_argument("--ledger", metavar="FILE", help=LEDGER_HELP)
     release.add_argument("--new-ledger", action="store_true", help=NEW_LEDGER_HELP)
@@ -163,12 +170,14 @@ def _release(options: argparse.Namespace) -> str:
             published = publish(spec, dataset, plan)
             content = bundle(published, spec, ledger)
         write(content)
-    return f"{_summary(spec, ledger, options)} {useful(published, spec)}"
+    return f"{_summary(spec, ledger, options)}{said(published.bought, spec)} {useful(published, spec)}"
 
 
 def _declared(config: bytes, options: argparse.Namespace) -> ReleaseSpec:
     """The configuration, with what the command says instead."""
     spec = spec_from_json(config)
+    if options.buy_bounds is not None:
+        spec = spec_from_object(spec_to_object(spec) | {"y_bounds": None, "bounds_unit": options.buy_bounds})
     tolerance = spec.tolerance if options.tolerance is None else options.tolerance
     coordinates = tuple(options.degrees) if options.degrees else spec.coordinates
     return replace(spec, tolerance=tolerance, log=spec.log or options.log, coordinates=coordinates)

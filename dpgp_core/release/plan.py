@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import LinAlgError
@@ -18,6 +18,7 @@ from ..gp.uncertainty import Of
 from ..mechanisms.base import Mechanism, Plan, Planned, PlannedForBudget, Release
 from ..mechanisms.bayes_cells import AnyBayesPlan
 from ..mechanisms.bayes_release import BayesPlan
+from .bought import check_enough, stand_in
 from .specification import ReleaseSpec
 
 LEVEL = 0.95
@@ -69,6 +70,9 @@ def plan_release(spec: ReleaseSpec, X: FloatArray) -> ReleasePlan:
     Raises:
         ValueError: the model cannot be computed on these inputs.
     """
+    if spec.bounds_unit is not None:
+        check_enough(spec, len(X))
+        return replace(plan_release(stand_in(spec), X), spec=spec)
     X_test, mechanism = spec.points(), spec.built
     plan: Plan | AnyBayesPlan | None = None
     half_width = half_outputs = None
@@ -155,6 +159,11 @@ def half_widths(release: Release, of: Of) -> FloatArray:
     """Half of the interval of the first draw (P,)."""
     low, high = release.interval(LEVEL, of=of)
     return np.asarray((high[0] - low[0]) / 2)
+
+
+def for_bounds(plan: ReleasePlan, spec: ReleaseSpec) -> ReleasePlan:
+    """The plan of a release whose bounds were bought, for what is released within them."""
+    return replace(plan, spec=spec, step=_step(spec, None))
 
 
 def _step(spec: ReleaseSpec, half_width: FloatArray | None) -> float:

@@ -11,6 +11,7 @@ import numpy as np
 from ... import checks
 from ...arrays import FloatArray
 from ...data import KINDS, Kind, check_kind
+from .bought import checked_bounds, checked_share, checked_unit
 from .coordinates import Coordinates
 from .output_scale import OutputScale
 
@@ -39,16 +40,20 @@ class DeclaredTable:
             predictions fill it.
         y: name of the private output column.
         y_unit: its unit.
-        y_bounds: public (low, high) that outputs are clipped to, in ``y_unit``.
+        y_bounds: public (low, high) that outputs are clipped to, in ``y_unit``. With ``bounds_unit``: what the bounds
+            that are bought stay within; null in a configuration for anything.
         unit: whom one row is about, for example "one person's height".
         grid: points along each input, 2 or more, at which predictions are made; never at private positions.
         coordinates: names of the input columns that are longitude and latitude in degrees, if two are: distances
             between them are then in km.
         log: measure the natural logarithm of the output, as prices need: errors are then factors.
         y_kind: what an output is: one of ``data.KINDS``.
+        bounds_unit: the smallest size of an output that matters, in ``y_unit``, where bounds are bought; None where
+            they are declared.
+        bounds_share: of mu^2, that is for bounds where they are bought.
 
     Attributes:
-        output_scale: both ways between the output as declared and as measured.
+        output_scale: both ways between the output as declared and as measured; as read, before bounds are bought.
         degrees: what the degrees of ``coordinates`` are worth in km; None without.
 
     Raises:
@@ -66,6 +71,8 @@ class DeclaredTable:
     coordinates: tuple[str, str] | None = None
     log: bool = False
     y_kind: Kind = "number"
+    bounds_unit: float | None = None
+    bounds_share: float = 0.1
     output_scale: OutputScale = field(init=False, repr=False, compare=False)
     degrees: Coordinates | None = field(init=False, repr=False, compare=False)
 
@@ -84,7 +91,7 @@ class DeclaredTable:
     @property
     def measured_kind(self) -> Kind:
         """``y_kind``, as measured: a logarithm is any number."""
-        return "number" if self.log else self.y_kind
+        return "number" if self.output_scale.log else self.y_kind
 
     def in_units(self, lengths: Sequence[float]) -> tuple[float, ...]:
         """Lengths along the inputs in ``x_units``, out of km for ``coordinates``."""
@@ -117,15 +124,18 @@ class DeclaredTable:
 
     def _check_output(self) -> None:
         checks.text("y_unit", self.y_unit, empty=True)
-        self._set("y_bounds", checks.interval("y_bounds", self.y_bounds))
         checks.text("unit", self.unit)
         if not isinstance(self.log, bool):
             raise ValueError(f"log must be true or false, got {checks.shown(self.log)}")
         self._set("y_kind", checks.one_of("y_kind", self.y_kind, list(KINDS)))
         if self.log and self.y_kind in ("count", "yes/no"):
             raise ValueError(f"log measures numbers and amounts, not outcomes declared {self.y_kind}; leave log out")
+        self._set("bounds_unit", checked_unit(self.bounds_unit))
+        self._set("bounds_share", checked_share(self.bounds_share))
+        self._set("y_bounds", checked_bounds(self.y_bounds, self.bounds_unit, self.y_kind, log=self.log))
         check_kind(self.y_kind, self.y_bounds, np.zeros(0))
-        self._set("output_scale", OutputScale(bounds=self.y_bounds, unit=self.y_unit, log=self.log))
+        log = self.log and self.bounds_unit is None  # before bounds are known, outputs are read as they are
+        self._set("output_scale", OutputScale(bounds=self.y_bounds, unit=self.y_unit, log=log))
 
     def _check_coordinates(self) -> None:
         self._set("degrees", None)

@@ -80,8 +80,7 @@ def _released(card: Mapping[str, Any]) -> Rows:
         f"{_number(values['step'])}{unit}, predicted from {_number(card['public']['n'])} records",
     )
     yield "Domain", f"a public grid over {', '.join(domain)}"
-    low, high = config["y_bounds"]
-    yield "Bounds", f"declared without looking: {_number(low)} to {_number(high)}{unit}; what lies outside was clipped"
+    yield "Bounds", _bounds(card, unit)
     yield from _of_people(config)
     if "projection" in card:
         east, north = card["projection"]["km_in_a_degree"]
@@ -108,6 +107,20 @@ def _released(card: Mapping[str, Any]) -> Rows:
             f"{_number(values['within_tolerance'])} of {_number(values['rows'])} values: where the curve is known to "
             f"within {_error(values['tolerance'], config['log'], unit)}; the others are grey in the figure",
         )
+
+
+def _bounds(card: Mapping[str, Any], unit: str) -> str:
+    """Where the bounds are from, and what they are."""
+    if "bounds" not in card:
+        low, high = card["config"]["y_bounds"]
+        return f"declared without looking: {_number(low)} to {_number(high)}{unit}; what lies outside was clipped"
+    bought = card["bounds"]
+    low, high = bought["interval"]
+    guess = "" if bought["clear"] else "; the counts hardly stood out of the noise, so these bounds are a guess"
+    return (
+        f"bought with a share of {_number(bought['share'])} of the budget (of mu squared): {_number(low)} to "
+        f"{_number(high)}{unit}, from the noisy counts in {bought['file']}; what lies outside was clipped{guess}"
+    )
 
 
 def _curve_is(config: Mapping[str, Any]) -> str:
