@@ -1,29 +1,27 @@
 """Bounds that are bought, beside bounds that are declared: five tables of different scale.
 
-    python -m benchmarks.bounds
+    python -m benchmarks bounds
 
-For each number of people: bounds bought with a tenth of mu^2 (those of the first repeat), share of people outside them,
-and the error of the curve by Bayes cloaking (inputs public) with the rest of the budget, over the error with declared
-bounds and the whole budget. Error is against the mean of outcomes clipped to the declared bounds.
+For each number of people: bounds bought with a tenth of mu^2 (the median by width, and the widest), share of people
+outside, and the error of the curve by Bayes cloaking (inputs public) with the rest of the budget, over the error with
+declared bounds and the whole budget. Error is against the mean of outcomes clipped to the declared bounds.
 """
 
 from __future__ import annotations
 
-import argparse
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(_variable, "1")  # read when numpy is first imported
+import numpy as np
 
-import numpy as np  # noqa: E402
-
-from dpgp_core.arrays import FloatArray  # noqa: E402
-from dpgp_core.bounds.buying import buy_bounds  # noqa: E402
-from dpgp_core.data import Dataset, Kind  # noqa: E402
-from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking  # noqa: E402
+from benchmarks.shared.options import options_of
+from benchmarks.shared.simulated import simulated
+from benchmarks.shared.table import heading, markdown
+from dpgp_core.arrays import FloatArray
+from dpgp_core.bounds.buying import buy_bounds
+from dpgp_core.data import Dataset, Kind
+from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
 
 AGES = np.linspace(20, 60, 21)
 MANY = 4000  # simulated people at each age, for the truth
@@ -66,24 +64,8 @@ def people(table: Table, n: int, rng: np.random.Generator) -> Dataset:
     """N people of any age, with bounds that an expert would declare."""
     age = rng.uniform(20, 60, n)
     low, high = table.declared
-    return Dataset(
-        name="made up",
-        X=age[:, None],
-        y=table.draw(age, rng),
-        x_names=("age",),
-        x_units=("years",),
-        y_name="outcome",
-        y_unit="",
-        y_bounds=table.declared,
-        x_box=((20.0, 60.0),),
-        privacy_unit="one person",
-        source="simulated",
-        licence="MIT",
-        bounds_reason="an expert's",
-        y_scale=(high - low) / 4,
-        y_kind=table.kind,
-        simulated=True,
-    )
+    y, box = table.draw(age, rng), ((20.0, 60.0),)
+    return replace(simulated(age[:, None], y, table.declared, box, y_scale=(high - low) / 4), y_kind=table.kind)
 
 
 def error(dataset: Dataset, epsilon: float, delta: float, truth: FloatArray, rng: np.random.Generator) -> float:
@@ -108,27 +90,29 @@ def row(name: str, n: int, epsilon: float, delta: float, repeats: int) -> str:
         outside.append(((data.y < low) | (data.y > high)).mean())
         declared.append(error(data, epsilon, delta, truth, rng))
         bought.append(error(found.dataset, found.rest.epsilon, delta, truth, rng))
-    ends = f"{widths[0][0]:.3g} ... {widths[0][1]:.3g}"
-    most, ratio = 100 * max(outside), float(np.sqrt(np.mean(bought) / np.mean(declared)))
-    rmse = float(np.sqrt(np.mean(declared)))
-    return f"| {name} | {n} | {ends} | {100 * np.mean(outside):.1f} % (at most {most:.1f}) | {rmse:.2g} | {ratio:.2f} |"
+    ordered = sorted(widths, key=lambda ends: ends[1] - ends[0])
+    usual, widest = (f"{low:.3g} ... {high:.3g}" for low, high in (ordered[len(ordered) // 2], ordered[-1]))
+    return markdown(
+        name,
+        f"{n}",
+        usual,
+        widest,
+        f"{100 * np.mean(outside):.1f} % (at most {100 * max(outside):.1f})",
+        f"{float(np.sqrt(np.mean(declared))):.2g}",
+        f"{float(np.sqrt(np.mean(bought) / np.mean(declared))):.2f}",
+    )
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Parse the options and print a row for each case."""
-    parser = argparse.ArgumentParser(description="What bought bounds cost.")
-    parser.add_argument("--repeats", type=int, default=10)
+    parser = options_of(__doc__)
+    parser.add_argument("--repeats", type=int, default=12)
     parser.add_argument("--epsilon", type=float, default=1.0)
     parser.add_argument("--delta", type=float, default=1e-5)
     parser.add_argument("--people", type=int, nargs="+", default=[300, 1000, 5000])
     options = parser.parse_args(argv)
     print(f"epsilon = {options.epsilon:g}, delta = {options.delta:g}, {options.repeats} repeats")
-    print("| table | people | bounds bought first | outside | error, declared | error, bought / declared |")
-    print("|---|---|---|---|---|---|")
+    print(heading("table", "people", "bounds bought", "widest", "outside", "error, declared", "bought / declared"))
     for name in TABLES:
         for n in options.people:
             print(row(name, n, options.epsilon, options.delta, options.repeats), flush=True)
-
-
-if __name__ == "__main__":
-    main()
