@@ -7,7 +7,6 @@ outputs are measured in quarters of the bounds' width, whatever that is. So it i
 from __future__ import annotations
 
 import csv
-import io
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -144,7 +143,7 @@ def counts_read(spec: ReleaseSpec, content: bytes, n: int, *, several: bool) -> 
         ValueError: it is damaged.
     """
     try:
-        counts = [float(row[COUNT]) for row in csv.DictReader(io.StringIO(content.decode()))]
+        counts = [float(row[COUNT]) for row in csv.DictReader(content.decode().splitlines())]
         if len(counts) != cells_of(spec).count or not np.isfinite(counts).all():
             raise ValueError
     except (KeyError, TypeError, ValueError):

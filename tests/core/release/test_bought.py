@@ -17,11 +17,8 @@ from dpgp_core.release.command_line import BAD_CONFIG, BAD_DATA, OK, REFUSED, ma
 from dpgp_core.release.foreseen import foreseen
 from dpgp_core.release.plan import without_outputs
 from dpgp_core.release.publishing import as_released, useful, within_tolerance
-from dpgp_core.release.specification_json import spec_from_object, spec_to_object
 from dpgp_core.release.statistic import digest
 from tests.core.replay import assert_same, gaussian_epsilon, gaussian_mu, taped
-
-WAGES = {"y": "wage", "y_unit": "pounds", "y_kind": "amount", "mechanism": "bayes", "grid": (5,)}
 
 
 def wages(n=300, seed=0, low=0.0):
@@ -31,22 +28,10 @@ def wages(n=300, seed=0, low=0.0):
     return ("age,wage\n" + "".join(f"{age:.2f},{wage:.2f}\n" for age, wage in rows)).encode()
 
 
-@pytest.fixture
-def make_open(make_spec):
-    """A specification whose bounds are bought."""
-
-    def make(**changes):
-        found = spec_to_object(make_spec(**{"y_bounds": (0.0, 9.0)} | WAGES | {"unit": "one person's wage"}))
-        return spec_from_object(found | {"y_bounds": None, "bounds_unit": 0.01, "lengthscale": [25.0]} | changes)
-
-    return make
-
-
 @pytest.fixture(scope="module")
-def zipped(make_spec):
+def zipped(make_open):
     """A zip."""
-    found = spec_to_object(make_spec(**{"y_bounds": (0.0, 9.0)} | WAGES))
-    spec = spec_from_object(found | {"y_bounds": None, "bounds_unit": 0.01})
+    spec = make_open()
     ledger = spec.new_ledger()
     ledger.spend([("wages", spec.guarantee)])
     return bundle(publish(spec, read(spec, wages(300))), spec, ledger)
@@ -63,28 +48,6 @@ def test_the_configuration_is_read_back_and_says_what_is_bought(make_open):
     assert make_open(y_kind="number").y_bounds == (-1e10, 1e10)
     assert make_open(y_kind="number", log=True).y_bounds == (0.01, 1e10)
     assert make_open(y_bounds=[0, 5e5]).y_bounds == (0.0, 5e5)
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"bounds_unit": None}, "where nobody knows them, give bounds_unit"),
-        ({"bounds_unit": 0}, "bounds_unit must lie in"),
-        ({"bounds_unit": "cent"}, "bounds_unit must be a number"),
-        ({"bounds_unit": True}, "bounds_unit must be a number"),
-        ({"bounds_share": 0.9}, "bounds_share must lie in"),
-        ({"bounds_share": None}, "bounds_share must be a number"),
-        ({"mechanism": "refined"}, "'refined' needs declared bounds"),
-        ({"mechanism": "integral_bins", "delta": 0, "total_delta": 1e-6}, "'integral_bins' needs declared bounds"),
-        ({"y_scale": 5.0}, "y_scale follows from the bounds"),
-        ({"y_kind": "yes/no"}, "nothing to buy"),
-        ({"epsilon": 0.001, "delta": 0.1}, "too small at delta = 0.1 to buy bounds"),
-        ({"y_bounds": [5, 5]}, "y_bounds must be"),
-    ],
-)
-def test_what_cannot_be_bought_is_refused_in_the_configuration(make_open, changes, message):
-    with pytest.raises(ValueError, match=message):
-        make_open(**changes)
 
 
 @pytest.mark.parametrize("mechanism", ["bayes", "bayes_cells"])
