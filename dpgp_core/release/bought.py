@@ -88,7 +88,7 @@ def buy(spec: ReleaseSpec, dataset: Dataset) -> OutcomeCounts:
 def without_noise(spec: ReleaseSpec, dataset: Dataset) -> ReleaseSpec:
     """The rest within bounds that the counts would give without noise. Not private: for who holds the data."""
     silent = np.bincount(cells_of(spec).of(dataset.y), minlength=cells_of(spec).count).astype(float)
-    found = _of(spec, silent * (dataset.people / dataset.n), dataset.people, several=dataset.person is not None)
+    found = _of(spec, silent * (dataset.people / dataset.n), dataset.people)
     return settled(spec, found.interval)
 
 
@@ -130,14 +130,13 @@ def counts_text(found: OutcomeCounts) -> str:
     return "\r\n".join([f'"from","to","{COUNT}"', *lines, ""])
 
 
-def counts_read(spec: ReleaseSpec, content: bytes, n: int, *, several: bool) -> OutcomeCounts:
+def counts_read(spec: ReleaseSpec, content: bytes, n: int) -> OutcomeCounts:
     """Read the file back.
 
     Args:
         spec: of the release.
         content: of the file.
         n: number of people, public.
-        several: whether people may have several rows.
 
     Raises:
         ValueError: it is damaged.
@@ -148,7 +147,7 @@ def counts_read(spec: ReleaseSpec, content: bytes, n: int, *, several: bool) -> 
             raise ValueError
     except (KeyError, TypeError, ValueError):
         raise ValueError(f"{FILE} is damaged; fetch the zip again") from None
-    return _of(spec, counts, n, several=several)
+    return _of(spec, counts, n)
 
 
 def bounds_object(found: OutcomeCounts, spec: ReleaseSpec) -> dict[str, Any]:
@@ -162,7 +161,7 @@ def bounds_object(found: OutcomeCounts, spec: ReleaseSpec) -> dict[str, Any]:
     }
 
 
-def _of(spec: ReleaseSpec, counts: Sequence[float] | np.ndarray[Any, Any], n: int, *, several: bool) -> OutcomeCounts:
+def _of(spec: ReleaseSpec, counts: Sequence[float] | np.ndarray[Any, Any], n: int) -> OutcomeCounts:
     cells = cells_of(spec)
-    sd = purchase_of(spec).counts(cells, people=several).noise_sd
+    sd = purchase_of(spec).counts(cells, people=spec.person is not None).noise_sd
     return OutcomeCounts(cells=cells, counts=np.asarray(counts, dtype=float), noise_sd=sd, n=n, within=spec.y_bounds)

@@ -73,7 +73,7 @@ def _within_bounds(spec: ReleaseSpec, card: Mapping[str, Any], files: Mapping[st
         named = checks.interval("the bounds", card["bounds"]["interval"])
     except (KeyError, TypeError):
         raise ValueError("release.json says nothing of the bounds that were bought; fetch the zip again") from None
-    found = counts_read(spec, files.get(BOUNDS, b""), n, several=False).interval
+    found = counts_read(spec, files.get(BOUNDS, b""), n).interval
     if found != named:
         raise ValueError(f"the bounds do not follow from {BOUNDS}; fetch the zip again")
     return settled(spec, found)

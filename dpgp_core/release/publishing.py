@@ -36,7 +36,7 @@ class Published:
         outputs: the same for one further record's output.
         statistics: what was measured, one entry.
         step: power of ten.
-        n: number of records, public.
+        n: number of records, or of people where they may have several; public.
         guarantee: the promise.
         centiles: of one further record's output, values (P,) of each of ``CENTILES``; none unless asked for.
         bought: noisy counts of outcomes, where bounds were bought.
@@ -79,6 +79,7 @@ def read_table(stream: BinaryIO, spec: ReleaseSpec, dialect: str = "comma") -> D
         max_rows=spec.choice.rows_for(len(spec.x)),
         private_inputs=spec.protects_inputs,
         dialect=dialect_of(dialect),
+        person=spec.person,
     )
     output = spec.output_scale
     check_kind(spec.y_kind, spec.y_bounds, table.y)
@@ -105,8 +106,8 @@ def publish(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None = None
         ValueError: data set or plan belong to another specification, or the model cannot be computed.
     """
     _check_fit(spec, dataset)
-    plan = plan_release(spec, dataset.X) if plan is None else plan
-    if plan.spec != spec or (plan.X is not None and not np.array_equal(plan.X, dataset.X)):
+    plan = plan_release(spec, dataset.X, dataset.person) if plan is None else plan
+    if plan.spec != spec or (plan.X is not None and not plan.made_for(dataset)):
         raise ValueError("the plan was made for another specification or other inputs; make it anew")
     if spec.bounds_unit is None:
         return _published(spec, dataset, plan)
@@ -134,7 +135,7 @@ def _published(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan) -> Publis
         outputs=outputs,
         statistics=found.statistics,
         step=plan.step,
-        n=dataset.n,
+        n=dataset.people,
         guarantee=spec.guarantee,
         centiles=_centiles(spec, found, plan.step),
     )
@@ -218,7 +219,7 @@ def preview(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None = None
         ValueError: the data set belongs to another specification, or the model cannot be computed.
     """
     _check_fit(spec, dataset)
-    plan = plan_release(spec, dataset.X) if plan is None else plan
+    plan = plan_release(spec, dataset.X, dataset.person) if plan is None else plan
     if spec.bounds_unit is not None:
         spec = without_noise(spec, dataset)
         dataset, plan = within_bounds(spec, dataset), for_bounds(plan, spec)
@@ -234,13 +235,16 @@ def preview(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None = None
 def _check_fit(spec: ReleaseSpec, dataset: Dataset) -> None:
     """Raise ValueError unless everything public about the data set is as the specification declares it."""
     declared = without_outputs(spec, dataset.X)
+    if (spec.person is None) != (dataset.person is None):
+        raise ValueError("the data set and the specification differ in person; read it with read_table")
     same = ("x_names", "y_name", "y_bounds", "x_box", "privacy_unit", "y_scale", "y_kind")
     differ = [name for name in same if getattr(dataset, name) != getattr(declared, name)]
     if differ:
         raise ValueError(f"the data set and the specification differ in {', '.join(differ)}; read it with read_table")
     most = spec.choice.rows_for(len(spec.x))
     if dataset.n > most:
+        got = f", got {dataset.n}" if spec.person is None else ""
         raise ValueError(
-            f"mechanism {spec.mechanism!r} takes at most {most} rows of {len(spec.x)} inputs, got {dataset.n}; "
+            f"mechanism {spec.mechanism!r} takes at most {most} rows of {len(spec.x)} inputs{got}; "
             "use 'sparse' or 'integral_bins'"
         )

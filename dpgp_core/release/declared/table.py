@@ -14,6 +14,7 @@ from ...data import KINDS, Kind, check_kind
 from .bought import checked_bounds, checked_share, checked_unit
 from .coordinates import Coordinates
 from .output_scale import OutputScale
+from .whose import checked_rows
 
 MAX_INPUTS = 10
 CENTILES = (3, 15, 50, 85, 97)  # of a growth chart
@@ -42,12 +43,15 @@ class DeclaredTable:
         y_unit: its unit.
         y_bounds: public (low, high) that outputs are clipped to, in ``y_unit``. With ``bounds_unit``: what the bounds
             that are bought stay within; null in a configuration for anything.
-        unit: whom one row is about, for example "one person's height".
+        unit: what is hidden, for example "one person's height".
         grid: points along each input, 2 or more, at which predictions are made; never at private positions.
         coordinates: names of the input columns that are longitude and latitude in degrees, if two are: distances
             between them are then in km.
         log: measure the natural logarithm of the output, as prices need: errors are then factors.
         y_kind: what an output is: one of ``data.KINDS``.
+        person: name of the column that says whose row each is, where people may have several: neither an input nor
+            released; None without.
+        rows_per_person: most rows of one person where no column says whose they are; 1: every row is another person's.
         bounds_unit: the smallest size of an output that matters, in ``y_unit``, where bounds are bought; None where
             they are declared.
         bounds_share: of mu^2, that is for bounds where they are bought.
@@ -71,6 +75,8 @@ class DeclaredTable:
     coordinates: tuple[str, str] | None = None
     log: bool = False
     y_kind: Kind = "number"
+    person: str | None = None
+    rows_per_person: int = 1
     bounds_unit: float | None = None
     bounds_share: float = 0.1
     output_scale: OutputScale = field(init=False, repr=False, compare=False)
@@ -117,6 +123,7 @@ class DeclaredTable:
         reserved = [name for name in self.x if name in RESERVED]
         if reserved:
             raise ValueError(f"x names {reserved[0]!r}, a column of the released table; rename it in your file")
+        self._set("rows_per_person", checked_rows(self.person, self.rows_per_person, [*self.x, self.y]))
         self._set("x_units", checks.texts("x_units", self.x_units, empty=True))
         checks.entries("x_units", self.x_units, len(self.x))
         boxes = checks.entries("x_box", self.x_box, len(self.x))

@@ -14,6 +14,7 @@ from ...arrays import BoolArray, FloatArray
 from ..declared.table import CENTILES
 from ..publishing import Published, within_tolerance
 from ..specification import ReleaseSpec
+from .turned import east_across, turned
 
 _WIDTH, _BELOW = 680, 48  # of the picture; under the plot
 _LEFT, _TOP = 66, 26  # edges of the plot
@@ -41,6 +42,9 @@ def figure(published: Published, spec: ReleaseSpec) -> str:
     """
     within = within_tolerance(published, spec)
     published, spec = _as_drawn(published, spec)
+    if spec.coordinates is not None:
+        within, values = turned(spec, within), turned(spec, published.values)
+        published, spec = replace(published, values=values), east_across(spec)
     ends = _WIDE if len(spec.x) == 1 else _ends_of_map(spec)
     body = (_curve if len(spec.x) == 1 else _map)(published, spec, within, ends)
     return (
