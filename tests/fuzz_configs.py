@@ -19,7 +19,7 @@ HARMLESS = {
     "x_units": ["", "1"], "y_unit": ["", "1", "nan"], "unit": ["1", "nan"], "y": ["1", "nan"], "y_bounds": [[1, 2]],
     "y_scale": [None, 0.5], "cells": [None], "total_delta": [None], "lengthscale": [[1.5]], "epsilon": [0.5],
     "noise_variance": [0.5], "tolerance": [None, 0.5], "log": [True, False], "coordinates": [None],
-    "centiles": [False], "person": [None],
+    "centiles": [False], "person": [None], "bounds_unit": [None], "bounds_share": [0.5],
 }  # fmt: skip
 
 

@@ -165,7 +165,7 @@ STOREYS = (  # of the core, from the ground up: a room imports from its own stor
     {"linalg", "checks", "arrays", "dpgp_core"},  # the package itself has the version, and names loaded when asked for
     {"data", "kernels", "seasons", "dates"},
     {"gp", "accounting"},
-    {"strategies", "measurement", "bayes", "sparse"},
+    {"strategies", "measurement", "bayes", "bounds", "sparse"},
     {"mechanisms"},
     {"release", "selection", "attack", "excursion", "evaluation", "reading", "estimator"},
     {"__main__"},

@@ -11,10 +11,12 @@ from ..accounting.group import budget_of_one_row
 from ..accounting.guarantee import Budget, Guarantee
 from ..accounting.ledger import Ledger
 from ..accounting.rounding import rounded_up
+from ..bounds.purchase import Purchase, with_bounds_bought
 from ..mechanisms.base import Mechanism
 from ..mechanisms.entry import KERNEL_NAMES, Entry
 from ..seasons import periodic
 from .choices import CHOICES, DECLARED, build
+from .declared.bought import check_buyer
 from .declared.table import DeclaredTable
 from .declared.whose import check_mechanism, promise
 
@@ -100,6 +102,15 @@ class ReleaseSpec(DeclaredTable):
         return math.exp(self.output_range / 2) if self.log else self.output_range / 2
 
     @property
+    def tolerances(self) -> tuple[float, float]:
+        """Least and largest ``tolerance`` that has a meaning; any, before bounds are bought."""
+        if self.log:
+            return 1.000001, 1e6
+        if self.bounds_unit is not None:
+            return 1e-30, checks.MOST
+        return 1e-6 * self.output_range, 10 * self.output_range
+
+    @property
     def protects_inputs(self) -> bool:
         """Whether inputs are private; if not, whatever depends on inputs alone may be published."""
         return self.guarantee.protects != "outputs"
@@ -111,6 +122,8 @@ class ReleaseSpec(DeclaredTable):
     def _check_model(self) -> None:
         checks.one_of("mechanism", self.mechanism, list(CHOICES))
         check_mechanism(self.person, self.mechanism, self.choice, len(self.x))
+        if self.bounds_unit is not None:
+            check_buyer(self.mechanism, self.choice, self.y_scale)
         checks.one_of("kernel", self.kernel, list(KERNEL_NAMES))
         if len(self.x) > self.choice.max_inputs:
             raise ValueError(
@@ -145,8 +158,7 @@ class ReleaseSpec(DeclaredTable):
                 checks.number("y_scale", self.y_scale, 1e-4 * self.output_range, 1e4 * self.output_range),
             )
         if self.tolerance is not None:
-            finest, widest = (1.000001, 1e6) if self.log else (1e-6 * self.output_range, 10 * self.output_range)
-            self._set("tolerance", checks.number("tolerance", self.tolerance, finest, widest))
+            self._set("tolerance", checks.number("tolerance", self.tolerance, *self.tolerances))
 
     def _check_cells(self) -> None:
         if not self.choice.uses_cells:
@@ -187,6 +199,9 @@ class ReleaseSpec(DeclaredTable):
         self._set("built", build(**declared | {"epsilon": one_row.epsilon, "delta": one_row.delta}))
         budget = Budget(epsilon=self.epsilon, delta=self.delta)
         self._set("guarantee", promise(self.built, self.unit, self.person, self.rows_per_person, budget))
+        if self.bounds_unit is not None:
+            Purchase(epsilon=self.epsilon, delta=self.delta, share=self.bounds_share)
+            self._set("guarantee", with_bounds_bought(self.guarantee))
         one = self.guarantee.loss.epsilon(total_delta)
         if one > self.total_epsilon * (1 + 1e-9):
             raise ValueError(

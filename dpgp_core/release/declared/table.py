@@ -14,6 +14,7 @@ from ...data import KINDS, Kind, check_kind
 from ...dates import Dates
 from ...reading.date_inputs import date_inputs
 from ...seasons import Periods, check_periods
+from .bought import checked_bounds, checked_share, checked_unit
 from .coordinates import Coordinates
 from .output_scale import OutputScale
 from .whose import checked_rows
@@ -44,7 +45,8 @@ class DeclaredTable:
             since the first of them.
         y: name of the private output column.
         y_unit: its unit.
-        y_bounds: public (low, high) that outputs are clipped to, in ``y_unit``.
+        y_bounds: public (low, high) that outputs are clipped to, in ``y_unit``. With ``bounds_unit``: what the bounds
+            that are bought stay within; null in a configuration for anything.
         unit: what is hidden, for example "one person's height".
         grid: points along each input, 2 or more, at which predictions are made; never at private positions.
         coordinates: names of the input columns that are longitude and latitude in degrees, if two are: distances
@@ -56,9 +58,12 @@ class DeclaredTable:
         person: name of the column that says whose row each is, where people may have several: neither an input nor
             released; None without.
         rows_per_person: most rows of one person where no column says whose they are; 1: every row is another person's.
+        bounds_unit: the smallest size of an output that matters, in ``y_unit``, where bounds are bought; None where
+            they are declared.
+        bounds_share: of mu^2, that is for bounds where they are bought.
 
     Attributes:
-        output_scale: both ways between the output as declared and as measured.
+        output_scale: both ways between the output as declared and as measured; as read, before bounds are bought.
         degrees: what the degrees of ``coordinates`` are worth in km; None without.
 
     Raises:
@@ -79,6 +84,8 @@ class DeclaredTable:
     y_kind: Kind = "number"
     person: str | None = None
     rows_per_person: int = 1
+    bounds_unit: float | None = None
+    bounds_share: float = 0.1
     output_scale: OutputScale = field(init=False, repr=False, compare=False)
     degrees: Coordinates | None = field(init=False, repr=False, compare=False)
 
@@ -97,7 +104,7 @@ class DeclaredTable:
     @property
     def measured_kind(self) -> Kind:
         """``y_kind``, as measured: a logarithm is any number."""
-        return "number" if self.log else self.y_kind
+        return "number" if self.output_scale.log else self.y_kind
 
     @property
     def periods(self) -> Periods:
@@ -152,15 +159,18 @@ class DeclaredTable:
 
     def _check_output(self) -> None:
         checks.text("y_unit", self.y_unit, empty=True)
-        self._set("y_bounds", checks.interval("y_bounds", self.y_bounds))
         checks.text("unit", self.unit)
         if not isinstance(self.log, bool):
             raise ValueError(f"log must be true or false, got {checks.shown(self.log)}")
         self._set("y_kind", checks.one_of("y_kind", self.y_kind, list(KINDS)))
         if self.log and self.y_kind in ("count", "yes/no"):
             raise ValueError(f"log measures numbers and amounts, not outcomes declared {self.y_kind}; leave log out")
+        self._set("bounds_unit", checked_unit(self.bounds_unit))
+        self._set("bounds_share", checked_share(self.bounds_share))
+        self._set("y_bounds", checked_bounds(self.y_bounds, self.bounds_unit, self.y_kind, log=self.log))
         check_kind(self.y_kind, self.y_bounds, np.zeros(0))
-        self._set("output_scale", OutputScale(bounds=self.y_bounds, unit=self.y_unit, log=self.log))
+        log = self.log and self.bounds_unit is None  # before bounds are known, outputs are read as they are
+        self._set("output_scale", OutputScale(bounds=self.y_bounds, unit=self.y_unit, log=log))
 
     def _check_coordinates(self) -> None:
         self._set("degrees", None)

@@ -82,8 +82,7 @@ def _released(card: Mapping[str, Any]) -> Rows:
     )
     yield "Domain", f"a public grid over {', '.join(domain)}"
     yield from _of_dates(config)
-    low, high = config["y_bounds"]
-    yield "Bounds", f"declared without looking: {_number(low)} to {_number(high)}{unit}; what lies outside was clipped"
+    yield "Bounds", _bounds(card, unit)
     yield from _of_people(config)
     if "projection" in card:
         east, north = card["projection"]["km_in_a_degree"]
@@ -118,6 +117,20 @@ def _of_dates(config: Mapping[str, Any]) -> Rows:
         if (period := about["period"]) is not None:
             every = period if isinstance(period, str) else f"{_number(period)} days"
             yield "Period", f"the curve may come again every {every} of {name}; what was measured says whether it does"
+
+
+def _bounds(card: Mapping[str, Any], unit: str) -> str:
+    """Where the bounds are from, and what they are."""
+    if "bounds" not in card:
+        low, high = card["config"]["y_bounds"]
+        return f"declared without looking: {_number(low)} to {_number(high)}{unit}; what lies outside was clipped"
+    bought = card["bounds"]
+    low, high = bought["interval"]
+    guess = "" if bought["clear"] else "; the counts hardly stood out of the noise, so these bounds are a guess"
+    return (
+        f"bought with a share of {_number(bought['share'])} of the budget (of mu squared): {_number(low)} to "
+        f"{_number(high)}{unit}, from the noisy counts in {bought['file']}; what lies outside was clipped{guess}"
+    )
 
 
 def _curve_is(config: Mapping[str, Any]) -> str:
