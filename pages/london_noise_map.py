@@ -1,6 +1,6 @@
 import streamlit as st
 
-from pages._ui.cloaking import cells, computed, controls, explain, figures, left_out, map_words, pinned, words
+from pages._ui.cloaking import cells, computed, controls, explain, figures, leads, left_out, pinned, words
 from pages._ui.look import frame, offers, pictures, sidebar, spending, text
 
 chosen = sidebar.release_settings(offers.MAP)
@@ -11,7 +11,7 @@ errors = left_out.trio(ours, paper) if show else None
 
 frame.heading(
     f"What does hiding {data.privacy_unit} do to the map?",
-    map_words.lead(ours, paper, errors, text.factor_of)
+    leads.of_map(ours, paper, errors, text.factor_of)
     + f" {words.where(ours, text.factor_of)}{words.meanwhile(ours, errors)}",
 )
 frame.banners(data.source if data.simulated else None, show)
