@@ -16,7 +16,7 @@ from pages._ui.compare.pinned import Pinned
 from pages._ui.compare.released import Drawn
 from pages._ui.compare.words import Scale
 from pages._ui.look.palette import BINS, GUARANTEE, NON_PRIVATE, OTHER, PINNED, PRIVATE, TRUTH, faded
-from pages._ui.look.plots import band, finish
+from pages._ui.look.plots import End, band, finish, named
 
 _COLOURS = {"private": PRIVATE, "other": OTHER, "truth": TRUTH, "guarantee": GUARANTEE, "bins": BINS}
 FIRST = ("bayes", "refined", "published", "sparse", "integral_bins")
@@ -24,13 +24,19 @@ FIRST = ("bayes", "refined", "published", "sparse", "integral_bins")
 _OWN = {"refined": "#6A3D9A", "sparse": "#00735A", "integral_bins": BINS, "published": OTHER, "bayes_cells": "#3B3B3B"}
 _DIAMOND = {"size": 8, "symbol": "diamond"}
 _TICKS = tuple(step * 10.0**power for power in range(-4, 5) for step in (1, 2, 5))
-_HEIGHT, _BOTTOM, _TOP = 520, 60, 20  # px
-_LINE = 15  # px between two names
+_X_TICKS = (0.1, 0.3, 1, 3, 10, 30, 100)
+_HEIGHT = 520  # px
 
 
 def _line(name: str) -> dict[str, str]:
     entry = CONTENDERS[name]
     return {"color": _OWN.get(name, _COLOURS[entry.look[0]]), "dash": "solid" if name in FIRST else entry.look[1]}
+
+
+def _short(name: str) -> str:
+    """A title of a few letters: a telephone has little room beside a picture."""
+    entry = CONTENDERS[name]
+    return entry.title if entry.on_request else entry.title.partition(" (")[0].removeprefix("Cloaking, ").capitalize()
 
 
 def shown_first(names: Iterable[str], every: bool) -> list[str]:
@@ -63,12 +69,9 @@ def errors(
     least = float(scale.show(min(nonprivate, target)))
     most = float(scale.show(max(curves[name].mean.max() for name in drawn)))
     low, high = np.log10(0.8 * least), np.log10(min(most, 60 * least))
-    ends = [(float(scale.show(curves[name].mean[-1])), CONTENDERS[name].title, _line(name)["color"]) for name in drawn]
-    ends += [
-        (float(scale.show(nonprivate)), "without privacy", NON_PRIVATE),
-        (float(scale.show(target)), "target", GUARANTEE),
-    ]
-    _name_ends(figure, ends, float(low), float(high))
+    values = [(scale.show(curves[name].mean[-1]), _short(name), _line(name)["color"]) for name in drawn]
+    values += [(scale.show(nonprivate), "without privacy", NON_PRIVATE), (scale.show(target), "target", GUARANTEE)]
+    ends = [End(float((np.log10(value) - low) / (high - low)), name, colour) for value, name, colour in values]
     figure.update_xaxes(
         title="epsilon: more private → more accurate", type="log", range=[-1.03, 2.03], tickvals=_X_TICKS,
         ticktext=[f"{tick:g}" for tick in _X_TICKS],
@@ -78,24 +81,7 @@ def errors(
         title=f"error [{scale.unit}]", type="log", range=[low, high], tickvals=ticks,
         ticktext=[f"{tick:g}" for tick in ticks],
     )  # fmt: skip
-    figure = finish(figure, _HEIGHT)
-    return figure.update_layout(margin={"b": _BOTTOM, "t": _TOP, "r": 190})
-
-
-_X_TICKS = (0.1, 0.3, 1, 3, 10, 30, 100)
-
-
-def _name_ends(figure: go.Figure, ends: list[tuple[float, str, str]], low: float, high: float) -> None:
-    """Names (value, name, colour) to the right of the picture, at their values where there is room, else beside."""
-    tall = _HEIGHT - _BOTTOM - _TOP
-    below = -float("inf")
-    for value, name, colour in sorted(ends):
-        there = tall * (float(np.log10(value)) - low) / (high - low)  # px above the axis
-        below = max(there, below + _LINE)
-        figure.add_annotation(
-            x=1, xref="paper", y=0, yref="paper", yshift=below, text=name, showarrow=False, xanchor="left",
-            yanchor="middle", xshift=6, font={"color": colour, "size": 12},
-        )  # fmt: skip
+    return named(finish(figure, _HEIGHT), ends)
 
 
 def with_pinned(figure: go.Figure, pinned: Pinned, contest: Contest, nonprivate: float, scale: Scale) -> go.Figure:
