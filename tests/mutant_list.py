@@ -27,6 +27,7 @@ INTEGERS = "dpgp_core/measurement/integers.py"
 NOISE = "dpgp_core/measurement/noise.py"
 DISCRETE = "dpgp_core/measurement/discrete.py"
 CELLS = "dpgp_core/measurement/cells.py"
+PURCHASE = "dpgp_core/bounds/purchase.py"
 RECORDS = "dpgp_core/measurement/records.py"
 EXPONENTIAL = "dpgp_core/selection/exponential.py"
 SCORES = "dpgp_core/selection/scores.py"
@@ -49,6 +50,8 @@ CELL_STAGES = "dpgp_core/bayes/cells/stages.py"
 CELL_MEASURING = "dpgp_core/bayes/cells/measuring.py"
 BAYES_CELLS = "dpgp_core/mechanisms/bayes_cells.py"
 SPREAD = "dpgp_core/bayes/spread.py"
+GROUP = "dpgp_core/accounting/group.py"
+WHOSE = "dpgp_core/release/declared/whose.py"
 
 
 def _replay(name: str, test: str = "every_number_released_adds_up_to_the_claim") -> tuple[str, ...]:
@@ -1137,5 +1140,152 @@ MUTANTS: tuple[Mutant, ...] = (
         "np.where(upper[0] == upper[1], 1.0, math.sqrt(2))  #",
         "np.where(upper[0] == upper[1], 1.0, 2.0)  #",
         _in("evaluation", "peers", "each_part_of_a_polynomials_sums_moves_by_at_most_its_third"),
+    ),
+    Mutant(
+        GROUP,
+        "noise for k rows is that for the root of k",
+        "multiplier = rows * noise_multiplier(epsilon, delta)",
+        "multiplier = math.sqrt(rows) * noise_multiplier(epsilon, delta)",
+        _in("accounting", "group", "noise_for_k_rows_is_k_times_that_for_one"),
+    ),
+    Mutant(
+        GROUP,
+        "the loss of k rows is that of one",
+        "return GaussianLoss(rows * loss.mu)",
+        "return GaussianLoss(loss.mu)",
+        _in("accounting", "group", "the_card_says_how_many_rows_and_that_more_are_hidden_less"),
+    ),
+    Mutant(
+        GROUP,
+        "rho-zCDP grows with k, not with its square",
+        "rows**2 * loss.rho",
+        "rows * loss.rho",
+        _in("accounting", "group", "a_pure_promise_is_shared_out_evenly"),
+    ),
+    Mutant(
+        WHOSE,
+        "mechanisms that hide one row take tables of people",
+        "    if not choice.people:",
+        "    if False:",
+        _in("release/declared", "whose", "others_hide_one_row_and_say_what_to_do"),
+    ),
+    Mutant(
+        LEDGER,
+        "releases of rows and of people are added up",
+        "if len(hidden) > 1:",
+        "if len(hidden) > 4:",
+        _in("release/declared", "whose", "a_ledger_of_people_and_one_of_rows_are_never_one"),
+    ),
+    Mutant(
+        "dpgp_core/release/specification.py",
+        "k rows are declared, and noise is made for one",
+        "budget_of_one_row(self.epsilon, self.delta, self.rows_per_person)",
+        "budget_of_one_row(self.epsilon, self.delta, 1)",
+        _in("release/declared", "whose", "noise_for_k_rows"),
+    ),
+    Mutant(
+        "dpgp_core/release/publishing.py",
+        "the number of rows of people is published",
+        "n=dataset.people,",
+        "n=dataset.n,",
+        _in("release/declared", "whose", "people_are_released_and_the_column_that_says_who_is_not"),
+    ),
+    Mutant(
+        "dpgp_core/release/plan.py",
+        "a plan for people is made for their rows",
+        "plan = mechanism.plan_for(without_outputs(spec, X, person), X_test)",
+        "plan = mechanism.plan_for(without_outputs(spec, X), X_test)",
+        _in("release/declared", "whose", "where_inputs_are_private_a_plan_knows_how_many_people_there_are_and_no_more"),
+    ),
+    Mutant(
+        "dpgp_core/release/ledger_json.py",
+        "an old file is read as a promise to people",
+        'rows = keys.get("rows", 1)',
+        'rows = keys.get("rows")',
+        _in("release", "ledger_json", "which_rows_are_hidden_together_is_kept"),
+    ),
+    Mutant(
+        "pages/_ui/own/form.py",
+        "a release leaves open whose rows they are",
+        'not values["whose"],',
+        "False,",
+        ("tests/pages/test_whose_rows.py::test_no_release_without_an_answer",),
+    ),
+    Mutant(
+        "dpgp_core/seasons.py",
+        "a day's place in its period depends on the earliest day of all",
+        "np.mod(X[:, d] + _MIDDAY, period)",
+        "np.mod(X[:, d] - X[:, d].min() + _MIDDAY, period)",
+        _in("bayes/cells", "grid", "a_days_cell_depends_on_that_day_alone"),
+    ),
+    Mutant(
+        "dpgp_core/dates.py",
+        "a refused date stands in the message",
+        "has {problem} in line",
+        "has {problem}, {cell}, in line",
+        ("tests/core/test_dates.py",),
+    ),
+    Mutant(
+        "dpgp_core/reading/csv_rows.py",
+        "a first line that is a record with a date is shown as column names",
+        "is not None or looks_like_a_date(text)",
+        "is not None",
+        _in("reading", "csv_rows", "a_header_that_may_be_a_record_is_not_shown"),
+    ),
+    Mutant(
+        "dpgp_core/release/publishing.py",
+        "days of another first day are released",
+        'same += ["x_units"] if spec.dates else []',
+        "same += []",
+        _in("release/declared", "dates_released", "the_table_is_read_in_the_declared_way_alone"),
+    ),
+    Mutant(
+        PURCHASE,
+        "outcomes are counted with the whole budget",
+        "return self._whole / math.sqrt(self.share)",
+        "return self._whole",
+        _in("bounds", "purchase", "both_parts_are_exactly_the_whole"),
+    ),
+    Mutant(
+        PURCHASE,
+        "the bounds bought are not paid for",
+        "return epsilon_of(self._whole / math.sqrt(1 - self.share), self.delta)",
+        "return epsilon_of(self._whole, self.delta)",
+        _in("bounds", "purchase", "both_parts_are_exactly_the_whole"),
+    ),
+    Mutant(
+        PURCHASE,
+        "counts of outcomes are said to be for bounds that were declared",
+        "said for each in whole.assumptions for said in _INSTEAD.get(each, (each,))",
+        "each for each in whole.assumptions",
+        _in("bounds", "purchase", "the_whole_says_where_its_bounds_are_from"),
+    ),
+    Mutant(
+        "dpgp_core/bounds/buying.py",
+        "every row of a person counts whole",
+        "else person_weights(dataset.person)",
+        "else person_weights(np.arange(dataset.n))",
+        _in("bounds", "buying", "what_is_given_away_is_the_share_and_the_rest_the_rest", "people_count_and_not_rows"),
+    ),
+    Mutant(
+        "dpgp_core/bounds/cells.py",
+        "outcomes above the mean of all are not counted",
+        "return np.asarray(np.clip(place, 0, self.count - 1), dtype=np.intp)",
+        "return np.asarray(np.clip(place, 0, self.count - 1), dtype=np.intp)[y <= np.abs(y).mean()]",
+        _in("bounds", "buying", "every_neighbour_moves_the_integers_within_what_the_noise_covers"),
+    ),
+    Mutant(
+        "dpgp_core/release/bought.py",
+        "after the bounds the whole budget is spent",
+        "epsilon=rest.epsilon,",
+        "epsilon=spec.epsilon,",
+        _in("release", "bought", "counts_and_rest_are_exactly_the_declared_budget"),
+    ),
+    Mutant(
+        "dpgp_core/release/publishing.py",
+        "the largest outcome is the bound",
+        "rest = settled(spec, bought.interval)",
+        "rest = settled(spec, (0.0, float(dataset.y.max())))",
+        _in("release", "bought", "all_that_noise_was_added_to_gives_away_no_more_than_the_budget"),
     ),
 )

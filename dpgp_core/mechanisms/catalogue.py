@@ -20,12 +20,12 @@ from .sparse_variational import SparseVariational
 
 
 def _bayes(p: Parameters) -> Mechanism:
-    mechanism = BayesCloaking(epsilon=p.epsilon, delta=p.delta)
+    mechanism = BayesCloaking(epsilon=p.epsilon, delta=p.delta, periods=p.periods or None)
     return mechanism if p.gap is None else replace(mechanism, gap=p.gap)
 
 
 def _bayes_cells(p: Parameters) -> Mechanism:
-    return BayesCloaking(epsilon=p.epsilon, delta=p.delta, protects="inputs and outputs")
+    return BayesCloaking(epsilon=p.epsilon, delta=p.delta, protects="inputs and outputs", periods=p.periods or None)
 
 
 def _refined(p: Parameters) -> Mechanism:
@@ -110,6 +110,7 @@ _ROWS = (
         max_inputs=3,
         automatic=True,
         scatter=True,
+        people=True,
         simulated=2,
         on_request=True,
         look=("guarantee", "solid"),
@@ -126,6 +127,7 @@ _ROWS = (
         many_inputs=3,
         automatic=True,
         scatter=True,
+        people=True,
         look=("private", "solid"),
         simulated=8,
         banded=True,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ..kernels import KERNELS, Stationary
+from ..seasons import Periods
 from .base import Mechanism
 
 EXACT_ROWS = 5_000
@@ -36,6 +37,7 @@ class Parameters:
         clip: of refined cloaking, in noise standard deviations; None for its default.
         fit_noise: integral bins choose the noise variance themselves.
         ridge, path_scale: r and s of kernel sums and posterior paths.
+        periods: of each input, for mechanisms that make their models themselves; () where none has one.
         gap: of planned strategies; looser is faster, costs accuracy and never privacy. None for its default.
     """
 
@@ -51,6 +53,7 @@ class Parameters:
     fit_noise: bool = False
     ridge: float = 2.0
     path_scale: float = 0.8
+    periods: Periods = ()
     gap: float | None = None
 
     @property
@@ -85,6 +88,7 @@ class Entry:
         uses_cells: it divides the box as finely as it is told.
         automatic: it makes its models itself, from box and bounds; kernel, lengthscale and noise are not used.
         scatter: it measures how far people are apart.
+        people: it hides all rows of one person at the price of one, where a column says whose row each is.
         kernels: names of the kernels it works with.
         simulated: draws in comparisons; fewer where each is a fit of its own.
         on_request: compared only where asked for, since it takes long.
@@ -107,6 +111,7 @@ class Entry:
     uses_cells: bool = False
     automatic: bool = False
     scatter: bool = False
+    people: bool = False
     kernels: tuple[str, ...] = tuple(KERNEL_NAMES)
     simulated: int = 60
     on_request: bool = False

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import LinAlgError
 
 from ..arrays import FloatArray
@@ -18,8 +19,11 @@ from ..gp.uncertainty import Of
 from ..mechanisms.base import Mechanism, Plan, Planned, PlannedForBudget, Release
 from ..mechanisms.bayes_cells import AnyBayesPlan
 from ..mechanisms.bayes_release import BayesPlan
+from .bought import check_enough, stand_in
 from .specification import ReleaseSpec
 
+People = NDArray[np.generic]
+"""Whose row each is (n,)."""
 LEVEL = 0.95
 """Of every published interval."""
 _ROUNDING = 0.01  # of the narrowest interval's half: for people, privacy does not depend on it
@@ -38,6 +42,7 @@ class ReleasePlan:
     Attributes:
         spec: what is to be released.
         X: the inputs it was made for (n, D); None where inputs are private.
+        person: whose row each is (n,), where that and X are public.
         X_test: prediction points (P, D).
         plan: the mechanism's, where it has one.
         half_width: half of the curve's interval at ``LEVEL`` (P,), as measured; None if known after the release only.
@@ -47,6 +52,7 @@ class ReleasePlan:
 
     spec: ReleaseSpec
     X: FloatArray | None
+    person: People | None
     X_test: FloatArray
     plan: Plan | AnyBayesPlan | None
     half_width: FloatArray | None
@@ -58,17 +64,27 @@ class ReleasePlan:
         """How the model was computed, for mechanisms that have a choice."""
         return self.plan.inference if isinstance(self.plan, Plan) else None
 
+    def made_for(self, dataset: Dataset) -> bool:
+        """Whether it was made for these inputs and people, where they are public."""
+        pairs = ((self.X, dataset.X), (self.person, dataset.person))
+        return all(a is b or (a is not None and b is not None and np.array_equal(a, b)) for a, b in pairs)
 
-def plan_release(spec: ReleaseSpec, X: FloatArray) -> ReleasePlan:
+
+def plan_release(spec: ReleaseSpec, X: FloatArray, person: People | None = None) -> ReleasePlan:
     """Compute all that does not depend on the outputs, nor on the inputs where they are private.
 
     Args:
         spec: what is to be released.
         X: inputs of the table (n, D).
+        person: whose row each is (n,), where people may have several. Where inputs are private, the number of people
+            is all that is used of it and of X.
 
     Raises:
         ValueError: the model cannot be computed on these inputs.
     """
+    if spec.bounds_unit is not None:
+        check_enough(spec, len(X) if person is None else len(np.unique(person)))
+        return replace(plan_release(stand_in(spec), X, person), spec=spec)
     X_test, mechanism = spec.points(), spec.built
     plan: Plan | AnyBayesPlan | None = None
     half_width = half_outputs = None
@@ -76,15 +92,16 @@ def plan_release(spec: ReleaseSpec, X: FloatArray) -> ReleasePlan:
         if isinstance(mechanism, Planned):
             plan = mechanism.plan(X, X_test)
         elif isinstance(mechanism, PlannedForBudget):  # where inputs are private, it knows their number alone
-            plan = mechanism.plan_for(without_outputs(spec, X), X_test)
+            plan = mechanism.plan_for(without_outputs(spec, X, person), X_test)
         if not spec.protects_inputs and not isinstance(plan, BayesPlan | BinnedPlan):
             # how wide these intervals are does not depend on the draw
-            numbered = released(mechanism, plan, without_outputs(spec, X), X_test, np.random.default_rng(0))
+            numbered = released(mechanism, plan, without_outputs(spec, X, person), X_test, np.random.default_rng(0))
             half_width, half_outputs = half_widths(numbered, "function"), half_widths(numbered, "outputs")
     public_X = None if spec.protects_inputs else X
     return ReleasePlan(
         spec=spec,
         X=public_X,
+        person=None if public_X is None else person,
         X_test=X_test,
         plan=plan,
         half_width=half_width,
@@ -122,7 +139,7 @@ def solvable() -> Iterator[None]:
         raise ValueError(_SOLVE_FAILED) from None
 
 
-def without_outputs(spec: ReleaseSpec, X: FloatArray) -> Dataset:
+def without_outputs(spec: ReleaseSpec, X: FloatArray, person: People | None = None) -> Dataset:
     """The public part of a table as it is measured, with every output at the middle of the bounds, or of no or none."""
     output = spec.output_scale
     low, high = output.measured_bounds
@@ -132,7 +149,7 @@ def without_outputs(spec: ReleaseSpec, X: FloatArray) -> Dataset:
         X=X,
         y=np.full(len(X), np.ceil(low) if spec.measured_kind in ("count", "yes/no") else middle),
         x_names=spec.x,
-        x_units=spec.x_units,
+        x_units=spec.measured_units,
         y_name=spec.y,
         y_unit=output.measured_unit,
         y_bounds=output.measured_bounds,
@@ -143,6 +160,7 @@ def without_outputs(spec: ReleaseSpec, X: FloatArray) -> Dataset:
         bounds_reason="",
         y_scale=spec.scale,
         y_kind=spec.measured_kind,
+        person=person,
     )
 
 
@@ -155,6 +173,11 @@ def half_widths(release: Release, of: Of) -> FloatArray:
     """Half of the interval of the first draw (P,)."""
     low, high = release.interval(LEVEL, of=of)
     return np.asarray((high[0] - low[0]) / 2)
+
+
+def for_bounds(plan: ReleasePlan, spec: ReleaseSpec) -> ReleasePlan:
+    """The plan of a release whose bounds were bought, for what is released within them."""
+    return replace(plan, spec=spec, step=_step(spec, None))
 
 
 def _step(spec: ReleaseSpec, half_width: FloatArray | None) -> float:

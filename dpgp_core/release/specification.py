@@ -7,13 +7,18 @@ from dataclasses import dataclass, field
 
 from .. import checks
 from ..accounting.gaussian import check_budget
+from ..accounting.group import budget_of_one_row
 from ..accounting.guarantee import Budget, Guarantee
 from ..accounting.ledger import Ledger
 from ..accounting.rounding import rounded_up
+from ..bounds.purchase import Purchase, with_bounds_bought
 from ..mechanisms.base import Mechanism
 from ..mechanisms.entry import KERNEL_NAMES, Entry
+from ..seasons import periodic
 from .choices import CHOICES, DECLARED, build
+from .declared.bought import check_buyer
 from .declared.table import DeclaredTable
+from .declared.whose import check_mechanism, promise
 
 MAX_CELLS = 400  # cells of the box in all
 DEFAULT_CELLS = 6
@@ -24,7 +29,8 @@ class ReleaseSpec(DeclaredTable):
     """Everything that a release needs besides the table, all of it public: what is declared of it, and how to release.
 
     Args:
-        epsilon, delta: the budget of one release; delta is 0 for "integral_bins", and only for it.
+        epsilon, delta: the budget of one release, for all rows of one person as declared; delta is 0 for
+            "integral_bins", and only for it.
         total_epsilon: declared limit for all releases of the same table together.
         total_delta: delta of that limit; None for ``delta``.
         lengthscale: of the kernel, one per input, in ``x_units``; in km for ``coordinates``.
@@ -96,6 +102,15 @@ class ReleaseSpec(DeclaredTable):
         return math.exp(self.output_range / 2) if self.log else self.output_range / 2
 
     @property
+    def tolerances(self) -> tuple[float, float]:
+        """Least and largest ``tolerance`` that has a meaning; any, before bounds are bought."""
+        if self.log:
+            return 1.000001, 1e6
+        if self.bounds_unit is not None:
+            return 1e-30, checks.MOST
+        return 1e-6 * self.output_range, 10 * self.output_range
+
+    @property
     def protects_inputs(self) -> bool:
         """Whether inputs are private; if not, whatever depends on inputs alone may be published."""
         return self.guarantee.protects != "outputs"
@@ -106,6 +121,9 @@ class ReleaseSpec(DeclaredTable):
 
     def _check_model(self) -> None:
         checks.one_of("mechanism", self.mechanism, list(CHOICES))
+        check_mechanism(self.person, self.mechanism, self.choice, len(self.x))
+        if self.bounds_unit is not None:
+            check_buyer(self.mechanism, self.choice, self.y_scale)
         checks.one_of("kernel", self.kernel, list(KERNEL_NAMES))
         if len(self.x) > self.choice.max_inputs:
             raise ValueError(
@@ -115,6 +133,16 @@ class ReleaseSpec(DeclaredTable):
         if self.kernel not in self.choice.kernels:
             allowed = " or ".join(self.choice.kernels)
             raise ValueError(f"mechanism {self.mechanism!r} needs kernel {allowed}, got {self.kernel!r}")
+        if self.periods and not self.choice.automatic:
+            raise ValueError(
+                f"mechanism {self.mechanism!r} has one kernel, which is not periodic; leave period out, or use "
+                "'bayes' or 'bayes_cells'"
+            )
+        if self.choice.automatic and len(self.x) + len(periodic(self.periods)) > self.choice.max_inputs:
+            raise ValueError(
+                f"mechanism {self.mechanism!r} takes at most {self.choice.max_inputs} input columns, a period counting "
+                "as one; leave one out, or use 'bayes' if the inputs are public"
+            )
         scales = checks.entries("lengthscale", self.lengthscale, len(self.x))
         unit_lengths = self.in_units([1.0] * len(self.x))
         widths = [(high - low) / unit for (low, high), unit in zip(self.x_box, unit_lengths, strict=True)]
@@ -130,8 +158,7 @@ class ReleaseSpec(DeclaredTable):
                 checks.number("y_scale", self.y_scale, 1e-4 * self.output_range, 1e4 * self.output_range),
             )
         if self.tolerance is not None:
-            finest, widest = (1.000001, 1e6) if self.log else (1e-6 * self.output_range, 10 * self.output_range)
-            self._set("tolerance", checks.number("tolerance", self.tolerance, finest, widest))
+            self._set("tolerance", checks.number("tolerance", self.tolerance, *self.tolerances))
 
     def _check_cells(self) -> None:
         if not self.choice.uses_cells:
@@ -167,9 +194,14 @@ class ReleaseSpec(DeclaredTable):
         check_budget(self.epsilon, self.delta or total_delta)
         check_budget(self.total_epsilon, total_delta)
         self._set("total_delta", total_delta)
+        one_row = budget_of_one_row(self.epsilon, self.delta, self.rows_per_person)
         declared = {name: getattr(self, name) for name in DECLARED} | {"lengthscale": self.lengths}
-        self._set("built", build(**declared))
-        self._set("guarantee", self.built.guarantee.for_unit(self.unit))
+        self._set("built", build(**declared | {"epsilon": one_row.epsilon, "delta": one_row.delta}))
+        budget = Budget(epsilon=self.epsilon, delta=self.delta)
+        self._set("guarantee", promise(self.built, self.unit, self.person, self.rows_per_person, budget))
+        if self.bounds_unit is not None:
+            Purchase(epsilon=self.epsilon, delta=self.delta, share=self.bounds_share)
+            self._set("guarantee", with_bounds_bought(self.guarantee))
         one = self.guarantee.loss.epsilon(total_delta)
         if one > self.total_epsilon * (1 + 1e-9):
             raise ValueError(

@@ -44,7 +44,7 @@ def inside(found):
 
 
 def test_colours_are_the_legends_also_after_a_click(visit):
-    page = visit.open("london_noise_map")
+    page = visit.open("london_noise_map?map=noise")
     page.set_viewport_size({"width": 1440, "height": 1100})
     tool.settle(page)
     before = drawn(page)

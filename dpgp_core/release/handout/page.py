@@ -56,7 +56,7 @@ def _promised(card: Mapping[str, Any]) -> Rows:
     yield "Budget", f"epsilon = {_up(promise['epsilon'])}, delta = {_number(promise['delta'])}"
     yield (
         "In words",
-        f"whoever tests by this release whether a record was replaced, with {_percent(odds['false_alarms'])} false "
+        f"whoever tests by this release whether {_replaced(promise)}, with {_percent(odds['false_alarms'])} false "
         f"alarms, notices a replacement with at most {_percent(odds['found_at_most'])} probability, whatever else is "
         "known",
     )
@@ -71,17 +71,18 @@ def _released(card: Mapping[str, Any]) -> Rows:
     config, values = card["config"], card["values"]
     unit = f" {values['unit']}" if values["unit"] else ""
     domain = (
-        f"{name} {_number(low)} to {_number(high)}{f' {unit}' if unit else ''}"
+        f"{name} {_end(low)} to {_end(high)}{f' {unit}' if unit else ''}"
         for name, unit, (low, high) in zip(config["x"], config["x_units"], config["x_box"], strict=True)
     )
     yield (
         "Values",
         f"{_number(values['rows'])} of {config['y']} in {values['file']}, multiples of "
-        f"{_number(values['step'])}{unit}, predicted from {_number(card['public']['n'])} records",
+        f"{_number(values['step'])}{unit}, predicted from {_number(card['public']['n'])} "
+        f"{'records' if config['person'] is None else 'people'}",
     )
     yield "Domain", f"a public grid over {', '.join(domain)}"
-    low, high = config["y_bounds"]
-    yield "Bounds", f"declared without looking: {_number(low)} to {_number(high)}{unit}; what lies outside was clipped"
+    yield from _of_dates(config)
+    yield "Bounds", _bounds(card, unit)
     yield from _of_people(config)
     if "projection" in card:
         east, north = card["projection"]["km_in_a_degree"]
@@ -108,6 +109,28 @@ def _released(card: Mapping[str, Any]) -> Rows:
             f"{_number(values['within_tolerance'])} of {_number(values['rows'])} values: where the curve is known to "
             f"within {_error(values['tolerance'], config['log'], unit)}; the others are grey in the figure",
         )
+
+
+def _of_dates(config: Mapping[str, Any]) -> Rows:
+    """What may come again, as declared."""
+    for name, about in config.get("dates", {}).items():
+        if (period := about["period"]) is not None:
+            every = period if isinstance(period, str) else f"{_number(period)} days"
+            yield "Period", f"the curve may come again every {every} of {name}; what was measured says whether it does"
+
+
+def _bounds(card: Mapping[str, Any], unit: str) -> str:
+    """Where the bounds are from, and what they are."""
+    if "bounds" not in card:
+        low, high = card["config"]["y_bounds"]
+        return f"declared without looking: {_number(low)} to {_number(high)}{unit}; what lies outside was clipped"
+    bought = card["bounds"]
+    low, high = bought["interval"]
+    guess = "" if bought["clear"] else "; the counts hardly stood out of the noise, so these bounds are a guess"
+    return (
+        f"bought with a share of {_number(bought['share'])} of the budget (of mu squared): {_number(low)} to "
+        f"{_number(high)}{unit}, from the noisy counts in {bought['file']}; what lies outside was clipped{guess}"
+    )
 
 
 def _curve_is(config: Mapping[str, Any]) -> str:
@@ -162,9 +185,16 @@ def _of_people(config: Mapping[str, Any]) -> Rows:
 
 
 def _hidden(promise: Mapping[str, Any]) -> str:
-    if promise["protects"] == "outputs":
-        return "the output of any one record"
-    return "any one record, its inputs and its output"
+    outputs = promise["protects"] == "outputs"
+    rows = promise["rows"]
+    if rows == 1:
+        return "the output of any one record" if outputs else "any one record, its inputs and its output"
+    together = "all rows of any one person" if rows is None else f"up to {rows} rows of any one person"
+    return f"the outputs of {together}" if outputs else f"{together}, inputs and outputs"
+
+
+def _replaced(promise: Mapping[str, Any]) -> str:
+    return "a record was replaced" if promise["rows"] == 1 else "the rows of one person were replaced"
 
 
 def _table(rows: Rows) -> str:
@@ -174,6 +204,11 @@ def _table(rows: Rows) -> str:
 
 def _error(value: float, log: bool, unit: str) -> str:
     return f"a factor of {_number(value)}" if log else f"± {_number(value)}{unit}"
+
+
+def _end(value: float | str) -> str:
+    """An end of a side of the box: a number, or a date."""
+    return value if isinstance(value, str) else _number(value)
 
 
 def _number(value: float) -> str:

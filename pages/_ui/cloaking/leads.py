@@ -1,4 +1,4 @@
-"""Title and lead of the page about a growth curve, and lead of the one about a map."""
+"""Title and lead of the page about a growth curve."""
 
 from __future__ import annotations
 
@@ -22,14 +22,4 @@ def of_curve(ours: Result, paper: Result, errors: Trio | None, shown: Shown) -> 
         f"At epsilon = {ours.asked[2].epsilon:g} the published curve has an error of "
         f"**{words.error(errors.ours, shown)}**. Without privacy it is {shown(errors.without)}, because people differ. "
         f"With the method of 2018 it is {words.error(errors.paper, shown)}."
-    )
-
-
-def of_map(ours: Result, paper: Result, errors: Trio | None, shown: Shown) -> str:
-    """The plain sentences under the question."""
-    if errors is None:
-        return words.without_overlay(ours, paper, shown)
-    return (
-        f"At epsilon = {ours.asked[2].epsilon:g} a published price is wrong by "
-        f"**{words.error(errors.ours, shown)}** (typical error); without privacy by {shown(errors.without)}."
     )

@@ -36,7 +36,8 @@ def _line(name: str) -> dict[str, str]:
 def _short(name: str) -> str:
     """A title of a few letters: a telephone has little room beside a picture."""
     entry = CONTENDERS[name]
-    return entry.title if entry.on_request else entry.title.partition(" (")[0].removeprefix("Cloaking, ").capitalize()
+    short = entry.title.partition(" (")[0].removeprefix("Cloaking, ")
+    return entry.title if entry.on_request else f"{short[0].upper()}{short[1:]}"
 
 
 def shown_first(names: Iterable[str], every: bool) -> list[str]:

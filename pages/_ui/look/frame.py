@@ -162,7 +162,7 @@ def guarantee_card(guarantee: Guarantee, note: str = "") -> None:
     st.html(
         f'<section class="guarantee" style="border-left:4px solid {colour};padding:.2rem 0 .2rem 1rem;'
         f'margin-top:.5rem"><details><summary><b>What this guarantee says</b>: {promise}; protects '
-        f"{html.escape(guarantee.protects)}. Details</summary>{body}{note}</details></section>"
+        f"{html.escape(guarantee.protects)} of {guarantee.hidden}. Details</summary>{body}{note}</details></section>"
     )
 
 

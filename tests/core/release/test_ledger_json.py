@@ -13,6 +13,7 @@ from dpgp_core.mechanisms import PosteriorSampling
 from dpgp_core.release import ledger_from_json, ledger_to_json
 from dpgp_core.release.ledger_json import MAX_ENTRIES, MAX_LEDGER_BYTES, guarantee_from_object, guarantee_to_object
 from dpgp_core.release.specification_json import EXAMPLE
+from tests.core.release.anything import anything
 
 LOSSES = [GaussianLoss(0.25), PureLoss(0.5), PureLoss(0.5, 0.03, 3), ApproximateLoss(0.4, 1e-6, 2)]
 
@@ -105,13 +106,6 @@ def test_a_wrong_ledger_is_named(found, message):
         ledger_from_json(json.dumps(found))
 
 
-anything = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=2),
-    max_leaves=6,
-)
-
-
 @given(st.sampled_from(["loss", "epsilon", "delta", "protects", "unit", "assumptions", "releases"]), anything)
 def test_any_value_in_a_guarantee_is_accepted_or_refused(key, value):
     found = guarantee_to_object(EXAMPLE.guarantee) | {key: value}
@@ -124,3 +118,17 @@ def test_any_value_in_a_guarantee_is_accepted_or_refused(key, value):
         return
     assert "\n" not in str(refusal)
     assert len(str(refusal)) < 400
+
+
+@pytest.mark.parametrize("rows", [1, 7, None])
+def test_which_rows_are_hidden_together_is_kept(promise, rows):
+    found = guarantee_to_object(replace(promise(GaussianLoss(0.2)), rows=rows))
+    assert guarantee_from_object(found).rows == rows
+    del found["rows"]
+    assert guarantee_from_object(found).rows == 1  # so it was when nobody asked
+
+
+@pytest.mark.parametrize("rows", [0, 1001, "2", True, 1.5])
+def test_no_other_number_of_rows_is_read(promise, rows):
+    with pytest.raises(ValueError, match="rows must"):
+        guarantee_from_object(guarantee_to_object(promise(GaussianLoss(0.2))) | {"rows": rows})
