@@ -19,7 +19,7 @@ HARMLESS = {
     "x_units": ["", "1"], "y_unit": ["", "1", "nan"], "unit": ["1", "nan"], "y": ["1", "nan"], "y_bounds": [[1, 2]],
     "y_scale": [None, 0.5], "cells": [None], "total_delta": [None], "lengthscale": [[1.5]], "epsilon": [0.5],
     "noise_variance": [0.5], "tolerance": [None, 0.5], "log": [True, False], "coordinates": [None],
-    "centiles": [False], "bounds_unit": [None], "bounds_share": [0.5],
+    "centiles": [False], "person": [None], "bounds_unit": [None], "bounds_share": [0.5],
 }  # fmt: skip
 
 
@@ -129,6 +129,9 @@ def bad_kind(rng):
         {"y_kind": "yes/no", "y_bounds": [0, 1], "mechanism": "bayes", "centiles": True},
         {"y_kind": pick(rng, ["amount", "count"]), "y_bounds": [-(10 ** rng.uniform(-6, 3)), 200]},
         {"y_kind": "count", "log": True},
+        {"person": "who", "mechanism": pick(rng, ["refined", "sparse"])},
+        {"person": "who", "rows_per_person": 2, "mechanism": "bayes"},
+        {"rows_per_person": pick(rng, [0, 1001, 2.0, "3", None, False])},
         {"centiles": pick(rng, [True, "true", 1, None, [True]])},
     ]
     return changed(**pick(rng, changes))

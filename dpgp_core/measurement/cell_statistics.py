@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import FloatArray
+from ..seasons import Periods, phase_cells
 from .cells import CellCounts, CellResiduals
 from .distances import MeasuredDistances
 from .integers import GRID
@@ -97,7 +98,7 @@ class CellStatistics:
         z: the noisy counts (r,); none where they are public.
         stages: residual sums, in the order measured; at least one.
         n: number of records, public.
-        per_side: cells along each side of the box; M = per_side^D.
+        per_side: cells along each side of the box; M = per_side^D, times the cells of each period.
         x_names, x_units: D names and D units.
         x_box: D declared public (low, high) pairs.
         y_name, y_unit: name and unit of the output.
@@ -106,6 +107,7 @@ class CellStatistics:
         guarantee: the promise for all stages together, as plain JSON values.
         reading: what kind of outcomes the stages were made for.
         distances: of the outcomes to the curve, if they were measured.
+        periods: of each input, whose phase divides the cells too; () where none has one.
 
     Raises:
         ValueError: shapes disagree, or a value cannot be written to a file.
@@ -126,6 +128,7 @@ class CellStatistics:
     guarantee: Mapping[str, Any]
     reading: Reading = "any outcomes"
     distances: MeasuredDistances | None = None
+    periods: Periods = ()
 
     def __post_init__(self) -> None:
         if not self.stages:
@@ -133,7 +136,7 @@ class CellStatistics:
         if self.n < 1:
             raise ValueError(f"n must be at least 1, got {self.n}")
         _check("z", self.z, len(self.counts.B) if isinstance(self.counts, CellCounts) else 0)
-        M, nodes = self.per_side ** len(self.x_box), (NODES * self.per_side) ** len(self.x_box)
+        M, nodes = sizes_of(self.per_side, len(self.x_box), self.periods)
         columns = self.counts.B.shape[1] if isinstance(self.counts, CellCounts) else len(self.counts.numbers)
         if {columns, *(each.B.shape[1] for each in self.measurements)} != {M}:
             raise ValueError(f"every strategy must have {M} columns, one per cell of the box")
@@ -169,6 +172,12 @@ class CellStatistics:
     def half_range(self) -> float:
         """Half the public range of the outputs, in model units."""
         return (self.bounds[1] - self.bounds[0]) / self.y_scale / 2
+
+
+def sizes_of(per_side: int, inputs: int, periods: Periods) -> tuple[int, int]:
+    """Numbers of cells and of nodes of a box."""
+    cells = per_side**inputs * math.prod(phase_cells(periods))
+    return cells, cells * NODES ** (inputs + len(phase_cells(periods)))
 
 
 def _check(name: str, values: FloatArray, length: int) -> None:

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..arrays import FloatArray
-from .cell_statistics import NODES, CellSquares, CellStage, CellStatistics, KnownCounts
+from ..seasons import Periods, check_periods
+from .cell_statistics import CellSquares, CellStage, CellStatistics, KnownCounts, sizes_of
 from .cells import CellCounts, CellResiduals
 from .described_arrays import AGAIN, FILE, SCHEMA, Array, Shapes, check_schema, number, pack, pair, unpack, whole
 from .distances_file import about_distances, distance_arrays, distance_shapes, distances_from
@@ -43,7 +44,8 @@ def cell_statistics_to_files(statistics: CellStatistics) -> tuple[dict[str, Any]
         "output": {"name": statistics.y_name, "unit": statistics.y_unit}
         | {"bounds": list(statistics.bounds), "scale": statistics.y_scale},
         "inputs": {"names": list(statistics.x_names), "units": list(statistics.x_units)}
-        | {"box": [list(interval) for interval in statistics.x_box]},
+        | {"box": [list(interval) for interval in statistics.x_box]}
+        | ({"periods": list(statistics.periods)} if statistics.periods else {}),  # files of before say nothing
         "guarantee": dict(statistics.guarantee),
         **about_reading(statistics.reading),
         **about_distances(statistics.distances),
@@ -78,8 +80,11 @@ def _read(card: Mapping[str, Any], npz: bytes) -> CellStatistics:
     measured, people = "known" not in counts, counts.get("people") is True
     sizes = [whole(counts["numbers"])] if measured else []
     stages = [(whole(stage["numbers"]), "squares" in stage) for stage in card["stages"]]
-    of_distances = distance_shapes(card, per_side**dim, (NODES * per_side) ** dim)
-    arrays = unpack(card, npz, {**_shapes(per_side, dim, sizes, stages), **of_distances})
+    periods = _periods(inputs.get("periods"), dim)
+    cells, nodes = sizes_of(per_side, dim, periods)
+    if cells > _MOST_CELLS:
+        raise ValueError(f"the statistics must have between 1 and {_MOST_CELLS} cells; {AGAIN}")
+    arrays = unpack(card, npz, {**_shapes(cells, nodes, sizes, stages), **distance_shapes(card, cells, nodes)})
     return CellStatistics(
         counts=_counts(arrays, number(counts["noise_multiplier"]) if measured else None, people),
         z=_floats(arrays, "z_0") if measured else np.zeros(0),
@@ -96,7 +101,12 @@ def _read(card: Mapping[str, Any], npz: bytes) -> CellStatistics:
         guarantee=dict(card["guarantee"]),
         reading=reading_of(card),
         distances=distances_from(card, arrays, CellResiduals),
+        periods=periods,
     )
+
+
+def _periods(given: Any, inputs: int) -> Periods:
+    return check_periods(None if given is None else [None if p is None else number(p) for p in given], inputs)
 
 
 def _about_squares(stage: CellStage) -> dict[str, Any]:
@@ -178,15 +188,15 @@ def _measured(i: int, B: FloatArray, z: FloatArray) -> dict[str, Array]:
     return {f"B_{i}": integers, f"z_{i}": np.asarray(z, dtype="<f8")}
 
 
-def _shapes(per_side: int, dim: int, counts: list[int], stages: list[tuple[int, bool]]) -> Shapes:
+def _shapes(M: int, nodes: int, counts: list[int], stages: list[tuple[int, bool]]) -> Shapes:
     """Shape and type of each array that the description announces; ``counts`` is empty where they are public."""
-    real, integer, cells = np.dtype("<f8"), np.dtype("<i4"), per_side**dim
-    ends = ((cells,), real)
+    real, integer = np.dtype("<f8"), np.dtype("<i4")
+    ends = ((M,), real)
     shapes: Shapes = {} if counts else {"N": ends}
     for i, r in [*((0, r) for r in counts), *((i, r) for i, (r, _) in enumerate(stages, start=1))]:
-        shapes = {**shapes, f"B_{i}": ((r, cells), integer), f"z_{i}": ((r,), real)}
+        shapes = {**shapes, f"B_{i}": ((r, M), integer), f"z_{i}": ((r,), real)}
     for i, (_, squares) in enumerate(stages, start=1):
-        shapes = {**shapes, f"low_{i}": ends, f"high_{i}": ends, f"g_{i}": (((NODES * per_side) ** dim,), real)}
+        shapes = {**shapes, f"low_{i}": ends, f"high_{i}": ends, f"g_{i}": ((nodes,), real)}
         if squares:
             shapes = {**shapes, f"squares_high_{i}": ends, f"squares_z_{i}": ((1,), real)}
     return shapes

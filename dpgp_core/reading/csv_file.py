@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
 from ..data import Dataset
+from ..dates import Format
 from .csv_table import read_dataset
+from .date_inputs import date_inputs
 from .dialect import dialect_of
 
 
@@ -18,7 +21,7 @@ def read_csv(
     x: Sequence[str],
     y: str,
     y_bounds: tuple[float, float],
-    x_box: Sequence[tuple[float, float]],
+    x_box: Sequence[tuple[float, float] | tuple[str, str]],
     privacy_unit: str = "one record",
     name: str = "your data",
     x_units: Sequence[str] | None = None,
@@ -26,6 +29,7 @@ def read_csv(
     y_scale: float = 1.0,
     dialect: str = "comma",
     person: str | None = None,
+    date_format: Format = "iso",
 ) -> Dataset:
     """Read numeric columns of a UTF-8 file with a header line. Every cell of them is a finite number.
 
@@ -34,7 +38,8 @@ def read_csv(
         x: names of the D input columns.
         y: name of the output column; values outside ``y_bounds`` are kept and counted in ``clipped_count``.
         y_bounds: public (low, high), in ``y_unit``.
-        x_box: D public (low, high) pairs, in ``x_units``; every input must lie inside.
+        x_box: D public (low, high) pairs, in ``x_units``; every input must lie inside. Two dates, such as
+            ("2019-01-01", "2023-12-31"), make an input one of dates: X then holds days since the first of them.
         privacy_unit: whom one row is about.
         name: short display name.
         x_units: D units, or None for none.
@@ -42,6 +47,7 @@ def read_csv(
         y_scale: public constant in ``y_unit`` that outputs are divided by before modelling.
         dialect: "comma"; "semicolon", which goes with decimal commas; or "tab".
         person: name of the column that says whose row it is, where people may have several; its texts are not kept.
+        date_format: how the file writes dates: "iso", as 2024-03-01; or "day.month.year".
 
     Returns:
         Dataset with X (n, D) and y (n,), 2 <= n <= MAX_ROWS.
@@ -51,13 +57,15 @@ def read_csv(
             message names the column and the line of the file, never the content of a cell.
     """
     declared = dialect_of(dialect)
+    dates, box = date_inputs(x, x_box) if len(x) == len(x_box) and not isinstance(x, str) else ((), tuple(x_box))
+    dates = tuple(replace(each, format=date_format) for each in dates)
     with _opened(path) as stream:
         return read_dataset(
             stream,
             x=x,
             y=y,
             y_bounds=y_bounds,
-            x_box=x_box,
+            x_box=box,  # type: ignore[arg-type]  # checked there
             privacy_unit=privacy_unit,
             name=name,
             x_units=x_units,
@@ -65,6 +73,7 @@ def read_csv(
             y_scale=y_scale,
             dialect=declared,
             person=person,
+            dates=dates,
         )
 
 

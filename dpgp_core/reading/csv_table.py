@@ -16,6 +16,7 @@ import numpy as np
 from ..arrays import FloatArray
 from ..checks import check_interval
 from ..data import Dataset
+from ..dates import Dates
 from .csv_rows import read_columns
 from .dialect import COMMA, Dialect
 
@@ -40,6 +41,7 @@ def read_dataset(
     private_inputs: bool = False,
     dialect: Dialect = COMMA,
     person: str | None = None,
+    dates: Sequence[Dates] = (),
 ) -> Dataset:
     """Read numeric columns of a UTF-8 file with a header line. Every cell of them is a finite number.
 
@@ -61,6 +63,7 @@ def read_dataset(
         dialect: how the table is written.
         person: name of the column that says whose row it is, in any text that is equal for rows of one person, but
             for spaces around it; None: every row is another person's. Its texts are kept nowhere.
+        dates: of the inputs, those that are dates: read strictly, as days since their first day, and so is their box.
 
     Returns:
         Dataset with X (n, D) and y (n,), 2 <= n <= max_rows.
@@ -72,14 +75,14 @@ def read_dataset(
     _check_columns(x, y, person)
     bounds = _interval(y_bounds, "y_bounds")
     box = tuple(_interval(pair, "each entry of x_box") for pair in _of_length(x_box, len(x), "x_box"))
-    units = tuple(_of_length([""] * len(x) if x_units is None else x_units, len(x), "x_units"))
+    units = _units(x, x_units, dates)
     rows = MAX_ROWS if max_rows is None else max_rows
-    values = read_columns(stream, [*x, y], max_rows=rows, dialect=dialect, person=person)
+    values = read_columns(stream, [*x, y], max_rows=rows, dialect=dialect, person=person, read_as=dates)
     X = values[:, : len(x)].copy()
     if private_inputs:
         X = np.clip(X, *np.array(box).T)
     else:
-        _check_inputs(X, x, box)
+        _check_inputs(X, x, box, dates)
     return Dataset(
         name=name,
         X=X,
@@ -113,6 +116,13 @@ def _check_columns(x: Sequence[str], y: str, person: str | None) -> None:
         raise ValueError(f"the column {person!r} says whose row it is, and is an input or the output too; name another")
 
 
+def _units(x: Sequence[str], given: Sequence[str] | None, dates: Sequence[Dates]) -> tuple[str, ...]:
+    """Unit of each input; of dates it is derived."""
+    units = _of_length([""] * len(x) if given is None else given, len(x), "x_units")
+    derived = {each.name: each.unit for each in dates}
+    return tuple(derived.get(name, unit) for name, unit in zip(x, units, strict=True))
+
+
 def _of_length(entries: Sequence[_T], length: int, name: str) -> Sequence[_T]:
     if len(entries) != length:
         raise ValueError(f"{name} must have {length} entries, one per column of x, got {len(entries)}")
@@ -128,12 +138,16 @@ def _interval(pair: tuple[float, float], name: str) -> tuple[float, float]:
     return low, high
 
 
-def _check_inputs(X: FloatArray, names: Sequence[str], box: Sequence[tuple[float, float]]) -> None:
+def _check_inputs(
+    X: FloatArray, names: Sequence[str], box: Sequence[tuple[float, float]], dates: Sequence[Dates]
+) -> None:
+    of_dates = {each.name: each for each in dates}
     for column, name, (low, high) in zip(X.T, names, box, strict=True):
         outside = int(((column < low) | (column > high)).sum())
         if outside:
+            ends = [of_dates[name].text(end) if name in of_dates else f"{end:g}" for end in (low, high)]
             raise ValueError(
-                f"{outside} of {len(column)} rows have {name!r} outside its x_box ({low:g}, {high:g}); "
+                f"{outside} of {len(column)} rows have {name!r} outside its x_box ({', '.join(ends)}); "
                 "widen the declared box, or remove those rows"
             )
         if column.min() == column.max():

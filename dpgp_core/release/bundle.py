@@ -17,6 +17,7 @@ from ..accounting.ledger import Ledger
 from ..accounting.losses import GaussianLoss
 from ..accounting.rounding import rounded_up
 from ..accounting.tradeoff import budget_tradeoff, gaussian_tradeoff
+from ..dates import SHOWN
 from .bought import FILE as BOUNDS
 from .bought import bounds_object, counts_text
 from .cells import csv_text, published_columns
@@ -76,7 +77,7 @@ def bundle(
     if published.guarantee not in [guarantee for _, guarantee in ledger.entries]:
         raise ValueError("the ledger does not count this release; spend spec.guarantee on it before publishing")
     columns = published_columns(published, spec)
-    about, files = statistic_files(published.statistics)
+    about, files = statistic_files(published.statistics, published.guarantee)
     card = release_card(published, spec, ledger, list(columns))
     picture = figure(published, as_released(published, spec))
     files = {
@@ -105,7 +106,7 @@ def bundle(
 def release_card(published: Published, spec: ReleaseSpec, ledger: Ledger, columns: list[str]) -> dict[str, Any]:
     """The content of ``release.json``: all that is public about a release, and its accounting."""
     described = {name: COLUMNS[name] for name in columns if name in COLUMNS}
-    inputs = {name: f"input, in {unit}" if unit else "input" for name, unit in zip(spec.x, spec.x_units, strict=True)}
+    inputs = {name: _input(spec, name, unit) for name, unit in zip(spec.x, spec.x_units, strict=True)}
     within = within_tolerance(published, spec)
     tolerance = {} if spec.tolerance is None else {"tolerance": spec.tolerance, "within_tolerance": int(within.sum())}
     degrees = spec.degrees
@@ -152,6 +153,13 @@ def release_card(published: Published, spec: ReleaseSpec, ledger: Ledger, column
             },
         }
     )
+
+
+def _input(spec: ReleaseSpec, name: str, unit: str) -> str:
+    """What a column of inputs holds."""
+    if (dates := spec.dates_of(name)) is not None:
+        return f"input, a date written like {SHOWN[dates.format]}; what was measured has {dates.unit}"
+    return f"input, in {unit}" if unit else "input"
 
 
 def _found_at_most(guarantee: Guarantee) -> float:

@@ -26,11 +26,17 @@ def column_text(values: FloatArray, step: float | None = None) -> list[str]:
     return [f"{value:.{max(decimals(step), 0)}f}" for value in values]
 
 
+def _input_text(spec: ReleaseSpec, name: str, values: FloatArray) -> list[str]:
+    """An input as the table writes it."""
+    dates = spec.dates_of(name)
+    return column_text(values) if dates is None else [dates.text(value) for value in values]
+
+
 def csv_text(columns: Mapping[str, Sequence[str]]) -> str:
     """CSV with quoted, safe headers, and cells as they are.
 
     Args:
-        columns: name: cells, all of one length; cells are numbers written as text.
+        columns: name: cells, all of one length; cells are numbers and dates written as text.
     """
     header = ",".join('"{}"'.format(safe_text(name).replace('"', '""')) for name in columns)
     rows = (",".join(row) for row in zip(*columns.values(), strict=True))
@@ -39,7 +45,7 @@ def csv_text(columns: Mapping[str, Sequence[str]]) -> str:
 
 def published_columns(published: Published, spec: ReleaseSpec) -> dict[str, list[str]]:
     """Columns of the released table: the inputs, the value, ends of its intervals, centiles, and if it is of use."""
-    columns = {name: column_text(x) for name, x in zip(spec.x, published.X_test.T, strict=True)}
+    columns = {name: _input_text(spec, name, x) for name, x in zip(spec.x, published.X_test.T, strict=True)}
     columns["value"] = column_text(published.values, published.step)
     ends = zip(RESERVED[1:-1], [*published.curve, *published.outputs, *published.centiles], strict=False)
     columns |= {name: column_text(end, published.step) for name, end in ends}

@@ -79,6 +79,7 @@ def read_table(stream: BinaryIO, spec: ReleaseSpec, dialect: str = "comma") -> D
         max_rows=spec.choice.rows_for(len(spec.x)),
         private_inputs=spec.protects_inputs,
         dialect=dialect_of(dialect),
+        dates=spec.dates,
         person=spec.person,
     )
     output = spec.output_scale
@@ -237,7 +238,8 @@ def _check_fit(spec: ReleaseSpec, dataset: Dataset) -> None:
     declared = without_outputs(spec, dataset.X)
     if (spec.person is None) != (dataset.person is None):
         raise ValueError("the data set and the specification differ in person; read it with read_table")
-    same = ("x_names", "y_name", "y_bounds", "x_box", "privacy_unit", "y_scale", "y_kind")
+    same = ["x_names", "y_name", "y_bounds", "x_box", "privacy_unit", "y_scale", "y_kind"]
+    same += ["x_units"] if spec.dates else []  # which say the first day
     differ = [name for name in same if getattr(dataset, name) != getattr(declared, name)]
     if differ:
         raise ValueError(f"the data set and the specification differ in {', '.join(differ)}; read it with read_table")

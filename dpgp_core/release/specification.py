@@ -14,6 +14,7 @@ from ..accounting.rounding import rounded_up
 from ..bounds.purchase import Purchase, with_bounds_bought
 from ..mechanisms.base import Mechanism
 from ..mechanisms.entry import KERNEL_NAMES, Entry
+from ..seasons import periodic
 from .choices import CHOICES, DECLARED, build
 from .declared.bought import check_buyer
 from .declared.table import DeclaredTable
@@ -132,6 +133,16 @@ class ReleaseSpec(DeclaredTable):
         if self.kernel not in self.choice.kernels:
             allowed = " or ".join(self.choice.kernels)
             raise ValueError(f"mechanism {self.mechanism!r} needs kernel {allowed}, got {self.kernel!r}")
+        if self.periods and not self.choice.automatic:
+            raise ValueError(
+                f"mechanism {self.mechanism!r} has one kernel, which is not periodic; leave period out, or use "
+                "'bayes' or 'bayes_cells'"
+            )
+        if self.choice.automatic and len(self.x) + len(periodic(self.periods)) > self.choice.max_inputs:
+            raise ValueError(
+                f"mechanism {self.mechanism!r} takes at most {self.choice.max_inputs} input columns, a period counting "
+                "as one; leave one out, or use 'bayes' if the inputs are public"
+            )
         scales = checks.entries("lengthscale", self.lengthscale, len(self.x))
         unit_lengths = self.in_units([1.0] * len(self.x))
         widths = [(high - low) / unit for (low, high), unit in zip(self.x_box, unit_lengths, strict=True)]

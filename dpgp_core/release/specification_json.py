@@ -44,7 +44,14 @@ def spec_from_json(text: str | bytes) -> ReleaseSpec:
 
 def spec_to_object(spec: ReleaseSpec) -> dict[str, Any]:
     """The configuration as a JSON object."""
-    return {"schema": SCHEMA} | {field.name: getattr(spec, field.name) for field in fields(spec) if field.init}
+    found = {"schema": SCHEMA} | {field.name: getattr(spec, field.name) for field in fields(spec) if field.init}
+    dates = {each.name: each for each in spec.dates}
+    box = (
+        [dates[name].day(end).isoformat() for end in side] if name in dates else side
+        for name, side in zip(spec.x, spec.x_box, strict=True)
+    )
+    about = {name: {"format": each.format, "period": each.period} for name, each in dates.items()}
+    return found | {"x_box": list(box), "dates": about}
 
 
 def spec_from_object(found: object) -> ReleaseSpec:

@@ -98,5 +98,5 @@ def known_counts(numbers: FloatArray) -> Counts:
 
 
 def _root(grid: CellGrid, n: int) -> FloatArray:
-    kernel = EQ(variance=_VARIANCE * (n / grid.size) ** 2, lengthscale=sides(grid.box, _LENGTHSCALE))
+    kernel = EQ(variance=_VARIANCE * (n / grid.size) ** 2, lengthscale=sides(grid.sides, _LENGTHSCALE))
     return factorise(kernel, grid.centres, 1e-6).features.values()

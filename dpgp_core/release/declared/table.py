@@ -11,6 +11,9 @@ import numpy as np
 from ... import checks
 from ...arrays import FloatArray
 from ...data import KINDS, Kind, check_kind
+from ...dates import Dates
+from ...reading.date_inputs import date_inputs
+from ...seasons import Periods, check_periods
 from .bought import checked_bounds, checked_share, checked_unit
 from .coordinates import Coordinates
 from .output_scale import OutputScale
@@ -38,7 +41,8 @@ class DeclaredTable:
         x: names of the D input columns.
         x_units: D units.
         x_box: D public (low, high) pairs; inputs outside are refused, or moved to its edge where inputs are private;
-            predictions fill it.
+            predictions fill it. Two dates, ("2019-01-01", "2023-12-31"), make an input one of dates: kept as days
+            since the first of them.
         y: name of the private output column.
         y_unit: its unit.
         y_bounds: public (low, high) that outputs are clipped to, in ``y_unit``. With ``bounds_unit``: what the bounds
@@ -47,6 +51,8 @@ class DeclaredTable:
         grid: points along each input, 2 or more, at which predictions are made; never at private positions.
         coordinates: names of the input columns that are longitude and latitude in degrees, if two are: distances
             between them are then in km.
+        dates: more about inputs that are dates, by name: {"day": {"format": "day.month.year", "period": "year"}}; kept
+            as ``Dates``.
         log: measure the natural logarithm of the output, as prices need: errors are then factors.
         y_kind: what an output is: one of ``data.KINDS``.
         person: name of the column that says whose row each is, where people may have several: neither an input nor
@@ -73,6 +79,7 @@ class DeclaredTable:
     unit: str
     grid: tuple[int, ...]
     coordinates: tuple[str, str] | None = None
+    dates: tuple[Dates, ...] = ()
     log: bool = False
     y_kind: Kind = "number"
     person: str | None = None
@@ -99,6 +106,22 @@ class DeclaredTable:
         """``y_kind``, as measured: a logarithm is any number."""
         return "number" if self.output_scale.log else self.y_kind
 
+    @property
+    def periods(self) -> Periods:
+        """Of each input, in days; () where none has one."""
+        days = {each.name: each.period_days for each in self.dates}
+        return check_periods([days.get(name) for name in self.x], len(self.x))
+
+    @property
+    def measured_units(self) -> tuple[str, ...]:
+        """``x_units`` of the inputs as they are kept: of dates, days since the first."""
+        dates = {each.name: each.unit for each in self.dates}
+        return tuple(dates.get(name, unit) for name, unit in zip(self.x, self.x_units, strict=True))
+
+    def dates_of(self, name: str) -> Dates | None:
+        """What is declared of an input that is a date; None for a number."""
+        return next((each for each in self.dates if each.name == name), None)
+
     def in_units(self, lengths: Sequence[float]) -> tuple[float, ...]:
         """Lengths along the inputs in ``x_units``, out of km for ``coordinates``."""
         degrees = self.degrees
@@ -106,8 +129,12 @@ class DeclaredTable:
         return tuple(length if degrees is None else degrees.in_degrees(name, length) for name, length in pairs)
 
     def points(self) -> FloatArray:
-        """The public prediction points (P, D): a regular grid over the box, the last input running fastest."""
+        """The public prediction points (P, D): a regular grid over the box, the last input running fastest.
+
+        Along dates, the nearest days.
+        """
         axes = [np.linspace(low, high, count) for (low, high), count in zip(self.x_box, self.grid, strict=True)]
+        axes = [np.rint(axis) if self.dates_of(name) else axis for name, axis in zip(self.x, axes, strict=True)]
         return np.stack([axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")], axis=1)
 
     def _set(self, name: str, value: object) -> None:
@@ -126,7 +153,8 @@ class DeclaredTable:
         self._set("rows_per_person", checked_rows(self.person, self.rows_per_person, [*self.x, self.y]))
         self._set("x_units", checks.texts("x_units", self.x_units, empty=True))
         checks.entries("x_units", self.x_units, len(self.x))
-        boxes = checks.entries("x_box", self.x_box, len(self.x))
+        dates, boxes = date_inputs(self.x, checks.entries("x_box", self.x_box, len(self.x)), self.dates)
+        self._set("dates", dates)
         self._set("x_box", tuple(checks.interval("each entry of x_box", pair) for pair in boxes))
 
     def _check_output(self) -> None:
@@ -151,6 +179,8 @@ class DeclaredTable:
         self._set("coordinates", checks.texts("coordinates", self.coordinates))
         if len(self.coordinates) != 2 or len(set(self.coordinates) & set(self.x)) != 2:
             raise ValueError("coordinates must be two different names of x: [longitude, latitude]")
+        if any(self.dates_of(name) for name in self.coordinates):
+            raise ValueError("coordinates must be degrees, and one of them is declared a date; take it out of one")
         (longitude, latitude), box = self.coordinates, dict(zip(self.x, self.x_box, strict=True))
         found = Coordinates(longitude=longitude, latitude=latitude, longitudes=box[longitude], latitudes=box[latitude])
         self._set("degrees", found)
@@ -158,6 +188,9 @@ class DeclaredTable:
     def _check_grid(self) -> None:
         counts = checks.entries("grid", self.grid, len(self.x))
         self._set("grid", tuple(checks.whole("each entry of grid", count, 2, MAX_GRID) for count in counts))
+        for name, count, (_, last) in zip(self.x, self.grid, self.x_box, strict=True):
+            if self.dates_of(name) and count > last + 1:
+                raise ValueError(f"grid has {count} points along {name!r}, whose box has {last + 1:g} days; use fewer")
         points = math.prod(self.grid)
         if points > MAX_GRID:
             raise ValueError(f"grid has {points} points in all, more than {MAX_GRID}, the limit; use fewer per input")

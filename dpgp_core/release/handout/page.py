@@ -71,7 +71,7 @@ def _released(card: Mapping[str, Any]) -> Rows:
     config, values = card["config"], card["values"]
     unit = f" {values['unit']}" if values["unit"] else ""
     domain = (
-        f"{name} {_number(low)} to {_number(high)}{f' {unit}' if unit else ''}"
+        f"{name} {_end(low)} to {_end(high)}{f' {unit}' if unit else ''}"
         for name, unit, (low, high) in zip(config["x"], config["x_units"], config["x_box"], strict=True)
     )
     yield (
@@ -81,6 +81,7 @@ def _released(card: Mapping[str, Any]) -> Rows:
         f"{'records' if config['person'] is None else 'people'}",
     )
     yield "Domain", f"a public grid over {', '.join(domain)}"
+    yield from _of_dates(config)
     yield "Bounds", _bounds(card, unit)
     yield from _of_people(config)
     if "projection" in card:
@@ -108,6 +109,14 @@ def _released(card: Mapping[str, Any]) -> Rows:
             f"{_number(values['within_tolerance'])} of {_number(values['rows'])} values: where the curve is known to "
             f"within {_error(values['tolerance'], config['log'], unit)}; the others are grey in the figure",
         )
+
+
+def _of_dates(config: Mapping[str, Any]) -> Rows:
+    """What may come again, as declared."""
+    for name, about in config.get("dates", {}).items():
+        if (period := about["period"]) is not None:
+            every = period if isinstance(period, str) else f"{_number(period)} days"
+            yield "Period", f"the curve may come again every {every} of {name}; what was measured says whether it does"
 
 
 def _bounds(card: Mapping[str, Any], unit: str) -> str:
@@ -195,6 +204,11 @@ def _table(rows: Rows) -> str:
 
 def _error(value: float, log: bool, unit: str) -> str:
     return f"a factor of {_number(value)}" if log else f"± {_number(value)}{unit}"
+
+
+def _end(value: float | str) -> str:
+    """An end of a side of the box: a number, or a date."""
+    return value if isinstance(value, str) else _number(value)
 
 
 def _number(value: float) -> str:
