@@ -12,7 +12,7 @@ from pages._ui import session
 from pages._ui.look import state
 from pages._ui.look.text import DELTA_HELP, GROWTH, plain
 from pages._ui.own import table_form
-from pages._ui.own.questions import degrees, whose
+from pages._ui.own.questions import bounds, degrees, whose
 from pages._ui.own.remembered import PREFIX, keep, key, standing
 from pages._ui.own.upload import Table
 
@@ -173,7 +173,7 @@ def _spec(values: dict[str, Any]) -> ReleaseSpec | None:
         "the private column": not values["y"],
         "an input column": not values["x"],
         "whether somebody can have more than one row": not values["whose"],
-        "both bounds of y": None in (values["low"], values["high"]),
+        **bounds.missing(values),
         "the domain of every input": any(None in pair for pair in values["box"]),
         "a lengthscale for every input": None in values["length"],
         "the total ε": values["total"] is None,
@@ -192,7 +192,7 @@ def _spec(values: dict[str, Any]) -> ReleaseSpec | None:
             x_box=tuple(values["box"]),
             y=values["y"],
             y_unit=values["y_unit"],
-            y_bounds=(values["low"], values["high"]),
+            **bounds.declared(values),
             unit=values["unit"].strip() or table_form.usual_unit(values["y"]),
             epsilon=values["epsilon"],
             delta=0.0 if pure else values["delta"],

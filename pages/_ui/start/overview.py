@@ -20,8 +20,8 @@ def colours() -> None:
     st.html(f'<p class="colours">Colours: {marks}</p>')
 
 
-def ways_on(more: Callable[[], None]) -> None:
-    """A button each to decide, explore, publish; and what comes ``more``."""
+def ways_on(invitation: Callable[[], None]) -> None:
+    """A button each to decide, explore, publish; and the tour's own."""
     with st.container(horizontal=True, key="ways_on"):
         for page, label, icon in (
             ("compare", "Decide: which method?", "balance"),
@@ -29,7 +29,7 @@ def ways_on(more: Callable[[], None]) -> None:
             ("your_data", "Publish: your own table", "upload_file"),
         ):
             st.page_link(f"../{page}.py", label=label, icon=f":material/{icon}:", width="content")
-        more()
+        invitation()
 
 
 def page_cards(rows: Sequence[tuple[str, str]]) -> None:
