@@ -104,7 +104,7 @@ def model(dataset_name: str) -> Model:
 
 def expert(draw: Draw, mechanisms: tuple[str, ...] | None = None) -> tuple[Design, Draw]:
     """Mechanism (among ``mechanisms``), objective, calibration and post-processing, folded away."""
-    with st.sidebar.expander("Expert"):
+    with folded("Expert"):
         mechanism = pick("Mechanism", offers.MECHANISM, mechanisms)
         cloaks = mechanism in ("refined", "cloaking")
         objective = pick("Noise objective", offers.OBJECTIVE, disabled=not cloaks)

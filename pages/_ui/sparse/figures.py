@@ -74,9 +74,9 @@ def fit(found: Fits, overlay: bool) -> go.Figure:
 def fit_alt(found: Fits) -> str:
     """Text alternative of the fits."""
     return (
-        f"Private fits: ours orange, the paper's purple and dashed. About ours, {100 * LEVEL:g} % intervals for "
-        f"one more {found.dataset.y_name} and for the curve, privacy noise included; the paper's do not hold. "
-        "Bayes cloaking green, with that for the curve."
+        f"Published curves: our sparse GP orange, the paper's purple and dashed, Bayes cloaking green. The bands hold "
+        f"{100 * LEVEL:g} % and count privacy noise: one more {found.dataset.y_name}, and where the curve is. The "
+        "paper's do not hold, so it has none."
     )
 
 
@@ -158,12 +158,12 @@ def fit_table(found: Fits) -> pd.DataFrame:
 def table_note(view: str, released: Sequence[Guarantee]) -> str:
     """What the table holds: on the first view three releases, which cost what they cost together."""
     if view != "fits":
-        return "Errors are computed with held-out true data: not private."
+        return "It takes the true data to know an error."
     delta = released[0].budget.delta
     together = Ledger(entries=[("", each) for each in released]).epsilon(delta)
     return (
-        f"Three private releases of the same records, ours, the paper's and Bayes cloaking: publishing all costs ε = "
-        f"{text.at_most(together)} at δ = {text.small(delta)}."
+        "Three releases about the same people: our sparse GP, the paper's, Bayes cloaking. Together, publishing all "
+        f"costs ε = {text.at_most(together)} at δ = {text.small(delta)}."
     )
 
 
@@ -262,7 +262,7 @@ def steps(setting: SparseSetting, found: Fits) -> list[tuple[str, str]]:
         (
             "Bayes cloaking",
             "noisy counts of the records in public cells, then noisy sums of clipped residuals, five times; "
-            "lengthscale and noise are averaged over; its band is the curve's 95 % interval. Inputs and outputs are "
+            "lengthscale and noise are averaged over; its band is where the curve is. Inputs and outputs are "
             "protected, as by the sparse DP-GP",
         ),
         (
