@@ -24,8 +24,8 @@ _HELP = (
 )
 _COST = (
     "All else is then measured with {more:.0f} % more noise. About one person in a hundred lies outside the bounds, "
-    "more in small tables, and is moved to the nearer one. Fewer than some two hundred people at ε = 1 are too few: the "
-    "page says so before anything is spent. Gains and losses together want a thousand."
+    "more in small tables, and is moved to the nearer one. Fewer than some two hundred people at ε = 1 are too few: "
+    "the page says so before anything is spent. Gains and losses together want a thousand."
 )
 
 
