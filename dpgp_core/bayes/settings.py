@@ -171,7 +171,7 @@ class BayesSettings:
         return 1 if kind == "yes/no" else self.stages
 
     def shares_columns(self, n: int, inputs: int) -> bool:
-        """Whether n records of some public input columns share those of their cells: if ``binned``, or if many."""
+        """Whether n records of some public numbers as inputs share columns by cells: if ``binned``, or if many."""
         if self.binned is not None:
             return self.binned
         return n > MANY_RECORDS and inputs in PER_SIDE and not (self._inputs_too or self._aimed)

@@ -4,20 +4,31 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..arrays import FloatArray
+from ..levels import Interval, Levels, LevelSide, check_levels, whole_box
 from .cells import CellCounts, CellResiduals
 from .distances import MeasuredDistances
 from .integers import GRID
 from .measurement import Measurement
 from .statistics import Reading
 
-NODES = 3  # to a cell and side: where the public functions are given
+NODES = 3  # to a cell and side that is of numbers: where the public functions are given
+
+
+def cells_along(box: Sequence[Interval], per_side: int) -> tuple[int, ...]:
+    """Cells along each side of a box: ``per_side``, or one for each level."""
+    return tuple(side.count if isinstance(side, LevelSide) else per_side for side in box)
+
+
+def nodes_along(box: Sequence[Interval], per_side: int) -> tuple[int, ...]:
+    """Nodes along each side: three to a cell, or one for each level."""
+    return cells_along(box, NODES * per_side)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -97,7 +108,7 @@ class CellStatistics:
         z: the noisy counts (r,); none where they are public.
         stages: residual sums, in the order measured; at least one.
         n: number of records, public.
-        per_side: cells along each side of the box; M = per_side^D.
+        per_side: cells along each side of the box that is of numbers; along a category there is one for each level.
         x_names, x_units: D names and D units.
         x_box: D declared public (low, high) pairs.
         y_name, y_unit: name and unit of the output.
@@ -106,6 +117,7 @@ class CellStatistics:
         guarantee: the promise for all stages together, as plain JSON values.
         reading: what kind of outcomes the stages were made for.
         distances: of the outcomes to the curve, if they were measured.
+        x_levels: of each input its levels, or None where it is a number; None: all are numbers.
 
     Raises:
         ValueError: shapes disagree, or a value cannot be written to a file.
@@ -126,14 +138,18 @@ class CellStatistics:
     guarantee: Mapping[str, Any]
     reading: Reading = "any outcomes"
     distances: MeasuredDistances | None = None
+    x_levels: tuple[Levels | None, ...] | None = None
 
     def __post_init__(self) -> None:
+        if self.x_levels is not None:
+            check_levels(self.x_levels)
+            object.__setattr__(self, "x_box", whole_box(self.x_box, self.x_levels))
         if not self.stages:
             raise ValueError("statistics must have at least one stage")
         if self.n < 1:
             raise ValueError(f"n must be at least 1, got {self.n}")
         _check("z", self.z, len(self.counts.B) if isinstance(self.counts, CellCounts) else 0)
-        M, nodes = self.per_side ** len(self.x_box), (NODES * self.per_side) ** len(self.x_box)
+        M, nodes = (math.prod(along(self.x_box, self.per_side)) for along in (cells_along, nodes_along))
         columns = self.counts.B.shape[1] if isinstance(self.counts, CellCounts) else len(self.counts.numbers)
         if {columns, *(each.B.shape[1] for each in self.measurements)} != {M}:
             raise ValueError(f"every strategy must have {M} columns, one per cell of the box")

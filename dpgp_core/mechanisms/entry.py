@@ -85,6 +85,7 @@ class Entry:
         uses_cells: it divides the box as finely as it is told.
         automatic: it makes its models itself, from box and bounds; kernel, lengthscale and noise are not used.
         scatter: it measures how far people are apart.
+        levels: it takes inputs that are categories.
         kernels: names of the kernels it works with.
         simulated: draws in comparisons; fewer where each is a fit of its own.
         on_request: compared only where asked for, since it takes long.
@@ -107,6 +108,7 @@ class Entry:
     uses_cells: bool = False
     automatic: bool = False
     scatter: bool = False
+    levels: bool = False
     kernels: tuple[str, ...] = tuple(KERNEL_NAMES)
     simulated: int = 60
     on_request: bool = False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import BinaryIO
@@ -18,7 +18,7 @@ def read_csv(
     x: Sequence[str],
     y: str,
     y_bounds: tuple[float, float],
-    x_box: Sequence[tuple[float, float]],
+    x_box: Sequence[tuple[float, float] | None],
     privacy_unit: str = "one record",
     name: str = "your data",
     x_units: Sequence[str] | None = None,
@@ -26,15 +26,16 @@ def read_csv(
     y_scale: float = 1.0,
     dialect: str = "comma",
     person: str | None = None,
+    levels: Mapping[str, Sequence[str]] | None = None,
 ) -> Dataset:
-    """Read numeric columns of a UTF-8 file with a header line. Every cell of them is a finite number.
+    """Read columns of a UTF-8 file with a header line. Every cell of them is a finite number, or one of its levels.
 
     Args:
         path: of the file, or a file object opened in binary mode (read from where it stands, not closed).
         x: names of the D input columns.
         y: name of the output column; values outside ``y_bounds`` are kept and counted in ``clipped_count``.
         y_bounds: public (low, high), in ``y_unit``.
-        x_box: D public (low, high) pairs, in ``x_units``; every input must lie inside.
+        x_box: public (low, high) pairs, in ``x_units``, one for each input that is a number, and all lie inside.
         privacy_unit: whom one row is about.
         name: short display name.
         x_units: D units, or None for none.
@@ -42,6 +43,7 @@ def read_csv(
         y_scale: public constant in ``y_unit`` that outputs are divided by before modelling.
         dialect: "comma"; "semicolon", which goes with decimal commas; or "tab".
         person: name of the column that says whose row it is, where people may have several; its texts are not kept.
+        levels: declared public levels of inputs that are categories, by name; see ``read_dataset``.
 
     Returns:
         Dataset with X (n, D) and y (n,), 2 <= n <= MAX_ROWS.
@@ -65,6 +67,7 @@ def read_csv(
             y_scale=y_scale,
             dialect=declared,
             person=person,
+            levels=levels,
         )
 
 

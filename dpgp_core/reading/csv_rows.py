@@ -9,13 +9,14 @@ from __future__ import annotations
 import csv
 import math
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from textwrap import shorten
 from typing import BinaryIO
 
 import numpy as np
 
 from ..arrays import FloatArray
+from ..levels import OTHER, Levels
 from .dialect import COMMA, Dialect
 
 MAX_LINE_BYTES = 1_000_000  # one endless line must not fill the memory
@@ -41,7 +42,13 @@ _OTHER_KINDS = {
 
 
 def read_columns(
-    stream: BinaryIO, columns: list[str], *, max_rows: int, dialect: Dialect = COMMA, person: str | None = None
+    stream: BinaryIO,
+    columns: list[str],
+    *,
+    max_rows: int,
+    dialect: Dialect = COMMA,
+    person: str | None = None,
+    levels: Mapping[str, Levels] | None = None,
 ) -> FloatArray:
     """Read named columns of a UTF-8 stream with a header line; keep nothing else of it.
 
@@ -51,6 +58,7 @@ def read_columns(
         max_rows: refuse the file at the first row beyond this many.
         dialect: how the table is written.
         person: name of the column that says whose row it is, in any text; None: there is none.
+        levels: of each column that is a category, by its name: it is read as the number of a level.
 
     Returns:
         The columns as numbers (n, k), 2 <= n <= max_rows; after them a number for each person, if there are people.
@@ -74,7 +82,10 @@ def read_columns(
                 "give every line the same number, and quote text that holds the separator"
             )
         values.extend(
-            read_number(row[place], name, line, dialect.decimal) for name, place in zip(columns, places, strict=True)
+            _read_level(row[place], name, line, levels[name])
+            if levels and name in levels
+            else read_number(row[place], name, line, dialect.decimal)
+            for name, place in zip(columns, places, strict=True)
         )
         if person is not None:
             values.append(people.setdefault(_name(row[whose], person, line), len(people)))
@@ -162,6 +173,18 @@ def read_number(cell: str, column: str, line: int, decimal: str = ".") -> float:
         problem = "a missing value (NaN)" if math.isnan(value) else "an infinite value"
     # Outside the except block: a chained error would show the cell in a traceback.
     raise ValueError(f"column {column!r} has {problem} in line {line} of the file; correct or remove that row")
+
+
+def _read_level(cell: str, column: str, line: int, levels: Levels) -> float:
+    """One cell as the number of its level; what is none of them is "other" where that is declared."""
+    level = cell.strip()
+    level = level if level in levels else OTHER
+    if level not in levels:
+        raise ValueError(
+            f"column {column!r} has none of its levels in line {line} of the file; correct that row, or declare a "
+            f"level {OTHER!r}, which takes all others"
+        )
+    return float(levels.index(level))
 
 
 def read_rows(

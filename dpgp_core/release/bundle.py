@@ -102,6 +102,7 @@ def release_card(published: Published, spec: ReleaseSpec, ledger: Ledger, column
     """The content of ``release.json``: all that is public about a release, and its accounting."""
     described = {name: COLUMNS[name] for name in columns if name in COLUMNS}
     inputs = {name: f"input, in {unit}" if unit else "input" for name, unit in zip(spec.x, spec.x_units, strict=True)}
+    inputs |= {name: f"input, one of {', '.join(levels)}" for name, levels in spec.levels.items()}
     within = within_tolerance(published, spec)
     tolerance = {} if spec.tolerance is None else {"tolerance": spec.tolerance, "within_tolerance": int(within.sum())}
     degrees = spec.degrees

@@ -19,6 +19,11 @@ def safe_text(text: str) -> str:
     return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
 
 
+def quoted(text: str) -> str:
+    """Text as a cell or header of a CSV."""
+    return '"{}"'.format(safe_text(text).replace('"', '""'))
+
+
 def column_text(values: FloatArray, step: float | None = None) -> list[str]:
     """Numbers as text: multiples of a power of ten exactly, others to 10 digits."""
     if step is None:
@@ -30,16 +35,19 @@ def csv_text(columns: Mapping[str, Sequence[str]]) -> str:
     """CSV with quoted, safe headers, and cells as they are.
 
     Args:
-        columns: name: cells, all of one length; cells are numbers written as text.
+        columns: name: cells, all of one length; cells are numbers written as text, or quoted.
     """
-    header = ",".join('"{}"'.format(safe_text(name).replace('"', '""')) for name in columns)
+    header = ",".join(quoted(name) for name in columns)
     rows = (",".join(row) for row in zip(*columns.values(), strict=True))
     return "\r\n".join([header, *rows, ""])
 
 
 def published_columns(published: Published, spec: ReleaseSpec) -> dict[str, list[str]]:
-    """Columns of the released table: the inputs, the value, ends of its intervals, centiles, and if it is of use."""
-    columns = {name: column_text(x) for name, x in zip(spec.x, published.X_test.T, strict=True)}
+    """Columns of the released table: inputs, the value, ends of its intervals, centiles, and if it is of use."""
+    columns = {
+        name: [quoted(spec.levels[name][int(code)]) for code in x] if name in spec.levels else column_text(x)
+        for name, x in zip(spec.x, published.X_test.T, strict=True)
+    }
     columns["value"] = column_text(published.values, published.step)
     ends = zip(RESERVED[1:-1], [*published.curve, *published.outputs, *published.centiles], strict=False)
     columns |= {name: column_text(end, published.step) for name, end in ends}

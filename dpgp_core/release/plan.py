@@ -143,6 +143,7 @@ def without_outputs(spec: ReleaseSpec, X: FloatArray) -> Dataset:
         bounds_reason="",
         y_scale=spec.scale,
         y_kind=spec.measured_kind,
+        x_levels=spec.x_levels,
     )
 
 

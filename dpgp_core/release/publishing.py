@@ -72,9 +72,10 @@ def read_table(stream: BinaryIO, spec: ReleaseSpec, dialect: str = "comma") -> D
         x_units=spec.x_units,
         y_unit=spec.y_unit,
         y_scale=spec.scale,
-        max_rows=spec.choice.rows_for(len(spec.x)),
+        max_rows=spec.choice.rows_for(len(spec.numbers)),
         private_inputs=spec.protects_inputs,
         dialect=dialect_of(dialect),
+        levels=spec.levels,
     )
     output = spec.output_scale
     check_kind(spec.y_kind, spec.y_bounds, table.y)
@@ -208,11 +209,11 @@ def preview(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None = None
 def _check_fit(spec: ReleaseSpec, dataset: Dataset) -> None:
     """Raise ValueError unless everything public about the data set is as the specification declares it."""
     declared = without_outputs(spec, dataset.X)
-    same = ("x_names", "y_name", "y_bounds", "x_box", "privacy_unit", "y_scale", "y_kind")
+    same = ("x_names", "y_name", "y_bounds", "x_box", "x_levels", "privacy_unit", "y_scale", "y_kind")
     differ = [name for name in same if getattr(dataset, name) != getattr(declared, name)]
     if differ:
         raise ValueError(f"the data set and the specification differ in {', '.join(differ)}; read it with read_table")
-    most = spec.choice.rows_for(len(spec.x))
+    most = spec.choice.rows_for(len(spec.numbers))
     if dataset.n > most:
         raise ValueError(
             f"mechanism {spec.mechanism!r} takes at most {most} rows of {len(spec.x)} inputs, got {dataset.n}; "

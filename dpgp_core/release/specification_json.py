@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import MISSING, fields
 from typing import Any
 
+from ..levels import LevelSide
 from .specification import ReleaseSpec
 from .strict_json import check_keys, read_object, write_object
 
@@ -43,8 +44,9 @@ def spec_from_json(text: str | bytes) -> ReleaseSpec:
 
 
 def spec_to_object(spec: ReleaseSpec) -> dict[str, Any]:
-    """The configuration as a JSON object."""
-    return {"schema": SCHEMA} | {field.name: getattr(spec, field.name) for field in fields(spec) if field.init}
+    """The configuration as a JSON object; what is derived of categories is left out."""
+    found = {"schema": SCHEMA} | {field.name: getattr(spec, field.name) for field in fields(spec) if field.init}
+    return found | {"x_box": tuple(None if isinstance(side, LevelSide) else side for side in spec.x_box)}
 
 
 def spec_from_object(found: object) -> ReleaseSpec:

@@ -11,6 +11,7 @@ import numpy as np
 from ... import checks
 from ...arrays import FloatArray
 from ...data import KINDS, Kind, check_kind
+from ...levels import Levels, LevelSide, levels_by_column, whole_box
 from .coordinates import Coordinates
 from .output_scale import OutputScale
 
@@ -36,16 +37,20 @@ class DeclaredTable:
         x: names of the D input columns.
         x_units: D units.
         x_box: D public (low, high) pairs; inputs outside are refused, or moved to its edge where inputs are private;
-            predictions fill it.
+            predictions fill it. None for an input with levels.
         y: name of the private output column.
         y_unit: its unit.
         y_bounds: public (low, high) that outputs are clipped to, in ``y_unit``.
         unit: whom one row is about, for example "one person's height".
-        grid: points along each input, 2 or more, at which predictions are made; never at private positions.
+        grid: points along each input, 2 or more, at which predictions are made; never at private positions. None for
+            an input with levels: there is a curve for each.
         coordinates: names of the input columns that are longitude and latitude in degrees, if two are: distances
             between them are then in km.
         log: measure the natural logarithm of the output, as prices need: errors are then factors.
         y_kind: what an output is: one of ``data.KINDS``.
+        x_levels: for each input its declared public levels, 2 to 20 texts, if it is a category, and None if it is a
+            number. What is none of them counts as "other" where that is a level, and is refused elsewhere. None: all
+            inputs are numbers.
 
     Attributes:
         output_scale: both ways between the output as declared and as measured.
@@ -66,6 +71,7 @@ class DeclaredTable:
     coordinates: tuple[str, str] | None = None
     log: bool = False
     y_kind: Kind = "number"
+    x_levels: tuple[Levels | None, ...] | None = None
     output_scale: OutputScale = field(init=False, repr=False, compare=False)
     degrees: Coordinates | None = field(init=False, repr=False, compare=False)
 
@@ -86,15 +92,44 @@ class DeclaredTable:
         """``y_kind``, as measured: a logarithm is any number."""
         return "number" if self.log else self.y_kind
 
+    @property
+    def levels(self) -> dict[str, Levels]:
+        """Of the inputs that are categories, by name."""
+        pairs = zip(self.x, self.x_levels or (), strict=False)
+        return {name: levels for name, levels in pairs if levels is not None}
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """Names of the inputs that are numbers."""
+        return tuple(name for name in self.x if name not in self.levels)
+
+    def of_numbers(self, name: str, values: object) -> list[object]:
+        """A list that was given for each input, without what stands for categories, where None may stand.
+
+        Raises:
+            ValueError: it is no list, or of another length, or something stands there.
+        """
+        given = checks.entries(name, values)
+        if len(given) == len(self.numbers):
+            return list(given)
+        pairs = list(zip(self.x, checks.entries(name, values, len(self.x)), strict=True))
+        wrong = next((each for each, value in pairs if each in self.levels and value is not None), None)
+        if wrong is not None:
+            raise ValueError(f"{name} has an entry for {wrong!r}, which is a category; write null there")
+        return [value for each, value in pairs if each not in self.levels]
+
     def in_units(self, lengths: Sequence[float]) -> tuple[float, ...]:
-        """Lengths along the inputs in ``x_units``, out of km for ``coordinates``."""
+        """Lengths along the inputs that are numbers in ``x_units``, out of km for ``coordinates``."""
         degrees = self.degrees
-        pairs = zip(self.x, lengths, strict=True)
+        pairs = zip(self.numbers, lengths, strict=True)
         return tuple(length if degrees is None else degrees.in_degrees(name, length) for name, length in pairs)
 
     def points(self) -> FloatArray:
         """The public prediction points (P, D): a regular grid over the box, the last input running fastest."""
-        axes = [np.linspace(low, high, count) for (low, high), count in zip(self.x_box, self.grid, strict=True)]
+        axes = [
+            np.arange(count, dtype=float) if name in self.levels else np.linspace(*side, count)
+            for name, side, count in zip(self.x, self.x_box, self.grid, strict=True)
+        ]
         return np.stack([axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")], axis=1)
 
     def _set(self, name: str, value: object) -> None:
@@ -112,8 +147,17 @@ class DeclaredTable:
             raise ValueError(f"x names {reserved[0]!r}, a column of the released table; rename it in your file")
         self._set("x_units", checks.texts("x_units", self.x_units, empty=True))
         checks.entries("x_units", self.x_units, len(self.x))
-        boxes = checks.entries("x_box", self.x_box, len(self.x))
-        self._set("x_box", tuple(checks.interval("each entry of x_box", pair) for pair in boxes))
+        self._check_levels()
+        derived = [None if isinstance(side, LevelSide) else side for side in checks.entries("x_box", self.x_box)]
+        sides = [checks.interval("each entry of x_box", pair) for pair in self.of_numbers("x_box", derived)]
+        self._set("x_box", whole_box(sides, self.x_levels or [None] * len(self.x)))
+
+    def _check_levels(self) -> None:
+        if self.x_levels is None:
+            return
+        pairs = zip(self.x, checks.entries("x_levels", self.x_levels, len(self.x)), strict=True)
+        levels = levels_by_column(self.x, {name: each for name, each in pairs if each is not None})
+        self._set("x_levels", levels if any(levels) else None)
 
     def _check_output(self) -> None:
         checks.text("y_unit", self.y_unit, empty=True)
@@ -135,12 +179,22 @@ class DeclaredTable:
         if len(self.coordinates) != 2 or len(set(self.coordinates) & set(self.x)) != 2:
             raise ValueError("coordinates must be two different names of x: [longitude, latitude]")
         (longitude, latitude), box = self.coordinates, dict(zip(self.x, self.x_box, strict=True))
+        if any(name in self.levels for name in self.coordinates):
+            raise ValueError("coordinates must be numbers, and one of them has levels; leave its levels out")
         found = Coordinates(longitude=longitude, latitude=latitude, longitudes=box[longitude], latitudes=box[latitude])
         self._set("degrees", found)
 
     def _check_grid(self) -> None:
-        counts = checks.entries("grid", self.grid, len(self.x))
-        self._set("grid", tuple(checks.whole("each entry of grid", count, 2, MAX_GRID) for count in counts))
+        sides = zip(self.x, checks.entries("grid", self.grid, len(self.x)), strict=True)
+        self._set("grid", tuple(self._points_along(name, count) for name, count in sides))
         points = math.prod(self.grid)
         if points > MAX_GRID:
             raise ValueError(f"grid has {points} points in all, more than {MAX_GRID}, the limit; use fewer per input")
+
+    def _points_along(self, name: str, count: object) -> int:
+        if name not in self.levels:
+            return checks.whole("each entry of grid", count, 2, MAX_GRID)
+        levels = len(self.levels[name])
+        if count not in (None, levels):
+            raise ValueError(f"grid has {checks.shown(count)} for {name!r}, of {levels} levels; write null there")
+        return levels
