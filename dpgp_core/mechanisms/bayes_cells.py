@@ -126,6 +126,7 @@ def measure_cells(
         uncertainty=uncertainty,
         observed=(),
         cells=tuple(measured),
+        models=settings.models(dataset.x_box, plan.setting.half_range, reading_for(plan.kind)),
     )
     if rng is None:
         return release

@@ -212,6 +212,7 @@ class BayesCloaking(BayesSettings):
             uncertainty=uncertainty,
             observed=found.observed,
             distances=found.distances,
+            models=plan.models,
         )
         if rng is None:
             return release

@@ -22,7 +22,6 @@ from ...measurement.cells import Cells
 
 PER_SIDE = {1: 45, 2: 12, 3: 8}
 """Cells along each side, by the number of sides."""
-_MOST = 240  # cells of all groups together, if the sides of one have no more: coarser where there are many groups
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,8 +135,8 @@ def cells_of(box: Sequence[tuple[float, float]], per_side: Mapping[int, int] = P
     """
     numbers = len(number_sides(box))
     usual = per_side.get(numbers, 2)
-    if numbers and (groups := groups_of(box)) > 1:
-        usual = max(2, min(usual, int((max(_MOST, usual**numbers) / groups) ** (1 / numbers) + 1e-9)))
+    if numbers:  # as many cells in all as the root of the number of groups: a small group has few records in each
+        usual = max(2, round(usual / groups_of(box) ** (0.5 / numbers)))
     return CellGrid(box=tuple(box), per_side=usual)
 
 
