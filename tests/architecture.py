@@ -1,6 +1,6 @@
-"""The picture of docs/architecture.md: which room of the core imports which.
+"""The pictures of docs/architecture.md: which room imports which, of the core and of the dashboard.
 
-`python -m tests.architecture` renews it.
+`python -m tests.architecture` renews them.
 """
 
 from __future__ import annotations
@@ -8,6 +8,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from pathlib import Path
+
+from tests import structure
 
 ROOT = Path(__file__).parents[1]
 DOCUMENT = ROOT / "docs/architecture.md"
@@ -69,10 +71,19 @@ def picture(graph: Arrows) -> str:
     return "flowchart TD\n" + "".join(lines)
 
 
+def dashboard() -> Arrows:
+    """The rooms under ``pages/_ui`` and the page files together as "page"; each stands on data sets and the core."""
+    below = {"datasets", "dpgp_core"}
+    rooms = structure.by_room(structure.graph(types=True), structure.page_room)
+    return {room: others - below for room, others in rooms.items() if room not in below}
+
+
 def renewed(text: str) -> str:
-    """A document with its first drawing replaced by today's."""
-    before, rest = text.split(START, 1)
-    return before + START + picture(arrows(ROOT / "dpgp_core")) + END + rest.split(END, 1)[1]
+    """A document with its drawings replaced by today's: the core first, the dashboard second."""
+    first, *others = text.split(START)
+    drawings = (picture(arrows(ROOT / "dpgp_core")), picture(dashboard()))
+    after = (other.split(END, 1)[1] for other in others)
+    return first + "".join(START + new + END + rest for new, rest in zip(drawings, after, strict=True))
 
 
 if __name__ == "__main__":

@@ -1,40 +1,42 @@
-"""Everything that pages keep in a visitor's session, typed, in one place. No other module touches it.
+"""What a visitor's session keeps, typed. No other module touches it.
 
 Values of controls are kept by streamlit under the controls' keys; a control's key is its name in the address.
+Slots whose types are one page's are in that page's room: ``own/slots.py``, ``explore/slots.py``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, cast
 
 import streamlit as st
 
 if TYPE_CHECKING:
     from dpgp_core.accounting.guarantee import Guarantee
-    from dpgp_core.arrays import FloatArray
-    from dpgp_core.release import Published, ReleaseSpec
-    from pages._ui.ledgers.deliveries import Issued
-    from pages._ui.look.state import Stand, Steps
-    from pages._ui.own.upload import Prepared, Table
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, eq=False)
-class Taken:
-    """A published release as files.
+class Stand(NamedTuple):
+    """Where one control stands.
 
     Attributes:
-        name: shown to who explores it only.
-        files: content by name.
-        digest: tells whether it is another one.
+        value: of the control.
+        default: where it stands if nothing is said about it.
+        written: in an address.
     """
 
-    name: str
-    files: Mapping[str, bytes] = field(repr=False)
-    digest: str
+    value: Any
+    default: Any
+    written: str
+
+
+class Steps(NamedTuple):
+    """States of one page that a visitor went through, the present one last."""
+
+    page: str | None
+    states: tuple[dict[str, Any], ...]
 
 
 @dataclass(frozen=True)
@@ -72,23 +74,6 @@ STEPS: Slot[Steps] = Slot("steps")  # what can be undone
 SEEN: Slot[dict[str, dict[str, Guarantee]]] = Slot("seen_releases")  # dataset -> settings -> promise
 TILE: Slot[tuple[float, float]] = Slot("tile")  # lengthscale and epsilon that were clicked
 SEARCH_ASKED: Slot[bool] = Slot("search_asked")
-# A visitor's own table: in this session's memory and nowhere else
-OWN_TABLE: Slot[Table] = Slot("own_table")
-OWN_TAKEN: Slot[tuple[str, str]] = Slot("own_taken")  # digest and dialect of what the uploader holds
-OWN_FORM: Slot[dict[str, Any]] = Slot("own_form")  # what was declared: streamlit forgets controls that are off screen
-OWN_READY: Slot[tuple[tuple[str, ReleaseSpec], Prepared]] = Slot("own_ready")
-OWN_PREVIEW: Slot[tuple[ReleaseSpec, FloatArray]] = Slot("own_preview")
-OWN_OUTLOOK: Slot[tuple[ReleaseSpec, FloatArray]] = Slot("own_outlook")  # of other budgets
-OWN_RELEASED: Slot[tuple[Issued, Published, ReleaseSpec]] = Slot("own_released")
-OWN_REFUSED: Slot[str] = Slot("own_refused")
-OWN_FILES: Slot[int] = Slot("own_files")  # files forgotten so far: a new number empties the uploader
-# A release that a visitor explores: in this session's memory and nowhere else
-EXPLORED: Slot[Taken] = Slot("own_explored")
-EXPLORED_REFIT: Slot[tuple[tuple[str, Any], Any]] = Slot("own_explored_refit")
-EXPLORED_FILES: Slot[int] = Slot("own_explored_files")  # a new number empties the uploader
-EXPLORED_SETTINGS: Slot[frozenset[str]] = Slot("own_explored_settings")  # all that were looked at
-OWN_TOKEN: Slot[str] = Slot("own_token")  # who this is, where there are no cookies
-OWN_LEDGER_TOKEN: Slot[str] = Slot("own_ledger_token")  # just made; shown until its owner has kept it
 
 _OURS = frozenset(
     slot.key for slot in (PAGE, CARRIED, ASKED, LAST_ADDRESS, EXPLAINED, STANDS, STEPS, SEEN, TILE, SEARCH_ASKED)

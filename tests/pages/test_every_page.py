@@ -8,7 +8,9 @@ import plotly.graph_objects as go
 import pytest
 
 from pages._ui import menu, session
+from pages._ui.explore import slots as explore_slots
 from pages._ui.look import offers, plots, tables
+from pages._ui.own import slots as own_slots
 from tests.pages.reading import ROOT, page_text
 
 PAGES = [page.file for page in menu.PAGES]
@@ -114,7 +116,8 @@ def test_the_session_is_kept_in_one_place():
 
 
 def test_no_two_kept_values_share_a_key():
-    slots = [value for value in vars(session).values() if isinstance(value, session.Slot)]
+    kept = (session, own_slots, explore_slots)
+    slots = [value for module in kept for value in vars(module).values() if isinstance(value, session.Slot)]
     assert len({slot.key for slot in slots}) == len(slots) >= 16
 
 

@@ -11,8 +11,8 @@ from dpgp_core.data import Dataset
 from dpgp_core.mechanisms.bayes_release import BayesPlan
 from pages._ui.explore import posterior, statistic
 from pages._ui.explore.posterior import Filtered, Lengthscales
+from pages._ui.explore.slots import EXPLORED, EXPLORED_REFIT, Taken
 from pages._ui.explore.statistic import Explored, Teaching
-from pages._ui.session import EXPLORED, EXPLORED_REFIT, Taken
 from pages._ui.work import cached
 
 _BEYOND = (

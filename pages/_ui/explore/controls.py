@@ -14,13 +14,13 @@ from pages._ui import environment
 from pages._ui.explore import computed, statistic
 from pages._ui.explore.computed import Refit
 from pages._ui.explore.posterior import NOISES, SHARES, Filtered, shares_of
+from pages._ui.explore.slots import EXPLORED, EXPLORED_FILES, EXPLORED_SETTINGS, Taken
 from pages._ui.explore.statistic import Explored, Teaching
 from pages._ui.look import offers
 from pages._ui.look.bound import choice, into, pick
 from pages._ui.look.offers import DropDown
 from pages._ui.look.sidebar import delta_fits, draw_number, privacy
 from pages._ui.look.text import number, plain
-from pages._ui.session import EXPLORED, EXPLORED_FILES, EXPLORED_SETTINGS, Taken
 from pages._ui.work import cached
 
 POINTS = (50, 100, 200, 400)

@@ -2,39 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import quote
 
 import streamlit as st
 
 from pages._ui import session
+from pages._ui.session import Stand, Steps
 
 _LONGEST = 30  # states that can be undone
 _LONGEST_KEPT = 1200  # characters as written in a link; a QR code holds 2,900 of all
 PIN = "pin"  # a setting to compare with, see ``pin``
 _KEPT = ("tour", "lesson", PIN)  # parameters that are no controls
-
-
-class Stand(NamedTuple):
-    """Where one control stands.
-
-    Attributes:
-        value: of the control.
-        default: where it stands if nothing is said about it.
-        written: in an address.
-    """
-
-    value: Any
-    default: Any
-    written: str
-
-
-class Steps(NamedTuple):
-    """States of one page that a visitor went through, the present one last."""
-
-    page: str | None
-    states: tuple[dict[str, Any], ...]
-
 
 _NONE = Steps(None, ())
 

@@ -10,7 +10,7 @@ from pages._ui import environment
 from pages._ui.look.text import at_least, at_most, plain, small
 from pages._ui.own import session
 from pages._ui.own.session import Account
-from pages._ui.session import OWN_LEDGER_TOKEN
+from pages._ui.own.slots import OWN_LEDGER_TOKEN
 
 _KEEP = (
     "**The token of this ledger**, shown now and never again: copy it to where you keep the table. With it the ledger "

@@ -10,9 +10,9 @@ from pages._ui import environment
 from pages._ui.look.text import plain
 from pages._ui.own import excel, practice, remembered, upload
 from pages._ui.own.practice import Practice
+from pages._ui.own.slots import OWN_FILES, OWN_OUTLOOK, OWN_PREVIEW, OWN_READY, OWN_RELEASED, OWN_TABLE, OWN_TAKEN
 from pages._ui.own.upload import Table
 from pages._ui.serve import forgetting
-from pages._ui.session import OWN_FILES, OWN_OUTLOOK, OWN_PREVIEW, OWN_READY, OWN_RELEASED, OWN_TABLE, OWN_TAKEN
 from pages._ui.work import cached
 
 _DIALECTS = {"commas": "comma", "semicolons (decimal commas)": "semicolon", "tabs": "tab"}

@@ -11,8 +11,8 @@ from dpgp_core.arrays import FloatArray
 from dpgp_core.release import ReleaseSpec
 from pages._ui.look.text import number, plain
 from pages._ui.own import figures, upload
+from pages._ui.own.slots import OWN_OUTLOOK
 from pages._ui.own.upload import OUTLOOK, Prepared
-from pages._ui.session import OWN_OUTLOOK
 from pages._ui.work import cached
 
 

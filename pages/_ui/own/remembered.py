@@ -6,13 +6,14 @@ from typing import Any
 
 from pages._ui import session
 from pages._ui.own.practice import Practice
+from pages._ui.own.slots import OWN_FORM
 
 PREFIX = "own_f_"  # of the keys of the form's controls
 
 
 def keep() -> None:
     """Remember what was declared: streamlit forgets controls that are off screen."""
-    session.OWN_FORM.put(session.OWN_FORM.get({}) | session.controls(PREFIX))
+    OWN_FORM.put(OWN_FORM.get({}) | session.controls(PREFIX))
 
 
 def practise(table: Practice) -> None:
@@ -26,17 +27,17 @@ def practise(table: Practice) -> None:
 def forget() -> None:
     """Empty the form."""
     session.forget(session.controls(PREFIX))
-    session.OWN_FORM.pop()
+    OWN_FORM.pop()
 
 
 def key(name: str, default: Any = None) -> str:
     """The control's key, with what was declared before put back if streamlit forgot it."""
     full = f"{PREFIX}{name}"
     if full not in session.controls(PREFIX):
-        session.move({full: session.OWN_FORM.get({}).get(full, default)})
+        session.move({full: OWN_FORM.get({}).get(full, default)})
     return full
 
 
 def standing(name: str) -> Any:
     """The value of a control, which may be drawn further down; None before the first time."""
-    return session.control(f"{PREFIX}{name}") or session.OWN_FORM.get({}).get(f"{PREFIX}{name}")
+    return session.control(f"{PREFIX}{name}") or OWN_FORM.get({}).get(f"{PREFIX}{name}")

@@ -16,9 +16,9 @@ from pages._ui.ledgers.deliveries import DELIVERIES, Issued
 from pages._ui.ledgers.standing import Spent
 from pages._ui.ledgers.state import StateLost, of_this_server
 from pages._ui.look.text import plain
+from pages._ui.own.slots import OWN_LEDGER_TOKEN, OWN_TOKEN
 from pages._ui.own.upload import Table, is_practice
 from pages._ui.serve.origin import listens_here
-from pages._ui.session import OWN_LEDGER_TOKEN, OWN_TOKEN
 from pages._ui.visitor import fresh, known_by
 from pages._ui.work import pace
 

@@ -10,21 +10,14 @@ import streamlit as st
 
 from dpgp_core.release import Published, ReleaseSpec
 from dpgp_core.release.publishing import within_tolerance
+from pages._ui.explore.slots import EXPLORED, Taken
 from pages._ui.ledgers.deliveries import Issued
 from pages._ui.look import pictures
 from pages._ui.look.text import plain
 from pages._ui.own import figures, protection, session, upload
 from pages._ui.own.session import Account
+from pages._ui.own.slots import OWN_LEDGER_TOKEN, OWN_PREVIEW, OWN_READY, OWN_REFUSED, OWN_RELEASED
 from pages._ui.own.upload import Prepared, Table
-from pages._ui.session import (
-    EXPLORED,
-    OWN_LEDGER_TOKEN,
-    OWN_PREVIEW,
-    OWN_READY,
-    OWN_REFUSED,
-    OWN_RELEASED,
-    Taken,
-)
 from pages._ui.work import cached
 from pages._ui.work.tasks import WorkStopped
 

@@ -1,0 +1,25 @@
+"""A visitor's own table: what is kept of it in this session's memory, and nowhere else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pages._ui.session import Slot
+
+if TYPE_CHECKING:
+    from dpgp_core.arrays import FloatArray
+    from dpgp_core.release import Published, ReleaseSpec
+    from pages._ui.ledgers.deliveries import Issued
+    from pages._ui.own.upload import Prepared, Table
+
+OWN_TABLE: Slot[Table] = Slot("own_table")
+OWN_TAKEN: Slot[tuple[str, str]] = Slot("own_taken")  # digest and dialect of what the uploader holds
+OWN_FORM: Slot[dict[str, Any]] = Slot("own_form")  # what was declared: streamlit forgets controls that are off screen
+OWN_READY: Slot[tuple[tuple[str, ReleaseSpec], Prepared]] = Slot("own_ready")
+OWN_PREVIEW: Slot[tuple[ReleaseSpec, FloatArray]] = Slot("own_preview")
+OWN_OUTLOOK: Slot[tuple[ReleaseSpec, FloatArray]] = Slot("own_outlook")  # of other budgets
+OWN_RELEASED: Slot[tuple[Issued, Published, ReleaseSpec]] = Slot("own_released")
+OWN_REFUSED: Slot[str] = Slot("own_refused")
+OWN_FILES: Slot[int] = Slot("own_files")  # files forgotten so far: a new number empties the uploader
+OWN_TOKEN: Slot[str] = Slot("own_token")  # who this is, where there are no cookies
+OWN_LEDGER_TOKEN: Slot[str] = Slot("own_ledger_token")  # just made; shown until its owner has kept it
