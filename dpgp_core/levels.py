@@ -30,7 +30,7 @@ class LevelSide(NamedTuple):
     high: float
 
     @property
-    def count(self) -> int:
+    def levels(self) -> int:
         """L."""
         return round(self.high - self.low)
 
@@ -52,7 +52,7 @@ def number_sides(box: Sequence[Interval]) -> tuple[Interval, ...]:
 
 def groups_of(box: Sequence[Interval]) -> int:
     """Combinations of levels: 1 where no input is a category."""
-    return math.prod(side.count for side in box if isinstance(side, LevelSide))
+    return math.prod(side.levels for side in box if isinstance(side, LevelSide))
 
 
 def checked_levels(name: str, values: object) -> Levels:
@@ -74,7 +74,7 @@ def checked_levels(name: str, values: object) -> Levels:
     return found
 
 
-def levels_by_column(names: Sequence[str], declared: Mapping[str, Sequence[str]] | None) -> tuple[Levels | None, ...]:
+def levels_by_column(names: Sequence[str], declared: Mapping[str, object] | None) -> tuple[Levels | None, ...]:
     """For each of D inputs its levels, or None where it is a number.
 
     Args:

@@ -102,7 +102,7 @@ def bias_features(box: Sequence[tuple[float, float]], X: FloatArray) -> FloatArr
 def _along(side: tuple[float, float], x: FloatArray) -> FloatArray:
     """The part that varies with one input (n, 1)."""
     if isinstance(side, LevelSide):
-        return 0.5**0.5 * (x == np.arange(side.count))
+        return np.asarray(0.5**0.5 * (x == np.arange(side.levels)))
     low, high = side
     places = low + (high - low) * ((np.arange(_PLACES) + 0.5) / _PLACES)[:, None]
     kernel = EQ(variance=0.5, lengthscale=_LENGTHSCALE * (high - low))

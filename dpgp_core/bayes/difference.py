@@ -43,7 +43,7 @@ class Difference:
     @property
     def mean(self) -> FloatArray:
         """Expected difference (P,)."""
-        return self.y_scale * self.mixture.mean[0]
+        return np.asarray(self.y_scale * self.mixture.mean[0])
 
     def interval(self, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
         """Ends (P,), (P,) of the interval that holds the difference of the curves with this probability.

@@ -23,7 +23,7 @@ NODES = 3  # to a cell and side that is of numbers: where the public functions a
 
 def cells_along(box: Sequence[Interval], per_side: int) -> tuple[int, ...]:
     """Cells along each side of a box: ``per_side``, or one for each level."""
-    return tuple(side.count if isinstance(side, LevelSide) else per_side for side in box)
+    return tuple(side.levels if isinstance(side, LevelSide) else per_side for side in box)
 
 
 def nodes_along(box: Sequence[Interval], per_side: int) -> tuple[int, ...]:

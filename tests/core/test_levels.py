@@ -36,7 +36,7 @@ def test_the_side_of_a_category_is_derived():
     data = dataset()
     assert data.x_box == ((0.0, 60.0), (-0.5, 1.5))
     assert isinstance(data.x_box[1], LevelSide)
-    assert data.x_box[1].count == 2
+    assert data.x_box[1].levels == 2
     assert number_sides(data.x_box) == ((0.0, 60.0),)
     assert groups_of(data.x_box) == 2
 
