@@ -51,7 +51,8 @@ def _made_up(spec: ReleaseSpec, X: FloatArray | None, n: int, rng: np.random.Gen
     """
     levels = list(level_columns(spec.x_box))
     if X is None:
-        X = rng.uniform(*np.array(spec.x_box).T, (n, len(spec.x)))
+        left, right = np.array(spec.x_box).T
+        X = rng.uniform(left, right, (n, len(left)))
         X[:, levels] = np.floor(X[:, levels] + 0.5)
     low, high = np.array(number_sides(spec.x_box)).T
     half, automatic = spec.output_range / 2, spec.choice.automatic

@@ -49,7 +49,10 @@ def split(published: Published, spec: ReleaseSpec, within: BoolArray, alone: str
     kept = [d for d, name in enumerate(spec.x) if name not in spec.levels]
     plain = replace(
         spec,
-        **{name: tuple(getattr(spec, name)[d] for d in kept) for name in ("x", "x_units", "x_box", "grid")},
+        x=tuple(spec.x[d] for d in kept),
+        x_units=tuple(spec.x_units[d] for d in kept),
+        x_box=tuple(spec.x_box[d] for d in kept),
+        grid=tuple(spec.grid[d] for d in kept),
         x_levels=None,
     )
     return list(_groups(published, spec, within, kept)), plain
