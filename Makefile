@@ -38,21 +38,7 @@ check: $(VENV)/.dev
 	$(RUN)/mypy
 
 bench: $(VENV)/.dev
-	$(RUN)/python -m benchmarks.noise_design
-	$(RUN)/python -m benchmarks.selection_table
-	$(RUN)/python -m benchmarks.lira
-	$(RUN)/python -m benchmarks.sparse_tables
-	$(RUN)/python -m benchmarks.excursion_tables
-	$(RUN)/python -m benchmarks.citibike_table
-	$(RUN)/python -m benchmarks.scale
-	$(RUN)/python -m benchmarks.latency
-	$(RUN)/python -m benchmarks.latency_browser
-	$(RUN)/python -m benchmarks.weight_browser
-	$(RUN)/python -m benchmarks.coverage
-	$(RUN)/python -m benchmarks.measurement_cost
-	$(RUN)/python -m benchmarks.audit_releases --zips 2000
-	$(RUN)/python -m benchmarks.load
-	$(RUN)/python -m benchmarks.load --browser
+	$(RUN)/python -m benchmarks all
 
 screenshots: $(VENV)/.dev
 	@sh tests/e2e/chromium.sh

@@ -1,23 +1,23 @@
 """Released zips under attack: empirical lower bounds on epsilon, from the values that anybody can read in them.
 
 Two CSV files that differ in one person are released many times through the same path as on the page and the command
-line; the zips are parsed back from their bytes and attacked. ``python -m benchmarks.audit_releases`` prints the table
+line; the zips are parsed back from their bytes and attacked. ``python -m benchmarks audit_releases`` prints the table
 (about 8 minutes with the default 20,000 zips of each file).
 """
 
 from __future__ import annotations
 
-import argparse
 import csv
 import io
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from unittest.mock import patch
 
 import numpy as np
 
+from benchmarks.shared.options import options_of
 from dpgp_core.attack.audit import Audit, epsilon_lower_bound
 from dpgp_core.attack.linear import LinearAttack, fitted_attack, linear_attack
 from dpgp_core.measurement.noise import GaussianNoise, LaplaceNoise
@@ -149,11 +149,11 @@ def audit_zips(pair: Pair, zips: int, *, factor: float = 1.0, confidence: float 
     )
 
 
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = options_of(__doc__)
     parser.add_argument("--zips", type=int, default=20_000, help="of each of the two tables")
-    zips = parser.parse_args().zips
+    zips = parser.parse_args(argv).zips
     print(f"{zips} zips of each of two tables, confidence 1 - 1e-6; epsilon at least ...")
     print(f"{'mechanism':15} {'claimed':>9} {'as released':>12} {'half the noise':>15}")
     for mechanism in CHOICES:
@@ -166,7 +166,3 @@ def main() -> None:
         )
         if whole.refuted:
             raise SystemExit(f"{mechanism}: the claim is false")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,7 +1,7 @@
 """How often intervals hold what they promise: on held-out real outputs, and on data drawn from the declared model.
 
-    python -m benchmarks.coverage                 # about two minutes on one core
-    python -m benchmarks.coverage --draws 20 --worlds 100 --mechanisms refined sparse
+    python -m benchmarks coverage                 # about two minutes on one core
+    python -m benchmarks coverage --draws 20 --worlds 100 --mechanisms refined sparse
 
 Share of outputs inside the 50 / 90 / 95 / 99 % interval for one more output, for every mechanism of the catalogue and
 epsilon 0.2, 1 and 5. Real data: five folds, each mechanism fitted on four and judged on the fifth, ``--draws`` noise
@@ -14,7 +14,6 @@ bounds, and so do the outputs that they are asked to hold. Mechanisms without an
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -22,6 +21,9 @@ import numpy as np
 from sklearn.datasets import load_diabetes
 
 import datasets
+from benchmarks.shared import judged
+from benchmarks.shared.options import options_of
+from benchmarks.shared.table import heading, markdown
 from dpgp_core.arrays import FloatArray
 from dpgp_core.bayes.models import auto_models
 from dpgp_core.data import Dataset
@@ -34,7 +36,6 @@ from dpgp_core.mechanisms.base import Mechanism, Planned, PlannedForBudget, Rele
 from dpgp_core.mechanisms.bayes_release import MixtureUncertainty
 from dpgp_core.mechanisms.entry import Parameters
 
-LEVELS = (0.5, 0.9, 0.95, 0.99)
 EPSILONS = (0.2, 1.0, 5.0)
 FOLDS, TESTS = 5, 40
 
@@ -144,8 +145,7 @@ def inside(release: Release, truth: FloatArray) -> list[float]:
     found = release.uncertainty
     if isinstance(found, MixtureUncertainty) and "outputs" in found.cut:
         truth = np.clip(truth, *found.bounds)
-    ends = [release.interval(level, "outputs") for level in LEVELS]
-    return [float(((low <= truth) & (truth <= high)).mean()) for low, high in ends]
+    return judged.inside(release, truth)
 
 
 def without(name: str, table: Declared) -> str | None:
@@ -157,7 +157,7 @@ def without(name: str, table: Declared) -> str | None:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options_of(__doc__)
     parser.add_argument("--draws", type=int, default=4)
     parser.add_argument("--worlds", type=int, default=12)
     parser.add_argument("--epsilons", type=float, nargs="+", default=EPSILONS)
@@ -165,19 +165,14 @@ def main(argv: Sequence[str] | None = None) -> None:
     given = parser.parse_args(argv)
     of_tables = tables()
     kung = of_tables["!Kung"]
-    print(f"| mechanism | ε | {' | '.join(of_tables)} | the model |")
-    print("|" + "---|" * (3 + len(of_tables)))
+    print(heading("mechanism", "ε", *of_tables, "the model"))
     for name in given.mechanisms:
         reason = without(name, kung)
         if reason is not None:
-            print(f"| {CATALOGUE[name].title} | | none: {reason} |" + " |" * len(of_tables), flush=True)
+            print(markdown(CATALOGUE[name].title, "", f"none: {reason}", *[""] * len(of_tables)), flush=True)
             continue
         for epsilon in given.epsilons:
             shares = [on_table(name, table, epsilon, given.draws) for table in of_tables.values()]
             shares.append(on_worlds(name, kung, epsilon, given.worlds))
             cells = (" / ".join(f"{100 * share:.0f}" for share in each) for each in shares)
-            print(f"| {CATALOGUE[name].title} | {epsilon:g} | {' | '.join(cells)} |", flush=True)
-
-
-if __name__ == "__main__":
-    main()
+            print(markdown(CATALOGUE[name].title, f"{epsilon:g}", *cells), flush=True)

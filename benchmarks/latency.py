@@ -1,7 +1,7 @@
 """Every speed target of the core, measured on this machine in one run: what a page waits for, and what a batch takes.
 
-    python -m benchmarks.latency                     # a few minutes
-    python -m benchmarks.latency --largest 100000 --parts pages design
+    python -m benchmarks latency                     # a few minutes
+    python -m benchmarks latency --largest 100000 --parts pages design
 
 Times of pages are the best of a few runs of the functions that pages call, without their caches: "lengthscale" is C,
 the noise of the default mechanism (refined cloaking) and of the published one, a draw of each, and intervals; "epsilon"
@@ -11,7 +11,6 @@ counts. Other rows run other benchmarks' code.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -19,8 +18,12 @@ from math import log
 
 import numpy as np
 
-from benchmarks import excursion_tables, lira, noise_design, scale, sparse_tables
-from benchmarks.noise_design import machine, timed
+from benchmarks import noise_design, scale
+from benchmarks.attacks import lira
+from benchmarks.excursion import tables as excursion_tables
+from benchmarks.shared.options import options_of
+from benchmarks.shared.table import columns
+from benchmarks.shared.timing import machine, quickest, timed
 from datasets import EXHIBITS, exhibit, kung, load, london_sales
 from dpgp_core.gp.exact import cloaking_matrix
 from dpgp_core.kernels import EQ
@@ -61,11 +64,6 @@ class Row:
 def milliseconds(work: str, target: float, seconds: float) -> Row:
     """A row in milliseconds from seconds."""
     return Row(work, 1e3 * target, 1e3 * seconds)
-
-
-def quickest(work: Callable[[], object], repeats: int) -> float:
-    """Least seconds of some runs: other work on the machine only adds."""
-    return min(timed(work) for _ in range(repeats))
 
 
 def design_rows(repeats: int) -> Iterator[Row]:
@@ -150,7 +148,7 @@ def batch_rows(shadows: int, sets: int, grid: int) -> Iterator[Row]:
     mechanism = SparseVariational(
         epsilon=1.0, delta=0.01, kernel=EQ(lengthscale=[3.0, 15.0]), noise_variance=0.05, n_inducing=3
     )
-    seconds = sparse_tables.best_of_three(lambda: mechanism.fit(growth, np.random.default_rng(0)))
+    seconds = quickest(lambda: mechanism.fit(growth, np.random.default_rng(0)), 3)
     yield milliseconds(f"sparse DP-GP fit, N {growth.n:,}, 9 inducing", SPARSE_SECONDS, seconds)
 
 
@@ -162,17 +160,9 @@ def scale_rows(largest: int) -> Iterator[Row]:
     yield Row(f"growth from n = {small.n:,}, exponent", 1.0, log(large.release / small.release, 100), "")
 
 
-def table(rows: Sequence[Row]) -> str:
-    """Lay the rows out in columns."""
-    cells = [HEADER, *(row.cells() for row in rows)]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in cells]
-    return "\n".join(line.rstrip() for line in lines)
-
-
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the benchmark and print its table."""
-    parser = argparse.ArgumentParser(description="Speed targets of the core.")
+    parser = options_of(__doc__)
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--repeats", type=int, default=5, help="runs of each interactive step; the quickest counts")
     parser.add_argument("--largest", type=int, default=1_000_000, help="records of the largest problem")
@@ -187,8 +177,4 @@ def main(argv: Sequence[str] | None = None) -> None:
         "scale": partial(scale_rows, options.largest),
     }
     print(machine())
-    print(table([row for name in options.parts for row in parts[name]()]))
-
-
-if __name__ == "__main__":
-    main()
+    print(columns([HEADER, *(row.cells() for name in options.parts for row in parts[name]())]))

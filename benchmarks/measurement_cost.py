@@ -1,7 +1,7 @@
 """What exactness costs: a real release's measurement and noise against the same numbers in floating point.
 
-    python -m benchmarks.measurement_cost                       # about a minute on one core
-    python -m benchmarks.measurement_cost --directions 5 --records 287 10000
+    python -m benchmarks measurement_cost                       # about a minute on one core
+    python -m benchmarks measurement_cost --directions 5 --records 287 10000
 
 A strategy B (r, n) with columns of length at most 1 measures n outputs. Exact: outputs and B to integers, column norms
 checked, the product in integers, discrete Gaussian noise from the operating system. Float: B q + s w from a Generator,
@@ -12,14 +12,14 @@ more the discrete noise varies than s w, and how far the integers' sums lie from
 
 from __future__ import annotations
 
-import argparse
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks.noise_design import machine
+from benchmarks.shared.options import options_of
+from benchmarks.shared.table import heading, markdown
+from benchmarks.shared.timing import machine, processor_seconds
 from dpgp_core.arrays import FloatArray
 from dpgp_core.linalg.blocks import FactoredMatrix, Matrix
 from dpgp_core.measurement.blocks import exact_sums
@@ -29,7 +29,7 @@ from dpgp_core.measurement.noise import GaussianNoise
 DIRECTIONS, RECORDS = (5, 50, 500), (287, 10_000, 1_000_000)
 MULTIPLIER = 1.8779  # epsilon 1, delta 0.01
 LARGEST, RANK = 5 * 10**7, 100
-HEADER = "|    r |         n | exact [s] | float [s] |  ratio | of it noise [s] | more noise | rounding / s |"
+HEADER = ("r", "n", "exact [s]", "float [s]", "ratio", "of it noise [s]", "more noise", "rounding / s")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,8 +46,9 @@ class Cost:
 
     def row(self) -> str:
         """As printed."""
-        seconds = f"{self.exact:9.2g} | {self.floating:9.2g} | {self.exact / self.floating:6.3g} | {self.noise:15.2g}"
-        return f"| {self.r:4} | {self.n:9,} | {seconds} | {self.more_noise:10.0e} | {self.rounding:12.0e} |"
+        ratio = f"{self.exact / self.floating:.3g}"
+        seconds = (f"{self.exact:.2g}", f"{self.floating:.2g}", ratio, f"{self.noise:.2g}")
+        return markdown(f"{self.r}", f"{self.n:,}", *seconds, f"{self.more_noise:.0e}", f"{self.rounding:.0e}")
 
 
 def strategy(r: int, n: int, rng: np.random.Generator) -> Matrix:
@@ -59,13 +60,6 @@ def strategy(r: int, n: int, rng: np.random.Generator) -> Matrix:
         return np.ascontiguousarray(rows.T)
     left = np.linalg.qr(rng.standard_normal((r, rows.shape[1])))[0]  # keeps lengths
     return FactoredMatrix(left, rows)
-
-
-def seconds_of(work: Callable[[], object]) -> float:
-    """Processor seconds of one call: other work on the machine does not count."""
-    started = time.process_time()
-    work()
-    return time.process_time() - started
 
 
 def cost(r: int, n: int, repeats: int) -> Cost:
@@ -86,9 +80,8 @@ def cost(r: int, n: int, repeats: int) -> Cost:
     def in_floats() -> FloatArray:
         return np.asarray(B @ (np.clip(y, low, high) / 2)) + MULTIPLIER * rng.standard_normal(r)
 
-    seconds = np.array(
-        [(seconds_of(exactly), seconds_of(in_floats), seconds_of(lambda: noise.draw(r))) for _ in range(repeats)]
-    )
+    works = exactly, in_floats, lambda: noise.draw(r)
+    seconds = np.array([[processor_seconds(work) for work in works] for _ in range(repeats)])
     apart = np.array([x / STEPS for x in sums]) - np.asarray(B @ (np.clip(y, low, high) / 2))
     exact, floating, drawing = (float(each) for each in seconds.min(axis=0))
     return Cost(
@@ -104,17 +97,12 @@ def cost(r: int, n: int, repeats: int) -> Cost:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options_of(__doc__)
     parser.add_argument("--directions", type=int, nargs="+", default=DIRECTIONS)
     parser.add_argument("--records", type=int, nargs="+", default=RECORDS)
     given = parser.parse_args(argv)
     print(machine())
-    print(HEADER)
-    print("|" + "---|" * (HEADER.count("|") - 1))
+    print(heading(*HEADER))
     for n in given.records:
         for r in given.directions:
             print(cost(r, n, 5 if r * n < 10**7 else 2).row(), flush=True)
-
-
-if __name__ == "__main__":
-    main()

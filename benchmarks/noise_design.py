@@ -1,7 +1,7 @@
 """Time and quality of the cloaking noise: this project's solver against the published gradient descent.
 
-    make bench                                   # a few seconds
-    python -m benchmarks.noise_design --steps 100 --starts 3
+    python -m benchmarks noise_design            # a few seconds
+    python -m benchmarks noise_design --steps 100 --starts 3
 
 Problem: !Kung heights (n = 287), P = 200 test ages -50 ... 150, EQ kernel of 25 years, noise
 variance 0.3 of the kernel's. Everything is per unit change of one output, in units of the kernel's
@@ -19,25 +19,21 @@ product: `--literal-steps 1000` runs it to the end (a minute or two), fewer are 
 
 from __future__ import annotations
 
-import argparse
-import os
-import platform
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import median
 
-for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(_variable, "1")  # read when numpy is first imported
+import numpy as np
 
-import numpy as np  # noqa: E402
-
-from datasets import kung  # noqa: E402
-from dpgp_core.arrays import FloatArray  # noqa: E402
-from dpgp_core.gp.exact import cloaking_matrix  # noqa: E402
-from dpgp_core.kernels import EQ  # noqa: E402
-from dpgp_core.strategies.noise_design import NoiseDesign, ObjectiveName, design_noise  # noqa: E402
+from benchmarks.shared.options import options_of
+from benchmarks.shared.table import columns
+from benchmarks.shared.timing import machine, timed
+from datasets import kung
+from dpgp_core.arrays import FloatArray
+from dpgp_core.gp.exact import cloaking_matrix
+from dpgp_core.kernels import EQ
+from dpgp_core.strategies.noise_design import NoiseDesign, ObjectiveName, design_noise
 
 LEARNING_RATE = 0.05
 STOP = 1e-5
@@ -172,13 +168,6 @@ def literal_row(C: FloatArray, steps: int, literal_steps: int, seed: int) -> Row
     )
 
 
-def timed(work: Callable[[], object]) -> float:
-    """Return the seconds that one call takes."""
-    started = time.perf_counter()
-    work()
-    return time.perf_counter() - started
-
-
 def table(rows: Sequence[Row]) -> str:
     """Lay the rows out in columns; times are compared with our log-det solver, the same problem."""
     ours = rows[0].seconds
@@ -199,26 +188,12 @@ def table(rows: Sequence[Row]) -> str:
         )
         for row in rows
     ]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in cells]
-    return "\n".join(line.rstrip() for line in lines)
-
-
-def machine() -> str:
-    """Name the processor, cores, versions and thread cap."""
-    info = Path("/proc/cpuinfo")
-    lines = info.read_text(encoding="utf-8").splitlines() if info.exists() else []
-    model = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.machine())
-    threads = os.environ["OPENBLAS_NUM_THREADS"]
-    return (
-        f"machine: {model}, {os.cpu_count()} cores, BLAS threads {threads}, "
-        f"Python {platform.python_version()}, numpy {np.__version__}"
-    )
+    return columns(cells)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the benchmark and print its table."""
-    parser = argparse.ArgumentParser(description="Noise design: our solver against Algorithm 2.")
+    parser = options_of(__doc__)
     parser.add_argument("--steps", type=int, default=1000, help="most gradient steps of Algorithm 2")
     parser.add_argument("--seed", type=int, default=0, help="seed of the first start of Algorithm 2")
     parser.add_argument("--starts", type=int, default=1, help="random starts of Algorithm 2")
@@ -245,7 +220,3 @@ def main(argv: Sequence[str] | None = None) -> None:
         "gap: ours certified, Algorithm 2 max c^T M^+ c - 1. "
         "A dash: negative lambdas, so M is no covariance."
     )
-
-
-if __name__ == "__main__":
-    main()

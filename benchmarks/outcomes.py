@@ -1,7 +1,7 @@
 """Is a released curve right, and as sure as it says, whatever the outcomes are like? Worlds with a known curve.
 
-    python -m benchmarks.outcomes
-    python -m benchmarks.outcomes --worlds gamma yes_no --sizes 300 3000 --epsilons 1 --protects inputs --repeats 10
+    python -m benchmarks outcomes
+    python -m benchmarks outcomes --worlds gamma yes_no --sizes 300 3000 --epsilons 1 --protects inputs --repeats 10
 
 The curve is the mean of outcomes that are clipped to the bounds, at 41 inputs (81 on a plane). Each repeat draws its
 own records and its own numbered noise. error: root mean squared error over all repeats; bias: of the repeats' mean
@@ -13,28 +13,25 @@ protected, and Bayes cloaking at epsilon 1000, next to no privacy. protects: "ou
 
 from __future__ import annotations
 
-import argparse
 import math
-import os
-import platform
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(_variable, "1")  # read when numpy is first imported
+import numpy as np
+from scipy import stats
 
-import numpy as np  # noqa: E402
-from scipy import stats  # noqa: E402
-
-from dpgp_core.accounting.gaussian import noise_multiplier  # noqa: E402
-from dpgp_core.accounting.guarantee import Protects  # noqa: E402
-from dpgp_core.arrays import FloatArray  # noqa: E402
-from dpgp_core.data import Dataset, Kind  # noqa: E402
-from dpgp_core.evaluation.peers import settings  # noqa: E402
-from dpgp_core.kernels import EQ  # noqa: E402
-from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking  # noqa: E402
-from dpgp_core.mechanisms.cloaking import Cloaking  # noqa: E402
+from benchmarks.shared.options import options_of
+from benchmarks.shared.simulated import simulated
+from benchmarks.shared.timing import machine
+from dpgp_core.accounting.gaussian import noise_multiplier
+from dpgp_core.accounting.guarantee import Protects
+from dpgp_core.arrays import FloatArray
+from dpgp_core.data import Dataset, Kind
+from dpgp_core.evaluation.peers import settings
+from dpgp_core.kernels import EQ
+from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
+from dpgp_core.mechanisms.cloaking import Cloaking
 
 DELTA, LEVEL, FIFTHS, NO_PRIVACY = 1e-5, 0.95, 5, 1000.0
 GRID, SIDE = np.linspace(0.02, 0.98, 41), np.linspace(0.05, 0.95, 9)
@@ -67,23 +64,8 @@ class World:
     def table(self, n: int, rng: np.random.Generator) -> Dataset:
         """N records."""
         X = rng.uniform(0, 1, (n, self.inputs))
-        return Dataset(
-            name="simulated",
-            X=X,
-            y=np.asarray(self.quantile(rng.uniform(0, 1, n), along(X)), dtype=float),
-            x_names=("x", "w")[: self.inputs],
-            x_units=("1",) * self.inputs,
-            y_name="y",
-            y_unit="1",
-            y_bounds=self.bounds,
-            x_box=((0.0, 1.0),) * self.inputs,
-            privacy_unit="one record",
-            source="simulated",
-            licence="none",
-            bounds_reason="simulated",
-            simulated=True,
-            y_kind=self.kind,
-        )
+        y = np.asarray(self.quantile(rng.uniform(0, 1, n), along(X)), dtype=float)
+        return simulated(X, y, self.bounds, ((0.0, 1.0),) * self.inputs, y_kind=self.kind)
 
 
 def along(X: FloatArray) -> FloatArray:
@@ -194,7 +176,7 @@ def contender(which: str, epsilon: float, name: str) -> BayesCloaking | Cloaking
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Parse the options and print a row for each case."""
-    parser = argparse.ArgumentParser(description="Right for every outcome, and how sure.")
+    parser = options_of(__doc__)
     parser.add_argument("--worlds", nargs="+", choices=list(WORLDS), default=list(WORLDS))
     parser.add_argument("--sizes", nargs="+", type=int, default=[300, 3000, 30_000])
     parser.add_argument("--epsilons", nargs="+", type=float, default=[0.2, 1.0, 5.0])
@@ -202,7 +184,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--repeats", type=int, default=10)
     parser.add_argument("--no-privacy", action="store_true", help="Bayes cloaking at epsilon 1000 too")
     options = parser.parse_args(argv)
-    print(f"delta {DELTA:g}, {options.repeats} repeats; Python {platform.python_version()}, numpy {np.__version__}")
+    print(machine())
+    print(f"delta {DELTA:g}, {options.repeats} repeats")
     print("world             n  epsilon  protects    error    bias  inside  least    width")
     for name in options.worlds:
         for n in options.sizes:
@@ -217,7 +200,3 @@ def main(argv: Sequence[str] | None = None) -> None:
                         f"    {found.inside:.3f}  {found.least:.3f} {found.width:>8.4f}",
                         flush=True,
                     )
-
-
-if __name__ == "__main__":
-    main()

@@ -1,6 +1,6 @@
 """What it costs to promise to people who have several rows, and not to rows: simulated children.
 
-    python -m benchmarks.people
+    python -m benchmarks people
 
 Each is measured 1 to 10 times. Error of the growth curve [cm] and share of its points inside the 95 % interval. "row"
 is no promise to a child; "k = 10" is group privacy: noise for ten rows, where nobody has more. "people" counts
@@ -9,20 +9,17 @@ everybody once, and protects ages too; "ages public" does not.
 
 from __future__ import annotations
 
-import argparse
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 
-for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(_variable, "1")  # read when numpy is first imported
+import numpy as np
 
-import numpy as np  # noqa: E402
-
-from dpgp_core.accounting.gaussian import epsilon_of, noise_multiplier  # noqa: E402
-from dpgp_core.arrays import FloatArray  # noqa: E402
-from dpgp_core.data import Dataset  # noqa: E402
-from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking  # noqa: E402
+from benchmarks.shared.options import options_of
+from benchmarks.shared.simulated import simulated
+from dpgp_core.accounting.gaussian import epsilon_of, noise_multiplier
+from dpgp_core.arrays import FloatArray
+from dpgp_core.data import Dataset
+from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
 
 AGES = np.linspace(0.5, 19.5, 39)
 CASES = ((100, 0.5, 0.01), (300, 0.5, 0.01), (300, 1.0, 0.01), (300, 5.0, 0.01), (1000, 1.0, 1e-5), (1000, 5.0, 1e-5))
@@ -39,24 +36,8 @@ def children(count: int, rng: np.random.Generator) -> Dataset:
     person = np.repeat(np.arange(count), rng.integers(1, MOST + 1, count))
     age = rng.uniform(0, 20, len(person))
     own, error = rng.normal(0, BETWEEN, count)[person], rng.normal(0, WITHIN, len(person))
-    return Dataset(
-        name="children",
-        X=age[:, None],
-        y=height(age) + own + error,
-        x_names=("age",),
-        x_units=("years",),
-        y_name="height",
-        y_unit="cm",
-        y_bounds=(40.0, 200.0),
-        x_box=((0.0, 20.0),),
-        privacy_unit="one child",
-        source="simulated",
-        licence="MIT",
-        bounds_reason="public knowledge of growth",
-        y_scale=40.0,
-        simulated=True,
-        person=person,
-    )
+    y = height(age) + own + error
+    return simulated(age[:, None], y, (40.0, 200.0), ((0.0, 20.0),), y_scale=40.0, person=person)
 
 
 def measured(mechanism: BayesCloaking, count: int, repeats: int, *, people: bool) -> tuple[float, float]:
@@ -74,7 +55,7 @@ def measured(mechanism: BayesCloaking, count: int, repeats: int, *, people: bool
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Parse the options and print a row for each case."""
-    parser = argparse.ArgumentParser(description="What a promise to people costs.")
+    parser = options_of(__doc__)
     parser.add_argument("--repeats", type=int, default=6)
     repeats = parser.parse_args(argv).repeats
     print(f"{repeats} repeats: error [cm] (share inside)")
@@ -89,7 +70,3 @@ def main(argv: Sequence[str] | None = None) -> None:
             measured(group, count, repeats, people=False),
         ]
         print(f"{count:>6} {epsilon:>8g} {delta:>8g}" + "".join(f"  {e:5.2f} ({i:.2f})" for e, i in cells), flush=True)
-
-
-if __name__ == "__main__":
-    main()

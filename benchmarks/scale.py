@@ -1,7 +1,7 @@
 """Time and memory of C and its noise against the number of records: 1,000 to 1,000,000.
 
-    python -m benchmarks.scale                     # two minutes or so on two cores
-    python -m benchmarks.scale --sizes 1000 10000 --threads 1
+    python -m benchmarks scale                     # two minutes or so on two cores
+    python -m benchmarks scale --sizes 1000 10000 --threads 1
 
 Problem: simulated London sales (two inputs), EQ kernel of 15 km, noise variance 0.3 of the kernel's, 400 test
 points spread evenly over the map's box. Each size runs in a process of its own, so that its peak memory is its
@@ -15,23 +15,21 @@ hundredth of it, and the floor: one dense Cholesky factorisation at n = 4,766, a
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
-import resource
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.linalg import cholesky
 
-from benchmarks.noise_design import machine, timed
+from benchmarks.shared.apart import apart, peak_gigabytes
+from benchmarks.shared.options import options_of
+from benchmarks.shared.table import columns
+from benchmarks.shared.timing import machine, quickest
 from datasets import london_sales
 from dpgp_core.gp.exact import output_covariance
 from dpgp_core.gp.pivoted import factorise
@@ -151,7 +149,7 @@ def measure(n: int, test_points: int, threads: int, scheduler: str | None = None
         trace=by_trace,
         logdet=by_logdet,
         cpu=time.process_time() - started,
-        peak=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**30 if sys.platform == "darwin" else 2**20),
+        peak=peak_gigabytes(),
         pivots=factored.rank,
         residual=factored.residual,
         rank=trace.rank,
@@ -162,12 +160,9 @@ def measure(n: int, test_points: int, threads: int, scheduler: str | None = None
 
 def measure_apart(n: int, test_points: int, threads: int, scheduler: str | None = None) -> Row:
     """Run one size in a process of its own."""
-    command = [sys.executable, "-m", "benchmarks.scale", "--sizes", str(n), "--one"]
-    command += ["--test-points", str(test_points), "--threads", str(threads)]
-    command += ["--scheduler", scheduler] if scheduler else []
-    root = Path(__file__).resolve().parents[1]
-    answer = subprocess.run(command, check=True, capture_output=True, text=True, cwd=root).stdout
-    return Row(**json.loads(answer))
+    options = ["--sizes", str(n), "--one", "--test-points", str(test_points), "--threads", str(threads)]
+    options += ["--scheduler", scheduler] if scheduler else []
+    return Row(**json.loads(apart("scale", *options)))
 
 
 def growth(rows: Sequence[Row]) -> float | None:
@@ -180,14 +175,13 @@ def growth(rows: Sequence[Row]) -> float | None:
 def floor_seconds(n: int) -> float:
     """Seconds of one dense Cholesky factorisation of K for n records, the faster of two."""
     K = output_covariance(EQ(lengthscale=LENGTHSCALE), london_sales.load(n=n).X, NOISE_VARIANCE)
-    return min(timed(lambda: cholesky(K, lower=True, check_finite=False)) for _ in range(2))
+    return quickest(lambda: cholesky(K, lower=True, check_finite=False), 2)
 
 
 def report(rows: Sequence[Row], at_floor: Row, cholesky_seconds: float) -> str:
     """The table and what follows from it."""
     cells = [HEADER, *(row.cells() for row in rows)]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    lines = ["  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)) for line in cells]
+    lines = [columns(cells, right=True)]
     exponent, largest = growth(rows), max(rows, key=lambda row: row.n)
     if exponent is not None:
         lines.append(f"growth from n = {largest.n // 100:,} to {largest.n:,}: n^{exponent:.2f}")
@@ -205,7 +199,7 @@ def report(rows: Sequence[Row], at_floor: Row, cholesky_seconds: float) -> str:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the benchmark and print its table."""
-    parser = argparse.ArgumentParser(description="Cloaking at scale.")
+    parser = options_of(__doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="numbers of records")
     parser.add_argument("--test-points", type=int, default=400)
     parser.add_argument("--threads", type=int, default=2, help="threads over blocks of records")
@@ -220,7 +214,3 @@ def main(argv: Sequence[str] | None = None) -> None:
     rows = [measure_apart(n, options.test_points, options.threads, options.scheduler) for n in options.sizes]
     at_floor = measure_apart(options.floor, options.test_points, 1)
     print(report(rows, at_floor, floor_seconds(options.floor)))
-
-
-if __name__ == "__main__":
-    main()

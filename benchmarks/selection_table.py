@@ -1,7 +1,7 @@
 """Private choice of the lengthscale on !Kung and London hexagons: probabilities, errors, total spent, seconds.
 
-    python -m benchmarks.selection_table
-    python -m benchmarks.selection_table --dataset kung --selection-epsilon 0.5 --objective logdet --calibration hall
+    python -m benchmarks selection_table
+    python -m benchmarks selection_table --dataset kung --selection-epsilon 0.5 --objective logdet --calibration hall
 
 For each lengthscale and regression epsilon: the probability that the exponential mechanism chooses it when its
 utility is the expected squared error of the private release at that epsilon; the held-out RMSE without and with
@@ -13,28 +13,25 @@ from __future__ import annotations
 
 import argparse
 import math
-import os
-import platform
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(_variable, "1")  # read when numpy is first imported
+import numpy as np
 
-import numpy as np  # noqa: E402
-
-from datasets import load  # noqa: E402
-from dpgp_core.accounting.compose import compose  # noqa: E402
-from dpgp_core.accounting.gaussian import Method, noise_multiplier  # noqa: E402
-from dpgp_core.accounting.losses import GaussianLoss  # noqa: E402
-from dpgp_core.arrays import FloatArray  # noqa: E402
-from dpgp_core.data import Dataset  # noqa: E402
-from dpgp_core.evaluation.cross_validation import FoldPlan, k_folds, plan_folds  # noqa: E402
-from dpgp_core.kernels import EQ  # noqa: E402
-from dpgp_core.selection.exponential import SelectionTable, selection_guarantee, selection_table  # noqa: E402
-from dpgp_core.selection.scores import grid_scores, published_sensitivity, sse_sensitivity  # noqa: E402
-from dpgp_core.strategies.noise_design import ObjectiveName  # noqa: E402
+from benchmarks.shared.options import options_of
+from benchmarks.shared.timing import machine
+from datasets import load
+from dpgp_core.accounting.compose import compose
+from dpgp_core.accounting.gaussian import Method, noise_multiplier
+from dpgp_core.accounting.losses import GaussianLoss
+from dpgp_core.arrays import FloatArray
+from dpgp_core.data import Dataset
+from dpgp_core.evaluation.cross_validation import FoldPlan, k_folds, plan_folds
+from dpgp_core.kernels import EQ
+from dpgp_core.selection.exponential import SelectionTable, selection_guarantee, selection_table
+from dpgp_core.selection.scores import grid_scores, published_sensitivity, sse_sensitivity
+from dpgp_core.strategies.noise_design import ObjectiveName
 
 DELTA = 0.01
 NOISE_VARIANCE = 0.3
@@ -127,7 +124,7 @@ def run(name: str, options: argparse.Namespace) -> None:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Parse the options and print the tables."""
-    parser = argparse.ArgumentParser(description="Private choice of the lengthscale.")
+    parser = options_of(__doc__)
     parser.add_argument("--dataset", choices=[*PROBLEMS], help="default: all")
     parser.add_argument("--selection-epsilon", type=float, default=1.0)
     parser.add_argument("--objective", choices=["trace", "logdet"], default="trace")
@@ -135,14 +132,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--clip", type=float, help="compare clipped errors, B in units of d; default: unclipped")
     parser.add_argument("--seed", type=int, default=0, help="public seed of the folds")
     options = parser.parse_args(argv)
-    versions = f"Python {platform.python_version()}, numpy {np.__version__}"
-    threads = os.environ["OPENBLAS_NUM_THREADS"]
-    print(f"selection epsilon {options.selection_epsilon:g}, exponential mechanism; {versions}, BLAS threads {threads}")
+    print(machine())
+    print(f"selection epsilon {options.selection_epsilon:g}, exponential mechanism")
     if options.calibration == "hall":
         print("Hall's formula is not proven above epsilon 1: columns above that are no promise")
     for name in PROBLEMS if options.dataset is None else [options.dataset]:
         run(name, options)
-
-
-if __name__ == "__main__":
-    main()

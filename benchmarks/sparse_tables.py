@@ -1,7 +1,7 @@
 """Sparse DP-GP: error of f, calibration, private choice of hyperparameters, and seconds of a fit.
 
-    python -m benchmarks.sparse_tables
-    python -m benchmarks.sparse_tables --tables error selection --repeats 10
+    python -m benchmarks sparse_tables
+    python -m benchmarks sparse_tables --tables error selection --repeats 10
 
 error: f(x) = sin(2x) / (2x) on [-4, 4], n = 1024, 9 inducing inputs on [-3, 3], EQ l = 1, sigma = 0.1, R_y = 1.2,
 delta = 1e-4; root mean squared error of f at the training inputs, mean over repeats, and those of docs/targets.md.
@@ -14,29 +14,25 @@ speed: one fit, best of three; the data are generated in blocks as they are read
 
 from __future__ import annotations
 
-import argparse
-import os
-import platform
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
-for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(_variable, "1")  # read when numpy is first imported
+import numpy as np
+from scipy.special import ndtri
 
-import numpy as np  # noqa: E402
-from scipy.special import ndtri  # noqa: E402
-
-from datasets import load  # noqa: E402
-from dpgp_core.arrays import FloatArray  # noqa: E402
-from dpgp_core.data import Dataset  # noqa: E402
-from dpgp_core.gp.variational import BLOCK, sum_statistics  # noqa: E402
-from dpgp_core.kernels import EQ  # noqa: E402
-from dpgp_core.mechanisms import SparseVariational  # noqa: E402
-from dpgp_core.selection.hyperparameters import Candidate, HyperparameterChoice, choose_by_evidence, choose_jointly  # noqa: E402
-from dpgp_core.selection.repeated import choose_liu_talwar, choose_repeatedly  # noqa: E402
-from dpgp_core.sparse.statistics import add_noise  # noqa: E402
+from benchmarks.shared.options import options_of
+from benchmarks.shared.timing import machine, quickest
+from datasets import load
+from dpgp_core.arrays import FloatArray
+from dpgp_core.data import Dataset
+from dpgp_core.gp.variational import BLOCK, sum_statistics
+from dpgp_core.kernels import EQ
+from dpgp_core.mechanisms import SparseVariational
+from dpgp_core.selection.hyperparameters import Candidate, HyperparameterChoice, choose_by_evidence, choose_jointly
+from dpgp_core.selection.repeated import choose_liu_talwar, choose_repeatedly
+from dpgp_core.sparse.statistics import add_noise
 
 DELTA = 1e-4
 LEVELS = (0.5, 0.9, 0.95, 0.99)
@@ -217,22 +213,12 @@ def streamed(n: int) -> Iterator[tuple[FloatArray, FloatArray]]:
         yield X, wave(8 * (X[:, 0] - 0.5)) * X[:, 1]
 
 
-def best_of_three(work: Callable[[], object]) -> float:
-    """Seconds of the fastest of three calls."""
-    times = []
-    for _ in range(3):
-        started = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - started)
-    return min(times)
-
-
 def speed_table(sizes: Sequence[int]) -> None:
     """Print seconds of a fit of the growth data, 9 inducing inputs, and of the streaming pass at larger sizes."""
     growth = load("growth_2d")
     kernel = EQ(lengthscale=[3.0, 15.0])
     mechanism = SparseVariational(epsilon=1.0, delta=DELTA, kernel=kernel, noise_variance=0.05, n_inducing=3)
-    seconds = best_of_three(lambda: mechanism.fit(growth, np.random.default_rng(0)))
+    seconds = quickest(lambda: mechanism.fit(growth, np.random.default_rng(0)), 3)
     print(f"\nspeed: growth_2d, n = {growth.n}, 9 inducing inputs: one fit {seconds:.4f} s (target 0.02 s)")
     box = replace(growth, x_box=((0.0, 1.0), (0.0, 1.0)), y_bounds=(-1.0, 1.0), y_scale=1.0)
     unit = replace(mechanism, kernel=EQ(lengthscale=0.3))
@@ -242,15 +228,15 @@ def speed_table(sizes: Sequence[int]) -> None:
         unit.fit_statistics(add_noise(A, B, unit.noise(box), np.random.default_rng(0)), box)
 
     for n in sizes:
-        generated = best_of_three(lambda n=n: sum(len(y) for _, y in streamed(n)))
-        seconds = best_of_three(partial(one_fit, n))
+        generated = quickest(lambda n=n: sum(len(y) for _, y in streamed(n)), 3)
+        seconds = quickest(partial(one_fit, n), 3)
         print(f"  streaming n = {n:>9,}: {seconds:.3f} s, of which generating the records {generated:.3f} s")
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Parse the options and print the tables."""
     names = ("error", "calibration", "selection", "speed")
-    parser = argparse.ArgumentParser(description="Tables of the sparse DP-GP.")
+    parser = options_of(__doc__)
     parser.add_argument("--tables", nargs="+", choices=names, default=list(names))
     parser.add_argument("--repeats", type=int, default=40)
     parser.add_argument("--epsilon", type=float, default=1.0, help="of the calibration table")
@@ -258,8 +244,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--gamma", type=float, default=0.01, help="of the repeated selections")
     parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000, 1_000_000], help="of the speed table")
     options = parser.parse_args(argv)
-    threads = os.environ["OPENBLAS_NUM_THREADS"]
-    print(f"delta {DELTA:g}; Python {platform.python_version()}, numpy {np.__version__}, BLAS threads {threads}")
+    print(machine())
+    print(f"delta {DELTA:g}")
     tables: dict[str, Callable[[], None]] = {
         "error": lambda: error_table(options.repeats),
         "calibration": lambda: calibration_table(options.repeats, options.epsilon, options.sigma),
@@ -269,7 +255,3 @@ def main(argv: Sequence[str] | None = None) -> None:
     for name in names:
         if name in options.tables:
             tables[name]()
-
-
-if __name__ == "__main__":
-    main()

@@ -48,12 +48,13 @@ def page_room(name: str) -> str:
 
 def circles(found: Graph) -> list[list[str]]:
     """Groups of names each of which can be reached from each other, sorted."""
-    reach = {name: _reachable(found, name) for name in found}
+    reach = {name: reachable(found, name) for name in found}
     groups = {tuple(sorted(other for other in reach[name] if name in reach[other])) for name in found}
     return [list(group) for group in sorted(groups) if group]
 
 
-def _reachable(found: Graph, start: str) -> set[str]:
+def reachable(found: Graph, start: str) -> set[str]:
+    """Names that can be reached from one by at least one arrow."""
     seen: set[str] = set()
     ahead = list(found[start])
     while ahead:

@@ -55,8 +55,8 @@ def plan_stages(
     Above ``MANY`` records, each stage is planned with what stands out of the covariance that is left (see ``leading``),
     in a basis that the models share, with noises of one shape, and starts from the stage before: risks, bounds and
     gaps are those of this compressed covariance, not of the whole one. ``leading`` leaves out at most ``LEFT_OUT`` of
-    the noise along any direction; for the common basis no such bound is proven (docs/benchmarks.md compares with the
-    whole covariance).
+    the noise along any direction; for the common basis no such bound is proven (benchmarks/results/accuracy.md
+    compares with the whole covariance).
 
     Args:
         places: each model at the records and at the targets, whose f is to be predicted.

@@ -39,7 +39,7 @@ WHOLE = {
         least=_FOOTPRINT_MB, most=1_000_000, default=4096, why="a process takes half of that before its first task"
     ),
 }
-_SWITCHES = ("DPGP_WARM", "DPGP_AHEAD", "DPGP_UPLOADS")  # on unless set to 0
+_SWITCHES = ("DPGP_WARM", "DPGP_UPLOADS")  # on unless set to 0
 
 
 def whole(name: str, environment: Mapping[str, str] = os.environ) -> int:

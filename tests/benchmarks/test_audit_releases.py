@@ -6,6 +6,8 @@ from itertools import product
 import numpy as np
 import pytest
 
+from benchmarks.attacks.null_space import attacked
+from benchmarks.attacks.null_space_work import in_zips
 from benchmarks.audit_releases import (
     CONFIDENCE,
     Pair,
@@ -17,8 +19,6 @@ from benchmarks.audit_releases import (
     scaled_noise,
     values_in,
 )
-from benchmarks.null_space import attacked
-from benchmarks.null_space_work import in_zips
 from dpgp_core.attack.audit import check_neighbours
 from dpgp_core.release import CHOICES, read_table
 from dpgp_core.release.specification_json import EXAMPLE

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.bayes_unseen import TABLES, constant_error, held_out, load
+from benchmarks.bayes.unseen import TABLES, constant_error, held_out, load
 
 pytest.importorskip("sklearn", reason="scikit-learn is not installed, and it ships the tables")
 
@@ -16,9 +16,9 @@ def test_what_is_declared_fits_the_table(name):
     assert constant_error(data) > 0
 
 
-def test_every_draw_has_an_error_and_every_level_a_share():
-    errors, inside = held_out("bayes_cells", load("iris"), 1.0, 2)
-    assert errors.shape == (2,)
+def test_every_record_has_its_residuals_and_every_level_a_share():
+    residuals, inside = held_out("bayes_cells", load("iris"), 1.0, 2)
+    assert residuals.shape == (2, 150)
     assert inside.shape == (4,)
     assert (np.diff(inside) >= 0).all()
     assert held_out("sparse", load("iris"), 1.0, 2)[1] is None

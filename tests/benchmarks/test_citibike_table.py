@@ -5,8 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from benchmarks import citibike_table as benchmark
-from benchmarks import citibike_work as work
+from benchmarks.citibike import table as benchmark
+from benchmarks.citibike import work as work
 
 TINY = ["--replicates", "2", "--train", "120", "--test", "15", "--draws", "2", "--workers", "1"]
 ROW = re.compile(r"^(?P<name>[a-z, ]+?)  +(?P<setting>[\d.]+ degrees|\d+\^4 bins) +(?P<cells>\d.*)$")

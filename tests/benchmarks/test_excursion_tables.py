@@ -5,8 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from benchmarks import excursion_parts, excursion_rows
-from benchmarks import excursion_tables as benchmark
+from benchmarks.excursion import parts as excursion_parts
+from benchmarks.excursion import rows as excursion_rows
+from benchmarks.excursion import tables as benchmark
 from datasets import excursion_1d
 from dpgp_core.excursion.grid_search import PathSetting
 from dpgp_core.excursion.search import search

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks import first_visit
+from benchmarks.server import first_visit
 from tests.e2e import browser as tool
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from benchmarks import lira as benchmark
+from benchmarks.attacks import lira as benchmark
 from dpgp_core.attack.roc import Estimate
 
 

@@ -5,12 +5,13 @@ import math
 import numpy as np
 import pytest
 
-from benchmarks import load, load_table
-from benchmarks.load_phases import _unseen
-from benchmarks.load_report import Phase, quantile
-from benchmarks.load_table import growth
-from benchmarks.load_walk import State, Walk
-from benchmarks.streamlit_client import Answer, Session
+from benchmarks.server import load
+from benchmarks.server import table as load_table
+from benchmarks.server.client import Answer, Session
+from benchmarks.server.phases import _unseen
+from benchmarks.server.report import Phase, quantile
+from benchmarks.server.table import growth
+from benchmarks.server.walk import State, Walk
 
 
 @pytest.fixture(scope="module")

@@ -9,10 +9,8 @@ def test_the_table_has_its_rows(capsys):
     benchmark.main(["--directions", "2", "7", "--records", "30", "500"])
     machine, header, _, *rows = capsys.readouterr().out.splitlines()
     assert "cores" in machine
-    assert header == benchmark.HEADER
-    assert [row.split("|")[1:3] for row in rows] == [
-        [f" {r:4} ", f" {n:9,} "] for n in (30, 500) for r in (2, 7)
-    ]  # fmt: skip
+    assert header.strip("| ").split(" | ") == list(benchmark.HEADER)
+    assert [row.split(" | ")[:2] for row in rows] == [[f"| {r}", f"{n}"] for n in (30, 500) for r in (2, 7)]
     assert {row.count("|") for row in rows} == {header.count("|")}
 
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks import null_space as benchmark
-from benchmarks import null_space_work as work
+from benchmarks.attacks import null_space as benchmark
+from benchmarks.attacks import null_space_work as work
+from benchmarks.attacks.null_space_work import Case, before, in_zips, number_files, numbers_in, samples
 from benchmarks.audit_releases import files_in, neighbours
-from benchmarks.null_space_work import Case, before, in_zips, number_files, numbers_in, samples
 from dpgp_core.release import CHOICES, bundle, publish, read_table
 
 

@@ -72,7 +72,6 @@ def not_warmed() -> Iterator[None]:
     """Servers under test do not warm: it would take the machine from the tests beside them."""
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("DPGP_WARM", "0")
-        environment.setenv("DPGP_AHEAD", "0")
         yield
 
 

@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from benchmarks.load_report import quantile
-from benchmarks.streamlit_client import Session
+from benchmarks.server.client import Session
+from benchmarks.server.report import quantile
 from pages._ui import environment
 from pages._ui.hosts import Host
 from pages._ui.serve import http

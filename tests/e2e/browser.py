@@ -51,7 +51,7 @@ def serve(log: IO[bytes] | None = None, **settings: str) -> Iterator[str]:
     port = free_port()
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "STREAMLIT_SERVER_ADDRESS": "127.0.0.1"}
-    environment |= {"DPGP_WARM": "0", "DPGP_AHEAD": "0"}  # the machine is for the tests
+    environment |= {"DPGP_WARM": "0"}  # the machine is for the tests
     to = log or subprocess.DEVNULL
     address = f"http://127.0.0.1:{port}"
     with tempfile.TemporaryDirectory() as folder:  # ledgers of pictures and tests end with them

@@ -61,7 +61,7 @@ class Dashboard:
             self._process = subprocess.Popen(
                 ["make", "app", f"PORT={port}"],
                 cwd=folder,
-                env=ours | {"DPGP_AHEAD": "0", "XDG_STATE_HOME": str(folder.parent / "state")},
+                env=ours | {"XDG_STATE_HOME": str(folder.parent / "state")},
                 stdin=subprocess.DEVNULL,
                 stdout=stream,
                 stderr=subprocess.STDOUT,

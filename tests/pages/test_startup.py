@@ -43,7 +43,6 @@ async def serve_briefly():
 @pytest.mark.parametrize(("asked", "warming"), [("1", True), ("0", False)])
 def test_a_server_starts_workers_and_visits_and_stops_both(quiet, monkeypatch, asked, warming):
     monkeypatch.setenv("DPGP_WARM", asked)
-    monkeypatch.setenv("DPGP_AHEAD", asked)
     before = gc.get_freeze_count()
     asyncio.run(serve_briefly())
     assert before == 0

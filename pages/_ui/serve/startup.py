@@ -22,9 +22,10 @@ _SWITCH_SECONDS = 0.0005
 
 @asynccontextmanager
 async def lifespan(_: App) -> AsyncIterator[None]:
-    """Workers while the server lives; it opens its own pages in the background unless DPGP_WARM is 0."""
+    """Workers while the server lives; it opens its own pages and computes ahead unless DPGP_WARM is 0."""
     cached.start()
-    if environment.switched_on("DPGP_AHEAD"):
+    warming = environment.switched_on("DPGP_WARM")
+    if warming:
         cached.work_ahead()
     _spare_the_collector()
     # Every piece of a page that is sent lets go of the interpreter's lock, some sixty times a page; python has a thread
@@ -34,7 +35,7 @@ async def lifespan(_: App) -> AsyncIterator[None]:
         asyncio.create_task(forgetting.forget_ended_sessions()),
         asyncio.create_task(asyncio.to_thread(cached.begin)),
     ]
-    if environment.switched_on("DPGP_WARM"):
+    if warming:
         beside.append(asyncio.create_task(_visit_ourselves()))
     try:
         yield

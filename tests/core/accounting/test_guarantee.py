@@ -1,25 +1,11 @@
 import math
-from dataclasses import FrozenInstanceError, replace
+from dataclasses import FrozenInstanceError
 
 import pytest
 
 from dpgp_core.accounting.gaussian import epsilon_of, log_delta_of, noise_multiplier
-from dpgp_core.accounting.guarantee import ONE_OUTPUT, Budget, Guarantee
-from dpgp_core.accounting.losses import GaussianLoss
-
-
-def promise(mu, delta=0.01, **changes):
-    guarantee = Guarantee(
-        budget=Budget(epsilon=max(epsilon_of(1 / mu, delta), 1e-4), delta=delta),
-        loss=GaussianLoss(mu),
-        protects="outputs",
-        neighbours=ONE_OUTPUT,
-        unit="one record's output",
-        theorem="analytic Gaussian mechanism",
-        assumptions=(),
-        not_covered=(),
-    )
-    return replace(guarantee, **changes)
+from dpgp_core.accounting.guarantee import Budget
+from tests.core.accounting.promises import promise
 
 
 @pytest.mark.parametrize(

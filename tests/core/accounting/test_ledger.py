@@ -1,27 +1,12 @@
 import math
-from dataclasses import replace
 
 import pytest
 
 from dpgp_core.accounting.gaussian import epsilon_of, noise_multiplier
-from dpgp_core.accounting.guarantee import ONE_OUTPUT, Budget, Guarantee
+from dpgp_core.accounting.guarantee import Budget
 from dpgp_core.accounting.ledger import BudgetExceeded, Ledger, MixedProtection
-from dpgp_core.accounting.losses import GaussianLoss
 from dpgp_core.accounting.rounding import rounded_down, rounded_up
-
-
-def promise(mu, delta=0.01, **changes):
-    guarantee = Guarantee(
-        budget=Budget(epsilon=max(epsilon_of(1 / mu, delta), 1e-4), delta=delta),
-        loss=GaussianLoss(mu),
-        protects="outputs",
-        neighbours=ONE_OUTPUT,
-        unit="one record's output",
-        theorem="analytic Gaussian mechanism",
-        assumptions=(),
-        not_covered=(),
-    )
-    return replace(guarantee, **changes)
+from tests.core.accounting.promises import promise
 
 
 def test_empty_ledger_has_spent_nothing():

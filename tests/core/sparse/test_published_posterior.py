@@ -1,25 +1,9 @@
 import numpy as np
 
-from dpgp_core.gp.variational import inducing_root, sum_statistics
-from dpgp_core.kernels import EQ
+from dpgp_core.gp.variational import sum_statistics
 from dpgp_core.sparse.published_posterior import paper_posterior
 from dpgp_core.sparse.statistics import NoiseScales, add_noise
-
-KERNEL, S2 = EQ(variance=1.5, lengthscale=1.2), 0.04
-Z = np.linspace(-3, 3, 6)[:, None]
-X_TEST = np.linspace(-4, 4, 9)[:, None]
-SILENT = NoiseScales(sa=0.0, sb=0.0)
-ROOT = inducing_root(KERNEL, Z)
-
-
-def simulated(n):
-    rng = np.random.default_rng(2)
-    X = rng.uniform(-4, 4, (n, 1))
-    return X, np.sin(1.5 * X[:, 0]) + 0.2 * rng.standard_normal(n)
-
-
-def raw(x):
-    return KERNEL(x, Z)
+from tests.core.sparse.small import KERNEL, ROOT, S2, X_TEST, Z, raw, simulated
 
 
 def test_the_papers_posterior_by_its_equations():

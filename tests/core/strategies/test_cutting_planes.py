@@ -13,23 +13,9 @@ from dpgp_core.linalg.blocks import BLOCK, Columns
 from dpgp_core.strategies.cutting_planes import optimise, shifts
 from dpgp_core.strategies.noise_design import design_noise
 from dpgp_core.strategies.solver import LOGDET, TRACE
+from tests.core.strategies.columns import both, columns, g, power_of_weighted_gram
 
-both = pytest.mark.parametrize("objective", [LOGDET, TRACE], ids=["logdet", "trace"])
 N = 2 * BLOCK + 100
-
-
-def columns(seed, r, n):
-    return np.random.default_rng(seed).normal(size=(r, n))
-
-
-def power_of_weighted_gram(B, mu, power):
-    """(B diag(mu) B^T)^power by eigendecomposition of the matrix that the solver never forms."""
-    values, vectors = np.linalg.eigh((B * mu) @ B.T)
-    return (vectors * values**power) @ vectors.T
-
-
-def g(B, mu, objective):
-    return np.einsum("ij,ij->j", B, power_of_weighted_gram(B, mu, -objective.power) @ B)
 
 
 def relative_gap(B, mu, objective):

@@ -1,0 +1,49 @@
+"""Every benchmark, a row each: its name, its module, how long it takes on two cores, and what its table says."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Benchmark(NamedTuple):
+    """One row.
+
+    Attributes:
+        name: after `python -m benchmarks`.
+        module: below this folder; its ``main(options)`` prints the table.
+        minutes: about how many it takes with no options.
+        says: what the table says.
+    """
+
+    name: str
+    module: str
+    minutes: float
+    says: str
+
+
+CATALOGUE = (
+    Benchmark("outcomes", "outcomes", 45, "error and intervals whatever outcomes are like, beside peers"),
+    Benchmark("people", "people", 1, "what a promise to people with several rows costs"),
+    Benchmark("bayes_tables", "bayes.tables", 15, "Bayes beside refined cloaking: held-out error, wrong settings"),
+    Benchmark("bayes_inputs", "bayes.inputs", 6, "the same with private inputs; seconds up to a million records"),
+    Benchmark("bayes_unseen", "bayes.unseen", 15, "the same on tables of other fields"),
+    Benchmark("coverage", "coverage", 5, "how often the intervals of every mechanism hold"),
+    Benchmark("sparse_tables", "sparse_tables", 5, "sparse DP-GP: error, intervals, private choices, seconds"),
+    Benchmark("selection_table", "selection_table", 0.1, "private choice of the lengthscale"),
+    Benchmark("citibike_table", "citibike.table", 2, "Table 1 of Smith et al. 2018: cloaking and bins on journeys"),
+    Benchmark("excursion_tables", "excursion.tables", 5, "what privacy costs an excursion set"),
+    Benchmark("audit_releases", "audit_releases", 8, "a linear attack on released zips: less than is claimed"),
+    Benchmark("null_space", "attacks.null_space", 20, "what a score of all digits sees: no more than is promised"),
+    Benchmark("lira", "attacks.lira", 0.1, "membership attack on posterior sampling, beside the published script"),
+    Benchmark("noise_design", "noise_design", 0.1, "the cloaking noise beside the published algorithm"),
+    Benchmark("scale", "scale", 2, "seconds and memory of C and its noise up to a million records"),
+    Benchmark("bayes_binned", "bayes.binned", 2, "Bayes cloaking of up to a million records with public inputs"),
+    Benchmark("bayes_planning", "bayes.planning", 10, "seconds and certified gaps of plans of Bayes cloaking"),
+    Benchmark("measurement_cost", "measurement_cost", 1, "what exact noise costs beside floating point"),
+    Benchmark("latency", "latency", 4, "every speed target of the core"),
+    Benchmark("latency_browser", "server.latency_browser", 10, "how long a visitor waits for every control"),
+    Benchmark("first_visit", "server.first_visit", 5, "how long a page's first visitor waits"),
+    Benchmark("weight_browser", "server.weight_browser", 5, "what each page sends to a browser"),
+    Benchmark("load", "server.load", 4, "many sessions at once; --table: walks beside their targets, 15 minutes"),
+)
+BY_NAME = {each.name: each for each in CATALOGUE}

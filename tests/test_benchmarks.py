@@ -1,0 +1,76 @@
+"""Every benchmark has its row, and every row runs."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from benchmarks import __main__ as runner
+from benchmarks.catalogue import CATALOGUE
+from benchmarks.shared import judged, table
+from benchmarks.shared.apart import ROOT
+
+
+def test_every_module_that_prints_a_table_has_a_row():
+    found = {
+        ".".join(path.relative_to(ROOT / "benchmarks").with_suffix("").parts)
+        for path in (ROOT / "benchmarks").rglob("*.py")
+        if re.search(r"^def main\(", path.read_text(encoding="utf-8"), re.MULTILINE) and path.stem != "__main__"
+    }
+    rows = [row.module for row in CATALOGUE]
+    assert sorted(found) == sorted(rows), "a benchmark is one file and one row of benchmarks/catalogue.py"
+
+
+@pytest.mark.full  # it imports every benchmark
+@pytest.mark.parametrize("name", [row.name for row in CATALOGUE])
+def test_every_benchmark_says_what_it_prints(name, capsys):
+    with pytest.raises(SystemExit) as ended:
+        runner.main([name, "--help"])
+    assert ended.value.code == 0
+    said = capsys.readouterr().out
+    assert f"python -m benchmarks {name}" in said
+
+
+def test_the_runner_lists_them_in_a_line_each():
+    shown = subprocess.run([sys.executable, "-m", "benchmarks"], cwd=ROOT, capture_output=True, text=True, check=True)
+    lines = shown.stdout.splitlines()
+    for row in CATALOGUE:
+        [line] = [each for each in lines if each.startswith(f"{row.name} ")]
+        assert line.endswith(row.says)
+        assert len(line) <= 120
+
+
+def test_a_name_that_is_none_has_a_sentence():
+    with pytest.raises(SystemExit, match=r"no benchmark is called 'speed'; `python -m benchmarks` lists them"):
+        runner.main(["speed"])
+
+
+def test_documents_name_benchmarks_that_there_are():
+    documents = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("benchmarks/results/*.md"), ROOT / "Makefile"]
+    names = {row.name for row in CATALOGUE} | {"all", "NAME"}
+    found = 0
+    for path in documents:
+        text = path.read_text(encoding="utf-8")
+        if path.name != "CHANGELOG.md":  # it tells of what was
+            named = re.findall(r"python -m benchmarks ([a-z_]+|NAME)", text)
+            assert set(named) <= names, path.name
+            assert not re.findall(r"-m benchmarks\.\w", text), path.name
+            found += len(named)
+    assert found > 15
+
+
+def test_columns_are_as_wide_as_their_widest_cell():
+    assert table.columns([("a", "bb"), ("ccc", "d")]) == "a    bb\nccc  d"
+    assert table.columns([("a", "bb"), ("ccc", "d")], right=True) == "  a  bb\nccc   d"
+    assert table.heading("a", "b") == "| a | b |\n|---|---|"
+
+
+def test_the_error_of_draws_is_their_mean_and_its_standard_error():
+    mean, error = judged.error_of(np.array([[3.0, 3.0], [5.0, 5.0]]))
+    assert (mean, error) == (4.0, pytest.approx(1.0))
+    assert judged.error_of(np.array([[3.0, 3.0]])) == (3.0, 0.0)
+    assert judged.shares([0.5, 1.0]) == ".50/1.00"
