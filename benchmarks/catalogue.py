@@ -24,6 +24,7 @@ class Benchmark(NamedTuple):
 CATALOGUE = (
     Benchmark("outcomes", "outcomes", 45, "error and intervals whatever outcomes are like, beside peers"),
     Benchmark("people", "people", 1, "what a promise to people with several rows costs"),
+    Benchmark("groups", "groups", 8, "what groups gain by being released together"),
     Benchmark("bayes_tables", "bayes.tables", 15, "Bayes beside refined cloaking: held-out error, wrong settings"),
     Benchmark("bayes_inputs", "bayes.inputs", 6, "the same with private inputs; seconds up to a million records"),
     Benchmark("bayes_unseen", "bayes.unseen", 15, "the same on tables of other fields"),

@@ -153,7 +153,7 @@ def test_every_module_of_the_core_has_its_test_file():
 
 STOREYS = (  # of the core, from the ground up: a room imports from its own storey and from those below
     {"linalg", "checks", "arrays", "dpgp_core"},  # the package itself has the version, and names loaded when asked for
-    {"data", "kernels"},
+    {"data", "kernels", "levels"},
     {"gp", "accounting"},
     {"strategies", "measurement", "bayes", "sparse"},
     {"mechanisms"},
