@@ -17,6 +17,7 @@ from datasets import (
     citibike,
     excursion_1d,
     growth_2d,
+    growth_visits,
     kung,
     london_excursion,
     london_hexes,
@@ -72,6 +73,7 @@ DATASETS: tuple[DatasetModule, ...] = (  # in display order
     plumes_2d,
     london_excursion,
     growth_2d,
+    growth_visits,
 )
 FROM_FILES: tuple[DatasetModule, ...] = (london_ppd,)  # not in any menu: options without a default name files
 

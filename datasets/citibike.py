@@ -8,6 +8,8 @@ Manhattan and Brooklyn, always the same ones; a journey's stations in proportion
 and to a preference for 1 to 3 km; its duration is the distance along the streets over the rider's
 speed, plus the time at both docks, plus a detour on some journeys. Real files: ``load(file=...)``.
 
+A row is a journey. The public files do not say whose it is, so all journeys of one subscriber are not hidden together.
+
 The operator publishes monthly files at https://citibikenyc.com/system-data under its own licence
 (NYCBS Data Use Policy). Nothing is downloaded by this project.
 """

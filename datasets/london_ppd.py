@@ -13,6 +13,8 @@ Kept are standard sales (category A, not deleted) of the chosen property types a
 the 32 boroughs or the City. A sale stands at its postcode's position; a handful of neighbours share it. Files are
 streamed: memory holds London's postcodes and the sales kept, whatever the size of the files.
 
+A row is a sale. A house that was sold twice is two rows, and each sale is hidden by itself, not the house.
+
 Sources: Contains HM Land Registry data (c) Crown copyright and database right. Contains OS data (c) Crown
 copyright and database right. Contains Royal Mail data (c) Royal Mail copyright and database right. Source: Office for
 National Statistics. All licensed under the Open Government Licence v3.0.

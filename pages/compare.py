@@ -1,5 +1,6 @@
 import streamlit as st
 
+from pages._ui import left_out
 from pages._ui.compare import (
     arriving,
     computed,
@@ -22,11 +23,11 @@ data = cached.dataset(contest.model.dataset)
 scale = words.scale_of(data)
 show = sidebar.overlay()
 cards = ["integral_bins", "bayes_cells" if "bayes_cells" in names else "sparse"]
-QUESTION = "Which mechanism costs least here?"
+QUESTION = "Which method has the smallest error?"
 shown = scale.shown
 
 if show:
-    nonprivate = computed.nonprivate(contest.model)
+    nonprivate = left_out.without_privacy(contest.model.dataset, contest.model)
     target, one = controls.target(nonprivate, scale), controls.release_of()
     curves = arriving.curves(contest, names, QUESTION, epsilon, nonprivate, target)
     asked = pinned.find(contest)
@@ -35,16 +36,16 @@ if show:
     now = pinned.Pinned(contest, epsilon, curves, nonprivate, needs)
     best = words.ranking(curves, epsilon)[0]
     frame.heading(QUESTION, words.lead(curves, contest, epsilon, scale, nonprivate, target, needs))
-    frame.overlay_banner("All errors here are held-out errors against the true data.")
+    frame.overlay_banner("It takes the true data to know an error.")
     picture = cached.drawn(figures.errors, curves, nonprivate, epsilon, target, scale, of=(contest, names))
     if then is not None:
         picture = figures.with_pinned(picture, then, contest, nonprivate, scale)
     released_shown.curves(picture, contest, one, epsilon)
     frame.metrics(
         [
-            Metric("Least error", shown(best.error), best.title),
-            Metric("As published", shown(words.error_of(curves, "published", epsilon)), f"ε = {epsilon:g}"),
-            Metric("Without privacy", shown(nonprivate), glossary.FIFTHS.beside, glossary.FIFTHS.help),
+            Metric("Smallest error", shown(best.error), best.title, glossary.help_of("Error")),
+            Metric("Method of 2018", shown(words.error_of(curves, "published", epsilon)), f"ε = {epsilon:g}"),
+            Metric("Error without privacy", shown(nonprivate), "nothing hidden", glossary.help_of("Without privacy")),
             Metric("ε for the target", words.least_epsilon(needs, contest), f"error at most {shown(target)}"),
         ]
     )

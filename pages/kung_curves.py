@@ -1,6 +1,6 @@
 import streamlit as st
 
-from pages._ui.cloaking import charted, computed, explain, figures, pinned, play, words
+from pages._ui.cloaking import charted, computed, explain, figures, growth_words, left_out, pinned, play, words
 from pages._ui.look import frame, offers, pictures, sidebar, spending, text
 from pages._ui.work import cached
 
@@ -16,10 +16,11 @@ def shown(value: float) -> str:
     return f"{text.number(value)} {unit}"
 
 
+errors = left_out.trio(ours, paper) if show else None
+
 frame.heading(
-    f"How much noise hides {data.privacy_unit}?",
-    words.answer(ours, paper, draw, show, shown, f"one released curve, at its own {data.n} records,")
-    + words.meanwhile(ours, show),
+    growth_words.question(data),
+    growth_words.lead(ours, paper, errors, shown) + words.meanwhile(ours, errors),
 )
 if show:
     frame.overlay_banner()
@@ -34,17 +35,17 @@ with right:
     beside = cached.drawn(figures.curves, paper, show, True)
     pictures.chart(beside, "curves_paper", words.curves_alt(paper, "purple, dashed"))
 play.show({"curves": picture, "curves_paper": beside}, player)
-frame.metrics(words.release_metrics(ours, paper, show, shown))
+frame.metrics(words.release_metrics(ours, paper, errors, shown))
 pinned.show("kung_curves", then, ours, show, shown)
 charted.show(ours, paper, show)
-if show:
-    st.header("How lucky can a draw be?")
-    pictures.chart(cached.drawn(figures.error_distribution, ours, paper, unit), "errors", words.errors_alt(ours, paper))
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
 with values:
     frame.table(words.curve_table(ours, show, then), f"{data.name}_curve", words.OVERLAY_NOTE)
 with how:
-    frame.steps(explain.explain(ours))
+    if errors is not None and errors.ours is not None:
+        st.header("How much of the error is luck?")
+        pictures.chart(figures.error_distribution(errors, unit), "errors", words.errors_alt(errors))
+    frame.steps([*explain.explain(ours), explain.ERROR])
 with lesson:
     frame.lessons(
         "kung_curves",

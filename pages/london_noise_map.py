@@ -1,18 +1,18 @@
 import streamlit as st
 
-from pages._ui.cloaking import cells, computed, controls, explain, figures, pinned, words
+from pages._ui.cloaking import cells, computed, controls, explain, figures, left_out, map_words, pinned, words
 from pages._ui.look import frame, offers, pictures, sidebar, spending, text
-from pages._ui.work import cached
 
 chosen = sidebar.release_settings(offers.MAP)
 model, design, draw, show = chosen.model, chosen.design, chosen.draw, chosen.overlay
 ours, paper = computed.run(model, design, draw, meanwhile=True), computed.run_published(model, draw)
 data, guarantee = ours.dataset, ours.outcome.guarantee
+errors = left_out.trio(ours, paper) if show else None
 
 frame.heading(
     f"What does hiding {data.privacy_unit} do to the map?",
-    words.answer(ours, paper, draw, show, text.factor_of, "a released price, at its own hexagons with sales,")
-    + f" {words.where(ours, text.factor_of)}{words.meanwhile(ours, show)}",
+    map_words.lead(ours, paper, errors, text.factor_of)
+    + f" {words.where(ours, text.factor_of)}{words.meanwhile(ours, errors)}",
 )
 frame.banners(data.source if data.simulated else None, show)
 layers, table = cells.layers(ours, show), cells.cell_table(ours, show)
@@ -35,17 +35,16 @@ if beside:
 else:
     with place:
         pictures.hexagon_map(table, layer, kind, "hexagons", picked)
-frame.metrics(words.release_metrics(ours, paper, show, text.factor_of))
+frame.metrics(words.release_metrics(ours, paper, errors, text.factor_of))
 then = pinned.find("london_noise_map", offers.MAP, model.dataset)
 pinned.show("london_noise_map", then, ours, show, text.factor_of, text.relative)
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
 with values:
     frame.table(table, data.name, words.OVERLAY_NOTE)
 with how:
-    if show:
-        errors = cached.drawn(figures.error_distribution, ours, paper, data.y_unit)
-        pictures.chart(errors, "errors", words.errors_alt(ours, paper))
-    frame.steps(explain.explain(ours))
+    if errors is not None and errors.ours is not None:
+        pictures.chart(figures.error_distribution(errors, data.y_unit), "errors", words.errors_alt(errors))
+    frame.steps([*explain.explain(ours), explain.ERROR])
 with lesson:
     frame.lessons(
         "london_noise_map",

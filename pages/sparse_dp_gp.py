@@ -12,7 +12,9 @@ released = setting.released(found.dataset.privacy_unit)
 guarantee = released[0][1]
 picture = partial(cached.drawn, of=setting)
 
-frame.heading("What if the inputs are private too?", figures.answer(found, setting, show))
+without = computed.without_privacy(setting, found.plain_rmse) if show else None
+
+frame.heading(figures.question(found), figures.answer(found, setting, without))
 frame.banners(found.dataset.source if found.dataset.simulated else None, show)
 left, right = st.columns(2)
 table = figures.fit_table(found)
@@ -22,22 +24,22 @@ if view == "fits":
         pictures.chart(picture(figures.fit, found, show), "sparse_fit", caption)
     if show:
         with right:
-            caption = "Do intervals hold what they promise? Below the dotted line they are too narrow."
+            caption = "Do ranges hold what they say? Below the dotted line they are too narrow, above it too cautious."
             pictures.chart(picture(figures.calibration, found), "sparse_calibration", caption)
-elif not show:
-    st.info("These figures compare with the true data: switch the educational overlay on to see them.")
+elif without is None:
+    st.info("These figures compare with the true data: switch “True data shown” on in the sidebar to see them.")
 elif view == "errors":
     curves = computed.curves(setting)
     with left:
         pictures.chart(
-            picture(figures.against_epsilon, curves, "error"),
+            picture(figures.against_epsilon, curves, "error", without),
             "sparse_errors",
-            "Held-out error against ε.",
+            "Error against epsilon. Smaller epsilon hides more.",
         )
     with right:
-        caption = "Log-likelihood of held-out records: error and honesty of the uncertainty together."
+        caption = "How likely the people left out are, by what was published: error and width together. More is better."
         pictures.chart(
-            picture(figures.against_epsilon, curves, "likelihood"),
+            picture(figures.against_epsilon, curves, "likelihood", without),
             "sparse_likelihood",
             caption,
         )
@@ -45,7 +47,7 @@ elif view == "errors":
 else:
     chosen = computed.choices(setting)
     with left:
-        caption = "Error after a private choice of lengthscale and noise: evidence costs nothing beyond the release."
+        caption = "Error after a private choice of lengthscale and spread. Choosing by evidence costs nothing more."
         pictures.chart(picture(figures.choice_errors, chosen), "sparse_choice", caption)
     with right:
         pictures.chart(
@@ -54,7 +56,7 @@ else:
             "Which lengthscale each method chooses.",
         )
     table = figures.choice_table(chosen)
-frame.metrics(figures.metrics(found, setting, show))
+frame.metrics(figures.metrics(found, setting, without))
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
 with values:
     frame.table(table, f"sparse_{view}", figures.table_note(view, [each for _, each in released]))
@@ -64,8 +66,11 @@ with lesson:
     frame.lessons(
         "sparse_dp_gp",
         [
-            ("Five thousand simulated girls: many records make protecting inputs cheap.", {"sparse_data": "growth_2d"}),
-            ("287 records: protecting inputs is dear.", {"sparse_data": "kung"}),
+            (
+                "Five thousand simulated girls: among many people, hiding inputs costs little.",
+                {"sparse_data": "growth_2d"},
+            ),
+            ("287 people: hiding inputs costs much.", {"sparse_data": "kung"}),
             ("Which hyperparameters would be chosen, and at what price?", {"sparse_view": "choice"}),
         ],
     )

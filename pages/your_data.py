@@ -6,20 +6,20 @@ from pages._ui.own import figures, form, intake, outlook, protection, session, s
 
 account = session.account()
 frame.heading(
-    "What may be published from your own table?",
-    "Upload a table, declare what is public about it, and take home predictions with noise that hides any one record: "
-    "a file that you may publish, with a card that says what is promised. "
+    "Publish a curve from your own table",
+    "Upload a table and say what is public about it. You get values, a figure and a card that you may publish. "
     + figures.so_far(len(account.entries), account.limit, account.spent),
 )
 frame.metrics(figures.metrics(len(account.entries), account.limit, account.spent, account.left))
 held = intake.table()
 account = session.account(held)
-spec = form.declared(held.columns, account.limit, account.inputs_public) if held else None
+spec = form.declared(held, account.limit, account.inputs_public) if held else None
 found = steps.ready(held, spec) if held and spec else None
 if held and spec and found:
     st.header("4. Release")
     st.markdown(
-        f"{found.n:,} rows read. {figures.interval_sentence(spec, found.plan.half_width, found.plan.step)} "
+        f"{found.n:,} {'rows' if spec.person is None else 'people'} read. "
+        f"{figures.interval_sentence(spec, found.plan.half_width, found.plan.step)} "
         f"{figures.inference_sentence(found.plan.inference)}"
     )
     outlook.shown(spec, found)

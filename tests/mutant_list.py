@@ -49,6 +49,8 @@ CELL_STAGES = "dpgp_core/bayes/cells/stages.py"
 CELL_MEASURING = "dpgp_core/bayes/cells/measuring.py"
 BAYES_CELLS = "dpgp_core/mechanisms/bayes_cells.py"
 SPREAD = "dpgp_core/bayes/spread.py"
+GROUP = "dpgp_core/accounting/group.py"
+WHOSE = "dpgp_core/release/declared/whose.py"
 
 
 def _replay(name: str, test: str = "every_number_released_adds_up_to_the_claim") -> tuple[str, ...]:
@@ -1186,5 +1188,75 @@ MUTANTS: tuple[Mutant, ...] = (
         "checked_levels(str(name), each)",
         "tuple(each)",
         _in("measurement", "cell_statistics_file", "levels_that_no_release_can_have_are_refused"),
+    ),
+    Mutant(
+        GROUP,
+        "noise for k rows is that for the root of k",
+        "multiplier = rows * noise_multiplier(epsilon, delta)",
+        "multiplier = math.sqrt(rows) * noise_multiplier(epsilon, delta)",
+        _in("accounting", "group", "noise_for_k_rows_is_k_times_that_for_one"),
+    ),
+    Mutant(
+        GROUP,
+        "the loss of k rows is that of one",
+        "return GaussianLoss(rows * loss.mu)",
+        "return GaussianLoss(loss.mu)",
+        _in("accounting", "group", "the_card_says_how_many_rows_and_that_more_are_hidden_less"),
+    ),
+    Mutant(
+        GROUP,
+        "rho-zCDP grows with k, not with its square",
+        "rows**2 * loss.rho",
+        "rows * loss.rho",
+        _in("accounting", "group", "a_pure_promise_is_shared_out_evenly"),
+    ),
+    Mutant(
+        WHOSE,
+        "mechanisms that hide one row take tables of people",
+        "    if not choice.people:",
+        "    if False:",
+        _in("release/declared", "whose", "others_hide_one_row_and_say_what_to_do"),
+    ),
+    Mutant(
+        LEDGER,
+        "releases of rows and of people are added up",
+        "if len(hidden) > 1:",
+        "if len(hidden) > 4:",
+        _in("release/declared", "whose", "a_ledger_of_people_and_one_of_rows_are_never_one"),
+    ),
+    Mutant(
+        "dpgp_core/release/specification.py",
+        "k rows are declared, and noise is made for one",
+        "budget_of_one_row(self.epsilon, self.delta, self.rows_per_person)",
+        "budget_of_one_row(self.epsilon, self.delta, 1)",
+        _in("release/declared", "whose", "noise_for_k_rows"),
+    ),
+    Mutant(
+        "dpgp_core/release/publishing.py",
+        "the number of rows of people is published",
+        "n=dataset.people,",
+        "n=dataset.n,",
+        _in("release/declared", "whose", "people_are_released_and_the_column_that_says_who_is_not"),
+    ),
+    Mutant(
+        "dpgp_core/release/plan.py",
+        "a plan for people is made for their rows",
+        "plan = mechanism.plan_for(without_outputs(spec, X, person), X_test)",
+        "plan = mechanism.plan_for(without_outputs(spec, X), X_test)",
+        _in("release/declared", "whose", "where_inputs_are_private_a_plan_knows_how_many_people_there_are_and_no_more"),
+    ),
+    Mutant(
+        "dpgp_core/release/ledger_json.py",
+        "an old file is read as a promise to people",
+        'rows = keys.get("rows", 1)',
+        'rows = keys.get("rows")',
+        _in("release", "ledger_json", "which_rows_are_hidden_together_is_kept"),
+    ),
+    Mutant(
+        "pages/_ui/own/form.py",
+        "a release leaves open whose rows they are",
+        'not values["whose"],',
+        "False,",
+        ("tests/pages/test_whose_rows.py::test_no_release_without_an_answer",),
     ),
 )

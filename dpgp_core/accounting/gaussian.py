@@ -17,7 +17,7 @@ from ..checks import check_positive
 Method = Literal["analytic", "hall"]
 
 _ROUND_UP = 1 + 1e-11  # err on the side of more noise: covers the rounding of delta within the limits below
-_LEAST_EPSILON, LEAST_DELTA = 1e-4, 1e-30
+LEAST_EPSILON, LEAST_DELTA = 1e-4, 1e-30
 
 
 def log_delta_of(noise_multiplier: float, epsilon: float) -> float:
@@ -95,8 +95,8 @@ def check_budget(epsilon: float, delta: float) -> None:
     """Raise ValueError unless epsilon >= 1e-4 is finite and 1e-30 <= delta < 1."""
     if not (math.isfinite(epsilon) and epsilon > 0):
         raise ValueError(f"epsilon must be a finite number above 0, got {epsilon}; smaller is more private")
-    if epsilon < _LEAST_EPSILON:
-        raise ValueError(f"epsilon must be at least {_LEAST_EPSILON:g} to be computed safely, got {epsilon}")
+    if epsilon < LEAST_EPSILON:
+        raise ValueError(f"epsilon must be at least {LEAST_EPSILON:g} to be computed safely, got {epsilon}")
     check_delta(delta)
 
 

@@ -61,6 +61,7 @@ class Guarantee:
         established: False if the formula used is not proven at this budget; then ``budget`` is no
             promise, and ``proven_epsilon`` is what does hold.
         releases: how many noise draws it covers.
+        rows: how many rows of one person are hidden together: 1; k, see ``group``; or None, all that there are.
     """
 
     budget: Budget
@@ -73,6 +74,14 @@ class Guarantee:
     not_covered: tuple[str, ...]
     established: bool = True
     releases: int = 1
+    rows: int | None = 1
+
+    @property
+    def hidden(self) -> str:
+        """Which rows are hidden together, in a few words."""
+        if self.rows == 1:
+            return "any one row"
+        return "all rows of any one person" if self.rows is None else f"up to {self.rows} rows of any one person"
 
     @property
     def proven_epsilon(self) -> float:

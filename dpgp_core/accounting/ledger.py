@@ -23,6 +23,10 @@ class MixedProtection(ValueError):
     """A release was refused because it would void the protection of inputs that another one promises."""
 
 
+class MixedRows(ValueError):
+    """A release was refused because it hides other rows together than those before it."""
+
+
 @dataclass(kw_only=True)
 class Ledger:
     """What has been spent on one data set; see ``losses.total_epsilon`` for how it adds up.
@@ -65,6 +69,7 @@ class Ledger:
         Raises:
             BudgetExceeded: the limit would be passed; nothing is recorded, the message says what is left.
             MixedProtection: some releases protect inputs and others do not; nothing is recorded.
+            MixedRows: some hide one row, others several rows of a person; no total would be true of both.
         """
         proposed = Ledger(entries=[*self.entries, *guarantees])
         protected = {guarantee.protects for _, guarantee in proposed.entries}
@@ -73,6 +78,13 @@ class Ledger:
                 "this ledger would hold releases that protect inputs and outputs beside releases that protect outputs "
                 "only; the latter publish noiseless functions of the inputs, which ends the protection of inputs. "
                 "Nothing was released. Use a mechanism that protects the same, or declare the inputs public from now on"
+            )
+        hidden = dict.fromkeys(guarantee.hidden for _, guarantee in proposed.entries)
+        if len(hidden) > 1:
+            raise MixedRows(
+                f"this ledger would add up releases that hide {' and releases that hide '.join(hidden)}; its total "
+                "would be no promise to anybody. Nothing was released. Declare whose rows they are as before, or count "
+                "this release in another ledger"
             )
         if self.limit is not None:
             total, spent = proposed.epsilon(self.limit.delta), self.epsilon(self.limit.delta)

@@ -59,6 +59,11 @@ def noise_sds_for(reading: Reading, x_box: Sequence[tuple[float, float]]) -> tup
     return (FEWER_SDS_OF if level_columns(x_box) else NOISE_SDS_OF)[reading]
 
 
+def _of_people(words: str) -> str:
+    """What is public where people count once: how many they are, and not how many rows they have."""
+    return words.replace("the number of records", "the number of people")
+
+
 def reading_for(kind: Kind) -> Reading:
     """How a release of such outcomes is to be read."""
     return "yes/no" if kind == "yes/no" else "any outcomes"
@@ -144,15 +149,20 @@ class BayesSettings:
 
     def promise_for(self, dataset: Dataset) -> Guarantee:
         """The promise for one draw of a data set: to people, where it says whose row each is."""
-        card = self.guarantee.for_unit(dataset.privacy_unit)
-        if dataset.person is None:
+        return self.promise_to(dataset.privacy_unit, people=dataset.person is not None)
+
+    def promise_to(self, unit: str, *, people: bool) -> Guarantee:
+        """The promise for one draw, naming whom it is to: to people with all their rows, or to every row by itself."""
+        card = self.guarantee.for_unit(unit)
+        if not people:
             return card
         public = () if self._inputs_too else (WHO_IS_WHO,)
         return replace(
             card,
+            rows=None,
             neighbours=ONE_PERSON if self._inputs_too else ONE_PERSONS_OUTPUTS,
-            assumptions=(OWN_ROWS, *card.assumptions),
-            not_covered=(*public, *(each for each in card.not_covered if each != OTHER_ROWS)),
+            assumptions=(OWN_ROWS, *map(_of_people, card.assumptions)),
+            not_covered=(*public, *(_of_people(each) for each in card.not_covered if each != OTHER_ROWS)),
         )
 
     @property

@@ -132,16 +132,21 @@ def _release(mechanism: Mechanism, fold: Held, rng: np.random.Generator, draws: 
     if isinstance(mechanism, Planned) and fold.plan is not None:
         return mechanism.release_planned(fold.plan, fold.train, fold.X_test, rng, draws)
     if isinstance(mechanism, PlannedForBudget):
-        return mechanism.measure(_near(mechanism, fold), fold.train, fold.X_test, rng, draws, mean=False)
+        return mechanism.measure(plan_near(mechanism, fold), fold.train, fold.X_test, rng, draws, mean=False)
     return mechanism.release(fold.train, fold.X_test, rng, draws)
 
 
-def _near(mechanism: PlannedForBudget, fold: Held) -> Any:
+def rung(epsilon: float) -> float:
+    """The power of four next to an epsilon: what is planned for at that epsilon."""
+    return float(_RUNG ** round(math.log(epsilon, _RUNG)))
+
+
+def plan_near(mechanism: PlannedForBudget, fold: Held) -> Any:
     """The fold's plan for the power of four next to epsilon: planning is the dear part, and a plan holds at any budget.
 
     Which plan that is depends on epsilon alone, so errors do not depend on the order in which budgets are tried.
     """
-    epsilon = _RUNG ** round(math.log(mechanism.guarantee.budget.epsilon, _RUNG))
+    epsilon = rung(mechanism.guarantee.budget.epsilon)
     if epsilon not in fold.by_budget:
         planner: Any = with_epsilon(mechanism, epsilon)
         fold.by_budget[epsilon] = planner.plan_for(fold.train, fold.X_test)

@@ -11,10 +11,21 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import NoReturn
 
-from ..accounting.ledger import BudgetExceeded, Ledger, MixedProtection
+from ..accounting.ledger import BudgetExceeded, Ledger, MixedProtection, MixedRows
 from ..accounting.rounding import rounded_up
 from ..reading.dialect import DIALECTS
 from .bundle import bundle
+from .command_help import (
+    DEGREES_HELP,
+    DIALECT_HELP,
+    INPUTS_PUBLIC_HELP,
+    LEDGER_HELP,
+    LOG_HELP,
+    NEW_LEDGER_HELP,
+    PERSON_HELP,
+    ROWS_HELP,
+    TOLERANCE_HELP,
+)
 from .files import CannotWrite, check_different, open_file, output_file, read_text_file
 from .ledger_file import spend_in_file
 from .ledger_json import ledger_from_json
@@ -26,26 +37,6 @@ from .strict_json import read_object
 
 OK, BAD_CONFIG, BAD_DATA, REFUSED, NOT_WRITTEN = 0, 2, 3, 4, 5
 
-LEDGER_HELP = "count what is spent in this file, and refuse to pass the total"
-NEW_LEDGER_HELP = (
-    "make the file of --ledger, which must not be there yet; it starts with the releases that the configuration lists"
-)
-DIALECT_HELP = "how the table is written; semicolons go with decimal commas; default: %(default)s"
-DEGREES_HELP = (
-    "input columns in degrees: distances are in km, and so are their lengthscales; their box stays in degrees"
-)
-LOG_HELP = (
-    "measure the natural logarithm of the output, as prices need: bounds stay in the output's unit and must lie above "
-    "0, values come back by exp, and errors are factors"
-)
-TOLERANCE_HELP = (
-    "values are of use where the curve is known to within this much, in the output's unit, or this factor with --log: "
-    "the table marks which are; goes before the configuration's"
-)
-INPUTS_PUBLIC_HELP = (
-    "treat the inputs as public from now on, and record that in the ledger: needed before releases that protect inputs "
-    "and outputs stand beside releases that protect outputs only, whose noise depends on the inputs"
-)
 EPILOG = f"""\
 exit codes: {OK} done; {BAD_CONFIG} the command, the configuration or the ledger is wrong; {BAD_DATA} the table is
 wrong; {REFUSED} the budget would be passed, or inputs exposed that are protected: nothing was released;
@@ -132,6 +123,9 @@ def _parser() -> _Parser:
     release.add_argument("--out", required=True, metavar="FILE", help="the zip to write")
     release.add_argument("--degrees", nargs=2, metavar=("LONGITUDE", "LATITUDE"), help=DEGREES_HELP)
     release.add_argument("--log", action="store_true", help=LOG_HELP)
+    whose = release.add_mutually_exclusive_group()
+    whose.add_argument("--person", metavar="COLUMN", help=PERSON_HELP)
+    whose.add_argument("--rows-per-person", type=int, metavar="K", help=ROWS_HELP)
     release.add_argument("--tolerance", type=float, metavar="NUMBER", help=TOLERANCE_HELP)
     release.add_argument("--ledger", metavar="FILE", help=LEDGER_HELP)
     release.add_argument("--new-ledger", action="store_true", help=NEW_LEDGER_HELP)
@@ -152,7 +146,7 @@ def _release(options: argparse.Namespace) -> str:
     with _stage(BAD_DATA):
         with open_file(options.csv) as stream:
             dataset = read_table(stream, spec, options.dialect)
-        plan = plan_release(spec, dataset.X)
+        plan = plan_release(spec, dataset.X, dataset.person)
     spent = (f"release of {spec.y} by {spec.mechanism}", spec.guarantee)
     with _stage(BAD_CONFIG), output_file(options.out, overwrite=options.force) as write:
         public = options.inputs_public or before.inputs_public
@@ -175,7 +169,10 @@ def _declared(config: bytes, options: argparse.Namespace) -> ReleaseSpec:
     spec = spec_from_json(config)
     tolerance = spec.tolerance if options.tolerance is None else options.tolerance
     coordinates = tuple(options.degrees) if options.degrees else spec.coordinates
-    return replace(spec, tolerance=tolerance, log=spec.log or options.log, coordinates=coordinates)
+    spec = replace(spec, tolerance=tolerance, log=spec.log or options.log, coordinates=coordinates)
+    if options.person is not None:
+        return replace(spec, person=options.person, rows_per_person=1)
+    return spec if options.rows_per_person is None else replace(spec, rows_per_person=options.rows_per_person)
 
 
 def _summary(spec: ReleaseSpec, ledger: Ledger, options: argparse.Namespace) -> str:
@@ -183,7 +180,8 @@ def _summary(spec: ReleaseSpec, ledger: Ledger, options: argparse.Namespace) -> 
     total = ledger.epsilon(limit.delta)
     said = (
         f"Wrote {options.out}: epsilon = {one.budget.epsilon:g}, delta = {one.budget.delta:g}, protecting the "
-        f"{one.protects} of {spec.unit}. Spent so far: epsilon = {rounded_up(total).normalize():f} of "
+        f"{one.protects} of {spec.unit} (hidden: {one.hidden}). "
+        f"Spent so far: epsilon = {rounded_up(total).normalize():f} of "
         f"{limit.epsilon:g} at delta = {limit.delta:g}, "
         f"{len(ledger.entries)} release{'' if len(ledger.entries) == 1 else 's'}."
     )
@@ -234,6 +232,8 @@ def _stage(code: int) -> Iterator[None]:
         raise _Failure(REFUSED, str(error)) from None
     except MixedProtection as error:
         raise _Failure(REFUSED, f"{error}: add --inputs-public") from None
+    except MixedRows as error:
+        raise _Failure(REFUSED, str(error)) from None
     except CannotWrite as error:
         raise _Failure(NOT_WRITTEN, str(error)) from None
     except MemoryError:

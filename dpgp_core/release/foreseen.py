@@ -28,7 +28,7 @@ def foreseen(plan: ReleasePlan, n: int, epsilons: Sequence[float]) -> FloatArray
 
     Args:
         plan: of the release.
-        n: number of records.
+        n: number of records, or of people where they may have several.
         epsilons: each above 0.
 
     Raises:
@@ -39,19 +39,20 @@ def foreseen(plan: ReleasePlan, n: int, epsilons: Sequence[float]) -> FloatArray
         spec = replace(plan.spec, epsilon=float(epsilon), total_epsilon=_TOTAL)
         rng = np.random.default_rng(_SEED)
         with solvable():
-            found = released(spec.built, plan.plan, _made_up(spec, plan.X, n, rng), plan.X_test, rng)
+            found = released(spec.built, plan.plan, _made_up(spec, plan, n, rng), plan.X_test, rng)
             widths.append(float(np.median(half_widths(found, "function"))))
     return np.array(widths)
 
 
-def _made_up(spec: ReleaseSpec, X: FloatArray | None, n: int, rng: np.random.Generator) -> Dataset:
-    """N records of a curve drawn from the declared model, at the inputs where these are public.
+def _made_up(spec: ReleaseSpec, plan: ReleasePlan, n: int, rng: np.random.Generator) -> Dataset:
+    """N records of a curve drawn from the declared model, at the inputs where these are public; else one a person.
 
     f(x) = sqrt(2 / R) sum_r cos(w_r^T x + b_r), w_r ~ N(0, l^-2), has nearly an EQ covariance (Rahimi & Recht 2007).
     """
-    levels = list(level_columns(spec.x_box))
+    levels, (left, right) = list(level_columns(spec.x_box)), np.array(spec.x_box).T
+    X, person = plan.X, plan.person
     if X is None:
-        left, right = np.array(spec.x_box).T
+        person = None if spec.person is None else np.arange(n)
         X = rng.uniform(left, right, (n, len(left)))
         X[:, levels] = np.floor(X[:, levels] + 0.5)
     low, high = np.array(number_sides(spec.x_box)).T
@@ -64,7 +65,7 @@ def _made_up(spec: ReleaseSpec, X: FloatArray | None, n: int, rng: np.random.Gen
     f = math.sqrt(2 / _WAVES) * np.cos(waves).sum(axis=1)
     bounds = spec.output_scale.measured_bounds
     y = sum(bounds) / 2 + size * f + noise * rng.standard_normal(len(X))
-    return replace(without_outputs(spec, X), y=_of_kind(spec.measured_kind, np.clip(y, *bounds), bounds, rng))
+    return replace(without_outputs(spec, X, person), y=_of_kind(spec.measured_kind, np.clip(y, *bounds), bounds, rng))
 
 
 def _of_kind(kind: Kind, y: FloatArray, bounds: tuple[float, float], rng: np.random.Generator) -> FloatArray:

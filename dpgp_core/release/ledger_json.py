@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import checks
+from ..accounting.group import MOST_ROWS
 from ..accounting.guarantee import Budget, Guarantee, Protects
 from ..accounting.ledger import Ledger
 from ..accounting.losses import ApproximateLoss, GaussianLoss, PrivacyLoss, PureLoss
@@ -89,7 +90,7 @@ def guarantee_to_object(guarantee: Guarantee) -> dict[str, Any]:
     budget = {"epsilon": guarantee.budget.epsilon, "delta": guarantee.budget.delta}
     named = {name: getattr(guarantee, name) for name in _TEXTS}
     listed = {name: list(getattr(guarantee, name)) for name in _LISTS}
-    extent = {"established": guarantee.established, "releases": guarantee.releases}
+    extent = {"established": guarantee.established, "releases": guarantee.releases, "rows": guarantee.rows}
     return budget | named | listed | extent | {"loss": _loss_to_object(guarantee)}
 
 
@@ -101,7 +102,8 @@ def guarantee_from_object(found: object) -> Guarantee:
     """
     what = "a guarantee"
     names = ("epsilon", "delta", *_TEXTS, *_LISTS, "established", "releases", "loss")
-    keys = _object(found, what, required=names)
+    keys = _object(found, what, required=names, optional=("rows",))
+    rows = keys.get("rows", 1)  # files from before people could have several say nothing
     budget = _budget({"epsilon": keys["epsilon"], "delta": keys["delta"]}, what)
     loss = _loss_from_object(keys["loss"])
     if not isinstance(keys["established"], bool):
@@ -122,6 +124,7 @@ def guarantee_from_object(found: object) -> Guarantee:
         not_covered=_sentences("not_covered", keys["not_covered"]),
         established=keys["established"],
         releases=checks.whole("releases", keys["releases"], 1, 10**9),
+        rows=None if rows is None else checks.whole("rows", rows, 1, MOST_ROWS),
     )
 
 

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import LinAlgError
 
 from ..arrays import FloatArray
@@ -20,6 +21,8 @@ from ..mechanisms.bayes_cells import AnyBayesPlan
 from ..mechanisms.bayes_release import BayesPlan
 from .specification import ReleaseSpec
 
+People = NDArray[np.generic]
+"""Whose row each is (n,)."""
 LEVEL = 0.95
 """Of every published interval."""
 _ROUNDING = 0.01  # of the narrowest interval's half: for people, privacy does not depend on it
@@ -38,6 +41,7 @@ class ReleasePlan:
     Attributes:
         spec: what is to be released.
         X: the inputs it was made for (n, D); None where inputs are private.
+        person: whose row each is (n,), where that and X are public.
         X_test: prediction points (P, D).
         plan: the mechanism's, where it has one.
         half_width: half of the curve's interval at ``LEVEL`` (P,), as measured; None if known after the release only.
@@ -47,6 +51,7 @@ class ReleasePlan:
 
     spec: ReleaseSpec
     X: FloatArray | None
+    person: People | None
     X_test: FloatArray
     plan: Plan | AnyBayesPlan | None
     half_width: FloatArray | None
@@ -59,12 +64,14 @@ class ReleasePlan:
         return self.plan.inference if isinstance(self.plan, Plan) else None
 
 
-def plan_release(spec: ReleaseSpec, X: FloatArray) -> ReleasePlan:
+def plan_release(spec: ReleaseSpec, X: FloatArray, person: People | None = None) -> ReleasePlan:
     """Compute all that does not depend on the outputs, nor on the inputs where they are private.
 
     Args:
         spec: what is to be released.
         X: inputs of the table (n, D).
+        person: whose row each is (n,), where people may have several. Where inputs are private, the number of people
+            is all that is used of it and of X.
 
     Raises:
         ValueError: the model cannot be computed on these inputs.
@@ -76,15 +83,16 @@ def plan_release(spec: ReleaseSpec, X: FloatArray) -> ReleasePlan:
         if isinstance(mechanism, Planned):
             plan = mechanism.plan(X, X_test)
         elif isinstance(mechanism, PlannedForBudget):  # where inputs are private, it knows their number alone
-            plan = mechanism.plan_for(without_outputs(spec, X), X_test)
+            plan = mechanism.plan_for(without_outputs(spec, X, person), X_test)
         if not spec.protects_inputs and not isinstance(plan, BayesPlan | BinnedPlan):
             # how wide these intervals are does not depend on the draw
-            numbered = released(mechanism, plan, without_outputs(spec, X), X_test, np.random.default_rng(0))
+            numbered = released(mechanism, plan, without_outputs(spec, X, person), X_test, np.random.default_rng(0))
             half_width, half_outputs = half_widths(numbered, "function"), half_widths(numbered, "outputs")
     public_X = None if spec.protects_inputs else X
     return ReleasePlan(
         spec=spec,
         X=public_X,
+        person=None if public_X is None else person,
         X_test=X_test,
         plan=plan,
         half_width=half_width,
@@ -122,7 +130,7 @@ def solvable() -> Iterator[None]:
         raise ValueError(_SOLVE_FAILED) from None
 
 
-def without_outputs(spec: ReleaseSpec, X: FloatArray) -> Dataset:
+def without_outputs(spec: ReleaseSpec, X: FloatArray, person: People | None = None) -> Dataset:
     """The public part of a table as it is measured, with every output at the middle of the bounds, or of no or none."""
     output = spec.output_scale
     low, high = output.measured_bounds
@@ -144,6 +152,7 @@ def without_outputs(spec: ReleaseSpec, X: FloatArray) -> Dataset:
         y_scale=spec.scale,
         y_kind=spec.measured_kind,
         x_levels=spec.x_levels,
+        person=person,
     )
 
 

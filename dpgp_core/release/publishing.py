@@ -34,7 +34,7 @@ class Published:
         outputs: the same for one further record's output.
         statistics: what was measured, one entry.
         step: power of ten.
-        n: number of records, public.
+        n: number of records, or of people where they may have several; public.
         guarantee: the promise.
         centiles: of one further record's output, values (P,) of each of ``CENTILES``; none unless asked for.
     """
@@ -76,6 +76,7 @@ def read_table(stream: BinaryIO, spec: ReleaseSpec, dialect: str = "comma") -> D
         private_inputs=spec.protects_inputs,
         dialect=dialect_of(dialect),
         levels=spec.levels,
+        person=spec.person,
     )
     output = spec.output_scale
     check_kind(spec.y_kind, spec.y_bounds, table.y)
@@ -102,8 +103,8 @@ def publish(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None = None
         ValueError: data set or plan belong to another specification, or the model cannot be computed.
     """
     _check_fit(spec, dataset)
-    plan = plan_release(spec, dataset.X) if plan is None else plan
-    if plan.spec != spec or (plan.X is not None and not np.array_equal(plan.X, dataset.X)):
+    plan = plan_release(spec, dataset.X, dataset.person) if plan is None else plan
+    if plan.spec != spec or (plan.X is not None and not _made_for(plan, dataset)):
         raise ValueError("the plan was made for another specification or other inputs; make it anew")
     with solvable():
         found = released(spec.built, plan.plan, dataset, plan.X_test)
@@ -121,10 +122,16 @@ def publish(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None = None
         outputs=outputs,
         statistics=found.statistics,
         step=plan.step,
-        n=dataset.n,
+        n=dataset.people,
         guarantee=spec.guarantee,
         centiles=_centiles(spec, found, plan.step),
     )
+
+
+def _made_for(plan: ReleasePlan, dataset: Dataset) -> bool:
+    """Whether a plan was made for these inputs and people."""
+    pairs = ((plan.X, dataset.X), (plan.person, dataset.person))
+    return all(a is b or (a is not None and b is not None and np.array_equal(a, b)) for a, b in pairs)
 
 
 def _centiles(spec: ReleaseSpec, found: Release, step: float) -> tuple[FloatArray, ...]:
@@ -196,7 +203,7 @@ def preview(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None = None
         ValueError: the data set belongs to another specification, or the model cannot be computed.
     """
     _check_fit(spec, dataset)
-    plan = plan_release(spec, dataset.X) if plan is None else plan
+    plan = plan_release(spec, dataset.X, dataset.person) if plan is None else plan
     if isinstance(plan.plan, Plan):
         fitted = dataset.in_data_units(plan.plan.weights @ dataset.standardised())
         return NotPrivate(spec.output_scale.declared(fitted))
@@ -209,13 +216,16 @@ def preview(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None = None
 def _check_fit(spec: ReleaseSpec, dataset: Dataset) -> None:
     """Raise ValueError unless everything public about the data set is as the specification declares it."""
     declared = without_outputs(spec, dataset.X)
+    if (spec.person is None) != (dataset.person is None):
+        raise ValueError("the data set and the specification differ in person; read it with read_table")
     same = ("x_names", "y_name", "y_bounds", "x_box", "x_levels", "privacy_unit", "y_scale", "y_kind")
     differ = [name for name in same if getattr(dataset, name) != getattr(declared, name)]
     if differ:
         raise ValueError(f"the data set and the specification differ in {', '.join(differ)}; read it with read_table")
     most = spec.choice.rows_for(len(spec.numbers))
     if dataset.n > most:
+        got = f", got {dataset.n}" if spec.person is None else ""
         raise ValueError(
-            f"mechanism {spec.mechanism!r} takes at most {most} rows of {len(spec.x)} inputs, got {dataset.n}; "
+            f"mechanism {spec.mechanism!r} takes at most {most} rows of {len(spec.x)} inputs{got}; "
             "use 'sparse' or 'integral_bins'"
         )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from .. import checks
 from ..accounting.gaussian import check_budget
+from ..accounting.group import budget_of_one_row
 from ..accounting.guarantee import Budget, Guarantee
 from ..accounting.ledger import Ledger
 from ..accounting.rounding import rounded_up
@@ -15,6 +16,7 @@ from ..mechanisms.base import Mechanism
 from ..mechanisms.entry import KERNEL_NAMES, Entry
 from .choices import CHOICES, DECLARED, build
 from .declared.table import DeclaredTable
+from .declared.whose import check_mechanism, promise
 
 MAX_CELLS = 400  # cells of the box in all
 DEFAULT_CELLS = 6
@@ -25,7 +27,8 @@ class ReleaseSpec(DeclaredTable):
     """Everything that a release needs besides the table, all of it public: what is declared of it, and how to release.
 
     Args:
-        epsilon, delta: the budget of one release; delta is 0 for "integral_bins", and only for it.
+        epsilon, delta: the budget of one release, for all rows of one person as declared; delta is 0 for
+            "integral_bins", and only for it.
         total_epsilon: declared limit for all releases of the same table together.
         total_delta: delta of that limit; None for ``delta``.
         lengthscale: of the kernel, one per input, in ``x_units``; in km for ``coordinates``. None for an input with
@@ -108,6 +111,7 @@ class ReleaseSpec(DeclaredTable):
 
     def _check_model(self) -> None:
         checks.one_of("mechanism", self.mechanism, list(CHOICES))
+        check_mechanism(self.person, self.mechanism, self.choice, len(self.numbers))
         checks.one_of("kernel", self.kernel, list(KERNEL_NAMES))
         if self.levels and not self.choice.levels:
             raise ValueError(
@@ -175,9 +179,11 @@ class ReleaseSpec(DeclaredTable):
         check_budget(self.epsilon, self.delta or total_delta)
         check_budget(self.total_epsilon, total_delta)
         self._set("total_delta", total_delta)
+        one_row = budget_of_one_row(self.epsilon, self.delta, self.rows_per_person)
         declared = {name: getattr(self, name) for name in DECLARED} | {"lengthscale": self.lengths}
-        self._set("built", build(**declared))
-        self._set("guarantee", self.built.guarantee.for_unit(self.unit))
+        self._set("built", build(**declared | {"epsilon": one_row.epsilon, "delta": one_row.delta}))
+        budget = Budget(epsilon=self.epsilon, delta=self.delta)
+        self._set("guarantee", promise(self.built, self.unit, self.person, self.rows_per_person, budget))
         one = self.guarantee.loss.epsilon(total_delta)
         if one > self.total_epsilon * (1 + 1e-9):
             raise ValueError(

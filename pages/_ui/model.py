@@ -16,6 +16,7 @@ from dpgp_core.strategies.noise_design import ObjectiveName
 
 KERNELS = {kernel.__name__: kernel for kernel in kernels.KERNELS}
 Focus = Literal["records", "everywhere"]
+USUAL_NOISE = 0.3  # noise variance over signal variance that pages open with
 
 
 def load_dataset(name: str) -> Dataset:
@@ -44,6 +45,11 @@ class Model:
         ratios = exhibit(self.dataset).ratios
         scales = tuple(self.lengthscale * ratio for ratio in ratios)
         return KERNELS[self.kernel](lengthscale=scales if len(scales) > 1 else scales[0])
+
+
+def usual(name: str) -> Model:
+    """As every page opens with a dataset."""
+    return Model(name, "EQ", exhibit(name).lengthscale, USUAL_NOISE)
 
 
 @dataclass(frozen=True)

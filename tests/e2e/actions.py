@@ -9,15 +9,15 @@ from pages._ui import menu
 from tests.e2e import browser as tool
 
 QUESTIONS = {
-    "start": "What does a privacy budget promise one person?",
-    "kung_curves": "How much noise hides one woman's or girl's height?",
+    "start": "What can anyone learn about one person?",
+    "kung_curves": "What does privacy do to a growth curve?",
     "london_noise_map": "What does hiding one hexagon's median price do to the map?",
     "excursion_sets": "Where is it too high?",
-    "sparse_dp_gp": "What if the inputs are private too?",
+    "sparse_dp_gp": "What if the inputs must be hidden too?",
     "attack": "Can an attacker tell who is in the data?",
-    "lengthscale_choice": "Which lengthscale should a private analysis use?",
-    "compare": "Which mechanism costs least here?",
-    "your_data": "What may be published from your own table?",
+    "lengthscale_choice": "What does it cost to choose the lengthscale?",
+    "compare": "Which method has the smallest error?",
+    "your_data": "Publish a curve from your own table",
     "explore_release": "What else does one release say, for free?",
     "how_cloaking_works": "Why does one person need so little noise to hide?",
 }

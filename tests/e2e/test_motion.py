@@ -10,7 +10,7 @@ pytestmark = pytest.mark.full
 def test_the_answer_is_said_aloud_and_motion_can_be_reduced(visit):
     visit.page.emulate_media(reduced_motion="reduce")
     page = visit.open("kung_curves")
-    assert page.locator(".st-key-answer [role=status][aria-live=polite]").inner_text().startswith("At ε = 1")
+    assert page.locator(".st-key-answer [role=status][aria-live=polite]").inner_text().startswith("At epsilon = 1")
     slow = page.evaluate("""Array.from(document.querySelectorAll("*"))
         .filter(each => parseFloat(getComputedStyle(each).transitionDuration) > 0.01).length""")
     assert slow == 0

@@ -7,7 +7,6 @@ import pytest
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
-from pages._ui.cloaking import staged
 from pages._ui.compare import contenders
 from pages._ui.measured import strategy
 from pages._ui.work import cached
@@ -35,8 +34,6 @@ def quick_work() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as quick:
         quick.setattr(contenders, "PICTURE_GAP", 10.0)
         quick.setattr(strategy, "EPSILONS", (0.1, 1))
-        quick.setattr(staged, "SIMULATED_DRAWS", 8)
-        quick.setattr(staged, "FEW_DRAWS", 2)
         for name, draws in QUICK.items():
             quick.setitem(contenders.CONTENDERS, name, replace(contenders.CONTENDERS[name], simulated=draws))
         yield

@@ -29,21 +29,21 @@ def test_every_contender_has_a_row_and_says_what_it_protects(open_page):
 def test_ours_beat_the_published_form_and_the_sentence_names_the_winner(open_page):
     app = open_page("compare")
     error = app.dataframe[0].value.set_index("mechanism")["error [cm]"]
-    ours = [error[name] for name in ("Refined cloaking", "Cloaking", "Cloaking as published")]
+    ours = [error[name] for name in ("Refined cloaking", "Cloaking", "Cloaking, method of 2018")]
     assert ours == sorted(ours)
-    assert f"**{error.idxmin()}** has the least held-out error" in page_text(app)
+    assert f": {error.idxmin()}, **" in page_text(app)
 
 
 def test_hall_above_one_is_no_promise(open_page):
     table = open_page("compare", epsilon="5").dataframe[0].value.set_index("mechanism")
-    assert "not established" in table.loc["Cloaking as published", "protects"]
+    assert "not established" in table.loc["Cloaking, method of 2018", "protects"]
 
 
 def test_unreachable_target_is_said_plainly(open_page):
     app = open_page("compare", target_cm="1.0")
-    assert "is not reachable with any of them, even at ε = 100" in page_text(app)
+    assert "no epsilon up to 100 is enough" in page_text(app)
     needs = app.dataframe[0].value["ε needed for the target"]
-    assert (needs == "not reachable, even at ε = 100").all()
+    assert (needs == "more than 100").all()
 
 
 @pytest.mark.full
@@ -141,12 +141,12 @@ def test_whose_inputs_are_protected_too_is_asked_for_and_marked(open_page):
 def test_what_is_done_is_said_while_the_others_follow():
     scale, curves = words.Scale("cm"), {"refined": a_curve(8.0), "cloaking": a_curve(9.0)}
     said = words.so_far(curves, 1.0, scale, "bayes", 0, 9)
-    assert "2 of 9 mechanisms are done" in said
-    assert "**Refined cloaking** has the least held-out error at ε = 1, about 8 cm" in said
+    assert "2 of 9 methods are done" in said
+    assert "**Refined cloaking** has the smallest error at epsilon = 1, 8 cm" in said
     assert said.endswith("**Bayes cloaking (ours)** is being computed.")
     growing = words.so_far(curves | {"bayes": a_curve(1.0)}, 1.0, scale, "bayes", 2, 9)
-    assert "**Refined cloaking** has the least" in growing  # what is not done does not win
-    assert growing.endswith("drawn from 2 of 5 folds, it will still move.")
+    assert "**Refined cloaking** has the smallest" in growing  # what is not done does not win
+    assert growing.endswith("so far on 2 of 5 parts of the people: it will still move.")
     assert words.so_far({"bayes": a_curve(1.0)}, 1.0, scale, "bayes", 2, 9).startswith("**Bayes cloaking (ours)** is")
 
 
@@ -196,10 +196,10 @@ def test_a_release_of_every_contender_is_drawn_with_its_interval(name):
     assert list(found.rows[at]) == list(range(place.records))
     assert found.values.shape == found.rows.shape
     assert np.sqrt(np.mean((found.values[at] - place.truth) ** 2)) < 0.2 * data.output_range
-    figure = figures.release(found, place, data, cloaking.nonprivate(contest.model), name)
+    figure = figures.release(found, place, data, cloaking.without_privacy(contest.model.dataset), name)
     names = {trace.name for trace in figure.data}
-    assert {"private draw", "true data", "non-private fit"} <= names
-    assert ("95 % interval: the curve" in names) == (found.curve is not None)
+    assert {"published curve", "true data", "without privacy"} <= names
+    assert ("where the curve is (95 %)" in names) == (found.curve is not None)
     if found.curve is None:
         assert "It has no interval." in released.caption(found, place, data, name, 20.0)
         return
@@ -214,7 +214,7 @@ def test_a_clicked_point_moves_epsilon_and_shows_that_mechanism(monkeypatch):
     points = {"points": [{"customdata": ["published", 0.5]}]}
     monkeypatch.setattr(session, "control", {controls.CHART: {"selection": points}}.get)
     controls.take_point()
-    assert moved == {"epsilon": 0.5, "release_of": "Cloaking as published"}
+    assert moved == {"epsilon": 0.5, "release_of": "Cloaking, method of 2018"}
     moved.clear()
     points["points"] = []  # a click beside all points
     controls.take_point()
@@ -225,7 +225,7 @@ def test_a_clicked_point_moves_epsilon_and_shows_that_mechanism(monkeypatch):
 def test_the_release_stands_beside_the_curves_and_in_the_link(open_page):
     app = open_page("compare", compare_dataset="toy_1d", release_of="cloaking", epsilon="2")
     assert not app.exception
-    assert {"private draw", "true data"} <= set(traces(app, 1))
+    assert {"published curve", "true data"} <= set(traces(app, 1))
     carried = traces(app)["Cloaking"]["customdata"]
     assert carried[contenders.CURVE_EPSILONS.index(2.0)] == ["cloaking", 2.0]
     assert "draw number 1, to teach" in "".join(each.value for each in app.caption)

@@ -82,7 +82,7 @@ def test_without_the_overlay_nobody_is_shown(open_page):
     assert "Record 2" not in page_text(app)
     assert "true data" not in traces(app, CURVES)
     assert not [slider for slider in app.slider if slider.key == "moved_to_kung"]
-    assert "switch the educational overlay on" in "".join(caption.value for caption in app.caption)
+    assert "switch “True data shown” on" in "".join(caption.value for caption in app.caption)
 
 
 def test_a_record_left_where_it_is_moves_nothing(result):

@@ -9,11 +9,12 @@ import re
 import numpy as np
 import pytest
 
+from pages._ui import left_out
 from pages._ui.cloaking import computed as cloaking
 from pages._ui.excursion import computed as excursion
 from pages._ui.excursion.exploration import View
 from pages._ui.look import offers
-from pages._ui.model import Design, Draw, Model
+from pages._ui.model import Design, Draw, usual
 from pages._ui.sparse import computed as sparse
 from pages._ui.sparse.setting import SparseSetting
 from pages._ui.tour import walk
@@ -59,13 +60,16 @@ def everything(app):
 
 
 def kung():
-    result = cloaking.run(Model("kung", "EQ", 25.0, 0.3), Design(), Draw(1.0, offers.DELTA))
-    return [result.outcome.nonprivate[result.outcome.scene.records :]], [result.outcome.nonprivate_rmse]
+    result = cloaking.run(usual("kung"), Design(), Draw(1.0, offers.DELTA))
+    plain = left_out.without_privacy("kung", usual("kung"))
+    return [result.outcome.nonprivate[result.outcome.scene.records :]], [plain]
 
 
 def london():
-    result = cloaking.run(Model("london_hexes", "EQ", 15.0, 0.3), Design(), Draw(1.0, offers.DELTA))
-    return [np.exp(result.outcome.nonprivate).round(-3)], [np.expm1(result.outcome.nonprivate_rmse) * 100]
+    model = usual("london_hexes")
+    result = cloaking.run(model, Design(), Draw(1.0, offers.DELTA))
+    plain = left_out.without_privacy("london_hexes", model)
+    return [np.exp(result.outcome.nonprivate).round(-3)], [np.expm1(plain) * 100]
 
 
 def excursion_sets():
@@ -98,7 +102,7 @@ def test_known_non_private_numbers_are_there_with_the_overlay_and_gone_without(o
     told_on, told_off = (re.findall(r"(?<![\d.])\d+\.\d+|(?<![\d.])\d+(?= %)", said) for said in (said_on, said_off))
     written = {f"{value:.2f}" for value in scalars} | {f"{value:.2g}" for value in scalars}
     assert written & set(told_on)
-    for word in ("IoU", "Error of one", "without privacy", "Without privacy", "d_eff", "Held-out", "overlaps"):
+    for word in ("IoU", "Error", "without privacy", "Without privacy", "d_eff", "overlaps"):
         assert word not in said_off, word
     gone = set(told_on) & written
     assert len(gone & set(told_off)) < len(gone)
@@ -113,7 +117,7 @@ def test_pages_that_compare_with_true_data_throughout_show_only_the_promise(open
     assert not app.dataframe
     # what released numbers alone say is no true data
     assert {chart.key for chart in app.get("plotly_chart")} <= {"choice_free"}
-    assert "Switch the educational overlay on" in app.info[0].value
+    assert "Switch “True data shown” on" in app.info[0].value
     assert "What this guarantee says" in words(app)
     assert not [each for each in app.number_input if each.key.startswith("target")]  # its default is an error
 

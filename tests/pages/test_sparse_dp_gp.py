@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pages._ui.sparse import choosing, errors, fitting
-from pages._ui.sparse.setting import LEVELS, SparseSetting, load, split
+from pages._ui.sparse.setting import LEVELS, SparseSetting, load, parts
 from tests.pages.reading import page_text, traces
 
 TOY = SparseSetting("toy_1d", 1.0, 0.03, 13, 1.0, 0.01, 1)
@@ -42,7 +42,7 @@ def test_without_the_overlay_no_error_is_shown(open_page):
         assert not app.exception
         assert not [column for column in app.dataframe[0].value if "not private" in column]
         assert not [metric.label for metric in app.metric if "error" in metric.label.lower()]
-    assert "switch the educational overlay on" in app.info[-1].value
+    assert "switch “True data shown” on" in app.info[-1].value
 
 
 @pytest.mark.full
@@ -74,11 +74,12 @@ def test_bayes_cloaking_protects_the_same_and_is_judged_alike():
     assert (found.coverage["bayes"] > LEVELS - 0.08).all()
 
 
-def test_held_out_records_are_not_fitted():
-    train, test = split(load("kung"))
-    assert train.n + test.n == 287
-    together = np.sort(np.concatenate([train.X[:, 0], test.X[:, 0]]))
-    np.testing.assert_array_equal(together, np.sort(load("kung").X[:, 0]))
+def test_people_left_out_are_not_fitted_and_everybody_is_left_out_once():
+    found = parts(load("kung"))
+    for train, test in found:
+        together = np.sort(np.concatenate([train.X[:, 0], test.X[:, 0]]))
+        np.testing.assert_array_equal(together, np.sort(load("kung").X[:, 0]))
+    assert sum(test.n for _, test in found) == 287
 
 
 @pytest.mark.full

@@ -39,36 +39,40 @@ def test_attackers_success_is_that_of_the_gaussian_test(open_page, epsilon):
     app = open_page("start", epsilon=epsilon, delta="0.01", prior="50")
     # at even prior odds the best test of N(0,1) against N(mu,1) is right with probability Phi(mu/2)
     expected = 100 * ndtr(0.5 / noise_multiplier(float(epsilon), 0.01))
-    assert float(app.metric[0].value.split()[0]) == pytest.approx(expected, rel=0.05)
+    assert attacker(app, float(epsilon)) == pytest.approx(expected, rel=0.05)
 
 
 def test_a_rare_fact_stays_rare_under_strong_privacy(open_page):
     app = open_page("start", epsilon="0.1", prior="1")
-    assert app.metric[0].value == "99 %"  # saying no is right 99 times of 100, before and after
+    assert attacker(app, 0.1) == 99  # saying no is right 99 times of 100, before and after
 
 
 def test_a_belief_moves_by_the_odds_and_is_said_in_people(open_page):
     app = open_page("start", epsilon="1", prior="1")
     said = page_text(app)
-    assert "a belief of 1 % cannot move above 2.7 % or below 0.37 %" in said  # odds 1 : 99 times and over e
-    assert "Of 10,000 people about whom an attacker is 1 % sure, it is true of 100." in said
+    assert "**1 chance in 100** will give it at most **2.7 in 100** after" in said  # odds 1 : 99 times e
     mu = 1 / noise_multiplier(1.0, offers.DELTA)
     beyond = ndtr(mu / 2 - 1 / mu) + ndtr(-mu / 2 - 1 / mu)
-    assert f"but for a chance of {text.at_most(beyond, 2)} that δ leaves open" in said
-    assert "cannot move above 2.7 % or below 0.37 %, ever" in page_text(
-        open_page("start", family="laplace", decide_by="laplace_bins")
-    )
+    assert f"(in all but 1 of {text.at_least(1 / beyond, 2)} cases)" in said
+    assert "(in all cases)" in page_text(open_page("start", family="laplace", decide_by="laplace_bins"))
+    assert "(in all but 5" in page_text(open_page("start", epsilon="0.1", delta="0.05"))
+
+
+def test_the_brief_says_it_in_people_too():
+    found = decision.moved(Draw(epsilon=1.0, delta=offers.DELTA), 0.01, "gaussian")
+    assert "a chance of 1 % cannot become more than 2.7 % or less than 0.37 %" in decision.limits(found)
+    assert "Take 10,000 people, and a fact that is true of 100 of them." in decision.frequencies(found)
 
 
 def test_the_recommendation_is_the_least_epsilon_within_a_quarter(open_page):
     app = open_page("start", decide_by="laplace_bins", family="laplace", compare_dataset="toy_1d")
-    table = next(table.value for table in app.dataframe if "lowest belief after [%]" in table.value)
+    table = next(table.value for table in app.dataframe if "lowest chance after [%]" in table.value)
     [error] = [name for name in table if "error" in name]
-    said = next(each.value for each in app.markdown if "Recommended: ε = " in each.value or "No ε up to" in each.value)
-    plain = float(re.search(r"(?:than|that) without privacy \(([\d.]+)", said)[1])
+    said = next(each.value for each in app.markdown if "without privacy it is " in each.value)
+    plain = float(re.search(r"without privacy it is ([\d.]+\d)", said)[1])
     within = table["epsilon"][table[error] <= 1.25 * plain * 1.01]
-    assert ("No ε up to" in said) == within.empty
-    assert within.empty or f"Recommended: ε = {within.min():g}**" in said
+    assert ("No epsilon up to" in said) == within.empty
+    assert within.empty or f"Recommended: epsilon = {within.min():g}**" in said
 
 
 def test_the_brief_is_one_file_that_asks_for_nothing_and_links_to_this_state(open_page):
@@ -98,11 +102,8 @@ def test_without_the_overlay_no_error_is_told(open_page):
 def test_words_say_what_is_public(open_page):
     said = page_text(open_page("start"))
     assert "**Inputs** (an age, a place) are public on most pages" in said
-
-
-def test_extreme_epsilon_is_worded(open_page):
-    app = open_page("start", epsilon="100")
-    assert app.metric[2].value == "× over 400,000"
+    for reading in ("A row.", "A person.", "A group of k rows."):
+        assert f"**{reading}**" in said
 
 
 @pytest.mark.parametrize("epsilon", ["0.3", "1", "5"])
@@ -111,8 +112,7 @@ def test_laplace_noise_has_its_own_curve_success_and_guarantee(open_page, epsilo
     assert not app.exception
     # at even odds the median test is right with probability 1 - e^(-epsilon/2) / 2
     expected = 100 * (1 - np.exp(-float(epsilon) / 2) / 2)
-    assert float(app.metric[0].value.split()[0]) == pytest.approx(expected, rel=0.05)
-    assert app.metric[3].value == "nothing"
+    assert attacker(app, float(epsilon)) == pytest.approx(expected, rel=0.05)
     curve = traces(app, 2)["best attack"]
     miss = dict(zip(np.round(decoded(curve["x"]), 12), decoded(curve["y"]), strict=True))
     assert miss[0.5] == pytest.approx(np.exp(-float(epsilon)) / 2, rel=1e-9)
@@ -122,8 +122,8 @@ def test_laplace_noise_has_its_own_curve_success_and_guarantee(open_page, epsilo
 def test_without_a_known_kind_of_noise_the_limit_itself_is_assumed(open_page):
     app = open_page("start", epsilon="1", delta="0.01", prior="50", family="any")
     # 1 - (1 - delta) / (1 + e) at even odds
-    assert app.metric[0].value == f"{100 * (1 - 0.99 / (1 + np.e)):.0f} %"
-    assert app.metric[4].value == "any"
+    assert attacker(app, 1.0) == pytest.approx(100 * (1 - 0.99 / (1 + np.e)), abs=0.01)
+    assert not [name for table in app.dataframe for name in table.value if "privacy noise" in name]
 
 
 def test_published_budgets_stand_on_the_scale_with_their_sources(open_page):
@@ -143,6 +143,12 @@ def test_words_are_explained_in_place(open_page):
         assert term in said
     for term in ("Cloaking", "Release", "Ledger"):
         assert f"**{term}.**" in said
+
+
+def attacker(app, epsilon):
+    """How often the best attacker is right [%], of the table."""
+    table = next(table.value for table in app.dataframe if "attacker right after [%]" in table.value)
+    return float(table.set_index("epsilon")["attacker right after [%]"][epsilon])
 
 
 def decoded(values):

@@ -56,7 +56,7 @@ def declare(app: AppTest, **values) -> AppTest:
     for key, value in values.items():
         [control] = [
             each
-            for kind in (app.selectbox, app.multiselect, app.number_input, app.text_input)
+            for kind in (app.selectbox, app.multiselect, app.number_input, app.text_input, app.radio)
             for each in kind
             if each.key == f"own_f_{key}"
         ]
@@ -65,7 +65,7 @@ def declare(app: AppTest, **values) -> AppTest:
 
 
 def declared(open_page, content: bytes = ROWS.encode()) -> AppTest:
-    app = declare(uploaded(open_page, content), y="height", x=["age"], unit="one girl's height", total=1.5)
+    app = declare(uploaded(open_page, content), y="height", x=["age"], unit="one girl's height", total=1.5, whose="no")
     app = declare(app, mechanism=CHOICES["refined"].title)
     return declare(
         app, y_unit="cm", low=50.0, high=200.0, box_low_age=0.0, box_high_age=80.0, length_age=20.0, delta=1e-4
@@ -103,8 +103,8 @@ def test_two_releases_spend_the_budget_and_the_third_is_refused(open_page):
     ledger = ledger_from_json(second.read("release.json"))
     assert len(ledger.entries) == 2
     assert ledger.limit.epsilon == 1.5
-    app = press(app, "Make release 3")
-    assert "Refused: this would bring the total" in said(app).replace("\\", "")
+    assert [each.label for each in app.button if each.disabled] == ["No release: see above"]
+    assert "this would bring the total" in said(app).replace("\\", "")
     assert "Use epsilon = " in said(app).replace("\\", "")
     assert last_zip(app).read("values.csv") == second.read("values.csv")
     assert "Spent **ε = 1.49** of 1.5" in app.sidebar.markdown[0].value
@@ -237,21 +237,32 @@ def test_logarithms_speak_in_factors(open_page):
 
 def test_degrees_are_declared_and_lengthscales_are_in_km(open_page):
     rows = "lon,lat,price\n" + "\n".join(f"{-0.5 + i % 9 / 10},{51.3 + i % 7 / 20},{9 + i}e4" for i in range(60))
-    app = declare(uploaded(open_page, rows.encode()), y="price", x=["lon", "lat"], unit="one sale", total=1.5)
+    app = declare(uploaded(open_page, rows.encode()), y="price", x=["lon", "lat"], whose="no", total=1.5)
     app = declare(app, mechanism=CHOICES["refined"].title, low=1e4, high=1e6, y_unit="GBP", delta=1e-4)
-    [box] = [each for each in app.checkbox if each.key == "own_f_degrees"]
-    app = box.check().run()
+    assert not asked_of_degrees(app)  # no domain is declared yet
+    app = declare(app, box_low_lon=-0.6, box_high_lon=0.4, box_low_lat=51.2, box_high_lat=200.0)
+    assert not asked_of_degrees(app)
+    app = declare(app, box_high_lat=51.8)
+    assert asked_of_degrees(app)[0].options == [
+        "None: they are no degrees", "lon is east, lat is north", "lat is east, lon is north",
+    ]  # fmt: skip
+    app = declare(app, degrees="lon is east, lat is north")
     assert [each.label for each in app.number_input if "ength" in each.label] == ["Lengthscale [km]"] * 2
-    sides = {"box_low_lon": -0.6, "box_high_lon": 0.4, "box_low_lat": 51.2, "box_high_lat": 51.8}
-    app = declare(app, **sides, length_lon=8.0, length_lat=8.0, grid_lon=5, grid_lat=4)
+    app = declare(app, length_lon=8.0, length_lat=8.0, grid_lon=5, grid_lat=4)
     app = press(app, "Make release 1")
     assert not app.exception
     spec = spec_from_json(last_zip(app).read("release.json"))
     assert (spec.coordinates, spec.lengthscale) == (("lon", "lat"), (8.0, 8.0))
     layout = json.loads(app.get("plotly_chart")[0].proto.spec)["layout"]
     assert layout["yaxis"]["scaleratio"] == pytest.approx(1.6, abs=0.02)  # 111.2 km to 69.4 km
+    across = layout["xaxis"]["title"]["text"]
     app = declare(app, x=["lat", "lon"])
-    assert "lat is longitude" in next(each.label for each in app.checkbox if each.key == "own_f_degrees")
+    app = press(app, "Make release 2")
+    assert json.loads(app.get("plotly_chart")[0].proto.spec)["layout"]["xaxis"]["title"]["text"] == across == "lon"
+
+
+def asked_of_degrees(app: AppTest):
+    return [each for each in app.selectbox if each.key == "own_f_degrees"]
 
 
 def test_many_rows_go_through_a_low_rank_form_and_the_page_says_so(open_page):

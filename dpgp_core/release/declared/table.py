@@ -14,6 +14,7 @@ from ...data import KINDS, Kind, check_kind
 from ...levels import Levels, LevelSide, levels_by_column, whole_box
 from .coordinates import Coordinates
 from .output_scale import OutputScale
+from .whose import checked_rows
 
 MAX_INPUTS = 10
 CENTILES = (3, 15, 50, 85, 97)  # of a growth chart
@@ -41,7 +42,7 @@ class DeclaredTable:
         y: name of the private output column.
         y_unit: its unit.
         y_bounds: public (low, high) that outputs are clipped to, in ``y_unit``.
-        unit: whom one row is about, for example "one person's height".
+        unit: what is hidden, for example "one person's height".
         grid: points along each input, 2 or more, at which predictions are made; never at private positions. None for
             an input with levels: there is a curve for each.
         coordinates: names of the input columns that are longitude and latitude in degrees, if two are: distances
@@ -51,6 +52,9 @@ class DeclaredTable:
         x_levels: for each input its declared public levels, 2 to 20 texts, if it is a category, and None if it is a
             number. What is none of them counts as "other" where that is a level, and is refused elsewhere. None: all
             inputs are numbers.
+        person: name of the column that says whose row each is, where people may have several: neither an input nor
+            released; None without.
+        rows_per_person: most rows of one person where no column says whose they are; 1: every row is another person's.
 
     Attributes:
         output_scale: both ways between the output as declared and as measured.
@@ -72,6 +76,8 @@ class DeclaredTable:
     log: bool = False
     y_kind: Kind = "number"
     x_levels: tuple[Levels | None, ...] | None = None
+    person: str | None = None
+    rows_per_person: int = 1
     output_scale: OutputScale = field(init=False, repr=False, compare=False)
     degrees: Coordinates | None = field(init=False, repr=False, compare=False)
 
@@ -145,6 +151,7 @@ class DeclaredTable:
         reserved = [name for name in self.x if name in RESERVED]
         if reserved:
             raise ValueError(f"x names {reserved[0]!r}, a column of the released table; rename it in your file")
+        self._set("rows_per_person", checked_rows(self.person, self.rows_per_person, [*self.x, self.y]))
         self._set("x_units", checks.texts("x_units", self.x_units, empty=True))
         checks.entries("x_units", self.x_units, len(self.x))
         self._check_levels()

@@ -15,6 +15,7 @@ from ..declared.table import CENTILES
 from ..publishing import Published, within_tolerance
 from ..specification import ReleaseSpec
 from .groups import Group, split
+from .turned import east_across, turned
 
 _WIDTH, _BELOW = 680, 48  # of the picture; under the plot
 _LEFT, _TOP = 66, 26  # edges of the plot
@@ -44,6 +45,8 @@ def figure(published: Published, spec: ReleaseSpec) -> str:
     within = within_tolerance(published, spec)
     published, drawn = _as_drawn(published, spec)
     groups, drawn = split(published, drawn, within, _RELEASED)
+    if drawn.coordinates is not None:
+        groups, drawn = [_turned(group, drawn) for group in groups], east_across(drawn)
     ends = _WIDE if len(drawn.x) == 1 else _ends_of_map(drawn)
     body = (_curves if len(drawn.x) == 1 else _map)(groups, drawn, ends)
     return (
@@ -52,6 +55,11 @@ def figure(published: Published, spec: ReleaseSpec) -> str:
         f"<title>{escape(f'{spec.y}, released with differential privacy')}</title>"
         f"{body}</svg>\n"
     )
+
+
+def _turned(group: Group, spec: ReleaseSpec) -> Group:
+    values = turned(spec, group.published.values)
+    return replace(group, within=turned(spec, group.within), published=replace(group.published, values=values))
 
 
 def _as_drawn(published: Published, spec: ReleaseSpec) -> tuple[Published, ReleaseSpec]:

@@ -56,7 +56,7 @@ def _promised(card: Mapping[str, Any]) -> Rows:
     yield "Budget", f"epsilon = {_up(promise['epsilon'])}, delta = {_number(promise['delta'])}"
     yield (
         "In words",
-        f"whoever tests by this release whether a record was replaced, with {_percent(odds['false_alarms'])} false "
+        f"whoever tests by this release whether {_replaced(promise)}, with {_percent(odds['false_alarms'])} false "
         f"alarms, notices a replacement with at most {_percent(odds['found_at_most'])} probability, whatever else is "
         "known",
     )
@@ -81,7 +81,8 @@ def _released(card: Mapping[str, Any]) -> Rows:
     yield (
         "Values",
         f"{_number(values['rows'])} of {config['y']} in {values['file']}, multiples of "
-        f"{_number(values['step'])}{unit}, predicted from {_number(card['public']['n'])} records",
+        f"{_number(values['step'])}{unit}, predicted from {_number(card['public']['n'])} "
+        f"{'records' if config['person'] is None else 'people'}",
     )
     yield "Domain", f"a public grid over {', '.join(domain)}"
     low, high = config["y_bounds"]
@@ -166,9 +167,16 @@ def _of_people(config: Mapping[str, Any]) -> Rows:
 
 
 def _hidden(promise: Mapping[str, Any]) -> str:
-    if promise["protects"] == "outputs":
-        return "the output of any one record"
-    return "any one record, its inputs and its output"
+    outputs = promise["protects"] == "outputs"
+    rows = promise["rows"]
+    if rows == 1:
+        return "the output of any one record" if outputs else "any one record, its inputs and its output"
+    together = "all rows of any one person" if rows is None else f"up to {rows} rows of any one person"
+    return f"the outputs of {together}" if outputs else f"{together}, inputs and outputs"
+
+
+def _replaced(promise: Mapping[str, Any]) -> str:
+    return "a record was replaced" if promise["rows"] == 1 else "the rows of one person were replaced"
 
 
 def _table(rows: Rows) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 from datasets import exhibit
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
+from dpgp_core.evaluation import baseline
 from dpgp_core.gp.predictive import Predictive
 from dpgp_core.mechanisms import Plan
 from dpgp_core.mechanisms.bayes_release import BayesPlan
@@ -21,7 +22,7 @@ from pages._ui.cloaking.growth import Growth
 from pages._ui.cloaking.results import Halves, Intervals, Outcome, Result, Scene
 from pages._ui.cloaking.staged import Asked
 from pages._ui.model import PAPER_DESIGN, Budget, Design, Draw, Model
-from pages._ui.work import cached, waiting
+from pages._ui.work import cached
 from pages._ui.work.jobs import Answer
 
 Times = Mapping[str, Answer[Any]]
@@ -38,7 +39,7 @@ def run(model: Model, design: Design, draw: Draw, *, meanwhile: bool = False) ->
     Args:
         model, design, draw: settings.
         meanwhile: a page may show something first, and be made again with what is better: measured by the nearest
-            plan that is ready (see ``plans.soon``), its error from a few simulated releases.
+            plan that is ready (see ``plans.soon``).
     """
     return _run_staged(model, design, draw, meanwhile) if design.in_stages else _run_once(model, design, draw)
 
@@ -48,12 +49,11 @@ def _run_once(model: Model, design: Design, draw: Draw) -> Result:
     data, place = cached.dataset(model.dataset), scene(model.dataset)
     fit = _cloaking_matrix(model)
     plan = cached.answer("Designing the noise: λ and M", _plan, model, design, given=(data, place, fit.value))
-    stages = (data, place, fit.value, plan.value)
-    outcome = cached.answer("Drawing the noise", _outcome, model, design, draw, given=stages, here=True)
+    stages = (data, place, plan.value)
+    given = (*stages, without_privacy(model.dataset))
+    outcome = cached.answer("Drawing the noise", _outcome, model, design, draw, given=given, here=True)
     a_draw = replace(draw, draws=1, seed=1)  # intervals are as wide for every draw
-    halves = cached.answer(
-        "Simulating intervals", _halves, model, design, a_draw, given=stages[:2] + stages[3:], here=True
-    )
+    halves = cached.answer("Simulating intervals", _halves, model, design, a_draw, given=stages, here=True)
     times: Times = {"C": fit, "λ, M": plan, "scale, draw": outcome, "intervals": halves}
     intervals = halves.value.about(outcome.value.samples)
     return _result((model, design, draw), data, fit.value, plan.value, outcome.value, intervals, times)
@@ -63,38 +63,17 @@ def _run_staged(model: Model, design: Design, draw: Draw, meanwhile: bool) -> Re
     """Of Bayes cloaking: plan and numbers depend on the budget, and not on the model that reads them."""
     data, place = cached.dataset(model.dataset), scene(model.dataset)
     fit = _cloaking_matrix(model)
-    plain = data.in_data_units(fit.value.C @ data.standardised())
     budget = Budget(model.dataset, design.focus, draw.epsilon, draw.delta)
     plan, budget = plans.soon(budget, (data, place)) if meanwhile else (plans.best(budget, (data, place)), budget)
     stages = (data, place, plan.value)
     asked = Asked(budget, draw.seed, draw.draws)
     numbers = cached.answer("Measuring", staged.measure, asked, given=stages)
-    errors = _simulated(budget, model, stages, meanwhile)
-    given = (*stages, numbers.value, plain, errors.value)
-    drawn = cached.answer("Reading the numbers", staged.outcome, asked, model, len(errors.value), given=given)
-    times: Times = {"C": fit, "plan": plan, "numbers": numbers, "simulated releases": errors, "reading": drawn}
+    given = (*stages, numbers.value, without_privacy(model.dataset))
+    drawn = cached.answer("Reading the numbers", staged.outcome, asked, model, given=given)
+    times: Times = {"C": fit, "plan": plan, "numbers": numbers, "reading": drawn}
     read = replace(plan.value, models=staged.models(data, plan.value, model))
     found = _result((model, design, draw), data, fit.value, read, *drawn.value, times)
     return replace(found, planned_for=budget.planned_for)
-
-
-def _simulated(
-    budget: Budget, model: Model, stages: tuple[Dataset, Scene, BayesPlan], meanwhile: bool
-) -> Answer[FloatArray]:
-    """Errors of all simulated draws; meanwhile of a few, where those are not there soon or not of the best plan."""
-    what, many = "Simulating releases", (budget, model, staged.SIMULATED_DRAWS)
-
-    def all_of_them() -> Answer[FloatArray]:
-        return cached.answer(what, staged.simulated_errors, *many, given=stages)
-
-    if not meanwhile:
-        return all_of_them()
-    if budget.planned_for is None:
-        found = cached.within(plans.PATIENCE_SECONDS, what, staged.simulated_errors, *many, given=stages)
-        if found is not None:
-            return found
-        waiting.afterwards(all_of_them)
-    return cached.answer(what, staged.simulated_errors, budget, model, staged.FEW_DRAWS, given=stages)
 
 
 def _result(
@@ -143,10 +122,10 @@ def plan_of(budget: Budget) -> BayesPlan:
     return plans.best(budget, (cached.dataset(budget.dataset), scene(budget.dataset))).value
 
 
-def nonprivate(model: Model) -> FloatArray:
-    """The fit without noise at every row of the scene (P,), in the output's unit. Not private."""
-    data = cached.dataset(model.dataset)
-    return data.in_data_units(_cloaking_matrix(model).value.C @ data.standardised())
+def without_privacy(name: str) -> FloatArray:
+    """The curve when nothing is hidden at every row of the scene (P,), in the output's unit. Not private."""
+    given = cached.dataset(name), scene(name)
+    return cached.value("Fitting without privacy", _without_privacy, name, given=given)
 
 
 def run_published(model: Model, draw: Draw) -> Result:
@@ -173,10 +152,14 @@ def _plan(data: Dataset, place: Scene, fit: Predictive, model: Model, design: De
     return pipeline.stage_plan(data, place, model, fit, design)
 
 
+def _without_privacy(data: Dataset, place: Scene, _name: str) -> FloatArray:
+    return baseline.without_privacy(data, place.X_test)
+
+
 def _outcome(
-    data: Dataset, place: Scene, fit: Predictive, plan: Plan, model: Model, design: Design, draw: Draw
+    data: Dataset, place: Scene, plan: Plan, nonprivate: FloatArray, model: Model, design: Design, draw: Draw
 ) -> Outcome:
-    return pipeline.stage_outcome(data, place, model, fit, plan, design, draw)
+    return pipeline.stage_outcome(data, place, plan, nonprivate, model, design, draw)
 
 
 def _halves(data: Dataset, place: Scene, plan: Plan, model: Model, design: Design, draw: Draw) -> Halves:

@@ -31,7 +31,7 @@ def map_view(kinds: Sequence[str]) -> MapView:
     with st.container(horizontal=True, vertical_alignment="center", key="map_row"):
         st.markdown("The map shows", width="content")
         kind = pick("The map shows", LAYER, kinds, label_visibility="collapsed", width=_WIDE)
-        beside = switch("Published method beside it", "beside", width="content")
+        beside = switch("Method of 2018 beside it", "beside", width="content")
     return MapView(kind, beside)
 
 

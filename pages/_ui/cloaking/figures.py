@@ -10,6 +10,7 @@ from dpgp_core.data import Dataset
 from dpgp_core.linalg.blocks import dense_of
 from pages._ui.cloaking.growth import Growth
 from pages._ui.cloaking.results import LEVEL, Result
+from pages._ui.left_out import Trio
 from pages._ui.look.palette import GUARANTEE, NON_PRIVATE, OTHER, PINNED, PRIVATE, TRUTH, faded
 from pages._ui.look.plots import HEIGHT, axis, band, centile_lines, finish
 
@@ -26,10 +27,10 @@ def curves(result: Result, overlay: bool, other: bool = False, pinned: Result | 
     grid = slice(outcome.scene.records, None)
     x = outcome.scene.X_test[grid, 0]
     colour, dash = (OTHER, "dash") if other else (PRIVATE, "solid")
-    figure, level = go.Figure(), f"{100 * LEVEL:g} % interval"
+    figure, level = go.Figure(), f"({100 * LEVEL:g} %)"
     wide, *narrow = [intervals.output.of(0), *map(intervals.curve.of, range(len(outcome.samples)))]
-    band(figure, x, wide[0, grid], wide[1, grid], colour, 0.12, f"{level}: one more {data.y_name}")
-    band(figure, x, narrow[0][0, grid], narrow[0][1, grid], colour, 0.28, f"{level}: the curve")
+    band(figure, x, wide[0, grid], wide[1, grid], colour, 0.12, f"range for one more person {level}")
+    band(figure, x, narrow[0][0, grid], narrow[0][1, grid], colour, 0.28, f"where the curve is {level}")
     figure.data[-1].legendgroup = BANDS
     for ends in narrow[1:]:
         few = slice(None, None, 2)  # half the points, half the digits: there may be many
@@ -44,7 +45,7 @@ def curves(result: Result, overlay: bool, other: bool = False, pinned: Result | 
         figure.add_scatter(
             x=x,
             y=sample[grid],
-            name="private draw",
+            name="published curve",
             legendgroup=DRAWS,
             showlegend=index == 0,
             line={"color": colour, "width": 1.6, "dash": dash},
@@ -61,7 +62,7 @@ def growth(
     figure = go.Figure()
     if plain is not None:
         centile_lines(figure, plain.x, plain.lines, NON_PRIVATE, "without privacy", labelled=False)
-    named = "the method of 2018" if other else "private release"
+    named = "the method of 2018" if other else "published"
     centile_lines(figure, chart.x, chart.lines, OTHER if other else PRIVATE, named)
     figure.add_scatter(
         x=[person[0]], y=[person[1]], mode="markers", name="the person below",
@@ -73,8 +74,8 @@ def growth(
 
 
 def add_truth(figure: go.Figure, data: Dataset, x: FloatArray, nonprivate: FloatArray) -> None:
-    """The records, and the fit without noise (P,) at first inputs x (P,). Not private."""
-    figure.add_scatter(x=x, y=nonprivate, name="non-private fit", line={"color": NON_PRIVATE, "width": 2})
+    """The records, and the curve without privacy (P,) at first inputs x (P,). Not private."""
+    figure.add_scatter(x=x, y=nonprivate, name="without privacy", line={"color": NON_PRIVATE, "width": 2})
     figure.add_scatter(
         x=data.X[:, 0],
         y=data.y,
@@ -105,25 +106,18 @@ def _add_pinned(figure: go.Figure, x: FloatArray, curve: FloatArray, ends: Float
     )  # fmt: skip
 
 
-def error_distribution(result: Result, published: Result, unit: str) -> go.Figure:
-    """RMSE over simulated draws: this setting, the published method, and the fit without noise."""
-    ours, paper = result.outcome, published.outcome
+def error_distribution(found: Trio, unit: str) -> go.Figure:
+    """Error of each simulated release: this setting, the method of 2018, and without privacy."""
     figure = go.Figure()
-    top = float(np.percentile(np.concatenate([ours.draw_rmse, paper.draw_rmse]), 99))
-    bins = {"start": 0.0, "end": top, "size": top / 60}
-    for outcome, name, colour in ((paper, "published method", OTHER), (ours, "this setting", PRIVATE)):
-        figure.add_histogram(
-            x=outcome.draw_rmse,
-            name=name,
-            xbins=bins,
-            histnorm="percent",
-            marker={"color": faded(colour, 0.55), "line": {"color": colour, "width": 1}},
-        )
-    line = {"color": NON_PRIVATE, "width": 2}
-    figure.add_vline(x=ours.nonprivate_rmse, line=line, name="without privacy", showlegend=True)
-    figure.update_xaxes(title=f"error of one draw, root mean square [{unit}]", range=[0, top])
-    figure.update_yaxes(title="share of draws [%]")
-    return finish(figure, 300)
+    for errors, name, colour in ((found.paper, "method of 2018", OTHER), (found.ours, "this setting", PRIVATE)):
+        figure.add_box(
+            x=[] if errors is None else errors.draws, name=name, boxpoints="all", jitter=0.6, pointpos=0,
+            marker={"color": colour, "size": 5}, line={"color": colour}, fillcolor=faded(colour, 0.15),
+            showlegend=False,
+        )  # fmt: skip
+    figure.add_vline(x=found.without, line={"color": NON_PRIVATE, "width": 2}, annotation_text="without privacy")
+    figure.update_xaxes(title=f"error of one release [{unit}]", rangemode="tozero")
+    return finish(figure, 240)
 
 
 def cloaking_heat(result: Result) -> go.Figure:

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from pages._ui.cloaking import computed
+from pages._ui.cloaking import computed, left_out
 from pages._ui.cloaking.results import LEVEL, Result
 from pages._ui.cloaking.words import Shown, at_records, uncertainty
-from pages._ui.look import frame, pin, text
+from pages._ui.look import frame, glossary, pin, text
 from pages._ui.look.metric import Metric
 from pages._ui.look.offers import DropDown
 
@@ -50,15 +50,17 @@ def metrics(pinned: Result, ours: Result, overlay: bool, shown: Shown, plain: Pl
     then, now = (each.outcome.guarantee.budget for each in (pinned, ours))
     found = uncertainty(pinned, ours)
     rows = [
-        ("error", "Error of one release at its own records.", pinned.outcome.mean_rmse, ours.outcome.mean_rmse),
         (found.name.lower(), found.meaning, found.ours, found.other),
         (
-            f"one more {name}",
-            f"Half of the {100 * LEVEL:g} % interval for one more {name}.",
+            "one more person",
+            f"Half of the range for one more person ({100 * LEVEL:g} %): their {name}.",
             _half(pinned),
             _half(ours),
         ),
     ]
+    if overlay:
+        errors = (left_out.errors(*each.asked).mean for each in (pinned, ours))
+        rows.insert(0, ("error", glossary.help_of("Error"), *errors))
     deltas = f"δ: {text.small(then.delta)} | {text.small(now.delta)}"
     return [
         Metric("A | B: ε", f"{then.epsilon:g} | {now.epsilon:g}", deltas),
@@ -69,7 +71,7 @@ def metrics(pinned: Result, ours: Result, overlay: bool, shown: Shown, plain: Pl
                 pin.change(plain(a), plain(b)),
                 meaning,
             )
-            for label, meaning, a, b in (rows if overlay else rows[1:])
+            for label, meaning, a, b in rows
         ),
     ]
 

@@ -12,18 +12,16 @@ from dataclasses import replace
 
 import numpy as np
 
+from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
-from dpgp_core.evaluation.errors import draw_errors, rmse
 from dpgp_core.gp.inference import EXACT_ALWAYS, InferenceChoice
 from dpgp_core.gp.predictive import Predictive, predictive
-from dpgp_core.mechanisms import Plan, RefinedCloaking, TeachingRelease
+from dpgp_core.mechanisms import Plan
 from dpgp_core.mechanisms.cloaking import OptimisedNoise
 from dpgp_core.mechanisms.recorded import SimulatedInterval
 from pages._ui.cloaking.results import LEVEL, Halves, Outcome, Scene
 from pages._ui.model import Design, Draw, Model, mechanism_of
 from pages._ui.work.engine import engine
-
-SIMULATED_DRAWS = 200
 
 
 def stage_matrix(dataset: Dataset, scene: Scene, model: Model) -> Predictive:
@@ -44,29 +42,12 @@ def stage_plan(dataset: Dataset, scene: Scene, model: Model, fit: Predictive, de
 
 
 def stage_outcome(
-    dataset: Dataset, scene: Scene, model: Model, fit: Predictive, plan: Plan, design: Design, draw: Draw
+    dataset: Dataset, scene: Scene, plan: Plan, nonprivate: FloatArray, model: Model, design: Design, draw: Draw
 ) -> Outcome:
     """Stage 3: scale the noise and draw it. Milliseconds; touches neither C, lambda nor M."""
     mechanism = mechanism_of(model, design, draw)
     release = mechanism.release_planned(plan, dataset, scene.X_test, np.random.default_rng(draw.seed), draw.draws)
-    at = slice(scene.records)
-    nonprivate = dataset.in_data_units(fit.C @ dataset.standardised())
-    simulation = np.random.default_rng([draw.seed, 1])
-    if isinstance(mechanism, RefinedCloaking):
-        simulated = mechanism.release_planned(plan, dataset, scene.X_test, simulation, SIMULATED_DRAWS).samples
-        errors = rmse(simulated[:, at], scene.truth)
-    else:
-        assert isinstance(release, TeachingRelease)
-        assert release.noise_factor is not None
-        errors = draw_errors(release.mean[at], release.noise_factor[at], scene.truth, simulation, SIMULATED_DRAWS)
-    return Outcome(
-        samples=release.samples,
-        guarantee=release.guarantee,
-        scene=scene,
-        nonprivate=nonprivate,
-        draw_rmse=errors,
-        nonprivate_rmse=float(rmse(nonprivate[at], scene.truth)),
-    )
+    return Outcome(samples=release.samples, guarantee=release.guarantee, scene=scene, nonprivate=nonprivate)
 
 
 def stage_halves(dataset: Dataset, scene: Scene, plan: Plan, model: Model, design: Design, draw: Draw) -> Halves:

@@ -48,28 +48,19 @@ class Scene:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """One release and its errors at the rows with a known truth. Errors are not private.
+    """One release, and the curve when nothing is hidden, which is not private.
 
     Attributes:
         samples: what may be published (draws, P), in the output's unit.
         guarantee: of all samples together.
         scene: where.
-        draw_rmse: RMSE of each simulated draw, in the output's unit.
-        nonprivate: the GP's posterior mean at every row (P,), in the output's unit.
-        nonprivate_rmse: error of ``nonprivate``.
+        nonprivate: the curve without privacy at every row (P,), in the output's unit.
     """
 
     samples: FloatArray
     guarantee: Guarantee
     scene: Scene
     nonprivate: FloatArray
-    draw_rmse: FloatArray
-    nonprivate_rmse: float
-
-    @property
-    def mean_rmse(self) -> float:
-        """Error of a typical release: the mean over the simulated draws."""
-        return float(self.draw_rmse.mean())
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +145,7 @@ class Result:
     @property
     def settings(self) -> tuple[object, ...]:
         """What all of it depends on."""
-        return (*self.asked, self.planned_for, len(self.outcome.draw_rmse))
+        return (*self.asked, self.planned_for)
 
     @property
     def released(self) -> tuple[object, ...]:

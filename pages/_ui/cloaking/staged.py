@@ -6,6 +6,7 @@ with the page's model, mixed with its neighbours and the automatic ones, which i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,15 +20,12 @@ from dpgp_core.bayes.released import draws_of, part_of
 from dpgp_core.bayes.spread import Distances, with_people
 from dpgp_core.bayes.stages import Observed
 from dpgp_core.data import Dataset
+from dpgp_core.evaluation.comparison import Held
 from dpgp_core.evaluation.errors import rmse
 from dpgp_core.mechanisms import BayesCloaking
 from dpgp_core.mechanisms.bayes_release import BayesPlan, MixtureUncertainty
 from pages._ui.cloaking.results import LEVEL, Ends, Intervals, Outcome, Scene
-from pages._ui.model import PICTURE_GAP, Budget, Model
-
-SIMULATED_DRAWS = 24  # each runs all stages
-FEW_DRAWS = 6  # of them, for a first picture
-_SIMULATION = [1, 1]  # their seed
+from pages._ui.model import PICTURE_GAP, Budget, Model, usual
 
 
 @dataclass(frozen=True)
@@ -71,11 +69,13 @@ def plan_stages(dataset: Dataset, scene: Scene, budget: Budget) -> BayesPlan:
 
 def measure(dataset: Dataset, scene: Scene, plan: BayesPlan, asked: Asked) -> Numbers:
     """Numbered draws."""
-    return _measured(dataset, scene, plan, asked.budget, np.random.default_rng(asked.seed), asked.draws)
+    return _measured(dataset, scene.X_test[:1], plan, asked.budget, np.random.default_rng(asked.seed), asked.draws)
 
 
 def models(dataset: Dataset, plan: BayesPlan, model: Model) -> tuple[Mixed, ...]:
-    """The page's model, its neighbours and the automatic ones."""
+    """The page's model, its neighbours and the automatic ones; these alone where the page's model was not touched."""
+    if model == usual(model.dataset):
+        return plan.models
     declared = BayesCloaking(epsilon=1.0, delta=0.01, kernels=(model.build(),), noise_variances=(model.noise,))
     return declared.models(dataset.x_box, plan.half_range)
 
@@ -93,13 +93,27 @@ def read(dataset: Dataset, X_test: FloatArray, plan: BayesPlan, numbers: Numbers
     )
 
 
-def simulated_errors(
-    dataset: Dataset, scene: Scene, plan: BayesPlan, budget: Budget, model: Model, draws: int
+def left_out_errors(
+    held: Sequence[Held], plans: Sequence[BayesPlan], budget: Budget, model: Model, draws: int, seed: int
 ) -> FloatArray:
-    """RMSE of further draws (draws,) where the truth is known, in the output's unit. Not private."""
-    numbers = _measured(dataset, scene, plan, budget, np.random.default_rng(_SIMULATION), draws)
-    numbers = replace(numbers, distances=None)  # of the curve alone
-    return rmse(read(dataset, scene.X_test[: scene.records], plan, numbers, model).values, scene.truth)
+    """RMSE on people left out of simulated draws (draws,), in the output's unit. Not private.
+
+    Untouched, the model changes nothing, and these are the errors of ``held_out_errors``.
+
+    Args:
+        held: each fold.
+        plans: of each.
+        budget: of one draw.
+        model: read with it, among others.
+        draws: simulated releases.
+        seed: of the simulation.
+    """
+    missed = []
+    for index, (fold, plan) in enumerate(zip(held, plans, strict=True)):
+        numbers = _measured(fold.train, fold.X_test, plan, budget, np.random.default_rng([seed, index]), draws)
+        numbers = replace(numbers, distances=None)  # of the curve alone
+        missed.append(read(fold.train, fold.X_test, plan, numbers, model).values - fold.truth)
+    return rmse(np.concatenate(missed, axis=1), np.zeros(1))
 
 
 def outcome(
@@ -108,10 +122,8 @@ def outcome(
     plan: BayesPlan,
     numbers: Numbers,
     nonprivate: FloatArray,
-    errors: FloatArray,
     _asked: Asked,
     model: Model,
-    _simulated: int,
 ) -> tuple[Outcome, Intervals]:
     """Released curves and their intervals.
 
@@ -120,26 +132,18 @@ def outcome(
         scene: where.
         plan: from ``plan_stages``.
         numbers: from ``measure``.
-        nonprivate: the page's fit without noise (P,), in the output's unit.
-        errors: from ``simulated_errors``, of other draws.
+        nonprivate: the curve without privacy (P,), in the output's unit.
         model: read with it, among others.
     """
     found = read(dataset, scene.X_test, plan, numbers, model)
-    shown = Outcome(
-        samples=found.values,
-        guarantee=numbers.guarantee,
-        scene=scene,
-        nonprivate=nonprivate,
-        draw_rmse=errors,
-        nonprivate_rmse=float(rmse(nonprivate[: scene.records], scene.truth)),
-    )
+    shown = Outcome(samples=found.values, guarantee=numbers.guarantee, scene=scene, nonprivate=nonprivate)
     ends = Ends(*found.interval(LEVEL, "outputs")), Ends(*found.interval(LEVEL, "function"))
     return shown, Intervals(*ends, scatter=found.scatter[0])
 
 
 def _measured(
-    dataset: Dataset, scene: Scene, plan: BayesPlan, budget: Budget, rng: np.random.Generator, draws: int
+    dataset: Dataset, X_test: FloatArray, plan: BayesPlan, budget: Budget, rng: np.random.Generator, draws: int
 ) -> Numbers:
     mechanism = BayesCloaking(epsilon=budget.epsilon, delta=budget.delta)
-    found = mechanism.measure(plan, dataset, scene.X_test[:1], rng, draws, mean=False)
+    found = mechanism.measure(plan, dataset, X_test, rng, draws, mean=False)
     return Numbers(found.observed, found.distances, found.guarantee)

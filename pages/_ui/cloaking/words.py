@@ -10,12 +10,11 @@ import pandas as pd
 
 from dpgp_core.arrays import FloatArray
 from dpgp_core.mechanisms.bayes_release import BayesPlan
-from pages._ui.cloaking import staged
 from pages._ui.cloaking.results import LEVEL, Result
+from pages._ui.left_out import LeftOut, Trio
 from pages._ui.look import glossary, text
 from pages._ui.look.metric import Metric
 from pages._ui.look.plots import axis
-from pages._ui.model import Draw
 
 
 def at_records(result: Result, half: FloatArray) -> float:
@@ -42,10 +41,12 @@ def uncertainty(ours: Result, other: Result) -> Uncertain:
     """The privacy noise alone where both results add it once; else how far the curve may be from a released one."""
     one, two, level = ours.intervals, other.intervals, f"{100 * LEVEL:g} %"
     if one.noise is None or two.noise is None:
-        meaning = f"Half of the {level} interval of the curve at a typical record, privacy noise included."
-        return Uncertain("Known to", meaning, at_records(ours, one.curve.half), at_records(other, two.curve.half))
-    meaning = f"What privacy moves the curve by at a typical record, at most, in {level} of releases."
-    return Uncertain("Noise", meaning, at_records(ours, one.noise), at_records(other, two.noise))
+        meaning = f"Half of the range where the curve is ({level}), for a typical person. Privacy noise is included."
+        return Uncertain(
+            "The curve is within", meaning, at_records(ours, one.curve.half), at_records(other, two.curve.half)
+        )
+    meaning = f"How far privacy noise moves the curve for a typical person, at most, in {level} of releases."
+    return Uncertain("Privacy noise", meaning, at_records(ours, one.noise), at_records(other, two.noise))
 
 
 Shown = Callable[[float], str]  # formats a value in the output's unit
@@ -69,58 +70,42 @@ def planned_for(result: Result) -> str:
     return f"ε = {epsilon:g}" if delta == result.asked[2].delta else f"δ = {text.small(delta)}"
 
 
-def meanwhile(result: Result, overlay: bool) -> str:
+def meanwhile(result: Result, found: Trio | None) -> str:
     """What is on screen until something better is computed; nothing where there is nothing better."""
-    other, simulated, said = planned_for(result), len(result.outcome.draw_rmse), ""
+    other, said = planned_for(result), ""
     if other:
         said += f" Measured by the plan for {other}, which keeps this promise too, while the best one is made."
-    if overlay and isinstance(result.plan, BayesPlan) and simulated < staged.SIMULATED_DRAWS:
-        said += f" The error is that of {simulated} simulated releases so far."
+    if found is not None and (found.ours is None or found.paper is None):
+        said += " The errors are being computed."
     return said
 
 
-def answer(ours: Result, paper: Result, draw: Draw, overlay: bool, shown: Shown, what: str) -> str:
-    """The plain sentence under the question. Errors need the true data, so without the overlay it is about noise."""
-    setting = f"At ε = {draw.epsilon:g} and δ = {text.small(draw.delta)} "
-    if not overlay:
-        found = uncertainty(ours, paper)
-        if ours.intervals.noise is None:
-            return (
-                f"{setting}the {100 * LEVEL:g} % interval of the curve, privacy noise included, reaches "
-                f"**{shown(found.ours)}** to either side at a typical record; the published method's "
-                f"{shown(found.other)}."
-            )
-        return (
-            f"{setting}privacy moves the curve at a typical record by at most **{shown(found.ours)}** in "
-            f"{100 * LEVEL:g} of 100 releases; the published method needs {shown(found.other)}."
-        )
-    return (
-        f"{setting}{what} is off by about **{shown(ours.outcome.mean_rmse)}** (root mean square); "
-        f"without privacy {shown(ours.outcome.nonprivate_rmse)}, with the published method "
-        f"{shown(paper.outcome.mean_rmse)}."
-    )
+def error(found: LeftOut | None, shown: Shown) -> str:
+    """An error, or that it is not there yet."""
+    return "…" if found is None else shown(found.mean)
 
 
-def release_metrics(ours: Result, paper: Result, overlay: bool, shown: Shown) -> list[Metric]:
-    """The figures above a release, against the published method; errors only under the overlay."""
+def without_overlay(ours: Result, paper: Result, shown: Shown) -> str:
+    """The plain sentences under the question where no error may be shown."""
+    epsilon, found = ours.asked[2].epsilon, uncertainty(ours, paper)
+    if ours.intervals.noise is None or paper.intervals.noise is None:
+        said = f"the curve is within **{shown(found.ours)}** of the published one, in {100 * LEVEL:g} of 100 cases"
+    else:
+        said = f"privacy noise moves the curve by at most **{shown(found.ours)}**, in {100 * LEVEL:g} of 100 releases"
+    return f"At epsilon = {epsilon:g} {said}. With the method of 2018 it is {shown(found.other)}."
+
+
+def release_metrics(ours: Result, paper: Result, errors: Trio | None, shown: Shown) -> list[Metric]:
+    """The figures above a release, against the method of 2018; errors only under the overlay."""
     guarantee = ours.outcome.guarantee
-    found, most = uncertainty(ours, paper), "" if ours.intervals.noise is None else "≤ "
-    draws = f"{guarantee.releases} draw{'s' if guarantee.releases > 1 else ''}"
-    errors = [
-        Metric(
-            "Error of one release",
-            shown(ours.outcome.mean_rmse),
-            f"published {shown(paper.outcome.mean_rmse)}",
-            glossary.OWN.help,
-        ),
-        Metric("Error without privacy", shown(ours.outcome.nonprivate_rmse), glossary.OWN.beside, glossary.OWN.help),
-    ]
+    found, most = uncertainty(ours, paper), "±\u00a0"
+    draws = f"{guarantee.releases} example draw{'s' if guarantee.releases > 1 else ''}"
     return [
-        *(errors if overlay else [_size(ours)]),
+        *([_size(ours)] if errors is None else _errors(errors, shown)),
         Metric(
             f"{found.name}, {100 * LEVEL:g} %",
             most + shown(found.ours),
-            f"published {most}{shown(found.other)}",
+            f"method of 2018: {most}{shown(found.other)}",
             found.meaning,
         ),
         Metric(
@@ -131,11 +116,25 @@ def release_metrics(ours: Result, paper: Result, overlay: bool, shown: Shown) ->
     ]
 
 
+def _errors(found: Trio, shown: Shown) -> list[Metric]:
+    return [
+        Metric(
+            "Error", error(found.ours, shown), f"method of 2018: {error(found.paper, shown)}", glossary.help_of("Error")
+        ),
+        Metric(
+            "Error without privacy",
+            shown(found.without),
+            "the same people left out",
+            glossary.help_of("Without privacy"),
+        ),
+    ]
+
+
 def free(result: Result) -> str:
     """What can be moved for nothing."""
     if not isinstance(result.plan, BayesPlan):
         return ""
-    return "Kernel, lengthscale and noise variance only read these numbers: moving them is free."
+    return "Moving kernel, lengthscale and spread of people is free: they only read these numbers."
 
 
 def _size(result: Result) -> Metric:
@@ -143,24 +142,24 @@ def _size(result: Result) -> Metric:
         numbers = sum(stage.strategy.rank for stage in result.plan.stages)
         return Metric("Numbers measured", f"{numbers}", f"in {len(result.plan.stages)} stages")
     factor = result.plan.factor
-    return Metric("Directions of noise", f"{factor.shape[1]}", f"of {len(factor)} test points")
+    return Metric("Directions of privacy noise", f"{factor.shape[1]}", f"of {len(factor)} test points")
 
 
 def published_title(paper: Result) -> str:
     """Heading of the comparison; says so where Hall's formula is no promise."""
     held = paper.outcome.guarantee.established
-    return "The published method" if held else "The published method (not established here)"
+    return "The method of 2018" if held else "The method of 2018 (no promise at this epsilon)"
 
 
-OVERLAY_NOTE = "Columns marked “not private” are the educational overlay."
+OVERLAY_NOTE = "Columns marked “not private” show true data."
 
 
-def errors_alt(ours: Result, paper: Result) -> str:
+def errors_alt(found: Trio) -> str:
     """Text alternative of the errors figure."""
-    counts = [len(each.outcome.draw_rmse) for each in (ours, paper)]
+    counts = [0 if each is None else len(each.draws) for each in (found.ours, found.paper)]
     return (
-        f"Errors of simulated releases at their own records: {counts[0]} of this setting orange, {counts[1]} of the "
-        "published method purple. Computed with the true data, so not private."
+        f"Each point is the error of one simulated release: {counts[0]} of this setting in orange, {counts[1]} of the "
+        "method of 2018 in purple. The blue line is the error without privacy. It takes the true data to know this."
     )
 
 
@@ -170,16 +169,16 @@ def curve_table(result: Result, overlay: bool, pinned: Result | None = None) -> 
     grid = slice(outcome.scene.records, None)
     columns = {axis(data.x_names[0], data.x_units[0]): outcome.scene.X_test[grid, 0]}
     for index, sample in enumerate(outcome.samples, 1):
-        columns[f"private draw {index} [{data.y_unit}]"] = sample[grid]
+        columns[f"published, example draw {index} [{data.y_unit}]"] = sample[grid]
     if pinned is not None:
         columns[f"pinned (A) [{data.y_unit}]"] = pinned.outcome.samples[0, grid]
-    for what, ends in (("the curve", intervals.curve), (f"one more {data.y_name}", intervals.output)):
+    for what, ends in (("where the curve is", intervals.curve), ("range for one more person", intervals.output)):
         for name, end in zip(("from", "to"), ends.of(0)[:, grid], strict=True):
-            columns[f"{100 * LEVEL:g} % of {what}, {name} [{data.y_unit}]"] = end
+            columns[f"{what}, {100 * LEVEL:g} %, {name} [{data.y_unit}]"] = end
     if intervals.noise is not None:
-        columns[f"± {100 * LEVEL:g} %: privacy noise [{data.y_unit}]"] = intervals.noise[grid]
+        columns[f"privacy noise, {100 * LEVEL:g} %, ± [{data.y_unit}]"] = intervals.noise[grid]
     if overlay:
-        columns[f"fit without noise [{data.y_unit}] (not private)"] = outcome.nonprivate[grid]
+        columns[f"without privacy [{data.y_unit}] (not private)"] = outcome.nonprivate[grid]
     return pd.DataFrame(columns).round(4)
 
 
@@ -190,8 +189,8 @@ def curves_alt(result: Result, colour: str) -> str:
     x, half = scene.X_test[grid, 0], result.intervals.output.half[grid]
     least, most = int(half.argmin()), int(half.argmax())
     return (
-        f"{data.y_name.capitalize()} against {data.x_names[0]}. The {100 * LEVEL:g} % interval for one more "
-        f"{data.y_name} about a released curve ({colour}), privacy noise included, is narrowest, "
-        f"± {text.number(half[least])} {data.y_unit}, at {text.number(x[least])} {data.x_units[0]} and widest, "
-        f"± {text.number(half[most])} {data.y_unit}, at {text.number(x[most], 3)} {data.x_units[0]}."
+        f"{data.y_name.capitalize()} by {data.x_names[0]}. The range for one more person ({100 * LEVEL:g} %) lies "
+        f"about the published curve ({colour}); privacy noise is included. It is narrowest at {text.number(x[least])} "
+        f"{data.x_units[0]}, with ± {text.number(half[least])} {data.y_unit}. It is widest "
+        f"at {text.number(x[most], 3)} {data.x_units[0]}, with ± {text.number(half[most])} {data.y_unit}."
     )

@@ -15,7 +15,6 @@ from pages._ui.compare.peers import Found
 from pages._ui.compare.possible import Possible
 from pages._ui.compare.released import Drawn
 from pages._ui.folds import FOLDS
-from pages._ui.model import Model
 from pages._ui.work import cached, engine
 
 _MANY = max(entry.simulated for entry in CONTENDERS.values())  # draws of those that are quick
@@ -85,12 +84,6 @@ def needed(contest: Contest, name: str, target: float) -> float | None:
     what = f"Solving for ε: {contenders.CONTENDERS[name].title}"
     concern = concerning(contest, name)
     return cached.value(what, contenders.needed, concern, name, target, given=(data,))
-
-
-def nonprivate(model: Model) -> float:
-    """Held-out error without privacy, in the output's unit."""
-    data = cached.dataset(model.dataset)
-    return cached.value("Fitting without privacy", contenders.nonprivate, model, given=(data,))
 
 
 def release(contest: Contest, name: str, epsilon: float) -> Drawn:

@@ -11,18 +11,16 @@ from datasets import exhibit
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
 from dpgp_core.evaluation.comparison import Held, held_out_errors, hold_out, with_epsilon
-from dpgp_core.evaluation.cross_validation import held_out_matrices
-from dpgp_core.evaluation.errors import rmse
 from dpgp_core.evaluation.sweeping import Piece, Sweep, gathered, sweep, sweep_fold
 from dpgp_core.evaluation.target import epsilon_for_error, epsilon_on_curve
 from dpgp_core.mechanisms import CATALOGUE
 from dpgp_core.mechanisms.base import Mechanism
 from dpgp_core.mechanisms.entry import Parameters
 from pages._ui.folds import folds_of
+from pages._ui.left_out import SEED
 from pages._ui.model import PICTURE_GAP, Model, clip_of
 from pages._ui.work.engine import engine, run_on
 
-SEED = 1
 CURVE_EPSILONS = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 7.0, 10.0, 20.0, 50.0, 100.0)
 _ANY_EPSILON = 1.0  # of a mechanism before it is given one
 
@@ -156,11 +154,3 @@ def _needed(dataset: Dataset, contest: Contest, name: str, target: float) -> flo
         return float(held_out_errors(tried, held, draws, SEED, intervals=False).rmse.mean())
 
     return epsilon_for_error(error, target)
-
-
-def nonprivate(dataset: Dataset, model: Model) -> float:
-    """Held-out RMSE of the plain GP, in the output's unit. Not private."""
-    folds, y = folds_of(dataset), dataset.standardised()
-    matrices = held_out_matrices(model.build(), dataset.X, folds, model.noise)
-    residuals = [C @ np.delete(y, test) - y[test] for C, test in zip(matrices, folds, strict=True)]
-    return dataset.y_scale * float(rmse(np.concatenate(residuals), np.zeros(1)))

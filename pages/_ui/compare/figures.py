@@ -89,12 +89,12 @@ def release(found: Drawn, place: Scene, dataset: Dataset, nonprivate: FloatArray
     """A draw along the first input with its intervals, over the records and the fit without noise (P,)."""
     along = found.rows >= place.records
     x, line, figure = place.X_test[found.rows[along], 0], _line(name), go.Figure()
-    bands = ((found.outputs, 0.12, f"one more {dataset.y_name}"), (found.curve, 0.28, "the curve"))
+    bands = ((found.outputs, 0.12, "range for one more person"), (found.curve, 0.28, "where the curve is"))
     for ends, opacity, of in bands:
         if ends is not None:
             low, high = ends[:, along]
-            title = f"{100 * LEVEL:g} % interval: {of}"
+            title = f"{of} ({100 * LEVEL:g} %)"
             band(figure, x, low, high, line["color"], opacity, title)
     add_truth(figure, dataset, x, nonprivate[found.rows[along]])
-    figure.add_scatter(x=x, y=found.values[along], name="private draw", mode="lines", line=line | {"width": 2})
+    figure.add_scatter(x=x, y=found.values[along], name="published curve", mode="lines", line=line | {"width": 2})
     return on_axes(figure, dataset, x)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from pages._ui import left_out
 from pages._ui.compare import computed, words
 from pages._ui.compare.concern import concerning
 from pages._ui.compare.contenders import CURVE_EPSILONS, Contest, Curve
@@ -66,7 +67,8 @@ def run(chosen: CompareSettings, target: float, names: Iterable[str]) -> Pinned:
     contest, shown = chosen.contest, tuple(names)
     curves = {name: computed.curve(contest, name) for name in shown}
     needs = {name: computed.needed(contest, name, target) for name in shown}
-    return Pinned(contest, chosen.epsilon, curves, computed.nonprivate(contest.model), needs)
+    plain = left_out.without_privacy(contest.model.dataset, contest.model)
+    return Pinned(contest, chosen.epsilon, curves, plain, needs)
 
 
 def metrics(pinned: Pinned, now: Pinned, target: float, scale: Scale) -> list[Metric]:

@@ -37,7 +37,7 @@ def _release(contest: Contest, name: str, epsilon: float) -> None:
     caption = released.caption(found, place, data, name, epsilon)
     st.header(f"{CONTENDERS[name].title}, ε = {epsilon:g}")
     if place.labels is None:
-        parts = found, place, data, cloaking.nonprivate(model), name
+        parts = found, place, data, cloaking.without_privacy(model.dataset), name
         pictures.chart(cached.drawn(figures.release, *parts, of=(contest, name, epsilon)), "release", caption)
         return
     cells, above = released.cells(found, place, data), st.container()

@@ -62,9 +62,9 @@ def scale_of(dataset: Dataset) -> Scale:
 def need_in_words(contest: Contest, name: str, need: float | None) -> str:
     """Epsilon needed, or why there is none to name."""
     if need is None:
-        return "not reachable, even at ε = 100"
+        return "more than 100"
     held = contender(contest, name, need).guarantee.established
-    return text.at_most(need) if held else f"{text.at_most(need)} (no promise: Hall's formula above 1)"
+    return text.at_most(need) if held else f"{text.at_most(need)} (no promise: Hall’s formula above epsilon 1)"
 
 
 def table(
@@ -97,7 +97,7 @@ def table(
 
 
 class Ranked(NamedTuple):
-    """A contender and its expected error, in the output's unit."""
+    """A contender and its error, in the output's unit."""
 
     name: str
     error: float
@@ -109,12 +109,12 @@ class Ranked(NamedTuple):
 
 
 def error_of(curves: dict[str, Curve], name: str, epsilon: float) -> float:
-    """Expected error of a contender at one epsilon of the curve."""
+    """Error of a contender at one epsilon of the curve."""
     return float(curves[name].mean[CURVE_EPSILONS.index(epsilon)])
 
 
 def ranking(curves: dict[str, Curve], epsilon: float) -> list[Ranked]:
-    """Contenders by expected error at one epsilon, best first."""
+    """Contenders by error at one epsilon, best first."""
     return sorted((Ranked(name, error_of(curves, name, epsilon)) for name in curves), key=lambda ranked: ranked.error)
 
 
@@ -130,9 +130,9 @@ def lead(
     """The answer once every curve is there: the best, the next, without privacy, and what the target needs."""
     best, runner_up = ranking(curves, epsilon)[:2]
     return (
-        f"At ε = {epsilon:g}, **{best.title}** has the least held-out error, about **{scale.shown(best.error)}**; "
-        f"next is {runner_up.title} with {scale.shown(runner_up.error)}. "
-        f"Without privacy it is {scale.shown(nonprivate)}. {reachable(needs, contest, scale.shown(target))}"
+        f"At epsilon = {epsilon:g}: {best.title}, **{scale.shown(best.error)}**. "
+        f"Next is {runner_up.title}, {scale.shown(runner_up.error)}. "
+        f"Without privacy: {scale.shown(nonprivate)}. {reachable(needs, contest, scale.shown(target))}"
     )
 
 
@@ -150,13 +150,13 @@ def so_far(curves: dict[str, Curve], epsilon: float, scale: Scale, name: str, fo
     done = {each: curve for each, curve in curves.items() if each != name}
     coming = f"**{CONTENDERS[name].title}** is being computed"
     if folds:
-        coming += f"; drawn from {folds} of {FOLDS} folds, it will still move"
+        coming += f", so far on {folds} of {FOLDS} parts of the people: it will still move"
     if not done:
         return f"{coming}."
     best = ranking(done, epsilon)[0]
     return (
-        f"{len(done)} of {of} mechanisms are done; of those **{best.title}** has the least held-out "
-        f"error at ε = {epsilon:g}, about {scale.shown(best.error)}. {coming}."
+        f"{len(done)} of {of} methods are done. Of those **{best.title}** has the smallest error at epsilon = "
+        f"{epsilon:g}, {scale.shown(best.error)}. {coming}."
     )
 
 
@@ -182,5 +182,6 @@ def reachable(needs: dict[str, float | None], contest: Contest, target: str) -> 
     """The inverse question in words."""
     cheapest = _cheapest(needs, contest)
     if cheapest is None:
-        return f"An error of at most {target} is not reachable with any of them, even at ε = 100."
-    return f"An error of at most {target} needs ε = {text.at_most(cheapest[1])}, with {CONTENDERS[cheapest[0]].title}."
+        return f"For an error of {target} no epsilon up to 100 is enough."
+    by = CONTENDERS[cheapest[0]].title
+    return f"For an error of {target} you need epsilon = {text.at_most(cheapest[1])}, with {by}."

@@ -39,7 +39,7 @@ def so_far(done: Grid, grid: Grid, unit: str) -> str:
     """The answer while candidates are still being cross-validated."""
     return (
         f"{len(done.lengthscales)} of {len(grid.lengthscales)} lengthscales are done, up to "
-        f"{done.lengthscales[-1]:g} {unit}: errors stand, and probabilities are those of a choice among these alone, "
+        f"{done.lengthscales[-1]:g} {unit}. Their errors stand. Probabilities are those of a choice among these alone, "
         "so they will still move."
     )
 
@@ -50,9 +50,9 @@ def _show(grown: Grown, grid: Grid, budgets: Budgets, unit: str, data: Dataset) 
     with left:
         st.header("What would be chosen")
         picture = figures.tiles(table, grown.grid, budgets, unit, data.y_unit, len(grid.lengthscales))
-        pictures.chart(picture, f"so_far_tiles_{done}", "Probability that each lengthscale is chosen, so far.")
+        pictures.chart(picture, f"so_far_tiles_{done}", "How often each lengthscale is chosen [%], so far.")
     with right:
         st.header("What it costs")
         picture = figures.errors(table, grown.grid, budgets, unit, data.y_unit)
         picture.update_xaxes(range=np.log10(grid.lengthscales)[[0, -1]] + (-_ROOM, _ROOM))
-        pictures.chart(picture, f"so_far_errors_{done}", "Expected held-out error against the lengthscale, so far.")
+        pictures.chart(picture, f"so_far_errors_{done}", "Error with each lengthscale, so far.")

@@ -120,7 +120,6 @@ class Chosen:
         likeliest: lengthscale most likely to be chosen, and ``probability`` of that.
         best: lengthscale of least expected private error, ``best_error``.
         after: expected error after the private choice.
-        without: least error without any privacy.
     """
 
     likeliest: float
@@ -128,6 +127,13 @@ class Chosen:
     best: float
     best_error: float
     after: float
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Errors of what chooses no lengthscale: Bayes cloaking (None while it is computed), and without privacy."""
+
+    bayes: float | None
     without: float
 
 
@@ -141,7 +147,16 @@ def describe(table: SelectionTable, grid: Grid, budgets: Budgets) -> Chosen:
         best=grid.lengthscales[int(errors.argmin())],
         best_error=float(errors.min()),
         after=float(table.selected_rmse[column]),
-        without=float(table.rmse.min()),
+    )
+
+
+def lead(found: Chosen, beside: Beside, budgets: Budgets, unit: str, shown: Callable[[float], str]) -> str:
+    """The plain sentences under the question; ``shown`` writes an error."""
+    bayes = "its error is being computed" if beside.bayes is None else f"has {shown(beside.bayes)}"
+    return (
+        f"A private choice with epsilon = {budgets.selection:g} picks **{found.likeliest:g} {unit}** most often "
+        f"({text.percent(found.probability)}). The error is then **{shown(found.after)}**; with the best lengthscale "
+        f"known in advance {shown(found.best_error)}. Bayes cloaking chooses none and {bayes}."
     )
 
 
@@ -157,8 +172,8 @@ def table_frame(table: SelectionTable, grid: Grid, unit: str, y_unit: str) -> pd
             f"lengthscale [{unit}]": lengthscale,
             "regression ε": label(epsilon),
             "probability [%]": round(100 * float(table.probabilities[i, j]), 2),
-            f"expected error [{y_unit}] (not private)": round(float(table.private_rmse[i, j]), 4),
-            f"error without noise [{y_unit}] (not private)": round(float(table.rmse[i]), 4),
+            f"error [{y_unit}] (not private)": round(float(table.private_rmse[i, j]), 4),
+            f"error without privacy noise [{y_unit}] (not private)": round(float(table.rmse[i]), 4),
         }
         for i, lengthscale in enumerate(grid.lengthscales)
         for j, epsilon in enumerate(table.epsilons)
@@ -171,8 +186,9 @@ def explain(scored: Scored, grid: Grid, budgets: Budgets) -> list[tuple[str, str
     return [
         (
             "Score of a lengthscale",
-            f"squared error over {FOLDS} public folds plus the expected squared noise of the release, (d s′)² Σ tr M: "
-            f"{scored.scores.tested} held-out predictions, {len(grid.lengthscales)} candidates, no refit and no draw",
+            f"squared error on people left out, in {FOLDS} public parts, plus the expected squared privacy noise "
+            f"of the release, (d s′)² Σ tr M: "
+            f"{scored.scores.tested} predictions of them, {len(grid.lengthscales)} candidates, no refit and no draw",
         ),
         (
             "Sensitivity",
@@ -180,8 +196,8 @@ def explain(scored: Scored, grid: Grid, budgets: Budgets) -> list[tuple[str, str
         ),
         (
             "For comparison",
-            f"clipping residuals at ± d needs Δ = {text.number(scored.clipped, 3)} d²; the published bound "
-            f"{text.number(scored.published, 3)} d² is **invalid**: it lacks a cross term",
+            f"clipping residuals at ± d needs Δ = {text.number(scored.clipped, 3)} d²; the bound of 2018, "
+            f"{text.number(scored.published, 3)} d², is **invalid**: it lacks a cross term",
         ),
         (
             "Probability",

@@ -7,8 +7,12 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from dpgp_core.evaluation.cross_validation import FoldPlan
+from dpgp_core.selection.exponential import SelectionTable
+from pages._ui.cloaking import left_out
+from pages._ui.left_out import without_privacy
 from pages._ui.lengthscale import choice
-from pages._ui.lengthscale.choice import Grid, Scored
+from pages._ui.lengthscale.choice import Beside, Budgets, Grid, Scored
+from pages._ui.model import Design, Draw, usual
 from pages._ui.work import cached
 from pages._ui.work.ahead import Wish
 
@@ -45,6 +49,15 @@ def growing(grid: Grid) -> Iterator[Grown]:
             yield Grown(so_far, choice.scored(data, plans, so_far))
     whole = cached.value("Scoring lengthscales", choice.scored, grid, given=(data, plans), here=True)
     yield Grown(grid, whole)
+
+
+def beside(grid: Grid, budgets: Budgets, table: SelectionTable) -> Beside:
+    """Errors of what chooses no lengthscale, at the budget of the release. Not private."""
+    name = grid.model.dataset
+    draw = Draw(epsilon=budgets.regression, delta=budgets.delta)
+    found = left_out.soon(usual(name), Design(), draw)
+    without = min(without_privacy(name), float(table.rmse.min()))
+    return Beside(None if found is None else found.mean, without)
 
 
 def _wish_for_the_last(grid: Grid) -> None:

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import plotly.graph_objects as go
 
 from dpgp_core.selection.exponential import SelectionTable
-from pages._ui.lengthscale.choice import Budgets, Chosen, Grid, label
+from pages._ui.lengthscale.choice import Beside, Budgets, Chosen, Grid, label
 from pages._ui.look import text
-from pages._ui.look.glossary import FIFTHS
+from pages._ui.look.glossary import help_of
 from pages._ui.look.metric import Metric
 from pages._ui.look.palette import GUARANTEE, NON_PRIVATE, PREDICTION_SCALE, PRIVATE
 from pages._ui.look.plots import finish
@@ -18,25 +18,30 @@ from pages._ui.look.plots import finish
 def tiles(
     table: SelectionTable, grid: Grid, budgets: Budgets, unit: str, y_unit: str, rows_in_all: int | None = None
 ) -> go.Figure:
-    """Probability of each lengthscale (rows) at each regression epsilon (columns). Tiles can be clicked.
+    """How often each lengthscale (rows) is chosen at each epsilon of the release (columns). Tiles can be clicked.
+
+    ★ marks the one of least error.
 
     ``rows_in_all`` leaves room for rows that are still to come.
     """
     columns, rows = [label(e) for e in table.epsilons], [f"{row:g}" for row in grid.lengthscales]
     hover = [
         [
-            f"lengthscale {row} {unit}, regression ε {e}<br>chosen with {100 * table.probabilities[i, j]:.1f} %"
-            f"<br>expected error {table.private_rmse[i, j]:.3g} {y_unit}, without noise {table.rmse[i]:.3g} {y_unit}"
+            f"lengthscale {row} {unit}, ε of the release {e}<br>chosen with {100 * table.probabilities[i, j]:.1f} %"
+            f"<br>error {table.private_rmse[i, j]:.3g} {y_unit}, without privacy noise {table.rmse[i]:.3g} {y_unit}"
             for j, e in enumerate(columns)
         ]
         for i, row in enumerate(rows)
     ]
-    # a few fixed steps, so that colours rarely change meaning
-    top = next(step for step in (25, 50, 100) if 100 * table.probabilities.max() <= step + 1e-6)
+    share, best = 100 * table.probabilities, table.private_rmse.argmin(axis=0)
+    printed = [[f"{each:.0f}" if each >= 0.5 else "" for each in row] for row in share]
+    for j, i in enumerate(best):  # of each column
+        printed[i][j] += " ★"
     figure = go.Figure(
         go.Heatmap(
-            z=100 * table.probabilities, x=columns, y=rows, zmin=0, zmax=top, colorscale=PREDICTION_SCALE,
-            text=hover, hoverinfo="text", colorbar={"title": "chosen [%]"}, xgap=2, ygap=2,
+            z=share, x=columns, y=rows, zmin=0, zmax=float(share.max()), colorscale=PREDICTION_SCALE,
+            text=printed, texttemplate="%{text}", hovertext=hover, hoverinfo="text",
+            colorbar={"title": "chosen [%]"}, xgap=2, ygap=2,
         )
     )  # fmt: skip
     # Heat maps report no clicks to streamlit; transparent markers over the tiles do.
@@ -54,47 +59,54 @@ def tiles(
     )
     chosen = columns.index(label(budgets.regression))
     figure.add_vrect(x0=chosen - 0.5, x1=chosen + 0.5, line={"color": PRIVATE, "width": 3}, fillcolor="rgba(0,0,0,0)")
-    figure.update_xaxes(title="regression ε: less private → more private", type="category", constrain="domain")
+    figure.update_xaxes(title="ε of the release: less private → more private", type="category", constrain="domain")
     height = len(rows) if rows_in_all is None else rows_in_all
     figure.update_yaxes(title=f"lengthscale [{unit}]", type="category", range=[-0.5, height - 0.5])
     return finish(figure, 430)
 
 
-def errors(table: SelectionTable, grid: Grid, budgets: Budgets, unit: str, y_unit: str) -> go.Figure:
-    """Expected held-out error of each lengthscale, without noise and at the chosen epsilon; after the choice."""
+def errors(
+    table: SelectionTable, grid: Grid, budgets: Budgets, unit: str, y_unit: str, beside: Beside | None = None
+) -> go.Figure:
+    """Error of each lengthscale at the chosen epsilon, after the private choice, and ``beside`` them."""
     column = table.epsilons.index(budgets.regression)
-    figure = go.Figure()
-    figure.add_scatter(x=grid.lengthscales, y=table.rmse, name="without noise", line={"color": NON_PRIVATE})
+    figure, ends = go.Figure(), [min(grid.lengthscales), max(grid.lengthscales)]
     figure.add_scatter(
-        x=grid.lengthscales,
-        y=table.private_rmse[:, column],
-        name=f"private, ε = {label(budgets.regression)}",
-        mode="lines+markers",
+        x=grid.lengthscales, y=table.private_rmse[:, column], name="this lengthscale", mode="lines+markers",
         line={"color": PRIVATE},
-    )
-    figure.add_scatter(  # named in the legend: beside the line it would lie on a curve
-        x=[min(grid.lengthscales), max(grid.lengthscales)], y=[table.selected_rmse[column]] * 2, mode="lines",
-        name="expected after the private choice", line={"color": GUARANTEE, "dash": "dash"},
     )  # fmt: skip
+    level = [(table.selected_rmse[column], "after the private choice", GUARANTEE, "dash")]
+    if beside is not None:
+        level.append((beside.without, "without privacy", NON_PRIVATE, "solid"))
+        if beside.bayes is not None:
+            level.append((beside.bayes, "Bayes cloaking", PRIVATE, "dot"))
+    for value, name, colour, dash in level:
+        figure.add_scatter(x=ends, y=[value] * 2, mode="lines", name=name, line={"color": colour, "dash": dash})
     figure.update_xaxes(title=f"lengthscale [{unit}]", type="log")
-    figure.update_yaxes(title=f"expected error [{y_unit}]", rangemode="tozero")
+    figure.update_yaxes(title=f"error [{y_unit}]", rangemode="tozero")
     return finish(figure, 430)
 
 
-def metrics(found: Chosen, unit: str, shown: Callable[[float], str], total: float, delta: float) -> list[Metric]:
+def metrics(
+    found: Chosen, beside: Beside, unit: str, shown: Callable[[float], str], total: float, delta: float
+) -> list[Metric]:
     """What is chosen and what it costs.
 
     Args:
         found: the chosen column.
+        beside: errors of what chooses none, and without privacy.
         unit: of the lengthscale.
         shown: writes an error.
         total: epsilon of choice and release together, at ``delta``.
         delta: of the page.
     """
     return [
-        Metric("Error after the choice", shown(found.after), f"best {text.number(found.best_error)}"),
-        Metric("Most likely", f"{found.likeliest:g} {unit}", text.percent(found.probability)),
-        Metric("Best if known", f"{found.best:g} {unit}", "not private"),
-        Metric("Without privacy", shown(found.without), FIFTHS.beside, FIFTHS.help),
-        Metric("Choice and release", f"ε = {text.at_most(total)}", f"δ = {text.small(delta)}"),
-    ]
+        Metric(
+            "Error after the choice", shown(found.after), f"best known in advance: {shown(found.best_error)}",
+            help_of("Error"),
+        ),
+        Metric("Most often chosen", f"{found.likeliest:g} {unit}", f"{text.percent(found.probability)} of choices"),
+        Metric("Best if known", f"{found.best:g} {unit}", "it takes the true data to know"),
+        Metric("Error without privacy", shown(beside.without), "nothing hidden", help_of("Without privacy")),
+        Metric("Spent by choice and release", f"ε = {text.at_most(total)}", f"δ = {text.small(delta)}"),
+    ]  # fmt: skip

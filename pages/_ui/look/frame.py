@@ -72,9 +72,8 @@ def metrics(row: Sequence[Metric], of: str = "page") -> None:
 def overlay_banner(more: str = "Switch them off in the sidebar.") -> None:
     """Shown wherever true data or non-private results are on screen."""
     st.markdown(
-        ":violet-badge[:material/school: Educational overlay: not private]",
-        help="**Educational overlay.** True data, the non-private fit, and errors computed with them are here to teach "
-        f"and are not themselves private. {more}",
+        ":violet-badge[:material/school: True data shown]",
+        help=f"True data, the curve without privacy, and errors are here to teach. None of them is private. {more}",
     )
 
 
@@ -97,7 +96,7 @@ def banners(simulated: str | None, overlay: bool) -> None:
 def needs_overlay(question: str) -> None:
     """In place of a page that compares with the true data throughout, while the overlay is off."""
     heading(question, "Everything this page answers with is computed from the true data, so it is not shown.")
-    st.info("Switch the educational overlay on in the sidebar to see it.", icon=":material/visibility_off:")
+    st.info("Switch “True data shown” on in the sidebar to see it.", icon=":material/visibility_off:")
 
 
 def table(frame: pd.DataFrame, key: str, note: str = "") -> None:
@@ -163,7 +162,7 @@ def guarantee_card(guarantee: Guarantee, note: str = "") -> None:
     st.html(
         f'<section class="guarantee" style="border-left:4px solid {colour};padding:.2rem 0 .2rem 1rem;'
         f'margin-top:.5rem"><details><summary><b>What this guarantee says</b>: {promise}; protects '
-        f"{html.escape(guarantee.protects)}. Details</summary>{body}{note}</details></section>"
+        f"{html.escape(guarantee.protects)} of {guarantee.hidden}. Details</summary>{body}{note}</details></section>"
     )
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 TERMS = {
     "ε (epsilon)": "The privacy budget: because of one person no event's probability can grow by more than a "
     "factor exp(ε), plus δ. 0 would be perfect privacy; smaller is more private and less accurate.",
@@ -18,12 +16,18 @@ TERMS = {
     "counts less and less noise hides them.",
     "Cloaking": "Noise shaped like the moves that single records can cause, instead of equal noise everywhere "
     "(Smith et al. 2018).",
-    "Error at its own records": "How far predictions are off where the data lie that they were made from.",
-    "Held-out error": "How far predictions are off at records that were kept back: each fifth in turn, the same ones "
-    "on Start, Compare and Lengthscale choice; half of them on Sparse DP-GP, whose training takes longer. It is the "
-    "larger and the fairer of the two. So the error without privacy is not one number on every page: how it is "
-    "measured stands beside it.",
+    "Error": "Root mean square error on people left out. Each fifth of the people is left out in turn, and predicted "
+    "from a release about the others. So it holds their own scatter too, and is never 0.",
+    "Without privacy": "The error of the same method with nothing hidden. It is the least that privacy can come to. "
+    "Where a page declares a model that does better with nothing hidden, that counts.",
     "Expected error": "What a plan expects, on average over the worlds of its prior, before any output is read.",
+    "Example draw": "One numbered simulation of a release, the same for everybody who opens a link. It is not private.",
+    "Privacy noise": "What the mechanism adds to hide each person.",
+    "Spread of people": "How far people are from the curve: their own scatter. Privacy does not change it.",
+    "Range for one more person": "Where one more person's value lies in so many of 100 cases.",
+    "Where the curve is": "Where the curve lies in so many of 100 cases, privacy noise included.",
+    "Method of 2018": "Cloaking as Smith et al. published it in 2018: log-det objective, Hall's calibration.",
+    "True data shown": "A badge for what only teaching may show: true data, and errors computed with them.",
     "Release": "Numbers that leave the building. Each one spends budget, also the second draw of the same.",
     "Ledger": "The account of all releases of one table. It adds up what they spend together.",
 }
@@ -43,27 +47,9 @@ ANCHOR = "words"  # on the start page
 _ALL = f"[All words](./#{ANCHOR})"
 
 
-@dataclass(frozen=True)
-class Measured:
-    """How an error without privacy is measured: its name, which stands beside every one, and its term here."""
-
-    name: str
-    term: str
-
-    @property
-    def beside(self) -> str:
-        """Under the figure."""
-        return f"{self.name}; not private"
-
-    @property
-    def help(self) -> str:
-        """What the name means, and where all words are explained."""
-        return f"{self.term}: {TERMS[self.term]} {_ALL}"
-
-
-OWN = Measured("at its own records", "Error at its own records")
-FIFTHS = Measured("held out, fifths", "Held-out error")
-HALVES = Measured("held out, halves", "Held-out error")
+def help_of(term: str) -> str:
+    """What a term means, and where all words are explained."""
+    return f"{term}: {TERMS[term]} {_ALL}"
 
 
 def listed() -> str:

@@ -141,7 +141,7 @@ def noise_control(default: float = 0.3, help: str | None = NOISE_HELP, key: str 
     """Noise variance over signal variance."""
     return float(
         choice(
-            "Noise variance (share of signal variance)",
+            "Spread of people (share of signal variance)",
             key,
             offers.NOISES,
             default,
@@ -155,10 +155,10 @@ def overlay() -> bool:
     """Whether true data and non-private results are drawn."""
     with st.sidebar:
         return switch(
-            "Educational overlay",
+            "True data shown",
             "overlay",
             True,
-            help="Shows the true data, the non-private fit and errors computed with them. None of that is private.",
+            help="Shows the true data, the curve without privacy, and errors. None of that is private.",
         )
 
 

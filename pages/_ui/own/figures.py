@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 from dpgp_core.arrays import BoolArray, FloatArray
 from dpgp_core.gp.inference import Inference
 from dpgp_core.release import CENTILES, Published, ReleaseSpec
+from dpgp_core.release.handout.turned import east_across, turned
 from dpgp_core.release.publishing import Interval, useful, within_tolerance
 from pages._ui.look.metric import Metric
 from pages._ui.look.palette import NON_PRIVATE, PREDICTION_SCALE, PRIVATE, faded
@@ -151,8 +152,9 @@ def _map(spec: ReleaseSpec, values: FloatArray, scale: str) -> go.Figure:
     first, second, shown = _slice(spec, in_per_cent(spec, values))
     bar = {"title": {"text": _title(spec.y, _unit(spec)), "side": "right"}}
     figure = go.Figure(go.Heatmap(x=first, y=second, z=shown, colorscale=scale, colorbar=bar))
-    figure.update_xaxes(title=_title(spec.x[0], spec.x_units[0]))
-    figure.update_yaxes(title=_title(spec.x[1], spec.x_units[1]))
+    shape = east_across(spec)
+    figure.update_xaxes(title=_title(shape.x[0], shape.x_units[0]))
+    figure.update_yaxes(title=_title(shape.x[1], shape.x_units[1]))
     if spec.degrees is not None:  # a kilometre is as long north as east
         east, north = spec.degrees.kilometres
         figure.update_yaxes(scaleanchor="x", scaleratio=north / east, constrain="domain")
@@ -161,7 +163,8 @@ def _map(spec: ReleaseSpec, values: FloatArray, scale: str) -> go.Figure:
 
 
 def _slice(spec: ReleaseSpec, values: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """The first two inputs (S,), (T,) and values (T, S) there; a third stands at the middle of its grid."""
+    """Two inputs (S,), (T,), east first, and values (T, S) there; a third stands at the middle of its grid."""
+    values, spec = turned(spec, values), east_across(spec)
     cube = values.reshape(spec.grid)
     for size in reversed(spec.grid[2:]):
         cube = cube[..., size // 2]

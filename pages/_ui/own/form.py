@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
@@ -13,36 +12,39 @@ from pages._ui import session
 from pages._ui.look import state
 from pages._ui.look.text import DELTA_HELP, GROWTH, plain
 from pages._ui.own import table_form
+from pages._ui.own.questions import degrees, whose
 from pages._ui.own.remembered import PREFIX, keep, key, standing
+from pages._ui.own.upload import Table
 
 _UNUSED_NOISE = 0.3
 _MECHANISM_HELP = (
-    "The first protects inputs and outputs of a record, and is right wherever inputs are not plainly public. Where "
-    "they are, the second protects outputs alone and needs less noise. Which one a release used stands on its card."
+    "The first hides inputs and outputs. It is right wherever inputs are private. Where they are public, for example "
+    "places of weather stations, the second hides outputs alone with less noise. The card says which one was used."
 )
 _MISSING = "Still to declare: {}."
 
 
-def declared(columns: Sequence[str], total: float | None, inputs_public: bool) -> ReleaseSpec | None:
+def declared(held: Table, total: float | None, inputs_public: bool) -> ReleaseSpec | None:
     """The whole form; None, with a sentence on the page, while something is missing or out of range.
 
     Args:
-        columns: names in the file's header.
+        held: the table, of which the names of columns are used, and what each of them can be read as.
         total: total epsilon of the ledger once it is fixed; None while it may still be declared.
         inputs_public: whether the ledger treats inputs as public; unless it does, what protects them is recommended.
     """
-    st.header("2. Declare what is public")
+    st.header("2. Say what is public")
     st.markdown(
-        "Nothing below is read off your table: a bound or a scale computed from private values would itself be a "
-        "release. Declare what you would know **without** having seen the data."
+        "Say what you knew **before** you saw the table. Nothing below is filled in from its values: a bound that is "
+        "read off private values tells something about them."
     )
-    values = table_form.columns_of(columns)
+    values = table_form.columns_of(held.columns, held.survey)
     x = values["x"] or []
+    values |= whose.asked(held.columns, [*x, values["y"]], held.survey)
     values |= table_form.outcome()
-    values |= table_form.outputs(values["y_kind"]) | table_form.coordinates(x)
+    values |= table_form.outputs(values["y_kind"], values["y"]) | degrees.asked(x)
     values |= table_form.inputs(x, values["coordinates"] or (), automatic=_is_automatic())
     st.header("3. Choose a mechanism and a budget")
-    values |= _model(inputs_public) | _budget(total)
+    values |= _model(inputs_public, people=values["person"] is not None) | _budget(total)
     values["centiles"] = _centiles(values)
     values["tolerance"] = _tolerance(
         "share of yes, 0 to 1" if values["y_kind"] == "yes/no" else values["y_unit"], values["log"]
@@ -57,13 +59,16 @@ def _is_automatic() -> bool:
     return next((choice for choice in CHOICES.values() if choice.title == standing("mechanism")), first).automatic
 
 
-def _model(inputs_public: bool) -> dict[str, Any]:
+def _model(inputs_public: bool, *, people: bool) -> dict[str, Any]:
+    """The mechanism and its settings; where people have several rows, those that hide all of them."""
     left, middle, right = st.columns([2, 1, 1])
-    titles = {choice.title: name for name, choice in CHOICES.items()}  # the recommended one first
+    fit = {name: choice for name, choice in CHOICES.items() if choice.people or not people}
+    titles = {choice.title: name for name, choice in fit.items()}  # the recommended one first
     recommended = CHOICES[IF_INPUTS_ARE_PUBLIC].title if inputs_public else next(iter(titles))
-    mechanism = titles[
-        left.selectbox("Mechanism", list(titles), key=key("mechanism", recommended), help=_MECHANISM_HELP)
-    ]
+    held = key("mechanism", recommended)
+    if session.control(held) not in titles:
+        session.move({held: recommended})
+    mechanism = titles[left.selectbox("Mechanism", list(titles), key=held, help=_MECHANISM_HELP)]
     choice = CHOICES[mechanism]
     if choice.automatic:
         middle.text_input(
@@ -79,11 +84,12 @@ def _model(inputs_public: bool) -> dict[str, Any]:
         session.move({f"{PREFIX}kernel": kernels[0]})
     kernel = middle.selectbox("Kernel", kernels, key=key("kernel", kernels[0]))
     noise = right.number_input(
-        "Noise variance",
+        "Spread of people",
         min_value=0.001,
         max_value=100.0,
         key=key("noise", 0.3),
-        help="Of one record about the curve, as a share of the curve's own variance: a public guess.",
+        help="Variance of people about the curve, as a share of the curve's own variance: a public guess, for example "
+        "0.3.",
     )
     cells = None
     if choice.uses_cells:
@@ -93,7 +99,8 @@ def _model(inputs_public: bool) -> dict[str, Any]:
                 1,
                 400,
                 key=key("cells", 6),
-                help="How finely the mechanism divides the domain.",
+                help="How finely the mechanism divides the domain, for example 6. Finer cells show more and need more "
+                "people.",
             )
         )
     return {"mechanism": mechanism, "kernel": kernel, "noise": noise, "cells": cells}
@@ -125,7 +132,8 @@ def _budget(total: float | None) -> dict[str, Any]:
         max_value=1000.0,
         value=None,
         key=key("total"),
-        help="Declared before the first release and fixed from then on. A release that would pass it is refused.",
+        help="All releases from this table together, for example 2. It is fixed by the first release, and one that "
+        "would pass it is refused.",
     )
     return {"epsilon": epsilon, "delta": delta, "total": declared_total}
 
@@ -162,7 +170,7 @@ def _spec(values: dict[str, Any]) -> ReleaseSpec | None:
     gaps = {
         "the private column": not values["y"],
         "an input column": not values["x"],
-        "what one row is about": not values["unit"].strip(),
+        "whether somebody can have more than one row": not values["whose"],
         "both bounds of y": None in (values["low"], values["high"]),
         "the domain of every input": any(None in pair for pair in values["box"]),
         "a lengthscale for every input": None in values["length"],
@@ -171,6 +179,8 @@ def _spec(values: dict[str, Any]) -> ReleaseSpec | None:
     missing = [name for name, gap in gaps.items() if gap]
     if missing:
         st.info(_MISSING.format(", ".join(missing)), icon=":material/edit_note:")
+        return None
+    if not values["readable"]:
         return None
     pure = CHOICES[values["mechanism"]].pure
     try:
@@ -181,7 +191,7 @@ def _spec(values: dict[str, Any]) -> ReleaseSpec | None:
             y=values["y"],
             y_unit=values["y_unit"],
             y_bounds=(values["low"], values["high"]),
-            unit=values["unit"].strip(),
+            unit=values["unit"].strip() or table_form.usual_unit(values["y"]),
             epsilon=values["epsilon"],
             delta=0.0 if pure else values["delta"],
             total_epsilon=values["total"],
@@ -196,6 +206,8 @@ def _spec(values: dict[str, Any]) -> ReleaseSpec | None:
             log=values["log"],
             coordinates=values["coordinates"],
             y_kind=values["y_kind"],
+            person=values["person"],
+            rows_per_person=values["rows_per_person"],
             centiles=values["centiles"],
         )
     except ValueError as error:

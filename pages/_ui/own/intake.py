@@ -15,6 +15,7 @@ from pages._ui.own.upload import Table
 from pages._ui.serve import forgetting
 from pages._ui.work import cached
 
+_AT_ONCE = 2**18  # bytes; larger tables are read beside the page
 _DIALECTS = {"commas": "comma", "semicolons (decimal commas)": "semicolon", "tabs": "tab"}
 _NO_UPLOADS = (
     "This server takes no files. Practise here with a table that is public; for your own, run the same release on your "
@@ -36,7 +37,7 @@ def table() -> Table | None:
             for each in practice.TABLES:
                 st.button(each.button, on_click=_practise, args=(each,), icon=":material/school:")
         else:
-            st.caption(f":material/table: In memory: {plain(held.name)}, {len(held.content):,} bytes.")
+            st.caption(f":material/table: In memory: {plain(held.name)}, {held.rows:,} rows.")
             st.button("Forget the table", on_click=_forget, icon=":material/delete:")
     return held
 
@@ -86,7 +87,9 @@ def _opened(name: str, content: bytes, dialect: str) -> Table:
         upload.check_size(content)
         text = cached.of_one_session("Reading the workbook", excel.as_csv, content, upload.MAX_BYTES)
         return upload.opened(name, text)
-    return upload.opened(name, content, dialect)
+    if len(content) <= _AT_ONCE:
+        return upload.opened(name, content, dialect)
+    return cached.of_one_session("Reading the table", upload.opened, name, content, dialect)
 
 
 def _practise(table: Practice) -> None:

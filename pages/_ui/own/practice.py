@@ -15,6 +15,7 @@ from dpgp_core.data import Kind
 
 _RECORDS = 2_000  # of each simulated table
 _AGES = (18.0, 90.0)
+_PEOPLE = 1_200  # of the table in which they have several rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +50,24 @@ def _wages(rng: np.random.Generator, ages: FloatArray) -> FloatArray:
     return np.round(typical * rng.gamma(4.0, 1 / 4.0, len(ages)), 2)
 
 
+def _wages_of_people() -> bytes:
+    """3,000 rows of 1,200 people, who were asked in up to four years: who, sex, day, age and wage."""
+    rng = np.random.default_rng(4)
+    rows = rng.permutation(np.repeat([1, 2, 3, 4], _PEOPLE // 4))
+    person = np.repeat(np.arange(_PEOPLE), rows)
+    woman, ages = rng.uniform(size=_PEOPLE) < 0.5, np.round(rng.uniform(*_AGES, _PEOPLE) - 3.0, 1)
+    year = np.concatenate([np.arange(count) for count in rows])
+    age = np.maximum(ages[person] + year, _AGES[0])
+    wage = _wages(rng, age) * np.where(woman, 0.9, 1.05)[person]
+    start = np.datetime64("2020-01-01")
+    days = start + (365 * year + rng.integers(0, 365, len(person))).astype("timedelta64[D]")
+    lines = (
+        f"P{who:04d},{'woman' if woman[who] else 'man'},{day},{old:.1f},{value:.2f}\n"
+        for who, day, old, value in zip(person, days, age, wage, strict=True)
+    )
+    return ("person,sex,asked_on,age_years,wage_an_hour\n" + "".join(lines)).encode()
+
+
 def _visits(rng: np.random.Generator, ages: FloatArray) -> FloatArray:
     return rng.poisson(1 + 0.0006 * ages**2).astype(float)
 
@@ -63,6 +82,7 @@ def _by_age(y: str, y_unit: str, unit: str, **bounds: float) -> dict[str, Any]:
         "y": y,
         "y_unit": y_unit,
         "unit": unit,
+        "whose": "no",
         "x": ["age_years"],
         "x_unit_age_years": "years",
         "box_low_age_years": low,
@@ -104,6 +124,14 @@ TABLES = (
         "yes/no",
         _by_age("vaccinated", "", "whether one person is vaccinated"),
         lambda: _simulated("vaccinated", _vaccinated, 3),
+    ),
+    Practice(
+        "simulated_wages_of_people.csv",
+        "Simulated wages, several rows a person",
+        "amount",
+        _by_age("wage_an_hour", "€", "one person's wages", low=0.0, high=80.0)
+        | {"whose": "column", "person": "person"},
+        _wages_of_people,
     ),
 )
 

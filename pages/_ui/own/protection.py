@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
+from dpgp_core.accounting.guarantee import Budget
+from dpgp_core.accounting.ledger import BudgetExceeded, Ledger, MixedRows
 from dpgp_core.release import ReleaseSpec
 from pages._ui.own import session
 from pages._ui.own.session import Account
@@ -50,3 +52,19 @@ def said(spec: ReleaseSpec, account: Account) -> str:
         st.warning(_MIXING.format(before=before, now=spec.guarantee.protects), icon=":material/lock_open:")
         st.button("Treat inputs as public from now on", on_click=session.make_inputs_public, key="own_inputs_public")
     return because
+
+
+def refusal(spec: ReleaseSpec, account: Account) -> str:
+    """Why the ledger would refuse a release, in a sentence; "" if it would not.
+
+    Whether inputs are private in one release and not in another has a choice of its own.
+    """
+    if account.limit is None or account.delta is None:
+        return ""
+    limit = Budget(epsilon=account.limit, delta=account.delta)
+    ledger = Ledger(limit=limit, entries=list(account.entries), inputs_public=True)
+    try:
+        ledger.spend([("release", spec.guarantee)])
+    except (BudgetExceeded, MixedRows) as error:
+        return str(error)
+    return ""

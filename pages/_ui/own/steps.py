@@ -63,8 +63,13 @@ def preview(held: Table, spec: ReleaseSpec, found: Prepared) -> None:
 def release(held: Table, spec: ReleaseSpec, found: Prepared, account: Account) -> None:
     """The button that spends, and what came of it."""
     because = protection.said(spec, account)
+    because_not = protection.refusal(spec, account)
+    if because_not:
+        st.info(plain(f"{because_not}."), icon=":material/block:")
     label = f"Make release {len(account.entries) + 1}: spends ε = {spec.epsilon:g}"
-    if st.button(label, type="primary", key="own_release"):
+    if because_not:
+        label = "No release: nothing is left" if account.left < 1e-3 else "No release: see above"
+    if st.button(label, type="primary", key="own_release", disabled=bool(because_not)):
         OWN_REFUSED.put(_make(held, spec, found, because))
         st.rerun()  # the ledger stands in several places
     if refusal := OWN_REFUSED.pop():

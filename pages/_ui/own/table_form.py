@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpgp_core.data import KINDS, Kind
+from dpgp_core.reading.survey import Column
 from pages._ui.look.text import plain
 from pages._ui.own.remembered import key
 
@@ -24,24 +25,32 @@ _KIND_HELP: dict[Kind, str] = {
 }
 
 
-def columns_of(columns: Sequence[str]) -> dict[str, Any]:
-    """Which column is the output, and which are inputs."""
+def columns_of(columns: Sequence[str], survey: Mapping[str, Column]) -> dict[str, Any]:
+    """Which column is the output, and which are inputs; what cannot be one is said as soon as it is chosen.
+
+    Args:
+        columns: names in the header.
+        survey: what each of them holds.
+    """
     left, right = st.columns(2)
     y = left.selectbox(
         "Private column: the output y",
         columns,
         index=None,
         key=key("y"),
-        help="The value that is to be protected, for example a height or a price. Numbers only.",
+        help="The value that the noise hides, for example a height or a wage. It must be a column of numbers.",
     )
     x = right.multiselect(
         "Inputs x",
         [name for name in columns if name != y],
         key=key("x", []),
         max_selections=MOST_INPUTS,
-        help="What the curve or surface runs over, for example age. Public, unless the mechanism protects inputs too.",
+        help="What the curve runs over, for example age. Two inputs give a map, for example longitude and latitude.",
     )
-    return {"y": y, "x": x}
+    wrong = [problem for name in [y, *x] if name is not None and (problem := survey[name].as_numbers(name))]
+    for problem in wrong:
+        st.error(plain(f"{problem}."))
+    return {"y": y, "x": x, "readable": not wrong}
 
 
 def outcome() -> dict[str, Any]:
@@ -58,15 +67,15 @@ def outcome() -> dict[str, Any]:
     return {"y_kind": kind}
 
 
-def outputs(kind: Kind) -> dict[str, Any]:
+def outputs(kind: Kind, y: str | None) -> dict[str, Any]:
     """Privacy unit, and unit, bounds and scale of the output. Yes and no have bounds of their own."""
     row = st.columns([2, 1, 1, 1])
     unit = row[0].text_input(
-        "One row is about …",
+        "What is hidden",
         key=key("unit", ""),
-        placeholder="one person's height",
-        help="The unit of privacy. Each person must appear in one row only: someone in three rows is protected a third "
-        "as well.",
+        placeholder=usual_unit(y),
+        help="What the card says is hidden, for example one woman's wage or one hexagon's median price. Left empty, it "
+        f"says: {plain(usual_unit(y))}.",
     )
     if kind == "yes/no":
         for column, label, shown in zip(
@@ -74,14 +83,22 @@ def outputs(kind: Kind) -> dict[str, Any]:
         ):
             column.text_input(label, shown, disabled=True, key=f"own_fixed_{shown}")
         return {"unit": unit, "y_unit": "", "low": 0.0, "high": 1.0, "log": False}
-    y_unit = row[1].text_input("Unit of y", key=key("y_unit", ""), placeholder="cm")
+    y_unit = row[1].text_input(
+        "Unit of y", key=key("y_unit", ""), placeholder="cm", help="For the axis and the card, for example cm or €."
+    )
     low = row[2].number_input(
         _BOUNDS[0],
         value=None,
         key=key("low"),
-        help="Public lower bound. Values below it are clipped; a narrow range needs less noise.",
+        help="What you knew before you saw the table, for example 0 for a wage. Lower values are moved up to it. A "
+        "narrow range needs less noise.",
     )
-    high = row[3].number_input(_BOUNDS[1], value=None, key=key("high"), help="Public upper bound.")
+    high = row[3].number_input(
+        _BOUNDS[1],
+        value=None,
+        key=key("high"),
+        help="What you knew before, for example 80 for an hour's wage. Higher values are moved down to it.",
+    )
     log = kind != "count" and st.checkbox(
         "Measure the logarithm of y: for prices, incomes and the like",
         key=key("log", False),
@@ -91,18 +108,9 @@ def outputs(kind: Kind) -> dict[str, Any]:
     return {"unit": unit, "y_unit": y_unit, "low": low, "high": high, "log": log}
 
 
-def coordinates(x: Sequence[str]) -> dict[str, Any]:
-    """Whether two inputs are degrees: the first two."""
-    if len(x) < 2:
-        return {"coordinates": None}
-    longitude, latitude = x[:2]
-    are = st.checkbox(
-        f"{plain(longitude)} is longitude and {plain(latitude)} latitude, in degrees",
-        key=key("degrees", False),
-        help="Distances and lengthscales are then in kilometres (equirectangular about the middle of the domain, which "
-        "stays in degrees); the card says how far off they are. If it is the other way round, choose them in order.",
-    )
-    return {"coordinates": (longitude, latitude) if are else None}
+def usual_unit(y: str | None) -> str:
+    """What is hidden, if nothing else is said."""
+    return f"one person's {y or 'height'}"
 
 
 def inputs(x: Sequence[str], degrees: Sequence[str], *, automatic: bool) -> dict[str, Any]:
@@ -113,13 +121,17 @@ def inputs(x: Sequence[str], degrees: Sequence[str], *, automatic: bool) -> dict
         shown, unit = plain(name), " [km]" if name in degrees else ""
         found["x_unit"].append(row[0].text_input(f"Unit of {shown}", key=key(f"x_unit_{name}", "")))
         low = row[1].number_input(
-            f"{shown} from", value=None, key=key(f"box_low_{name}"), help="Public: the domain, not the data's range."
+            f"{shown} from",
+            value=None,
+            key=key(f"box_low_{name}"),
+            help="Where the curve begins, for example 18 years. Say what you knew before, not the least in the table.",
         )
         high = row[2].number_input(
             f"{shown} to",
             value=None,
             key=key(f"box_high_{name}"),
-            help="Rows outside are refused, or moved to its edge where inputs are private too.",
+            help="Where the curve ends, for example 90 years. Rows outside are moved to the edge where inputs are "
+            "private, and refused where they are public.",
         )
         found["box"].append((low, high))
         found["length"].append(_unused_length(low, high) if automatic else _length(row[3], name, unit))
@@ -129,7 +141,8 @@ def inputs(x: Sequence[str], degrees: Sequence[str], *, automatic: bool) -> dict
             2,
             2000,
             key=key(f"grid_{name}", default),
-            help="Predictions are released on a regular grid over the domain, never at anyone's own position.",
+            help="How many values are published along it, for example 51. They are evenly spaced, never at anyone's "
+            "own place.",
         )
         found["grid"].append(int(grid))
     return found
@@ -140,8 +153,8 @@ def _length(column: DeltaGenerator, name: str, unit: str) -> float | None:
         f"Lengthscale{unit}",
         value=None,
         key=key(f"length_{name}"),
-        help=f"Over what distance in {plain(name)} the curve can change. Longer needs less noise. Choosing it by "
-        "looking at results is not covered by the guarantee.",
+        help=f"Over what distance in {plain(name)} the curve can change, for example 20 years of age for a wage. "
+        "Longer needs less noise. Choosing it by looking at results is not covered by the guarantee.",
     )
     return value
 

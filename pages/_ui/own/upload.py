@@ -16,6 +16,7 @@ from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
 from dpgp_core.mechanisms import NotPrivate
 from dpgp_core.reading.dialect import dialect_of
+from dpgp_core.reading.survey import Column, survey
 from dpgp_core.release import (
     CENTILES,
     Published,
@@ -51,6 +52,7 @@ class Table:
         columns: names in its header line.
         dialect: how it is written, as declared.
         digest: SHA-256 of the bytes, line ends aside: whether this is the same table as before.
+        survey: what each column can be read as; shown to its owner only.
     """
 
     name: str
@@ -58,19 +60,26 @@ class Table:
     columns: tuple[str, ...]
     dialect: str
     digest: str = field(repr=False)
+    survey: dict[str, Column] = field(repr=False)
+
+    @property
+    def rows(self) -> int:
+        """Number of rows below the header."""
+        return next(iter(self.survey.values())).rows
 
 
 def opened(name: str, content: bytes, dialect: str = "comma") -> Table:
     """The file with its columns.
 
     Raises:
-        ValueError: it is too large, has too many columns, or does not begin like a CSV file.
+        ValueError: it is too large, has too many columns, or is no CSV file throughout.
     """
     check_size(content)
     columns = tuple(column_names(io.BytesIO(content), dialect_of(dialect)))
     if len(columns) > MAX_COLUMNS:
         raise ValueError(f"the file has {len(columns)} columns, more than {MAX_COLUMNS}, the limit; keep those needed")
-    return Table(name, content, columns, dialect, _digest(content))
+    found = survey(io.BytesIO(content), columns, dialect_of(dialect))
+    return Table(name, content, columns, dialect, _digest(content), found)
 
 
 def check_size(content: bytes) -> None:
@@ -103,7 +112,7 @@ class Prepared:
     """What is known before a release: the table is read and the noise designed once for preview, outlook and release.
 
     Attributes:
-        n: rows read.
+        n: rows read, or people where they may have several: public.
         plan: what will be measured; without any output.
     """
 
@@ -118,7 +127,7 @@ def prepared(held: Table, spec: ReleaseSpec) -> Prepared:
         ValueError: the file does not fit the declaration.
     """
     data = _read(held, spec)
-    return Prepared(data.n, plan_release(spec, data.X))
+    return Prepared(data.people, plan_release(spec, data.X, data.person))
 
 
 def outlook(found: Prepared) -> FloatArray:
@@ -131,8 +140,9 @@ def _read(held: Table, spec: ReleaseSpec) -> Dataset:
     data = read_table(io.BytesIO(held.content), spec, held.dialect)
     points = math.prod(spec.grid)
     if data.n * points > MAX_WORK:
+        rows = f"{data.n:,}" if spec.person is None else "that many"
         raise ValueError(
-            f"{data.n:,} rows by {points:,} points of the grid are more than {MAX_WORK:,} together, the limit here; "
+            f"{rows} rows by {points:,} points of the grid are more than {MAX_WORK:,} together, the limit here; "
             "use fewer points, or the command line"
         )
     return data

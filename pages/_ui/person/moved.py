@@ -69,7 +69,7 @@ def move(result: Result, choice: Choice) -> Moved:
     j = int(np.argsort(data.X[:, 0], kind="stable")[choice.rank - 1])
     column, y = dense_of(plan.weights)[:, j], data.clipped_y
     own = float(dense_of(result.fit.C)[j, j])
-    before = result.outcome.nonprivate
+    before = data.in_data_units(result.fit.C @ data.standardised())
     predicted = (before[j] - data.midpoint - own * (y[j] - data.midpoint)) / (1 - own) + data.midpoint
     along = slice(scene.records, None)
     deviation = data.output_range * mechanism.noise_multiplier

@@ -20,7 +20,7 @@ def show(result: Result, overlay: bool) -> None:
     data, name = result.dataset, result.asked[0].dataset
     st.header("One person")
     if not overlay:
-        st.caption("This part shows true data: switch the educational overlay on in the sidebar to see it.")
+        st.caption("This part shows true data: switch “True data shown” on in the sidebar to see it.")
         return
     frame.overlay_banner()
     found = move(result, controls(data, name))

@@ -10,15 +10,15 @@ import numpy as np
 from datasets import exhibit
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
-from dpgp_core.evaluation.errors import rmse
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import SparseVariational
 from dpgp_core.selection.hyperparameters import Candidate, HyperparameterChoice, choose_by_evidence, choose_jointly
 from dpgp_core.selection.repeated import choose_liu_talwar
-from pages._ui.sparse.setting import SparseSetting, load, split
+from pages._ui.folds import FOLDS
+from pages._ui.sparse.errors import error_of
+from pages._ui.sparse.setting import SparseSetting, load, parts
 
 CHOICE_EPSILONS = (1.0, 3.0, 10.0, 30.0)
-CHOICE_REPEATS = 6
 FACTORS = (0.5, 1.0, 2.0)  # of the lengthscale and of the noise variance: the candidates of a private choice
 
 
@@ -27,7 +27,7 @@ class Choices:
     """What private choices of hyperparameters lead to, over ``CHOICE_EPSILONS``. Not private.
 
     Attributes:
-        rmse: mean held-out RMSE after each choice (E,), by name.
+        rmse: error on people left out after each choice (E,), by name.
         lengthscales: share of choices for each candidate lengthscale (E, 3), by name; refusals count for none.
         candidates: lengthscales of the first input.
     """
@@ -50,9 +50,8 @@ CHOOSERS: dict[
 
 
 def choices(setting: SparseSetting, progress: Callable[[float], None] = lambda _: None) -> Choices:
-    """Choose lengthscale and noise variance privately, several times at every epsilon."""
+    """Choose lengthscale and noise variance privately, about each part of the people, at every epsilon."""
     data = load(setting.dataset)
-    train, test = split(data)
     ratios = exhibit(setting.dataset).ratios
     lengthscales = tuple(setting.lengthscale * factor for factor in FACTORS)
     grid = [
@@ -70,12 +69,12 @@ def choices(setting: SparseSetting, progress: Callable[[float], None] = lambda _
         for i, epsilon in enumerate(CHOICE_EPSILONS):
             base = replace(setting.mechanism(epsilon=epsilon), kernel=grid[0].kernel)
             found = []
-            for repeat in range(CHOICE_REPEATS):
-                choice = choose(base, grid, train, np.random.default_rng([setting.seed, repeat, i]))
+            for index, (train, test) in enumerate(parts(data)):
+                choice = choose(base, grid, train, np.random.default_rng([setting.seed, index, i]))
                 mean = np.full(test.n, test.midpoint) if choice.fit is None else choice.fit.predict(test.X)[0]
-                found.append(float(rmse(mean, test.clipped_y)))
+                found.append((mean - test.clipped_y)[None])
                 if choice.index is not None:
-                    shares[name][i, choice.index // len(FACTORS)] += 1 / CHOICE_REPEATS
-            errors[name][i] = np.mean(found)
+                    shares[name][i, choice.index // len(FACTORS)] += 1 / FOLDS
+            errors[name][i] = error_of(found)
             progress((len(errors) - 1 + (i + 1) / len(CHOICE_EPSILONS)) / len(CHOOSERS))
     return Choices(data, errors, shares, lengthscales)

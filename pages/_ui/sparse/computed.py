@@ -23,3 +23,13 @@ def curves(setting: SparseSetting) -> Curves:
 def choices(setting: SparseSetting) -> Choices:
     """Private choices of hyperparameters."""
     return cached.value("Choosing hyperparameters", choosing.choices, setting, reports=True)
+
+
+def without_privacy(setting: SparseSetting, plain: float) -> float:
+    """The error when nothing is hidden, in the output's unit. Not private.
+
+    Args:
+        setting: whose dataset is on screen.
+        plain: of the sparse Gaussian process itself, which counts where it does better.
+    """
+    return min(plain, cached.value("Fitting without privacy", errors.without_privacy, setting.dataset))

@@ -1,54 +1,100 @@
-"""The sparse DP-GP page: held-out errors and coverage of simulated releases. Not private."""
+"""The sparse DP-GP page: errors and coverage on people left out, of simulated releases. Not private."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
+from dpgp_core.evaluation.baseline import error_without_privacy
 from dpgp_core.evaluation.errors import coverage, nlpd, rmse
 from dpgp_core.gp.variational import posterior
 from dpgp_core.sparse.interval import SparseInterval
 from dpgp_core.sparse.statistics import add_noise
+from pages._ui.folds import folds_of
 from pages._ui.sparse import contender
-from pages._ui.sparse.setting import LEVELS, Contender, Method, SparseSetting, load, split
+from pages._ui.sparse.setting import LEVELS, Contender, Method, SparseSetting, load, parts
 
-REPEATS = 20
+REPEATS = 8
 CURVE_EPSILONS = (0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
 
 
-def held_out(
-    setting: SparseSetting, method: Method, epsilon: float, train: Dataset, test: Dataset
-) -> tuple[float, float, FloatArray]:
-    """Mean held-out RMSE, log-likelihood per record, and coverage (19,) over ``REPEATS`` simulated releases."""
+class Judged(NamedTuple):
+    """Performance on people left out, mean over simulated releases. Not private.
+
+    Attributes:
+        rmse: in the output's unit.
+        likelihood: log-likelihood of one of them.
+        inside: share of outputs inside each central interval (19,).
+    """
+
+    rmse: float
+    likelihood: float
+    inside: FloatArray
+
+
+def judged(setting: SparseSetting, method: Method, epsilon: float, data: Dataset) -> Judged:
+    """A variant of the sparse DP-GP over ``REPEATS`` simulated releases."""
     mechanism = setting.mechanism(method, epsilon)
-    sums = mechanism.exact_statistics(train)
-    errors, likelihoods, inside = [], [], []
-    for repeat in range(REPEATS):
-        rng = np.random.default_rng([setting.seed, repeat, 7])
-        fit = mechanism.fit_statistics(add_noise(*sums, mechanism.noise(train), rng), train)
-        mean, variance = fit.predict(test.X)
-        total = variance + setting.noise * train.y_scale**2
-        errors.append(float(rmse(mean, test.clipped_y)))
-        likelihoods.append(-nlpd(mean, total, test.clipped_y))
-        inside.append([coverage(mean, total, test.clipped_y, float(level)) for level in LEVELS])
-    return float(np.mean(errors)), float(np.mean(likelihoods)), np.mean(inside, axis=0)
+    missed, likelihoods, inside = [], [], []
+    for index, (train, test) in enumerate(parts(data)):
+        sums = mechanism.exact_statistics(train)
+        found = []
+        for repeat in range(REPEATS):
+            rng = np.random.default_rng([setting.seed, repeat, index, 7])
+            fit = mechanism.fit_statistics(add_noise(*sums, mechanism.noise(train), rng), train)
+            mean, variance = fit.predict(test.X)
+            total = variance + setting.noise * train.y_scale**2
+            found.append(mean - test.clipped_y)
+            likelihoods.append(-nlpd(mean, total, test.clipped_y))
+            inside.append([coverage(mean, total, test.clipped_y, float(level)) for level in LEVELS])
+        missed.append(np.array(found))
+    return Judged(error_of(missed), float(np.mean(likelihoods)), np.mean(inside, axis=0))
 
 
-def coverage_of_intervals(setting: SparseSetting, train: Dataset, test: Dataset) -> FloatArray:
-    """Share of held-out outputs inside our intervals of each level (19,) over ``REPEATS`` releases. Not private."""
-    release = setting.mechanism().release(train, test.X, np.random.default_rng([setting.seed, 8]), REPEATS)
-    assert isinstance(release.uncertainty, SparseInterval)
-    reached = release.uncertainty.level_of(test.clipped_y, "outputs")
-    return np.asarray((reached.ravel() <= LEVELS[:, None]).mean(axis=1))
+def coverage_of_intervals(setting: SparseSetting, data: Dataset) -> FloatArray:
+    """Share of people left out inside our intervals of each level (19,) over ``REPEATS`` releases. Not private."""
+    inside = []
+    for index, (train, test) in enumerate(parts(data)):
+        rng = np.random.default_rng([setting.seed, index, 8])
+        release = setting.mechanism().release(train, test.X, rng, REPEATS)
+        assert isinstance(release.uncertainty, SparseInterval)
+        reached = release.uncertainty.level_of(test.clipped_y, "outputs")
+        inside.append(np.asarray((reached.ravel() <= LEVELS[:, None]).mean(axis=1)))
+    return np.mean(inside, axis=0)
+
+
+def with_nothing_hidden(setting: SparseSetting, data: Dataset) -> float:
+    """Error of the sparse Gaussian process itself, in the output's unit. Not private."""
+    Z, missed = setting.mechanism().inducing_inputs(data), []
+    for train, test in parts(data):
+        held, _ = posterior(setting.kernel, train.X, train.standardised(), test.X, Z, setting.noise)
+        missed.append(train.in_data_units(held)[None] - test.clipped_y)
+    return error_of(missed)
+
+
+def without_privacy(name: str) -> float:
+    """Error when nothing is hidden, with the models of Bayes cloaking, in the output's unit. Not private."""
+    data = load(name)
+    return error_without_privacy(data, folds_of(data))
+
+
+def error_of(missed: Sequence[FloatArray]) -> float:
+    """Root mean square over all parts, mean over draws.
+
+    Args:
+        missed: prediction minus truth (draws, P) of each part.
+    """
+    return float(rmse(np.concatenate(missed, axis=1), np.zeros(1)).mean())
 
 
 @dataclass(frozen=True, eq=False)
 class Curves:
-    """Held-out error and log-likelihood over ``CURVE_EPSILONS`` for each method. Not private."""
+    """Error and log-likelihood on people left out over ``CURVE_EPSILONS`` for each method. Not private."""
 
     dataset: Dataset
     rmse: dict[Contender, FloatArray]
@@ -59,26 +105,30 @@ class Curves:
 def curves(setting: SparseSetting, progress: Callable[[float], None] = lambda _: None) -> Curves:
     """Errors at every epsilon: our variant, the paper's, and Bayes cloaking."""
     data = load(setting.dataset)
-    train, test = split(data)
-    Z = setting.mechanism().inducing_inputs(data)
-    held, _ = posterior(setting.kernel, train.X, train.standardised(), test.X, Z, setting.noise)
     errors: dict[Contender, FloatArray] = {}
     likelihood: dict[Contender, FloatArray] = {}
     compared: tuple[Contender, ...] = ("ours", "paper", "bayes")
     for method in compared:
-        found: list[tuple[float, float]] = []
+        found: list[Judged] = []
         for epsilon in CURVE_EPSILONS:
-            found.append(_judged(setting, method, epsilon, train, test))
+            found.append(_judged(setting, method, epsilon, data))
             progress((len(errors) + len(found) / len(CURVE_EPSILONS)) / len(compared))
-        errors[method] = np.array([each[0] for each in found])
-        likelihood[method] = np.array([each[1] for each in found])
-    return Curves(data, errors, likelihood, float(rmse(train.in_data_units(held), test.clipped_y)))
+        errors[method] = np.array([each.rmse for each in found])
+        likelihood[method] = np.array([each.likelihood for each in found])
+    return Curves(data, errors, likelihood, with_nothing_hidden(setting, data))
 
 
-def _judged(
-    setting: SparseSetting, method: Contender, epsilon: float, train: Dataset, test: Dataset
-) -> tuple[float, float]:
+def _judged(setting: SparseSetting, method: Contender, epsilon: float, data: Dataset) -> Judged:
     if method == "bayes":
-        found = contender.held_out(setting.bayes(epsilon), train, test, (), setting.seed)
-        return found.rmse, found.likelihood
-    return held_out(setting, method, epsilon, train, test)[:2]
+        return bayes(setting, epsilon, data)
+    return judged(setting, method, epsilon, data)
+
+
+def bayes(setting: SparseSetting, epsilon: float, data: Dataset, levels: Sequence[float] = ()) -> Judged:
+    """Bayes cloaking that protects the same, over ``contender.DRAWS`` releases."""
+    found = [
+        contender.left_out(setting.bayes(epsilon), train, test, levels, [setting.seed, index])
+        for index, (train, test) in enumerate(parts(data))
+    ]
+    likelihood = float(np.mean([each.likelihood for each in found]))
+    return Judged(error_of([each.missed for each in found]), likelihood, np.mean([e.inside for e in found], axis=0))

@@ -11,12 +11,14 @@ import plotly.graph_objects as go
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.accounting.ledger import Ledger
 from dpgp_core.arrays import FloatArray
+from pages._ui.folds import FOLDS
 from pages._ui.look import glossary, text
 from pages._ui.look.metric import Metric
 from pages._ui.look.palette import BINS, GUARANTEE, NON_PRIVATE, OTHER, PRIVATE, TRUTH, faded
 from pages._ui.look.plots import axis, band, finish
+from pages._ui.sparse import contender
 from pages._ui.sparse.choosing import CHOICE_EPSILONS, Choices
-from pages._ui.sparse.errors import CURVE_EPSILONS, Curves
+from pages._ui.sparse.errors import CURVE_EPSILONS, REPEATS, Curves
 from pages._ui.sparse.fitting import KINDS, LEVEL, Fits
 from pages._ui.sparse.setting import LEVELS, METHODS, Contender, Method, SparseSetting
 
@@ -28,6 +30,7 @@ _LOOKS: dict[Contender, tuple[str, str, str]] = {
 }
 _CHOOSER_LOOKS = ((PRIVATE, "solid"), (BINS, "dot"), (OTHER, "dash"))
 _MOST_POINTS = 600  # of the data that are drawn
+_NEAR = 0.03  # how far from its level a range may hold and be called right
 
 
 def fit(found: Fits, overlay: bool) -> go.Figure:
@@ -54,7 +57,7 @@ def fit(found: Fits, overlay: bool) -> go.Figure:
             x=data.X[rows, 0], y=data.y[rows], name="true data", mode="markers",
             marker={"color": TRUTH, "symbol": "circle-open", "size": 4},
         )  # fmt: skip
-        figure.add_scatter(x=found.x, y=found.plain, name="non-private fit", line={"color": NON_PRIVATE})
+        figure.add_scatter(x=found.x, y=found.plain, name="without privacy", line={"color": NON_PRIVATE})
     low, high = data.y_bounds
     figure.add_scatter(
         x=found.inducing, y=np.full_like(found.inducing, low - 0.3 * data.output_range), mode="markers",
@@ -88,11 +91,11 @@ def calibration(found: Fits) -> go.Figure:
             x=100 * LEVELS, y=100 * found.coverage[method], name=name, line={"color": colour, "dash": dash}
         )
     figure.update_xaxes(title="central interval [%]", range=[0, 100])
-    figure.update_yaxes(title="held-out outputs inside [%]", range=[0, 100])
+    figure.update_yaxes(title="people left out inside [%]", range=[0, 100])
     return finish(figure, 470)
 
 
-def against_epsilon(found: Curves, what: str) -> go.Figure:
+def against_epsilon(found: Curves, what: str, without: float) -> go.Figure:
     """Held-out error or log-likelihood against epsilon, both variants and Bayes cloaking."""
     unit = found.dataset.y_unit
     values: dict[Contender, FloatArray] = found.rmse if what == "error" else found.likelihood
@@ -103,8 +106,8 @@ def against_epsilon(found: Curves, what: str) -> go.Figure:
             x=CURVE_EPSILONS, y=line, name=name, mode="lines+markers", line={"color": colour, "dash": dash}
         )
     if what == "error":
-        figure.add_hline(y=found.plain, line={"color": NON_PRIVATE, "width": 2})
-    title = axis("held-out error", unit) if what == "error" else "log-likelihood of a held-out record [nats]"
+        figure.add_hline(y=without, line={"color": NON_PRIVATE, "width": 2})
+    title = axis("error", unit) if what == "error" else "log-likelihood of a person left out [nats]"
     figure.update_xaxes(title="ε: more private → more accurate", type="log")
     figure.update_yaxes(title=title, rangemode="tozero" if what == "error" else "normal")
     return finish(figure, 420)
@@ -118,7 +121,7 @@ def choice_errors(found: Choices) -> go.Figure:
             x=CHOICE_EPSILONS, y=line, name=name, mode="lines+markers", line={"color": colour, "dash": dash}
         )
     figure.update_xaxes(title="ε of choice and fit together", type="log")
-    figure.update_yaxes(title=axis("held-out error", found.dataset.y_unit), rangemode="tozero")
+    figure.update_yaxes(title=axis("error", found.dataset.y_unit), rangemode="tozero")
     return finish(figure, 420)
 
 
@@ -181,43 +184,66 @@ def choice_table(found: Choices) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def answer(found: Fits, setting: SparseSetting, overlay: bool) -> str:
-    """The plain sentence under the question."""
-    unit, start = found.dataset.y_unit, f"At ε = {setting.epsilon:g} and δ = {text.small(setting.delta)}"
-    if not overlay:
-        return f"{start} one release of two sums predicts everywhere, and protects inputs as well as outputs."
+def question(found: Fits) -> str:
+    """The title."""
+    return f"What if {_PLURAL.get(found.dataset.x_names[0], 'the inputs')} must be hidden too?"
+
+
+_PLURAL = {"age": "ages"}
+
+
+def answer(found: Fits, setting: SparseSetting, without: float | None) -> str:
+    """The plain sentences under the question; errors only under the overlay, with the one ``without`` privacy."""
+    if without is None:
+        return (
+            f"Hiding both at epsilon = {setting.epsilon:g}, one release predicts everywhere. It hides what somebody's "
+            "inputs are as well as their outcome."
+        )
+    unit, error = found.dataset.y_unit, {method: text.number(each) for method, each in found.rmse.items()}
     return (
-        f"{start} our release is off by **{text.number(found.rmse['ours'])} {unit}** on held-out records, "
-        f"the paper's by {text.number(found.rmse['paper'])} {unit}, Bayes cloaking, which protects the same, by "
-        f"**{text.number(found.rmse['bayes'])} {unit}**; without privacy {text.number(found.rmse['plain'])} {unit}."
+        f"Hiding both at epsilon = {setting.epsilon:g}, the error is **{error['bayes']} {unit}** with Bayes cloaking, "
+        f"{error['ours']} with our sparse GP and {error['paper']} with the paper's. Without privacy it is "
+        f"{text.number(without)}."
     )
 
 
-def metrics(found: Fits, setting: SparseSetting, overlay: bool) -> list[Metric]:
-    """Errors, coverage of the 95 % interval, epsilon."""
+def metrics(found: Fits, setting: SparseSetting, without: float | None) -> list[Metric]:
+    """Errors, how the 95 % range does, epsilon."""
     unit, last = found.dataset.y_unit, len(LEVELS) - 1
     promise = [
-        Metric("Protects", "inputs, outputs", "one record replaced"),
+        Metric("Protects", "inputs, outputs", "one person's row replaced"),
         Metric("ε of one release", f"{setting.epsilon:g}", f"δ = {text.small(setting.delta)}"),
     ]
-    if not overlay:
+    if without is None:
         return promise
     inside = found.coverage
     return [
         Metric(
-            "Held-out error", f"{text.number(found.rmse['ours'])} {unit}", f"paper {text.number(found.rmse['paper'])}"
+            "Error, Bayes cloaking",
+            f"{text.number(found.rmse['bayes'])} {unit}",
+            f"our sparse GP {text.number(found.rmse['ours'])}, the paper's {text.number(found.rmse['paper'])}",
+            glossary.help_of("Error"),
         ),
         Metric(
-            "Without privacy",
-            f"{text.number(found.rmse['plain'])} {unit}",
-            glossary.HALVES.beside,
-            glossary.HALVES.help,
+            "Error without privacy", f"{text.number(without)} {unit}", "nothing hidden",
+            glossary.help_of("Without privacy"),
         ),
         Metric(
-            "95 % interval holds", text.percent(inside["ours"][last]), f"paper {text.percent(inside['paper'][last])}"
+            "A range of 95 % holds",
+            text.percent(inside["bayes"][last]),
+            f"{_judgement(inside['bayes'][last])}; our sparse GP {text.percent(inside['ours'][last])}",
+            "Share of people left out whose value lies inside. Below 95 % the range is too narrow, far above it is "
+            "too cautious: both are faults.",
         ),
         promise[1],
-    ]
+    ]  # fmt: skip
+
+
+def _judgement(held: float) -> str:
+    """Whether a range that should hold ``LEVELS[-1]`` of people does."""
+    if held > LEVELS[-1] + _NEAR:
+        return "too cautious"
+    return "too narrow" if held < LEVELS[-1] - _NEAR else "as it should"
 
 
 def steps(setting: SparseSetting, found: Fits) -> list[tuple[str, str]]:
@@ -239,5 +265,10 @@ def steps(setting: SparseSetting, found: Fits) -> list[tuple[str, str]]:
             "lengthscale and noise are averaged over; its band is the curve's 95 % interval. Inputs and outputs are "
             "protected, as by the sparse DP-GP",
         ),
-        ("Held out", "a fixed half of the records is fitted, the other half judged; errors are means over 20 releases"),
+        (
+            "Error",
+            f"root mean square on people left out, in {FOLDS} public parts; {REPEATS} releases about the others each, "
+            f"{contender.DRAWS} of Bayes cloaking. Without privacy: Bayes cloaking's models on the exact outputs, or "
+            "the sparse GP itself where that does better",
+        ),
     ]

@@ -8,13 +8,12 @@ import numpy as np
 
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
-from dpgp_core.evaluation.errors import rmse
+from dpgp_core.evaluation.baseline import without_privacy
 from dpgp_core.gp.uncertainty import Of
-from dpgp_core.gp.variational import posterior
-from pages._ui.sparse import contender
+from pages._ui.sparse import contender, errors
 from pages._ui.sparse.contender import Shown
-from pages._ui.sparse.errors import coverage_of_intervals, held_out
-from pages._ui.sparse.setting import LEVELS, METHODS, Contender, Method, SparseSetting, load, split
+from pages._ui.sparse.errors import Judged
+from pages._ui.sparse.setting import LEVELS, METHODS, Contender, Method, SparseSetting, load
 
 GRID_POINTS = 161
 LEVEL = 0.95
@@ -31,10 +30,11 @@ class Fits:
         means: private prediction of each method (P,); may be published.
         halves: of ours, halves of the intervals of ``LEVEL`` for the curve and for one more output (P,); the paper's
             posterior does not hold at its level, so it has none.
-        plain: non-private sparse mean (P,).
+        plain: the curve without privacy (P,). Not private.
         inducing: first coordinates of the inducing inputs.
-        rmse: held-out RMSE of each method's fit on half the records, and ``plain`` without privacy. Not private.
-        coverage: share of held-out outputs inside each central interval, per method (19,). Not private.
+        rmse: error of each method on people left out. Not private.
+        plain_rmse: the same of the sparse Gaussian process with nothing hidden. Not private.
+        coverage: share of people left out inside each central interval, per method (19,). Not private.
         bayes: the release of Bayes cloaking; may be published.
     """
 
@@ -44,7 +44,8 @@ class Fits:
     halves: dict[Of, FloatArray]
     plain: FloatArray
     inducing: FloatArray
-    rmse: dict[str, float]
+    rmse: dict[Contender, float]
+    plain_rmse: float
     coverage: dict[Contender, FloatArray]
     bayes: Shown
 
@@ -58,7 +59,7 @@ def grid_of(dataset: Dataset) -> FloatArray:
 
 
 def fits(setting: SparseSetting) -> Fits:
-    """One release of every method on all records; calibration on held-out halves, averaged over releases."""
+    """One release of every method on all records; errors and calibration on people left out."""
     data = load(setting.dataset)
     points = grid_of(data)
     made = {
@@ -67,24 +68,21 @@ def fits(setting: SparseSetting) -> Fits:
     }
     ends = {of: made["ours"].interval(LEVEL, of) for of in KINDS}
     Z = setting.mechanism().inducing_inputs(data)
-    plain, _ = posterior(setting.kernel, data.X, data.standardised(), points, Z, setting.noise)
-    train, test = split(data)
-    held, _ = posterior(setting.kernel, train.X, train.standardised(), test.X, Z, setting.noise)
-    errors: dict[str, float] = {"plain": float(rmse(train.in_data_units(held), test.clipped_y))}
-    inside: dict[Contender, FloatArray] = {}
-    for method in METHODS:
-        errors[method], _, inside[method] = held_out(setting, method, setting.epsilon, train, test)
-    inside["ours"] = coverage_of_intervals(setting, train, test)
-    other = contender.held_out(setting.bayes(), train, test, LEVELS.tolist(), setting.seed)
-    errors["bayes"], inside["bayes"] = other.rmse, other.inside
+    found: dict[Contender, Judged] = {
+        method: errors.judged(setting, method, setting.epsilon, data) for method in METHODS
+    }
+    found["bayes"] = errors.bayes(setting, setting.epsilon, data, LEVELS.tolist())
+    inside = {method: each.inside for method, each in found.items()}
+    inside["ours"] = errors.coverage_of_intervals(setting, data)
     return Fits(
         dataset=data,
         x=points[:, 0],
         means={method: release.samples[0] for method, release in made.items()},
         halves={of: (high - low)[0] / 2 for of, (low, high) in ends.items()},
-        plain=data.in_data_units(plain),
+        plain=without_privacy(data, points),
         inducing=np.unique(Z[:, 0]),
-        rmse=errors,
+        rmse={method: each.rmse for method, each in found.items()},
+        plain_rmse=errors.with_nothing_hidden(setting, data),
         coverage=inside,
         bayes=contender.shown(setting.bayes(), data, points, setting.seed),
     )

@@ -1,4 +1,4 @@
-"""The sparse DP-GP page: public settings, and the halves of the data that fits are judged on."""
+"""The sparse DP-GP page: public settings, and the parts of the data that fits are judged on."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import BayesCloaking, SparseVariational
+from pages._ui.folds import folds_of
 from pages._ui.sparse import contender
 
-SPLIT_SEED = 0  # public
 LEVELS: FloatArray = np.linspace(0.05, 0.95, 19)
 Method = Literal["ours", "paper", "naive"]
 METHODS: tuple[Method, ...] = ("ours", "paper", "naive")
@@ -79,7 +79,7 @@ def load(name: str) -> Dataset:
     return ((shown.sparse and shown.sparse.load) or shown.load)()
 
 
-def split(dataset: Dataset) -> tuple[Dataset, Dataset]:
-    """Public halves: fitted, and held out."""
-    order = np.random.default_rng(SPLIT_SEED).permutation(dataset.n)
-    return dataset.subset(order[::2]), dataset.subset(order[1::2])
+def parts(dataset: Dataset) -> list[tuple[Dataset, Dataset]]:
+    """Those who are fitted and those who are left out, of each public fold."""
+    everybody = np.arange(dataset.n)
+    return [(dataset.subset(np.delete(everybody, test)), dataset.subset(test)) for test in folds_of(dataset)]

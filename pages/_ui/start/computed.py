@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pages._ui import left_out
 from pages._ui.compare import computed
 from pages._ui.compare.words import scale_of
 from pages._ui.start.controls import Decision
@@ -16,7 +17,8 @@ def costs(chosen: Decision) -> Iterator[tuple[Cost, int]]:
 
     From ever more folds as they are done, and how many these are; the last is whole.
     """
-    scale = scale_of(cached.dataset(chosen.contest.model.dataset))
-    plain = float(scale.show(computed.nonprivate(chosen.contest.model)))
+    name = chosen.contest.model.dataset
+    scale = scale_of(cached.dataset(name))
+    plain = float(scale.show(left_out.without_privacy(name, chosen.contest.model)))
     for grown in computed.growing(chosen.contest, chosen.mechanism):
         yield Cost(scale.show(grown.curve.mean), plain, scale), grown.folds

@@ -6,14 +6,13 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from datasets import exhibit
 from dpgp_core.accounting.losses import GaussianLoss, PureLoss
 from pages._ui.compare.contenders import CONTENDERS, Contest, contender
 from pages._ui.compare.controls import DATASET
 from pages._ui.look.bound import choice, folded, pick
 from pages._ui.look.offers import DropDown
 from pages._ui.look.sidebar import dataset, delta_fits, overlay, privacy
-from pages._ui.model import Draw, Model
+from pages._ui.model import Draw, usual
 from pages._ui.start.meaning import Family
 from pages._ui.work import cached
 
@@ -47,11 +46,11 @@ def decision() -> Decision:
     """The whole sidebar."""
     draw = privacy()
     belief = choice(
-        "Attacker's belief beforehand [%]",
+        "Chance beforehand [in 100]",
         "prior",
         (1, 5, 10, 25, 50, 75, 90),
         1,
-        help="How likely the attacker thought it before seeing anything released.",
+        help="How likely somebody thinks the fact is, before seeing the release.",
     )
     name = dataset(DATASET)
     data = cached.dataset(name)
@@ -59,17 +58,12 @@ def decision() -> Decision:
     with st.sidebar:
         by = st.container()
     with folded("Expert"):
-        family = pick("Kind of noise", FAMILY)
-    contest = Contest(_model(name), draw.delta, 10, 6)
+        family = pick("Kind of privacy noise", FAMILY)
+    contest = Contest(usual(name), draw.delta, 10, 6)
     with by:
         fitting = [each for each in MECHANISM.titles if _is_of(family, contender(contest, each, 1.0).guarantee.loss)]
-        mechanism = pick("Mechanism", MECHANISM, fitting)
+        mechanism = pick("Method", MECHANISM, fitting)
     return Decision(draw, belief / 100, family, contest, mechanism, overlay())
-
-
-def _model(name: str) -> Model:
-    """As every page opens with the data set."""
-    return Model(name, "EQ", exhibit(name).lengthscale, 0.3)
 
 
 def _is_of(family: Family, loss: object) -> bool:

@@ -22,6 +22,7 @@ from pages._ui.model import Draw
 from pages._ui.start.meaning import Family
 
 TELLING = 0.01  # share of the people whom a release speaks most against
+_OFTEN = 0.1
 CLOSE = 1.25  # times the error without privacy: what a recommendation asks for
 _TICKS = (0.1, 0.3, 1, 3, 10, 30, 100)
 _HEIGHT = 340
@@ -58,7 +59,7 @@ def moved(draw: Draw, prior: float, family: Family) -> Moved:
 
 @dataclass(frozen=True, eq=False)
 class Cost:
-    """Held-out errors of a mechanism in what is shown (``scale``): over ``CURVE_EPSILONS``, and without privacy."""
+    """Errors of a method in what is shown (``scale``): over ``CURVE_EPSILONS``, and without privacy."""
 
     errors: FloatArray
     nonprivate: float
@@ -83,15 +84,36 @@ def share(value: float) -> str:
     return text.percent(value)
 
 
+def sentence(draw: Draw, found: Moved) -> str:
+    """What somebody may believe afterwards, in hundredths."""
+    before, after = text.number(100 * found.prior), text.at_most(100 * found.limit.high, 2)
+    return (
+        f"With epsilon = {draw.epsilon:g}, somebody who gives a fact about a person **{before} chance"
+        f"{'s' if found.prior > TELLING else ''} in 100** will give it at most **{after} in 100** after seeing the "
+        f"release{_but(found)}."
+    )
+
+
+def _but(found: Moved) -> str:
+    """How often that fails."""
+    if found.beyond is None:
+        return " (delta leaves room for cases of which nothing is promised)"
+    if found.beyond == 0:
+        return " (in all cases)"
+    if found.beyond > _OFTEN:
+        return f" (in all but {text.at_most(100 * found.beyond, 2)} of 100 cases)"
+    return f" (in all but 1 of {text.at_least(1 / found.beyond, 2)} cases)"
+
+
 def limits(found: Moved) -> str:
     """The two limits of a belief, and how often they are passed."""
-    said = f"a belief of {share(found.prior)} cannot move above {share(found.limit.high)} or below "
+    said = f"a chance of {share(found.prior)} cannot become more than {share(found.limit.high)} or less than "
     said += share(found.limit.low)
     if found.beyond is None:
-        return f"{said}, but for δ, of which nothing is promised"
+        return f"{said}, but for delta, of which nothing is promised"
     if found.beyond == 0:
         return f"{said}, ever"
-    return f"{said}, but for a chance of {text.at_most(found.beyond, 2)} that δ leaves open"
+    return f"{said}, but in {text.at_most(100 * found.beyond, 2)} of 100 cases"
 
 
 def frequencies(found: Moved) -> str:
@@ -100,31 +122,24 @@ def frequencies(found: Moved) -> str:
     accused, before = round(TELLING * people), round(TELLING * people * found.prior, 2)
     after = TELLING * people * found.telling.high
     return (
-        f"Of {people:,} people about whom an attacker is {share(found.prior)} sure, it is true of "
-        f"{people * found.prior:,.0f}. Among the {accused} whom a release speaks most against it would be true of "
-        f"{before:g} without the release, and is true of at most **{text.number(after)}** with it."
+        f"Take {people:,} people, and a fact that is true of {people * found.prior:,.0f} of them. A release speaks "
+        f"most strongly against {accused} of them. Of these it would be true of {before:g} by chance. With the release "
+        f"it is true of at most **{text.number(after)}**."
     )
 
 
-def recommendation(draw: Draw, found: Moved, cost: Cost) -> str:
-    """One sentence with its reasons."""
-    least, now = cost.least(), cost.at(draw.epsilon)
-    more = f"{_compared(now / cost.nonprivate)} without privacy ({cost.shown(cost.nonprivate)})"
-    here = f"ε = {draw.epsilon:g} gives a held-out error of {cost.shown(now)}, {more}; {limits(found)}."
+def recommendation(cost: Cost) -> str:
+    """One sentence."""
+    least = cost.least()
     if least is None:
-        return f"**No ε up to 100 comes within a quarter of the error without privacy.** {here}"
-    if least == draw.epsilon:
-        return f"**Recommended: ε = {least:g}**, the least here within a quarter of the error without privacy. {here}"
-    return (
-        f"**Recommended: ε = {least:g}**, the least here within a quarter of the error without privacy, "
-        f"{cost.shown(cost.at(least))}. {here}"
-    )
+        return "**No epsilon up to 100 comes within a quarter of the error without privacy.**"
+    return f"**Recommended: epsilon = {least:g}**, the least whose error is within a quarter of that without privacy."
 
 
-def _compared(ratio: float) -> str:
-    if ratio > text.TWICE:
-        return f"{text.number(ratio)} times that"
-    return f"{text.percent(abs(ratio - 1))} {'more' if ratio >= 1 else 'less'} than"
+def price(draw: Draw, cost: Cost, what: str) -> str:
+    """The error beside the one without privacy; ``what`` it is of."""
+    now, plain = cost.shown(cost.at(draw.epsilon)), cost.shown(cost.nonprivate)
+    return f"The {what}'s error is then **{now}**; without privacy it is {plain}."
 
 
 def along(delta: float, prior: float, family: Family) -> tuple[Moved, ...]:
@@ -141,24 +156,24 @@ def beliefs_figure(found: tuple[Moved, ...], epsilon: float) -> go.Figure:
     )
     figure.add_scatter(
         x=x, y=[100 * each.limit.high for each in found], line={"color": GUARANTEE}, fill="tonexty",
-        fillcolor=faded(GUARANTEE, 0.15), name="where ε keeps it", mode="lines",
+        fillcolor=faded(GUARANTEE, 0.15), name="where epsilon keeps it", mode="lines",
     )  # fmt: skip
     figure.add_scatter(
         x=x, y=[100 * each.telling.high for each in found], line={"color": RISK, "dash": "dash"},
-        name="after the most telling hundredth", mode="lines",
+        name="after the most telling 1 in 100", mode="lines",
     )  # fmt: skip
     figure.add_scatter(
         x=x, y=[100 * each.prior for each in found], line={"color": TRUTH, "dash": "dot"}, name="before", mode="lines"
     )
-    figure.update_yaxes(title="belief afterwards [%]", type="log", range=[-2, 2], dtick=1)
+    figure.update_yaxes(title="chance afterwards [%]", type="log", range=[-2, 2], dtick=1)
     return _against_epsilon(figure, epsilon)
 
 
 def errors_figure(cost: Cost, epsilon: float) -> go.Figure:
-    """Held-out error against epsilon, with the one without privacy."""
+    """Error against epsilon, with the one without privacy."""
     x, top = np.array(CURVE_EPSILONS), 4 * cost.nonprivate
     figure = go.Figure()
-    figure.add_scatter(x=x, y=cost.errors, line={"color": PRIVATE, "width": 2.5}, name="private release", mode="lines")
+    figure.add_scatter(x=x, y=cost.errors, line={"color": PRIVATE, "width": 2.5}, name="published", mode="lines")
     figure.add_scatter(
         x=x, y=[cost.nonprivate] * len(x), line={"color": NON_PRIVATE, "width": 2}, name="without privacy", mode="lines"
     )
@@ -166,7 +181,7 @@ def errors_figure(cost: Cost, epsilon: float) -> go.Figure:
         x=[epsilon], y=[min(cost.at(epsilon), top)], mode="markers", marker={"color": PRIVATE, "size": 12},
         showlegend=False,
     )  # fmt: skip
-    figure.update_yaxes(title=f"held-out error [{cost.scale.unit}]", range=[0, top])
+    figure.update_yaxes(title=f"error [{cost.scale.unit}]", range=[0, top])
     return _against_epsilon(figure, epsilon)
 
 
@@ -174,7 +189,7 @@ def _against_epsilon(figure: go.Figure, epsilon: float) -> go.Figure:
     figure.add_vline(x=epsilon, line={"color": GUARANTEE, "width": 1.5, "dash": "dot"})
     figure.update_xaxes(
         type="log", range=[-1, 2], tickvals=_TICKS, ticktext=[f"{tick:g}" for tick in _TICKS],
-        title="ε (more private to the left)",
+        title="epsilon (more private to the left)",
     )  # fmt: skip
     return finish(figure, _HEIGHT)
 
@@ -183,11 +198,11 @@ def table(found: tuple[Moved, ...], cost: Cost | None) -> pd.DataFrame:
     """Beliefs of ``along`` and errors against epsilon."""
     columns: dict[str, object] = {
         "epsilon": CURVE_EPSILONS,
-        "belief before [%]": [100 * each.prior for each in found],
-        "lowest belief after [%]": [round(100 * each.limit.low, 4) for each in found],
-        "highest belief after [%]": [round(100 * each.limit.high, 4) for each in found],
-        "after the most telling hundredth [%]": [round(100 * each.telling.high, 4) for each in found],
+        "chance before [%]": [100 * each.prior for each in found],
+        "lowest chance after [%]": [round(100 * each.limit.low, 4) for each in found],
+        "highest chance after [%]": [round(100 * each.limit.high, 4) for each in found],
+        "after the most telling 1 in 100 [%]": [round(100 * each.telling.high, 4) for each in found],
     }
     if cost is not None:
-        columns[f"held-out error [{cost.scale.unit}] (not private)"] = cost.errors.round(3)
+        columns[f"error [{cost.scale.unit}] (not private)"] = cost.errors.round(3)
     return pd.DataFrame(columns)

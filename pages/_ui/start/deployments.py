@@ -13,8 +13,8 @@ from pages._ui.look.palette import GUARANTEE, OTHER
 from pages._ui.look.plots import finish
 
 NOTE = (
-    "Each promise is about another unit (a day, a month, a whole census), another δ and another kind of neighbours, "
-    "so these numbers cannot be compared one to one. They show the range that has been thought defensible."
+    "Each promise is about something else: a day, a month, a whole census, with another delta. So these numbers cannot "
+    "be compared one to one. They show the range that others have defended."
 )
 
 
@@ -87,7 +87,7 @@ def strip(epsilon: float) -> go.Figure:
     ticks = [0.1, 0.3, 1, 3, 10, 30, 100]
     figure.update_xaxes(
         type="log", range=[-1.1, 2.1], tickvals=ticks, ticktext=[f"{tick:g}" for tick in ticks],
-        title="ε (more private to the left)",
+        title="epsilon (more private to the left)",
     )  # fmt: skip
     figure.update_yaxes(autorange="reversed", automargin=True)
     figure = finish(figure, 320)

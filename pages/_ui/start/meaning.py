@@ -32,33 +32,40 @@ Family = Literal["gaussian", "laplace", "any"]
 COMMON_EPSILONS = (0.1, 0.3, 0.5, 1, 2, 3, 5, 10, 20, 50)
 
 WHO = """
-A record's **output** (a height, a price) is protected from anyone who sees what was released, even if they know
-every other record, the method and its settings. **Inputs** (an age, a place) are public on most pages: who took
-part is not hidden, what they answered is. **Excursion sets** and **Sparse DP-GP** protect inputs too.
+The **outcome** (a height, a price) is hidden from everybody who sees the release. It stays hidden from those who know
+all other rows, the method and its settings. **Inputs** (an age, a place) are public on most pages: who took part is not
+hidden, what they answered is. **Excursion sets** and **Sparse DP-GP** hide inputs too.
+
+Whose outcome is meant has three readings:
+
+- **A row.** Everybody has one row, and epsilon and delta are about that row.
+- **A person.** A column says whose each row is. All rows of one person are hidden together, at the price of one.
+- **A group of k rows.** Nobody said whose rows they are, and somebody has k of them. Then epsilon is k times as large,
+  and delta grows by more than that.
 """
 
 WHAT = """
-Whatever may be read off a release, one person's answer cannot make it more probable by more than a factor exp(**ε**),
-plus **δ**. For Gaussian noise δ is not the chance that the factor fails: that chance is larger. All that Gaussian noise
-promises is the red curve. Smaller is more private for both, and costs accuracy.
+Take anything that may be read off a release. One person's answer makes it more probable by a factor of at most
+exp(**epsilon**), plus **delta**. Smaller is more private for both, and costs accuracy. With Gaussian noise the factor
+fails more often than delta says: the red curve is all that such noise promises.
 """
 
 TRADEOFF_ALT = (
-    "Misses against false alarms of an attacker. No attack gets below the red curve; "
-    "inside the green region the (ε, δ) promise would be broken; the dotted line is blind guessing."
+    "People missed against people accused wrongly, by an attacker. No attack gets below the red curve. An attack "
+    "inside the green region would break the promise. The dotted line is blind guessing."
 )
 
 FAMILY_NOTES = {
-    "gaussian": "Gaussian noise: exact for cloaking; for the others of this kind no attack gets below it.",
-    "laplace": "Laplace noise on bins: exact, with δ = 0. The curve touches its limit, so ε is used up in full.",
-    "any": "Posterior paths and private choices: only (ε, δ) is proven, so the limit itself must be assumed.",
+    "gaussian": "With Gaussian noise that is exact for cloaking. For other methods of this kind it is a limit.",
+    "laplace": "With Laplace noise on bins that is exact, and delta is 0. The curve touches its limit.",
+    "any": "For posterior paths and private choices only epsilon and delta are proven. So the limit itself is drawn.",
 }
 
 LESSONS = (
-    ("ε = 0.1: the attacker learns almost nothing.", {"epsilon": 0.1}),
-    ("ε = 10: what many deployments use.", {"epsilon": 10}),
-    ("Laplace noise at the same ε gives away more, and promises more: δ = 0.", {"family": "laplace"}),
-    ("A rare fact, believed at 1 % beforehand: how much does ε = 1 give away?", {"prior": 1}),
+    ("With epsilon = 0.1 an attacker learns almost nothing.", {"epsilon": 0.1}),
+    ("Many deployments use about epsilon = 10.", {"epsilon": 10}),
+    ("Laplace noise at the same epsilon gives away more, and promises more: delta is 0.", {"family": "laplace"}),
+    ("How much does epsilon = 1 give away of a fact that is true of 1 in 100?", {"prior": 1}),
 )
 
 
@@ -118,11 +125,11 @@ def tradeoff_figure(draw: Draw, family: Family) -> go.Figure:
         curve = laplace_tradeoff(rate, draw.epsilon) if family == "laplace" else limit
     figure.add_scatter(x=rate, y=curve, name="best attack", line={"color": RISK, "width": 2.5})
     figure.add_scatter(
-        x=rate, y=limit, name="limit that (ε, δ) alone promises", line={"color": GUARANTEE, "dash": "dash"},
+        x=rate, y=limit, name="limit that epsilon and delta promise", line={"color": GUARANTEE, "dash": "dash"},
         fill="tozeroy", fillcolor=faded(GUARANTEE, 0.10),
     )  # fmt: skip
-    figure.update_xaxes(title="false alarms: accused though innocent", range=[0, 1])
-    figure.update_yaxes(title="misses: not found though there", range=[0, 1])
+    figure.update_xaxes(title="share of innocent people accused", range=[0, 1])
+    figure.update_yaxes(title="share of those present who are missed", range=[0, 1])
     return finish(figure, 420)
 
 
@@ -138,6 +145,6 @@ def table(draw: Draw, prior: float, family: Family) -> pd.DataFrame:
             "attacker right after [%]": round(100 * attack.after, 2),
         }
         if attack.noise is not None:
-            row["noise sd / one person's reach"] = round(attack.noise, 4)
+            row["privacy noise, sd, in moves of one person"] = round(attack.noise, 4)
         rows.append(row)
     return pd.DataFrame(rows)

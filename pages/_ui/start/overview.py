@@ -7,6 +7,9 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages._ui.look import palette
+from pages._ui.tour import walk
+
+TABS = ("What is protected", "All that is promised", "Others' budgets", "All pages", "Table", "To print", "Try this")
 
 
 def colours() -> None:
@@ -16,6 +19,18 @@ def colours() -> None:
         for colour, meaning in palette.MEANINGS
     )
     st.html(f'<p class="colours">Colours: {marks}</p>')
+
+
+def ways_on() -> None:
+    """A button each to decide, explore, publish; and the tour."""
+    with st.container(horizontal=True, key="ways_on"):
+        for page, label, icon in (
+            ("compare", "Decide: which method?", "balance"),
+            ("kung_curves", "Explore: a growth curve", "show_chart"),
+            ("your_data", "Publish: your own table", "upload_file"),
+        ):
+            st.page_link(f"../{page}.py", label=label, icon=f":material/{icon}:", width="content")
+        walk.invitation()
 
 
 def page_cards(rows: Sequence[tuple[str, str]]) -> None:

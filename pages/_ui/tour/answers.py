@@ -81,7 +81,7 @@ def twice_the_budget() -> str:
     half, one, paper = kung_noise(0.5, False), kung_noise(1, False), kung_noise(0.5, True)
     return (
         f"The noise falls from ± {text.number(half)} cm to ± {text.number(one)} cm (95 % of draws, median over the "
-        "records): twice the ε, a little more than half the noise. The published method needs "
+        "records): twice the ε, a little more than half the noise. The method of 2018 needs "
         f"± {text.number(paper)} cm at ε = 0.5, **{text.number(paper / half)} times** as much for the same "
         "promise."
     )

@@ -76,6 +76,16 @@ def test_what_a_person_adds_stays_within_the_noise_of_one_row(seed):
     assert np.linalg.norm(ends_of_one[1] - ends_of_one[0]) == pytest.approx(STEPS, rel=1e-4)
 
 
+@pytest.mark.parametrize("rows", [0, 1, 2, 50])
+def test_to_the_sums_nobody_adds_more_than_half_a_row_can_move_them(rows):
+    """So anybody, with rows or without, is within the noise of one row of anybody else; the half is reached."""
+    of_sums = residuals(7)
+    longest = int(np.linalg.norm(of_sums.B, axis=0).argmax())
+    own = added(of_sums, np.zeros(rows, dtype=int), np.full(rows, longest), np.full(rows, 9.0))
+    assert np.linalg.norm(own) <= of_sums.noise.sensitivity / 2
+    assert np.linalg.norm(own) == pytest.approx(STEPS / 2 if rows else 0, rel=1e-4)
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_no_search_finds_a_person_beyond_one_row(seed):
     """Rows moved one at a time to wherever a person is furthest from another: they end in a corner, and stay there."""

@@ -40,7 +40,8 @@ def card(folder, name="out.zip"):
 def test_a_release(run, tmp_path, make_spec):
     code, out, err = run()
     assert (code, err) == (0, "")
-    assert "Wrote out.zip: epsilon = 1, delta = 1e-05, protecting the outputs of one person's height." in out
+    assert "Wrote out.zip: epsilon = 1, delta = 1e-05, protecting the outputs of one person's height (hidden: " in out
+    assert "(hidden: any one row). Spent so far" in out
     assert "epsilon = 1 of 3 at delta = 1e-05, 1 release." in out
     assert spec_from_json(card(tmp_path)) == make_spec()
     assert len(ledger_from_json(card(tmp_path)).entries) == 1
@@ -353,3 +354,24 @@ def test_the_template_shows_the_kind_and_the_centiles(capsys):
     assert main(["template"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["y_kind"], found["centiles"]) == ("number", False)
+
+
+def test_whose_rows_they_are_is_said_in_the_command(run, tmp_path, make_spec):
+    people = "who,age,height\n" + "\n".join(f"p{at % 9},{at},{90 + at}" for at in range(60))
+    (tmp_path / "people.csv").write_text(people)
+    (tmp_path / "config.json").write_text(spec_to_json(make_spec(mechanism="bayes_cells")))
+    code, out, _ = run("--person", "who", "--ledger", "l", "--new-ledger", csv="people.csv")
+    assert code == 0
+    assert "(hidden: all rows of any one person)" in out
+    assert spec_from_json(card(tmp_path)).person == "who"
+    code, out, err = run("--rows-per-person", "7", "--ledger", "l", csv="people.csv", out="b.zip")
+    assert (code, out) == (4, "")
+    assert "hide all rows of any one person and releases that hide up to 7 rows of any one person" in err
+    assert len(read_ledger_file("l").entries) == 1
+    assert run("--rows-per-person", "7", csv="people.csv", out="b.zip")[0] == 0
+    assert spec_from_json(card(tmp_path, "b.zip")).rows_per_person == 7
+    assert run("--person", "who", "--rows-per-person", "7", csv="people.csv", out="c.zip")[0] == 2
+    (tmp_path / "config.json").write_text(spec_to_json(make_spec()))
+    code, _, err = run("--person", "who", csv="people.csv", out="d.zip")
+    assert code == 2
+    assert "'refined' hides one row" in err

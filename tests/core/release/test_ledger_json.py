@@ -124,3 +124,17 @@ def test_any_value_in_a_guarantee_is_accepted_or_refused(key, value):
         return
     assert "\n" not in str(refusal)
     assert len(str(refusal)) < 400
+
+
+@pytest.mark.parametrize("rows", [1, 7, None])
+def test_which_rows_are_hidden_together_is_kept(promise, rows):
+    found = guarantee_to_object(replace(promise(GaussianLoss(0.2)), rows=rows))
+    assert guarantee_from_object(found).rows == rows
+    del found["rows"]
+    assert guarantee_from_object(found).rows == 1  # so it was when nobody asked
+
+
+@pytest.mark.parametrize("rows", [0, 1001, "2", True, 1.5])
+def test_no_other_number_of_rows_is_read(promise, rows):
+    with pytest.raises(ValueError, match="rows must"):
+        guarantee_from_object(guarantee_to_object(promise(GaussianLoss(0.2))) | {"rows": rows})

@@ -1,0 +1,62 @@
+"""Simulated girls' growth with visits: each girl was measured 1 to 10 times. No row is a real girl.
+
+A girl comes at ages that are uniform on 2 to 18 years. Her height there is h(t) exp(0.045 z) plus the error of a
+measurement: h is the curve of ``growth_2d``, z is hers and the same at all visits, and the error is normal, 0.5 cm. The
+number of her visits is uniform on 1 to 10.
+
+Rows of one girl are alike, so a release that hides one row hides no girl. ``Dataset.person`` says whose row each is.
+Bayes cloaking alone takes it. No page shows the set, as pages compare mechanisms that hide one row.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from datasets.growth_2d import AGES, HEIGHT_SD, Y_BOUNDS, Y_SCALE, median_height
+from dpgp_core.data import Dataset
+
+NAME = "growth_visits"
+TITLE = "Girls' growth with several visits each (simulated)"
+FAMILY = NAME
+MOST_VISITS = 10
+ERROR_SD = 0.5  # cm, of one measurement
+EXHIBITS = ()
+
+
+def load(*, girls: int = 1000, seed: int = 20260718) -> Dataset:
+    """Simulate ``girls`` girls, measured 1 to 10 times: y = height [cm] at X = age [years].
+
+    Args:
+        girls: number of girls, at least 1.
+        seed: seed of the simulation; the same seed gives the same girls.
+
+    Returns:
+        X (n, 1) [years], y (n,) [cm], person (n,), the number of the girl.
+
+    Raises:
+        ValueError: ``girls`` is below 1 or ``seed`` is negative.
+    """
+    if girls < 1 or seed < 0:
+        raise ValueError(f"girls must be at least 1 and seed at least 0, got girls={girls} and seed={seed}")
+    rng = np.random.default_rng(seed)
+    person = np.repeat(np.arange(girls), rng.integers(1, MOST_VISITS + 1, girls))
+    age = rng.uniform(*AGES, size=len(person))
+    tall = np.exp(HEIGHT_SD * rng.standard_normal(girls))[person]
+    return Dataset(
+        name=NAME,
+        X=age[:, None],
+        y=median_height(age) * tall + ERROR_SD * rng.standard_normal(len(person)),
+        x_names=("age",),
+        x_units=("years",),
+        y_name="height",
+        y_unit="cm",
+        y_bounds=Y_BOUNDS,
+        x_box=(AGES,),
+        privacy_unit="all ages and heights of one (simulated) girl",
+        source="simulated by this project (datasets/growth_visits.py)",
+        licence="MIT, as the project",
+        bounds_reason="declared with the generator: girls of 2 to 18 years measure about 75 to 180 cm",
+        y_scale=Y_SCALE,
+        simulated=True,
+        person=person,
+    )

@@ -1,0 +1,100 @@
+"""What a table holds, column by column, in one pass: whether it can be read as what somebody will say it is.
+
+For the eyes of who holds the table: none of it is released, and nothing is declared by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import BinaryIO, NamedTuple
+
+from .csv_rows import read_number, read_rows
+from .dialect import COMMA, Dialect
+
+_MOSTLY = 0.5  # of the rows: a column is then none of numbers, and rows are not what is wrong
+
+
+class Column(NamedTuple):
+    """One column.
+
+    Attributes:
+        rows: of the table.
+        unread: rows that hold no number.
+        first: what is wrong with the first of them, in a sentence that names the line and no cell; "" if all are read.
+        empty: rows that hold nothing.
+        line: of the first of these in the file; 0 if there is none.
+        values: different ones, but for spaces around them.
+    """
+
+    rows: int
+    unread: int
+    first: str
+    empty: int
+    line: int
+    values: int
+
+    def as_numbers(self, name: str) -> str:
+        """What is wrong if it is to hold numbers, and what to do; "" for nothing."""
+        if not self.unread:
+            return ""
+        if self.unread > _MOSTLY * self.rows:
+            return (
+                f"column {name!r} holds no numbers in {self.unread:,} of {self.rows:,} rows, so it is no column of "
+                "numbers; choose another, or write it as numbers in your file"
+            )
+        more = f" ({self.unread - 1:,} more such rows)" if self.unread > 1 else ""
+        return f"{self.first}{more}"
+
+    def as_people(self, name: str) -> str:
+        """What is wrong if it is to say whose row it is, and what to do; "" for nothing."""
+        if self.empty == self.rows:
+            return f"column {name!r} is empty in every row, so it names nobody; choose another"
+        if self.empty:
+            return (
+                f"column {name!r} is empty in {self.empty:,} of {self.rows:,} rows, first in line {self.line}, so "
+                "nobody knows whose they are; name somebody there, or remove those rows"
+            )
+        if self.values == 1:
+            return f"column {name!r} says that all rows are one person's; choose the column that tells people apart"
+        return ""
+
+
+def survey(stream: BinaryIO, columns: Iterable[str], dialect: Dialect = COMMA) -> dict[str, Column]:
+    """Every column of a UTF-8 stream with a header line, by its name.
+
+    Args:
+        stream: file object in binary mode, read from where it stands.
+        columns: all names in its header line, from ``column_names``.
+        dialect: how the table is written.
+
+    Raises:
+        ValueError: a line is no row of such a table; the message names the line, never a cell.
+    """
+    names = list(columns)
+    rows = read_rows(stream, dialect)
+    next(rows, None)
+    texts: list[set[str]] = [set() for _ in names]
+    unread, empty, first, at = [0] * len(names), [0] * len(names), [""] * len(names), [0] * len(names)
+    count = 0
+    for line, row in rows:
+        count += 1
+        if len(row) != len(names):
+            raise ValueError(
+                f"line {line} has {len(row)} fields where the header has {len(names)}; give every line the same "
+                "number, and quote text that holds the separator"
+            )
+        for place, cell in enumerate(map(str.strip, row)):
+            if not cell:
+                empty[place] += 1
+                at[place] = at[place] or line
+            else:
+                texts[place].add(cell)
+            try:
+                read_number(cell, names[place], line, dialect.decimal)
+            except ValueError as error:
+                unread[place] += 1
+                first[place] = first[place] or str(error)
+    return {
+        name: Column(count, unread[place], first[place], empty[place], at[place], len(texts[place]))
+        for place, name in enumerate(names)
+    }

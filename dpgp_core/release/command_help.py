@@ -1,0 +1,30 @@
+"""What the options of the command line do, in words."""
+
+LEDGER_HELP = "count what is spent in this file, and refuse to pass the total"
+NEW_LEDGER_HELP = (
+    "make the file of --ledger, which must not be there yet; it starts with the releases that the configuration lists"
+)
+DIALECT_HELP = "how the table is written; semicolons go with decimal commas; default: %(default)s"
+DEGREES_HELP = (
+    "input columns in degrees: distances are in km, and so are their lengthscales; their box stays in degrees"
+)
+LOG_HELP = (
+    "measure the natural logarithm of the output, as prices need: bounds stay in the output's unit and must lie above "
+    "0, values come back by exp, and errors are factors"
+)
+PERSON_HELP = (
+    "the column that says whose row it is, where people may have several: all rows of one person are hidden together, "
+    "and the column is neither an input nor released; goes before the configuration's"
+)
+ROWS_HELP = (
+    "nobody has more than so many rows, and no column says whose they are: noise for all of them; goes before the "
+    "configuration's"
+)
+TOLERANCE_HELP = (
+    "values are of use where the curve is known to within this much, in the output's unit, or this factor with --log: "
+    "the table marks which are; goes before the configuration's"
+)
+INPUTS_PUBLIC_HELP = (
+    "treat the inputs as public from now on, and record that in the ledger: needed before releases that protect inputs "
+    "and outputs stand beside releases that protect outputs only, whose noise depends on the inputs"
+)

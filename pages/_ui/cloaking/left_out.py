@@ -1,0 +1,81 @@
+"""Errors on people left out of a release that pages draw, from the cache."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from dpgp_core.arrays import FloatArray
+from dpgp_core.data import Dataset
+from dpgp_core.evaluation.comparison import Held, held_out_errors, hold_out, plan_near, rung
+from dpgp_core.mechanisms import CATALOGUE, BayesCloaking
+from dpgp_core.mechanisms.bayes_release import BayesPlan
+from pages._ui.cloaking import plans, staged
+from pages._ui.cloaking.results import Result
+from pages._ui.folds import folds_of
+from pages._ui.left_out import SEED, LeftOut, Trio, without_privacy
+from pages._ui.model import PICTURE_GAP, Budget, Design, Draw, Model, mechanism_of, usual
+from pages._ui.work import cached, waiting
+
+
+def trio(ours: Result, paper: Result) -> Trio:
+    """Of two releases of the same data; a page that got less than all is made again when more is there."""
+    model = ours.asked[0]
+    return Trio(soon(*ours.asked), soon(*paper.asked), without_privacy(model.dataset, model))
+
+
+def errors(model: Model, design: Design, draw: Draw) -> LeftOut:
+    """Of a release with these settings."""
+    model, design, draw = _concerned(model, design, draw)
+    data, title = cached.dataset(model.dataset), CATALOGUE[design.mechanism].title
+    what, settings = _held(model, design, draw)
+    held = cached.value(f"Leaving people out: {title}", what, *settings, given=(data,))
+    return LeftOut(cached.value(f"Errors of {title}", _errors, model, design, draw, given=(held,)))
+
+
+def soon(model: Model, design: Design, draw: Draw) -> LeftOut | None:
+    """The same if it is there soon; else None, and a page that got that is made again when it is."""
+    asked = _concerned(model, design, draw)
+    what, settings = _held(*asked)
+    if cached.find(what, *settings) is None:
+        data = cached.dataset(model.dataset)
+        if cached.within(plans.PATIENCE_SECONDS, "Leaving people out", what, *settings, given=(data,)) is None:
+            waiting.afterwards(lambda: errors(*asked))
+            return None
+    return errors(*asked)
+
+
+def _concerned(model: Model, design: Design, draw: Draw) -> tuple[Model, Design, Draw]:
+    """The settings as far as they matter: errors are those of one draw, whichever it is."""
+    return model, replace(design, focus="records"), replace(draw, draws=1, seed=SEED)
+
+
+def _held(
+    model: Model, design: Design, draw: Draw
+) -> tuple[Callable[..., list[Held]], tuple[Model | Design | Draw, ...]]:
+    """What plans every fold, and the settings that it depends on: not all that a slider moves."""
+    if design.in_stages:
+        return _hold_stages, (usual(model.dataset), replace(draw, epsilon=rung(draw.epsilon), calibration="analytic"))
+    return _hold, (model, design)
+
+
+def _hold(data: Dataset, model: Model, design: Design) -> list[Held]:
+    """What is planned does not depend on the budget: any will do."""
+    return hold_out(mechanism_of(model, design, Draw(epsilon=1.0, delta=0.01)), data, folds_of(data))
+
+
+def _hold_stages(data: Dataset, _model: Model, draw: Draw) -> list[Held]:
+    mechanism = BayesCloaking(epsilon=draw.epsilon, delta=draw.delta, gap=PICTURE_GAP)
+    held = hold_out(mechanism, data, folds_of(data))
+    for fold in held:
+        plan_near(mechanism, fold)
+    return held
+
+
+def _errors(held: list[Held], model: Model, design: Design, draw: Draw) -> FloatArray:
+    draws = CATALOGUE[design.mechanism].simulated
+    if not design.in_stages:
+        return held_out_errors(mechanism_of(model, design, draw), held, draws, SEED, intervals=False).rmse
+    budget = Budget(model.dataset, "records", draw.epsilon, draw.delta)
+    made: list[BayesPlan] = [fold.by_budget[rung(draw.epsilon)] for fold in held]
+    return staged.left_out_errors(held, made, budget, model, draws, SEED)

@@ -1,0 +1,65 @@
+"""The one error of every page: root mean square on people left out, in fifths; and the one without privacy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from datasets import exhibit
+from dpgp_core.arrays import FloatArray
+from dpgp_core.data import Dataset
+from dpgp_core.evaluation.baseline import error_without_privacy
+from pages._ui.folds import folds_of
+from pages._ui.model import Design, Draw, Model, mechanism_of
+from pages._ui.work import cached
+
+SEED = 1  # of simulated releases
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOut:
+    """Errors of one method. Not private.
+
+    Attributes:
+        draws: of each simulated release (D,), in the output's unit.
+    """
+
+    draws: FloatArray
+
+    @property
+    def mean(self) -> float:
+        """The error of a release, as pages quote it."""
+        return float(self.draws.mean())
+
+    @property
+    def standard_error(self) -> float:
+        """Of that mean, over the draws."""
+        return float(self.draws.std(ddof=1) / np.sqrt(len(self.draws)))
+
+
+@dataclass(frozen=True, eq=False)
+class Trio:
+    """Errors of a release, of the method of 2018 and without privacy; None where one is still being computed."""
+
+    ours: LeftOut | None
+    paper: LeftOut | None
+    without: float
+
+
+def without_privacy(name: str, *models: Model) -> float:
+    """The error when nothing is hidden, in the output's unit. Not private.
+
+    Args:
+        name: of the dataset.
+        models: those that are declared on the page, if any. The best of them counts where it does better than Bayes
+            cloaking's, but not for data of very many people, where it takes long and does not.
+    """
+    given, few = (cached.dataset(name),), exhibit(name).cross_validated
+    return cached.value("Fitting without privacy", _without_privacy, name, models if few else (), given=given)
+
+
+def _without_privacy(data: Dataset, _name: str, models: tuple[Model, ...]) -> float:
+    declared = [(model.build(), model.noise) for model in models]
+    refined = [mechanism_of(model, Design("refined"), Draw(epsilon=1.0, delta=1e-5)) for model in models]
+    return error_without_privacy(data, folds_of(data), declared, refined)

@@ -1,0 +1,187 @@
+"""Whose rows a table holds, from the declaration to the zip: people with several rows, and what never tells of them."""
+
+import io
+import json
+
+import numpy as np
+import pytest
+
+from dpgp_core.accounting.ledger import MixedRows
+from dpgp_core.release import CHOICES, bundle, foreseen, plan_release, publish, read_table, spec_from_json, spec_to_json
+from dpgp_core.release.check import check_folder
+from tests.core.release.conftest import unzipped
+
+RELEASED = [name for name in CHOICES if name not in ("bayes", "bayes_cells")]
+YES_NO = {"y_kind": "yes/no", "y_bounds": (0, 1), "y_unit": ""}  # one stage: quick
+BUDGETS = {"epsilon": 2.0, "delta": 0.01, "total_epsilon": 4.0} | YES_NO
+
+
+def rows_of(people, rows, seed=0):
+    """A table of so many people with so many rows each; names are marked."""
+    rng = np.random.default_rng(seed)
+    ages = rng.uniform(0, 90, people * rows)
+    written = (f"{age:.2f},MARK{at % people},{rng.integers(2)}\n" for at, age in enumerate(ages))
+    return ("age,who,height\n" + "".join(written)).encode()
+
+
+def planned(spec, table):
+    data = read_table(io.BytesIO(table), spec)
+    return data, plan_release(spec, data.X, data.person)
+
+
+def released(spec, table):
+    data, plan = planned(spec, table)
+    ledger = spec.new_ledger()
+    ledger.spend([("a release", spec.guarantee)])
+    return unzipped(bundle(publish(spec, data, plan), spec, ledger))
+
+
+@pytest.mark.parametrize("mechanism", [pytest.param("bayes", marks=pytest.mark.full), "bayes_cells"])
+def test_people_are_released_and_the_column_that_says_who_is_not(make_spec, mechanism, tmp_path):
+    spec = make_spec(mechanism=mechanism, person="who", **BUDGETS)
+    files = released(spec, rows_of(30, 3))
+    card = json.loads(files["release.json"])
+    assert card["guarantee"]["rows"] is None
+    assert "all rows of one person" in card["guarantee"]["neighbours"]
+    assert card["public"]["n"] == 30
+    assert spec_from_json(files["release.json"]) == spec
+    page = files["card.html"].decode()
+    assert "all rows of any one person" in page
+    assert "whether the rows of one person were replaced" in page
+    assert "predicted from 30 people" in page
+    assert not any(b"MARK" in content for content in files.values())
+    assert b"who" not in files["values.csv"]
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+    assert check_folder(tmp_path).startswith("The files are those")
+
+
+def test_where_inputs_are_private_a_plan_knows_how_many_people_there_are_and_no_more(make_spec):
+    """Equal people with 2 rows or 40 each: whatever is made before something is paid for is the same, to the bit."""
+    spec = make_spec(mechanism="bayes_cells", person="who", **BUDGETS)
+    (few, one), (many, other) = (planned(spec, rows_of(25, rows, seed=rows)) for rows in (2, 40))
+    assert (few.n, many.n) == (50, 1000)
+    for plan in (one, other):
+        assert (plan.X, plan.person, plan.half_width) == (None, None, None)
+    assert one.step == other.step
+    np.testing.assert_array_equal(one.plan.B, other.plan.B)
+    assert (one.plan.setting.n, one.plan.people) == (other.plan.setting.n, other.plan.people) == (25, True)
+
+
+@pytest.mark.full
+def test_outlook_and_card_know_no_more_either(make_spec):
+    spec = make_spec(mechanism="bayes_cells", person="who", **BUDGETS)
+    plans = [planned(spec, rows_of(25, rows, seed=rows))[1] for rows in (2, 40)]
+    np.testing.assert_array_equal(*(foreseen(plan, 25, [1.0]) for plan in plans))
+    cards = [json.loads(released(spec, rows_of(25, rows))["release.json"]) for rows in (2, 40)]
+    for card in cards:
+        del card["sha256"], card["statistics"]  # of what was paid for
+        card["values"].pop("within_tolerance", None)
+    assert cards[0] == cards[1]
+
+
+def test_no_message_tells_how_many_rows_there_are(make_spec, monkeypatch):
+    spec = make_spec(mechanism="bayes_cells", person="who", **BUDGETS)
+    data, plan = planned(spec, rows_of(25, 7))
+    few = read_table(io.BytesIO(rows_of(24, 7)), spec)
+    with pytest.raises(ValueError, match="another number of records") as wrong:
+        publish(spec, few, plan)
+    monkeypatch.setattr(type(CHOICES["bayes_cells"]), "rows_for", lambda *_: 10)
+    with pytest.raises(ValueError, match="at most 10 rows of 1 inputs; use") as full:
+        publish(spec, data, plan)
+    assert "175" not in f"{wrong.value} {full.value}"
+
+
+def test_a_plan_for_public_inputs_is_for_these_people(make_spec):
+    spec = make_spec(mechanism="bayes", person="who", **BUDGETS)
+    data, plan = planned(spec, rows_of(12, 3))
+    assert plan.person is not None
+    moved = read_table(io.BytesIO(rows_of(12, 3).replace(b"MARK11", b"MARK10")), spec)
+    with pytest.raises(ValueError, match="other inputs"):
+        publish(spec, moved, plan)
+    assert publish(spec, data, plan).n == 12
+
+
+@pytest.mark.parametrize("mechanism", RELEASED)
+def test_others_hide_one_row_and_say_what_to_do(make_spec, mechanism):
+    with pytest.raises(ValueError, match="use 'bayes_cells' or 'bayes', or declare rows_per_person"):
+        make_spec(mechanism=mechanism, person="who")
+
+
+@pytest.mark.parametrize("mechanism", CHOICES)
+def test_noise_for_k_rows(make_spec, mechanism):
+    spec = make_spec(mechanism=mechanism, rows_per_person=4)
+    assert spec.guarantee.rows == 4
+    assert spec.guarantee.budget == make_spec(mechanism=mechanism).guarantee.budget
+    assert spec.guarantee.proven_epsilon <= spec.epsilon
+    own, one = spec.built.guarantee.loss, make_spec(mechanism=mechanism).built.guarantee.loss
+    ratio = one.pure_epsilon / own.pure_epsilon if spec.choice.pure else one.mu / own.mu
+    assert ratio == pytest.approx(4, rel=1e-8)
+    assert spec.new_ledger().epsilon_left() == make_spec(mechanism=mechanism).new_ledger().epsilon_left()
+
+
+def test_k_rows_are_said_in_the_zip(make_spec):
+    spec = make_spec(rows_per_person=4, **YES_NO)
+    files = released(spec, rows_of(20, 2))
+    card = json.loads(files["release.json"])
+    assert (card["guarantee"]["rows"], card["public"]["n"]) == (4, 40)
+    assert "up to 4 rows of any one person" in files["card.html"].decode()
+    assert b"MARK" not in b"".join(files.values())  # a column that nobody named is not read
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"person": "age"}, "an input or the output too"),
+        ({"person": "height"}, "an input or the output too"),
+        ({"person": ""}, "person is empty"),
+        ({"person": 3}, "person must be text"),
+        ({"person": "who", "rows_per_person": 2}, "two answers to one question"),
+        ({"rows_per_person": 0}, "rows_per_person must lie in 1 ... 1000"),
+        ({"rows_per_person": True}, "rows_per_person must be a whole number"),
+        ({"rows_per_person": None}, "rows_per_person must be a whole number"),
+        ({"rows_per_person": 900, "epsilon": 0.01}, "too little to be computed safely"),
+    ],
+)
+def test_wrong_declarations_are_a_sentence(make_spec, changes, message):
+    with pytest.raises(ValueError, match=message):
+        make_spec(**{"mechanism": "bayes_cells"} | changes)
+
+
+def test_people_are_counted_over_at_most_three_inputs(make_spec):
+    four = {
+        "x": ("a", "b", "c", "d"), "x_units": ("",) * 4, "x_box": ((0, 1),) * 4, "lengthscale": (1,) * 4,
+        "grid": (2,) * 4,
+    }  # fmt: skip
+    with pytest.raises(ValueError, match="over at most 3 input columns"):
+        make_spec(**four, mechanism="bayes", person="who")
+
+
+def test_old_configurations_are_of_rows(make_spec):
+    found = json.loads(spec_to_json(make_spec()))
+    assert (found.pop("person"), found.pop("rows_per_person")) == (None, 1)
+    assert spec_from_json(json.dumps(found)) == make_spec()
+
+
+def test_a_ledger_of_people_and_one_of_rows_are_never_one(make_spec):
+    specs = [
+        make_spec(mechanism="bayes_cells", **changes)
+        for changes in ({}, {"person": "who"}, {"rows_per_person": 2}, {"rows_per_person": 3})
+    ]
+    for first in specs:
+        ledger = first.new_ledger()
+        ledger.spend([("first", first.guarantee)])
+        for second in specs:
+            if second is first:
+                ledger.spend([("again", second.guarantee)])
+                continue
+            with pytest.raises(MixedRows, match="would be no promise to anybody"):
+                ledger.spend([("second", second.guarantee)])
+        assert len(ledger.entries) == 2
+
+
+def test_table_and_declaration_agree_about_people(make_spec):
+    spec = make_spec(mechanism="bayes_cells", person="who", **BUDGETS)
+    rows = read_table(io.BytesIO(rows_of(9, 2)), make_spec(mechanism="bayes_cells", **BUDGETS))
+    with pytest.raises(ValueError, match="differ in person"):
+        publish(spec, rows)

@@ -1,0 +1,72 @@
+"""Wages of 1,200 people in 3,000 rows, by age, from file to zip in a browser: actions counted, the promise checked."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import zipfile
+
+import pytest
+from playwright.sync_api import Page
+
+from dpgp_core.release.check import check_folder
+from pages._ui.own import practice
+from tests.e2e.test_your_data import answer, choose, download, fill, release, upload
+
+pytestmark = pytest.mark.full
+
+MOST_ACTIONS = 12
+
+
+class Counted:
+    """What somebody does, one action at a time."""
+
+    def __init__(self, page: Page) -> None:
+        self.page, self.actions = page, 0
+
+    def do(self, action, *values) -> object:
+        """Do one thing, and count it."""
+        self.actions += 1
+        return action(self.page, *values)
+
+
+def wages() -> bytes:
+    """The practice table of people, under another name and with a last row of its own: nobody's practice."""
+    [table] = [each for each in practice.TABLES if each.form["whose"] == "column"]
+    return table.content() + b"P9999,woman,2023-05-01,40.0,21.5\n"
+
+
+def test_wages_of_people_from_file_to_zip(visit, tmp_path):
+    user = Counted(visit.open("your_data"))
+    user.do(upload, "wages.csv", wages())
+    user.page.get_by_text("3,001 rows").wait_for()
+    user.do(choose, "y", "wage_an_hour")
+    user.do(choose, "x", "age_years")
+    user.do(answer, "Yes, a column says whose row it is")
+    user.do(choose, "person", "person")
+    user.page.get_by_text("1,201 people in 3,001 rows").wait_for()
+    for key, value in (
+        ("low", "0"), ("high", "80"), ("box_low_age_years", "18"), ("box_high_age_years", "90"), ("total", "1"),
+    ):  # fmt: skip
+        user.do(fill, key, value)
+    assert user.page.get_by_text("3,001 rows read").count() == 0
+    user.do(release, 1)
+    archive = zipfile.ZipFile(io.BytesIO(user.do(download)))
+    assert user.actions <= MOST_ACTIONS
+    archive.extractall(tmp_path)
+    assert check_folder(tmp_path).startswith("The files are those that release.json describes")
+    card = json.loads(archive.read("release.json"))
+    assert (card["guarantee"]["rows"], card["guarantee"]["epsilon"], card["public"]["n"]) == (None, 1.0, 1201)
+    assert "all rows of one person, inputs and outputs" in card["guarantee"]["neighbours"]
+    assert card["guarantee"]["unit"] == "one person's wage_an_hour"
+    assert "all rows of any one person" in archive.read("card.html").decode()
+    rows = list(csv.DictReader(io.StringIO(archive.read("values.csv").decode())))
+    middle = [row for row in rows if 35 <= float(row["age_years"]) <= 65]
+    # the table's mean wage there is 22 to 26; some ten standard errors of privacy and people
+    assert all(12 < float(row["value"]) < 40 for row in middle)
+    assert not any(b"P0001" in archive.read(name) or b"P9999" in archive.read(name) for name in archive.namelist())
+    user.page.get_by_role("button", name="No release: nothing is left").wait_for()
+    assert user.page.get_by_role("button", name="Make release").count() == 0
+    assert visit.external == []
+    assert visit.errors == []

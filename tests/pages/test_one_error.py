@@ -1,0 +1,91 @@
+"""One error and one error without privacy, on every page: on people left out, in fifths."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from datasets import EXHIBITS
+from pages._ui import left_out
+from pages._ui.cloaking import left_out as releases
+from pages._ui.compare import computed, contenders
+from pages._ui.lengthscale import choice
+from pages._ui.lengthscale import computed as lengthscale
+from pages._ui.look import offers
+from pages._ui.model import Design, Draw, usual
+from pages._ui.sparse import computed as sparse
+from pages._ui.sparse.setting import SparseSetting
+from tests.pages.reading import page_text
+
+COMPARED = [name for name, exhibit in EXHIBITS.items() if exhibit.cross_validated]
+SPARSE = [name for name, exhibit in EXHIBITS.items() if exhibit.sparse is not None]
+
+
+def errors_said(app) -> list[str]:
+    return [metric.value for metric in app.metric if metric.label == "Error without privacy"]
+
+
+def test_a_release_on_its_own_page_has_the_error_of_the_comparison():
+    model, draw = usual("kung"), Draw(epsilon=1.0, delta=offers.DELTA)
+    contest = contenders.Contest(model, offers.DELTA, 10, 6)
+    for name in ("bayes", "refined"):
+        alone = releases.errors(model, Design(name), draw).mean
+        curve = computed.curve(contest, name).mean
+        assert alone == pytest.approx(curve[contenders.CURVE_EPSILONS.index(1.0)], rel=1e-6), name
+
+
+def test_pages_say_one_error_and_one_without_privacy(open_page):
+    opened = {page: open_page(page) for page in ("kung_curves", "compare", "lengthscale_choice")}
+    [plain] = {value for app in opened.values() for value in errors_said(app)}
+    assert plain == "6.4 cm"
+    ours = opened["kung_curves"].metric[0].value
+    assert ours == opened["compare"].metric[0].value
+    assert f"Bayes cloaking chooses none and has {ours}" in page_text(opened["lengthscale_choice"])
+    said = page_text(open_page("start"))
+    assert re.search(rf"error is then \*\*{ours}\*\*; without privacy it is {plain}", said)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", COMPARED)
+def test_no_private_error_is_below_the_one_without_privacy(name):
+    """By more than its standard error, at any epsilon of any method of the comparison, and so of Start and !Kung."""
+    model = usual(name)
+    plain = left_out.without_privacy(name, model)
+    contest = contenders.Contest(model, offers.DELTA, 10, 6)
+    for each in contenders.USUAL:
+        curve = computed.curve(contest, each)
+        assert (curve.mean >= plain - curve.standard_error).all(), each
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", [each for each in COMPARED if EXHIBITS[each].scene])
+def test_no_choice_of_lengthscale_is_below_it(name):
+    shown = EXHIBITS[name]
+    grid = choice.Grid(usual(name), shown.lengthscales, "trace")
+    budgets = choice.Budgets(1.0, 10.0, offers.DELTA, "analytic", "exponential")
+    table = choice.tabulate(lengthscale.scored(grid), budgets)
+    beside = lengthscale.beside(grid, budgets, table)
+    assert np.asarray(table.private_rmse).min() >= beside.without
+    assert beside.bayes is not None
+    assert beside.bayes >= 0.99 * beside.without
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", SPARSE)
+def test_no_release_that_hides_inputs_is_below_it(name):
+    shown = EXHIBITS[name]
+    assert shown.sparse is not None
+    setting = SparseSetting(name, shown.lengthscale, shown.sparse.noise, shown.sparse.start, 1.0, offers.DELTA, 1)
+    found = sparse.fits(setting)
+    assert min(found.rmse.values()) >= sparse.without_privacy(setting, found.plain_rmse)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("mechanism", ["refined", "cloaking"])
+@pytest.mark.parametrize("name", [name for name, shown in EXHIBITS.items() if shown.scene == "map"])
+def test_no_map_is_below_it(name, mechanism):
+    for epsilon in (1.0, 100.0):
+        found = releases.errors(usual(name), Design(mechanism), Draw(epsilon=epsilon, delta=offers.DELTA))
+        assert found.mean >= left_out.without_privacy(name, usual(name)) - found.standard_error

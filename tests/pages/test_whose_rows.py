@@ -1,0 +1,157 @@
+"""Your data asks whose rows they are, checks each column as it is chosen, and offers nothing that is not left."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dpgp_core.accounting.guarantee import Budget
+from dpgp_core.release import CHOICES, ledger_from_json
+from dpgp_core.release.specification_json import EXAMPLE
+from pages._ui.own import figures, practice, protection, upload
+from pages._ui.own.session import Account
+from tests.pages.reading import page_text
+from tests.pages.test_your_data import declare, declared, last_zip, ledgers, press, said, uploaded  # noqa: F401
+
+PEOPLE = "who,day,age,height\n" + "\n".join(
+    f"p{at % 20},2020-01-{at % 28 + 1:02d},{at},{90 + at}" for at in range(5, 65)
+)
+
+
+def of_people(open_page, content: str = PEOPLE):
+    app = declare(uploaded(open_page, content.encode()), y="height", x=["age"], total=1.0)
+    return declare(app, low=50.0, high=200.0, box_low_age=0.0, box_high_age=80.0, delta=1e-4)
+
+
+def invited(app) -> list[str]:
+    return [each.label for each in app.button if each.label.startswith("Make release")]
+
+
+def test_no_release_without_an_answer(open_page):
+    app = of_people(open_page)
+    assert "Still to declare: whether somebody can have more than one row" in said(app)
+    assert not invited(app)
+    for answer in ("column", "at most"):  # half an answer is none
+        app = declare(app, whose=answer)
+        assert not invited(app)
+    app = declare(app, whose="no")
+    assert len(invited(app)) == 1
+
+
+def test_people_are_counted_and_their_rows_are_not_said_to_be_public(open_page):
+    app = declare(declare(of_people(open_page), whose="column"), person="who")
+    words = " ".join(each.value for each in app.caption)
+    assert (
+        "20 people in 60 rows. The number of people will stand on the card. The number of rows stays hidden "
+        "where inputs are private." in words
+    )
+    assert "20 people read." in page_text(app)
+    assert "60 rows read" not in page_text(app)
+    app = press(app, "Make release 1")
+    card = json.loads(last_zip(app).read("release.json"))
+    assert (card["config"]["person"], card["public"]["n"]) == ("who", 20)
+    assert (card["guarantee"]["unit"], card["guarantee"]["rows"]) == ("one person's height", None)
+    assert ledger_from_json(json.dumps(card)).entries[0][1].hidden == "all rows of any one person"
+
+
+def test_at_most_k_rows_is_noise_for_k(open_page):
+    app = declare(declare(of_people(open_page), whose="at most"), most_rows=4)
+    assert app.session_state["own_ready"][1].plan.spec.guarantee.rows == 4
+    assert "60 rows read." in page_text(app)
+    assert "at most 4 rows of one person" in page_text(app)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"y": "day"}, "holds no numbers in 60 of 60 rows, so it is no column of numbers; choose another"),
+        ({"x": ["who"]}, "holds no numbers in 60 of 60 rows"),
+    ],
+)
+def test_a_column_is_checked_as_soon_as_it_is_chosen(open_page, changes, message):
+    app = declare(uploaded(open_page, PEOPLE.encode()), **changes)
+    [error] = app.error
+    assert message in error.value.replace("\\", "")
+    assert "remove" not in error.value
+
+
+def test_a_column_of_people_with_gaps_is_no_answer(open_page):
+    app = declare(of_people(open_page, PEOPLE.replace("p7,", ",")), whose="column")
+    app = declare(app, person="who")
+    assert "is empty in 3 of 60 rows, first in line 4" in said(app)
+    assert "p8" not in said(app)
+    assert not invited(app)
+    app = declare(app, person="day")
+    assert len(invited(app)) == 1
+
+
+def test_mechanisms_that_hide_one_row_are_not_offered_for_people(open_page):
+    def offered(app):
+        return next(each.options for each in app.selectbox if each.key == "own_f_mechanism")
+
+    app = declare(declare(of_people(open_page), whose="no"), mechanism=CHOICES["sparse"].title)
+    assert len(offered(app)) == len(CHOICES)
+    app = declare(declare(app, whose="column"), person="who")
+    assert offered(app) == [CHOICES["bayes_cells"].title, CHOICES["bayes"].title]
+    assert len(invited(app)) == 1
+
+
+def test_what_is_hidden_has_a_name_without_being_asked(open_page):
+    app = declare(of_people(open_page), whose="no")
+    assert next(each for each in app.text_input if each.key == "own_f_unit").placeholder == "one person's height"
+    assert app.session_state["own_ready"][1].plan.spec.unit == "one person's height"
+
+
+def account(limit: float, *entries) -> Account:
+    return Account(
+        entries=tuple(entries), limit=limit, delta=1e-5, spent=0.0, left=0.0, inputs_public=False,
+        protects=frozenset(), begun_again="", last=None, counts=True, elsewhere=False,
+    )  # fmt: skip
+
+
+def test_a_release_that_would_be_refused_is_not_offered():
+    one = replace(EXAMPLE, total_epsilon=1.0)
+    spent = ("a", one.guarantee)
+    assert protection.refusal(one, account(1.0)) == ""
+    assert protection.refusal(one, replace(account(1.0), limit=None, delta=None)) == ""
+    assert "above the declared 1" in protection.refusal(one, account(1.0, spent))
+    assert "Use epsilon = " in protection.refusal(one, account(1.2, spent))
+    assert protection.refusal(one, account(2.0, spent)) == ""
+    people = replace(one, rows_per_person=3)
+    assert "would be no promise to anybody" in protection.refusal(people, account(5.0, spent))
+    assert Budget(epsilon=1.0, delta=1e-5) == people.guarantee.budget
+
+
+def test_the_button_says_when_nothing_is_left(open_page):
+    app = press(declare(of_people(open_page), whose="no"), "Make release 1")
+    assert [each.label for each in app.button if each.disabled] == ["No release: nothing is left"]
+    assert not invited(app)
+
+
+def test_the_practice_table_of_people(open_page):
+    [table] = [each for each in practice.TABLES if each.form["whose"] == "column"]
+    held = upload.practice(table)
+    assert held.columns == ("person", "sex", "asked_on", "age_years", "wage_an_hour")
+    assert (held.rows, held.survey["person"].values, held.survey["sex"].values) == (3_000, 1_200, 2)
+    assert not held.survey["wage_an_hour"].unread
+    rows = np.genfromtxt(io.BytesIO(held.content), delimiter=",", names=True, dtype=None, encoding="utf-8")
+    assert {2020, 2023} <= {int(day[:4]) for day in rows["asked_on"]}
+    assert (rows["wage_an_hour"] > 80).mean() < 0.01
+    app = press(open_page("your_data"), table.button)
+    assert not app.exception
+    assert "1,200 people read." in page_text(app)
+    assert len(invited(app)) == 1
+
+
+def test_own_maps_have_east_across():
+    east = replace(
+        EXAMPLE, x=("lat", "lon"), x_units=("°", "°"), x_box=((51, 52), (-1, 0)), grid=(2, 3), lengthscale=(9, 9),
+        coordinates=("lon", "lat"),
+    )  # fmt: skip
+    [drawn] = figures.previewed(east, np.arange(6.0)).data
+    assert (drawn.x[0], drawn.y[0]) == (-1.0, 51.0)
+    np.testing.assert_array_equal(drawn.z, [[0, 1, 2], [3, 4, 5]])
