@@ -46,6 +46,11 @@ EDITS: dict[str, Callable[[dict[str, Any]], object]] = {
     "a narrow box": lambda card: card["inputs"].update(box=[[1e9, 1e9 + 1e-7] for _ in card["inputs"]["box"]]),
     "a tiny box": lambda card: card["inputs"].update(box=[[0, 1e-320] for _ in card["inputs"]["box"]]),
     "names that are no text": lambda card: card["inputs"].update(names=[7 for _ in card["inputs"]["names"]]),
+    "levels of every input": lambda card: card["inputs"].update(levels=[["a", "b"] for _ in card["inputs"]["names"]]),
+    "no levels": lambda card: card["inputs"].update(levels=[None for _ in card["inputs"]["names"]]),
+    "one level": lambda card: card["inputs"].update(levels=[["a"]]),
+    "levels that are no text": lambda card: card["inputs"].update(levels=[[1, 2, 3], None]),
+    "levels that are no list": lambda card: card["inputs"].update(levels="abc"),
     "a long name": lambda card: card["output"].update(name="n" * 10**5),
 }
 

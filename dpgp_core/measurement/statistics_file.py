@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import checks
 from ..levels import Levels, check_levels, checked_levels
 from .described_arrays import AGAIN, FILE, SCHEMA, Array, Shapes, check_schema, number, pack, pair, unpack, whole
 from .distances_file import about_distances, distance_arrays, distance_shapes, distances_from
@@ -173,7 +174,7 @@ def levels_of(inputs: Mapping[str, Any]) -> tuple[Levels | None, ...] | None:
     """
     if "levels" not in inputs:
         return None
-    pairs = zip(inputs["names"], inputs["levels"], strict=True)
+    pairs = zip(inputs["names"], checks.entries("levels", inputs["levels"], len(inputs["names"])), strict=True)
     found = tuple(None if each is None else checked_levels(str(name), each) for name, each in pairs)
     check_levels(found)
     if all(each is None for each in found):
