@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-from benchmarks.catalogue import BY_NAME, CATALOGUE
+from benchmarks.catalogue import BY_NAME, CATALOGUE, Benchmark
 from benchmarks.shared.apart import ROOT
 
 
@@ -28,16 +28,22 @@ def _minutes(minutes: float) -> str:
     return f"{minutes:.0f} min" if minutes >= 1 else f"{60 * minutes:.0f} s"
 
 
+def _apart(each: Benchmark) -> bool:
+    """Print one table from a process of its own; whether it came to its end."""
+    print(f"\n{each.name}: {each.says}\n", flush=True)
+    return subprocess.run([sys.executable, "-m", "benchmarks", each.name], cwd=ROOT).returncode == 0
+
+
 def main(arguments: Sequence[str]) -> None:
-    """Run one benchmark, or all, each in a process of its own."""
+    """List the benchmarks, run one, or all one after the other."""
     if not arguments:
         print(listing())
         return
     name, *options = arguments
-    if name == "all":
-        for each in CATALOGUE:
-            print(f"\n{each.name}: {each.says}\n", flush=True)
-            subprocess.run([sys.executable, "-m", "benchmarks", each.name, *options], check=True, cwd=ROOT)
+    if arguments == ["all"]:
+        failed = [each.name for each in CATALOGUE if not _apart(each)]
+        if failed:
+            raise SystemExit(f"these failed: {', '.join(failed)}")
         return
     if name not in BY_NAME:
         raise SystemExit(f"no benchmark is called {name!r}; `python -m benchmarks` lists them")

@@ -14,7 +14,7 @@ bounds, and so do the outputs that they are asked to hold. Mechanisms without an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,24 +22,22 @@ from sklearn.datasets import load_diabetes
 
 import datasets
 from benchmarks.shared import judged
+from benchmarks.shared.judged import releasing, splits
 from benchmarks.shared.options import options_of
 from benchmarks.shared.table import heading, markdown
 from dpgp_core.arrays import FloatArray
 from dpgp_core.bayes.models import auto_models
 from dpgp_core.data import Dataset
-from dpgp_core.evaluation.cross_validation import k_folds
 from dpgp_core.gp.exact import output_covariance
 from dpgp_core.gp.uncertainty import NoInterval
 from dpgp_core.kernels import EQ, Kernel, Stationary
 from dpgp_core.mechanisms import CATALOGUE, BayesCloaking
-from dpgp_core.mechanisms.base import Mechanism, Planned, PlannedForBudget, Release
+from dpgp_core.mechanisms.base import Mechanism, Release
 from dpgp_core.mechanisms.bayes_release import MixtureUncertainty
 from dpgp_core.mechanisms.entry import Parameters
 
 EPSILONS = (0.2, 1.0, 5.0)
-FOLDS, TESTS = 5, 40
-
-Releasing = Callable[[Dataset, np.random.Generator, int], Release]
+TESTS = 40
 
 
 @dataclass(frozen=True)
@@ -100,10 +98,9 @@ def diabetes() -> Dataset:
 def on_table(name: str, table: Declared, epsilon: float, draws: int) -> FloatArray:
     """Share of held-out outputs inside each interval (4,)."""
     mechanism, data, shares = table.mechanism(name, epsilon), table.data, []
-    for index, test in enumerate(k_folds(data.n, FOLDS, np.random.default_rng(0))):
-        train, rng = data.subset(np.delete(np.arange(data.n), test)), np.random.default_rng([1, index])
-        release = releasing(mechanism, train, data.X[test])
-        shares.append(inside(release(train, rng, draws), data.y[test]))
+    for index, (train, X_test, truth) in enumerate(splits(data)):
+        release = releasing(mechanism, train, X_test)
+        shares.append(inside(release(train, np.random.default_rng([1, index]), draws), truth))
     return np.asarray(np.mean(shares, axis=0))
 
 
@@ -121,17 +118,6 @@ def on_worlds(name: str, table: Declared, epsilon: float, worlds: int) -> FloatA
         y = data.in_data_units(drawn(*models[index], np.vstack([data.X, X_test]), rng))
         shares.append(inside(release(replace(data, y=y[: data.n]), rng, 1), y[data.n :]))
     return np.asarray(np.mean(shares, axis=0))
-
-
-def releasing(mechanism: Mechanism, data: Dataset, X_test: FloatArray) -> Releasing:
-    """The mechanism's release at X_test, planned once for the inputs of ``data``."""
-    if isinstance(mechanism, Planned):
-        plan = mechanism.plan(data.X, X_test)
-        return lambda world, rng, draws: mechanism.release_planned(plan, world, X_test, rng, draws)
-    if isinstance(mechanism, PlannedForBudget):
-        budgeted = mechanism.plan_for(data, X_test)
-        return lambda world, rng, draws: mechanism.measure(budgeted, world, X_test, rng, draws)
-    return lambda world, rng, draws: mechanism.release(world, X_test, rng, draws)
 
 
 def drawn(kernel: Kernel, noise_variance: float, X: FloatArray, rng: np.random.Generator) -> FloatArray:

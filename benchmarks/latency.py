@@ -167,13 +167,11 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--repeats", type=int, default=5, help="runs of each interactive step; the quickest counts")
     parser.add_argument("--largest", type=int, default=1_000_000, help="records of the largest problem")
     parser.add_argument("--shadows", type=int, default=10_000)
-    parser.add_argument("--sets", type=int, default=100, help="training sets of the excursion search")
-    parser.add_argument("--grid", type=int, default=800, help="grid points of the excursion search")
     options = parser.parse_args(argv)
     parts = {
         "design": partial(design_rows, options.repeats),
         "pages": partial(page_rows, options.repeats),
-        "batch": partial(batch_rows, options.shadows, options.sets, options.grid),
+        "batch": partial(batch_rows, options.shadows, 100, 800),
         "scale": partial(scale_rows, options.largest),
     }
     print(machine())

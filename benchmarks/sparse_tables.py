@@ -23,10 +23,12 @@ import numpy as np
 from scipy.special import ndtri
 
 from benchmarks.shared.options import options_of
+from benchmarks.shared.simulated import simulated
 from benchmarks.shared.timing import machine, quickest
 from datasets import load
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
+from dpgp_core.evaluation.errors import rmse
 from dpgp_core.gp.variational import BLOCK, sum_statistics
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import SparseVariational
@@ -51,31 +53,16 @@ def wave(x: FloatArray) -> FloatArray:
     return np.sinc(2 * x / np.pi)
 
 
-def simulated(x: FloatArray, f: FloatArray, sigma: float, R_y: float, rng: np.random.Generator) -> Dataset:
+def noisy(x: FloatArray, f: FloatArray, sigma: float, R_y: float, rng: np.random.Generator) -> Dataset:
     """Noisy observations of f (n,) at x (n,) as a data set with public bounds +-R_y and box [-4, 4]."""
-    return Dataset(
-        name="simulated",
-        X=x[:, None],
-        y=f + sigma * rng.standard_normal(len(x)),
-        x_names=("x",),
-        x_units=("arbitrary units",),
-        y_name="y",
-        y_unit="arbitrary units",
-        y_bounds=(-R_y, R_y),
-        x_box=((-4.0, 4.0),),
-        privacy_unit="one simulated point",
-        source="simulated",
-        licence="MIT",
-        bounds_reason="declared with the generator",
-        simulated=True,
-    )
+    return simulated(x[:, None], f + sigma * rng.standard_normal(len(x)), (-R_y, R_y), ((-4.0, 4.0),))
 
 
 def noisy_wave(n: int, seed: int) -> Dataset:
     """N points of the paper's function with noise 0.1."""
     rng = np.random.default_rng([seed, 0])
     x = rng.uniform(-4, 4, n)
-    return simulated(x, wave(x), 0.1, 1.2, rng)
+    return noisy(x, wave(x), 0.1, 1.2, rng)
 
 
 def inducing(m: int, reach: float) -> list[list[float]]:
@@ -91,15 +78,10 @@ def model(epsilon: float, **changes: object) -> SparseVariational:
     return replace(base, **changes)
 
 
-def rmse(prediction: FloatArray, truth: FloatArray) -> float:
-    """Root mean squared error."""
-    return float(np.sqrt(np.mean((prediction - truth) ** 2)))
-
-
 def error_of(mechanism: SparseVariational, seed: int) -> float:
     """RMSE of f at the training inputs in one repeat."""
     data = noisy_wave(1024, seed)
-    return rmse(mechanism.fit(data, np.random.default_rng([seed, 1])).predict(data.X)[0], wave(data.X[:, 0]))
+    return float(rmse(mechanism.fit(data, np.random.default_rng([seed, 1])).predict(data.X)[0], wave(data.X[:, 0])))
 
 
 def row(label: str, values: Sequence[float] | FloatArray, digits: int = 3) -> None:
@@ -131,7 +113,7 @@ def drawn_from_prior(seed: int, sigma: float) -> tuple[Dataset, Dataset, FloatAr
     x = rng.uniform(-4, 4, 1024)
     covariance = EQ()(x[:, None], x[:, None]) + 1e-8 * np.eye(1024)
     f = np.linalg.cholesky(covariance) @ rng.standard_normal(1024)
-    data = simulated(x, f, sigma, 3.0, rng)
+    data = noisy(x, f, sigma, 3.0, rng)
     return data.subset(np.arange(512)), data.subset(np.arange(512, 1024)), f[512:]
 
 
@@ -194,7 +176,7 @@ def selection_table(repeats: int, gamma: float) -> None:
                 data = noisy_wave(2048, seed)
                 chosen = choose(epsilon, data, np.random.default_rng([seed, 4]))
                 prediction = np.zeros(data.n) if chosen.fit is None else chosen.fit.predict(data.X)[0]
-                errors[i, seed] = rmse(prediction, wave(data.X[:, 0]))
+                errors[i, seed] = float(rmse(prediction, wave(data.X[:, 0])))
                 lengths[i, seed] = chosen.index is not None and chosen.index // 3 == 1
                 noises[i, seed] = chosen.index is not None and chosen.index % 3 == 1
         row(label, errors.mean(axis=1))
@@ -239,8 +221,6 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = options_of(__doc__)
     parser.add_argument("--tables", nargs="+", choices=names, default=list(names))
     parser.add_argument("--repeats", type=int, default=40)
-    parser.add_argument("--epsilon", type=float, default=1.0, help="of the calibration table")
-    parser.add_argument("--sigma", type=float, default=0.1, help="of the calibration table")
     parser.add_argument("--gamma", type=float, default=0.01, help="of the repeated selections")
     parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000, 1_000_000], help="of the speed table")
     options = parser.parse_args(argv)
@@ -248,7 +228,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     print(f"delta {DELTA:g}")
     tables: dict[str, Callable[[], None]] = {
         "error": lambda: error_table(options.repeats),
-        "calibration": lambda: calibration_table(options.repeats, options.epsilon, options.sigma),
+        "calibration": lambda: calibration_table(options.repeats, 1.0, 0.1),
         "selection": lambda: selection_table(options.repeats, options.gamma),
         "speed": lambda: speed_table(options.sizes),
     }

@@ -11,6 +11,7 @@ Source of the sales: Contains HM Land Registry data (c) Crown copyright and data
 
 from __future__ import annotations
 
+import functools
 import math
 from pathlib import Path
 
@@ -75,6 +76,13 @@ def map_cells() -> pd.DataFrame:
         (0 where empty). An occupied cell stands at the mean of its sales, an empty one at its centre.
     """
     return _table("london_map").copy()
+
+
+@functools.cache
+def greater_london() -> frozenset[str]:
+    """Cells of the map that are occupied, and one ring around them: what a picture shows of it."""
+    occupied = map_cells().query("sales > 0")["cell"]
+    return frozenset(near for cell in occupied for near in h3.grid_disk(cell, 1))
 
 
 def borough_outlines() -> list[tuple[str, list[Ring]]]:

@@ -21,6 +21,9 @@ _HOMES = {  # public name: the module that defines it; ``__init__.pyi`` says the
     # data
     "Dataset": "data",
     "read_csv": "reading.csv_file",
+    # bounds that nobody knows
+    "buy_bounds": "bounds.buying",
+    "BoughtBounds": "bounds.buying",
     # accounting
     "Budget": "accounting.guarantee",
     "Guarantee": "accounting.guarantee",

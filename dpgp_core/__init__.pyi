@@ -6,6 +6,8 @@ from .accounting.ledger import Ledger as Ledger
 from .accounting.posterior_epsilon import posterior_sampling_epsilon as posterior_sampling_epsilon
 from .bayes.difference import difference as difference
 from .bayes.refit import refit as refit
+from .bounds.buying import BoughtBounds as BoughtBounds
+from .bounds.buying import buy_bounds as buy_bounds
 from .data import Dataset as Dataset
 from .estimator import DPGaussianProcessRegressor as DPGaussianProcessRegressor
 from .excursion.sets import excursion_probability as excursion_probability

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -17,6 +18,8 @@ from .arrays import FloatArray
 
 Levels = tuple[str, ...]
 Interval = tuple[float, float]
+
+Side = TypeVar("Side")
 
 MOST_LEVELS = 20  # of one input
 MOST_GROUPS = 40  # combinations of levels of all inputs
@@ -33,6 +36,34 @@ class LevelSide(NamedTuple):
     def levels(self) -> int:
         """L."""
         return round(self.high - self.low)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Category:
+    """A column of a table that holds levels.
+
+    Args:
+        name: of the column.
+        levels: declared.
+    """
+
+    name: str
+    levels: Levels
+
+    def read(self, cell: str, column: str, line: int) -> float:
+        """One cell as the number of its level; what is none of them is "other" where that is declared.
+
+        Raises:
+            ValueError: it is none; the message names column, line and remedy, never the cell.
+        """
+        level = cell.strip()
+        level = level if level in self.levels else OTHER
+        if level not in self.levels:
+            raise ValueError(
+                f"column {column!r} has none of its levels in line {line} of the file; correct that row, or declare a "
+                f"level {OTHER!r}, which takes all others"
+            )
+        return float(self.levels.index(level))
 
 
 def side_of(levels: Levels) -> LevelSide:
@@ -117,14 +148,19 @@ def whole_box(box: Sequence[Interval | None], levels: Sequence[Levels | None]) -
     Raises:
         ValueError: there are neither as many sides as inputs nor as inputs that are numbers, or one is missing.
     """
-    numbers = sum(each is None for each in levels)
-    if len(box) == numbers < len(levels):
-        sides = iter(box)
-        box = [next(sides) if each is None else None for each in levels]
+    numbers, box = sum(each is None for each in levels), beside_categories(box, levels)
     if len(box) != len(levels):
         which = " that is a number" if numbers < len(levels) else ""
         raise ValueError(f"x_box must have {numbers} entries, one per column of x{which}, got {len(box)}")
     return tuple(_side(side, each) for side, each in zip(box, levels, strict=True))
+
+
+def beside_categories(box: Sequence[Side], levels: Sequence[Levels | None]) -> list[Side | None]:
+    """A side for each input, those of categories None where they were left out; other lists as they are."""
+    if len(box) != sum(each is None for each in levels):
+        return list(box)
+    sides = iter(box)
+    return [next(sides) if each is None else None for each in levels]
 
 
 def check_codes(X: FloatArray, box: Sequence[Interval], names: Sequence[str] | None = None) -> None:

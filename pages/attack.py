@@ -10,25 +10,25 @@ show = sidebar.overlay()
 
 if show:
     attacked = computed.attacked(setting)
-    frame.heading("Can an attacker tell who is in the data?", words.answer(attacked))
+    frame.heading(words.TITLE, words.answer(attacked))
     frame.overlay_banner("The attack is simulated with the true data or with data sets like it.")
     left, right = st.columns(2)
     with left:
         pictures.chart(
             cached.drawn(figures.roc_figure, attacked, False, of=setting),
             "roc",
-            "True against false positive rate. The attack (red) must stay below what is allowed (green, dashed).",
+            words.caption(attacked),
         )
     with right:
         pictures.chart(
             cached.drawn(figures.roc_figure, attacked, True, of=setting),
             "roc_log",
-            "The same on logarithmic axes: few false alarms are what a real attacker needs.",
+            words.LOGARITHMIC,
         )
     frame.metrics(words.metrics(attacked))
     values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
     with values:
-        frame.table(words.table(attacked), "attack", "From simulated releases; not private.")
+        frame.table(words.table(attacked), "attack", "Computed with true data: not private.")
     with how:
         frame.steps(words.steps(attacked, isinstance(setting, PathAttack)))
     with lesson:
@@ -36,19 +36,25 @@ if show:
             "attack",
             [
                 (
-                    "As in Maciazek et al.: the attack on three paths, δ = 0.05.",
-                    {"attack_r": 0.1, "attack_paths": 3, "attack_delta": 0.05},
+                    "Posterior paths, as in Maciazek et al.: three paths, δ = 0.05.",
+                    {"attack_on": "paths", "attack_r": 0.1, "attack_paths": 3, "attack_delta": 0.05},
                 ),
                 (
                     "Little noise and three paths: the attack finds almost everyone.",
-                    {"attack_r": 0.1, "attack_paths": 3},
+                    {"attack_on": "paths", "attack_r": 0.1, "attack_paths": 3},
                 ),
-                ("A larger ridge hides the target even in one path.", {"attack_r": 2}),
-                ("A hundred paths cost a hundred times the loss.", {"attack_sigma": 2, "attack_paths": 100}),
-                ("The best attack on a cloaked release: it reaches its limit exactly.", {"attack_on": "cloaking"}),
+                (
+                    "A larger ridge hides the person, even in one path.",
+                    {"attack_on": "paths", "attack_r": 2},
+                ),
+                (
+                    "A hundred paths cost a hundred times the loss.",
+                    {"attack_on": "paths", "attack_sigma": 2, "attack_paths": 100},
+                ),
+                ("A weak promise on the cloaked curve: ε = 5.", {"epsilon": 5}),
             ],
         )
 else:
-    frame.needs_overlay("Can an attacker tell who is in the data?")
+    frame.needs_overlay(words.TITLE)
 frame.guarantee_card(setting.guarantee, "The attacker here knows the mechanism, its settings and n.")
 frame.state_link()

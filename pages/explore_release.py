@@ -2,12 +2,14 @@ import streamlit as st
 
 from pages._ui.explore import controls, figures, words
 from pages._ui.look import frame, pictures, spending
-from pages._ui.look.text import at_most
 
-chosen = controls.chosen()
+top = st.container()
+asked = st.container()
+chosen = controls.chosen(asked)
 statistics, guarantee = chosen.found.statistics, chosen.found.guarantee
 
-frame.heading("What else does one release say, for free?", words.answer(chosen))
+with top:
+    frame.heading(words.TITLE, words.answer(chosen))
 left, right = st.columns([3, 2])
 with left:
     st.header("The curve" if chosen.view.threshold is None else f"Above {words.threshold(chosen)}?")
@@ -18,7 +20,6 @@ with right:
     picture = figures.lengthscales(labels, chosen.read, chosen.view.lengthscale)
     pictures.chart(picture, "explored_lengthscales", words.LENGTHSCALE_CAPTION)
 frame.metrics(words.metrics(chosen))
-st.progress(1.0, f"Budget meter: ε = {at_most(guarantee.budget.epsilon)} spent by the release, 0 by exploring it")
 st.caption(words.STANDS_STILL)
 values, likely, how, lesson = st.tabs(["Table", "Lengthscales", "How it is computed", "Try this"])
 with values:
@@ -32,7 +33,7 @@ with lesson:
         "explore_release",
         [
             (
-                "A short lengthscale after the fact: the meter does not move.",
+                "Try a short lengthscale: what is spent does not move.",
                 {"explore_model": "one", "explore_share": 3},
             ),
             ("Where is a woman or girl above 130 cm?", {"explore_shown": "threshold", "explore_threshold": 70}),

@@ -9,11 +9,7 @@ ours, paper = computed.run(model, design, draw, meanwhile=True), computed.run_pu
 data, guarantee = ours.dataset, ours.outcome.guarantee
 errors = left_out.trio(ours, paper) if show else None
 
-frame.heading(
-    f"What does hiding {data.privacy_unit} do to the map?",
-    map_words.lead(ours, paper, errors, text.factor_of)
-    + f" {words.where(ours, text.factor_of)}{words.meanwhile(ours, errors)}",
-)
+frame.heading(map_words.TITLE, map_words.lead(ours, errors) + words.meanwhile(ours, errors))
 frame.banners(data.source if data.simulated else None, show)
 layers, table = cells.layers(ours, show), cells.cell_table(ours, show)
 kind, beside = controls.map_view(list(layers))
@@ -31,16 +27,16 @@ if beside:
         if layer.column in of_paper:
             pictures.hexagon_map(of_paper, layer, f"{kind}-paper", "hexagons_paper", picked)
         else:
-            st.caption("It has one declared spread for all places, and measures none.")
+            st.caption("This method measures no spread of prices: it has one declared for all places.")
 else:
     with place:
         pictures.hexagon_map(table, layer, kind, "hexagons", picked)
-frame.metrics(words.release_metrics(ours, paper, errors, text.factor_of))
+frame.metrics(map_words.metrics(ours, paper, errors))
 then = pinned.find("london_noise_map", offers.MAP, model.dataset)
 pinned.show("london_noise_map", then, ours, show, text.factor_of, text.relative)
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
 with values:
-    frame.table(table, data.name, words.OVERLAY_NOTE)
+    frame.table(table, data.name, cells.note(ours, show))
 with how:
     if errors is not None and errors.ours is not None:
         pictures.chart(figures.error_distribution(errors, data.y_unit), "errors", words.errors_alt(errors))
@@ -50,13 +46,13 @@ with lesson:
         "london_noise_map",
         [
             (
-                "The method of Smith et al. 2018 on a map: log-det objective, Hall's calibration, δ = 0.01.",
+                "The method of 2018, as in its paper: δ = 0.01.",
                 {"delta": 0.01, "mechanism": "cloaking", "objective": "logdet", "calibration": "hall"},
             ),
-            ("Measured in stages, not hidden by noise: how sure each price is.", {"mechanism": "bayes", "epsilon": 5}),
-            ("Short lengthscale: every hexagon must hide by itself.", {"lengthscale_km": 4}),
-            ("Sixteen times as many records, the same privacy each.", {"map_dataset": "london_sales"}),
-            ("Strong privacy: which parts of the map survive?", {"epsilon": 0.2, "map": "private"}),
+            ("Bayes cloaking measures in stages: how sure is each price?", {"mechanism": "bayes", "epsilon": 5}),
+            ("A short lengthscale: every hexagon must hide by itself.", {"lengthscale_km": 4}),
+            ("Sixteen times as many sales, the same privacy for each.", {"map_dataset": "london_sales"}),
+            ("Strong privacy: which parts of the map survive?", {"epsilon": 0.2}),
         ],
     )
 frame.guarantee_card(guarantee, frame.TEACHING_NOTE)

@@ -1,7 +1,7 @@
 """Generators of configurations that must be refused, by kind."""
 
 import json
-from dataclasses import replace
+from dataclasses import MISSING, fields, replace
 
 from dpgp_core.release import CHOICES, spec_to_json
 from dpgp_core.release.specification_json import EXAMPLE, spec_to_object
@@ -19,7 +19,7 @@ HARMLESS = {
     "x_units": ["", "1"], "y_unit": ["", "1", "nan"], "unit": ["1", "nan"], "y": ["1", "nan"], "y_bounds": [[1, 2]],
     "y_scale": [None, 0.5], "cells": [None], "total_delta": [None], "lengthscale": [[1.5]], "epsilon": [0.5],
     "noise_variance": [0.5], "tolerance": [None, 0.5], "log": [True, False], "coordinates": [None],
-    "centiles": [False],
+    "centiles": [False], "person": [None], "bounds_unit": [None], "bounds_share": [0.5],
 }  # fmt: skip
 
 
@@ -55,24 +55,8 @@ def unknown_key(rng):
 
 
 def missing_key(rng):
-    needed = [
-        key
-        for key in GOOD
-        if key
-        not in {
-            "total_delta",
-            "y_kind",
-            "centiles",
-            "noise_variance",
-            "y_scale",
-            "mechanism",
-            "kernel",
-            "cells",
-            "log",
-            "tolerance",
-            "coordinates",
-        }
-    ]
+    optional = {field.name for field in fields(SPEC) if field.default is not MISSING}
+    needed = [key for key in GOOD if key not in optional]
     lost = pick(rng, needed)
     return written({key: value for key, value in GOOD.items() if key != lost})
 
@@ -145,6 +129,9 @@ def bad_kind(rng):
         {"y_kind": "yes/no", "y_bounds": [0, 1], "mechanism": "bayes", "centiles": True},
         {"y_kind": pick(rng, ["amount", "count"]), "y_bounds": [-(10 ** rng.uniform(-6, 3)), 200]},
         {"y_kind": "count", "log": True},
+        {"person": "who", "mechanism": pick(rng, ["refined", "sparse"])},
+        {"person": "who", "rows_per_person": 2, "mechanism": "bayes"},
+        {"rows_per_person": pick(rng, [0, 1001, 2.0, "3", None, False])},
         {"centiles": pick(rng, [True, "true", 1, None, [True]])},
     ]
     return changed(**pick(rng, changes))

@@ -31,7 +31,7 @@ def bad_ledger(rng):
     )
     words = ["", " ", "1", "nan", " age", "pure", "approximate"]
     fits = {"limit": [None], "entries": [[]], "what": words, "neighbours": words, "assumptions": [[], ["age", "age"]]}
-    fits["established"] = [True, False]
+    fits |= {"established": [True, False], "rows": [None]}
     while True:
         value = pick(rng, [*NASTY, "pure", "approximate", 1e-9, {"epsilon": 1}])
         if value not in fits.get(key, []) and not (key == "delta" and value == 0.5) and (key, value) != ("mu", 1e-9):

@@ -27,6 +27,7 @@ INTEGERS = "dpgp_core/measurement/integers.py"
 NOISE = "dpgp_core/measurement/noise.py"
 DISCRETE = "dpgp_core/measurement/discrete.py"
 CELLS = "dpgp_core/measurement/cells.py"
+PURCHASE = "dpgp_core/bounds/purchase.py"
 RECORDS = "dpgp_core/measurement/records.py"
 EXPONENTIAL = "dpgp_core/selection/exponential.py"
 SCORES = "dpgp_core/selection/scores.py"
@@ -1150,8 +1151,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "dpgp_core/bayes/cells/grid.py",
         "groups have their cells together",
-        "cells: Cells = np.ravel_multi_index(tuple(along), self.shape)",
-        "cells: Cells = np.ravel_multi_index(tuple(np.minimum(a, 1) for a in along), self.shape)",
+        "cells: Cells = np.ravel_multi_index(tuple(side.T), self.shape)",
+        "cells: Cells = np.ravel_multi_index(tuple(np.minimum(side, 1).T), self.shape)",
         ("tests/core/bayes/cells/test_grid.py::test_cells_are_places_times_levels",),
     ),
     Mutant(
@@ -1162,7 +1163,7 @@ MUTANTS: tuple[Mutant, ...] = (
         ("tests/core/test_kernels.py::test_groups_share_what_is_declared",),
     ),
     Mutant(
-        "dpgp_core/reading/csv_rows.py",
+        "dpgp_core/levels.py",
         "a cell that is no level is shown",
         'f"column {column!r} has none of its levels in line {line} of the file; correct that row',
         'f"column {column!r} has {cell!r} in line {line} of the file; correct that row',
@@ -1258,5 +1259,82 @@ MUTANTS: tuple[Mutant, ...] = (
         'not values["whose"],',
         "False,",
         ("tests/pages/test_whose_rows.py::test_no_release_without_an_answer",),
+    ),
+    Mutant(
+        "dpgp_core/seasons.py",
+        "a day's place in its period depends on the earliest day of all",
+        "np.mod(X[:, d] + _MIDDAY, period)",
+        "np.mod(X[:, d] - X[:, d].min() + _MIDDAY, period)",
+        _in("bayes/cells", "grid", "a_days_cell_depends_on_that_day_alone"),
+    ),
+    Mutant(
+        "dpgp_core/dates.py",
+        "a refused date stands in the message",
+        "has {problem} in line",
+        "has {problem}, {cell}, in line",
+        ("tests/core/test_dates.py",),
+    ),
+    Mutant(
+        "dpgp_core/reading/csv_rows.py",
+        "a first line that is a record with a date is shown as column names",
+        "is not None or looks_like_a_date(text)",
+        "is not None",
+        _in("reading", "csv_rows", "a_header_that_may_be_a_record_is_not_shown"),
+    ),
+    Mutant(
+        "dpgp_core/release/publishing.py",
+        "days of another first day are released",
+        'same += ["x_units"] if spec.dates else []',
+        "same += []",
+        _in("release/declared", "dates_released", "the_table_is_read_in_the_declared_way_alone"),
+    ),
+    Mutant(
+        PURCHASE,
+        "outcomes are counted with the whole budget",
+        "return self._whole / math.sqrt(self.share)",
+        "return self._whole",
+        _in("bounds", "purchase", "both_parts_are_exactly_the_whole"),
+    ),
+    Mutant(
+        PURCHASE,
+        "the bounds bought are not paid for",
+        "return epsilon_of(self._whole / math.sqrt(1 - self.share), self.delta)",
+        "return epsilon_of(self._whole, self.delta)",
+        _in("bounds", "purchase", "both_parts_are_exactly_the_whole"),
+    ),
+    Mutant(
+        PURCHASE,
+        "counts of outcomes are said to be for bounds that were declared",
+        "said for each in whole.assumptions for said in _INSTEAD.get(each, (each,))",
+        "each for each in whole.assumptions",
+        _in("bounds", "purchase", "the_whole_says_where_its_bounds_are_from"),
+    ),
+    Mutant(
+        "dpgp_core/bounds/buying.py",
+        "every row of a person counts whole",
+        "else person_weights(dataset.person)",
+        "else person_weights(np.arange(dataset.n))",
+        _in("bounds", "buying", "what_is_given_away_is_the_share_and_the_rest_the_rest", "people_count_and_not_rows"),
+    ),
+    Mutant(
+        "dpgp_core/bounds/cells.py",
+        "outcomes above the mean of all are not counted",
+        "return np.asarray(np.clip(place, 0, self.count - 1), dtype=np.intp)",
+        "return np.asarray(np.clip(place, 0, self.count - 1), dtype=np.intp)[y <= np.abs(y).mean()]",
+        _in("bounds", "buying", "every_neighbour_moves_the_integers_within_what_the_noise_covers"),
+    ),
+    Mutant(
+        "dpgp_core/release/bought.py",
+        "after the bounds the whole budget is spent",
+        "epsilon=rest.epsilon,",
+        "epsilon=spec.epsilon,",
+        _in("release", "bought", "counts_and_rest_are_exactly_the_declared_budget"),
+    ),
+    Mutant(
+        "dpgp_core/release/publishing.py",
+        "the largest outcome is the bound",
+        "rest = settled(spec, bought.interval)",
+        "rest = settled(spec, (0.0, float(dataset.y.max())))",
+        _in("release", "bought", "all_that_noise_was_added_to_gives_away_no_more_than_the_budget"),
     ),
 )

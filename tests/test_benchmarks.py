@@ -49,6 +49,14 @@ def test_a_name_that_is_none_has_a_sentence():
         runner.main(["speed"])
 
 
+def test_all_of_them_are_run_and_those_that_fail_are_named(monkeypatch, capsys):
+    asked = []
+    monkeypatch.setattr(runner, "_apart", lambda each: asked.append(each.name) or each.name != "load")
+    with pytest.raises(SystemExit, match="these failed: load"):
+        runner.main(["all"])
+    assert asked == [row.name for row in CATALOGUE]
+
+
 def test_documents_name_benchmarks_that_there_are():
     documents = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("benchmarks/results/*.md"), ROOT / "Makefile"]
     names = {row.name for row in CATALOGUE} | {"all", "NAME"}

@@ -59,8 +59,10 @@ def uses_of_global_state(tree):
 def caching(tree):
     for node in ast.walk(tree):
         found = getattr(node, "attr", None) or getattr(node, "id", None) or getattr(node, "name", None)
-        if found in {"cache_data", "cache_resource"}:
+        if found in {"cache_data", "cache_resource", "lru_cache"} or dotted(node) == "functools.cache":
             yield found
+        elif isinstance(node, ast.Call) and dotted(node.func) == "Jobs":  # a store of results
+            yield "Jobs"
 
 
 def parse(path):
@@ -113,6 +115,11 @@ def test_only_compute_caches():
             assert not list(caching(parse(path))), name(path)
 
 
+def test_only_one_module_touches_the_session():
+    users = [name(path) for path in sources("pages") if "st.session_state" in path.read_text(encoding="utf-8")]
+    assert users == ["pages/_ui/session.py"]
+
+
 def test_no_file_uses_numpys_global_random_state():
     for path in sources("dpgp_core", "datasets", "pages", "benchmarks", "tests"):
         assert not list(uses_of_global_state(parse(path))), name(path)
@@ -133,6 +140,9 @@ def test_there_is_something_to_check():
         (uses_of_global_state, "from numpy.random import rand"),
         (caching, "import streamlit as st\n@st.cache_data\ndef f(): ..."),
         (caching, "from streamlit import cache_resource"),
+        (caching, "from functools import lru_cache"),
+        (caching, "results = Jobs(1)"),
+        (caching, "@functools.cache\ndef f(): ..."),
     ],
 )
 def test_the_checks_see_what_they_look_for(check, code):
@@ -153,9 +163,9 @@ def test_every_module_of_the_core_has_its_test_file():
 
 STOREYS = (  # of the core, from the ground up: a room imports from its own storey and from those below
     {"linalg", "checks", "arrays", "dpgp_core"},  # the package itself has the version, and names loaded when asked for
-    {"data", "kernels", "levels"},
+    {"data", "kernels", "levels", "seasons", "dates"},
     {"gp", "accounting"},
-    {"strategies", "measurement", "bayes", "sparse"},
+    {"strategies", "measurement", "bayes", "bounds", "sparse"},
     {"mechanisms"},
     {"release", "selection", "attack", "excursion", "evaluation", "reading", "estimator"},
     {"__main__"},

@@ -19,9 +19,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from benchmarks.bayes.tables import DELTA, SEED, TABLES, splits
+from benchmarks.bayes.tables import DELTA, SEED, TABLES
 from benchmarks.shared.apart import peak_gigabytes
-from benchmarks.shared.judged import error_of, inside, shares
+from benchmarks.shared.judged import error_of, inside, shares, splits
 from benchmarks.shared.options import options_of
 from benchmarks.shared.simulated import simulated
 from benchmarks.shared.timing import machine
@@ -38,15 +38,16 @@ from dpgp_core.mechanisms.bayes_release import BayesRelease
 from dpgp_core.strategies.strategy import Strategy
 
 EPSILONS = (0.2, 1.0, 5.0)
+GAP = 1e-3
 SIZES = (1_000, 10**5, 10**6)
 
 
-def held_out(epsilon: float, dataset: Dataset, draws: int, gap: float) -> tuple[FloatArray, FloatArray, float, float]:
+def held_out(epsilon: float, dataset: Dataset, draws: int) -> tuple[FloatArray, FloatArray, float, float]:
     """Residuals (draws, N), shares inside each interval (levels,), sensitivity of the counts, seconds a draw."""
-    mechanism = BayesCloaking(epsilon=epsilon, delta=DELTA, protects="inputs and outputs", gap=gap)
+    mechanism = BayesCloaking(epsilon=epsilon, delta=DELTA, protects="inputs and outputs", gap=GAP)
     residuals, held, started = list[FloatArray](), list[list[float]](), time.process_time()
     half_range = dataset.output_range / dataset.y_scale / 2
-    for index, (train, X_test, truth) in enumerate(splits(dataset, held=True)):
+    for index, (train, X_test, truth) in enumerate(splits(dataset)):
         plan = mechanism.plan_cells(train.n, x_box=dataset.x_box, half_range=half_range)
         release = mechanism.measure(plan, train, X_test, np.random.default_rng([SEED, index]), draws)
         residuals.append(release.samples - truth)
@@ -104,7 +105,6 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--data", nargs="+", choices=list(TABLES), default=list(TABLES))
     parser.add_argument("--epsilons", nargs="+", type=float, default=list(EPSILONS))
     parser.add_argument("--draws", type=int, default=4)
-    parser.add_argument("--gap", type=float, default=1e-3)
     options = parser.parse_args(argv)
     print(machine())
     print(f"delta {DELTA:g}, {options.draws} draws")
@@ -112,7 +112,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         dataset = TABLES[name].load()
         print(f"\nheld: {name} [{dataset.y_unit}], n = {dataset.n}")
         for epsilon in options.epsilons:
-            residuals, held, sensitivity, seconds = held_out(epsilon, dataset, options.draws, options.gap)
+            residuals, held, sensitivity, seconds = held_out(epsilon, dataset, options.draws)
             mean, error = error_of(residuals)
             print(
                 f"  epsilon {epsilon:<4g} {mean:.3f} +- {error:.3f}   inside {shares(held)}   "

@@ -20,19 +20,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from benchmarks.shared.judged import LEVELS, error_of, inside, shares
+from benchmarks.shared.judged import LEVELS, error_of, inside, shares, splits
 from benchmarks.shared.options import options_of
 from benchmarks.shared.timing import machine
 from datasets import load
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
-from dpgp_core.evaluation.cross_validation import k_folds
 from dpgp_core.evaluation.errors import interval_score
 from dpgp_core.kernels import EQ, Matern12, Matern32, Matern52, Stationary
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
 from dpgp_core.mechanisms.refined_cloaking import RefinedCloaking
 
-DELTA, FOLDS, FOLD_SEED, SEED = 0.01, 5, 0, 1
+DELTA, SEED = 0.01, 1
 EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 ROBUST_EPSILONS = (0.2, 1.0, 5.0)
 NOISE = 0.3
@@ -74,21 +73,15 @@ class Result:
     draw_seconds: float
 
 
-def splits(dataset: Dataset, held: bool) -> list[tuple[Dataset, FloatArray, FloatArray]]:
+def parts_of(dataset: Dataset, held: bool) -> list[tuple[Dataset, FloatArray, FloatArray]]:
     """Records to train on, test inputs and their outputs: of every public fold, or all records both times."""
-    if not held:
-        return [(dataset, dataset.X, dataset.clipped_y)]
-    folds = k_folds(dataset.n, FOLDS, np.random.default_rng(FOLD_SEED))
-    return [
-        (dataset.subset(np.delete(np.arange(dataset.n), test)), dataset.X[test], dataset.clipped_y[test])
-        for test in folds
-    ]
+    return splits(dataset) if held else [(dataset, dataset.X, dataset.clipped_y)]
 
 
 def bayes(mechanism: BayesCloaking, dataset: Dataset, draws: int, held: bool = True) -> Result:
     """Residuals, coverage and seconds of Bayes cloaking."""
     parts = []
-    for index, (train, X_test, truth) in enumerate(splits(dataset, held)):
+    for index, (train, X_test, truth) in enumerate(parts_of(dataset, held)):
         started = time.process_time()
         plan = mechanism.plan_for(train, X_test)
         planned = time.process_time()
@@ -107,7 +100,7 @@ def refined(
 ) -> list[tuple[float, float]]:
     """Errors of refined cloaking, whose plan serves every budget, and their standard errors."""
     found: list[list[FloatArray]] = [[] for _ in epsilons]
-    for index, (train, X_test, truth) in enumerate(splits(dataset, held)):
+    for index, (train, X_test, truth) in enumerate(parts_of(dataset, held)):
         plan = mechanism.plan(train.X, X_test)
         for residuals, epsilon in zip(found, epsilons, strict=True):
             rng, at_epsilon = np.random.default_rng([SEED, index]), replace(mechanism, epsilon=epsilon)

@@ -20,18 +20,15 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.shared.judged import error_of, inside, shares
+from benchmarks.shared.judged import error_of, inside, releasing, shares, splits
 from benchmarks.shared.options import options_of
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
-from dpgp_core.evaluation.comparison import hold_out
-from dpgp_core.evaluation.cross_validation import k_folds
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import CATALOGUE, BayesCloaking
-from dpgp_core.mechanisms.base import Mechanism, Planned, PlannedForBudget, Release
 from dpgp_core.mechanisms.entry import Parameters
 
-DELTA, FOLDS, SEED, CELLS = 0.01, 5, 1, 6
+DELTA, SEED, CELLS = 0.01, 1, 6
 GAP = 0.02  # of what privacy costs, that planning for public inputs leaves: it takes most of the time
 EPSILONS = (0.2, 1.0, 5.0)
 MECHANISMS = ("bayes", "bayes_cells", "refined", "sparse")
@@ -103,32 +100,17 @@ def held_out(name: str, dataset: Dataset, epsilon: float, draws: int) -> tuple[F
     mechanism, residuals, held = entry.build(parameters), [], []
     if isinstance(mechanism, BayesCloaking) and mechanism.protects == "outputs":
         mechanism = replace(mechanism, gap=GAP)
-    folds = k_folds(dataset.n, FOLDS, np.random.default_rng(0))
-    for index, fold in enumerate(hold_out(mechanism, dataset, folds)):
-        rng = np.random.default_rng([SEED, index])
-        release = released(mechanism, fold.plan, fold.train, fold.X_test, rng, draws)
-        residuals.append(np.clip(release.samples, *low_high) - fold.truth)
+    for index, (train, X_test, truth) in enumerate(splits(dataset)):
+        release = releasing(mechanism, train, X_test)(train, np.random.default_rng([SEED, index]), draws)
+        residuals.append(np.clip(release.samples, *low_high) - truth)
         if entry.automatic:
-            held.append(inside(release, fold.truth))
+            held.append(inside(release, truth))
     return np.concatenate(residuals, axis=1), np.mean(held, axis=0) if held else None
-
-
-def released(
-    mechanism: Mechanism, plan: Any, train: Dataset, X_test: FloatArray, rng: np.random.Generator, draws: int
-) -> Release:
-    """Numbered draws on the plan where there is one."""
-    if isinstance(mechanism, Planned):
-        return mechanism.release_planned(plan, train, X_test, rng, draws)
-    if isinstance(mechanism, PlannedForBudget):
-        return mechanism.measure(mechanism.plan_for(train, X_test), train, X_test, rng, draws)
-    return mechanism.release(train, X_test, rng, draws)
 
 
 def constant_error(dataset: Dataset) -> float:
     """Held-out error of the training mean. Not private."""
-    y, residuals = dataset.clipped_y, []
-    for test in k_folds(dataset.n, FOLDS, np.random.default_rng(0)):
-        residuals.append(np.delete(y, test).mean() - y[test])
+    residuals = [train.clipped_y.mean() - truth for train, _, truth in splits(dataset)]
     return float(np.sqrt((np.concatenate(residuals) ** 2).mean()))
 
 

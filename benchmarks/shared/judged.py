@@ -2,14 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from dpgp_core.arrays import FloatArray
-from dpgp_core.mechanisms.base import Release
+from dpgp_core.data import Dataset
+from dpgp_core.evaluation.cross_validation import k_folds
+from dpgp_core.mechanisms.base import Mechanism, Planned, PlannedForBudget, Release
 
 LEVELS = (0.5, 0.9, 0.95, 0.99)
+FOLDS = 5
+
+Releasing = Callable[[Dataset, np.random.Generator, int], Release]
+
+
+def splits(dataset: Dataset) -> list[tuple[Dataset, FloatArray, FloatArray]]:
+    """Of each public fold: records to train on, inputs (P, D) held out, their clipped outputs (P,)."""
+    everybody = np.arange(dataset.n)
+    folds = k_folds(dataset.n, FOLDS, np.random.default_rng(0))
+    return [(dataset.subset(np.delete(everybody, test)), dataset.X[test], dataset.clipped_y[test]) for test in folds]
+
+
+def releasing(mechanism: Mechanism, data: Dataset, X_test: FloatArray) -> Releasing:
+    """Numbered draws at X_test (P, D), planned once for the inputs of ``data`` where there is a plan."""
+    if isinstance(mechanism, Planned):
+        plan = mechanism.plan(data.X, X_test)
+        return lambda world, rng, draws: mechanism.release_planned(plan, world, X_test, rng, draws)
+    if isinstance(mechanism, PlannedForBudget):
+        budgeted = mechanism.plan_for(data, X_test)
+        return lambda world, rng, draws: mechanism.measure(budgeted, world, X_test, rng, draws)
+    return lambda world, rng, draws: mechanism.release(world, X_test, rng, draws)
 
 
 def error_of(residuals: FloatArray) -> tuple[float, float]:

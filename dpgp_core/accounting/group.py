@@ -20,10 +20,7 @@ from .losses import GaussianLoss, PrivacyLoss, PureLoss
 
 MOST_ROWS = 1000
 _ROUND_UP = 1e-9  # of log delta: more noise than rounding can take away
-_SOURCES = {
-    GaussianLoss: "group privacy for {} rows (Dong, Roth & Su 2022, theorem 2.14)",
-    PureLoss: "group privacy for {} rows (Dwork & Roth 2014, theorem 2.2)",
-}
+_GAUSSIAN, _PURE = "Dong, Roth & Su 2022, theorem 2.14", "Dwork & Roth 2014, theorem 2.2"
 
 
 def budget_of_one_row(epsilon: float, delta: float, rows: int) -> Budget:
@@ -85,13 +82,14 @@ def for_rows(guarantee: Guarantee, rows: int, budget: Budget) -> Guarantee:
     outputs = f"the outputs of {replaced} replaced by any values within the public bounds; inputs and n fixed"
     both = f"{replaced}, inputs and outputs, replaced by any others; n fixed"
     loss = loss_of_rows(guarantee.loss, rows)
+    source = _PURE if isinstance(loss, PureLoss) else _GAUSSIAN
     return replace(
         guarantee,
         budget=budget,
         loss=loss,
         rows=rows,
         neighbours=outputs if guarantee.protects == "outputs" else both,
-        theorem=f"{guarantee.theorem}; {_SOURCES[type(loss)].format(rows)}",
+        theorem=f"{guarantee.theorem}; group privacy for {rows} rows ({source})",
         assumptions=(f"nobody has more than {rows} rows", *guarantee.assumptions),
         not_covered=(
             *(each for each in guarantee.not_covered if each != OTHER_ROWS),

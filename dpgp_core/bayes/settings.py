@@ -23,14 +23,17 @@ from ..data import Dataset, Kind
 from ..kernels import Stationary
 from ..levels import level_columns
 from ..measurement.statistics import Reading
+from ..seasons import Periods, check_periods, periodic
 from .cells.grid import PER_SIDE
 from .models import AUTO_NOISE_SDS, NOISE_SDS_BEFORE, YES_NO_SDS, Model, models_of
 from .planning import stage_multipliers
 from .spread import Shares, split
+from .waves import with_waves
 from .widths import CLIP
 
 MOST_STAGES = 10
 MANY_RECORDS = 5000  # above, those of one cell share a column if nothing else is said
+MANY_DATED = 1000  # the same where an input has a period, and cells tell phases apart: four times as fast
 NOISE_SDS_OF = {"any outcomes": AUTO_NOISE_SDS, "yes/no": YES_NO_SDS, "normal outcomes": NOISE_SDS_BEFORE}
 FEWER_SDS_OF = {"any outcomes": (0.1, 0.3, 1.0), "yes/no": (1 / 4, 1 / 2, 1.0), "normal outcomes": NOISE_SDS_BEFORE}
 ONE_RECORD = "one record, input and output, replaced by any other; n fixed"
@@ -87,6 +90,8 @@ class BayesSettings:
         binned: records of one public cell share a column of every strategy, so that a million of them (1 to 3 input
             columns, inputs public) cost hardly more than a thousand. Aimed at where the records are. None: above 5,000
             records, where that has a meaning.
+        periods: of each input, in its unit, or None for an input that has none: what comes again after a week or a year
+            is looked for too, and cells are divided by it. None: nothing does.
         gap: of each strategy, as a share of what privacy costs; a loose one costs accuracy, never privacy. Over cells,
             where each draw plans its stages, thirty times as loose.
 
@@ -105,9 +110,10 @@ class BayesSettings:
     targets: Literal["test", "both"] = "test"
     binned: bool | None = None
     gap: float = 1e-3
+    periods: Sequence[float | None] | None = None
 
     def __post_init__(self) -> None:
-        _ = self.noise_multiplier
+        _ = self.noise_multiplier, self.waves
         check_positive("clip", self.clip)
         check_positive("gap", self.gap)
         if self.protects not in ("outputs", "inputs and outputs"):
@@ -166,6 +172,11 @@ class BayesSettings:
         )
 
     @property
+    def waves(self) -> Periods:
+        """``periods``; () where no input has one."""
+        return check_periods(self.periods, len(self.periods or ()))
+
+    @property
     def _inputs_too(self) -> bool:
         return self.protects == "inputs and outputs"
 
@@ -194,7 +205,8 @@ class BayesSettings:
         """Whether n records of some public numbers as inputs share columns by cells: if ``binned``, or if many."""
         if self.binned is not None:
             return self.binned
-        return n > MANY_RECORDS and inputs in PER_SIDE and not (self._inputs_too or self._aimed)
+        sides, many = inputs + len(periodic(self.waves)), MANY_DATED if self.waves else MANY_RECORDS
+        return n > many and sides in PER_SIDE and not (self._inputs_too or self._aimed)
 
     def models(
         self, x_box: Sequence[tuple[float, float]], half_range: float, reading: Reading = "any outcomes"
@@ -207,4 +219,5 @@ class BayesSettings:
             reading: what kind of outcomes a release was made for.
         """
         noises = noise_sds_for(reading, x_box)
-        return models_of(self.kernels or (), self.noise_variances, x_box, half_range, noises)
+        plain = models_of(self.kernels or (), self.noise_variances, x_box, half_range, noises)
+        return with_waves(plain, x_box, half_range, self.waves, noises)

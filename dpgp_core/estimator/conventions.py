@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+from datetime import date
 from importlib import import_module
 from typing import Any, Self
 
@@ -108,6 +109,9 @@ def _floats(name: str, values: ArrayLike) -> FloatArray:
     if hasattr(values, "toarray"):
         raise TypeError(f"{name} is sparse, and sparse data are not supported; pass {name}.toarray()")
     found = np.asarray(values)
+    dates = found.dtype == object and any(isinstance(each, date) for each in found.flat)
+    if dates or found.dtype.kind in "mM":
+        raise ValueError(f"{name} holds dates, and the estimator takes numbers; give it days since a public first day")
     if np.iscomplexobj(found):
         raise ValueError(f"Complex data not supported: {name} must be of real numbers")
     floats = found.astype(float)

@@ -12,6 +12,7 @@ from ..accounting.rounding import rounded_up
 from ..mechanisms.base import TEACHING
 
 ACROSS_FITS = "one person has at most one record in each fit, and all budgets were fixed before any result was seen"
+PEOPLE_ACROSS_FITS = "groups name the same people in each fit, and all budgets were fixed before any result was seen"
 
 
 class SpentAgain(UserWarning):
@@ -43,12 +44,13 @@ def composed(earlier: Guarantee, latest: Guarantee) -> Guarantee:
     first, second = earlier.loss, latest.loss
     assert isinstance(first, GaussianLoss)
     assert isinstance(second, GaussianLoss)
+    across = PEOPLE_ACROSS_FITS if latest.rows is None else ACROSS_FITS
     loss, delta = GaussianLoss(math.hypot(first.mu, second.mu)), latest.budget.delta
     return replace(
         latest,
         budget=Budget(epsilon=loss.epsilon(delta), delta=delta),
         loss=loss,
-        assumptions=tuple(dict.fromkeys([*earlier.assumptions, *latest.assumptions, ACROSS_FITS])),
+        assumptions=tuple(dict.fromkeys([*earlier.assumptions, *latest.assumptions, across])),
         not_covered=tuple(dict.fromkeys([*earlier.not_covered, *latest.not_covered])),
         releases=earlier.releases + latest.releases,
     )

@@ -94,10 +94,10 @@ def limits(
     check_positive("noise_variance", noise_variance)
     check_positive("mu", mu)
     check_positive("output_range", output_range)
-    known = _model(kernel, noise_variance, X, X_test)
+    known = risk_model(kernel, noise_variance, X, X_test)
     least = risk_without_privacy([known])
     fixed = bayes([known], (output_range / mu) ** 2, gap=gap).bound
-    latent = _model(kernel, _NOT_NOISE * float(kernel.diagonal(X).max()), X, X_test)
+    latent = risk_model(kernel, _NOT_NOISE * float(kernel.diagonal(X).max()), X, X_test)
     some = bayes([latent], noise_variance / information_share(mu), gap=gap).bound
     return Limits(*(math.sqrt(risk) for risk in (least, max(fixed, least), max(some, least))))
 
@@ -116,11 +116,19 @@ def least_error(models: Sequence[Model], X: FloatArray, X_test: FloatArray) -> f
         ValueError: shapes disagree.
     """
     check_columns(X, X_test)
-    known = [replace(_model(m.kernel, m.noise_variance, X, X_test), weight=m.weight) for m in models]
+    known = [replace(risk_model(m.kernel, m.noise_variance, X, X_test), weight=m.weight) for m in models]
     return math.sqrt(risk_without_privacy(known) / sum(model.weight for model in models))
 
 
-def _model(kernel: Kernel, noise: float, X: FloatArray, X_test: FloatArray) -> RiskModel:
+def risk_model(kernel: Kernel, noise: float, X: FloatArray, X_test: FloatArray) -> RiskModel:
+    """One prior as ``strategies.bayes`` sees it: outputs at X, and f at test inputs of equal weight.
+
+    Args:
+        kernel: covariance of f, in squared model units.
+        noise: variance of an output about f, > 0.
+        X: inputs (n, D).
+        X_test: test inputs (P, D).
+    """
     low_rank = factorise(kernel, X, _TOLERANCE)
     root, at_test = low_rank.features.values(), low_rank.features.at(X_test).values()
     return RiskModel(

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..arrays import FloatArray
 from ..levels import Interval, Levels, LevelSide, check_levels, whole_box
+from ..seasons import Periods, phase_cells
 from .cells import CellCounts, CellResiduals
 from .distances import MeasuredDistances
 from .integers import GRID
@@ -21,14 +22,20 @@ from .statistics import Reading
 NODES = 3  # to a cell and side that is of numbers: where the public functions are given
 
 
-def cells_along(box: Sequence[Interval], per_side: int) -> tuple[int, ...]:
-    """Cells along each side of a box: ``per_side``, or one for each level."""
-    return tuple(side.levels if isinstance(side, LevelSide) else per_side for side in box)
+def cells_along(box: Sequence[Interval], per_side: int, periods: Periods = ()) -> tuple[int, ...]:
+    """Cells along each side of a box: ``per_side``, or one for each level; then those of each period."""
+    along = tuple(side.levels if isinstance(side, LevelSide) else per_side for side in box)
+    return along + phase_cells(periods)
 
 
-def nodes_along(box: Sequence[Interval], per_side: int) -> tuple[int, ...]:
+def nodes_along(box: Sequence[Interval], per_side: int, periods: Periods = ()) -> tuple[int, ...]:
     """Nodes along each side: three to a cell, or one for each level."""
-    return cells_along(box, NODES * per_side)
+    return cells_along(box, NODES * per_side) + tuple(NODES * cells for cells in phase_cells(periods))
+
+
+def sizes_of(box: Sequence[Interval], per_side: int, periods: Periods) -> tuple[int, int]:
+    """Numbers of cells and of nodes of a box."""
+    return math.prod(cells_along(box, per_side, periods)), math.prod(nodes_along(box, per_side, periods))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -108,7 +115,8 @@ class CellStatistics:
         z: the noisy counts (r,); none where they are public.
         stages: residual sums, in the order measured; at least one.
         n: number of records, public.
-        per_side: cells along each side of the box that is of numbers; along a category there is one for each level.
+        per_side: cells along each side of the box that is of numbers; along a category there is one for each level, and
+            all are divided by periods.
         x_names, x_units: D names and D units.
         x_box: D declared public (low, high) pairs.
         y_name, y_unit: name and unit of the output.
@@ -118,6 +126,7 @@ class CellStatistics:
         reading: what kind of outcomes the stages were made for.
         distances: of the outcomes to the curve, if they were measured.
         x_levels: of each input its levels, or None where it is a number; None: all are numbers.
+        periods: of each input, whose phase divides the cells too; () where none has one.
 
     Raises:
         ValueError: shapes disagree, or a value cannot be written to a file.
@@ -139,6 +148,7 @@ class CellStatistics:
     reading: Reading = "any outcomes"
     distances: MeasuredDistances | None = None
     x_levels: tuple[Levels | None, ...] | None = None
+    periods: Periods = ()
 
     def __post_init__(self) -> None:
         if self.x_levels is not None:
@@ -149,7 +159,7 @@ class CellStatistics:
         if self.n < 1:
             raise ValueError(f"n must be at least 1, got {self.n}")
         _check("z", self.z, len(self.counts.B) if isinstance(self.counts, CellCounts) else 0)
-        M, nodes = (math.prod(along(self.x_box, self.per_side)) for along in (cells_along, nodes_along))
+        M, nodes = sizes_of(self.x_box, self.per_side, self.periods)
         columns = self.counts.B.shape[1] if isinstance(self.counts, CellCounts) else len(self.counts.numbers)
         if {columns, *(each.B.shape[1] for each in self.measurements)} != {M}:
             raise ValueError(f"every strategy must have {M} columns, one per cell of the box")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,7 +9,8 @@ import numpy as np
 
 from ..arrays import FloatArray
 from ..levels import whole_box
-from .cell_statistics import CellSquares, CellStage, CellStatistics, KnownCounts, cells_along, nodes_along
+from ..seasons import Periods, check_periods
+from .cell_statistics import CellSquares, CellStage, CellStatistics, KnownCounts, sizes_of
 from .cells import CellCounts, CellResiduals
 from .described_arrays import AGAIN, FILE, SCHEMA, Array, Shapes, check_schema, number, pack, pair, unpack, whole
 from .distances_file import about_distances, distance_arrays, distance_shapes, distances_from
@@ -44,7 +44,8 @@ def cell_statistics_to_files(statistics: CellStatistics) -> tuple[dict[str, Any]
         ],
         "output": {"name": statistics.y_name, "unit": statistics.y_unit}
         | {"bounds": list(statistics.bounds), "scale": statistics.y_scale},
-        "inputs": about_inputs(statistics.x_names, statistics.x_units, statistics.x_box, statistics.x_levels),
+        "inputs": about_inputs(statistics.x_names, statistics.x_units, statistics.x_box, statistics.x_levels)
+        | ({"periods": list(statistics.periods)} if statistics.periods else {}),  # files of before say nothing
         "guarantee": dict(statistics.guarantee),
         **about_reading(statistics.reading),
         **about_distances(statistics.distances),
@@ -83,7 +84,10 @@ def _read(card: Mapping[str, Any], npz: bytes) -> CellStatistics:
     measured, people = "known" not in counts, counts.get("people") is True
     sizes = [whole(counts["numbers"])] if measured else []
     stages = [(whole(stage["numbers"]), "squares" in stage) for stage in card["stages"]]
-    cells, nodes = (math.prod(along(box, per_side)) for along in (cells_along, nodes_along))
+    periods = _periods(inputs.get("periods"), dim)
+    cells, nodes = sizes_of(box, per_side, periods)
+    if cells > _MOST_CELLS:
+        raise ValueError(f"the statistics must have between 1 and {_MOST_CELLS} cells; {AGAIN}")
     arrays = unpack(card, npz, {**_shapes(cells, nodes, sizes, stages), **distance_shapes(card, cells, nodes)})
     return CellStatistics(
         counts=_counts(arrays, number(counts["noise_multiplier"]) if measured else None, people),
@@ -102,7 +106,12 @@ def _read(card: Mapping[str, Any], npz: bytes) -> CellStatistics:
         reading=reading_of(card),
         distances=distances_from(card, arrays, CellResiduals),
         x_levels=levels,
+        periods=periods,
     )
+
+
+def _periods(given: Any, inputs: int) -> Periods:
+    return check_periods(None if given is None else [None if p is None else number(p) for p in given], inputs)
 
 
 def _about_squares(stage: CellStage) -> dict[str, Any]:

@@ -66,7 +66,7 @@ def plan_cells(
     """Public plan for n records; see ``BayesCloaking.plan_cells``."""
     if n < 1:
         raise ValueError(f"n must be at least 1, got {n}")
-    grid = cells_of(x_box)
+    grid = cells_of(x_box, periods=settings.waves)
     models = cell_models(settings.models(x_box, half_range, reading_for(kind)), grid)
     gap = LOOSER * settings.gap
     counts, _ = cell_multipliers(settings.shares(kind).curve, settings.stages_of(kind))
@@ -98,7 +98,7 @@ def measure_cells(
 ) -> BayesRelease:
     """Measure and predict; see ``BayesCloaking.measure``."""
     grid = plan.setting.grid
-    check_columns(grid.centres, X_test)
+    check_columns(np.empty((1, len(grid.box))), X_test)
     check_codes(X_test, grid.box, dataset.x_names)
     people = dataset.person is not None
     if dataset.people != plan.setting.n or dataset.x_box != grid.box or groups_of(dataset.x_box) != groups_of(grid.box):

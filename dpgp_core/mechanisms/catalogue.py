@@ -20,12 +20,12 @@ from .sparse_variational import SparseVariational
 
 
 def _bayes(p: Parameters) -> Mechanism:
-    mechanism = BayesCloaking(epsilon=p.epsilon, delta=p.delta)
+    mechanism = BayesCloaking(epsilon=p.epsilon, delta=p.delta, periods=p.periods or None)
     return mechanism if p.gap is None else replace(mechanism, gap=p.gap)
 
 
 def _bayes_cells(p: Parameters) -> Mechanism:
-    return BayesCloaking(epsilon=p.epsilon, delta=p.delta, protects="inputs and outputs")
+    return BayesCloaking(epsilon=p.epsilon, delta=p.delta, protects="inputs and outputs", periods=p.periods or None)
 
 
 def _refined(p: Parameters) -> Mechanism:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ..kernels import KERNELS, Stationary
+from ..seasons import Periods
 from .base import Mechanism
 
 EXACT_ROWS = 5_000
@@ -36,6 +37,7 @@ class Parameters:
         clip: of refined cloaking, in noise standard deviations; None for its default.
         fit_noise: integral bins choose the noise variance themselves.
         ridge, path_scale: r and s of kernel sums and posterior paths.
+        periods: of each input, for mechanisms that make their models themselves; () where none has one.
         gap: of planned strategies; looser is faster, costs accuracy and never privacy. None for its default.
     """
 
@@ -51,6 +53,7 @@ class Parameters:
     fit_noise: bool = False
     ridge: float = 2.0
     path_scale: float = 0.8
+    periods: Periods = ()
     gap: float | None = None
 
     @property

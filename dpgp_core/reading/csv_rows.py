@@ -7,16 +7,16 @@ takes a surplus first column as an index and renames duplicate columns, all with
 from __future__ import annotations
 
 import csv
-import math
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from textwrap import shorten
 from typing import BinaryIO
 
 import numpy as np
 
 from ..arrays import FloatArray
-from ..levels import OTHER, Levels
+from ..dates import looks_like_a_date
+from .cell import ReadAs, as_float, readers_of
 from .dialect import COMMA, Dialect
 
 MAX_LINE_BYTES = 1_000_000  # one endless line must not fill the memory
@@ -48,7 +48,7 @@ def read_columns(
     max_rows: int,
     dialect: Dialect = COMMA,
     person: str | None = None,
-    levels: Mapping[str, Levels] | None = None,
+    read_as: Sequence[ReadAs] = (),
 ) -> FloatArray:
     """Read named columns of a UTF-8 stream with a header line; keep nothing else of it.
 
@@ -58,7 +58,7 @@ def read_columns(
         max_rows: refuse the file at the first row beyond this many.
         dialect: how the table is written.
         person: name of the column that says whose row it is, in any text; None: there is none.
-        levels: of each column that is a category, by its name: it is read as the number of a level.
+        read_as: of the columns, those that are no numbers, such as ``Dates``; they become numbers as each says.
 
     Returns:
         The columns as numbers (n, k), 2 <= n <= max_rows; after them a number for each person, if there are people.
@@ -70,7 +70,7 @@ def read_columns(
     rows = read_rows(stream, dialect, max_bytes=MAX_BYTES)
     header = _header(rows)
     *places, whose = _places(header, [*columns, columns[0] if person is None else person], dialect)
-    people = dict[str, int]()
+    people, readers = dict[str, int](), readers_of(columns, read_as, dialect)
     values = array("d")  # 8 bytes a value, against 32 in a list
     n = 0
     for n, (line, row) in enumerate(rows, start=1):
@@ -81,12 +81,7 @@ def read_columns(
                 f"line {line} has {len(row)} fields where the header has {len(header)}; "
                 "give every line the same number, and quote text that holds the separator"
             )
-        values.extend(
-            _read_level(row[place], name, line, levels[name])
-            if levels and name in levels
-            else read_number(row[place], name, line, dialect.decimal)
-            for name, place in zip(columns, places, strict=True)
-        )
+        values.extend(read(row[place], name, line) for read, name, place in zip(readers, columns, places, strict=True))
         if person is not None:
             values.append(people.setdefault(_name(row[whose], person, line), len(people)))
     if n < 2:
@@ -102,8 +97,10 @@ def column_names(stream: BinaryIO, dialect: Dialect = COMMA) -> list[str]:
             record; it is then not shown.
     """
     header = _header(read_rows(stream, dialect))
-    if any(_is_number(title) for title in header):
-        raise ValueError("the first line of the file holds numbers, so it may be a record; add a line of column names")
+    if any(_is_value(title) for title in header):
+        raise ValueError(
+            "the first line of the file holds numbers or dates, so it may be a record; add a line of column names"
+        )
     _places(header, [], dialect)
     return header
 
@@ -145,46 +142,14 @@ def _places(header: list[str], columns: list[str], dialect: Dialect) -> list[int
 
 def _shown(titles: list[str], header: list[str]) -> str:
     # A number in the first line means that it may be a record instead of a header, hence private.
-    if any(_is_number(title) for title in header):
-        return "not shown, because the first line holds numbers (if it is a record, add a header line)"
+    if any(_is_value(title) for title in header):
+        return "not shown, because the first line holds numbers or dates (if it is a record, add a header line)"
     return shorten(", ".join(map(repr, titles)), SHOWN_LETTERS, placeholder=" ...")
 
 
-def _is_number(text: str) -> bool:
-    try:
-        float(text.replace(",", "."))
-    except ValueError:
-        return False
-    return True
-
-
-def read_number(cell: str, column: str, line: int, decimal: str = ".") -> float:
-    """One cell as a finite number; ValueError names column and line, never the cell."""
-    if decimal == ",":  # a point is then no decimal mark, and a number with one is not read as something else
-        cell = "text" if "." in cell else cell.replace(",", ".")
-    try:
-        # float() takes "1_000" for a thousand, but whoever wrote that meant a code; it takes digits of any script too.
-        value = float("text" if "_" in cell or not cell.isascii() else cell)
-    except ValueError:
-        problem = "text instead of a number" if cell.strip() else "an empty cell"
-    else:
-        if math.isfinite(value):
-            return value
-        problem = "a missing value (NaN)" if math.isnan(value) else "an infinite value"
-    # Outside the except block: a chained error would show the cell in a traceback.
-    raise ValueError(f"column {column!r} has {problem} in line {line} of the file; correct or remove that row")
-
-
-def _read_level(cell: str, column: str, line: int, levels: Levels) -> float:
-    """One cell as the number of its level; what is none of them is "other" where that is declared."""
-    level = cell.strip()
-    level = level if level in levels else OTHER
-    if level not in levels:
-        raise ValueError(
-            f"column {column!r} has none of its levels in line {line} of the file; correct that row, or declare a "
-            f"level {OTHER!r}, which takes all others"
-        )
-    return float(levels.index(level))
+def _is_value(text: str) -> bool:
+    """Whether a title looks like a cell: a number or a date."""
+    return as_float(text.replace(",", ".")) is not None or looks_like_a_date(text)
 
 
 def read_rows(

@@ -16,7 +16,9 @@ import numpy as np
 from ..arrays import FloatArray
 from ..checks import check_interval
 from ..data import Dataset
-from ..levels import levels_by_column, whole_box
+from ..dates import Dates
+from ..levels import Category, levels_by_column, whole_box
+from .cell import ReadAs
 from .csv_rows import read_columns
 from .dialect import COMMA, Dialect
 
@@ -42,6 +44,7 @@ def read_dataset(
     dialect: Dialect = COMMA,
     person: str | None = None,
     levels: Mapping[str, Sequence[str]] | None = None,
+    dates: Sequence[Dates] = (),
 ) -> Dataset:
     """Read columns of a UTF-8 file with a header line. Every cell of them is a finite number, or one of its levels.
 
@@ -65,6 +68,7 @@ def read_dataset(
             for spaces around it; None: every row is another person's. Its texts are kept nowhere.
         levels: declared public levels of inputs that are categories, by name. What is none of them counts as "other"
             where that is a level, and is refused elsewhere.
+        dates: of the inputs, those that are dates: read strictly, as days since their first day, and so is their box.
 
     Returns:
         Dataset with X (n, D) and y (n,), 2 <= n <= max_rows.
@@ -77,15 +81,16 @@ def read_dataset(
     bounds, of_each = _interval(y_bounds, "y_bounds"), levels_by_column(x, levels)
     sides = [None if pair is None else _interval(pair, "each entry of x_box") for pair in x_box]
     box = whole_box(sides, of_each)
-    units = tuple(_of_length([""] * len(x) if x_units is None else x_units, len(x), "x_units"))
+    units = _units(x, x_units, dates)
     rows = MAX_ROWS if max_rows is None else max_rows
-    categories = {name: each for name, each in zip(x, of_each, strict=True) if each is not None}
-    values = read_columns(stream, [*x, y], max_rows=rows, dialect=dialect, person=person, levels=categories)
+    categories = [Category(name=name, levels=each) for name, each in zip(x, of_each, strict=True) if each is not None]
+    read_as: list[ReadAs] = [*dates, *categories]
+    values = read_columns(stream, [*x, y], max_rows=rows, dialect=dialect, person=person, read_as=read_as)
     X = values[:, : len(x)].copy()
     if private_inputs:
         X = np.clip(X, *np.array(box).T)
     else:
-        _check_inputs(X, x, box)
+        _check_inputs(X, x, box, dates)
     return Dataset(
         name=name,
         X=X,
@@ -120,6 +125,13 @@ def _check_columns(x: Sequence[str], y: str, person: str | None) -> None:
         raise ValueError(f"the column {person!r} says whose row it is, and is an input or the output too; name another")
 
 
+def _units(x: Sequence[str], given: Sequence[str] | None, dates: Sequence[Dates]) -> tuple[str, ...]:
+    """Unit of each input; of dates it is derived."""
+    units = _of_length([""] * len(x) if given is None else given, len(x), "x_units")
+    derived = {each.name: each.unit for each in dates}
+    return tuple(derived.get(name, unit) for name, unit in zip(x, units, strict=True))
+
+
 def _of_length(entries: Sequence[_T], length: int, name: str) -> Sequence[_T]:
     if len(entries) != length:
         raise ValueError(f"{name} must have {length} entries, one per column of x, got {len(entries)}")
@@ -135,12 +147,16 @@ def _interval(pair: tuple[float, float], name: str) -> tuple[float, float]:
     return low, high
 
 
-def _check_inputs(X: FloatArray, names: Sequence[str], box: Sequence[tuple[float, float]]) -> None:
+def _check_inputs(
+    X: FloatArray, names: Sequence[str], box: Sequence[tuple[float, float]], dates: Sequence[Dates]
+) -> None:
+    of_dates = {each.name: each for each in dates}
     for column, name, (low, high) in zip(X.T, names, box, strict=True):
         outside = int(((column < low) | (column > high)).sum())
         if outside:
+            ends = [of_dates[name].text(end) if name in of_dates else f"{end:g}" for end in (low, high)]
             raise ValueError(
-                f"{outside} of {len(column)} rows have {name!r} outside its x_box ({low:g}, {high:g}); "
+                f"{outside} of {len(column)} rows have {name!r} outside its x_box ({', '.join(ends)}); "
                 "widen the declared box, or remove those rows"
             )
         if column.min() == column.max():

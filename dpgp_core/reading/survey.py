@@ -5,10 +5,12 @@ For the eyes of who holds the table: none of it is released, and nothing is decl
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import BinaryIO, NamedTuple
 
-from .csv_rows import read_number, read_rows
+from ..dates import FORMATS, Format, parsed, undated_sentence
+from .cell import read_number
+from .csv_rows import read_rows
 from .dialect import COMMA, Dialect
 
 _MOSTLY = 0.5  # of the rows: a column is then none of numbers, and rows are not what is wrong
@@ -24,6 +26,7 @@ class Column(NamedTuple):
         empty: rows that hold nothing.
         line: of the first of these in the file; 0 if there is none.
         values: different ones, but for spaces around them.
+        undated: for each way of writing dates, rows that hold no such date, and what is wrong with the first of them.
     """
 
     rows: int
@@ -32,18 +35,27 @@ class Column(NamedTuple):
     empty: int
     line: int
     values: int
+    undated: Mapping[Format, tuple[int, str]]
 
     def as_numbers(self, name: str) -> str:
         """What is wrong if it is to hold numbers, and what to do; "" for nothing."""
         if not self.unread:
             return ""
         if self.unread > _MOSTLY * self.rows:
+            if min(count for count, _ in self.undated.values()) < _MOSTLY * self.rows:
+                return f"column {name!r} holds dates; say so, and it is read as dates"
             return (
                 f"column {name!r} holds no numbers in {self.unread:,} of {self.rows:,} rows, so it is no column of "
                 "numbers; choose another, or write it as numbers in your file"
             )
         more = f" ({self.unread - 1:,} more such rows)" if self.unread > 1 else ""
         return f"{self.first}{more}"
+
+    def as_dates(self, name: str, format: Format) -> str:
+        """What is wrong if it is to hold dates, written in one way, and what to do; "" for nothing."""
+        count, first = self.undated[format]
+        more = f" ({count - 1:,} more such rows)" if count > 1 else ""
+        return f"{first}{more}" if count else ""
 
     def as_people(self, name: str) -> str:
         """What is wrong if it is to say whose row it is, and what to do; "" for nothing."""
@@ -75,6 +87,7 @@ def survey(stream: BinaryIO, columns: Iterable[str], dialect: Dialect = COMMA) -
     next(rows, None)
     texts: list[set[str]] = [set() for _ in names]
     unread, empty, first, at = [0] * len(names), [0] * len(names), [""] * len(names), [0] * len(names)
+    undated = [dict.fromkeys(FORMATS, (0, "")) for _ in names]
     count = 0
     for line, row in rows:
         count += 1
@@ -94,7 +107,11 @@ def survey(stream: BinaryIO, columns: Iterable[str], dialect: Dialect = COMMA) -
             except ValueError as error:
                 unread[place] += 1
                 first[place] = first[place] or str(error)
+            for format in FORMATS:
+                if parsed(cell, format) is None:
+                    seen, wrong = undated[place][format]
+                    undated[place][format] = seen + 1, wrong or undated_sentence(cell, names[place], line, format)
     return {
-        name: Column(count, unread[place], first[place], empty[place], at[place], len(texts[place]))
+        name: Column(count, unread[place], first[place], empty[place], at[place], len(texts[place]), undated[place])
         for place, name in enumerate(names)
     }

@@ -17,6 +17,9 @@ from ..accounting.ledger import Ledger
 from ..accounting.losses import GaussianLoss
 from ..accounting.rounding import rounded_up
 from ..accounting.tradeoff import budget_tradeoff, gaussian_tradeoff
+from ..dates import SHOWN
+from .bought import FILE as BOUNDS
+from .bought import bounds_object, counts_text
 from .cells import csv_text, published_columns
 from .declared.table import CENTILES
 from .handout.figure import figure
@@ -24,7 +27,7 @@ from .handout.page import page
 from .handout.script import SCRIPT
 from .ledger_json import SCHEMA, guarantee_to_object, ledger_to_object
 from .plan import LEVEL
-from .publishing import Published, within_tolerance
+from .publishing import Published, as_released, within_tolerance
 from .specification import ReleaseSpec
 from .specification_json import spec_to_object
 from .statistic import digest, statistic_files
@@ -74,14 +77,16 @@ def bundle(
     if published.guarantee not in [guarantee for _, guarantee in ledger.entries]:
         raise ValueError("the ledger does not count this release; spend spec.guarantee on it before publishing")
     columns = published_columns(published, spec)
-    about, files = statistic_files(published.statistics)
+    about, files = statistic_files(published.statistics, published.guarantee)
     card = release_card(published, spec, ledger, list(columns))
-    picture = figure(published, spec)
+    picture = figure(published, as_released(published, spec))
     files = {
         "values.csv": csv_text(columns).encode(),
         "card.html": page(card, picture).encode(),
         "figure.svg": picture.encode(),
     } | files
+    if published.bought is not None:
+        files[BOUNDS] = counts_text(published.bought).encode()
     card |= {
         "statistics": about,
         "sha256": {name: digest(content) for name, content in files.items()},
@@ -101,8 +106,7 @@ def bundle(
 def release_card(published: Published, spec: ReleaseSpec, ledger: Ledger, columns: list[str]) -> dict[str, Any]:
     """The content of ``release.json``: all that is public about a release, and its accounting."""
     described = {name: COLUMNS[name] for name in columns if name in COLUMNS}
-    inputs = {name: f"input, in {unit}" if unit else "input" for name, unit in zip(spec.x, spec.x_units, strict=True)}
-    inputs |= {name: f"input, one of {', '.join(levels)}" for name, levels in spec.levels.items()}
+    inputs = {name: _input(spec, name, unit) for name, unit in zip(spec.x, spec.x_units, strict=True)}
     within = within_tolerance(published, spec)
     tolerance = {} if spec.tolerance is None else {"tolerance": spec.tolerance, "within_tolerance": int(within.sum())}
     degrees = spec.degrees
@@ -117,32 +121,47 @@ def release_card(published: Published, spec: ReleaseSpec, ledger: Ledger, column
             }
         }
     )
-    return projection | {
-        "schema": SCHEMA,
-        "what": f"{spec.built.label}: {spec.y} predicted on a public grid with differential privacy",
-        "measured": f"the natural logarithm of {spec.y}" if spec.log else spec.y,
-        "guarantee": guarantee_to_object(published.guarantee),
-        "tradeoff": {"false_alarms": _BLAMED, "found_at_most": _found_at_most(published.guarantee)},
-        "config": spec_to_object(spec),
-        "public": {"n": published.n, "y_scale": spec.scale, "reference": spec.built.reference},
-        "values": {
-            "file": "values.csv",
-            "rows": len(published.values),
-            "step": published.step,
-            "level": LEVEL,
-            "unit": spec.y_unit,
-            "columns": inputs | described,
+    bought = {} if published.bought is None else {"bounds": bounds_object(published.bought, spec)}
+    released = as_released(published, spec)
+    return (
+        projection
+        | bought
+        | {
+            "schema": SCHEMA,
+            "what": f"{spec.built.label}: {spec.y} predicted on a public grid with differential privacy",
+            "measured": f"the natural logarithm of {spec.y}" if spec.log else spec.y,
+            "guarantee": guarantee_to_object(published.guarantee),
+            "tradeoff": {"false_alarms": _BLAMED, "found_at_most": _found_at_most(published.guarantee)},
+            "config": spec_to_object(spec),
+            "public": {"n": published.n, "y_scale": released.scale, "reference": spec.built.reference},
+            "values": {
+                "file": "values.csv",
+                "rows": len(published.values),
+                "step": published.step,
+                "level": LEVEL,
+                "unit": spec.y_unit,
+                "columns": inputs | described,
+            }
+            | tolerance,
+            "noise": _NOISE,
+            "ledger": ledger_to_object(ledger),
+            "software": {
+                "dpgp": __version__,
+                "python": platform.python_version(),
+                "numpy": np.__version__,
+                "scipy": scipy.__version__,
+            },
         }
-        | tolerance,
-        "noise": _NOISE,
-        "ledger": ledger_to_object(ledger),
-        "software": {
-            "dpgp": __version__,
-            "python": platform.python_version(),
-            "numpy": np.__version__,
-            "scipy": scipy.__version__,
-        },
-    }
+    )
+
+
+def _input(spec: ReleaseSpec, name: str, unit: str) -> str:
+    """What a column of inputs holds."""
+    if (dates := spec.dates_of(name)) is not None:
+        return f"input, a date written like {SHOWN[dates.format]}; what was measured has {dates.unit}"
+    if name in spec.levels:
+        return f"input, one of {', '.join(spec.levels[name])}"
+    return f"input, in {unit}" if unit else "input"
 
 
 def _found_at_most(guarantee: Guarantee) -> float:

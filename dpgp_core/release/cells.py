@@ -31,11 +31,19 @@ def column_text(values: FloatArray, step: float | None = None) -> list[str]:
     return [f"{value:.{max(decimals(step), 0)}f}" for value in values]
 
 
+def _input_text(spec: ReleaseSpec, name: str, values: FloatArray) -> list[str]:
+    """An input as the table writes it."""
+    if name in spec.levels:
+        return [quoted(spec.levels[name][int(code)]) for code in x]
+    dates = spec.dates_of(name)
+    return column_text(values) if dates is None else [dates.text(value) for value in values]
+
+
 def csv_text(columns: Mapping[str, Sequence[str]]) -> str:
     """CSV with quoted, safe headers, and cells as they are.
 
     Args:
-        columns: name: cells, all of one length; cells are numbers written as text, or quoted.
+        columns: name: cells, all of one length; cells are numbers and dates written as text, or quoted.
     """
     header = ",".join(quoted(name) for name in columns)
     rows = (",".join(row) for row in zip(*columns.values(), strict=True))
@@ -43,11 +51,8 @@ def csv_text(columns: Mapping[str, Sequence[str]]) -> str:
 
 
 def published_columns(published: Published, spec: ReleaseSpec) -> dict[str, list[str]]:
-    """Columns of the released table: inputs, the value, ends of its intervals, centiles, and if it is of use."""
-    columns = {
-        name: [quoted(spec.levels[name][int(code)]) for code in x] if name in spec.levels else column_text(x)
-        for name, x in zip(spec.x, published.X_test.T, strict=True)
-    }
+    """Columns of the released table: the inputs, the value, ends of its intervals, centiles, and if it is of use."""
+    columns = {name: _input_text(spec, name, x) for name, x in zip(spec.x, published.X_test.T, strict=True)}
     columns["value"] = column_text(published.values, published.step)
     ends = zip(RESERVED[1:-1], [*published.curve, *published.outputs, *published.centiles], strict=False)
     columns |= {name: column_text(end, published.step) for name, end in ends}

@@ -6,14 +6,18 @@ import csv
 import io
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from .. import checks
 from ..arrays import FloatArray
+from .bought import FILE as BOUNDS
+from .bought import counts_read, settled
 from .declared.table import CENTILES
 from .plan import decimals, without_outputs
 from .publishing import in_unit, values_in_unit
+from .specification import ReleaseSpec
 from .specification_json import spec_from_object
 from .statistic import digest, recentiled, remapped
 from .strict_json import read_object
@@ -41,6 +45,9 @@ def check_folder(folder: Path) -> str:
     for name, content in files.items():
         if digest(content) != listed[name]:
             raise ValueError(f"{name} is not the file that release.json describes; fetch the zip again")
+    said = f"The files are those that release.json describes{_bounds(spec)}"
+    if spec.bounds_unit is not None:
+        spec = _within_bounds(spec, card, files)
     points = spec.points()
     values = values_in_unit(spec, remapped(spec.built, about, files, points, without_outputs(spec, points)), step)
     _check_column(files, "value", values, step)
@@ -50,9 +57,26 @@ def check_folder(folder: Path) -> str:
             _check_column(files, f"centile_{centile}", in_unit(spec, row, step), step)
     centiles = " and centiles" if spec.centiles else ""
     return (
-        f"The files are those that release.json describes, and all {len(values)} values{centiles} follow from the "
+        f"{said}, and all {len(values)} values{centiles} follow from the "
         f"measured numbers, to {max(decimals(step), 0)} decimals."
     )
+
+
+def _bounds(spec: ReleaseSpec) -> str:
+    return "" if spec.bounds_unit is None else ", the bounds follow from the noisy counts"
+
+
+def _within_bounds(spec: ReleaseSpec, card: Mapping[str, Any], files: Mapping[str, bytes]) -> ReleaseSpec:
+    """What was released within the bounds that the noisy counts give, if these are the ones that the card names."""
+    try:
+        n = checks.whole("the number of people", card["public"]["n"], 1, 10**9)
+        named = checks.interval("the bounds", card["bounds"]["interval"])
+    except (KeyError, TypeError):
+        raise ValueError("release.json says nothing of the bounds that were bought; fetch the zip again") from None
+    found = counts_read(spec, files.get(BOUNDS, b""), n).interval
+    if found != named:
+        raise ValueError(f"the bounds do not follow from {BOUNDS}; fetch the zip again")
+    return settled(spec, found)
 
 
 def _check_column(files: Mapping[str, bytes], name: str, expected: FloatArray, step: float) -> None:

@@ -12,6 +12,11 @@ LOG_HELP = (
     "measure the natural logarithm of the output, as prices need: bounds stay in the output's unit and must lie above "
     "0, values come back by exp, and errors are factors"
 )
+BUY_HELP = (
+    "nobody knows bounds of the output: buy them with a share of the budget (bounds_share of the configuration), from "
+    "noisy counts in cells that end at 1, 2, 3, 5, 10, ... UNIT; UNIT is the smallest size that matters, for example "
+    "0.01; bounds of the configuration are not used"
+)
 PERSON_HELP = (
     "the column that says whose row it is, where people may have several: all rows of one person are hidden together, "
     "and the column is neither an input nor released; goes before the configuration's"

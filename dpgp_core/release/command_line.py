@@ -14,8 +14,10 @@ from typing import NoReturn
 from ..accounting.ledger import BudgetExceeded, Ledger, MixedProtection, MixedRows
 from ..accounting.rounding import rounded_up
 from ..reading.dialect import DIALECTS
+from .bought import said as bought
 from .bundle import bundle
 from .command_help import (
+    BUY_HELP,
     DEGREES_HELP,
     DIALECT_HELP,
     INPUTS_PUBLIC_HELP,
@@ -32,7 +34,7 @@ from .ledger_json import ledger_from_json
 from .plan import plan_release
 from .publishing import publish, read_table, useful
 from .specification import ReleaseSpec
-from .specification_json import EXAMPLE, spec_from_json, spec_to_json
+from .specification_json import EXAMPLE, spec_from_json, spec_from_object, spec_to_json, spec_to_object
 from .strict_json import read_object
 
 OK, BAD_CONFIG, BAD_DATA, REFUSED, NOT_WRITTEN = 0, 2, 3, 4, 5
@@ -126,6 +128,7 @@ def _parser() -> _Parser:
     whose = release.add_mutually_exclusive_group()
     whose.add_argument("--person", metavar="COLUMN", help=PERSON_HELP)
     whose.add_argument("--rows-per-person", type=int, metavar="K", help=ROWS_HELP)
+    release.add_argument("--buy-bounds", type=float, metavar="UNIT", help=BUY_HELP)
     release.add_argument("--tolerance", type=float, metavar="NUMBER", help=TOLERANCE_HELP)
     release.add_argument("--ledger", metavar="FILE", help=LEDGER_HELP)
     release.add_argument("--new-ledger", action="store_true", help=NEW_LEDGER_HELP)
@@ -161,12 +164,14 @@ def _release(options: argparse.Namespace) -> str:
             published = publish(spec, dataset, plan)
             content = bundle(published, spec, ledger)
         write(content)
-    return f"{_summary(spec, ledger, options)} {useful(published, spec)}"
+    return f"{_summary(spec, ledger, options)}{bought(published.bought, spec)} {useful(published, spec)}"
 
 
 def _declared(config: bytes, options: argparse.Namespace) -> ReleaseSpec:
     """The configuration, with what the command says instead."""
     spec = spec_from_json(config)
+    if options.buy_bounds is not None:
+        spec = spec_from_object(spec_to_object(spec) | {"y_bounds": None, "bounds_unit": options.buy_bounds})
     tolerance = spec.tolerance if options.tolerance is None else options.tolerance
     coordinates = tuple(options.degrees) if options.degrees else spec.coordinates
     spec = replace(spec, tolerance=tolerance, log=spec.log or options.log, coordinates=coordinates)

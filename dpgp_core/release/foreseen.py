@@ -34,6 +34,10 @@ def foreseen(plan: ReleasePlan, n: int, epsilons: Sequence[float]) -> FloatArray
     Raises:
         ValueError: an epsilon is out of range, or the model cannot be computed.
     """
+    if plan.spec.bounds_unit is not None:
+        raise ValueError(
+            "no error can be foreseen in the output's unit before bounds are bought; declare bounds for it"
+        )
     widths = []
     for epsilon in epsilons:
         spec = replace(plan.spec, epsilon=float(epsilon), total_epsilon=_TOTAL)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from ..gp.uncertainty import Of
 from ..mechanisms.base import Mechanism, Plan, Planned, PlannedForBudget, Release
 from ..mechanisms.bayes_cells import AnyBayesPlan
 from ..mechanisms.bayes_release import BayesPlan
+from .bought import check_enough, stand_in
 from .specification import ReleaseSpec
 
 People = NDArray[np.generic]
@@ -63,6 +64,11 @@ class ReleasePlan:
         """How the model was computed, for mechanisms that have a choice."""
         return self.plan.inference if isinstance(self.plan, Plan) else None
 
+    def made_for(self, dataset: Dataset) -> bool:
+        """Whether it was made for these inputs and people, where they are public."""
+        pairs = ((self.X, dataset.X), (self.person, dataset.person))
+        return all(a is b or (a is not None and b is not None and np.array_equal(a, b)) for a, b in pairs)
+
 
 def plan_release(spec: ReleaseSpec, X: FloatArray, person: People | None = None) -> ReleasePlan:
     """Compute all that does not depend on the outputs, nor on the inputs where they are private.
@@ -76,6 +82,9 @@ def plan_release(spec: ReleaseSpec, X: FloatArray, person: People | None = None)
     Raises:
         ValueError: the model cannot be computed on these inputs.
     """
+    if spec.bounds_unit is not None:
+        check_enough(spec, len(X) if person is None else len(np.unique(person)))
+        return replace(plan_release(stand_in(spec), X, person), spec=spec)
     X_test, mechanism = spec.points(), spec.built
     plan: Plan | AnyBayesPlan | None = None
     half_width = half_outputs = None
@@ -140,7 +149,7 @@ def without_outputs(spec: ReleaseSpec, X: FloatArray, person: People | None = No
         X=X,
         y=np.full(len(X), np.ceil(low) if spec.measured_kind in ("count", "yes/no") else middle),
         x_names=spec.x,
-        x_units=spec.x_units,
+        x_units=spec.measured_units,
         y_name=spec.y,
         y_unit=output.measured_unit,
         y_bounds=output.measured_bounds,
@@ -165,6 +174,11 @@ def half_widths(release: Release, of: Of) -> FloatArray:
     """Half of the interval of the first draw (P,)."""
     low, high = release.interval(LEVEL, of=of)
     return np.asarray((high[0] - low[0]) / 2)
+
+
+def for_bounds(plan: ReleasePlan, spec: ReleaseSpec) -> ReleasePlan:
+    """The plan of a release whose bounds were bought, for what is released within them."""
+    return replace(plan, spec=spec, step=_step(spec, None))
 
 
 def _step(spec: ReleaseSpec, half_width: FloatArray | None) -> float:

@@ -10,13 +10,15 @@ import numpy as np
 
 from ..accounting.guarantee import Guarantee
 from ..arrays import BoolArray, FloatArray
+from ..bounds.buying import OutcomeCounts
 from ..data import Dataset, check_kind
 from ..mechanisms.base import NotPrivate, Plan, Release, TeachingRelease
 from ..mechanisms.bayes_release import BayesRelease
 from ..reading.csv_table import read_dataset
 from ..reading.dialect import dialect_of
+from .bought import buy, settled, within_bounds, without_noise
 from .declared.table import CENTILES
-from .plan import LEVEL, ReleasePlan, decimals, plan_release, released, solvable, without_outputs
+from .plan import LEVEL, ReleasePlan, decimals, for_bounds, plan_release, released, solvable, without_outputs
 from .specification import ReleaseSpec
 
 Interval = tuple[FloatArray, FloatArray]
@@ -37,6 +39,7 @@ class Published:
         n: number of records, or of people where they may have several; public.
         guarantee: the promise.
         centiles: of one further record's output, values (P,) of each of ``CENTILES``; none unless asked for.
+        bought: noisy counts of outcomes, where bounds were bought.
     """
 
     X_test: FloatArray
@@ -48,6 +51,7 @@ class Published:
     n: int
     guarantee: Guarantee
     centiles: tuple[FloatArray, ...] = ()
+    bought: OutcomeCounts | None = None
 
 
 def read_table(stream: BinaryIO, spec: ReleaseSpec, dialect: str = "comma") -> Dataset:
@@ -76,6 +80,7 @@ def read_table(stream: BinaryIO, spec: ReleaseSpec, dialect: str = "comma") -> D
         private_inputs=spec.protects_inputs,
         dialect=dialect_of(dialect),
         levels=spec.levels,
+        dates=spec.dates,
         person=spec.person,
     )
     output = spec.output_scale
@@ -104,8 +109,18 @@ def publish(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None = None
     """
     _check_fit(spec, dataset)
     plan = plan_release(spec, dataset.X, dataset.person) if plan is None else plan
-    if plan.spec != spec or (plan.X is not None and not _made_for(plan, dataset)):
+    if plan.spec != spec or (plan.X is not None and not plan.made_for(dataset)):
         raise ValueError("the plan was made for another specification or other inputs; make it anew")
+    if spec.bounds_unit is None:
+        return _published(spec, dataset, plan)
+    bought = buy(spec, dataset)
+    rest = settled(spec, bought.interval)
+    published = _published(rest, within_bounds(rest, dataset), for_bounds(plan, rest))
+    return replace(published, guarantee=spec.guarantee, bought=bought)
+
+
+def _published(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan) -> Published:
+    """Measure and map, the bounds being known."""
     with solvable():
         found = released(spec.built, plan.plan, dataset, plan.X_test)
         value = found.samples[0]
@@ -126,12 +141,6 @@ def publish(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None = None
         guarantee=spec.guarantee,
         centiles=_centiles(spec, found, plan.step),
     )
-
-
-def _made_for(plan: ReleasePlan, dataset: Dataset) -> bool:
-    """Whether a plan was made for these inputs and people."""
-    pairs = ((plan.X, dataset.X), (plan.person, dataset.person))
-    return all(a is b or (a is not None and b is not None and np.array_equal(a, b)) for a, b in pairs)
 
 
 def _centiles(spec: ReleaseSpec, found: Release, step: float) -> tuple[FloatArray, ...]:
@@ -156,11 +165,19 @@ def rounded(values: FloatArray, step: float) -> FloatArray:
     return np.round(values, decimals(step)) + 0.0
 
 
+def as_released(published: Published, spec: ReleaseSpec) -> ReleaseSpec:
+    """What was declared, with the bounds that were bought where they were."""
+    if published.bought is None or spec.bounds_unit is None:
+        return spec
+    return settled(spec, published.bought.interval)
+
+
 def within_tolerance(published: Published, spec: ReleaseSpec) -> BoolArray:
     """Which released values (P,) are known well enough to be of use: where the curve's interval is narrow enough.
 
     From what was released and declared alone.
     """
+    spec = as_released(published, spec)
     low, high = published.curve
     # as wide as the bounds is too wide; exactly as wide as declared is not
     slack = 1 + _LAST_DIGITS if spec.tolerance is not None else 1 - _LAST_DIGITS
@@ -177,6 +194,7 @@ def about(spec: ReleaseSpec, error: float) -> str:
 
 def useful(published: Published, spec: ReleaseSpec) -> str:
     """How many released values are of use, in a sentence."""
+    spec = as_released(published, spec)
     count, outside = len(published.values), int((~within_tolerance(published, spec)).sum())
     if spec.tolerance is None:
         if not outside:
@@ -204,6 +222,9 @@ def preview(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None = None
     """
     _check_fit(spec, dataset)
     plan = plan_release(spec, dataset.X, dataset.person) if plan is None else plan
+    if spec.bounds_unit is not None:
+        spec = without_noise(spec, dataset)
+        dataset, plan = within_bounds(spec, dataset), for_bounds(plan, spec)
     if isinstance(plan.plan, Plan):
         fitted = dataset.in_data_units(plan.plan.weights @ dataset.standardised())
         return NotPrivate(spec.output_scale.declared(fitted))
@@ -218,7 +239,8 @@ def _check_fit(spec: ReleaseSpec, dataset: Dataset) -> None:
     declared = without_outputs(spec, dataset.X)
     if (spec.person is None) != (dataset.person is None):
         raise ValueError("the data set and the specification differ in person; read it with read_table")
-    same = ("x_names", "y_name", "y_bounds", "x_box", "x_levels", "privacy_unit", "y_scale", "y_kind")
+    same = ["x_names", "y_name", "y_bounds", "x_box", "x_levels", "privacy_unit", "y_scale", "y_kind"]
+    same += ["x_units"] if spec.dates else []  # which say the first day
     differ = [name for name in same if getattr(dataset, name) != getattr(declared, name)]
     if differ:
         raise ValueError(f"the data set and the specification differ in {', '.join(differ)}; read it with read_table")

@@ -11,10 +11,13 @@ from ..accounting.group import budget_of_one_row
 from ..accounting.guarantee import Budget, Guarantee
 from ..accounting.ledger import Ledger
 from ..accounting.rounding import rounded_up
+from ..bounds.purchase import Purchase, with_bounds_bought
 from ..levels import number_sides
 from ..mechanisms.base import Mechanism
 from ..mechanisms.entry import KERNEL_NAMES, Entry
+from ..seasons import periodic
 from .choices import CHOICES, DECLARED, build
+from .declared.bought import check_buyer
 from .declared.table import DeclaredTable
 from .declared.whose import check_mechanism, promise
 
@@ -101,6 +104,15 @@ class ReleaseSpec(DeclaredTable):
         return math.exp(self.output_range / 2) if self.log else self.output_range / 2
 
     @property
+    def tolerances(self) -> tuple[float, float]:
+        """Least and largest ``tolerance`` that has a meaning; any, before bounds are bought."""
+        if self.log:
+            return 1.000001, 1e6
+        if self.bounds_unit is not None:
+            return 1e-30, checks.MOST
+        return 1e-6 * self.output_range, 10 * self.output_range
+
+    @property
     def protects_inputs(self) -> bool:
         """Whether inputs are private; if not, whatever depends on inputs alone may be published."""
         return self.guarantee.protects != "outputs"
@@ -112,6 +124,8 @@ class ReleaseSpec(DeclaredTable):
     def _check_model(self) -> None:
         checks.one_of("mechanism", self.mechanism, list(CHOICES))
         check_mechanism(self.person, self.mechanism, self.choice, len(self.numbers))
+        if self.bounds_unit is not None:
+            check_buyer(self.mechanism, self.choice, self.y_scale)
         checks.one_of("kernel", self.kernel, list(KERNEL_NAMES))
         if self.levels and not self.choice.levels:
             raise ValueError(
@@ -126,6 +140,18 @@ class ReleaseSpec(DeclaredTable):
         if self.kernel not in self.choice.kernels:
             allowed = " or ".join(self.choice.kernels)
             raise ValueError(f"mechanism {self.mechanism!r} needs kernel {allowed}, got {self.kernel!r}")
+        if self.periods and self.levels:
+            raise ValueError("a period beside an input with levels is not offered; leave the period or the levels out")
+        if self.periods and not self.choice.automatic:
+            raise ValueError(
+                f"mechanism {self.mechanism!r} has one kernel, which is not periodic; leave period out, or use "
+                "'bayes' or 'bayes_cells'"
+            )
+        if self.choice.automatic and len(self.numbers) + len(periodic(self.periods)) > self.choice.max_inputs:
+            raise ValueError(
+                f"mechanism {self.mechanism!r} takes at most {self.choice.max_inputs} input columns, a period counting "
+                "as one; leave one out, or use 'bayes' if the inputs are public"
+            )
         scales = self.of_numbers("lengthscale", self.lengthscale)
         unit_lengths = self.in_units([1.0] * len(self.numbers))
         sides = number_sides(self.x_box)
@@ -142,8 +168,7 @@ class ReleaseSpec(DeclaredTable):
                 checks.number("y_scale", self.y_scale, 1e-4 * self.output_range, 1e4 * self.output_range),
             )
         if self.tolerance is not None:
-            finest, widest = (1.000001, 1e6) if self.log else (1e-6 * self.output_range, 10 * self.output_range)
-            self._set("tolerance", checks.number("tolerance", self.tolerance, finest, widest))
+            self._set("tolerance", checks.number("tolerance", self.tolerance, *self.tolerances))
 
     def _check_cells(self) -> None:
         if not self.choice.uses_cells:
@@ -184,6 +209,9 @@ class ReleaseSpec(DeclaredTable):
         self._set("built", build(**declared | {"epsilon": one_row.epsilon, "delta": one_row.delta}))
         budget = Budget(epsilon=self.epsilon, delta=self.delta)
         self._set("guarantee", promise(self.built, self.unit, self.person, self.rows_per_person, budget))
+        if self.bounds_unit is not None:
+            Purchase(epsilon=self.epsilon, delta=self.delta, share=self.bounds_share)
+            self._set("guarantee", with_bounds_bought(self.guarantee))
         one = self.guarantee.loss.epsilon(total_delta)
         if one > self.total_epsilon * (1 + 1e-9):
             raise ValueError(

@@ -46,7 +46,17 @@ def spec_from_json(text: str | bytes) -> ReleaseSpec:
 def spec_to_object(spec: ReleaseSpec) -> dict[str, Any]:
     """The configuration as a JSON object; what is derived of categories is left out."""
     found = {"schema": SCHEMA} | {field.name: getattr(spec, field.name) for field in fields(spec) if field.init}
-    return found | {"x_box": tuple(None if isinstance(side, LevelSide) else side for side in spec.x_box)}
+    dates = {each.name: each for each in spec.dates}
+    box = (
+        None
+        if isinstance(side, LevelSide)
+        else [dates[name].day(end).isoformat() for end in side]
+        if name in dates
+        else side
+        for name, side in zip(spec.x, spec.x_box, strict=True)
+    )
+    about = {name: {"format": each.format, "period": each.period} for name, each in dates.items()}
+    return found | {"x_box": list(box), "dates": about}
 
 
 def spec_from_object(found: object) -> ReleaseSpec:

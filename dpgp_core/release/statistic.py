@@ -5,15 +5,18 @@ from __future__ import annotations
 import hashlib
 import io
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import checks
+from ..accounting.guarantee import Guarantee
 from ..arrays import FloatArray
 from ..bayes.cells.refit import read_cells
 from ..bayes.intervals import Mixture, mixture_of
+from ..bayes.measuring import promise_of
 from ..bayes.models import Model, places_of, weights_of
 from ..bayes.released import distances_of, observed_of, public_of
 from ..bayes.spread import with_people
@@ -34,17 +37,29 @@ _MOST = 1 << 22  # numbers of the strategies in a file
 _DAMAGED = "is damaged; fetch the zip again from whoever released it"
 
 
-def statistic_files(statistics: Sequence[Any]) -> tuple[dict[str, Any], dict[str, bytes]]:
+def statistic_files(
+    statistics: Sequence[Any], promised: Guarantee | None = None
+) -> tuple[dict[str, Any], dict[str, bytes]]:
     """The description for ``release.json``, and files by name.
 
     ``map.npz`` holds z, offset and map of the released values: offset + map z. ``statistics.npz`` holds what refitting
     needs: strategies, intervals and z of all stages; it is left out where the strategies have over 2^22 numbers.
+
+    Args:
+        statistics: of a release, one draw.
+        promised: what the release promises; None for what the numbers were measured for, which is one row's promise
+            where the release makes noise for several.
     """
+
+    def first() -> Any:
+        found = statistics[0]
+        return found if promised is None else replace(found, guarantee=promise_of(promised))
+
     if not isinstance(statistics, Mapped) and isinstance(statistics[0], Statistics):
-        about, npz = statistics_to_files(statistics[0])
+        about, npz = statistics_to_files(first())
         return about, {FILE: npz}
     if not isinstance(statistics, Mapped) and isinstance(statistics[0], CellStatistics):
-        about, npz = cell_statistics_to_files(statistics[0])
+        about, npz = cell_statistics_to_files(first())
         return about, {FILE: npz}
     if not isinstance(statistics, Mapped):
         sums: NoisyStatistics = statistics[0]
@@ -54,7 +69,7 @@ def statistic_files(statistics: Sequence[Any]) -> tuple[dict[str, Any], dict[str
     files = {MAP: _npz({"offset": offset, "map": factor, "z": z})}
     if statistics.size > _MOST:
         return {"file": None, "why": "the strategies are too large for a file; they follow from the inputs"}, files
-    about, npz = statistics_to_files(statistics[0])
+    about, npz = statistics_to_files(first())
     return about, files | {FILE: npz}
 
 

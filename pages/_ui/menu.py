@@ -11,6 +11,7 @@ from pages._ui.cloaking import controls as cloaking
 from pages._ui.compare import controls as compare
 from pages._ui.excursion import controls as excursion
 from pages._ui.explore import controls as explore
+from pages._ui.hiding import steps as hiding
 from pages._ui.lengthscale import controls as lengthscale
 from pages._ui.look import offers
 from pages._ui.look.offers import DropDown
@@ -72,7 +73,7 @@ PAGES = (
         title="London noise map",
         icon="map",
         section="Explore",
-        question="Where on a map of London is privacy cheap, and where is it dear?",
+        question="Where does privacy blur the map?",
         drop_downs=(offers.MAP, cloaking.LAYER, *offers.RELEASE),
     ),
     Page(
@@ -80,7 +81,7 @@ PAGES = (
         title="Excursion sets",
         icon="landscape",
         section="Explore",
-        question="Where is it too high, seen through private posterior paths?",
+        question="Where is the level exceeded?",
         drop_downs=(excursion.STUDY, excursion.LAYER),
     ),
     Page(
@@ -129,7 +130,7 @@ PAGES = (
         title="Explore a release, free",
         icon="travel_explore",
         section="Publish",
-        question="What else does one release say, for free?",
+        question="What else can you ask of a release?",
         drop_downs=(explore.SHOWN, explore.AVERAGED, explore.OF, explore.NOISE, offers.KERNEL),
     ),
     Page(
@@ -137,8 +138,8 @@ PAGES = (
         title="How cloaking works",
         icon="visibility_off",
         section="Learn",
-        question="Why does one person need so little noise to hide?",
-        drop_downs=(offers.CURVE, *offers.RELEASE),
+        question="Why does so little noise hide a person?",
+        drop_downs=(hiding.STEP, offers.CURVE, *offers.RELEASE),
     ),
 )
 TITLES: Mapping[str, Mapping[str, str]] = {  # of every drop-down: parameter -> value -> title

@@ -11,15 +11,15 @@ from tests.e2e import browser as tool
 QUESTIONS = {
     "start": "What can anyone learn about one person?",
     "kung_curves": "What does privacy do to a growth curve?",
-    "london_noise_map": "What does hiding one hexagon's median price do to the map?",
-    "excursion_sets": "Where is it too high?",
+    "london_noise_map": "Where does privacy blur the map?",
+    "excursion_sets": "Where is the level exceeded?",
     "sparse_dp_gp": "What if the inputs must be hidden too?",
     "attack": "Can an attacker tell who is in the data?",
     "lengthscale_choice": "What does it cost to choose the lengthscale?",
     "compare": "Which method has the smallest error?",
     "your_data": "Publish a curve from your own table",
-    "explore_release": "What else does one release say, for free?",
-    "how_cloaking_works": "Why does one person need so little noise to hide?",
+    "explore_release": "What else can you ask of a release?",
+    "how_cloaking_works": "Why does so little noise hide a person?",
 }
 
 

@@ -44,7 +44,7 @@ def inside(found):
 
 
 def test_colours_are_the_legends_also_after_a_click(visit):
-    page = visit.open("london_noise_map")
+    page = visit.open("london_noise_map?map=noise")
     page.set_viewport_size({"width": 1440, "height": 1100})
     tool.settle(page)
     before = drawn(page)
@@ -101,9 +101,9 @@ def test_an_answer_comes_first_and_is_replaced_by_the_best(visit):
     answer, first = page.locator(".st-key-answer"), re.compile("while the best one is made|simulated releases so far")
     move(page, "^ε", "ArrowRight", wait=False)
     answer.filter(has_text=first).wait_for()
-    assert "At ε = 20" in answer.inner_text()
+    assert "At epsilon = 20" in answer.inner_text()
     tool.settle(page)
-    assert "At ε = 20" in answer.inner_text()
+    assert "At epsilon = 20" in answer.inner_text()
     assert not first.search(answer.inner_text())
 
 

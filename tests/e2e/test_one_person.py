@@ -18,7 +18,7 @@ PIXEL = """([x, y]) => {
 
 
 def test_a_click_chooses_a_record_and_the_keyboard_moves_it(visit):
-    page = visit.open("how_cloaking_works")
+    page = visit.open("how_cloaking_works?everybody=true")
     assert page.get_by_text("Record 287, age 85.6 years").is_visible()
     chart = page.locator(".st-key-one_person").first
     chart.scroll_into_view_if_needed()

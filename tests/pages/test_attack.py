@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import json
+import re
+
 import numpy as np
 import pytest
 from scipy.special import ndtr
@@ -10,7 +13,7 @@ from tests.pages.reading import page_text, traces
 
 
 def test_golden_area_of_the_published_setting(open_page):
-    app = open_page("attack", attack_r="0.1", attack_sigma="0.5", attack_paths="3")
+    app = open_page("attack", attack_on="paths", attack_r="0.1", attack_sigma="0.5", attack_paths="3")
     # targets: AUC .958 with 10,000 shadows; its standard error and ours are about .0014 each
     assert float(app.metric[0].value) == pytest.approx(0.958, abs=0.008)
 
@@ -29,18 +32,36 @@ def test_proven_epsilon_stays_below_the_promise(open_page, attack_on):
     promised = float(app.metric[2].value.replace(",", ""))
     proven = float(app.metric[3].value.replace("≥", "").replace(",", ""))
     assert 0 <= proven <= promised
-    assert "stays below what is promised" in page_text(app)
+    assert "stays below what is promised" in "\n".join(each.value for each in app.caption)
+    assert "refutes" not in page_text(app)
+
+
+def test_the_page_opens_where_attack_and_limit_can_be_read(open_page):
+    """In people of 100: guessing, what is found, and what is allowed lie apart, none at the axis' end."""
+    app = open_page("attack", shadows="3000")
+    assert app.title[0].value == "Can an attacker tell who is in the data?"
+    said = page_text(app)
+    sentence = r"finds \*\*([\d.]+) in 100\*\* of those present. Guessing finds (\d+); .* allows ([\d.]+) at"
+    [(found, guessed, allowed)] = [tuple(map(float, each)) for each in re.findall(sentence, said)]
+    assert app.metric[2].value == "1"
+    assert guessed == 5
+    assert 1.2 * guessed < found < 0.85 * allowed < 20
 
 
 def test_curves_are_shown_on_linear_and_logarithmic_axes(open_page):
     app = open_page("attack", shadows="1000")
     for chart in (0, 1):
-        assert {"most that (ε, δ) allows", "attack", "guessing", "with 95 % interval"} <= set(traces(app, chart))
+        assert {"the promise allows", "this attack", "guessing", "95 % range"} <= set(traces(app, chart))
+        layout = json.loads(app.get("plotly_chart")[chart].proto.spec)["layout"]
+        assert {"the promise allows", "this attack", "guessing"} == {each["text"] for each in layout["annotations"]}
+        assert layout["showlegend"] is False
 
 
 def test_more_paths_cost_more(open_page):
     one, ten = (
-        float(open_page("attack", attack_paths=paths, shadows="1000").metric[2].value.replace(",", ""))
+        float(
+            open_page("attack", attack_on="paths", attack_paths=paths, shadows="1000").metric[2].value.replace(",", "")
+        )
         for paths in ("1", "10")
     )
     assert ten > one

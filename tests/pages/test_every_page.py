@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import ast
 import json
-from pathlib import Path
 
 import plotly.graph_objects as go
 import pytest
@@ -95,24 +94,6 @@ def test_state_link_and_budget_are_on_the_pages_that_release(open_page):
     for page in ("kung_curves", "london_noise_map"):
         sidebar = "\n".join(element.value for element in open_page(page).sidebar.markdown)
         assert "On screen: **ε = 1** at δ = 1e-5" in sidebar
-
-
-def test_only_one_module_caches():
-    cached = [
-        str(path.relative_to(ROOT))
-        for folder in ("pages", "datasets", "dpgp_core")
-        for path in Path(ROOT / folder).rglob("*.py")
-        if any(
-            word in path.read_text()
-            for word in ("cache_data", "cache_resource", "lru_cache", "functools.cache", "= Jobs(")
-        )
-    ]
-    assert cached == ["pages/_ui/work/cached.py"]
-
-
-def test_the_session_is_kept_in_one_place():
-    users = [path for path in (ROOT / "pages").rglob("*.py") if "st.session_state" in path.read_text()]
-    assert [str(path.relative_to(ROOT)) for path in users] == ["pages/_ui/session.py"]
 
 
 def test_no_two_kept_values_share_a_key():

@@ -84,7 +84,7 @@ def test_a_sheet_is_read_as_it_is_stored():
     )
     assert excel.is_workbook(content)
     text = as_csv(content)
-    assert text == 'age,"a,b",on\n1.5,"x, y",true\n2,,2026-01-02T00:00:00\n'
+    assert text == 'age,"a,b",on\n1.5,"x, y",true\n2,,2026-01-02\n'
     found = read_columns(io.BytesIO(text.encode()), ["age"], max_rows=10)
     assert found[:, 0].tolist() == [1.5, 2]
 
@@ -104,7 +104,7 @@ def test_it_is_what_another_reader_reads():
     for mine, row in zip(ours, theirs, strict=True):
         for text, value in zip(mine, row, strict=False):
             if isinstance(value, datetime.datetime):
-                assert text == value.isoformat()
+                assert text == value.isoformat().removesuffix("T00:00:00")
             elif isinstance(value, (datetime.timedelta, datetime.time)):
                 assert text.startswith("2009-07-06T06")
             elif isinstance(value, bool) or value is None:
@@ -119,7 +119,7 @@ def test_days_may_be_counted_from_1904_on():
     book = openpyxl.Workbook()
     book.epoch = openpyxl.utils.datetime.CALENDAR_MAC_1904
     book.active.append([datetime.datetime(2026, 1, 2)])
-    assert as_csv(saved(book)) == "2026-01-02T00:00:00\n"
+    assert as_csv(saved(book)) == "2026-01-02\n"
 
 
 def test_texts_may_be_shared_in_pieces_and_their_pronunciation_is_none_of_them():

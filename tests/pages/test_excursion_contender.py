@@ -87,21 +87,21 @@ def test_nothing_is_said_where_the_budget_means_nothing(open_page):
     app = open_page("excursion_sets", r="1", sigma="0.0005")
     assert not app.exception
     assert app.metric[2].value == f"none above ε = {contender.MOST_EPSILON:g}"
-    assert "Bayes release" not in traces(app)
+    assert "Bayes cloaking" not in traces(app)
 
 
 def test_the_curve_shows_the_release_beside_paths(open_page):
     app = open_page("excursion_sets")
-    assert "Bayes release" in traces(app)
-    assert {"Bayes release", "Bayes, surely (p ≥ 90%)"} <= set(traces(app, 1))
-    assert app.metric[2].label == "IoU of one Bayes release"
+    assert "Bayes cloaking" in traces(app)
+    assert {"Bayes cloaking", "Bayes cloaking, 90% sure"} <= set(traces(app, 1)["found"]["y"])
+    assert app.metric[2].label == "Overlap, Bayes cloaking"
     assert "noisy counts of records in public cells" in page_text(app)
 
 
 @pytest.mark.full
 def test_the_map_offers_the_release_without_the_overlay(open_page):
     app = open_page(
-        "excursion_sets", excursion="london", overlay="false", excursion_layer="Probability from one Bayes release"
+        "excursion_sets", excursion="london", overlay="false", excursion_layer="Probability from Bayes cloaking"
     )
     assert not app.warning
     shown = [row["value"] for row in deck(app)["layers"][0]["data"]]

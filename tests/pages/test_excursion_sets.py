@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
 from datasets import STUDIES, london_excursion
 from dpgp_core.accounting.posterior_epsilon import posterior_sampling_epsilon
-from pages._ui.excursion import exploration, figures
+from pages._ui.excursion import computed, exploration, figures
 from pages._ui.excursion.controls import PATH_LENGTHS
 from pages._ui.excursion.exploration import View
 from pages._ui.look.offers import RIDGES, SIGMAS
@@ -24,7 +26,7 @@ def test_every_kind_of_data_draws_and_states_its_price(open_page, kind):
     assert "<b>Protects.</b> inputs and outputs" in page_text(app)
     if kind == "london":
         assert len(deck(app)["layers"][0]["data"]) == len(london_excursion.cells())
-        assert "The unit is a hexagon's median, not one sale" in app.info[0].value
+        assert "What is protected is one hexagon's median, not one sale" in app.info[0].value
 
 
 def test_epsilon_on_screen_is_that_of_the_core_for_all_paths(open_page):
@@ -38,19 +40,20 @@ def test_epsilon_on_screen_is_that_of_the_core_for_all_paths(open_page):
 
 def test_released_paths_are_drawn_and_truth_only_under_the_overlay(open_page):
     shown = traces(open_page("excursion_sets", paths="3"))
-    assert {"truth", "true data", "non-private fit", "released path"} <= set(shown)
+    assert {"truth", "without privacy", "published path"} <= set(shown)
     app = open_page("excursion_sets", paths="3", overlay="false")
-    assert set(traces(app)) == {"released path", "Bayes release"}
+    assert set(traces(app)) == {"published path", "Bayes cloaking"}
+    assert set(traces(app, 1)) == {"above the level"}
     assert not [column for column in app.dataframe[0].value if "not private" in column]
-    assert "overlaps the true set" not in page_text(app)
+    assert "overlap" not in page_text(app)
 
 
 @pytest.mark.full
 def test_london_truth_needs_the_overlay(open_page):
     app = open_page("excursion_sets", excursion="london", overlay="false")
     assert list(app.selectbox(key="excursion_layer").options) == [
-        "Released paths above the threshold",
-        "Probability from one Bayes release",
+        "Published paths above the level",
+        "Probability from Bayes cloaking",
     ]
     assert not [column for column in app.dataframe[0].value if "not private" in column]
 
@@ -65,7 +68,7 @@ def test_london_table_and_map_do_not_tell_where_the_records_are(open_page):
     assert [row["cell"] for row in shown] == london_excursion.cells()
     assert not {"borough", "sales"} & set(shown[0])
     assert all(not layer["data"] for layer in deck(app)["layers"][1:])  # outlines are unions of occupied hexagons
-    assert [metric.label for metric in app.metric] == ["Protects", "ε for the paths shown"]
+    assert [metric.label for metric in app.metric] == ["Protects", "ε of what is published"]
 
 
 def test_overlap_of_a_view_by_brute_force():
@@ -102,6 +105,43 @@ def test_finding_settings_moves_the_sliders_within_the_budget(open_page):
     assert (length in PATH_LENGTHS, r in RIDGES, s in SIGMAS) == (True, True, True)
     assert exploration.epsilon_of("curve", length, r, s, 1e-4, 1) <= 3.0
     assert float(app.metric[3].value) <= 3.0
+
+
+def test_the_lead_compares_with_the_best_that_is_found_with_nothing_hidden(open_page):
+    app = open_page("excursion_sets")
+    assert app.title[0].value == "Where is the level exceeded?"
+    sentence = r"overlap of \*\*([\d.]+)\*\* \(1 is perfect\). Without privacy the best is ([\d.]+)\. The path costs"
+    [(path, best)] = re.findall(sentence, page_text(app))
+    assert [metric.value for metric in app.metric[:2]] == [path, best]
+
+
+@pytest.mark.parametrize("kind", ["curve", *(pytest.param(kind, marks=pytest.mark.full) for kind in STUDIES)])
+def test_nothing_private_overlaps_more_than_what_hides_nothing(kind):
+    study = STUDIES[kind]
+    length, r, s = study.start
+    view = View(kind, length, r, s, 1, 0.0, study.thresholds.start, study.noise, 1e-4, 1)
+    found = computed.explored(view)
+    best = computed.best_without(found, computed.without_privacy(view, found))
+    error = found.path_iou.std(ddof=1) / len(found.path_iou) ** 0.5
+    beside = computed.beside(view, found)
+    assert found.path_iou.mean() <= best + error
+    assert found.iou_of(beside.inside) <= best + error
+
+
+def test_without_privacy_is_nearer_to_the_truth_than_what_is_published():
+    found = exploration.explore(CURVE, 0.5)
+    plain = computed.without_privacy(CURVE, found)
+    beside = computed.beside(CURVE, found)
+    off = [np.sqrt(((curve - found.truth) ** 2).mean()) for curve in (plain, beside.mean, found.paths[0])]
+    assert off[0] < min(off[1:])
+
+
+def test_every_place_is_found_missed_false_or_neither():
+    inside, truth = (np.array(bits, bool) for bits in ([1, 1, 0, 0], [1, 0, 1, 0]))
+    right, missed, false = figures.parts(inside, truth)
+    assert right.tolist() == [True, False, False, False]
+    assert missed.tolist() == [False, False, True, False]
+    assert false.tolist() == [False, True, False, False]
 
 
 def test_a_set_is_drawn_by_the_ends_of_its_runs():

@@ -16,10 +16,11 @@ from dpgp_core.bayes.measuring import InFloats
 from dpgp_core.bayes.models import auto_models, places_of, weights_of
 from dpgp_core.bayes.planning import plan_stages, stage_multipliers
 from dpgp_core.bayes.stages import posterior, run_stages
+from dpgp_core.data import Dataset
 from dpgp_core.gp.clipping import seen
 from dpgp_core.measurement import statistics_to_files
 from dpgp_core.release.ledger_json import guarantee_to_object
-from pages._ui.explore import computed, statistic
+from pages._ui.explore import computed, controls, figures, statistic, words
 from pages._ui.explore import posterior as reading
 from pages._ui.explore.computed import Refit
 from pages._ui.explore.statistic import CARD, FILE, Explored, Teaching
@@ -28,6 +29,7 @@ from pages._ui.work import cached
 from tests.pages.reading import page_text, traces
 
 TAUGHT = Teaching("toy_1d", 1.0, 0.01)
+WHOLE = controls.View(lengthscale=None, noise=None, level=0.95, of="function", threshold=None)
 
 
 @pytest.fixture(scope="module")
@@ -70,6 +72,8 @@ def test_free_refits_change_the_curve_and_not_epsilon(open_page):
     assert not app.exception
     assert spent(app) == ["ε = 1", "ε = 0"]
     assert "post-processing" in "\n".join(each.value for each in app.caption)
+    assert app.title[0].value == "What else can you ask of a release?"
+    assert "costs **no more privacy**" in page_text(app)
     first = y_of(app, "average of all models")
     assert "with the chosen model" not in traces(app)
     app = open_page("explore_release", explore_model="one", explore_share="3")
@@ -129,6 +133,54 @@ def test_two_files_are_as_good_as_their_zip(files, found):
         assert opened.numbers == found.numbers
         assert opened.guarantee == found.guarantee
         assert np.array_equal(opened.statistics.stages[-1].z, found.statistics.stages[-1].z)
+
+
+def of_people_in_a_corner(level: float) -> tuple[Explored, reading.Filtered, np.ndarray]:
+    """Two inputs in [0, 1]; all records lie below 0.4 in both, with values about ``level``."""
+    rng = np.random.default_rng(8)
+    X = rng.uniform(0, 0.4, (60, 2))
+    data = Dataset(
+        name="corner", X=X, y=level + rng.normal(0, 1, 60), x_names=("east", "north"), x_units=("km", "km"),
+        y_name="wage", y_unit="GBP", y_bounds=(5.0, 60.0), x_box=((0.0, 1.0), (0.0, 1.0)), y_scale=55.0,
+        privacy_unit="one row", source="simulated", licence="none", bounds_reason="declared",
+    )  # fmt: skip
+    taught = Teaching("corner", 10.0, 1e-3)
+    found = statistic.measured(data, statistic.planned(data, taught), taught)
+    return found, computed.refit_over_box(found, Refit("EQ", 50)), X
+
+
+def test_the_axis_shows_all_that_is_drawn_and_no_more_and_bounds_only_in_sight(found):
+    read = computed.refit_over_box(found, Refit("EQ", 50))
+    for view in (WHOLE, dataclasses.replace(WHOLE, level=0.5), dataclasses.replace(WHOLE, of="outputs")):
+        figure = figures.picture(found.statistics, read, view)
+        low, high = figure.layout.yaxis.range
+        drawn = np.hstack([np.asarray(trace.y, float) for trace in figure.data])
+        assert low < drawn.min() < drawn.max() < high
+        assert np.ptp(drawn) > 0.9 * (high - low)
+        lines = [shape.y0 for shape in figure.layout.shapes]
+        assert lines == [bound for bound in read.bounds if low <= bound <= high]
+
+
+def test_a_map_is_hatched_where_nobody_is_and_has_no_colour_there():
+    found, read, X = of_people_in_a_corner(22.0)
+    figure = figures.picture(found.statistics, read, WHOLE)
+    z = np.asarray(figure.data[0].z, float).T.ravel()
+    empty = np.isnan(z)
+    assert (empty == figures.untold(read, WHOLE)).all()
+    distance = np.abs(read.X_test[:, None] - X[None]).max(axis=2).min(axis=1)
+    assert not empty[distance < 0.05].any()
+    assert empty[distance > 0.5].all()
+    [hatch] = figure.layout.shapes
+    assert hatch.path.count("M") == empty.sum()
+    above = figures.picture(found.statistics, read, dataclasses.replace(WHOLE, threshold=0.5))
+    assert np.isfinite(np.asarray(above.data[0].z, float)).all()  # a probability says how sure it is
+
+
+def test_a_map_is_not_said_to_have_a_band():
+    found, read, _ = of_people_in_a_corner(22.0)
+    said = words.caption(controls.Chosen(found, read, WHOLE, None, "corner", Refit("EQ", 50), 1))
+    assert "band" not in said
+    assert "Hatched" in said
 
 
 def altered(files, **changes):

@@ -1,22 +1,34 @@
 from __future__ import annotations
 
+import base64
+import re
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from pages._ui.cloaking import two_points
-from pages._ui.cloaking.two_points import TwoPointSettings
-from tests.pages.reading import traces
+from pages._ui.hiding import by_hand, clipping, steps, two_points
+from pages._ui.hiding.two_points import TwoPointSettings
+from pages._ui.model import Draw, load_dataset
+from tests.pages.reading import page_text, traces
+
+PAGE = "how_cloaking_works"
+
+
+def everybody(open_page):
+    """The second step with the people of the data set."""
+    return open_page(PAGE, step="covered", everybody="true")
 
 
 def test_certificate_on_screen_holds(open_page):
-    app = open_page("how_cloaking_works")
+    app = everybody(open_page)
     assert float(app.metric[0].value) == pytest.approx(1, abs=1e-5)
     assert float(app.metric[0].value) <= 1.0
     assert float(app.metric[1].value.split()[0]) <= 0.1
 
 
-def test_lambda_is_public_and_few_records_carry_it(open_page):
-    table = open_page("how_cloaking_works").dataframe[0].value
+def test_lambda_is_public_and_few_people_carry_it(open_page):
+    table = everybody(open_page).dataframe[0].value
     share = table["λ, share of the total"]
     assert share.sum() == pytest.approx(1, abs=1e-3)
     assert (share > 0.01 * share.max()).sum() < 60
@@ -43,8 +55,102 @@ def test_ellipse_is_the_unit_level_set():
 
 
 def test_sliders_change_the_picture_and_the_sentence(open_page):
-    app = open_page("how_cloaking_works")
-    before, sentence = traces(app, 1)["cloaking noise"], app.markdown[0].value
+    app = open_page(PAGE, step="covered")
+    before, sentence = traces(app, 1)["cloaking noise"], page_text(app)
     app.slider(key="x1").set_value(1.0).run()
     assert traces(app, 1)["cloaking noise"] != before
-    assert app.markdown[0].value != sentence
+    assert page_text(app) != sentence
+
+
+def test_the_lead_says_how_much_less_variance_it_is(open_page):
+    app = open_page(PAGE)
+    assert app.title[0].value == "Why does so little noise hide a person?"
+    said = re.search(r"along one line only. Noise that covers just such lines has \*\*(\d+) %\*\*", page_text(app))
+    points = two_points.build(TwoPointSettings(2.5, 5.0, 1.5, 0.1, 2.0))
+    assert int(said[1]) == round(100 * np.trace(4 * points.design.covariance()) / np.trace(points.prior))
+
+
+def test_the_steps_are_walked_by_buttons_and_every_step_has_one_title(open_page):
+    app = open_page(PAGE)
+    assert "cloaking noise" not in traces(app, 1)
+    for step in list(steps.STEP.titles)[1:]:
+        [forth] = [button for button in app.button if button.label == "Next step"]
+        app = forth.click().run()
+        assert not app.exception
+        assert app.segmented_control(key="step").value == steps.STEP.titles[step]
+        assert app.title[0].value == steps.TITLE
+        assert f"step={step}" in app.sidebar.code[0].value
+    assert not [button for button in app.button if button.label == "Next step"]
+    [back] = [button for button in app.button if button.label == "Back"]
+    assert back.click().run().segmented_control(key="step").value == steps.STEP.titles["spend"]
+
+
+# the budget spent by hand
+
+
+def errors(app):
+    return [float(metric.value.split()[0]) for metric in app.metric]
+
+
+def test_nobody_spends_better_than_the_best_plan_nor_that_better_than_the_limit(open_page):
+    for written in ("", "5, 15, 40", "5, 10, 15, 20, 30, 40, 50, 60, 70, 80"):
+        app = open_page(PAGE, step="spend", **({"measured_at": written} if written else {}))
+        assert not app.exception
+        yours, best, limit, without = errors(app)
+        assert yours >= best >= limit >= without > 0
+        said = re.search(r"error of \*\*([\d.]+) cm\*\*\. The best plan has \*\*([\d.]+) cm\*\*", page_text(app))
+        assert [float(each) for each in said.groups()] == [yours, best]
+
+
+def test_more_budget_lowers_all_but_the_error_without_privacy(open_page):
+    one, five = (errors(open_page(PAGE, step="spend", epsilon=epsilon)) for epsilon in ("1", "5"))
+    assert all(less < more for less, more in zip(five[:3], one[:3], strict=True))
+    assert five[3] == one[3]
+
+
+def test_what_is_no_age_is_explained_and_nothing_breaks(open_page):
+    app = open_page(PAGE, step="spend", measured_at="10, nan, 20")
+    assert "write ages from 0 to 100" in app.warning[0].value
+    assert not app.exception
+    assert by_hand.read_places("inf", 0.0, 100.0)[0] == ()
+    assert by_hand.read_places("1e9", 0.0, 100.0)[0] == ()
+    many, wrong = by_hand.read_places(" ".join(map(str, range(30))), 0.0, 100.0)
+    assert len(many) == 20
+    assert "at most 20" in wrong
+
+
+def test_a_click_adds_a_place_or_takes_it_away():
+    assert by_hand.toggled((5.0, 40.0), 15.0) == "5, 15, 40"
+    assert by_hand.toggled((5.0, 15.0, 40.0), 15.0) == "5, 40"
+
+
+def test_all_that_is_drawn_of_a_world_is_simulated(open_page):
+    """No outcome of a woman enters: with other heights the picture is the same."""
+    data = load_dataset("kung")
+    asked = by_hand.Spending((5.0, 40.0), 7.0, 1.0, 1e-5)
+    one, two = (by_hand.spend(each, asked) for each in (data, replace(data, y=data.y[::-1].copy())))
+    for name in ("truth", "by_hand", "best", "deviation"):
+        assert np.array_equal(getattr(one, name), getattr(two, name))
+
+
+# what the clip does
+
+
+def test_a_narrow_clip_has_less_noise_and_more_bias_where_outcomes_are_skewed(open_page):
+    wide, narrow = (traces(open_page(PAGE, step="clip", clip_kept=kept)) for kept in ("100", "30"))
+    assert max(values_of(narrow["privacy noise"])) < 0.5 * max(values_of(wide["privacy noise"]))
+    symmetric, skewed, yes_no = range(3)
+    assert values_of(narrow["bias"])[symmetric] == pytest.approx(0, abs=1e-3)
+    assert values_of(narrow["bias"])[skewed] > values_of(wide["bias"])[skewed] + 2
+    assert values_of(narrow["bias"])[yes_no] > 10
+    assert values_of(wide["bias"])[yes_no] == pytest.approx(0, abs=1e-2)
+
+
+def test_the_best_clip_is_narrow_for_symmetric_and_none_for_yes_or_no():
+    least = clipping.best(clipping.Clip(0.0, 100.0, 100.0), Draw(epsilon=1.0, delta=1e-5))
+    assert least["symmetric"] < least["skewed"] < least["yes/no"] == 100
+
+
+def values_of(trace):
+    packed = trace["y"]
+    return packed if isinstance(packed, list) else np.frombuffer(base64.b64decode(packed["bdata"]), packed["dtype"])

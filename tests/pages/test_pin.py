@@ -123,14 +123,14 @@ def test_the_map_compares_figures_with_a_pinned_setting(open_page):
     assert "**Pinned (A)**: ε = 2; **now (B)**: ε = 5." in page_text(app)
     shown = row(app)
     assert shown["A | B: ε"][0] == "2 | 5"
-    then, now = (float(each.split()[-2]) for each in shown["A | B: noise"][0].split(" | "))
+    then, now = (float(each.split()[-2]) for each in shown["A | B: privacy noise"][0].split(" | "))
     # both figures and their ratio have two digits
-    assert float(shown["A | B: noise"][1].split()[2]) == pytest.approx(
-        100 * (1 - now / then) if "%" in shown["A | B: noise"][1] else now / then, rel=0.15
+    assert float(shown["A | B: privacy noise"][1].split()[2]) == pytest.approx(
+        100 * (1 - now / then) if "%" in shown["A | B: privacy noise"][1] else now / then, rel=0.15
     )
     alone = open_page("london_noise_map", epsilon="2")
-    noise = next(metric.value for metric in alone.metric if metric.label.startswith("Noise"))
-    assert noise.removeprefix("≤ ") == shown["A | B: noise"][0].split(" | ")[0]
+    noise = next(metric.value for metric in alone.metric if metric.label == "Privacy noise")
+    assert noise.removeprefix("± ") == shown["A | B: privacy noise"][0].split(" | ")[0]
     assert row(open_page("london_noise_map", **link(app))) == shown
 
 

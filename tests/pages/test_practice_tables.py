@@ -31,7 +31,7 @@ def control(app: AppTest, kind: str, key: str):
 
 
 def test_there_is_a_table_of_each_kind_and_what_is_made_up_says_so():
-    assert [each.kind for each in practice.TABLES] == ["number", "amount", "count", "yes/no", "amount"]
+    assert [each.kind for each in practice.TABLES] == ["number", "amount", "count", "yes/no", "amount", "count"]
     for each in practice.TABLES[1:]:
         assert each.file.startswith("simulated_")
         assert each.button.startswith("Simulated")

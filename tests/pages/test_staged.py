@@ -107,13 +107,14 @@ def test_moving_the_lengthscale_spends_nothing_of_it(open_page):
 def test_a_map_opens_with_noise_that_is_added_once_and_has_no_noise_layer_where_it_is_not(open_page):
     app = open_page("london_noise_map")
     assert app.selectbox(key="mechanism").value == "Refined cloaking"
-    assert app.selectbox(key="map").value == "Privacy noise"
+    assert app.segmented_control(key="map").options[1] == "Privacy noise"
     app = open_page("london_noise_map", mechanism="bayes", map="noise")
-    assert app.selectbox(key="map").value == "Uncertainty"
+    assert app.segmented_control(key="map").value == "Published prices"
+    assert "Privacy noise" not in app.segmented_control(key="map").options
     assert "map = `Privacy noise`" in app.warning[0].value
     table = app.dataframe[0].value
-    assert "privacy noise, 95 % [%]" not in table
-    assert (table["95 % interval, half [%]"] > 0).all()
+    assert "privacy noise, ± [%]" not in table
+    assert (table["where the price is, ± [%]"] > 0).all()
 
 
 def test_many_records_are_not_measured_in_stages_while_a_page_waits(open_page):

@@ -16,7 +16,7 @@ from pages._ui.measured import strategy
 from pages._ui.model import PICTURE_GAP, Budget
 from tests.pages.reading import page_text, traces
 
-PAGE, ROWS, RANKS, SPLIT = "how_cloaking_works", 7, 8, 9  # charts of the page
+PAGE, ROWS, RANKS, SPLIT = "how_cloaking_works", 0, 1, 2  # charts of the page
 BUDGET = Budget("kung", "records", 1.0, 1e-5)
 
 
@@ -42,7 +42,7 @@ def plan(kung):
 
 
 def test_the_rows_drawn_are_those_that_the_mechanism_plans(open_page, kung, plan):
-    app = open_page(PAGE, stage="3")
+    app = open_page(PAGE, step="measured", stage="3")
     planned = BayesCloaking(epsilon=1.0, delta=1e-5, gap=PICTURE_GAP).plan(
         kung.X, kung.X, x_box=kung.x_box, half_range=kung.output_range / kung.y_scale / 2
     )
@@ -54,7 +54,7 @@ def test_the_rows_drawn_are_those_that_the_mechanism_plans(open_page, kung, plan
         row = values(drawn[f"number {index + 1}"])
         assert min(np.abs(row - sign * B[index, order]).max() for sign in (-1, 1)) < 1e-4
         assert row.max() >= -row.min()
-    assert f"Here stage 3 measures {len(B)}" in page_text(app)
+    assert f"stage 3, which measures {len(B)} sums of 287 people" in "".join(each.value for each in app.caption)
 
 
 def test_nothing_depends_on_an_output(kung, plan):
@@ -76,12 +76,9 @@ def test_more_epsilon_measures_more_and_what_no_budget_buys_stays(kung, plan):
 
 
 def test_figures_and_sentences_say_the_same(open_page, plan):
-    app = open_page(PAGE)
+    app = open_page(PAGE, step="measured", more_measured="true")
     shown = page_text(app)
-    assert (
-        f"{sum(plan.ranks)} numbers in {len(plan.ranks)} stages** ({', '.join(map(str, plan.ranks))}), for 287 records"
-        in shown
-    )
+    assert f"**{sum(plan.ranks)} noisy sums** of heights, in {len(plan.ranks)} stages" in shown
     bars = traces(app, RANKS)
     here = list(bars["stage 1"]["x"]).index("1")
     assert [values(bars[f"stage {stage}"])[here] for stage in range(1, len(plan.ranks) + 1)] == list(plan.ranks)
@@ -94,6 +91,6 @@ def test_figures_and_sentences_say_the_same(open_page, plan):
 
 
 def test_an_epsilon_beyond_the_grid_joins_it(open_page):
-    app = open_page(PAGE, epsilon="50", dataset="toy_1d")
+    app = open_page(PAGE, step="measured", more_measured="true", epsilon="50", dataset="toy_1d")
     assert not app.exception
     assert list(traces(app, RANKS)["stage 1"]["x"])[-1] == "50"

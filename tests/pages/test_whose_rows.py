@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import io
 import json
+import zipfile
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from dpgp_core.accounting.guarantee import Budget
-from dpgp_core.release import CHOICES, ledger_from_json
+from dpgp_core.release import CHOICES, bundle, ledger_from_json
 from dpgp_core.release.specification_json import EXAMPLE
+from pages._ui.explore import statistic
+from pages._ui.explore.statistic import CARD, FILE
 from pages._ui.own import figures, practice, protection, upload
 from pages._ui.own.session import Account
 from tests.pages.reading import page_text
@@ -155,3 +158,17 @@ def test_own_maps_have_east_across():
     [drawn] = figures.previewed(east, np.arange(6.0)).data
     assert (drawn.x[0], drawn.y[0]) == (-1.0, 51.0)
     np.testing.assert_array_equal(drawn.z, [[0, 1, 2], [3, 4, 5]])
+
+
+@pytest.mark.parametrize("whose", [{"rows_per_person": 4}, {"person": "who"}])
+def test_a_release_to_people_can_be_explored_and_its_promise_is_to_them(whose):
+    yes = "who,age,height\n" + "\n".join(f"p{at % 20},{at},{at % 2}" for at in range(60))
+    spec = replace(EXAMPLE, y_kind="yes/no", y_bounds=(0.0, 1.0), y_unit="", grid=(5,), **whose)
+    held = upload.opened("mine.csv", yes.encode())
+    found = upload.prepared(held, spec)
+    ledger = spec.new_ledger()
+    ledger.spend([("a", spec.guarantee)])
+    content = bundle(upload.released(held, spec, found.plan), spec, ledger)
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        explored = statistic.opened({name: archive.read(name) for name in (CARD, FILE)})
+    assert explored.guarantee == spec.guarantee

@@ -56,7 +56,7 @@ def declare(app: AppTest, **values) -> AppTest:
     for key, value in values.items():
         [control] = [
             each
-            for kind in (app.selectbox, app.multiselect, app.number_input, app.text_input, app.radio)
+            for kind in (app.selectbox, app.multiselect, app.number_input, app.text_input, app.radio, app.date_input)
             for each in kind
             if each.key == f"own_f_{key}"
         ]

@@ -76,8 +76,8 @@ def plan_binned(
         ValueError: x_box has more than 3 sides, or not as many as X has columns.
     """
     x_box, half_range, kind = public
-    grid, models = cells_of(x_box, PER_SIDE), settings.models(x_box, half_range, reading_for(kind))
-    check_columns(grid.centres, X)
+    grid, models = cells_of(x_box, PER_SIDE, settings.waves), settings.models(x_box, half_range, reading_for(kind))
+    check_columns(np.empty((1, len(x_box))), X)
     n = len(X) if person is None else len(np.unique(person))
     setting = CellSetting(
         grid=grid,

@@ -100,7 +100,7 @@ def known_counts(numbers: FloatArray) -> Counts:
 
 
 def _root(grid: CellGrid, n: int) -> FloatArray:
-    along = EQ(variance=_VARIANCE * (n / grid.size) ** 2, lengthscale=sides(number_sides(grid.box), _LENGTHSCALE))
-    columns = level_columns(grid.box)
+    along = EQ(variance=_VARIANCE * (n / grid.size) ** 2, lengthscale=sides(number_sides(grid.sides), _LENGTHSCALE))
+    columns = level_columns(grid.sides)
     kernel: Kernel = AcrossLevels(inner=along, columns=columns, shared=_SHARED) if columns else along
     return factorise(kernel, grid.centres, 1e-6).features.values()

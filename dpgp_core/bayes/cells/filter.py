@@ -32,6 +32,7 @@ from ...gp.clipping import Clipped, clipped
 from ...gp.factored import Features
 from ...gp.pivoted import factorise
 from ...kernels import Kernel
+from ...seasons import Seasonal, lifted
 from ..bias import SAME, bias_features, bias_sd, ends_of
 from ..models import Model
 from ..widths import CLIP
@@ -65,6 +66,11 @@ class CellModel:
     bias: FloatArray
     noise_variance: float
     weight: float
+
+    def at(self, X: FloatArray) -> FloatArray:
+        """Phi at X (n, D): (n, k)."""
+        kernel = self.features.kernel
+        return self.features.at(lifted(X, kernel.periods) if isinstance(kernel, Seasonal) else X).values()
 
 
 class CellState(NamedTuple):

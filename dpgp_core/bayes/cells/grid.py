@@ -10,7 +10,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 
 import numpy as np
 from scipy.ndimage import map_coordinates
@@ -19,20 +18,25 @@ from ...arrays import FloatArray
 from ...levels import groups_of, level_columns, number_sides
 from ...measurement.cell_statistics import cells_along, nodes_along
 from ...measurement.cells import Cells
+from ...seasons import Periods, lifted, lifted_box
 
 PER_SIDE = {1: 45, 2: 12, 3: 8}
 """Cells along each side, by the number of sides."""
+PER_SIDE_BY_PHASE = {1: 12, 2: 8}
+"""The same of boxes whose cells are divided by phase too."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CellGrid:
     """M equal cells of a box: per_side along each input that is a number, one for each level of a category.
 
-    Public functions are known at nodes: three along each side of a cell, one along a category.
+    Public functions are known at nodes: three along each side of a cell, one along a category. Where an input has a
+    period, each cell is divided by its phase too (see ``seasons``), K sides more.
 
     Args:
         box: D public (low, high) pairs.
         per_side: cells along each side that is of numbers, >= 2.
+        periods: of each input; () where none has one.
 
     Raises:
         ValueError: there are more than 3 sides of numbers, or fewer than 2 cells to a side.
@@ -40,23 +44,36 @@ class CellGrid:
 
     box: tuple[tuple[float, float], ...]
     per_side: int
+    periods: Periods = ()
 
     def __post_init__(self) -> None:
-        numbers = len(number_sides(self.box))
+        numbers = len(number_sides(self.sides))
         if numbers not in PER_SIDE:
-            raise ValueError(f"cells need 1 to 3 input columns, got {numbers} that are numbers; leave some out")
+            each = ", a period counting as one" if self.periods else ""
+            of = " that are numbers" if level_columns(self.box) else ""
+            raise ValueError(f"cells need 1 to 3 input columns{each}, got {numbers}{of}; leave some out")
         if self.per_side < 2:
             raise ValueError(f"per_side must be at least 2, got {self.per_side}")
 
     @property
     def dim(self) -> int:
-        """Number of input columns D."""
-        return len(self.box)
+        """Number of sides: of input columns D, and of periods."""
+        return len(self.sides)
 
-    @property
+    @cached_property
+    def sides(self) -> tuple[tuple[float, float], ...]:
+        """Box of inputs and phases."""
+        return lifted_box(self.box, self.periods)
+
+    @cached_property
     def shape(self) -> tuple[int, ...]:
-        """Cells along each of the D sides."""
-        return cells_along(self.box, self.per_side)
+        """Cells along each side."""
+        return cells_along(self.box, self.per_side, self.periods)
+
+    @cached_property
+    def fine(self) -> tuple[int, ...]:
+        """Nodes along each side."""
+        return nodes_along(self.box, self.per_side, self.periods)
 
     @property
     def size(self) -> int:
@@ -65,79 +82,82 @@ class CellGrid:
 
     @property
     def centres(self) -> FloatArray:
-        """Middles of the cells (M, D), in the order of ``place``."""
+        """Middles of the cells (M, D + K), in the order of ``place``."""
         return self._points(self.shape)
 
     @cached_property
     def nodes(self) -> FloatArray:
-        """The finer grid (F, D)."""
-        return self._points(nodes_along(self.box, self.per_side))
+        """The finer grid (F, D + K)."""
+        return self._points(self.fine)
 
     def place(self, X: FloatArray) -> Cells:
         """Cell of each record X (n, D) in 0 ... M - 1; inputs outside the box count at its edge. Private."""
-        along = [
-            np.minimum((share * count).astype(np.intp), count - 1)
-            for share, count in zip(self._shares(X), self.shape, strict=True)
-        ]
-        cells: Cells = np.ravel_multi_index(tuple(along), self.shape)
+        shape = np.array(self.shape)
+        side = np.minimum((self._share(X) * shape).astype(np.intp), shape - 1)
+        cells: Cells = np.ravel_multi_index(tuple(side.T), self.shape)
         return cells
 
     def at(self, X: FloatArray, values: FloatArray) -> FloatArray:
         """Linear interpolation (n,) at X (n, D) of ``values`` (F,) at the nodes; none between levels."""
-        counts = nodes_along(self.box, self.per_side)
-        coordinates = np.array([share * count - 0.5 for share, count in zip(self._shares(X), counts, strict=True)])
-        levels = list(level_columns(self.box))
+        coordinates = self._share(X).T * np.array(self.fine)[:, None] - 0.5
+        levels = list(level_columns(self.sides))
         coordinates[levels] = np.rint(coordinates[levels])
-        found: FloatArray = map_coordinates(values.reshape(counts), coordinates, order=1, mode="nearest")
+        found: FloatArray = map_coordinates(values.reshape(self.fine), coordinates, order=1, mode="nearest")
         return found
 
     def averages(self, values: FloatArray) -> FloatArray:
         """Mean over the nodes of each cell (M, ...) of values (F, ...) at the nodes."""
-        means = self._split(values).mean(axis=tuple(range(1, 2 * self.dim, 2)))
+        split = values.reshape(self._split + values.shape[1:])
+        means = split.mean(axis=tuple(range(1, 2 * self.dim, 2)))
         return np.asarray(means.reshape((self.size, *values.shape[1:])))
 
     def extremes(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Least and largest (M,) of values (F,) at the nodes of each cell."""
-        split, axes = self._split(values), tuple(range(1, 2 * self.dim, 2))
+        split = values.reshape(self._split)
+        axes = tuple(range(1, 2 * self.dim, 2))
         return split.min(axis=axes).ravel(), split.max(axis=axes).ravel()
 
-    def _split(self, values: FloatArray) -> FloatArray:
-        """Values (F, ...) with two axes for each input: its cells, and the nodes of each."""
-        nodes = nodes_along(self.box, self.per_side)
-        pairs = [(cells, fine // cells) for cells, fine in zip(self.shape, nodes, strict=True)]
-        return values.reshape(tuple(chain.from_iterable(pairs)) + values.shape[1:])
+    def _share(self, X: FloatArray) -> FloatArray:
+        """Place of each input along each side, in [0, 1] (n, D + K); of a level, in the middle of its part."""
+        low, high = np.array(self.sides).T
+        X = lifted(np.clip(X, low[: X.shape[1]], high[: X.shape[1]]), self.periods)
+        share: FloatArray = (X - low) / (high - low)
+        return share
 
-    def _shares(self, X: FloatArray) -> FloatArray:
-        """Place of each input along each side, in [0, 1] (D, n); of a level, in the middle of its part."""
-        low, high = np.array(self.box).T
-        share: FloatArray = (np.clip(X, low, high) - low) / (high - low)
-        return share.T
+    @property
+    def _split(self) -> tuple[int, ...]:
+        """Cells and nodes of each along each side in turn."""
+        return tuple(
+            count for cells, fine in zip(self.shape, self.fine, strict=True) for count in (cells, fine // cells)
+        )
 
     def _points(self, counts: Sequence[int]) -> FloatArray:
-        axes = [
-            low + (high - low) * ((np.arange(count) + 0.5) / count)
-            for (low, high), count in zip(self.box, counts, strict=True)
-        ]
-        for d in level_columns(self.box):
+        """So many along each side; along categories, the numbers of levels."""
+        shares = [(np.arange(count) + 0.5) / count for count in counts]
+        axes = [low + (high - low) * share for (low, high), share in zip(self.sides, shares, strict=True)]
+        for d in level_columns(self.sides):
             axes[d] = np.arange(counts[d], dtype=float)
         return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, self.dim)
 
 
-def cells_of(box: Sequence[tuple[float, float]], per_side: Mapping[int, int] = PER_SIDE) -> CellGrid:
+def cells_of(
+    box: Sequence[tuple[float, float]], per_side: Mapping[int, int] = PER_SIDE, periods: Periods = ()
+) -> CellGrid:
     """The usual number of cells for a box; fewer along each side where there are many groups.
 
     Args:
         box: D public (low, high) pairs, D from 1 to 3 without categories.
         per_side: cells along each side, by the number of sides that are of numbers.
+        periods: of each input; () where none has one.
 
     Raises:
-        ValueError: the box has more than 3 sides of numbers.
+        ValueError: the box has more than 3 sides of numbers, periods included.
     """
     numbers = len(number_sides(box))
-    usual = per_side.get(numbers, 2)
+    usual = (PER_SIDE_BY_PHASE if periods else per_side).get(numbers, 2)
     if numbers:  # as many cells in all as the root of the number of groups: a small group has few records in each
         usual = max(2, round(usual / groups_of(box) ** (0.5 / numbers)))
-    return CellGrid(box=tuple(box), per_side=usual)
+    return CellGrid(box=tuple(box), per_side=usual, periods=periods)
 
 
 def sides(box: Sequence[tuple[float, float]], share: float) -> list[float]:

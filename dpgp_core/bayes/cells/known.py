@@ -133,7 +133,7 @@ def cell_mixture(models: Sequence[CellModel], found: Posterior, X_test: FloatArr
     """
     means, variances = [], []
     for model, state in zip(models, found.states, strict=True):
-        phi, k = model.features.at(X_test).values(), model.cells.shape[1]
+        phi, k = model.at(X_test), model.cells.shape[1]
         left = phi @ state.covariance[:k, :k] - phi
         prior = model.features.kernel.diagonal(X_test)
         means.append(phi @ state.mean[:k])

@@ -157,6 +157,7 @@ def cell_statistics(
         stages=tuple(stages),
         n=dataset.people,
         per_side=grid.per_side,
+        periods=grid.periods,
         x_names=dataset.x_names,
         x_units=dataset.x_units,
         x_box=dataset.x_box,

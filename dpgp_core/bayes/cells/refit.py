@@ -19,6 +19,7 @@ from ..intervals import Mixture
 from ..joint import Joint
 from ..models import Model, across_levels
 from ..spread import two_valued
+from ..waves import on_dates
 from ..widths import CLIP
 from .filter import CellModel, CellState, cell_models
 from .grid import CellGrid
@@ -58,7 +59,7 @@ class CellReading:
         Raises:
             ValueError: the columns of X_test do not fit, or one of levels holds something else.
         """
-        check_columns(self.models[0].features.Z, X_test)
+        check_columns(np.empty((1, len(self.setting.grid.box))), X_test)
         check_codes(X_test, self.setting.grid.box)
         prediction = cell_mixture(self.models, self.found, X_test)
         return people_at(self.setting, self.found, self.distances, prediction, X_test)
@@ -87,10 +88,10 @@ def read_cells(statistics: CellStatistics, models: Sequence[Model]) -> CellReadi
         statistics: what was released.
         models: the mixture, in model units.
     """
-    grid = CellGrid(box=statistics.x_box, per_side=statistics.per_side)
+    grid = CellGrid(box=statistics.x_box, per_side=statistics.per_side, periods=statistics.periods)
     setting = CellSetting(
         grid=grid,
-        models=cell_models(models, grid, biased=statistics.reading != "normal outcomes"),
+        models=cell_models(on_dates(models, grid.periods), grid, biased=statistics.reading != "normal outcomes"),
         n=statistics.n,
         half_range=statistics.half_range,
         clip=CLIP,
@@ -170,7 +171,7 @@ def refit_cells(
 
 def _at(model: CellModel, state: CellState, X_test: FloatArray) -> Posterior:
     """W = (I - C)^(1/2) phi^T: what was learnt of the features."""
-    k, phi = model.cells.shape[1], model.features.at(X_test).values()
+    k, phi = model.cells.shape[1], model.at(X_test)
     values, vectors = np.linalg.eigh(np.eye(k) - state.covariance[:k, :k])
     return Posterior(
         mean=phi @ state.mean[:k],

@@ -17,6 +17,7 @@ from ..intervals import Mixture
 from ..released import as_read
 from ..scatter import expected
 from ..spread import GAP, Shares, peopled, reach_of, spread_models, spread_of, usual_distance
+from ..waves import on_dates
 from ..widths import CLIP
 from .counts import Counts
 from .filter import CellObserved, Linear, cell_models, linearise
@@ -33,7 +34,7 @@ def distances_setting(grid: CellGrid, n: int) -> CellSetting:
         grid: public cells.
         n: number of records.
     """
-    models = cell_models(spread_models(grid.box), grid)
+    models = cell_models(on_dates(spread_models(grid.box), grid.periods), grid)
     return CellSetting(grid=grid, models=models, n=n, half_range=1.0, clip=CLIP, gap=GAP)
 
 

@@ -38,7 +38,7 @@ class OutputScale:
         low, high = self.bounds
         if self.log and low <= 0:
             raise ValueError(f"y_bounds must lie above 0 where logarithms are measured, got low = {low:g}; raise it")
-        if self.log and high / low > MOST_RATIO:
+        if self.log and high / low > MOST_RATIO * (1 + 1e-9):
             raise ValueError(
                 f"y_bounds are a factor {high / low:g} apart, more than {MOST_RATIO:g}; narrow them for log"
             )

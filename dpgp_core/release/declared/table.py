@@ -11,7 +11,11 @@ import numpy as np
 from ... import checks
 from ...arrays import FloatArray
 from ...data import KINDS, Kind, check_kind
-from ...levels import Levels, LevelSide, levels_by_column, whole_box
+from ...dates import Dates
+from ...levels import Levels, LevelSide, beside_categories, levels_by_column, whole_box
+from ...reading.date_inputs import date_inputs
+from ...seasons import Periods, check_periods
+from .bought import checked_bounds, checked_share, checked_unit
 from .coordinates import Coordinates
 from .output_scale import OutputScale
 from .whose import checked_rows
@@ -38,15 +42,19 @@ class DeclaredTable:
         x: names of the D input columns.
         x_units: D units.
         x_box: D public (low, high) pairs; inputs outside are refused, or moved to its edge where inputs are private;
-            predictions fill it. None for an input with levels.
+            predictions fill it. Two dates, ("2019-01-01", "2023-12-31"), make an input one of dates: kept as days
+            since the first of them. None for an input with levels.
         y: name of the private output column.
         y_unit: its unit.
-        y_bounds: public (low, high) that outputs are clipped to, in ``y_unit``.
+        y_bounds: public (low, high) that outputs are clipped to, in ``y_unit``. With ``bounds_unit``: what the bounds
+            that are bought stay within; null in a configuration for anything.
         unit: what is hidden, for example "one person's height".
         grid: points along each input, 2 or more, at which predictions are made; never at private positions. None for
             an input with levels: there is a curve for each.
         coordinates: names of the input columns that are longitude and latitude in degrees, if two are: distances
             between them are then in km.
+        dates: more about inputs that are dates, by name: {"day": {"format": "day.month.year", "period": "year"}}; kept
+            as ``Dates``.
         log: measure the natural logarithm of the output, as prices need: errors are then factors.
         y_kind: what an output is: one of ``data.KINDS``.
         x_levels: for each input its declared public levels, 2 to 20 texts, if it is a category, and None if it is a
@@ -55,9 +63,12 @@ class DeclaredTable:
         person: name of the column that says whose row each is, where people may have several: neither an input nor
             released; None without.
         rows_per_person: most rows of one person where no column says whose they are; 1: every row is another person's.
+        bounds_unit: the smallest size of an output that matters, in ``y_unit``, where bounds are bought; None where
+            they are declared.
+        bounds_share: of mu^2, that is for bounds where they are bought.
 
     Attributes:
-        output_scale: both ways between the output as declared and as measured.
+        output_scale: both ways between the output as declared and as measured; as read, before bounds are bought.
         degrees: what the degrees of ``coordinates`` are worth in km; None without.
 
     Raises:
@@ -73,11 +84,14 @@ class DeclaredTable:
     unit: str
     grid: tuple[int, ...]
     coordinates: tuple[str, str] | None = None
+    dates: tuple[Dates, ...] = ()
     log: bool = False
     y_kind: Kind = "number"
     x_levels: tuple[Levels | None, ...] | None = None
     person: str | None = None
     rows_per_person: int = 1
+    bounds_unit: float | None = None
+    bounds_share: float = 0.1
     output_scale: OutputScale = field(init=False, repr=False, compare=False)
     degrees: Coordinates | None = field(init=False, repr=False, compare=False)
 
@@ -96,7 +110,23 @@ class DeclaredTable:
     @property
     def measured_kind(self) -> Kind:
         """``y_kind``, as measured: a logarithm is any number."""
-        return "number" if self.log else self.y_kind
+        return "number" if self.output_scale.log else self.y_kind
+
+    @property
+    def periods(self) -> Periods:
+        """Of each input, in days; () where none has one."""
+        days = {each.name: each.period_days for each in self.dates}
+        return check_periods([days.get(name) for name in self.x], len(self.x))
+
+    @property
+    def measured_units(self) -> tuple[str, ...]:
+        """``x_units`` of the inputs as they are kept: of dates, days since the first."""
+        dates = {each.name: each.unit for each in self.dates}
+        return tuple(dates.get(name, unit) for name, unit in zip(self.x, self.x_units, strict=True))
+
+    def dates_of(self, name: str) -> Dates | None:
+        """What is declared of an input that is a date; None for a number."""
+        return next((each for each in self.dates if each.name == name), None)
 
     @property
     def levels(self) -> dict[str, Levels]:
@@ -131,11 +161,15 @@ class DeclaredTable:
         return tuple(length if degrees is None else degrees.in_degrees(name, length) for name, length in pairs)
 
     def points(self) -> FloatArray:
-        """The public prediction points (P, D): a regular grid over the box, the last input running fastest."""
+        """The public prediction points (P, D): a regular grid over the box, the last input running fastest.
+
+        Along dates, the nearest days; along categories, the number of each level.
+        """
         axes = [
             np.arange(count, dtype=float) if name in self.levels else np.linspace(*side, count)
             for name, side, count in zip(self.x, self.x_box, self.grid, strict=True)
         ]
+        axes = [np.rint(axis) if self.dates_of(name) else axis for name, axis in zip(self.x, axes, strict=True)]
         return np.stack([axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")], axis=1)
 
     def _set(self, name: str, value: object) -> None:
@@ -155,9 +189,13 @@ class DeclaredTable:
         self._set("x_units", checks.texts("x_units", self.x_units, empty=True))
         checks.entries("x_units", self.x_units, len(self.x))
         self._check_levels()
-        derived = [None if isinstance(side, LevelSide) else side for side in checks.entries("x_box", self.x_box)]
-        sides = [checks.interval("each entry of x_box", pair) for pair in self.of_numbers("x_box", derived)]
-        self._set("x_box", whole_box(sides, self.x_levels or [None] * len(self.x)))
+        levels = self.x_levels or (None,) * len(self.x)
+        given = [None if isinstance(side, LevelSide) else side for side in checks.entries("x_box", self.x_box)]
+        whole = beside_categories(self.of_numbers("x_box", given), levels)
+        dates, boxes = date_inputs(self.x, whole, self.dates)
+        self._set("dates", dates)
+        sides = [checks.interval("each entry of x_box", pair) for pair in self.of_numbers("x_box", boxes)]
+        self._set("x_box", whole_box(sides, levels))
 
     def _check_levels(self) -> None:
         if self.x_levels is None:
@@ -168,15 +206,18 @@ class DeclaredTable:
 
     def _check_output(self) -> None:
         checks.text("y_unit", self.y_unit, empty=True)
-        self._set("y_bounds", checks.interval("y_bounds", self.y_bounds))
         checks.text("unit", self.unit)
         if not isinstance(self.log, bool):
             raise ValueError(f"log must be true or false, got {checks.shown(self.log)}")
         self._set("y_kind", checks.one_of("y_kind", self.y_kind, list(KINDS)))
         if self.log and self.y_kind in ("count", "yes/no"):
             raise ValueError(f"log measures numbers and amounts, not outcomes declared {self.y_kind}; leave log out")
+        self._set("bounds_unit", checked_unit(self.bounds_unit))
+        self._set("bounds_share", checked_share(self.bounds_share))
+        self._set("y_bounds", checked_bounds(self.y_bounds, self.bounds_unit, self.y_kind, log=self.log))
         check_kind(self.y_kind, self.y_bounds, np.zeros(0))
-        self._set("output_scale", OutputScale(bounds=self.y_bounds, unit=self.y_unit, log=self.log))
+        log = self.log and self.bounds_unit is None  # before bounds are known, outputs are read as they are
+        self._set("output_scale", OutputScale(bounds=self.y_bounds, unit=self.y_unit, log=log))
 
     def _check_coordinates(self) -> None:
         self._set("degrees", None)
@@ -185,6 +226,8 @@ class DeclaredTable:
         self._set("coordinates", checks.texts("coordinates", self.coordinates))
         if len(self.coordinates) != 2 or len(set(self.coordinates) & set(self.x)) != 2:
             raise ValueError("coordinates must be two different names of x: [longitude, latitude]")
+        if any(self.dates_of(name) for name in self.coordinates):
+            raise ValueError("coordinates must be degrees, and one of them is declared a date; take it out of one")
         (longitude, latitude), box = self.coordinates, dict(zip(self.x, self.x_box, strict=True))
         if any(name in self.levels for name in self.coordinates):
             raise ValueError("coordinates must be numbers, and one of them has levels; leave its levels out")
@@ -194,6 +237,9 @@ class DeclaredTable:
     def _check_grid(self) -> None:
         sides = zip(self.x, checks.entries("grid", self.grid, len(self.x)), strict=True)
         self._set("grid", tuple(self._points_along(name, count) for name, count in sides))
+        for name, count, (_, last) in zip(self.x, self.grid, self.x_box, strict=True):
+            if self.dates_of(name) and count > last + 1:
+                raise ValueError(f"grid has {count} points along {name!r}, whose box has {last + 1:g} days; use fewer")
         points = math.prod(self.grid)
         if points > MAX_GRID:
             raise ValueError(f"grid has {points} points in all, more than {MAX_GRID}, the limit; use fewer per input")

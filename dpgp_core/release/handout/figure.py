@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from html import escape
 from typing import NamedTuple
@@ -15,6 +14,7 @@ from ..declared.table import CENTILES
 from ..publishing import Published, within_tolerance
 from ..specification import ReleaseSpec
 from .groups import Group, split
+from .ticks import Mark, marks
 from .turned import east_across, turned
 
 _WIDTH, _BELOW = 680, 48  # of the picture; under the plot
@@ -23,7 +23,6 @@ _LOWEST = 480  # bottom of a tall map
 _MOST_OBLONG = 5
 _RELEASED, _GREY = "#B87800", "#8a8a8a"  # the orange of releases, dark enough for white paper
 _SCALE = ((68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231, 37))  # viridis
-_MOST_TICKS = 5
 
 
 class _Ends(NamedTuple):
@@ -101,7 +100,7 @@ def _curves(groups: Sequence[Group], spec: ReleaseSpec, ends: _Ends) -> str:
     said += "; thin lines: centiles of people" if groups[0].published.centiles else ""
     curves = "".join(_curve(group, spec, up, ends, numbered=len(groups) == 1) for group in groups)
     legend = _legend(groups, ends) if len(groups) > 1 else ""
-    return f"{curves}{_text(_LEFT, 14, said)}{legend}{_axes(spec, ends, up, _named(spec.y, spec.y_unit))}"
+    return f"{curves}{_text(_LEFT, 14, said)}{legend}{_axes(spec, ends, up, marks(*up), _named(spec.y, spec.y_unit))}"
 
 
 def _legend(groups: Sequence[Group], ends: _Ends) -> str:
@@ -171,29 +170,28 @@ def _map(groups: Sequence[Group], spec: ReleaseSpec, ends: _Ends) -> str:
     of = f" of {groups[0].name}" if groups[0].name else ""
     title = _text(_LEFT, 14, f"colour: {_named(spec.y, spec.y_unit)}{of}, released{grey}")
     cells = f'<g shape-rendering="crispEdges">{cells}{bar}</g>'
-    return cells + limits + title + _axes(spec, ends, spec.x_box[1], _named(spec.x[1], spec.x_units[1]))
+    beside = marks(*spec.x_box[1], spec.dates_of(spec.x[1]))
+    return cells + limits + title + _axes(spec, ends, spec.x_box[1], beside, _named(spec.x[1], spec.x_units[1]))
 
 
-def _axes(spec: ReleaseSpec, ends: _Ends, up: tuple[float, float], name: str) -> str:
+def _axes(spec: ReleaseSpec, ends: _Ends, up: tuple[float, float], beside: list[Mark], name: str) -> str:
+    drawn = _marks(spec, ends, up, beside)
+    below = _text((_LEFT + ends.right) / 2, ends.bottom + 38, _named(spec.x[0], spec.x_units[0]), "middle")
+    middle = f"translate(14 {(_TOP + ends.bottom) / 2:.0f}) rotate(-90)"
+    return f'{drawn}{below}<g transform="{middle}">{_text(0, 0, name, "middle")}</g>'
+
+
+def _marks(spec: ReleaseSpec, ends: _Ends, up: tuple[float, float], beside: list[Mark]) -> str:
     across, (right, bottom) = spec.x_box[0], ends
-    marks = f'<path d="M{_LEFT} {_TOP}V{bottom:.1f}H{right:.1f}" fill="none" stroke="#444"/>'
-    for value in _ticks(*across):
+    drawn = f'<path d="M{_LEFT} {_TOP}V{bottom:.1f}H{right:.1f}" fill="none" stroke="#444"/>'
+    for value, text in marks(*across, spec.dates_of(spec.x[0])):
         at = float(_scaled(np.array(value), across, _LEFT, right))
-        marks += f'<path d="M{at:.1f} {bottom:.1f}v4" stroke="#444"/>'
-        marks += _text(at, bottom + 17, f"{value:.12g}", "middle")
-    for value in _ticks(*up):
+        drawn += f'<path d="M{at:.1f} {bottom:.1f}v4" stroke="#444"/>'
+        drawn += _text(at, bottom + 17, text, "middle")
+    for value, text in beside:
         at = float(_scaled(np.array(value), up, bottom, _TOP))
-        marks += f'<path d="M{_LEFT} {at:.1f}h-4" stroke="#444"/>' + _text(_LEFT - 7, at + 4, f"{value:.12g}", "end")
-    below = _text((_LEFT + right) / 2, bottom + 38, _named(spec.x[0], spec.x_units[0]), "middle")
-    beside = f'<g transform="translate(14 {(_TOP + bottom) / 2:.0f}) rotate(-90)">{_text(0, 0, name, "middle")}</g>'
-    return marks + below + beside
-
-
-def _ticks(low: float, high: float) -> Iterator[float]:
-    """At most five round numbers in low ... high: multiples of 1, 2 or 5 times a power of ten."""
-    size = 10.0 ** math.floor(math.log10((high - low) / _MOST_TICKS))
-    step = next(size * each for each in (1, 2, 5, 10, 20) if (high - low) / (size * each) <= _MOST_TICKS)
-    return (step * each + 0.0 for each in range(math.ceil(low / step), math.floor(high / step) + 1))
+        drawn += f'<path d="M{_LEFT} {at:.1f}h-4" stroke="#444"/>' + _text(_LEFT - 7, at + 4, text, "end")
+    return drawn
 
 
 def _scaled(values: FloatArray, ends: tuple[float, float], start: float, stop: float) -> FloatArray:

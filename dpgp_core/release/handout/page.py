@@ -73,7 +73,7 @@ def _released(card: Mapping[str, Any]) -> Rows:
     levels = config.get("x_levels") or [None] * len(config["x"])
     sides = zip(config["x"], config["x_units"], config["x_box"], levels, strict=True)
     domain = (
-        f"{name} {_number(side[0])} to {_number(side[1])}{f' {unit}' if unit else ''}"
+        f"{name} {_end(side[0])} to {_end(side[1])}{f' {unit}' if unit else ''}"
         if of is None
         else f"each {name} ({', '.join(of)})"
         for name, unit, side, of in sides
@@ -85,8 +85,8 @@ def _released(card: Mapping[str, Any]) -> Rows:
         f"{'records' if config['person'] is None else 'people'}",
     )
     yield "Domain", f"a public grid over {', '.join(domain)}"
-    low, high = config["y_bounds"]
-    yield "Bounds", f"declared without looking: {_number(low)} to {_number(high)}{unit}; what lies outside was clipped"
+    yield from _of_dates(config)
+    yield "Bounds", _bounds(card, unit)
     yield from _of_people(config)
     if "projection" in card:
         east, north = card["projection"]["km_in_a_degree"]
@@ -113,6 +113,28 @@ def _released(card: Mapping[str, Any]) -> Rows:
             f"{_number(values['within_tolerance'])} of {_number(values['rows'])} values: where the curve is known to "
             f"within {_error(values['tolerance'], config['log'], unit)}; the others are grey in the figure",
         )
+
+
+def _of_dates(config: Mapping[str, Any]) -> Rows:
+    """What may come again, as declared."""
+    for name, about in config.get("dates", {}).items():
+        if (period := about["period"]) is not None:
+            every = period if isinstance(period, str) else f"{_number(period)} days"
+            yield "Period", f"the curve may come again every {every} of {name}; what was measured says whether it does"
+
+
+def _bounds(card: Mapping[str, Any], unit: str) -> str:
+    """Where the bounds are from, and what they are."""
+    if "bounds" not in card:
+        low, high = card["config"]["y_bounds"]
+        return f"declared without looking: {_number(low)} to {_number(high)}{unit}; what lies outside was clipped"
+    bought = card["bounds"]
+    low, high = bought["interval"]
+    guess = "" if bought["clear"] else "; the counts hardly stood out of the noise, so these bounds are a guess"
+    return (
+        f"bought with a share of {_number(bought['share'])} of the budget (of mu squared): {_number(low)} to "
+        f"{_number(high)}{unit}, from the noisy counts in {bought['file']}; what lies outside was clipped{guess}"
+    )
 
 
 def _curve_is(config: Mapping[str, Any]) -> str:
@@ -186,6 +208,11 @@ def _table(rows: Rows) -> str:
 
 def _error(value: float, log: bool, unit: str) -> str:
     return f"a factor of {_number(value)}" if log else f"± {_number(value)}{unit}"
+
+
+def _end(value: float | str) -> str:
+    """An end of a side of the box: a number, or a date."""
+    return value if isinstance(value, str) else _number(value)
 
 
 def _number(value: float) -> str:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..specification import ReleaseSpec
+
+T = TypeVar("T", bound=np.generic)
 
 
 def east_across(spec: ReleaseSpec) -> ReleaseSpec:
@@ -16,10 +19,11 @@ def east_across(spec: ReleaseSpec) -> ReleaseSpec:
     if order == list(range(len(spec.x))):
         return spec
     names = ("x", "x_units", "x_box", "lengthscale", "grid")
-    return replace(spec, **{name: tuple(getattr(spec, name)[at] for at in order) for name in names})
+    moved: dict[str, Any] = {name: tuple(getattr(spec, name)[at] for at in order) for name in names}
+    return replace(spec, **moved)
 
 
-def turned(spec: ReleaseSpec, values: NDArray[np.generic]) -> NDArray[np.generic]:
+def turned(spec: ReleaseSpec, values: NDArray[T]) -> NDArray[T]:
     """Values on the grid of a specification (P,), on that of ``east_across``."""
     return np.ascontiguousarray(values.reshape(spec.grid).transpose(_order(spec))).ravel()
 

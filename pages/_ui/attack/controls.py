@@ -7,7 +7,7 @@ import streamlit as st
 from dpgp_core.accounting.gaussian import check_delta
 from dpgp_core.attack.lira import Inputs
 from pages._ui.attack.attacks import OutputAttack, PathAttack, Target
-from pages._ui.look.bound import as_number, choice, into, pick
+from pages._ui.look.bound import as_number, choice, folded, into, pick
 from pages._ui.look.offers import DELTA_TITLE, PATH_DELTAS, DropDown
 from pages._ui.look.sidebar import delta_fits, path_controls, privacy
 from pages._ui.model import Model
@@ -17,9 +17,9 @@ SHADOWS = (1000, 3000, 10000)
 TARGET: DropDown[Target] = DropDown(
     "attack_on",
     {
-        "paths": "Posterior paths (LiRA)",
         "cloaking": "Cloaked !Kung curve",
         "gp_prior": "!Kung curve with GP-prior noise",
+        "paths": "Posterior paths (LiRA)",
     },
 )
 INPUTS: DropDown[Inputs] = DropDown("inputs", {"halves": "Balanced around the target", "uniform": "Anywhere"})
@@ -34,11 +34,14 @@ def attack_setting() -> PathAttack | OutputAttack:
         with into(budget):
             draw = privacy()
         delta_fits(draw.delta, cached.dataset("kung").n)
-        trials = choice("Simulated releases", "shadows", SHADOWS, 10000)
+        with folded("More"):
+            trials = choice("Simulated releases", "shadows", SHADOWS, 10000)
         return OutputAttack(Model("kung", "EQ", 25.0, 0.3), target, draw, int(trials))
     released = path_controls(0.5, 1, "attack_")
-    delta = choice(DELTA_TITLE, "attack_delta", PATH_DELTAS, 0.01, lambda raw: check_delta(as_number(raw)))
-    trials = choice("Shadow data sets", "shadows", SHADOWS, 10000, help="Data sets like the real one, of each kind.")
-    with st.sidebar:
-        inputs = pick("Other records", INPUTS, help="Where the other nine records lie.")
+    with folded("More"):
+        delta = choice(DELTA_TITLE, "attack_delta", PATH_DELTAS, 0.01, lambda raw: check_delta(as_number(raw)))
+        trials = choice(
+            "Shadow data sets", "shadows", SHADOWS, 10000, help="Simulated data like the real one, of each kind."
+        )
+        inputs = pick("Other people", INPUTS, help="Where the inputs of the other nine people lie.")
     return PathAttack(released.r, released.sigma, released.L, float(delta), inputs, int(trials), 1)

@@ -10,6 +10,8 @@ from pages._ui.attack.attacks import CONFIDENCE, RATES, Attacked, allowed
 from pages._ui.look import text
 from pages._ui.look.metric import Metric
 
+BLAMED = 0.05  # innocent people that are accused, in the sentence
+
 
 def metrics(attacked: Attacked) -> list[Metric]:
     """AUC, power at 1 %, promised and proven epsilon."""
@@ -17,7 +19,7 @@ def metrics(attacked: Attacked) -> list[Metric]:
     return [
         Metric("Area under the curve", f"{auc.value:.3f}", f"95 % interval {auc.low:.3f} to {auc.high:.3f}"),
         Metric(
-            "Found at 1 % false alarms",
+            "Found if 1 in 100 is accused",
             text.percent(power.value),
             f"{text.percent(power.low)} to {text.percent(power.high)}",
         ),
@@ -30,34 +32,46 @@ def metrics(attacked: Attacked) -> list[Metric]:
     ]
 
 
+TITLE = "Can an attacker tell who is in the data?"
+
+
 def answer(attacked: Attacked) -> str:
-    """The plain sentence under the question."""
-    power = attacked.roc.power_at(0.05, CONFIDENCE)
-    limit = float(allowed(attacked.guarantee, np.array([0.05]))[0])
-    verdict = (
-        "The attack stays below what is promised, as it must."
-        if attacked.epsilon_lower <= attacked.guarantee.budget.epsilon
-        else "**The attack refutes the claim.**"
-    )
+    """The plain sentences under the question, in people of 100."""
+    found = 100 * attacked.roc.power_at(BLAMED, CONFIDENCE).value
+    most = 100 * float(allowed(attacked.guarantee, np.array([BLAMED]))[0])
+    refuted = "" if _held(attacked) else " **The attack refutes the promise.**"
     return (
-        f"At 5 % false alarms this attack finds **{text.percent(power.value)}** of those who are there; "
-        f"ε = {text.at_most(attacked.guarantee.budget.epsilon)} would allow "
-        f"{text.percent(limit)}, guessing 5 %. {verdict}"
+        f"An attacker who may accuse {100 * BLAMED:g} in 100 innocent people finds **{text.number(found)} in 100** of "
+        f"those present. Guessing finds {100 * BLAMED:g}; the promise allows {text.at_most(most, 2)} at most.{refuted}"
     )
+
+
+def _held(attacked: Attacked) -> bool:
+    return attacked.epsilon_lower <= attacked.guarantee.budget.epsilon
+
+
+def caption(attacked: Attacked) -> str:
+    """What the picture shows."""
+    if _held(attacked):
+        return "The attack (red) stays below what is promised (green, dashed), as it must."
+    return "The attack (red) finds more than is promised (green, dashed)."
+
+
+LOGARITHMIC = "The same, stretched on the left: a real attacker needs few false accusations."
 
 
 def table(attacked: Attacked) -> pd.DataFrame:
-    """Power with intervals at the usual false-alarm rates, beside what is allowed."""
+    """How many are found at the usual rates of false accusations, beside what is allowed."""
     rows = []
     for rate in RATES:
         estimate: Estimate = attacked.roc.power_at(rate, CONFIDENCE)
         rows.append(
             {
-                "false positive rate [%]": 100 * rate,
-                "true positive rate [%]": round(100 * estimate.value, 2),
-                "95 % low [%]": round(100 * estimate.low, 2),
-                "95 % high [%]": round(100 * estimate.high, 2),
-                "allowed by (ε, δ) [%]": round(100 * float(allowed(attacked.guarantee, np.array([rate]))[0]), 2),
+                "innocent people accused [%]": 100 * rate,
+                "people present who are found [%]": round(100 * estimate.value, 2),
+                "95 % range from [%]": round(100 * estimate.low, 2),
+                "to [%]": round(100 * estimate.high, 2),
+                "the promise allows [%]": round(100 * float(allowed(attacked.guarantee, np.array([rate]))[0]), 2),
             }
         )
     return pd.DataFrame(rows)

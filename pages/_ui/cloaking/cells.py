@@ -16,22 +16,30 @@ from pages._ui.cloaking.results import Result, Scene
 from pages._ui.look.maps import Layer
 from pages._ui.look.palette import NOISE_SCALE, PREDICTION_SCALE
 
-_NOISE = "privacy noise, 95 % [%]"
-_WIDTH = "95 % interval, half [%]"
+_NOISE = "privacy noise, ± [%]"
+_WIDTH = "where the price is, ± [%]"
 _PEOPLE = "spread of prices [%]"
+_TOO_MUCH = 100.0  # %: privacy noise as large as the price
 _LOW, _HIGH = 250_000, 1_500_000  # the public bounds [GBP]
 _AS_BOUNDS = 145.0  # %: an interval of a factor 2.45 to each side is as wide as the bounds
 _price = partial(Layer, unit="GBP", low=_LOW, high=_HIGH, scale=PREDICTION_SCALE, log=True)
 _share = partial(Layer, low=0, scale=NOISE_SCALE, private=True)
+_BLURRED = "too blurred, privacy noise above 100 % of the price"
+_UNKNOWN = "not known, the price may lie anywhere within the public bounds"
 LAYERS = {
-    "noise": _share("Privacy noise", _NOISE, "% of the price, 95 % interval", high=100),
-    "interval": _share("Uncertainty", _WIDTH, "% of the price, half of the 95 % interval", high=_AS_BOUNDS),
-    "people": _share("Spread of prices", _PEOPLE, "% of the price, one standard deviation", high=100.0),
     "private": _price(
-        "Private prediction", "private draw [GBP]", private=True, spread=_NOISE, most=100.0,
-        grey="the noise is above 100 % of the value, which tells nothing",
+        "Published prices", "published price [GBP]", private=True, spread=_NOISE, most=_TOO_MUCH, grey=_BLURRED,
     ),
-    "fit": _price("Non-private prediction", "fit without noise [GBP] (not private)", private=False),
+    "noise": _share(
+        "Privacy noise", _NOISE, "± % of the price, in 95 of 100 releases", high=_TOO_MUCH, spread=_NOISE,
+        most=_TOO_MUCH, grey=_BLURRED,
+    ),
+    "interval": _share(
+        "Where the price is", _WIDTH, "± % of the price, with 95 % probability", high=_AS_BOUNDS, spread=_WIDTH,
+        most=_AS_BOUNDS, grey=_UNKNOWN,
+    ),
+    "people": _share("Spread of prices", _PEOPLE, "% of the price, one standard deviation", high=100.0),
+    "fit": _price("Without privacy", "without privacy [GBP] (not private)", private=False),
     "truth": _price("True prices", "true price [GBP] (not private)", private=False),
 }  # fmt: skip
 
@@ -42,17 +50,17 @@ def layers(result: Result, overlay: bool) -> dict[str, Layer]:
     if result.intervals.scatter is None:
         del found["people"]
     else:
-        wide = "the price itself is not known there"
-        found["people"] = replace(found["people"], spread=_WIDTH, most=_AS_BOUNDS, grey=wide)
+        found["people"] = replace(found["people"], spread=_WIDTH, most=_AS_BOUNDS, grey=_UNKNOWN)
     if result.intervals.noise is None:
         del found["noise"]
-        wide = "the interval is wider than the public bounds, which tells nothing"
-        found["private"] = replace(found["private"], spread=_WIDTH, most=_AS_BOUNDS, grey=wide)
+        found["private"] = replace(found["private"], spread=_WIDTH, most=_AS_BOUNDS, grey=_UNKNOWN)
     return found
 
 
 def cell_table(result: Result, overlay: bool) -> pd.DataFrame:
-    """One row a cell of the map: public labels, one private draw, its interval; truth only under the overlay.
+    """One row a cell that is shown: public labels, one release, how far it is off; truth only under the overlay.
+
+    Shown are Greater London and one ring around it: prices are published further out, where nobody sells.
 
     True prices are the medians of ``london_hexes``, and for data of single sales the mean (of ln prices) in each cell.
     """
@@ -72,7 +80,15 @@ def cell_table(result: Result, overlay: bool) -> pd.DataFrame:
     if overlay:
         frame[LAYERS["fit"].column] = np.exp(outcome.nonprivate).round(-3)
         frame[LAYERS["truth"].column] = np.exp(truth).round()
-    return frame
+    return frame[frame["cell"].isin(london_hexes.greater_london())].reset_index(drop=True)
+
+
+def note(result: Result, overlay: bool) -> str:
+    """What the columns of the table mean."""
+    meant = "“Where the price is” counts what few sales leave open, and with it the privacy noise."
+    if result.intervals.noise is not None:
+        meant = f"“Privacy noise” is what the mechanism adds, in 95 of 100 releases. {meant} So it is wider."
+    return meant + (" Columns marked “not private” show true data." if overlay else "")
 
 
 def public_cells(scene: Scene) -> pd.DataFrame:

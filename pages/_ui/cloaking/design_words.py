@@ -17,8 +17,8 @@ def cloaking_answer(result: Result) -> str:
     data, noise = result.dataset, _design(result)
     heavy = carriers(noise)
     return (
-        f"{data.n} records, {len(result.fit.C)} test points: the noise has only **{noise.rank} independent "
-        f"directions**, and the **{heavy} records** with the largest λ decide its shape."
+        f"The privacy noise for {len(result.fit.C)} predictions has only **{noise.rank} independent directions**. Of "
+        f"{data.n} people, **{heavy}** decide its shape: those with the largest λ."
     )
 
 

@@ -1,18 +1,66 @@
-"""Lead of the page about a map."""
+"""The map of London in sentences and figures."""
 
 from __future__ import annotations
 
+import math
+
+import pandas as pd
+
 from pages._ui.cloaking import words
 from pages._ui.cloaking.results import Result
-from pages._ui.cloaking.words import Shown
 from pages._ui.left_out import Trio
+from pages._ui.look import text
+from pages._ui.look.metric import Metric
+
+TITLE = "Where does privacy blur the map?"
 
 
-def lead(ours: Result, paper: Result, errors: Trio | None, shown: Shown) -> str:
-    """The plain sentences under the question."""
-    if errors is None:
-        return words.without_overlay(ours, paper, shown)
-    return (
-        f"At epsilon = {ours.asked[2].epsilon:g} a published price is wrong by "
-        f"**{words.error(errors.ours, shown)}** (typical error); without privacy by {shown(errors.without)}."
-    )
+def lead(ours: Result, errors: Trio | None) -> str:
+    """The plain sentences under the question. Errors need the true data, so without them it is about noise."""
+    sharp, blurred = extremes(ours)
+    where = f"The map is sharpest in **{sharp}** and most blurred in **{blurred}**."
+    setting = f"At epsilon = {ours.asked[2].epsilon:g}"
+    if errors is not None:
+        return (
+            f"{setting} a published price is wrong by **{words.error(errors.ours, text.factor_of)}** (typical error); "
+            f"without privacy by {text.factor_of(errors.without)}. {where}"
+        )
+    half = text.factor_of(words.at_records(ours, _blur(ours).to_numpy()))
+    if ours.intervals.noise is None:
+        return f"{setting} a typical price is known, with 95 % probability, to within **{half}**. {where}"
+    return f"{setting} privacy noise moves a typical price by less than **{half}**. {where}"
+
+
+def extremes(result: Result) -> tuple[str, str]:
+    """The boroughs that are least and most blurred, by the middle one of their hexagons with sales."""
+    labels = result.outcome.scene.labels
+    assert labels is not None
+    by_borough = _blur(result).iloc[: result.outcome.scene.records].groupby(labels["borough"]).median()
+    return str(by_borough.idxmin()), str(by_borough.idxmax())
+
+
+def _blur(result: Result) -> pd.Series[float]:
+    """Half of the range of the privacy noise; where that is not added once, of the price."""
+    noise = result.intervals.noise
+    return pd.Series(result.intervals.curve.half if noise is None else noise)
+
+
+def _within(half: float) -> str:
+    return text.factor_of(half) if half > math.log(text.TWICE) else f"± {text.factor_of(half)}"
+
+
+def metrics(ours: Result, paper: Result, errors: Trio | None) -> list[Metric]:
+    """Error, error without privacy, privacy noise, budget; errors only under the overlay."""
+    guarantee, found = ours.outcome.guarantee, words.uncertainty(ours, paper)
+    named = "Where the price is" if ours.intervals.noise is None else "Privacy noise"
+    within = "with 95 % probability" if ours.intervals.noise is None else "in 95 of 100 releases"
+    many = f"{guarantee.releases} releases" if guarantee.releases > 1 else "one release"
+    return [
+        *([] if errors is None else words.errors_of(errors, text.factor_of)),
+        Metric(named, _within(words.at_records(ours, _blur(ours).to_numpy())), within, found.meaning),
+        Metric(
+            "Spent",
+            f"ε = {text.at_most(guarantee.proven_epsilon)}",
+            f"{many}, δ = {text.small(guarantee.budget.delta)}",
+        ),
+    ]

@@ -101,7 +101,7 @@ def release_metrics(ours: Result, paper: Result, errors: Trio | None, shown: Sho
     found, most = uncertainty(ours, paper), "±\u00a0"
     draws = f"{guarantee.releases} example draw{'s' if guarantee.releases > 1 else ''}"
     return [
-        *([_size(ours)] if errors is None else _errors(errors, shown)),
+        *([_size(ours)] if errors is None else errors_of(errors, shown)),
         Metric(
             f"{found.name}, {100 * LEVEL:g} %",
             most + shown(found.ours),
@@ -116,7 +116,8 @@ def release_metrics(ours: Result, paper: Result, errors: Trio | None, shown: Sho
     ]
 
 
-def _errors(found: Trio, shown: Shown) -> list[Metric]:
+def errors_of(found: Trio, shown: Shown) -> list[Metric]:
+    """Of a release against the method of 2018, and without privacy."""
     return [
         Metric(
             "Error", error(found.ours, shown), f"method of 2018: {error(found.paper, shown)}", glossary.help_of("Error")

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from dpgp_core.arrays import FloatArray
+from dpgp_core.data import Dataset
+from dpgp_core.evaluation.baseline import without_privacy as without
 from dpgp_core.excursion.grid_search import PathSetting as Found
 from pages._ui.excursion import contender, exploration
 from pages._ui.excursion.contender import Beside
@@ -31,6 +34,24 @@ def beside(view: View, found: Explored) -> Beside | None:
     return contender.read(
         cached.value("Releasing Bayes cloaking at the same ε", contender.released, plain, epsilon), view
     )
+
+
+def without_privacy(view: View, found: Explored) -> FloatArray:
+    """What Bayes cloaking's models say when nothing is hidden (P,), in model units. Not private."""
+    same = replace(_plain(view), r=1.0, sigma=1.0, seed=1)
+    if view.study.thresholds.subtracted:
+        same = replace(same, threshold=view.threshold)
+    return cached.value("Fitting without privacy", _without_privacy, same, given=(found.dataset, found.grid))
+
+
+def _without_privacy(dataset: Dataset, grid: FloatArray, _view: View) -> FloatArray:
+    predicted: FloatArray = (without(dataset, grid) - dataset.midpoint) / (dataset.output_range / 2)
+    return predicted
+
+
+def best_without(found: Explored, plain: FloatArray) -> float:
+    """Overlap of the best area that is found with nothing hidden: of both methods on the page."""
+    return max(found.estimate_iou, found.iou_of(plain >= found.level))
 
 
 def _plain(view: View) -> View:

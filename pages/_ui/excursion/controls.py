@@ -57,10 +57,11 @@ def excursion_settings(study: Study) -> ExcursionSettings:
     lengthscale, r, s = study.start
     thresholds = study.thresholds
     released = path_controls(s, r)
-    delta = choice(DELTA_TITLE, "path_delta", PATH_DELTAS, 1e-4, lambda raw: check_delta(as_number(raw)))
+    threshold = choice(thresholds.title, thresholds.key, thresholds.offered, thresholds.start, help=thresholds.help)
     show = overlay()
-    with folded("Model"):
-        eta = choice("η: added prior noise", "eta", ETAS, 0, help="Further noise from the GP prior; buys a smaller ε.")
+    with folded("More"):
+        delta = choice(DELTA_TITLE, "path_delta", PATH_DELTAS, 1e-4, lambda raw: check_delta(as_number(raw)))
+        eta = choice("η: added prior noise", "eta", ETAS, 0, help="More noise from the prior; buys a smaller epsilon.")
         length = choice(
             "Lengthscale [share of the domain]",
             f"length_{study.name}",
@@ -68,12 +69,16 @@ def excursion_settings(study: Study) -> ExcursionSettings:
             lengthscale,
             lambda raw: check_positive("lengthscale", as_number(raw)),
         )
+        noise = (
+            choice("Spread of the simulated data", "data_noise", study.noises, study.noise)
+            if study.noises
+            else study.noise
+        )
         seed = draw_number()
-    threshold = choice(thresholds.title, thresholds.key, thresholds.offered, thresholds.start, help=thresholds.help)
-    noise = choice("Noise in the data", "data_noise", study.noises, study.noise) if study.noises else study.noise
-    st.sidebar.subheader("Find private settings")
-    choice("for ε at most", "search_budget", SEARCH_BUDGETS, 3, help="Searched on simulated data, so it costs nothing.")
-    st.sidebar.button("Find", on_click=_ask, width="stretch", icon=":material/search:")
+    with folded("Find private settings"):
+        help = "Searched on simulated data, so it costs nothing."
+        choice("for epsilon at most", "search_budget", SEARCH_BUDGETS, 3, help=help)
+        st.button("Find", on_click=_ask, width="stretch", icon=":material/search:")
     view = View(
         name=study.name,
         lengthscale=float(length),

@@ -11,66 +11,75 @@ from numpy.typing import NDArray
 
 from datasets import london_excursion
 from datasets.plumes_2d import SHOWN_SIDE as SIDE
-from dpgp_core.arrays import FloatArray
+from dpgp_core.arrays import BoolArray, FloatArray
 from pages._ui.excursion.contender import SURE, Beside
 from pages._ui.excursion.exploration import Explored
 from pages._ui.look.maps import Layer
-from pages._ui.look.palette import GUARANTEE, NON_PRIVATE, OTHER, PREDICTION_SCALE, PRIVATE, TRUTH, faded
+from pages._ui.look.palette import GUARANTEE, NON_PRIVATE, OTHER, PREDICTION_SCALE, PRIVATE, RISK, TRUTH, faded
 from pages._ui.look.plots import finish
 
 _SHOWN = 5  # paths drawn at most
 _percent = partial(Layer, unit="%", low=0, high=100, scale=PREDICTION_SCALE)
+BAYES = "Bayes cloaking"
+PARTS = (("found", GUARANTEE), ("missed", TRUTH), ("false", RISK))
+NEITHER = "#e8e8e8"  # of a map, where neither set is
 LAYERS = {
-    "votes": _percent("Released paths above the threshold", "paths above [%]", private=True),
-    "bayes": _percent("Probability from one Bayes release", "Bayes probability [%]", private=True),
-    "estimate": _percent("Non-private probability", "probability [%] (not private)", private=False),
+    "overlap": Layer(
+        "Overlap with the truth", "overlap (not private)", "", 0, 3, (NEITHER, *(colour for _, colour in PARTS)),
+        private=False, names=("neither", *(name for name, _ in PARTS)),
+    ),
+    "votes": _percent("Published paths above the level", "paths above [%]", private=True),
+    "bayes": _percent("Probability from Bayes cloaking", "Bayes probability [%]", private=True),
+    "estimate": _percent("Probability without privacy", "probability [%] (not private)", private=False),
     "truth": _percent("Truly above", "truly above [%] (not private)", private=False),
-}
+}  # fmt: skip
 
 
-def curve(found: Explored, beside: Beside | None, overlay: bool) -> go.Figure:
-    """One input: truth, fit, released paths and the Bayes release against the threshold."""
+def curve(found: Explored, beside: Beside | None, plain: FloatArray | None) -> go.Figure:
+    """One input: the truth and what is known without privacy (overlay), and what is published, against the level."""
     x = found.grid[:, 0]
     figure = go.Figure()
-    if overlay:
-        data = found.dataset
-        figure.add_scatter(
-            x=data.X[:, 0], y=data.y, name="true data", mode="markers",
-            marker={"color": TRUTH, "symbol": "circle-open", "size": 5},
-        )  # fmt: skip
+    if plain is not None:
         figure.add_scatter(x=x, y=found.truth, name="truth", line={"color": TRUTH, "dash": "dot"})
-        figure.add_scatter(x=x, y=found.mean, name="non-private fit", line={"color": NON_PRIVATE})
+        figure.add_scatter(x=x, y=plain, name="without privacy", line={"color": NON_PRIVATE})
     for index, path in enumerate(found.paths[:_SHOWN]):
         figure.add_scatter(
-            x=x, y=path, name="released path", legendgroup="paths", showlegend=index == 0,
+            x=x, y=path, name="published path", legendgroup="paths", showlegend=index == 0,
             line={"color": PRIVATE, "width": 1.2},
         )  # fmt: skip
     if beside is not None:
-        figure.add_scatter(x=x, y=beside.mean, name="Bayes release", line={"color": GUARANTEE, "width": 2.5})
-    figure.add_hline(y=found.level, line={"color": TRUTH, "width": 1})
+        figure.add_scatter(x=x, y=beside.mean, name=BAYES, line={"color": GUARANTEE, "width": 2.5, "dash": "dash"})
+    figure.add_hline(
+        y=found.level, line={"color": TRUTH, "width": 1}, annotation_text="level", annotation_position="bottom right"
+    )
     figure.update_xaxes(title="x [arbitrary units]", range=[0, 1])
-    figure.update_yaxes(title="value [arbitrary units]", range=[-1.6, 1.6])
-    return finish(figure, 420)
+    figure.update_yaxes(title="value [arbitrary units]")
+    return finish(figure, 360)
 
 
-def sets(found: Explored, beside: Beside | None, overlay: bool) -> go.Figure:
-    """One input: each set as a bar along x, one row a set."""
-    rows = [(f"path {i}", path >= found.level, PRIVATE) for i, path in enumerate(found.paths[:_SHOWN], 1)]
+def parts(inside: BoolArray, truth: BoolArray) -> tuple[BoolArray, BoolArray, BoolArray]:
+    """Where a set (P,) is right, where it misses the true one, and where it is false, in the order of ``PARTS``."""
+    return inside & truth, truth & ~inside, inside & ~truth
+
+
+def sets(found: Explored, beside: Beside | None, plain: FloatArray | None) -> go.Figure:
+    """One input: each set as a bar along x, one row a set; under the overlay coloured by whether it is right."""
+    rows = [(f"path {i}", path >= found.level) for i, path in enumerate(found.paths[:_SHOWN], 1)]
     if beside is not None:
-        sure = (f"Bayes, surely (p ≥ {SURE:.0%})", beside.sure, faded(GUARANTEE, 0.5))
-        rows = [("Bayes release", beside.inside, GUARANTEE), sure, *rows]
-    if overlay:
-        rows = [("truth", found.true_set, TRUTH), ("non-private", found.estimate, NON_PRIVATE), *rows]
+        rows += [(BAYES, beside.inside), (f"{BAYES}, {SURE:.0%} sure", beside.sure)]
+    if plain is not None:
+        rows = [("truth", found.true_set), *rows, ("without privacy", plain >= found.level)]
     figure, x = go.Figure(), found.grid[:, 0]
-    for name, inside, colour in rows:
-        bars = bars_of(inside, x)
+    shown = [("above the level", PRIVATE)] if plain is None else PARTS
+    for part, (name, colour) in enumerate(shown):
+        bars = [bars_of(inside if plain is None else parts(inside, found.true_set)[part], x) for _, inside in rows]
         figure.add_scatter(
-            x=bars, y=[name] * len(bars), mode="lines", line={"color": colour, "width": 12},
-            connectgaps=False, name=name, showlegend=False,
+            x=np.concatenate(bars), y=[row for (row, _), bar in zip(rows, bars, strict=True) for _ in bar],
+            mode="lines", line={"color": colour, "width": 12}, connectgaps=False, name=name,
         )  # fmt: skip
-    figure.update_xaxes(title="where the set lies: x [arbitrary units]", range=[0, 1])
+    figure.update_xaxes(title="x [arbitrary units]", range=[0, 1])
     figure.update_yaxes(autorange="reversed")
-    return finish(figure, 110 + 30 * len(rows))
+    return finish(figure, 120 + 30 * len(rows))
 
 
 def bars_of(inside: NDArray[np.bool_], x: FloatArray) -> FloatArray:
@@ -81,8 +90,58 @@ def bars_of(inside: NDArray[np.bool_], x: FloatArray) -> FloatArray:
     return bars if len(bars) else np.array([np.nan])
 
 
-def field(found: Explored, beside: Beside | None, overlay: bool) -> go.Figure:
-    """Two inputs: share of released paths above the threshold, with the boundaries of the sets."""
+def truth_map(found: Explored) -> go.Figure:
+    """Two inputs: the true function, and where it exceeds the level."""
+    axis = np.linspace(0, 1, SIDE)
+    figure = go.Figure(
+        go.Heatmap(
+            z=found.truth.reshape(SIDE, SIDE).T, x=axis, y=axis, colorscale=PREDICTION_SCALE,
+            colorbar={"title": "truth"},
+        )
+    )  # fmt: skip
+    _boundary(figure, found.truth, found.level, "level", "#ffffff", "dot", 3, showlegend=False)
+    return _square(figure)
+
+
+def overlap_map(found: Explored) -> go.Figure:
+    """Two inputs: where the first published path is right, misses the true set, or is false."""
+    axis, code = np.linspace(0, 1, SIDE), np.zeros(SIDE * SIDE)
+    for part, where in enumerate(parts(found.paths[0] >= found.level, found.true_set), 1):
+        code[where] = part
+    colours = [NEITHER, *(colour for _, colour in PARTS)]
+    steps = [(end / len(colours), colour) for at, colour in enumerate(colours) for end in (at, at + 1)]
+    figure = go.Figure(
+        go.Heatmap(
+            z=code.reshape(SIDE, SIDE).T, x=axis, y=axis, zmin=0, zmax=len(PARTS), colorscale=steps, showscale=False,
+            hoverinfo="skip", name="overlap",
+        )
+    )  # fmt: skip
+    for name, colour in PARTS:
+        marker = {"symbol": "square", "size": 12, "color": colour}
+        figure.add_scatter(x=[None], y=[None], mode="markers", name=name, marker=marker)
+    return _square(figure)
+
+
+def _square(figure: go.Figure) -> go.Figure:
+    figure.update_xaxes(title="x1 [arbitrary units]", range=[0, 1], constrain="domain")
+    figure.update_yaxes(title="x2 [arbitrary units]", range=[0, 1], scaleanchor="x", constrain="domain")
+    return finish(figure, 440)
+
+
+def _boundary(
+    figure: go.Figure, values: FloatArray, level: float, name: str, colour: str, dash: str, width: float,
+    showlegend: bool = True,
+) -> None:  # fmt: skip
+    axis = np.linspace(0, 1, SIDE)
+    figure.add_contour(
+        z=values.reshape(SIDE, SIDE).T, x=axis, y=axis, name=name, showscale=False, hoverinfo="skip",
+        showlegend=showlegend, contours={"start": level, "end": level, "size": 1, "coloring": "none"},
+        line={"color": colour, "dash": dash, "width": width},
+    )  # fmt: skip
+
+
+def field(found: Explored, beside: Beside | None) -> go.Figure:
+    """Two inputs: share of published paths above the level, with the boundaries of what is published."""
     axis = np.linspace(0, 1, SIDE)
     figure = go.Figure(
         go.Heatmap(
@@ -90,46 +149,34 @@ def field(found: Explored, beside: Beside | None, overlay: bool) -> go.Figure:
             colorscale=PREDICTION_SCALE, colorbar={"title": "paths above [%]"}, opacity=0.85,
         )
     )  # fmt: skip
-    boundaries = [("released path", path, PRIVATE, "solid", 1.5) for path in found.paths[:_SHOWN]]
+    for index, path in enumerate(found.paths[:_SHOWN]):
+        _boundary(figure, path, found.level, "published path", PRIVATE, "solid", 1.5, index == 0)
     if beside is not None:
-        likely = beside.probability - 0.5 + found.level
-        boundaries.append(("Bayes release", likely, GUARANTEE, "solid", 3))
-    if overlay:
-        estimate = found.probability - found.cutoff + found.level
-        boundaries += [("non-private", estimate, NON_PRIVATE, "solid", 3), ("truth", found.truth, "#ffffff", "dot", 3)]
-    for index, (name, values, colour, dash, width) in enumerate(boundaries):
-        figure.add_contour(
-            z=values.reshape(SIDE, SIDE).T, x=axis, y=axis, name=name, showscale=False, hoverinfo="skip",
-            showlegend=name != "released path" or index == 0,
-            contours={"start": found.level, "end": found.level, "size": 1, "coloring": "none"},
-            line={"color": colour, "dash": dash, "width": width},
-        )  # fmt: skip
-    figure.update_xaxes(title="x1 [arbitrary units]", range=[0, 1], constrain="domain")
-    figure.update_yaxes(title="x2 [arbitrary units]", range=[0, 1], scaleanchor="x")
-    return finish(figure, 520)
+        _boundary(figure, beside.probability - 0.5 + found.level, found.level, BAYES, GUARANTEE, "dash", 3)
+    return _square(figure)
 
 
-def overlap(found: Explored, beside: Beside | None) -> go.Figure:
-    """IoU over paths and over Hall's releases, and of the Bayes release, each at the epsilon of one path."""
+def overlap(found: Explored, beside: Beside | None, best: float) -> go.Figure:
+    """Overlap of paths and of Hall's releases, and of Bayes cloaking, each at the epsilon of one path."""
     figure = go.Figure()
     bins = {"start": 0.0, "end": 1.0, "size": 0.02}
-    rows = ((found.hall_iou, "Hall's release, same ε", OTHER), (found.path_iou, "posterior path", PRIVATE))
+    rows = ((found.hall_iou, "Hall's release, same epsilon", OTHER), (found.path_iou, "path", PRIVATE))
     for values, name, colour in rows:
         figure.add_histogram(
             x=values, name=name, xbins=bins, histnorm="percent",
             marker={"color": faded(colour, 0.55), "line": {"color": colour, "width": 1}},
         )  # fmt: skip
-    lines = [(found.estimate_iou, "non-private", NON_PRIVATE, 0), (found.everything_iou, "everything", TRUTH, 14)]
+    lines = [(best, "without privacy", NON_PRIVATE, 0), (found.everything_iou, "whole area", TRUTH, 14)]
     if beside is not None:
-        lines.append((found.iou_of(beside.inside), "Bayes release", GUARANTEE, 28))
+        lines.append((found.iou_of(beside.inside), BAYES, GUARANTEE, 28))
     for value, name, colour, shift in lines:
         figure.add_vline(x=value, line={"color": colour, "width": 2, "dash": "dot" if colour == TRUTH else "solid"})
         figure.add_annotation(
             x=value, y=1, yref="paper", yshift=-shift, text=name, showarrow=False, xanchor="right", xshift=-4,
             font={"color": colour},
         )  # fmt: skip
-    figure.update_xaxes(title="overlap with the true set (intersection over union)", range=[0, 1.02])
-    figure.update_yaxes(title="share of paths [%]")
+    figure.update_xaxes(title="overlap with the true area (1 is perfect)", range=[0, 1.02])
+    figure.update_yaxes(title="share of simulated releases [%]")
     return finish(figure, 300)
 
 
@@ -140,15 +187,24 @@ def cell_table(found: Explored, beside: Beside | None, overlay: bool) -> pd.Data
     if beside is not None:
         frame[LAYERS["bayes"].column] = (100 * beside.probability).round(1)
     if overlay:
+        frame[LAYERS["overlap"].column] = _codes(found)
         frame[LAYERS["estimate"].column] = (100 * found.probability).round(1)
         frame[LAYERS["truth"].column] = np.where(found.known, 100.0 * found.true_set, np.nan)
     return frame
 
 
+def _codes(found: Explored) -> FloatArray:
+    """Where the first path is right, misses the true set, or is false, as numbers; NaN where nobody knows."""
+    code = np.where(found.known, 0.0, np.nan)
+    for part, where in enumerate(parts(found.paths[0] >= found.level, found.true_set), 1):
+        code[where & found.known] = part
+    return code
+
+
 def path_table(found: Explored, beside: Beside | None, overlay: bool) -> pd.DataFrame:
     """One row a test point: the released paths, and the sets under the overlay."""
     columns = {f"x{j + 1}": found.grid[:, j].round(4) for j in range(found.grid.shape[1])}
-    columns |= {f"released path {i}": path.round(4) for i, path in enumerate(found.paths[:_SHOWN], 1)}
+    columns |= {f"published path {i}": path.round(4) for i, path in enumerate(found.paths[:_SHOWN], 1)}
     columns["paths above [%]"] = (100 * found.votes).round(1)
     if beside is not None:
         columns["Bayes probability [%]"] = (100 * beside.probability).round(1)

@@ -10,57 +10,72 @@ from pages._ui.excursion.exploration import SIMULATED, Explored, View
 from pages._ui.look import text
 from pages._ui.look.metric import Metric
 
+TITLE = "Where is the level exceeded?"
 OVERLAP = (
-    "Overlap with the true set, each at the ε of one path: posterior paths (orange), Hall's release (purple), the set "
-    "of one Bayes release (green). All three protect inputs and outputs. Not private."
+    "How much of the true area is found, in simulated releases at the epsilon of one path. Paths are orange, Hall's "
+    "release is purple, Bayes cloaking green. All three protect inputs and outputs."
 )
-
-TABLE = "The released paths and the probability of the Bayes release are private; what is marked is not."
+CURVE = "A published path (orange) and Bayes cloaking (green) against the level."
+CURVE_WITH_TRUTH = f"{CURVE} The truth is dotted grey; what is known without privacy is blue."
+SETS = "Where each of them is above the level."
+SETS_WITH_TRUTH = f"{SETS} Green is found, grey is missed, red is false."
+FIELD = "Share of published paths above the level. The boundary of Bayes cloaking is green."
+TRUTH_MAP = "The truth, and where it exceeds the level (dotted)."
+OVERLAP_MAP = "Where the first published path is right (green), misses (grey) or is false (red)."
+LONDON = (
+    "What is protected is one hexagon's median, not one sale. Where the hexagons with sales lie is private too, so "
+    "prices are predicted for all hexagons of a declared box."
+)
+TABLE = "Columns marked “not private” show true data. The others may be published."
 
 
 def overlap_of(found: Explored, beside: Beside | None) -> str:
-    """IoU of the set that the Bayes release says."""
+    """Overlap of the area that Bayes cloaking says."""
     return f"none above ε = {MOST_EPSILON:g}" if beside is None else f"{found.iou_of(beside.inside):.2f}"
 
 
 def _cost(found: Explored) -> str:
-    epsilon = f"ε = {text.at_most(found.guarantee.budget.epsilon)}"
     count = len(found.paths)
-    return f"{count} released path{'s cost' if count > 1 else ' costs'} **{epsilon}**"
+    named = "The path costs" if count == 1 else f"The {count} paths cost"
+    return f"{named} epsilon = **{text.at_most(found.guarantee.budget.epsilon)}**."
 
 
-def metrics(found: Explored, beside: Beside | None, overlay: bool) -> list[Metric]:
-    """Overlap of one path, of the estimate, of Hall's and the Bayes release, all under the overlay only; epsilon."""
+def metrics(found: Explored, beside: Beside | None, best: float | None) -> list[Metric]:
+    """Overlap of one path, without privacy and of Bayes cloaking, all under the overlay only; epsilon.
+
+    Args:
+        found, beside: what is published.
+        best: overlap without privacy; None while the overlay is off.
+    """
     spent = Metric(
-        "ε for the paths shown",
+        "ε of what is published",
         text.at_most(found.guarantee.budget.epsilon),
-        f"{len(found.paths)} released, δ = {text.at_most(found.guarantee.budget.delta, 2)}",
+        f"{len(found.paths)} path{'s' if len(found.paths) > 1 else ''}, "
+        f"δ = {text.at_most(found.guarantee.budget.delta, 2)}",
     )
-    if not overlay:
-        return [Metric("Protects", "inputs, outputs", "one record replaced"), spent]
+    if best is None:
+        return [Metric("Protects", "inputs, outputs", "of one person"), spent]
     quartiles = np.percentile(found.path_iou, [25, 75])
     hall = f"Hall {text.number(float(np.median(found.hall_iou)))}" if len(found.hall_iou) else "no promise to match"
     return [
         Metric(
-            "IoU of one path (median)",
+            "Overlap, one path",
             f"{np.median(found.path_iou):.2f}",
-            f"half within {quartiles[0]:.2f} to {quartiles[1]:.2f}; {hall}",
+            f"half of all: {quartiles[0]:.2f} to {quartiles[1]:.2f}; {hall}",
         ),
-        Metric("IoU without privacy", f"{found.estimate_iou:.2f}", f"everything {found.everything_iou:.2f}"),
-        Metric("IoU of one Bayes release", overlap_of(found, beside), "at the ε of one path"),
+        Metric("Overlap without privacy", f"{best:.2f}", f"whole area: {found.everything_iou:.2f}"),
+        Metric("Overlap, Bayes cloaking", overlap_of(found, beside), "at the ε of one path"),
         spent,
     ]
 
 
-def answer(found: Explored, beside: Beside | None, overlay: bool) -> str:
-    """The plain sentence under the question."""
-    if not overlay:
-        return f"{_cost(found)}; inputs and outputs are both protected."
+def answer(found: Explored, best: float | None) -> str:
+    """The plain sentences under the question."""
+    if best is None:
+        return f"{_cost(found)} Inputs and outputs are both protected."
     return (
-        f"One released path overlaps the true set by about **{np.median(found.path_iou):.2f}** (intersection over "
-        f"union; 1 is perfect); without privacy {found.estimate_iou:.2f}, declaring everything "
-        f"{found.everything_iou:.2f}. At the ε of one path, a Bayes release comes to **{overlap_of(found, beside)}**. "
-        f"{_cost(found)}."
+        f"One published path finds the area with an overlap of **{np.median(found.path_iou):.2f}** (1 is perfect). "
+        f"Without privacy the best is {best:.2f}. {_cost(found)}"
     )
 
 

@@ -34,7 +34,7 @@ def _one_draw(taught: Teaching, kernel: str, candidates: Sequence[float], unit: 
     pictures.chart(
         figures.lengthscales([f"{length:g} {unit}" for length in candidates], read),
         "choice_free",
-        f"What one release at ε = {taught.epsilon:g} alone says of the lengthscale (draw {taught.draw}): "
-        f"{candidates[best]:g} {unit} with {percent(float(probabilities[best]))}, from equal probabilities before. "
-        "It costs nothing beside the release, where the choice above costs its own ε.",
+        f"How probable each lengthscale is after one release at epsilon = {taught.epsilon:g} (example draw "
+        f"{taught.draw}). {candidates[best]:g} {unit} has {percent(float(probabilities[best]))}. Knowing it costs "
+        "nothing more; the choice above costs its own epsilon.",
     )

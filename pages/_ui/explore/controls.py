@@ -17,8 +17,9 @@ from pages._ui.explore.posterior import NOISES, SHARES, Filtered, shares_of
 from pages._ui.explore.slots import EXPLORED, EXPLORED_FILES, EXPLORED_SETTINGS, Taken
 from pages._ui.explore.statistic import Explored, Teaching
 from pages._ui.look import offers
-from pages._ui.look.bound import choice, into, pick
+from pages._ui.look.bound import choice, into, pick, segments
 from pages._ui.look.offers import DropDown
+from pages._ui.look.plots import unit_of_length
 from pages._ui.look.sidebar import delta_fits, draw_number, privacy
 from pages._ui.look.text import number, plain
 from pages._ui.work import cached
@@ -28,10 +29,10 @@ LEVELS = (50, 80, 90, 95, 99)
 THRESHOLDS = tuple(range(5, 100, 5))
 SHOWN = DropDown(
     "explore_shown",
-    {"curve": "The curve", "centiles": "Centiles of people", "threshold": "Where it exceeds a threshold"},
+    {"curve": "The curve", "centiles": "Centiles of people", "threshold": "Where is it above a level?"},
 )
 AVERAGED = DropDown("explore_model", {"average": "Average of all", "one": "One that I choose"})
-OF: DropDown[Of] = DropDown("explore_of", {"function": "The curve", "outputs": "One more record"})
+OF: DropDown[Of] = DropDown("explore_of", {"function": "Where the curve is", "outputs": "One more person"})
 NOISE: DropDown[str] = DropDown(
     "explore_noise", {"average": "Average of all"} | {f"n{each}": f"{each} % of half the range" for each in NOISES}
 )
@@ -76,27 +77,28 @@ class Chosen(NamedTuple):
     settings: int
 
 
-def chosen() -> Chosen:
-    """The whole sidebar, with the release that is explored."""
+def chosen(asked: DeltaGenerator) -> Chosen:
+    """The whole sidebar, with the release that is explored; the question stands in the container ``asked``."""
     budget = st.sidebar.container()
     taken = _source()
-    taught = None if taken else _taught(budget)
-    st.sidebar.subheader("Model, for free")
-    with st.sidebar:
-        kernel = pick("Kernel", offers.KERNEL)
+    free, more = st.sidebar.container(), st.sidebar.expander("More")
+    taught = None if taken else _taught(budget, more)
+    with into(free):
         averaged = pick("Lengthscale", AVERAGED)
-    share = choice(
-        "Lengthscale [% of the domain]", "explore_share", SHARES, 25, disabled=averaged == "average",
-        help="Change it as often as you like: it is applied to the released numbers, not to the data.",
-    )  # fmt: skip
-    with st.sidebar:
-        noise = pick("Noise of one record", NOISE)
-    refit = Refit(kernel, int(_display()))
+        share = choice(
+            "Lengthscale [% of the domain]", "explore_share", SHARES, 25, disabled=averaged == "average",
+            help="Change it as often as you like. The data are not looked at again.",
+        )  # fmt: skip
+    with into(more):
+        kernel = pick("Kernel", offers.KERNEL)
+        noise = pick("Spread of people", NOISE)
+        points = choice("Points of the grid", "explore_points", POINTS, 200, help="New points cost nothing either.")
+    refit = Refit(kernel, int(points))
     found, read, name = _read(taken, taught, refit)
     view = View(
         lengthscale=SHARES.index(share) if averaged == "one" else None,
         noise=None if noise == "average" else NOISES.index(int(noise[1:])),
-        **_shown(found),
+        **_shown(found, asked, more),
     )
     seen = EXPLORED_SETTINGS.get(frozenset()) | {repr((refit, view))}
     EXPLORED_SETTINGS.put(seen)
@@ -106,37 +108,35 @@ def chosen() -> Chosen:
 def length_at(found: Explored, index: int) -> str:
     """A lengthscale in the units of the inputs."""
     lengths = shares_of(found.statistics.x_box)[index]
-    units = found.statistics.x_units
+    units = map(unit_of_length, found.statistics.x_units)
     return " by ".join(
         f"{number(length, 3)} {plain(unit)}".strip() for length, unit in zip(lengths, units, strict=True)
     )
 
 
-def _display() -> float:
-    return choice("Points of the grid", "explore_points", POINTS, 200, help="New points cost nothing either.")
-
-
-def _shown(found: Explored) -> dict[str, Any]:
-    """Interval and threshold."""
-    st.sidebar.subheader("Shown")
-    with st.sidebar:
-        shown = pick("Picture", SHOWN)
-        of = pick("Interval for", OF, disabled=shown != "curve")
-    level = choice("Level of the interval [%]", "explore_level", LEVELS, 95, disabled=shown != "curve")
+def _shown(found: Explored, asked: DeltaGenerator, more: DeltaGenerator) -> dict[str, Any]:
+    """The question, and beside it what belongs to it; the rest under More."""
+    with asked:
+        shown = segments("What to ask", SHOWN)
+    with into(more):
+        of = pick("Range for", OF, disabled=shown != "curve")
+        level = choice("Probability of the range [%]", "explore_level", LEVELS, 95, disabled=shown != "curve")
     low, high = found.statistics.bounds
-    share = choice(
-        "Threshold [% of the range]", "explore_threshold", THRESHOLDS, 50, disabled=shown != "threshold",
-        help=f"The public range is {number(low, 4)} to {number(high, 4)} {plain(found.statistics.y_unit)}.",
-    )  # fmt: skip
+    with into(asked if shown == "threshold" else more):
+        share = choice(
+            "Level [% of the public range]", "explore_threshold", THRESHOLDS, 50, disabled=shown != "threshold",
+            help=f"The public range is {number(low, 4)} to {number(high, 4)} {plain(found.statistics.y_unit)}.",
+        )  # fmt: skip
     threshold = share / 100 if shown == "threshold" else None
     return {"of": of, "level": level / 100, "threshold": threshold, "centiles": shown == "centiles"}
 
 
-def _taught(budget: DeltaGenerator) -> Teaching:
+def _taught(budget: DeltaGenerator, more: DeltaGenerator) -> Teaching:
     with into(budget):
         draw = privacy()
     delta_fits(draw.delta, cached.dataset(_DEFAULT).n)
-    return Teaching(_DEFAULT, draw.epsilon, draw.delta, draw_number(help="Which shipped release, for teaching."))
+    with into(more):
+        return Teaching(_DEFAULT, draw.epsilon, draw.delta, draw_number(help="Which example draw."))
 
 
 def _read(taken: Taken | None, taught: Teaching | None, refit: Refit) -> tuple[Explored, Filtered, str]:
@@ -148,7 +148,7 @@ def _read(taken: Taken | None, taught: Teaching | None, refit: Refit) -> tuple[E
             st.stop()
         return found, read, taken.name
     assert taught is not None
-    return computed.teaching(taught), computed.refitted(taught, refit), f"teaching release {taught.draw}"
+    return computed.teaching(taught), computed.refitted(taught, refit), f"example draw {taught.draw}"
 
 
 def _source() -> Taken | None:
@@ -159,10 +159,10 @@ def _source() -> Taken | None:
             _upload()
         taken = EXPLORED.find()
         if taken is None:
-            st.caption(":material/school: Shown: a shipped, numbered release of the !Kung heights.")
+            st.caption(":material/school: Shown: an example draw of the !Kung heights.")
             return None
         st.caption(f":material/folder_zip: Shown: {plain(taken.name)}. It is kept in this session only.")
-        st.button("Back to the shipped release", on_click=_back, width="stretch")
+        st.button("Back to the example", on_click=_back, width="stretch")
     return taken
 
 

@@ -7,14 +7,28 @@ import html
 import numpy as np
 import plotly.graph_objects as go
 
+from dpgp_core.arrays import BoolArray, FloatArray
 from dpgp_core.measurement import Statistics
 from dpgp_core.measurement.cell_statistics import CellStatistics
 from dpgp_core.release import CENTILES
 from pages._ui.explore.controls import View
 from pages._ui.explore.posterior import SHARES, Filtered
-from pages._ui.look.palette import GUARANTEE, OTHER, PREDICTION_SCALE, PRIVATE
-from pages._ui.look.plots import HEIGHT, axis, band, centile_lines, finish
+from pages._ui.look.palette import GUARANTEE, OTHER, PREDICTION_SCALE, PRIVATE, TRUTH
+from pages._ui.look.plots import (
+    HEIGHT,
+    axis,
+    band,
+    centile_lines,
+    dates_of,
+    finish,
+    fit_axis,
+    mark_dates,
+    unit_of_length,
+)
 
+LEVEL = 0.95  # of the range that says whether a value on a map is known
+RANGE_OF = {"function": "where the curve is", "outputs": "range for one more person"}
+_WRITTEN = 0.5  # per cent from which a bar has its number
 AVERAGE, ONE = "average of all models", "with the chosen model"
 
 
@@ -30,60 +44,103 @@ def picture(statistics: Statistics | CellStatistics, read: Filtered, view: View)
     else:
         values, title = read.curve(view.lengthscale, view.noise), _title(statistics.y_name, statistics.y_unit)
     if dims > 1:
-        return _map(figure, statistics, read, values, title)
+        return _map(figure, statistics, read, view, values, title)
     x = read.X_test[:, 0]
     if view.threshold is not None:
         figure.add_scatter(x=x, y=values, name="probability above", line={"color": PRIVATE, "width": 2})
         figure.update_yaxes(range=[-3, 103])
     else:
-        _curves(figure, x, read, view)
-        if not view.centiles:  # which may leave the bounds
-            figure.update_yaxes(range=list(read.bounds))
+        fit_axis(figure, _curves(figure, x, read, view), read.bounds)
     figure.update_xaxes(title=_title(statistics.x_names[0], statistics.x_units[0]))
     figure.update_yaxes(title=title)
-    return finish(figure, HEIGHT)
+    return _dated(finish(figure, HEIGHT), statistics)
 
 
 def lengthscales(labels: list[str], read: Filtered, marked: int | None = None) -> go.Figure:
     """Posterior probability of each lengthscale."""
     colours = [OTHER if at == marked else GUARANTEE for at in range(len(labels))]
     numbers, units = zip(*(label.partition(" ")[::2] for label in labels), strict=True)
+    shares = 100 * read.lengthscale_probabilities
     figure = go.Figure(
-        go.Bar(x=numbers, y=100 * read.lengthscale_probabilities, marker={"color": colours}, name="probability")
-    )
+        go.Bar(
+            x=numbers, y=shares, marker={"color": colours}, name="probability", cliponaxis=False,
+            text=[f"{share:.0f}" if share >= _WRITTEN else "" for share in shares], textposition="outside",
+        )
+    )  # fmt: skip
     figure.update_xaxes(title=axis("lengthscale", units[0]), type="category", tickangle=0)
-    figure.update_yaxes(title="probability [%]", range=[0, 103])
+    figure.update_yaxes(title="probability [%]", range=[0, 1.1 * float(shares.max())])
     return finish(figure, HEIGHT)
 
 
 def share_labels(statistics: Statistics | CellStatistics) -> list[str]:
     """Candidates in the first input's unit."""
     low, high = statistics.x_box[0]
-    unit = html.escape(statistics.x_units[0])
-    return [f"{share / 100 * (high - low):.3g} {unit}".strip() for share in SHARES]
+    unit = html.escape(unit_of_length(statistics.x_units[0]))
+    return [f"{float(f'{share / 100 * (high - low):.3g}'):g} {unit}".strip() for share in SHARES]
 
 
-def _curves(figure: go.Figure, x: np.ndarray, read: Filtered, view: View) -> None:
+def _curves(figure: go.Figure, x: np.ndarray, read: Filtered, view: View) -> list[FloatArray]:
+    """Draws what the view asks for along one input; returns the values drawn."""
     if view.centiles and read.knows_people:
-        return centile_lines(figure, x, {centile: read.centile(centile) for centile in CENTILES}, PRIVATE, "centiles")
+        lines = {centile: read.centile(centile) for centile in CENTILES}
+        centile_lines(figure, x, lines, PRIVATE, "centiles")
+        return list(lines.values())
     low, high = read.interval(view.level, view.of)
-    what = "the curve" if view.of == "function" else "one more record"
-    band(figure, x, low, high, PRIVATE, 0.22, f"{what}, {100 * view.level:g} %")
-    figure.add_scatter(x=x, y=read.curve(), name=AVERAGE, line={"color": PRIVATE, "width": 2})
+    band(figure, x, low, high, PRIVATE, 0.22, f"{RANGE_OF[view.of]}, {100 * view.level:g} %")
+    curves = [read.curve()]
+    figure.add_scatter(x=x, y=curves[0], name=AVERAGE, line={"color": PRIVATE, "width": 2})
     if view.lengthscale is not None or view.noise is not None:
-        curve = read.curve(view.lengthscale, view.noise)
-        figure.add_scatter(x=x, y=curve, name=ONE, line={"color": OTHER, "width": 2, "dash": "dash"})
+        curves.append(read.curve(view.lengthscale, view.noise))
+        figure.add_scatter(x=x, y=curves[1], name=ONE, line={"color": OTHER, "width": 2, "dash": "dash"})
+    return [low, high, *curves]
+
+
+def untold(read: Filtered, view: View) -> BoolArray:
+    """Where a value of a map tells nothing (P,); a probability always says how sure it is.
+
+    There the curve's range is wider than a quarter of the public range, and than all differences on the map.
+    """
+    if view.threshold is not None:
+        return np.zeros(len(read.X_test), dtype=bool)
+    low, high = read.interval(LEVEL, "function")
+    wide: BoolArray = high - low > max(np.ptp(read.bounds) / 4, np.ptp(read.curve()))
+    return wide
 
 
 def _map(
-    figure: go.Figure, statistics: Statistics | CellStatistics, read: Filtered, values: np.ndarray, title: str
+    figure: go.Figure,
+    statistics: Statistics | CellStatistics,
+    read: Filtered,
+    view: View,
+    values: FloatArray,
+    title: str,
 ) -> go.Figure:
+    """Coloured where the value is known; the rest is grey and hatched, not the brightest colour."""
     x, y = np.unique(read.X_test[:, 0]), np.unique(read.X_test[:, 1])
     bar = {"title": {"text": title, "side": "right"}}
-    figure.add_heatmap(x=x, y=y, z=values.reshape(len(x), len(y)).T, colorscale=PREDICTION_SCALE, colorbar=bar)
+    hidden = untold(read, view)
+    z = np.where(hidden, np.nan, values).reshape(len(x), len(y)).T
+    figure.add_heatmap(x=x, y=y, z=z, colorscale=PREDICTION_SCALE, colorbar=bar, hoverongaps=False)
+    if hidden.any():
+        line = {"color": TRUTH, "width": 1}
+        figure.add_shape(type="path", path=_hatch(read.X_test[hidden, :2], x[1] - x[0], y[1] - y[0]), line=line)
     figure.update_xaxes(title=_title(statistics.x_names[0], statistics.x_units[0]))
     figure.update_yaxes(title=_title(statistics.x_names[1], statistics.x_units[1]))
-    return finish(figure, HEIGHT)
+    return _dated(finish(figure, HEIGHT), statistics)
+
+
+def _dated(figure: go.Figure, statistics: Statistics | CellStatistics) -> go.Figure:
+    """The same, with dates along inputs that are days."""
+    each = zip("xy", statistics.x_names, statistics.x_units, statistics.x_box, strict=False)
+    for along, name, unit, side in each:
+        mark_dates(figure, html.escape(name), dates_of(unit), side, along)
+    return figure
+
+
+def _hatch(cells: FloatArray, width: float, height: float) -> str:
+    """A line from corner to corner of each cell around a point (k, 2), as one path."""
+    ends = zip(cells - np.array([width, height]) / 2, cells + np.array([width, height]) / 2, strict=True)
+    return " ".join(f"M {a:.6g},{b:.6g} L {c:.6g},{d:.6g}" for (a, b), (c, d) in ends)
 
 
 def _title(name: str, unit: str) -> str:

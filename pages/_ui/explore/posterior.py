@@ -15,6 +15,7 @@ from dpgp_core.bayes.models import AUTO_VARIANCE, Model, places_of, weights_of
 from dpgp_core.bayes.released import distances_of, observed_of, public_of
 from dpgp_core.bayes.spread import with_people
 from dpgp_core.bayes.stages import posterior
+from dpgp_core.bayes.waves import waving
 from dpgp_core.measurement import Statistics
 from dpgp_core.measurement.cell_statistics import CellStatistics
 from dpgp_core.mechanisms.bayes_release import MixtureUncertainty
@@ -129,6 +130,7 @@ def filtered(
     half = (high - low) / statistics.y_scale / 2
     models = models_of(kernel, lengthscales, half)
     if isinstance(statistics, CellStatistics):
+        models = waving(models, statistics.x_box, statistics.periods)
         mixture, log_evidence = _of_cells(statistics, models, X_test)
     else:
         mixture, log_evidence = _of_records(statistics, models, X_test)

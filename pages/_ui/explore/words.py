@@ -13,21 +13,20 @@ from pages._ui.look.metric import Metric
 from pages._ui.look.plots import axis
 from pages._ui.look.text import at_most, number, percent, plain, small
 
+TITLE = "What else can you ask of a release?"
 STANDS_STILL = (
-    "It stands still: everything here is computed from the released numbers and public values alone, and whatever is "
-    "done to what was released is covered by its guarantee already (post-processing). No record is looked at again."
+    "Nothing that is computed from released numbers costs more privacy (post-processing). No record is looked at again."
 )
-BAND_NOTE = (
-    "The band is always that of the average over all lengthscales and noises: of one lengthscale alone it would be too "
-    "narrow wherever that lengthscale is wrong."
-)
+BAND_NOTE = "It is the range of all models together. The range of one lengthscale alone would be too narrow."
 _CENTILES = (
-    "The lines are centiles: 3 in 100 people lie below the lowest, half below the middle one, 97 in 100 below the "
-    "highest. How far people are apart was measured with noise too. Over two inputs the highest line is shown."
+    "3 in 100 people lie below the lowest line, half below the middle one, 97 in 100 below the highest. How far people "
+    "are apart was measured with noise too."
 )
-_NO_CENTILES = (
-    "This release holds no centiles: either its outcomes are yes and no, or it was made before the spread of people "
-    "was measured. Shown is the curve."
+_NO_CENTILES = "This release says nothing of how far people are apart. Shown is the curve."
+_MAP = "Predicted from the released numbers; the table has ranges."
+_HATCHED = (
+    "Hatched: not known there. The 95 % range is wider than a quarter of the public range, and than all differences on "
+    "the map."
 )
 FILE_NOTE = (
     "As the file says. What this page cannot check is that the noise was drawn as promised, and that nothing else "
@@ -36,47 +35,59 @@ FILE_NOTE = (
 
 
 def answer(chosen: Chosen) -> str:
-    """The heading's sentence."""
-    found, (best, probability) = chosen.found, _likeliest(chosen)
+    """The heading's sentences."""
+    found = chosen.found
     return (
-        f"**{found.numbers} noisy numbers** were released once, at ε = {at_most(found.guarantee.budget.epsilon)}. "
-        f"Every curve, interval, lengthscale and threshold below is read off them **at no further budget**. They make "
-        f"a lengthscale of **{controls.length_at(found, best)}** most likely ({percent(probability)})."
+        f"**{found.numbers} noisy numbers** were published with epsilon = {at_most(found.guarantee.budget.epsilon)}. "
+        "Everything here is computed from them and costs **no more privacy**."
     )
 
 
 def metrics(chosen: Chosen) -> list[Metric]:
-    """The budget meter, the likeliest lengthscale and the interval."""
+    """What is spent, the likeliest lengthscale and how well the curve is known."""
     guarantee, (best, probability) = chosen.found.guarantee, _likeliest(chosen)
     many = f"{chosen.settings} setting{'s' if chosen.settings > 1 else ''} looked at"
     return [
         Metric(
             "Spent by the release", f"ε = {at_most(guarantee.budget.epsilon)}", f"δ = {small(guarantee.budget.delta)}"
         ),
-        Metric("Spent by exploring it", "ε = 0", many, STANDS_STILL),
+        Metric("Spent by asking", "ε = 0", many, STANDS_STILL),
         Metric("Likeliest lengthscale", controls.length_at(chosen.found, best), percent(probability)),
-        Metric("Known to", f"± {_half_width(chosen)}", f"with {100 * chosen.view.level:g} %, typically"),
+        Metric(
+            figures.RANGE_OF[chosen.view.of].capitalize(),
+            f"± {_half_width(chosen)}",
+            f"with {100 * chosen.view.level:g} % probability, typically",
+        ),
     ]
 
 
 def caption(chosen: Chosen) -> str:
     """What the picture shows."""
     view = chosen.view
+    if len(chosen.found.statistics.x_box) > 1:
+        return _over_two(chosen)
     if view.threshold is not None:
-        return (
-            f"Probability that the curve is above {threshold(chosen)}, given the released numbers, if a model is right."
-        )
+        return f"Probability that the curve is above {threshold(chosen)}, if one of the models is right."
     if view.centiles:
         return _CENTILES if chosen.read.knows_people else _NO_CENTILES
-    what = "the curve" if view.of == "function" else "one more record's output"
-    if len(chosen.found.statistics.x_box) > 1:
-        return "Predicted from the released numbers; the table has intervals."
-    return f"The band holds {what} with {100 * view.level:g} % probability if a model is right. {BAND_NOTE}"
+    what = {"function": "The curve", "outputs": "One more person"}[view.of]
+    return (
+        f"{what} lies in the band with {100 * view.level:g} % probability, if one of the models is right. {BAND_NOTE}"
+    )
 
 
-LENGTHSCALE_CAPTION = (
-    "What the released numbers alone say of the lengthscale, at no budget: probability of each, from equal ones before."
-)
+def _over_two(chosen: Chosen) -> str:
+    """Of a map, which has no band."""
+    if chosen.view.threshold is not None:
+        said = f"Probability of being above {threshold(chosen)}, if one of the models is right."
+    elif chosen.view.centiles:
+        said = "97 in 100 people lie below the value shown." if chosen.read.knows_people else _NO_CENTILES
+    else:
+        said = _MAP
+    return f"{said} {_HATCHED}" if figures.untold(chosen.read, chosen.view).any() else said
+
+
+LENGTHSCALE_CAPTION = "How probable each lengthscale is after the release; before, all were equally probable."
 
 
 def threshold(chosen: Chosen) -> str:
@@ -92,7 +103,7 @@ def table(chosen: Chosen) -> pd.DataFrame:
     names = [axis(*each) for each in zip(statistics.x_names, statistics.x_units, strict=True)]
     columns = dict(zip(names, read.X_test.T, strict=True))
     columns["curve"] = read.curve(view.lengthscale, view.noise)
-    columns["from"], columns["to"] = read.interval(view.level, view.of)
+    columns["range from"], columns["range to"] = read.interval(view.level, view.of)
     if view.centiles and read.knows_people:
         columns |= {f"centile {centile}": read.centile(centile) for centile in CENTILES}
     if view.threshold is not None:

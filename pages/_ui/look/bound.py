@@ -58,6 +58,19 @@ def pick(label: str, offered: DropDown[Value], values: Sequence[Value] | None = 
     return value
 
 
+def segments(label: str, offered: DropDown[Value], values: Sequence[Value] | None = None) -> Value:
+    """The same as buttons side by side: each value is one click away."""
+    titles = [offered.titles[value] for value in (offered.titles if values is None else values)]
+    explain_bad_link(offered.key, titles, titles[0], None)
+    title = st.segmented_control(
+        label, titles, default=titles[0], key=offered.key, bind="query-params", required=True,
+        label_visibility="collapsed",
+    )  # fmt: skip
+    value = offered.value(title)
+    state.note(offered.key, title, titles[0], value)
+    return value
+
+
 def switch(label: str, key: str, default: bool = False, **kwargs: Any) -> bool:
     """A toggle in the current container, bound to ``?key=``."""
     value = st.toggle(label, default, key=key, bind="query-params", **kwargs)

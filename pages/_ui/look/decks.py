@@ -15,11 +15,12 @@ import pydeck as pdk
 from pydeck.bindings.json_tools import default_serialize
 
 from datasets import london_hexes
-from dpgp_core.arrays import FloatArray
-from pages._ui.look.maps import UNSURE, Layer, shown
+from pages._ui.look.maps import UNSURE, Layer, hatched, mercator, shown
 
 HEIGHT = 520
 _FIT = (606.0, 500.0)  # px that the hexagons fill at most; page.css shrinks a map whose place is narrower
+TELLS_NOTHING = "tells nothing"
+_HATCH = [128, 128, 128, 220]
 _HALO, _INK, _PAPER = [240, 240, 240, 230], [25, 25, 25, 255], [255, 255, 255, 150]
 _TYPE, _LINE = 11, 7  # px of a name's type, and how many times that its lines may be long
 Rows = list[dict[Any, Any]]
@@ -57,7 +58,8 @@ def deck(
 
     Outlines and names of boroughs come from the hexagons with sales: None where it is private which those are.
     """
-    layers, view = [_hexagons(cells, layer, kind, picked)], _view(cells["cell"])
+    unsure = cells["cell"][layer.unsure(cells)]
+    layers, view = [_hexagons(cells, layer, kind, picked), *_hatching(unsure, kind)], _view(cells["cell"])
     if around is not None:
         layers += [*_outlines(around.outlines, kind, 1.2), _names(_apart(around.names, view.zoom), kind)]
     if picked is not None:
@@ -78,7 +80,7 @@ def _hexagons(cells: pd.DataFrame, layer: Layer, kind: str, picked: str | None) 
     rows: Rows = [
         labels
         | {
-            "value": shown(value, layer) + (", hidden by noise" if hidden else ""),
+            "value": shown(value, layer) + (f" ({TELLS_NOTHING})" if hidden else ""),
             "fill": UNSURE if hidden else fill,
         }
         for labels, value, fill, hidden in zip(
@@ -99,6 +101,24 @@ def _hexagons(cells: pd.DataFrame, layer: Layer, kind: str, picked: str | None) 
         auto_highlight=True,
         _sub_layer_props={"hexagon-cell": fill, "hexagon-cell-hifi": fill},
     )
+
+
+def _hatching(unsure: Iterable[str], kind: str) -> list[pdk.Layer]:
+    """One figure for all cells: a hundred would be slow."""
+    lines = hatched(unsure)
+    if not lines:
+        return []
+    shape = {"type": "Feature", "geometry": {"type": "MultiLineString", "coordinates": lines}, "properties": {}}
+    return [
+        pdk.Layer(
+            "GeoJsonLayer",
+            {"type": "FeatureCollection", "features": [shape]},
+            id=f"hatch-{kind}",
+            get_line_color=_HATCH,
+            line_width_units=pdk.types.String("pixels"),
+            get_line_width=1,
+        )
+    ]
 
 
 def _outlines(paths: Rows, kind: str, width: float) -> list[pdk.Layer]:
@@ -146,17 +166,11 @@ def _apart(names: Rows, zoom: float) -> Rows:
     for row in names:
         long = 0.6 * _TYPE * len(row["name"])  # px in one line
         half = min(long, _LINE * _TYPE) / 2, 0.6 * _TYPE * math.ceil(long / (_LINE * _TYPE))
-        x, y = 512 * 2**zoom * _mercator(np.array([row["at"]]))[0]
+        x, y = 512 * 2**zoom * mercator(np.array([row["at"]]))[0]
         if all(abs(x - a) > half[0] + b or abs(y - c) > half[1] + d for a, b, c, d in kept):
             kept.append((x, half[0], y, half[1]))
             found.append(row)
     return found
-
-
-def _mercator(places: FloatArray) -> FloatArray:
-    """Places (n, 2) on a world of width 1, from longitudes and latitudes in degrees."""
-    longitude, latitude = places.T
-    return np.column_stack([longitude / 360, np.arctanh(np.sin(np.radians(latitude))) / (2 * np.pi)])
 
 
 def _size(outline: tuple[str, list[list[list[float]]]]) -> int:
@@ -171,7 +185,7 @@ def _middle(rings: list[list[list[float]]]) -> list[float]:
 
 def _view(cells: Iterable[str]) -> pdk.ViewState:
     """The middle of the cells, and the zoom at which they fill ``_FIT``, in the map's projection (Mercator's)."""
-    places = _mercator(np.array([h3.cell_to_latlng(cell) for cell in cells])[:, ::-1])
+    places = mercator(np.array([h3.cell_to_latlng(cell) for cell in cells])[:, ::-1])
     ends = [(float(each.min()), float(each.max())) for each in places.T]
     # a map at zoom z shows the world's width on 512 * 2^z px; centres end a cell before the edge, 5 % together
     zoom = min(math.log2(size / (1.05 * 512 * (high - low))) for size, (low, high) in zip(_FIT, ends, strict=True))

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+import h3
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from plotly.colors import sample_colorscale, unlabel_rgb
+from plotly.colors import hex_to_rgb, sample_colorscale, unlabel_rgb
 
 from dpgp_core.arrays import FloatArray
 
 UNSURE = [128, 128, 128, 90]  # where a value tells nothing: grey is in no colour scale
 _STEPS = 64
+_ACROSS = 3.0  # lines a hexagon
+Segment = list[list[float]]
 
 
 @dataclass(frozen=True)
@@ -27,9 +32,10 @@ class Layer:
         scale: plotly colour scale.
         private: False if it may only appear as an educational overlay.
         log: colours in proportion to the logarithm of the value.
-        spread: column of how uncertain the values are; where it is above ``most``, a value tells nothing and is grey.
+        spread: column of how uncertain the values are; above ``most`` a value tells nothing and is hatched.
         most: see ``spread``.
         grey: what grey means, in words.
+        names: of values that are 0, 1, 2, ...; then ``scale`` has a colour for each.
     """
 
     title: str
@@ -37,15 +43,20 @@ class Layer:
     unit: str
     low: float
     high: float
-    scale: str
+    scale: str | tuple[str, ...]
     private: bool
     log: bool = False
     spread: str = ""
     most: float = float("inf")
     grey: str = ""
+    names: tuple[str, ...] = ()
 
     def colours(self, values: FloatArray) -> list[list[int]]:
         """[red, green, blue, alpha] per value; transparent where the value is missing."""
+        if self.names:
+            known = np.nan_to_num(values).astype(int)
+            named = [[*map(int, hex_to_rgb(self.scale[at])), 255] for at in range(len(self.names))]
+            return [named[at] if here else [0, 0, 0, 0] for at, here in zip(known, np.isfinite(values), strict=True)]
         transform = np.log if self.log else np.asarray
         low, high = transform(self.low), transform(self.high)
         share = np.clip((transform(values) - low) / (high - low), 0, 1)
@@ -68,7 +79,13 @@ def names(cells: pd.DataFrame) -> dict[str, str]:
 
 
 def legend(layer: Layer) -> str:
-    """A colour bar with units, as HTML."""
+    """A colour bar with units, or a swatch for each name, as HTML."""
+    if layer.names:
+        return "".join(
+            f'<div style="font-size:.85rem"><span aria-hidden="true" class="swatch" style="background:{colour}"></span>'
+            f"{name}</div>"
+            for colour, name in zip(layer.scale, layer.names, strict=True)
+        )
     stops = ", ".join(sample_colorscale(layer.scale, 9))
     middle = np.sqrt(layer.low * layer.high) if layer.log else (layer.low + layer.high) / 2
     ticks = "".join(f"<span>{shown(value, layer)}</span>" for value in (layer.low, middle, layer.high))
@@ -85,8 +102,9 @@ def _grey(layer: Layer) -> str:
         return ""
     colour = ",".join(map(str, [*UNSURE[:3], round(UNSURE[3] / 255, 2)]))
     return (
-        f'<p style="font-size:.85rem"><span aria-hidden="true" class="swatch" style="background:rgba({colour})"></span>'
-        f"grey: {layer.grey}</p>"
+        f'<p style="font-size:.85rem"><span aria-hidden="true" class="swatch hatched" '
+        f'style="background-color:rgba({colour})"></span>'
+        f"grey, hatched: {layer.grey}</p>"
     )
 
 
@@ -94,6 +112,36 @@ def shown(value: float, layer: Layer) -> str:
     """A value as legend and tooltip write it."""
     if np.isnan(value):
         return "no sale here"
+    if layer.names:
+        return layer.names[int(value)]
     if layer.unit == "GBP":
         return f"£{value / 1000:,.0f}k"
     return f"{'≥ ' if value >= layer.high else ''}{min(value, layer.high):.0f} %"
+
+
+def mercator(places: FloatArray) -> FloatArray:
+    """Places (n, 2) on a world of width 1, from longitudes and latitudes in degrees."""
+    longitude, latitude = places.T
+    return np.column_stack([longitude / 360, np.arctanh(np.sin(np.radians(latitude))) / (2 * np.pi)])
+
+
+def hatched(cells: Iterable[str]) -> list[Segment]:
+    """Parallel lines from edge to edge of cells, as pairs of [longitude, latitude]; they meet those of neighbours."""
+    rings = [np.array(h3.cell_to_boundary(cell))[:, ::-1] for cell in cells]
+    if not rings:
+        return []
+    apart = float(np.ptp(np.subtract(*mercator(rings[0]).T))) / _ACROSS  # all cells of a map are about as large
+    return [segment for ring in rings for segment in _across(ring, apart)]
+
+
+def _across(ring: FloatArray, apart: float) -> Iterator[Segment]:
+    """Where lines of constant x - y = k apart cross a convex ring (k, 2)."""
+    places = mercator(ring)
+    at = np.subtract(*places.T) / apart
+    after, there = np.roll(at, -1), np.roll(ring, -1, axis=0)
+    for k in range(math.ceil(at.min()), math.floor(at.max()) + 1):
+        crossed = (at <= k) != (after <= k)
+        share = ((k - at[crossed]) / (after - at)[crossed])[:, None]
+        ends = ring[crossed] + share * (there - ring)[crossed]
+        if len(ends) == 2:
+            yield ends.round(4).tolist()

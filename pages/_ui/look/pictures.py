@@ -12,6 +12,7 @@ import streamlit as st
 from pages._ui import session
 from pages._ui.look import bound, decks, maps, plots, state, tables
 from pages._ui.look.maps import Layer
+from pages._ui.look.plots import axis
 from pages._ui.work import cached
 
 _HEXAGON = "hexagon"  # in the address
@@ -54,7 +55,7 @@ def hexagon_map(
         if clicked:
             session.move({_HEXAGON: maps.names(cells)[clicked[0]["cell"]]})
 
-    alt = f"Map of London hexagons coloured by {layer.title.lower()} [{layer.unit}]."
+    alt = f"Each hexagon of London, coloured by {axis(layer.title.lower(), layer.unit)}."
     with st.container(key=f"framed_{key}"):  # where there is room, the legend stands beside the map
         with st.container(key=f"fitted_{key}"):
             around = cached.value("Drawing the boroughs", decks.boroughs) if boroughs else None
@@ -78,7 +79,6 @@ def pick_hexagon(cells: pd.DataFrame) -> str | None:
     )
     state.note(_HEXAGON, name, None)
     if name is None:
-        st.caption("Click a hexagon to see its row.")
         return None
     st.table(cells[cells["cell"] == by_name[name]].set_index("cell"))
     return by_name[name]

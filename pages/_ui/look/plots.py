@@ -5,7 +5,8 @@ Fonts and the colours of text, grid and background come from the page's theme, w
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ import plotly.graph_objects as go
 import plotly.io as pio
 
 from dpgp_core.arrays import FloatArray
+from dpgp_core.dates import Dates, parsed
+from dpgp_core.release.handout.ticks import marks
 from pages._ui.look.palette import (
     GUARANTEE,
     NOISE_SCALE,
@@ -27,6 +30,8 @@ from pages._ui.look.palette import (
 
 HEIGHT = 470
 _MEDIAN = 50
+_DAYS = re.compile(r"days since (\d{4}-\d{2}-\d{2})")
+_AIR = 0.04  # share of what is drawn that is left free above and below it
 _MARGIN = {"l": 60, "r": 20, "t": 40, "b": 50}
 NAME = "dpgp"
 LESSON = 17  # px of type that is read from the last row
@@ -73,6 +78,25 @@ def band(
     )
 
 
+def fit_axis(figure: go.Figure, drawn: Sequence[FloatArray], bounds: tuple[float, float]) -> None:
+    """The vertical axis shows all that is drawn, and no more; a public bound in sight is a thin line.
+
+    Args:
+        figure: gets range and lines.
+        drawn: values of every curve and band end.
+        bounds: public (low, high).
+    """
+    low, high = (float(end(each)) for end, each in ((np.nanmin, np.hstack(drawn)), (np.nanmax, np.hstack(drawn))))
+    low, high = low - _AIR * (high - low), high + _AIR * (high - low)
+    figure.update_yaxes(range=[low, high])
+    for bound in bounds:
+        if low <= bound <= high:
+            figure.add_hline(
+                y=bound, line={"color": TRUTH, "width": 1}, annotation_text="public bound",
+                annotation_position="bottom right" if bound == bounds[1] else "top right",
+            )  # fmt: skip
+
+
 def centile_lines(
     figure: go.Figure,
     x: FloatArray,
@@ -108,6 +132,41 @@ def centile_lines(
             line={"color": colour, "width": 2.5 if centile == _MEDIAN else 1},
             showlegend=centile == _MEDIAN,
         )
+
+
+def dates_of(unit: str) -> Dates | None:
+    """What an input is whose unit says since when its days count; None for a number."""
+    found = _DAYS.fullmatch(unit)
+    first = None if found is None else parsed(found[1], "iso")
+    return None if first is None else Dates(name="input", first=first.isoformat())
+
+
+def unit_of_length(unit: str) -> str:
+    """Of a distance along an input with this unit: days, of days since a first."""
+    return unit if dates_of(unit) is None else "days"
+
+
+def mark_dates(
+    figure: go.Figure, name: str, dates: Dates | None, side: tuple[float, float], along: str = "x"
+) -> go.Figure:
+    """The same figure with the marks of an axis in dates; a number's axis stays as it is.
+
+    Args:
+        figure: whose axis runs over days.
+        name: of the input.
+        dates: of the input.
+        side: first and last day.
+        along: which axis, "x" or "y".
+    """
+    if dates is None:
+        return figure
+    try:
+        places, texts = zip(*marks(*side, dates), strict=True)
+    except (OverflowError, ValueError):  # a file may say anything: no calendar has these days
+        return figure
+    update = figure.update_xaxes if along == "x" else figure.update_yaxes
+    update(title=name, tickvals=places, ticktext=texts)
+    return figure
 
 
 def finish(figure: go.Figure, height: int) -> go.Figure:

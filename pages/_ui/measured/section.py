@@ -3,41 +3,46 @@
 from __future__ import annotations
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
+from dpgp_core.data import Dataset
+from pages._ui.hiding import steps
 from pages._ui.look import bound, frame, pictures
 from pages._ui.measured import computed, figures, words
+from pages._ui.measured.strategy import Measured
 from pages._ui.model import PICTURE_GAP, Budget, Draw
 from pages._ui.work import cached
 
 STAGES = (1, 2, 3, 4, 5)
 
 
-def show(dataset: str, draw: Draw) -> None:
-    """Rows of B of a stage, how many there are against epsilon, and what the expected error is made of."""
+def show(dataset: str, draw: Draw, top: DeltaGenerator) -> None:
+    """Rows of B of a stage; on demand how many there are against epsilon, and what the expected error is made of."""
     data, asked = cached.dataset(dataset), Budget(dataset, "records", draw.epsilon, draw.delta)
-    found, unit = computed.at(asked), data.y_unit
-    st.header("What is measured")
-    st.markdown(words.answer(found, data))
+    found = computed.at(asked)
+    with top:
+        frame.heading(steps.TITLE, words.answer(found, data))
     with bound.into(st.container()):
         stage = bound.choice("Stage", "stage", STAGES, STAGES[-1], help="Each stage looks closer than those before.")
-    st.markdown(words.row_of(found, data, stage))
     rows = cached.drawn(figures.rows, found, data, stage, of=(asked, stage))
-    pictures.chart(rows, "rows_of_B", words.rows_alt(found, data, stage))
+    pictures.chart(rows, "rows_of_B", words.row_of(found, data, stage))
+    frame.metrics(words.metrics(found, data.y_unit), "measured")
+    if bound.switch("How many sums, and what privacy costs", "more_measured"):
+        _against_epsilon(data, found, asked)
+    with st.expander("Table of the weights"):
+        frame.table(words.row_table(found, data, stage), f"{dataset}_B_stage_{stage}", words.PUBLIC)
+    st.caption(f"Planned to within {100 * PICTURE_GAP:g} % of what is avoidable, from public values alone.")
+
+
+def _against_epsilon(data: Dataset, found: Measured, asked: Budget) -> None:
     every = computed.over_epsilon(asked)
     left, right = st.columns(2)
     with left:
-        st.subheader("More ε, more numbers")
+        st.subheader("More epsilon, more numbers")
         st.markdown(words.growth(every))
         pictures.chart(cached.drawn(figures.ranks, every, asked.epsilon, of=asked), "ranks", words.RANKS_ALT)
     with right:
         st.subheader("What no budget buys, and what privacy costs")
-        st.markdown(words.parts(found, unit))
-        split = cached.drawn(figures.split, every, asked.epsilon, unit, of=asked)
-        pictures.chart(split, "split", words.split_alt(found, unit))
-    frame.metrics(words.metrics(found, unit), "measured")
-    with st.expander("Table of the weights"):
-        frame.table(words.row_table(found, data, stage), f"{dataset}_B_stage_{stage}", words.PUBLIC)
-    st.caption(
-        f"Planned to within {100 * PICTURE_GAP:g} % of what is avoidable. Its models are made from bounds and box, so "
-        "the sidebar's model, mechanism and noise objective do not move this part."
-    )
+        st.markdown(words.parts(found, data.y_unit))
+        split = cached.drawn(figures.split, every, asked.epsilon, data.y_unit, of=asked)
+        pictures.chart(split, "split", words.split_alt(found, data.y_unit))

@@ -147,9 +147,13 @@ def _column(letters: str) -> int:
 
 
 def _date(days: float, since_1904: bool) -> str:
-    """Days since 1900, counted with the 29th of February that there was not, or since 1904; as ISO 8601."""
+    """Days since 1900, counted with the 29th of February that there was not, or since 1904; as ISO 8601.
+
+    A whole day is a date alone, as an input that is declared a date needs it.
+    """
     first = datetime(1904, 1, 1) if since_1904 else datetime(1899, 12, 30 if days >= 60 else 31)
     try:
-        return (first + timedelta(seconds=round(86400 * days))).isoformat()
+        found = first + timedelta(seconds=round(86400 * days))
+        return found.date().isoformat() if days == int(days) else found.isoformat()
     except OverflowError:
         return "#VALUE!"  # as it is displayed

@@ -15,7 +15,7 @@ from dpgp_core.release.handout.turned import east_across, turned
 from dpgp_core.release.publishing import Interval, useful, within_tolerance
 from pages._ui.look.metric import Metric
 from pages._ui.look.palette import NON_PRIVATE, PREDICTION_SCALE, PRIVATE, faded
-from pages._ui.look.plots import HEIGHT, axis, centile_lines, finish
+from pages._ui.look.plots import HEIGHT, axis, centile_lines, finish, mark_dates
 from pages._ui.look.text import at_least, at_most, number, plain
 
 OF_NO_USE = "#8a8a8a"  # values that are not known well enough; dotted, or crosses, so that grey is not the only sign
@@ -145,7 +145,7 @@ def _curve(spec: ReleaseSpec, x: FloatArray, values: FloatArray, colour: str, en
     figure.add_scatter(x=x, y=values, name=name, line={"color": colour, "width": 2}, showlegend=True)
     figure.update_xaxes(title=_title(spec.x[0], spec.x_units[0]))
     figure.update_yaxes(title=_title(spec.y, _unit(spec)))
-    return finish(figure, HEIGHT)
+    return mark_dates(finish(figure, HEIGHT), _title(spec.x[0], ""), spec.dates_of(spec.x[0]), spec.x_box[0])
 
 
 def _map(spec: ReleaseSpec, values: FloatArray, scale: str) -> go.Figure:
@@ -159,6 +159,8 @@ def _map(spec: ReleaseSpec, values: FloatArray, scale: str) -> go.Figure:
         east, north = spec.degrees.kilometres
         figure.update_yaxes(scaleanchor="x", scaleratio=north / east, constrain="domain")
         figure.update_xaxes(constrain="domain")
+    for along, name, side in zip("xy", shape.x, shape.x_box, strict=False):
+        mark_dates(figure, _title(name, ""), spec.dates_of(name), side, along)
     return finish(figure, HEIGHT)
 
 

@@ -41,8 +41,10 @@ def declared(held: Table, total: float | None, inputs_public: bool) -> ReleaseSp
     x = values["x"] or []
     values |= whose.asked(held.columns, [*x, values["y"]], held.survey)
     values |= table_form.outcome()
-    values |= table_form.outputs(values["y_kind"], values["y"]) | degrees.asked(x)
-    values |= table_form.inputs(x, values["coordinates"] or (), automatic=_is_automatic())
+    values |= table_form.outputs(values["y_kind"], values["y"]) | degrees.asked(
+        [name for name in x if name not in values["formats"]]
+    )
+    values |= table_form.inputs(x, values["coordinates"] or (), values["formats"], automatic=_is_automatic())
     st.header("3. Choose a mechanism and a budget")
     values |= _model(inputs_public, people=values["person"] is not None) | _budget(total)
     values["centiles"] = _centiles(values)
@@ -180,7 +182,7 @@ def _spec(values: dict[str, Any]) -> ReleaseSpec | None:
     if missing:
         st.info(_MISSING.format(", ".join(missing)), icon=":material/edit_note:")
         return None
-    if not values["readable"]:
+    if not (values["readable"] and values["inputs_readable"]):
         return None
     pure = CHOICES[values["mechanism"]].pure
     try:
@@ -205,6 +207,7 @@ def _spec(values: dict[str, Any]) -> ReleaseSpec | None:
             tolerance=values["tolerance"],
             log=values["log"],
             coordinates=values["coordinates"],
+            dates=values["dates"],
             y_kind=values["y_kind"],
             person=values["person"],
             rows_per_person=values["rows_per_person"],

@@ -12,6 +12,7 @@ import numpy as np
 from datasets import kung
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Kind
+from pages._ui.own import practice_dates
 
 _RECORDS = 2_000  # of each simulated table
 _AGES = (18.0, 90.0)
@@ -133,6 +134,7 @@ TABLES = (
         | {"whose": "column", "person": "person"},
         _wages_of_people,
     ),
+    Practice(practice_dates.FILE, practice_dates.BUTTON, "count", practice_dates.form(), practice_dates.content),
 )
 
 

@@ -9,8 +9,10 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpgp_core.data import KINDS, Kind
+from dpgp_core.dates import Format
 from dpgp_core.reading.survey import Column
 from pages._ui.look.text import plain
+from pages._ui.own.questions import dates
 from pages._ui.own.remembered import key
 
 MOST_INPUTS = 3  # offered in the form; the command line takes ten
@@ -47,10 +49,10 @@ def columns_of(columns: Sequence[str], survey: Mapping[str, Column]) -> dict[str
         max_selections=MOST_INPUTS,
         help="What the curve runs over, for example age. Two inputs give a map, for example longitude and latitude.",
     )
-    wrong = [problem for name in [y, *x] if name is not None and (problem := survey[name].as_numbers(name))]
-    for problem in wrong:
+    problem = "" if y is None else survey[y].as_numbers(y)
+    if problem:
         st.error(plain(f"{problem}."))
-    return {"y": y, "x": x, "readable": not wrong}
+    return {"y": y, "x": x, "readable": not problem} | dates.asked(x, survey)
 
 
 def outcome() -> dict[str, Any]:
@@ -113,11 +115,22 @@ def usual_unit(y: str | None) -> str:
     return f"one person's {y or 'height'}"
 
 
-def inputs(x: Sequence[str], degrees: Sequence[str], *, automatic: bool) -> dict[str, Any]:
-    """Box, unit, lengthscale and grid of every input; those in degrees have lengthscales in km."""
-    found: dict[str, list[Any]] = {"x_unit": [], "box": [], "length": [], "grid": []}
+def inputs(
+    x: Sequence[str], degrees: Sequence[str], formats: Mapping[str, Format], *, automatic: bool
+) -> dict[str, Any]:
+    """Box, unit, lengthscale and grid of every input; those in degrees have lengthscales in km, dates in days."""
+    found: dict[str, Any] = {"x_unit": [], "box": [], "length": [], "grid": [], "dates": {}}
     for name in x:
         row = st.columns([1, 1, 1, 1, 1])
+        found["grid"].append(_points(row[4], name, len(x)))
+        if name in formats:
+            period, first, last = dates.side(row, name, formats[name], automatic=automatic)
+            found["dates"][name] = {"format": formats[name], "period": period}
+            found["x_unit"].append("")
+            found["box"].append((first, last))
+            days = dates.days_between(first, last)
+            found["length"].append((days or 4.0) / 4 if automatic else _length(row[3], name, " [days]"))
+            continue
         shown, unit = plain(name), " [km]" if name in degrees else ""
         found["x_unit"].append(row[0].text_input(f"Unit of {shown}", key=key(f"x_unit_{name}", "")))
         low = row[1].number_input(
@@ -135,17 +148,19 @@ def inputs(x: Sequence[str], degrees: Sequence[str], *, automatic: bool) -> dict
         )
         found["box"].append((low, high))
         found["length"].append(_unused_length(low, high) if automatic else _length(row[3], name, unit))
-        default = _GRIDS[min(len(x), len(_GRIDS)) - 1]
-        grid = row[4].number_input(
-            "Points",
-            2,
-            2000,
-            key=key(f"grid_{name}", default),
-            help="How many values are published along it, for example 51. They are evenly spaced, never at anyone's "
-            "own place.",
-        )
-        found["grid"].append(int(grid))
     return found
+
+
+def _points(column: DeltaGenerator, name: str, inputs: int) -> int:
+    grid = column.number_input(
+        "Points",
+        2,
+        2000,
+        key=key(f"grid_{name}", _GRIDS[min(inputs, len(_GRIDS)) - 1]),
+        help="How many values are published along it, for example 51. They are evenly spaced, never at anyone's "
+        "own place.",
+    )
+    return int(grid)
 
 
 def _length(column: DeltaGenerator, name: str, unit: str) -> float | None:

@@ -161,7 +161,11 @@ def released(held: Table, spec: ReleaseSpec, plan: ReleasePlan) -> Published:
 def values(published: Published, spec: ReleaseSpec) -> pd.DataFrame:
     """Released values and their intervals, as in the downloaded file; rates in per cent."""
     names = [safe_text(axis(name, unit)) for name, unit in zip(spec.x, spec.x_units, strict=True)]
-    columns = dict(zip(names, published.X_test.T, strict=True))
+    places = [
+        x if (dates := spec.dates_of(name)) is None else [dates.text(day) for day in x]
+        for name, x in zip(spec.x, published.X_test.T, strict=True)
+    ]
+    columns: dict[str, Any] = dict(zip(names, places, strict=True))
     rate = spec.y_kind == "yes/no"
     columns["share of yes [%]" if rate else "released value"] = in_per_cent(spec, published.values)
     intervals = {"curve": published.curve} if rate else {"curve": published.curve, "output": published.outputs}

@@ -12,12 +12,12 @@ from dpgp_core.accounting.tradeoff import attacker_success
 from dpgp_core.arrays import FloatArray
 from pages._ui.attack import attacks
 from pages._ui.attack import computed as attack_room
-from pages._ui.cloaking import two_points
 from pages._ui.cloaking.computed import run, run_published
 from pages._ui.cloaking.results import Result
-from pages._ui.cloaking.two_points import TwoPointSettings
 from pages._ui.compare import computed as compare
 from pages._ui.compare import contenders
+from pages._ui.hiding import two_points
+from pages._ui.hiding.two_points import TwoPointSettings
 from pages._ui.lengthscale import choice
 from pages._ui.lengthscale import computed as lengthscale
 from pages._ui.look import offers, text

@@ -1,4 +1,5 @@
 import warnings
+from datetime import date
 
 import numpy as np
 import pytest
@@ -45,6 +46,11 @@ def test_only_what_was_given_is_shown():
         ([[np.nan]], "NaN"),
         ([[np.inf]], "inf"),
         ([[1j]], "Complex data not supported"),
+        (
+            np.array([["2024-03-01"]], dtype="datetime64[D]"),
+            "X holds dates, and the estimator takes numbers; give it days",
+        ),
+        ([[1.0, date(2024, 3, 1)]], "X holds dates, and the estimator takes numbers"),
     ],
 )
 def test_a_matrix_that_is_none_is_refused(X, words):

@@ -1,5 +1,6 @@
 import math
 import warnings
+from dataclasses import replace
 
 import pytest
 
@@ -18,6 +19,14 @@ def test_two_fits_compose_exactly():
     assert both.budget.epsilon == pytest.approx(both.loss.epsilon(1e-3))
     assert both.releases == 2
     assert spending.ACROSS_FITS in both.assumptions
+
+
+def test_fits_of_people_are_of_the_same_people_and_not_of_one_row_each():
+    first, second = (replace(each, rows=None) for each in (ONE, OTHER))
+    both = spending.composed(first, second)
+    assert both.rows is None
+    assert spending.PEOPLE_ACROSS_FITS in both.assumptions
+    assert not any("at most one record" in each for each in both.assumptions)
 
 
 def test_a_numbered_draw_is_marked_and_a_real_one_is_not():

@@ -211,3 +211,32 @@ def test_a_side_of_levels_is_as_derived():
     sealed, npz = pack({key: value for key, value in card.items() if key != "sha256"}, arrays)
     with pytest.raises(ValueError, match="is derived"):
         cell_statistics_from_files(sealed, npz)
+
+
+def test_periods_come_back_and_divide_the_cells(statistics):
+    with pytest.raises(ValueError, match="every strategy must have 63 columns"):
+        replace(statistics, periods=(None, 7.0))
+    M, nodes = 2 * 7, 9 * 2 * 7
+    stage = CellStage(
+        measurement=CellResiduals(
+            B=strategy(3, M, 0), low=np.full(M, -1.0), high=np.full(M, 1.0), bounds=(-7.0, 7.0), noise_multiplier=1.0
+        ),
+        g=np.zeros(nodes),
+        z=np.zeros(3),
+    )
+    dated = replace(
+        statistics, stages=(stage,), per_side=2, counts=KnownCounts(numbers=np.full(M, 2.0)), z=np.zeros(0), n=28,
+        x_names=("day",), x_units=("days since 2020-01-01",), x_box=((0.0, 99.0),), periods=(7.0,),
+    )  # fmt: skip
+    card, npz = cell_statistics_to_files(dated)
+    assert cell_statistics_from_files(card, npz).periods == (7.0,)
+    with np.load(io.BytesIO(npz)) as archive:
+        arrays = dict(archive)
+    for wrong in ([7.0, 7.0], [-7.0], ["week"], 7):
+        sealed = pack({**card, "inputs": card["inputs"] | {"periods": wrong}}, arrays)
+        with pytest.raises(ValueError, match="statistics"):
+            cell_statistics_from_files(*sealed)
+
+
+def test_files_without_periods_say_nothing_of_them(files):
+    assert "periods" not in files[0]["inputs"]

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpgp_core.reading import csv_rows
-from dpgp_core.reading.csv_rows import column_names, read_columns, read_number, read_rows
+from dpgp_core.reading.cell import read_number
+from dpgp_core.reading.csv_rows import column_names, read_columns, read_rows
 
 GOOD = b"age,height\n1,150\n2,160\n"
 
@@ -87,9 +88,11 @@ def test_only_the_header_is_read():
     assert stream.tell() == len(b"age,height\n")
 
 
-@pytest.mark.parametrize("first", [b"73.91,Ada", b"age,7391", b"nan,height", b"Ada,1e5"])
+@pytest.mark.parametrize(
+    "first", [b"73.91,Ada", b"age,7391", b"nan,height", b"Ada,1e5", b"Ada,1973-09-01", b"1.9.1973,Ada"]
+)
 def test_a_header_that_may_be_a_record_is_not_shown(first):
-    with pytest.raises(ValueError, match="holds numbers, so it may be a record; add a line of column names") as caught:
+    with pytest.raises(ValueError, match="holds numbers or dates, so it may be a record; add a line of") as caught:
         column_names(io.BytesIO(first + b"\n1,2\n"))
     assert "Ada" not in str(caught.value)
     assert "7391" not in str(caught.value)

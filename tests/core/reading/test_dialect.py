@@ -41,5 +41,5 @@ def test_nothing_is_guessed():
 
 
 def test_a_first_line_of_decimal_commas_may_be_a_record():
-    with pytest.raises(ValueError, match="the first line of the file holds numbers, so it may be a record"):
+    with pytest.raises(ValueError, match="the first line of the file holds numbers or dates, so it may be a record"):
         column_names(io.BytesIO(b"1,5;150,25\n"), DIALECTS["semicolon"])

@@ -26,9 +26,23 @@ def test_columns_of_numbers_and_others():
     )
     assert wage.endswith("(1 more such rows)")
     dates = found["when"].as_numbers("when")
-    assert "holds no numbers in 4 of 4 rows" in dates
+    assert dates == "column 'when' holds dates; say so, and it is read as dates"
     assert "remove" not in dates  # no remedy for a column of dates
     assert not any("SECRET" in str(each) for each in found.values())
+
+
+def test_columns_of_dates():
+    found = surveyed("iso,day_first,mixed,n\n2020-01-01,1.1.2020,2020-01-01,73\n2020-01-02,2.1.2020,SECRET,74\n")
+    assert found["iso"].as_dates("iso", "iso") == ""
+    assert found["day_first"].as_dates("day_first", "day.month.year") == ""
+    assert found["mixed"].as_dates("mixed", "iso") == (
+        "column 'mixed' has text instead of a date in line 3 of the file; write dates as 2024-03-01"
+    )
+    said = found["day_first"].as_dates("day_first", "iso")
+    assert "a date written like 01.03.2024 in line 2 of the file; declare dates as day.month.year" in said
+    assert said.endswith("(1 more such rows)")
+    assert "a number instead of a date in line 2" in found["n"].as_dates("n", "iso")
+    assert not any("SECRET" in str(each) or "73" in str(each) for each in found.values())
 
 
 def test_columns_of_people():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpgp_core.release import CHOICES, Published, bundle, plan_release, publish, read_table
-from dpgp_core.release.specification_json import EXAMPLE
+from dpgp_core.release.specification_json import EXAMPLE, spec_from_object, spec_to_object
 
 
 @pytest.fixture(scope="session")
@@ -19,6 +19,18 @@ def make_spec():
         return replace(
             EXAMPLE, **{"mechanism": "refined", "unit": "one person's height", "grid": (9,)} | budget | changes
         )
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def make_open(make_spec):
+    """A specification for wages by age on 5 points, whose bounds are bought."""
+
+    def make(**changes):
+        declared = {"y": "wage", "y_unit": "pounds", "y_kind": "amount", "mechanism": "bayes", "grid": (5,)}
+        found = spec_to_object(make_spec(**declared, y_bounds=(0.0, 9.0), unit="one person's wage"))
+        return spec_from_object(found | {"y_bounds": None, "bounds_unit": 0.01} | changes)
 
     return make
 

@@ -13,6 +13,7 @@ from dpgp_core.mechanisms import PosteriorSampling
 from dpgp_core.release import ledger_from_json, ledger_to_json
 from dpgp_core.release.ledger_json import MAX_ENTRIES, MAX_LEDGER_BYTES, guarantee_from_object, guarantee_to_object
 from dpgp_core.release.specification_json import EXAMPLE
+from tests.core.release.anything import anything
 
 LOSSES = [GaussianLoss(0.25), PureLoss(0.5), PureLoss(0.5, 0.03, 3), ApproximateLoss(0.4, 1e-6, 2)]
 
@@ -103,13 +104,6 @@ WRONG = {
 def test_a_wrong_ledger_is_named(found, message):
     with pytest.raises(ValueError, match=message):
         ledger_from_json(json.dumps(found))
-
-
-anything = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=2),
-    max_leaves=6,
-)
 
 
 @given(st.sampled_from(["loss", "epsilon", "delta", "protects", "unit", "assumptions", "releases"]), anything)

@@ -6,6 +6,8 @@ from hypothesis import strategies as st
 
 from dpgp_core.release import CHOICES, spec_from_json, spec_to_json
 from dpgp_core.release.specification_json import EXAMPLE, spec_from_object, spec_to_object
+from tests.core.release.anything import anything
+from tests.fuzz_configs import OPTIONAL
 
 GOOD = spec_to_object(EXAMPLE)
 
@@ -23,24 +25,7 @@ def test_a_release_card_is_a_configuration():
 
 
 def test_what_has_a_default_may_be_left_out():
-    kept = {
-        key: value
-        for key, value in GOOD.items()
-        if key
-        not in {
-            "total_delta",
-            "y_kind",
-            "centiles",
-            "noise_variance",
-            "y_scale",
-            "kernel",
-            "mechanism",
-            "cells",
-            "tolerance",
-            "log",
-            "coordinates",
-        }
-    }
+    kept = {key: value for key, value in GOOD.items() if key not in OPTIONAL}
     assert spec_from_object(kept) == EXAMPLE
 
 
@@ -61,13 +46,6 @@ WRONG = {
 def test_a_wrong_configuration_is_named_with_its_remedy(found, message):
     with pytest.raises(ValueError, match=message):
         spec_from_json(json.dumps(found))
-
-
-anything = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=2),
-    max_leaves=6,
-)
 
 
 @given(st.sampled_from(list(GOOD)), anything)

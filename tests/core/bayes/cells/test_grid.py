@@ -87,3 +87,36 @@ def test_more_groups_have_fewer_cells_each_and_more_together():
     assert sizes == [64, 88, 135, 200]
     with pytest.raises(ValueError, match="1 to 3 input columns, got 4 that are numbers"):
         cells_of([(0.0, 1.0)] * 4 + [side_of(("a", "b"))])
+
+
+def test_cells_of_a_period_are_told_apart_by_position_and_phase():
+    grid = CellGrid(box=((0.0, 699.0),), per_side=5, periods=(7.0,))
+    assert (grid.dim, grid.shape, grid.size) == (2, (5, 7), 35)
+    np.testing.assert_array_equal(grid.place(grid.centres), np.arange(35))
+    days = np.arange(700.0)[:, None]
+    position, phase = np.unravel_index(grid.place(days), (5, 7))
+    np.testing.assert_array_equal(phase, days[:, 0] % 7)
+    np.testing.assert_array_equal(position, np.minimum(days[:, 0] * 5 / 699, 4).astype(int))
+    np.testing.assert_array_equal(np.bincount(grid.place(days), minlength=35), np.full(35, 20))
+
+
+def test_a_function_of_position_and_phase_is_interpolated_and_days_outside_count_at_the_edge():
+    grid = CellGrid(box=((0.0, 699.0),), per_side=5, periods=(7.0,))
+    values = grid.nodes @ [0.01, 2.0]
+    days = np.array([[100.0], [333.0], [410.0]])
+    np.testing.assert_allclose(grid.at(days, values), 0.01 * days[:, 0] + 2 * (days[:, 0] % 7 + 0.5), atol=1e-9)
+    np.testing.assert_array_equal(grid.place(np.array([[-50.0], [9e9]])), grid.place(np.array([[0.0], [699.0]])))
+
+
+def test_a_period_counts_as_a_side():
+    assert cells_of([(0.0, 900.0)], periods=(7.0,)).shape == (12, 7)
+    with pytest.raises(ValueError, match="1 to 3 input columns, a period counting as one, got 4"):
+        cells_of([(0.0, 900.0)] * 3, periods=(None, None, 7.0))
+
+
+def test_a_days_cell_depends_on_that_day_alone():
+    grid = CellGrid(box=((0.0, 699.0),), per_side=5, periods=(7.0,))
+    days = np.random.default_rng(0).integers(3, 690, (50, 1)).astype(float)
+    alone = [grid.place(days[k : k + 1])[0] for k in range(50)]
+    np.testing.assert_array_equal(grid.place(days), alone)
+    np.testing.assert_array_equal(grid.place(days[10:])[:5], alone[10:15])

@@ -125,6 +125,9 @@ def test_k_rows_are_said_in_the_zip(make_spec):
     files = released(spec, rows_of(20, 2))
     card = json.loads(files["release.json"])
     assert (card["guarantee"]["rows"], card["public"]["n"]) == (4, 40)
+    told = card["statistics"]["guarantee"]  # not the promise to one row, which the numbers were measured for
+    assert (told["epsilon"], told["delta"]) == (spec.epsilon, spec.delta)
+    assert "at most 4 rows" in told["neighbours"]
     assert "up to 4 rows of any one person" in files["card.html"].decode()
     assert b"MARK" not in b"".join(files.values())  # a column that nobody named is not read
 

@@ -90,36 +90,36 @@ def curves(points: TwoPoints, moved: int) -> go.Figure:
     for y, colour, dash, name in ((OUTPUTS, NON_PRIVATE, "solid", "before"), (after, OTHER, "dash", "after")):
         figure.add_scatter(x=_GRID[:, 0], y=points.grid_C @ y, name=name, line={"color": colour, "dash": dash})
         figure.add_scatter(
-            x=points.X[:, 0], y=y, mode="markers", name=f"records {name}",
+            x=points.X[:, 0], y=y, mode="markers", name=f"people, {name}", showlegend=False,
             marker={"color": TRUTH, "symbol": "circle-open" if name == "before" else "circle", "size": 10},
         )  # fmt: skip
     for index, x in enumerate(TEST_POINTS[:, 0], 1):
         figure.add_vline(x=x, line={"color": TRUTH, "width": 1, "dash": "dot"})
         figure.add_annotation(
-            x=x, y=1, yref="paper", yanchor="top", xanchor="left", text=f"test {index}", showarrow=False
+            x=x, y=1, yref="paper", yanchor="top", xanchor="left", text=f"prediction {index}", showarrow=False
         )
     figure.update_xaxes(title="input", range=[0, 10])
     figure.update_yaxes(title="output", range=[-4, 5])
-    return finish(figure, 430)
+    return finish(figure, 400)
 
 
-def plane(points: TwoPoints) -> go.Figure:
-    """Both predictions against each other: moves of +-d c_1, +-d c_2, and the two noise ellipses."""
+def plane(points: TwoPoints, covered: bool) -> go.Figure:
+    """Both predictions against each other: moves of +-d c_1, +-d c_2; ``covered`` by the two noise ellipses."""
     figure = go.Figure()
     shapes = (
-        (points.prior, TRUTH, "dot", "GP-prior noise"),
+        (points.prior, TRUTH, "dot", "noise in all directions"),
         (points.d**2 * points.design.covariance(), PRIVATE, "solid", "cloaking noise"),
     )
-    for covariance, colour, dash, name in shapes:
+    for covariance, colour, dash, name in shapes if covered else ():
         x, y = ellipse(covariance)
         figure.add_scatter(x=x, y=y, mode="lines", name=name, line={"color": colour, "dash": dash, "width": 2})
     for index, colour in enumerate((NON_PRIVATE, OTHER)):
         move = points.d * points.C[:, index]
         figure.add_scatter(
             x=[-move[0], move[0]], y=[-move[1], move[1]], mode="lines+markers",
-            name=f"record {index + 1} moves ± d c{index + 1}", line={"color": colour}, marker={"size": 8},
+            name=f"person {index + 1} moves", line={"color": colour}, marker={"size": 8},
         )  # fmt: skip
     reach = 1.15 * float(np.sqrt(np.diag(points.prior)).max())
-    figure.update_xaxes(title="change of prediction at test 1", range=[-reach, reach])
-    figure.update_yaxes(title="change of prediction at test 2", range=[-reach, reach], scaleanchor="x")
-    return finish(figure, 430)
+    figure.update_xaxes(title="change of prediction 1", range=[-reach, reach])
+    figure.update_yaxes(title="change of prediction 2", range=[-reach, reach], scaleanchor="x")
+    return finish(figure, 400)

@@ -1,0 +1,112 @@
+"""Measurements that somebody places by hand, and what is known of f from any measurements of noisy sums.
+
+The prior is f ~ GP(0, kernel), y = f(X) + N(0, noise variance). Measured is z = B y + N(0, t I). It hides everybody if
+no column of B is longer than 1 and t = (range / mu)^2.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from ..arrays import FloatArray
+from ..checks import check_positive
+from ..gp.exact import check_columns
+from ..gp.pivoted import factorise
+from ..kernels import Kernel
+
+_TOLERANCE = 1e-12  # of the prior variance, left out of a world
+
+
+class Known(NamedTuple):
+    """What noisy sums say of f at P test inputs.
+
+    Attributes:
+        reading: E f_* = reading z, (P, r).
+        deviation: standard deviation of f_* given z (P,), in model units.
+    """
+
+    reading: FloatArray
+    deviation: FloatArray
+
+    @property
+    def error(self) -> float:
+        """Root mean square error over the test inputs, averaged over the worlds of the prior."""
+        return float(np.sqrt((self.deviation**2).mean()))
+
+
+def placed(X: FloatArray, at: FloatArray, width: float) -> FloatArray:
+    """B (r, n): one sum for each place, of records near it; together they just keep the budget.
+
+    b_ij = c exp(-|x_j - a_i|^2 / (2 width^2)),    c such that the longest column has length 1.
+
+    Args:
+        X: inputs (n, D).
+        at: places (r, D); none is allowed.
+        width: how far a record may be and still count, > 0, in the unit of the inputs.
+
+    Raises:
+        ValueError: shapes disagree, the width is not positive, or no record is near any place.
+    """
+    check_columns(X, at)
+    check_positive("width", width)
+    distances = ((at[:, None, :] - X[None]) ** 2).sum(axis=2)
+    B: FloatArray = np.exp(-distances / (2 * width**2))
+    if not len(B):
+        return B
+    longest = float(np.sqrt((B**2).sum(axis=0).max()))
+    if not longest > 0:
+        raise ValueError(f"no record is near any of the {len(B)} places; move one, or make width = {width:g} larger")
+    return B / longest
+
+
+def known_from(
+    kernel: Kernel, noise_variance: float, X: FloatArray, X_test: FloatArray, B: FloatArray, t: float
+) -> Known:
+    """What z = B y + N(0, t I) says of f at the test inputs.
+
+    S = B (K + noise I) B^T + t I,    reading = K_*f B^T S^-1,    variance = k_** - diag(reading B K_f*).
+
+    Args:
+        kernel: covariance of f, in squared model units.
+        noise_variance: of an output about f, >= 0.
+        X: inputs (n, D).
+        X_test: test inputs (P, D).
+        B: (r, n).
+        t: noise variance of each number, > 0.
+
+    Raises:
+        ValueError: shapes disagree, or t is not positive.
+    """
+    check_columns(X, X_test)
+    check_positive("t", t)
+    if B.ndim != 2 or B.shape[1] != len(X):
+        raise ValueError(f"B must have {len(X)} columns, one per record, got shape {B.shape}")
+    K = kernel(X, X)
+    K[np.diag_indices(len(X))] += noise_variance
+    S = B @ K @ B.T + t * np.eye(len(B))
+    moved = kernel(X_test, X) @ B.T
+    reading = moved if not len(B) else cho_solve(cho_factor(S, lower=True), moved.T).T
+    variance = kernel.diagonal(X_test) - (reading * moved).sum(axis=1)
+    return Known(reading, np.sqrt(np.maximum(variance, 0.0)))
+
+
+def world(
+    kernel: Kernel, noise_variance: float, X: FloatArray, X_test: FloatArray, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
+    """One world of the prior: outputs at X (n,) and f at the test inputs (P,), in model units.
+
+    Args:
+        kernel: covariance of f.
+        noise_variance: of an output about f, >= 0.
+        X: inputs (n, D).
+        X_test: test inputs (P, D).
+        rng: of the world.
+    """
+    check_columns(X, X_test)
+    phi = factorise(kernel, np.vstack([X, X_test]), _TOLERANCE).features.values()
+    f = phi @ rng.standard_normal(phi.shape[1])
+    y: FloatArray = f[: len(X)] + np.sqrt(noise_variance) * rng.standard_normal(len(X))
+    return y, f[len(X) :]

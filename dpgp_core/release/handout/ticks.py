@@ -1,0 +1,56 @@
+"""Where an axis has its marks, and what stands there: round numbers, or the first days of years and months."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from datetime import MAXYEAR, date, timedelta
+
+from ...dates import Dates
+
+MOST = 5
+_MONTHS = (1, 3, 6, *(12 * size * power for power in (1, 10, 100, 1000) for size in (1, 2, 5)))
+_DAYS = (1, 2, 5, 10)
+
+Mark = tuple[float, str]
+
+
+def marks(low: float, high: float, dates: Dates | None = None) -> list[Mark]:
+    """Places in low ... high and what is written there, at most five.
+
+    Args:
+        low: start of the axis, of dates in days since the first.
+        high: its end.
+        dates: of an input that is one of dates; None for numbers.
+    """
+    if dates is None:
+        return [(value, f"{value:.12g}") for value in _numbers(low, high)]
+    start, end = dates.day(low), dates.day(high)
+    first = date.fromisoformat(dates.first)
+    return [(float((day - first).days), text) for day, text in _days(start, end)]
+
+
+def _numbers(low: float, high: float) -> Iterator[float]:
+    """Multiples of 1, 2 or 5 times a power of ten."""
+    size = 10.0 ** math.floor(math.log10((high - low) / MOST))
+    step = next(size * each for each in (1, 2, 5, 10, 20) if (high - low) / (size * each) <= MOST)
+    return (step * each + 0.0 for each in range(math.ceil(low / step), math.floor(high / step) + 1))
+
+
+def _days(start: date, end: date) -> list[tuple[date, str]]:
+    """Every so many days, or first days of every so many months."""
+    length = (end - start).days
+    for step in _DAYS:
+        if length / step < MOST:
+            return [(day, day.isoformat()) for day in (start + timedelta(step * k) for k in range(length // step + 1))]
+    for step in _MONTHS:
+        months = range(-(-_month(start, up=True) // step) * step, _month(end) + 1, step)
+        if 1 <= len(months) <= MOST:
+            break
+    days = [date(month // 12, month % 12 + 1, 1) for month in months if month // 12 <= MAXYEAR]
+    return [(day, f"{day.year:04d}" if step % 12 == 0 else f"{day.year:04d}-{day.month:02d}") for day in days]
+
+
+def _month(day: date, *, up: bool = False) -> int:
+    """Months since year 0 at the first of its month, or of the next one."""
+    return 12 * day.year + day.month - 1 + (1 if up and day.day > 1 else 0)

@@ -1,0 +1,125 @@
+"""Periods of inputs: a week or a year that comes again, as a kernel and as a place within the period.
+
+The periodic kernel is the EQ kernel of a circle: with u(x) = (cos, sin)(2 pi x / p), |u - u'| is
+2 |sin(pi (x - x') / p)|, and so exp(-|u - u'|^2 / (2 l^2)) = exp(-2 sin^2(pi (x - x') / p) / l^2) (MacKay 1998,
+Introduction to Gaussian processes, section 5). Times an EQ kernel of x itself, the wave may change slowly.
+
+A phase is a place within a period. Inputs X (n, D) with K periods are *lifted* to (n, D + K), their phases behind them:
+cells over position and phase see a week's wave over years, which no cells over position alone do.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from .arrays import FloatArray
+from .checks import check_positive
+from .kernels import Kernel
+
+Periods = tuple[float | None, ...]
+"""Of each input, in its unit; None for an input that has none."""
+WEEK, YEAR = 7.0, 365.2425  # days
+FEWEST = 2  # in a side of a box
+_MIDDAY = 0.5  # so that whole days stand in the middle of a cell of a day
+_MOST_PHASES = 12  # cells of a period: months of a year
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seasonal:
+    """A trend and a wave for each period: trend(x, x') + sum_k variance EQ(x, x') exp(-2 sin^2(pi d_k / p_k) / l^2).
+
+    Args:
+        trend: covariance of what does not come again.
+        periods: of each input; not all None.
+        wave: variance of each wave, >= 0, in squared model units; 0 for a trend alone.
+        slow: lengthscales over which waves change, > 0, one per input, in its unit.
+        smooth: l > 0; 1 is a wave of about one hill and one valley a period.
+
+    Raises:
+        ValueError: a hyperparameter is out of range.
+    """
+
+    trend: Kernel
+    periods: Periods
+    wave: float = 0.0
+    slow: tuple[float, ...] = ()
+    smooth: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_positive("smooth", self.smooth)
+        if self.wave and len(self.slow) != len(self.periods):
+            raise ValueError(f"slow must have {len(self.periods)} entries, one per input, got {len(self.slow)}")
+        for length in self.slow:
+            check_positive("slow", length)
+
+    @property
+    def variance(self) -> float:
+        """k(x, x)."""
+        return self.trend.variance + self.wave * len(periodic(self.periods))
+
+    def diagonal(self, X: FloatArray) -> FloatArray:
+        """Prior variances k(x_i, x_i), shape (n,)."""
+        return np.full(len(X), self.variance)
+
+    def __call__(self, X: FloatArray, Z: FloatArray) -> FloatArray:
+        """Covariance matrix (n, m) between X (n, D) and Z (m, D), either of them lifted or not."""
+        dim = len(self.periods)
+        lifted_X, lifted_Z = lifted(X, self.periods), lifted(Z, self.periods)
+        K = self.trend(lifted_X[:, :dim], lifted_Z[:, :dim])
+        if self.wave:
+            r = cdist(lifted_X[:, :dim] / self.slow, lifted_Z[:, :dim] / self.slow)
+            slow = self.wave * np.exp(-0.5 * r * r)
+            for k, (_, period) in enumerate(periodic(self.periods), start=dim):
+                half_chord = np.sin(np.pi / period * (lifted_X[:, k, None] - lifted_Z[:, k]))
+                K = K + slow * np.exp(-2 * (half_chord / self.smooth) ** 2)
+        return K
+
+
+def periodic(periods: Periods) -> list[tuple[int, float]]:
+    """Inputs that have a period, and the period."""
+    return [(d, period) for d, period in enumerate(periods) if period is not None]
+
+
+def lifted(X: FloatArray, periods: Periods) -> FloatArray:
+    """X (n, D) with its phases behind it (n, D + K); what is lifted stays as it is."""
+    waves = periodic(periods)
+    if not waves or X.shape[1] == len(periods) + len(waves):
+        return X
+    return np.column_stack([X, *(np.mod(X[:, d] + _MIDDAY, period) for d, period in waves)])
+
+
+def lifted_box(box: Sequence[tuple[float, float]], periods: Periods) -> tuple[tuple[float, float], ...]:
+    """Box of lifted inputs, D + K (low, high) pairs."""
+    return (*box, *((0.0, period) for _, period in periodic(periods)))
+
+
+def phase_cells(periods: Periods) -> tuple[int, ...]:
+    """Cells of each period (K): a day each, and at most 12."""
+    return tuple(max(2, min(_MOST_PHASES, math.ceil(period))) for _, period in periodic(periods))
+
+
+def check_room(name: str, period: float, side: tuple[float, float]) -> None:
+    """Raise ValueError unless a period comes at least twice within a side of a box."""
+    width = side[1] - side[0]
+    if FEWEST * period > width:
+        raise ValueError(
+            f"{name} is {period:g}, which comes less than {FEWEST} times in a box of width {width:g}, so nobody can "
+            "see that it comes again; leave the period out, or widen the box"
+        )
+
+
+def check_periods(periods: Sequence[float | None] | None, inputs: int) -> Periods:
+    """Periods as they are kept, () for none at all. Raises ValueError unless each input has a number or None."""
+    if periods is None or all(period is None for period in periods):
+        return ()
+    if len(periods) != inputs:
+        raise ValueError(f"periods must have {inputs} entries, one per input, got {len(periods)}")
+    for period in periods:
+        if period is not None:
+            check_positive("each period", period)
+    return tuple(None if period is None else float(period) for period in periods)

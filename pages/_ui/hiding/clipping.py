@@ -1,0 +1,137 @@
+"""The step about the clip: bias against privacy noise, for outcomes of three kinds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import plotly.graph_objects as go
+import streamlit as st
+from scipy.stats import lognorm, norm
+from streamlit.delta_generator import DeltaGenerator
+
+from dpgp_core.accounting.gaussian import noise_multiplier
+from dpgp_core.arrays import FloatArray
+from dpgp_core.evaluation.clip import Above, ClipError, clip_error
+from pages._ui.hiding import steps
+from pages._ui.look import frame, pictures, text
+from pages._ui.look.bound import choice, into
+from pages._ui.look.metric import Metric
+from pages._ui.look.palette import PRIVATE, RISK
+from pages._ui.look.plots import finish
+from pages._ui.model import Draw
+
+PEOPLE = 300
+LOWS, HIGHS = tuple(range(-100, 41, 10)), tuple(range(60, 301, 10))
+CLIPS = (5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 60, 70, 80, 90, 100)
+_YES = 0.3
+_WAGES = lognorm(0.6, scale=30.0)
+
+
+def _yes_or_no(x: FloatArray) -> FloatArray:
+    """P(y > x) where 30 in 100 say yes, which counts 100, and no counts 0."""
+    above: FloatArray = np.where(x < 0, 1.0, np.where(x < 100, _YES, 0.0))
+    return above
+
+
+KINDS: dict[str, tuple[Above, float]] = {  # P(y > x) and mean, in points
+    "symmetric": (norm(50, 12).sf, 50.0),
+    "skewed": (_WAGES.sf, float(_WAGES.mean())),
+    "yes/no": (_yes_or_no, 100 * _YES),
+}
+
+
+@dataclass(frozen=True)
+class Clip:
+    """Bounds in points, and which share of them about their middle is kept [%]."""
+
+    low: float
+    high: float
+    kept: float
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """What outcomes are clipped to."""
+        middle, half = (self.low + self.high) / 2, (self.high - self.low) / 2
+        return middle - half * self.kept / 100, middle + half * self.kept / 100
+
+
+def errors(clip: Clip, draw: Draw) -> dict[str, ClipError]:
+    """Bias and noise of the mean of ``PEOPLE`` outcomes of each kind; milliseconds."""
+    s = noise_multiplier(draw.epsilon, draw.delta)
+    return {
+        kind: clip_error(above, mean, *clip.ends, n=PEOPLE, noise_multiplier=s) for kind, (above, mean) in KINDS.items()
+    }
+
+
+def best(clip: Clip, draw: Draw) -> dict[str, float]:
+    """The clip of least error for each kind, in % of the bounds."""
+    tried = {kept: errors(Clip(clip.low, clip.high, kept), draw) for kept in CLIPS}
+    return {kind: min(tried, key=lambda kept: tried[kept][kind].error) for kind in KINDS}
+
+
+def show(draw: Draw, top: DeltaGenerator) -> None:
+    """Choose bounds and clip, see bias and noise as two bars."""
+    place = st.container()
+    clip = _controls()
+    found, least = errors(clip, draw), best(clip, draw)
+    with top:
+        frame.heading(steps.TITLE, lead(clip, found))
+    with place:
+        pictures.chart(figure(found), "clip", ALT)
+    rows = [
+        Metric(f"Error, {kind}", f"{text.number(each.error)} points", f"least at a clip of {least[kind]:g} %", _HELP)
+        for kind, each in found.items()
+    ]
+    frame.metrics(rows, "clip")
+
+
+_HELP = "Error of the mean: bias and privacy noise together. The spread of people adds to it, whatever the clip."
+ALT = (
+    f"For the mean of {PEOPLE} people. Red is the bias: how far the clip moves the mean. Orange is one standard "
+    "deviation of the privacy noise. Symmetric outcomes lie about 50. Skewed ones are mostly near 30, with a long "
+    "tail. Yes counts 100 and no 0."
+)
+
+
+def _controls() -> Clip:
+    columns = st.columns(3)
+    offered = (
+        ("Lower bound [points]", "clip_low", LOWS, 0),
+        ("Upper bound [points]", "clip_high", HIGHS, 100),
+        ("Clip: share of the bounds that is kept [%]", "clip_kept", CLIPS, 100),
+    )
+    values = []
+    for column, (label, key, options, default) in zip(columns, offered, strict=True):
+        with into(column):
+            values.append(float(choice(label, key, options, default)))
+    return Clip(*values)
+
+
+def lead(clip: Clip, found: dict[str, ClipError]) -> str:
+    """What the clip buys and what it costs."""
+    low, high = clip.ends
+    bias = {kind: text.number(abs(each.bias)) if abs(each.bias) >= 0.05 else "0" for kind, each in found.items()}
+    noise = text.number(next(iter(found.values())).noise)
+    return (
+        f"Clipped to {low:g} to {high:g} points, a mean gets privacy noise of **{noise}** points. The clip moves it by "
+        f"**{bias['symmetric']}** where outcomes are symmetric, {bias['skewed']} where they are skewed, and "
+        f"{bias['yes/no']} for yes/no."
+    )
+
+
+def figure(found: dict[str, ClipError]) -> go.Figure:
+    """Two bars for each kind of outcome."""
+    figure = go.Figure()
+    for name, colour, values in (
+        ("bias", RISK, [abs(each.bias) for each in found.values()]),
+        ("privacy noise", PRIVATE, [each.noise for each in found.values()]),
+    ):
+        figure.add_bar(
+            x=list(found), y=values, name=name, marker={"color": colour}, textposition="outside", cliponaxis=False,
+            text=[text.number(value) if value >= 0.05 else "0" for value in values],
+        )  # fmt: skip
+    figure.update_layout(barmode="group")
+    figure.update_xaxes(title="kind of outcome")
+    figure.update_yaxes(title="size [points]", rangemode="tozero")
+    return finish(figure, 380)

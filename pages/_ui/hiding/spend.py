@@ -1,0 +1,119 @@
+"""The step where a visitor spends the budget by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import plotly.graph_objects as go
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dpgp_core.data import Dataset
+from pages._ui import session
+from pages._ui.hiding import by_hand, steps
+from pages._ui.hiding.by_hand import Spending, Spent
+from pages._ui.look import frame, pictures, state, text
+from pages._ui.look.bound import choice, into
+from pages._ui.look.metric import Metric
+from pages._ui.look.palette import GUARANTEE, PRIVATE, TRUTH, faded
+from pages._ui.look.plots import HEIGHT, axis, band, finish, fit_axis
+from pages._ui.model import Draw
+from pages._ui.work import cached
+
+CHART = "by_hand"
+WIDTHS = (2, 3, 5, 7, 10, 15, 20, 30)
+_KEY, _FIRST = "measured_at", "5, 15, 40"
+_SURE = 1.96  # standard deviations on either side that hold 95 % of a normal value
+_APART = 2.5  # years between places that can be clicked
+_ALT = (
+    "Each diamond is a sum of the heights of people near that age, with privacy noise. Orange is what the sums say, "
+    "green what the best plan finds, dotted grey the true curve. Click a cross to measure there, a diamond to stop."
+)
+
+
+def show(draw: Draw, top: DeltaGenerator) -> None:
+    """Place sums, see what can be predicted, then the best plan and the proven limit beside it."""
+    data = cached.dataset(by_hand.DATASET)
+    place = st.container()
+    places, width = _controls(data)
+    asked = Spending(places, float(width), draw.epsilon, draw.delta, draw.seed)
+    found = cached.value("Measuring by hand", by_hand.spend, asked, given=(data,))
+    with top:
+        frame.heading(steps.TITLE, lead(asked, found, data))
+    with place:
+        pictures.clickable(cached.drawn(figure, found, asked, data, of=asked), CHART, _ALT, lambda: _take(places))
+    frame.metrics(metrics(found, data), "spend")
+
+
+def _controls(data: Dataset) -> tuple[tuple[float, ...], float]:
+    left, right = st.columns(2)
+    with left:
+        written = st.text_input(
+            f"Measure at these {data.x_names[0]}s [{data.x_units[0]}]", _FIRST, key=_KEY, bind="query-params",
+            max_chars=200, help=f"Up to {by_hand.MOST}, with commas between them. They share one budget.",
+        )  # fmt: skip
+        state.note(_KEY, written, _FIRST)
+    with right, into(right):
+        width = choice("Width of each sum [years]", "measured_width", WIDTHS, 7, help="How far people still count.")
+    places, wrong = by_hand.read_places(written, *data.x_box[0])
+    if wrong:
+        st.warning(f"Not all of that is an age: {wrong}.")
+    return places, float(width)
+
+
+def _take(places: tuple[float, ...]) -> None:
+    at = pictures.clicked(CHART)
+    if at:
+        session.move({_KEY: by_hand.toggled(places, float(at[0]))})
+
+
+def lead(asked: Spending, found: Spent, data: Dataset) -> str:
+    """What the visitor reached, against the best."""
+    yours, best = (f"{text.number(error)} {data.y_unit}" for error in found.errors)
+    many = len(asked.places)
+    sums = f"your {many} sum{'s' if many > 1 else ''} leave" + ("s" if many == 1 else "")
+    return (
+        f"At epsilon = {asked.epsilon:g}, {sums if many else 'nothing measured leaves'} an error of **{yours}**. "
+        f"The best plan has **{best}**, with {found.rank} sums. No method can have less than "
+        f"{text.number(found.limit)} {data.y_unit}."
+    )
+
+
+def metrics(found: Spent, data: Dataset) -> list[Metric]:
+    """By hand, best, proven limit, without privacy."""
+    yours, best, limit, without = (
+        f"{text.number(error)} {data.y_unit}" for error in (*found.errors, found.limit, found.without)
+    )
+    return [
+        Metric("Error, by hand", yours, "expected"),
+        Metric("Error, best plan", best, f"{found.rank} sums, all at once"),
+        Metric("Proven limit", limit, "of every method", "Stages come nearer to it than sums that are taken at once."),
+        Metric("Error without privacy", without, "expected"),
+    ]
+
+
+def figure(found: Spent, asked: Spending, data: Dataset) -> go.Figure:
+    """The example world, what is known of it by hand and by the best plan, and where is measured."""
+    figure, reach = go.Figure(), _SURE * found.deviation
+    low, high = found.by_hand - reach, found.by_hand + reach
+    band(figure, found.x, low, high, PRIVATE, 0.22, "where the curve is, 95 %")
+    for y, name, colour, dash in (
+        (found.truth, "true curve", TRUTH, "dot"),
+        (found.best, "best plan", GUARANTEE, "dash"),
+        (found.by_hand, "by hand", PRIVATE, "solid"),
+    ):
+        figure.add_scatter(x=found.x, y=y, name=name, line={"color": colour, "dash": dash, "width": 2})
+    fit_axis(figure, [low, high, found.truth, found.best], data.y_bounds)
+    foot = figure.layout.yaxis.range[0]
+    free = np.arange(data.x_box[0][0], data.x_box[0][1] + _APART / 2, _APART)
+    for x, symbol, colour, size in (
+        (free, "cross-thin-open", faded(TRUTH, 0.6), 9),
+        (np.array(asked.places), "diamond", PRIVATE, 13),
+    ):
+        figure.add_scatter(
+            x=x, y=np.full(len(x), foot), mode="markers", customdata=x[:, None], showlegend=False, cliponaxis=False,
+            name="measured here" if symbol == "diamond" else "click to measure",
+            marker={"symbol": symbol, "color": colour, "size": size},
+        )  # fmt: skip
+    figure.update_xaxes(title=axis(data.x_names[0], data.x_units[0]), range=list(data.x_box[0]))
+    figure.update_yaxes(title=axis(data.y_name, data.y_unit))
+    return finish(figure, HEIGHT - 40)

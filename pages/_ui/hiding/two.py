@@ -1,0 +1,105 @@
+"""The first two steps: one person moves two predictions, and noise covers that; then the same with everybody."""
+
+from __future__ import annotations
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from pages._ui.cloaking import computed, design_words, explain, figures
+from pages._ui.cloaking.results import Result
+from pages._ui.hiding import steps, two_points
+from pages._ui.hiding.two_points import TwoPoints, TwoPointSettings
+from pages._ui.look import frame, pictures, state, text
+from pages._ui.look.bound import switch
+from pages._ui.model import ReleaseSettings
+from pages._ui.person import section as person
+from pages._ui.work import cached
+
+_BEFORE_AND_AFTER = "Person {moved} changes by {d:g}. The prediction moves from the solid to the dashed curve."
+_LINES = "Each line is what one person can do to the two predictions. Moves of one person stay on one line."
+_ELLIPSES = (
+    "The orange ellipse is cloaking noise: it just covers both lines. The grey one is noise in all directions. Both "
+    "hide the same change."
+)
+
+
+def lead(points: TwoPoints) -> str:
+    """The sentences under the question."""
+    return (
+        "One person moves these two predictions along one line only. Noise that covers just such lines has "
+        f"**{text.percent(1 / two_points.area_ratio(points))}** of the variance of noise in all directions."
+    )
+
+
+def show(step: str, chosen: ReleaseSettings, top: DeltaGenerator) -> None:
+    """Both pictures of a step, the two people's controls, and the same with the people of a data set."""
+    place = st.container()
+    with st.expander("Move the two people", icon=":material/tune:"):
+        pair = _sliders()
+    points = two_points.build(pair)
+    with top:
+        frame.heading(steps.TITLE, lead(points))
+    with place:
+        _pictures(step, points, pair)
+    n = cached.dataset(chosen.model.dataset).n
+    if switch(f"The same with {n} people", "everybody"):
+        result = computed.run(chosen.model, chosen.design, chosen.draw)
+        if step == "moves":
+            person.show(result, chosen.overlay)
+        else:
+            _everybody(result)
+
+
+def _pictures(step: str, points: TwoPoints, pair: TwoPointSettings) -> None:
+    left, right = st.columns(2)
+    covered = step == "covered"
+    with left:
+        curves = cached.drawn(two_points.curves, points, pair.moved - 1, of=pair)
+        pictures.chart(curves, "two_curves", _BEFORE_AND_AFTER.format(moved=pair.moved, d=pair.d))
+    with right:
+        plane = cached.drawn(two_points.plane, points, covered, of=(pair, covered))
+        pictures.chart(plane, "two_plane", _ELLIPSES if covered else _LINES)
+
+
+def _everybody(result: Result) -> None:
+    """The noise for a data set: its shape, who carries it, and what proves it."""
+    st.header(f"The same with {result.dataset.n} people")
+    st.markdown(design_words.cloaking_answer(result))
+    frame.metrics(design_words.certificate(result))
+    left, right = st.columns(2)
+    with left:
+        st.subheader("C: who moves which prediction")
+        pictures.chart(cached.drawn(figures.cloaking_heat, result), "C", design_words.C_ALT)
+    with right:
+        st.subheader("M: the privacy noise that hides them")
+        pictures.chart(cached.drawn(figures.noise_heat, result), "M", design_words.M_ALT)
+    st.subheader("λ: few people carry the noise")
+    pictures.chart(cached.drawn(figures.stems, result), "lambda", design_words.lambda_alt(result))
+    values, how = st.tabs(["Table", "How it is computed"])
+    with values:
+        name = result.asked[0].dataset
+        frame.table(design_words.record_table(result), f"{name}_lambda", "Inputs only: C, λ and M are public.")
+    with how:
+        frame.steps(explain.explain(result))
+
+
+def _sliders() -> TwoPointSettings:
+    """Of the two people, in the page's body."""
+
+    def slider(label: str, key: str, low: float, high: float, value: float, step: float) -> float:
+        chosen = st.slider(label, low, high, value, step, key=key, bind="query-params")
+        state.note(key, chosen, value)
+        return chosen
+
+    left, middle, right = st.columns(3)
+    with left:
+        x1 = slider("Person 1 at", "x1", 0.0, 10.0, 2.5, 0.5)
+        x2 = slider("Person 2 at", "x2", 0.0, 10.0, 5.0, 0.5)
+    with middle:
+        lengthscale = slider("Lengthscale", "two_l", 0.5, 5.0, 1.5, 0.5)
+        noise = slider("Spread of people (variance)", "two_noise", 0.05, 2.0, 0.1, 0.05)
+    with right:
+        d = slider("Largest change of one person", "two_d", 0.5, 3.0, 2.0, 0.5)
+        moved = st.slider("Which person changes", 1, 2, 1, 1, key="moved", bind="query-params")
+    state.note("moved", moved, 1)
+    return TwoPointSettings(x1, x2, lengthscale, noise, d, int(moved))

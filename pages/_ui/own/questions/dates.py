@@ -1,0 +1,94 @@
+"""What each input holds, numbers or dates, and what may come again along dates: said, never guessed from the table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dpgp_core.dates import SHOWN, Format
+from dpgp_core.reading.survey import Column
+from pages._ui.look.text import plain
+from pages._ui.own.remembered import key
+
+_KINDS: dict[str, Format | None] = {
+    "numbers": None,
+    f"dates, as {SHOWN['iso']}": "iso",
+    f"dates, as {SHOWN['day.month.year']}": "day.month.year",
+}
+PERIODS = {"nothing": None, "every year": "year", "every week": "week"}
+_SHOWN_AS: dict[Format, str] = {"iso": "YYYY-MM-DD", "day.month.year": "DD.MM.YYYY"}
+_EARLIEST, _LATEST = date(1000, 1, 1), date(2999, 12, 31)
+
+
+def asked(x: Sequence[str], survey: Mapping[str, Column]) -> dict[str, Any]:
+    """What each input holds; what cannot be read so is said at once.
+
+    Args:
+        x: the inputs.
+        survey: what each column can be read as.
+
+    Returns:
+        ``formats``, how the inputs that are dates are written, by name; ``inputs_readable``.
+    """
+    formats, wrong = dict[str, Format](), list[str]()
+    for column, name in zip(st.columns(max(len(x), 1)), x, strict=False):
+        kind = _KINDS[
+            column.selectbox(
+                f"{plain(name)} holds",
+                list(_KINDS),
+                key=key(f"holds_{name}", "numbers"),
+                help="Said, never guessed. Dates are read in this way of writing alone, for example 2024-03-01.",
+            )
+        ]
+        if kind is not None:
+            formats[name] = kind
+        wrong.append(survey[name].as_numbers(name) if kind is None else survey[name].as_dates(name, kind))
+    for problem in filter(None, wrong):
+        st.error(plain(f"{problem}."))
+    return {"formats": formats, "inputs_readable": not any(wrong)}
+
+
+def side(
+    row: Sequence[DeltaGenerator], name: str, format: Format, *, automatic: bool
+) -> tuple[str | None, str | None, str | None]:
+    """Period, first and last day of an input that is a date, as declared.
+
+    Args:
+        row: where the three controls stand.
+        name: of the input.
+        format: how its dates are written.
+        automatic: whether the mechanism makes its models itself, and so can look for a period.
+    """
+    period = row[0].selectbox(
+        "Comes again" if automatic else "Comes again (not here)",
+        list(PERIODS),
+        key=key(f"period_{name}", "nothing"),
+        disabled=not automatic,
+        help=f"What you expect to come again along {plain(name)}, for example every year for clinic visits. It is "
+        "looked for, and found as far as the noisy numbers show it. The domain must hold it twice.",
+    )
+    first, last = (
+        where.date_input(
+            f"{plain(name)} {what}",
+            value=None,
+            min_value=_EARLIEST,
+            max_value=_LATEST,
+            format=_SHOWN_AS[format],
+            key=key(f"{what}_day_{name}"),
+            help=f"The {which} day of the curve. Say what you knew before, not the {which} in the table.",
+        )
+        for where, what, which in ((row[1], "from", "first"), (row[2], "to", "last"))
+    )
+    days = [day.isoformat() if isinstance(day, date) else None for day in (first, last)]
+    return PERIODS[period] if automatic else None, days[0], days[1]
+
+
+def days_between(first: str | None, last: str | None) -> float | None:
+    """Days of a domain, if it is declared and not empty."""
+    if first is None or last is None or first >= last:
+        return None
+    return float((date.fromisoformat(last) - date.fromisoformat(first)).days)

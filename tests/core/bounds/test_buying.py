@@ -1,0 +1,183 @@
+"""Bounds bought of a data set: what one person moves, by brute force in integers, and what follows from the counts."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dpgp_core import BayesCloaking, Dataset, Ledger, buy_bounds, noise_multiplier
+from dpgp_core.accounting.guarantee import Budget
+from dpgp_core.bounds.cells import RoundCells
+from dpgp_core.bounds.purchase import Purchase
+from dpgp_core.measurement.integers import GRID, person_weights
+from dpgp_core.mechanisms import LaplaceBinning
+from tests.core.replay import assert_same, gaussian_epsilon, gaussian_mu, taped
+
+BUDGET = {"epsilon": 1.0, "delta": 1e-5}
+PUBLIC = Purchase(**BUDGET)
+ENDS = (-1e300, -3.0, 0.0, 0.2, 7.0, 1e9, 1e300)
+
+
+def table(n=400, seed=0, **changes):
+    rng = np.random.default_rng(seed)
+    data = Dataset(
+        name="wages", X=rng.uniform(20, 60, (n, 1)), y=np.exp(10 + 0.5 * rng.standard_normal(n)), x_names=("age",),
+        x_units=("years",), y_name="wage", y_unit="pounds", y_bounds=(-1e12, 1e12), x_box=((20.0, 60.0),),
+        privacy_unit="one person", source="", licence="", bounds_reason="",
+    )  # fmt: skip
+    return replace(data, **changes)
+
+
+def exact(cells, y, person=None):
+    weights = None if person is None else person_weights(person)
+    return np.array(PUBLIC.counts(cells, people=person is not None)._exact(cells.of(y), weights), dtype=object)
+
+
+def squared(one, other):
+    return sum(int(each) ** 2 for each in one - other)
+
+
+@pytest.mark.parametrize("sides", ["both signs", "0 or more", "above 0"])
+def test_every_neighbour_moves_the_integers_within_what_the_noise_covers(sides):
+    """All pairs of a set of outcomes that has every cell and both infinitely far ends, at each place in turn."""
+    cells = RoundCells(unit=1.0, sides=sides)
+    values = [*ENDS, *cells.ends[::3], *(cells.ends[::5] * 1.5)]
+    far, limit = 0, PUBLIC.counts(cells).noise.sensitivity ** 2
+    for j in (0, 2):
+        y = np.array([5.0, 70.0, -30.0])
+        moved = [exact(cells, np.where(np.arange(3) == j, value, y)) for value in values]
+        far = max(far, max(squared(one, other) for one in moved for other in moved))
+    assert far <= limit
+    assert far == 2 * GRID**2  # reached
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_all_rows_of_a_person_move_them_no_further(seed):
+    """1, 2, 3, 7 and 50 rows against any number of any others; corners of the hull are reached."""
+    rng, cells = np.random.default_rng(seed), RoundCells(unit=1.0)
+    limit = PUBLIC.counts(cells, people=True).noise.sensitivity ** 2
+    others = np.array([5.0, 70.0, -30.0, 5.5]), np.array([1, 1, 2, 3])
+
+    def beside(rows):
+        y, person = np.concatenate([others[0], rows]), np.concatenate([others[1], np.zeros(len(rows), dtype=int)])
+        return exact(cells, y, person)
+
+    rows = [rng.choice(ENDS, m) for m in (1, 2, 3, 7, 50) for _ in range(4)]
+    sums = [beside(each) for each in [*rows, *(np.full(m, end) for m in (1, 50) for end in ENDS)]]
+    far = max(squared(one, other) for one in sums for other in sums)
+    assert far <= limit
+    assert far == 2 * GRID**4
+    assert all(sum(each) == 4 * GRID**2 for each in sums)  # everybody counts once
+
+
+@pytest.mark.parametrize("people", [False, True])
+def test_what_is_given_away_is_the_share_and_the_rest_the_rest(people):
+    """From every integer that noise was added to, counts and stages together, as one person is replaced."""
+    data = table(person=np.repeat(np.arange(200), 2) if people else None)
+    own = np.arange(400) < (2 if people else 1)
+    neighbour = replace(data, y=np.where(own, 1e12, data.y))
+    mechanism_at = np.linspace(20, 60, 5)[:, None]
+
+    def both(each):
+        bought = buy_bounds(each, 1.0, epsilon=4.0, delta=1e-5)
+        mechanism = BayesCloaking(
+            epsilon=bought.rest.epsilon, delta=bought.rest.delta, protects="inputs and outputs", stages=2
+        )
+        return bought, mechanism.release(bought.dataset, mechanism_at)
+
+    with taped() as first:
+        before, release = both(data)
+    with taped(first) as second:
+        after, again = both(neighbour)
+    assert_same(before.found.counts, after.found.counts)
+    assert before.interval == after.interval
+    assert_same(release.samples, again.samples)
+    assert gaussian_epsilon(gaussian_mu(second), 1e-5) <= 4.0 * (1 + 1e-6)
+    counted = first.calls[0]
+    moved = [a - b for a, b in zip(counted.exact, second.calls[0].exact, strict=True)]
+    mu = math.sqrt(sum(each**2 for each in moved) / counted.parameter)
+    assert mu == pytest.approx(math.sqrt(0.1) / noise_multiplier(4.0, 1e-5), rel=1e-5)
+
+
+def test_counts_and_rest_are_promised_together_as_the_whole_budget():
+    bought = buy_bounds(table(), 0.01, **BUDGET)
+    rest = BayesCloaking(epsilon=bought.rest.epsilon, delta=bought.rest.delta)
+    both = bought.together(rest.guarantee)
+    assert both.budget.epsilon == pytest.approx(1.0, rel=1e-9)
+    assert both.loss.mu == pytest.approx(1 / noise_multiplier(1.0, 1e-5), rel=1e-9)
+    assert "noisy counts" in both.theorem
+    ledger = Ledger(limit=Budget(epsilon=1.0, delta=1e-5))
+    ledger.spend([("wages", both)])
+    assert ledger.epsilon_left() < 0.01
+    with pytest.raises(ValueError, match="Gaussian noise only"):
+        bought.together(LaplaceBinning(epsilon=1.0, bins=3).guarantee)
+
+
+def test_real_noise_is_the_operating_systems_and_differs_each_time():
+    data = table()
+    one, other = buy_bounds(data, 0.01, **BUDGET), buy_bounds(data, 0.01, **BUDGET)
+    assert (one.found.counts != other.found.counts).any()
+    true = np.bincount(one.found.cells.of(data.y), minlength=97)
+    noise = (one.found.counts - true) * GRID
+    assert (noise == np.rint(noise)).all()  # whole steps
+    # variance of 194 normal numbers: beyond [.5, 1.7] with a chance below 1e-6
+    both = np.concatenate([one.found.counts - true, other.found.counts - true])
+    assert 0.5 <= both.var() / one.found.noise_sd**2 <= 1.7
+
+
+def test_numbered_draws_are_those_of_their_generator():
+    drawn = [buy_bounds(table(), 0.01, **BUDGET, rng=np.random.default_rng(3)) for _ in range(2)]
+    np.testing.assert_array_equal(drawn[0].found.counts, drawn[1].found.counts)
+
+
+def test_the_data_set_is_ready_for_the_rest():
+    data = table(n=2000)
+    bought = buy_bounds(data, 0.01, **BUDGET, rng=np.random.default_rng(0))
+    low, high = bought.interval
+    assert ((data.y < low) | (data.y > high)).mean() < 0.02
+    assert high <= 1e6
+    assert bought.dataset.y_bounds == bought.interval
+    assert bought.dataset.output_range == 4 * bought.dataset.y_scale
+    assert "bought" in bought.dataset.bounds_reason
+    np.testing.assert_array_equal(bought.dataset.y, data.y)
+    assert bought.clear
+
+
+def test_the_kind_is_heeded_and_declared_bounds_are_never_left():
+    amounts = table(y_kind="amount", y_bounds=(0.0, 1e12))
+    bought = buy_bounds(amounts, 0.01, **BUDGET)
+    assert len(bought.found.counts) == 49
+    assert bought.interval[0] == 0
+    within = buy_bounds(table(y_bounds=(100.0, 30_000.0)), 0.01, **BUDGET)
+    assert within.interval[0] >= 100
+    assert within.interval[1] <= 30_000
+    nowhere = buy_bounds(table(y_bounds=(-9.0, -8.0)), 0.01, **BUDGET, rng=np.random.default_rng(0))
+    assert nowhere.interval == (-9.0, -8.0)
+    logs = buy_bounds(table(), 0.01, **BUDGET, log=True)
+    assert logs.interval[0] >= 0.01
+    assert len(logs.found.counts) == 48
+
+
+def test_people_count_and_not_rows():
+    """250 people in 500 rows are enough, 150 in 600 are not; a person of many rows does not weigh more."""
+    two = table(500, person=np.repeat(np.arange(250), 2))
+    assert buy_bounds(two, 0.01, **BUDGET).dataset.people == 250
+    with pytest.raises(ValueError, match="bounds of 150 people are not to be had"):
+        buy_bounds(table(600, person=np.repeat(np.arange(150), 4)), 0.01, **BUDGET)
+    n, far = 1000, np.full(400, 9e9)
+    y = np.concatenate([np.full(n - 1, 15.0), far])
+    one = table(len(y), y=y, person=np.concatenate([np.arange(n - 1), np.full(400, n)]))
+    bought = buy_bounds(one, 1.0, epsilon=5.0, delta=1e-5, rng=np.random.default_rng(0))
+    assert bought.interval[1] < 100
+
+
+def test_what_cannot_be_bought_is_refused():
+    with pytest.raises(ValueError, match="nothing to buy"):
+        buy_bounds(table(y=np.ones(400), y_kind="yes/no", y_bounds=(0.0, 1.0)), 1.0, **BUDGET)
+    with pytest.raises(ValueError, match="unit of bounds"):
+        buy_bounds(table(), 0.0, **BUDGET)
+    with pytest.raises(ValueError, match="share of the budget"):
+        buy_bounds(table(), 1.0, **BUDGET, share=0.9)
+    with pytest.raises(ValueError, match="bounds of 50 people are not to be had"):
+        buy_bounds(table(50), 1.0, **BUDGET)

@@ -1,0 +1,157 @@
+"""Inputs that are dates, from a table to its zip."""
+
+import csv
+import io
+import json
+from dataclasses import replace
+from datetime import date, timedelta
+
+import numpy as np
+import pytest
+
+from dpgp_core.dates import Dates
+from dpgp_core.release import CHOICES, command_line, plan_release, publish, read_table, spec_from_json, spec_to_json
+from dpgp_core.release.check import check_folder
+from dpgp_core.release.declared.table import DeclaredTable
+from dpgp_core.release.specification_json import EXAMPLE
+from dpgp_core.seasons import YEAR
+from tests.core.release.conftest import unzipped
+
+FIRST = date(2019, 1, 1)
+YEARS = ("2019-01-01", "2023-12-31")
+GERMAN = {"day": {"format": "day.month.year", "period": "year"}}
+TABLE = {
+    "x": ("day",), "x_units": ("",), "x_box": (YEARS,), "y": "visits", "y_unit": "", "y_bounds": (0.0, 60.0),
+    "unit": "one day's visits", "grid": (61,), "y_kind": "count",
+}  # fmt: skip
+
+
+def make_spec(**changes):
+    return replace(EXAMPLE, **TABLE | {"lengthscale": (400.0,), "mechanism": "bayes_cells", "epsilon": 3.0} | changes)
+
+
+def table(format="iso", n=400):
+    """Visits on n days, evenly over five years."""
+    rng = np.random.default_rng(0)
+    days = np.linspace(0, 1825, n).astype(int)
+    counts = rng.poisson(20 + 8 * np.sin(2 * np.pi * days / YEAR))
+    rows = ("%Y-%m-%d" if format == "iso" else "%d.%m.%Y", zip(days.tolist(), counts, strict=True))
+    lines = (f"{FIRST + timedelta(days=day):{rows[0]}},{count}\n" for day, count in rows[1])
+    return ("day,visits\n" + "".join(lines)).encode()
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """A zip made by the command line, and its folder."""
+    folder = tmp_path_factory.mktemp("dates")
+    (folder / "table.csv").write_bytes(table("day.month.year"))
+    (folder / "config.json").write_text(spec_to_json(make_spec(dates=GERMAN)))
+    names = {name: str(folder / name) for name in ("table.csv", "config.json", "out.zip")}
+    code = command_line.main(
+        ["release", "--csv", names["table.csv"], "--config", names["config.json"], "--out", names["out.zip"]]
+    )
+    assert code == 0
+    found = unzipped((folder / "out.zip").read_bytes())
+    for name, content in found.items():
+        (folder / name).write_bytes(content)
+    return found, folder
+
+
+def test_a_box_of_dates_is_kept_in_days_and_written_in_dates():
+    spec = make_spec(dates=GERMAN)
+    assert spec.x_box == ((0.0, 1825.0),)
+    assert spec.dates == (Dates(name="day", first="2019-01-01", format="day.month.year", period="year"),)
+    assert spec.periods == (YEAR,)
+    written = json.loads(spec_to_json(spec))
+    assert written["x_box"] == [list(YEARS)]
+    assert written["dates"] == GERMAN
+    assert spec_from_json(spec_to_json(spec)) == spec
+    assert hash(spec) == hash(make_spec(dates=GERMAN))
+    assert replace(spec, epsilon=2.0).dates == spec.dates
+    assert spec != make_spec()
+
+
+def test_points_are_whole_days_from_the_first_to_the_last():
+    points = make_spec(grid=(37,)).points()[:, 0]
+    np.testing.assert_array_equal(points, np.rint(np.linspace(0, 1825, 37)))
+    with pytest.raises(ValueError, match="grid has 7 points along 'day', whose box has 6 days; use fewer"):
+        DeclaredTable(**TABLE | {"x_box": (("2019-01-01", "2019-01-06"),), "grid": (7,)})
+
+
+def test_the_table_is_read_in_the_declared_way_alone():
+    spec = make_spec(dates=GERMAN)
+    data = read_table(io.BytesIO(table("day.month.year")), spec)
+    assert data.X.min() == 0
+    assert data.X.max() == 1825
+    assert data.x_units == ("days since 2019-01-01",)
+    with pytest.raises(ValueError, match="column 'day' has a date written like 2024-03-01 in line 2 of the file"):
+        read_table(io.BytesIO(table()), spec)
+    with pytest.raises(ValueError, match="differ in x_units"):
+        publish(spec, read_table(io.BytesIO(table()), make_spec(x_box=(("2019-01-02", "2024-01-01"),))))
+
+
+def test_a_numbers_box_keeps_a_column_a_number():
+    with pytest.raises(ValueError, match="a date instead of a number in line 2 of the file; declare 'day' a date"):
+        read_table(io.BytesIO(table()), make_spec(x_box=((0.0, 1825.0),)))
+
+
+def test_all_that_is_released_has_dates(files):
+    content, _ = files
+    rows = list(csv.DictReader(io.StringIO(content["values.csv"].decode())))
+    assert [rows[0]["day"], rows[-1]["day"]] == ["01.01.2019", "31.12.2023"]
+    card = json.loads(content["release.json"])
+    assert card["values"]["columns"]["day"].startswith("input, a date written like 01.03.2024; what was measured has")
+    assert card["statistics"]["inputs"]["units"] == ["days since 2019-01-01"]
+    assert card["statistics"]["inputs"]["periods"] == [YEAR]
+    page, picture = content["card.html"].decode(), content["figure.svg"].decode()
+    assert "day 2019-01-01 to 2023-12-31" in page
+    assert "the curve may come again every year of day; what was measured says whether it does" in page
+    assert ">2021<" in picture
+    assert ">1000<" not in picture
+
+
+def test_the_values_follow_from_the_released_numbers(files):
+    assert "all 61 values follow from the measured numbers" in check_folder(files[1])
+
+
+def test_nothing_of_the_plan_depends_on_private_days():
+    spec = make_spec(dates=GERMAN)
+    a, b = (np.random.default_rng(seed).integers(0, 1826, (300, 1)).astype(float) for seed in range(2))
+    one, other = plan_release(spec, a).plan, plan_release(spec, b).plan
+    np.testing.assert_array_equal(one.B, other.B)
+    assert one.setting.grid == other.setting.grid
+
+
+@pytest.mark.parametrize("mechanism", [name for name, choice in CHOICES.items() if not choice.automatic])
+def test_a_mechanism_of_one_kernel_takes_dates_and_refuses_a_period(mechanism):
+    pure = {"delta": 0.0, "total_delta": 1e-5} if CHOICES[mechanism].pure else {}
+    assert make_spec(mechanism=mechanism, **pure).x_box == ((0.0, 1825.0),)
+    with pytest.raises(ValueError, match="has one kernel, which is not periodic; leave period out, or use 'bayes'"):
+        make_spec(mechanism=mechanism, dates=GERMAN, **pure)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"x_box": (("2019-01-01", "2020-06-30"),), "dates": GERMAN}, "comes less than 2 times in a box of width 546"),
+        ({"x_box": (("2019-01-01", "2020-02-30"),)}, "must be a date such as 2024-03-01, got '2020-02-30'"),
+        ({"x_box": ((0.0, 9.0),), "dates": GERMAN}, "x_box of 'day', which is declared a date, must be two dates"),
+        ({"dates": {"visits": {}}}, "dates speak of 'visits', which is no input"),
+        ({"dates": ["day"]}, "dates must be an object that names inputs"),
+    ],
+)
+def test_a_declaration_that_cannot_be_is_refused(changes, said):
+    with pytest.raises(ValueError, match=said):
+        make_spec(**changes)
+
+
+def test_degrees_are_no_dates_and_a_period_counts_as_an_input():
+    place = {"x": ("lon", "lat"), "x_units": ("", ""), "grid": (5, 5), "lengthscale": (1.0, 1.0)}
+    with pytest.raises(ValueError, match="coordinates must be degrees, and one of them is declared a date"):
+        make_spec(**place | {"x_box": (YEARS, (0, 1)), "coordinates": ("lon", "lat")})
+    three = {
+        "x": ("a", "b", "day"), "x_units": ("",) * 3, "grid": (3,) * 3, "lengthscale": (1.0, 1.0, 400.0),
+        "x_box": ((0, 1), (0, 1), YEARS), "dates": GERMAN,
+    }  # fmt: skip
+    with pytest.raises(ValueError, match="takes at most 3 input columns, a period counting as one"):
+        make_spec(**three)

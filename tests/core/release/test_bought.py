@@ -1,0 +1,295 @@
+"""A release whose bounds are bought: one budget, one ledger entry, and all of the zip follows from noisy counts."""
+
+import io
+import json
+import math
+import zipfile
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dpgp_core.accounting.gaussian import noise_multiplier
+from dpgp_core.release import bundle, plan_release, preview, publish, read_table, spec_from_json, spec_to_json
+from dpgp_core.release.bought import FILE, buy, counts_read, counts_text, purchase_of, settled, stand_in, within_bounds
+from dpgp_core.release.check import check_folder
+from dpgp_core.release.command_line import BAD_CONFIG, BAD_DATA, OK, REFUSED, main
+from dpgp_core.release.foreseen import foreseen
+from dpgp_core.release.plan import without_outputs
+from dpgp_core.release.publishing import as_released, useful, within_tolerance
+from dpgp_core.release.statistic import digest
+from tests.core.replay import assert_same, gaussian_epsilon, gaussian_mu, taped
+
+
+def wages(n=300, seed=0, low=0.0):
+    rng = np.random.default_rng(seed)
+    ages = np.random.default_rng(99).uniform(0, 90, n)
+    rows = zip(ages, np.exp(10 + 0.4 * rng.standard_normal(n)) + low, strict=True)
+    return ("age,wage\n" + "".join(f"{age:.2f},{wage:.2f}\n" for age, wage in rows)).encode()
+
+
+@pytest.fixture(scope="module")
+def zipped(make_open):
+    """A zip."""
+    spec = make_open()
+    ledger = spec.new_ledger()
+    ledger.spend([("wages", spec.guarantee)])
+    return bundle(publish(spec, read(spec, wages(300))), spec, ledger)
+
+
+def read(spec, table):
+    return read_table(io.BytesIO(table), spec)
+
+
+def test_the_configuration_is_read_back_and_says_what_is_bought(make_open):
+    spec = make_open(bounds_share=0.2)
+    assert spec.y_bounds == (0.0, 1e10)
+    assert spec_from_json(spec_to_json(spec)) == spec
+    assert make_open(y_kind="number").y_bounds == (-1e10, 1e10)
+    assert make_open(y_kind="number", log=True).y_bounds == (0.01, 1e10)
+    assert make_open(y_bounds=[0, 5e5]).y_bounds == (0.0, 5e5)
+
+
+@pytest.mark.parametrize("mechanism", ["bayes", "bayes_cells"])
+def test_counts_and_rest_are_exactly_the_declared_budget(make_open, mechanism):
+    spec = make_open(mechanism=mechanism, bounds_share=0.2, y_kind="number")
+    inner, whole = settled(spec, (-5.0, 7.0)), 1 / noise_multiplier(spec.epsilon, spec.delta)
+    together = math.hypot(1 / purchase_of(spec).multiplier, inner.guarantee.loss.mu)
+    assert together == pytest.approx(whole, rel=1e-9)
+    assert spec.guarantee.loss.mu == pytest.approx(whole, rel=1e-12)
+    assert spec.guarantee.budget.epsilon == spec.epsilon
+    assert "noisy counts of outcomes" in spec.guarantee.theorem
+    assert "declared without looking at them" not in spec.guarantee.assumptions
+
+
+@pytest.mark.parametrize("mechanism", ["bayes", "bayes_cells"])
+def test_all_that_noise_was_added_to_gives_away_no_more_than_the_budget(make_open, mechanism):
+    """On a neighbour, with the same noisy numbers: the zip is the same to the last byte."""
+    spec = make_open(mechanism=mechanism)
+    data = read(spec, wages())
+    ledger = spec.new_ledger()
+    ledger.spend([("wages", spec.guarantee)])
+    plan = plan_release(spec, data.X)
+    neighbour = replace(data, y=np.where(np.arange(data.n) == 7, 9e9, data.y))
+
+    def zipped(each):
+        return bundle(publish(spec, each, plan), spec, ledger)
+
+    with taped() as first:
+        before = zipped(data)
+    with taped(first) as second:
+        after = zipped(neighbour)
+    assert before == after
+    found = gaussian_epsilon(gaussian_mu(second), spec.delta)
+    assert found <= spec.epsilon * (1 + 1e-6)
+    assert found >= 0.3 * spec.epsilon
+    counted = [a - b for a, b in zip(first.calls[0].exact, second.calls[0].exact, strict=True)]
+    assert sum(each != 0 for each in counted) == 2
+
+
+@pytest.mark.parametrize("changes", [{}, {"mechanism": "bayes_cells"}, {"y_kind": "number", "log": True}])
+def test_the_plan_is_the_same_for_any_bounds(make_open, changes):
+    spec = make_open(**changes)
+    data = read(spec, wages(300))
+    planned = plan_release(spec, data.X)
+    assert planned.spec == spec
+    inner = settled(spec, (20.0, 3e5) if spec.log else (0.0, 3e5))
+    again = plan_release(inner, data.X)
+    assert_same(planned.plan, again.plan)
+    np.testing.assert_array_equal(planned.X_test, again.X_test)
+
+
+def test_what_is_published_lies_within_the_bounds_bought(make_open):
+    spec = make_open(tolerance=4000.0, centiles=True, epsilon=3.0, total_epsilon=3.0)
+    data = read(spec, wages(300))
+    with taped():  # the noise is 0
+        published = publish(spec, data)
+    low, high = published.bought.interval
+    assert low == 0
+    assert 5e4 <= high <= 2e6
+    assert ((data.y < low) | (data.y > high)).mean() <= 0.1
+    assert (published.values > 0).all()
+    assert (published.values <= high).all()
+    assert as_released(published, spec).y_bounds == (low, high)
+    assert as_released(published, as_released(published, spec)).y_bounds == (low, high)
+    assert within_tolerance(published, spec).shape == (5,)
+    assert "pounds" in useful(published, spec)
+    assert published.guarantee == spec.guarantee
+    np.testing.assert_allclose(preview(spec, data), 23_900, rtol=0.3)
+
+
+def test_logarithms_are_taken_within_the_bounds_bought(make_open):
+    spec = make_open(log=True, y_kind="number", epsilon=3.0, total_epsilon=3.0)
+    data = read(spec, wages(300))
+    assert data.y.max() > 100  # as they are
+    with taped():
+        published = publish(spec, data)
+    low, high = published.bought.interval
+    assert 0 < low < 2e4 < high
+    assert ((published.values > 5e3) & (published.values < 1e5)).mean() > 0.7
+    inner = settled(spec, (low, high))
+    assert within_bounds(inner, data).y_bounds == pytest.approx((math.log(low), math.log(high)))
+    zeros = read(spec, wages(300).replace(b"age,wage\n", b"age,wage\n10,0\n11,-5\n"))
+    assert buy(spec, zeros).interval[0] >= 0.01
+
+
+def visits(people=240, each=2):
+    """Wages of people with several rows."""
+    rng = np.random.default_rng(3)
+    rows = [(who, rng.uniform(0, 90), np.exp(10 + 0.4 * rng.standard_normal())) for who in range(people)] * each
+    return ("who,age,wage\n" + "".join(f"{who},{age:.2f},{wage:.2f}\n" for who, age, wage in rows)).encode()
+
+
+def test_people_with_several_rows_buy_as_people(make_open, tmp_path, capsys):
+    spec = make_open(person="who", mechanism="bayes_cells", epsilon=3.0, total_epsilon=3.0)
+    data = read(spec, visits())
+    assert plan_release(spec, data.X, data.person).spec == spec
+    neighbour = replace(data, y=np.where(data.person == data.person[7], 9e9, data.y))
+    with taped() as first:
+        before = buy(spec, data)
+    with taped(first) as second:
+        after = buy(spec, neighbour)
+    assert before.n == 240
+    np.testing.assert_array_equal(before.counts, after.counts)
+    assert gaussian_mu(second) <= math.sqrt(0.1) / noise_multiplier(3.0, spec.delta) * (1 + 1e-9)
+    few = read(spec, visits(60, 8))
+    with pytest.raises(ValueError, match="bounds of 60 people are not to be had"):
+        plan_release(spec, few.X, few.person)
+    assert command(tmp_path, spec, visits()) == OK
+    zipfile.ZipFile(tmp_path / "out.zip").extractall(tmp_path / "out")
+    assert "the bounds follow" in check_folder(tmp_path / "out")
+    assert "all rows of any one person" in capsys.readouterr().out
+
+
+def test_noise_for_k_rows_is_in_the_counts_too(make_open):
+    spec, one = make_open(rows_per_person=4), make_open()
+    assert purchase_of(spec).multiplier == pytest.approx(4 * purchase_of(one).multiplier, rel=1e-6)
+    rest = settled(spec, (0.0, 1e5))
+    assert rest.rows_per_person == 4
+    together = math.hypot(4 / purchase_of(spec).multiplier, rest.guarantee.loss.mu)
+    assert together == pytest.approx(1 / noise_multiplier(spec.epsilon, spec.delta), rel=1e-6)
+    assert together <= spec.guarantee.loss.mu * (1 + 1e-9)
+
+
+def test_too_few_people_are_told_before_anything_is_spent(make_open):
+    spec = make_open()
+    with pytest.raises(ValueError, match="bounds of 150 people are not to be had"):
+        plan_release(spec, read(spec, wages(150)).X)
+
+
+def test_a_tolerance_beyond_the_bounds_bought_is_no_obstacle(make_open):
+    for tolerance in (1e-3, 1e9):
+        inner = settled(make_open(tolerance=tolerance), (0.0, 1e5))
+        assert 0.099 <= inner.tolerance <= 1.001e6
+    assert stand_in(make_open(tolerance=1e-3)).y_bounds == (0.0, 1e10)
+
+
+def test_no_error_is_foreseen_without_bounds(make_open):
+    spec = make_open()
+    plan = plan_release(spec, read(spec, wages(300)).X)
+    with pytest.raises(ValueError, match="before bounds are bought"):
+        foreseen(plan, 300, [1.0])
+
+
+def command(tmp_path, spec, table, *more):
+    (tmp_path / "table.csv").write_bytes(table)
+    (tmp_path / "config.json").write_text(spec_to_json(spec))
+    names = {"csv": "table.csv", "config": "config.json", "out": "out.zip"}
+    return main(
+        ["release", *(each for key, name in names.items() for each in (f"--{key}", str(tmp_path / name))), *more]
+    )
+
+
+def test_from_a_table_to_a_zip_that_checks_itself(make_open, tmp_path, capsys):
+    ledger = tmp_path / "ledger.json"
+    spec = make_open(epsilon=2.0, total_epsilon=2.5)
+    assert command(tmp_path, spec, wages(300), "--ledger", str(ledger), "--new-ledger") == OK
+    said = capsys.readouterr().out
+    assert "Bounds bought with a share of 0.1 of the budget: 0 to" in said
+    assert "1 release." in said
+    folder = tmp_path / "out"
+    zipfile.ZipFile(tmp_path / "out.zip").extractall(folder)
+    assert "the bounds follow from the noisy counts" in check_folder(folder)
+    card = json.loads((folder / "release.json").read_text())
+    low, high = card["bounds"]["interval"]
+    assert card["guarantee"]["epsilon"] == 2.0
+    assert card["config"]["bounds_unit"] == 0.01
+    assert FILE in card["sha256"]
+    assert (
+        f"bought with a share of 0.1 of the budget (of mu squared): 0 to {high:.12g} pounds"
+        in (folder / "card.html").read_text()
+    )
+    rows = (folder / FILE).read_text().splitlines()
+    assert rows[0] == '"from","to","noisy_count"'
+    assert len(rows) == 50
+    top = float((folder / "values.csv").read_text().splitlines()[1].split(",")[1])
+    assert low <= top <= high
+    # the same again would pass the total: refused before anything is drawn
+    assert command(tmp_path, spec, wages(300), "--ledger", str(ledger), "--force") == REFUSED
+    # a release.json is a configuration: another release buys again
+    (tmp_path / "config.json").write_text((folder / "release.json").read_text())
+    assert spec_from_json((folder / "release.json").read_bytes()) == spec
+
+
+def test_bounds_are_bought_on_the_command(make_spec, tmp_path, capsys):
+    spec = make_spec(mechanism="bayes_cells", y_bounds=(0.0, 1.0), y="wage", y_unit="pounds", y_kind="amount")
+    assert command(tmp_path, spec, wages(300), "--buy-bounds", "0.01") == OK
+    assert "Bounds bought" in capsys.readouterr().out
+    assert command(tmp_path, spec, wages(300), "--buy-bounds", "0", "--force") == BAD_CONFIG
+    assert "bounds_unit must lie in" in capsys.readouterr().err
+    assert command(tmp_path, spec, wages(100), "--buy-bounds", "0.01", "--force") == BAD_DATA
+    assert "bounds of 100 people are not to be had" in capsys.readouterr().err
+
+
+def test_nothing_is_drawn_when_the_ledger_refuses(make_open, tmp_path, monkeypatch):
+    def drawn(*_):
+        raise AssertionError("noise was drawn")
+
+    monkeypatch.setattr("dpgp_core.release.publishing.buy", drawn)
+    ledger = tmp_path / "ledger.json"
+    spec = make_open(epsilon=2.0, total_epsilon=2.5)
+    with pytest.raises(AssertionError):
+        command(tmp_path, spec, wages(300), "--ledger", str(ledger), "--new-ledger")
+    assert len(json.loads(ledger.read_text().splitlines()[-1])) > 0  # counted before, and whole
+    assert command(tmp_path, spec, wages(300), "--ledger", str(ledger)) == REFUSED
+
+
+@pytest.mark.parametrize("wrong", ["counts", "interval", "missing", "short", "card"])
+def test_counts_that_were_changed_are_found_out(zipped, tmp_path, wrong):
+    folder = tmp_path / "out"
+    zipfile.ZipFile(io.BytesIO(zipped)).extractall(folder)
+    card = json.loads((folder / "release.json").read_text())
+    rows = (folder / FILE).read_text().splitlines()
+    if wrong == "counts":
+        rows[-1] = "1.0,2.0,100000.0"
+    if wrong == "short":
+        rows = rows[:-1]
+    if wrong == "interval":
+        card["bounds"]["interval"][1] *= 10
+    if wrong == "missing":
+        del card["sha256"][FILE]
+    if wrong == "card":
+        del card["bounds"]
+    text = "\r\n".join([*rows, ""]).encode()
+    (folder / FILE).write_bytes(text)
+    if FILE in card["sha256"]:
+        card["sha256"][FILE] = digest(text)
+    (folder / "release.json").write_text(json.dumps(card))
+    with pytest.raises(ValueError, match=r"bounds do not follow|bounds.csv is damaged|says nothing of the bounds"):
+        check_folder(folder)
+
+
+def test_counts_are_read_back_to_the_last_digit(make_open):
+    spec = make_open()
+    bought = buy(spec, read(spec, wages(300)))
+    found = counts_read(spec, counts_text(bought).encode(), 300)
+    np.testing.assert_array_equal(found.counts, bought.counts)
+    assert found.interval == bought.interval
+    assert found.noise_sd == bought.noise_sd
+
+
+def test_the_public_part_of_a_table_whose_bounds_are_bought_is_as_read(make_open):
+    spec = make_open(log=True, y_kind="number")
+    public = without_outputs(spec, np.array([[1.0]]))
+    assert public.y_bounds == spec.y_bounds == (0.01, 1e10)
+    assert public.y_kind == "number"
