@@ -11,7 +11,6 @@ Source of the sales: Contains HM Land Registry data (c) Crown copyright and data
 
 from __future__ import annotations
 
-import functools
 import math
 from pathlib import Path
 
@@ -78,7 +77,6 @@ def map_cells() -> pd.DataFrame:
     return _table("london_map").copy()
 
 
-@functools.cache
 def greater_london() -> frozenset[str]:
     """Cells of the map that are occupied, and one ring around them: what a picture shows of it."""
     occupied = map_cells().query("sales > 0")["cell"]

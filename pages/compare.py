@@ -18,7 +18,7 @@ from pages._ui.look import frame, glossary, pictures, pin, sidebar
 from pages._ui.look.metric import Metric
 from pages._ui.work import cached
 
-contest, epsilon, names = controls.compare_settings()
+contest, epsilon, names, every = controls.compare_settings()
 data = cached.dataset(contest.model.dataset)
 scale = words.scale_of(data)
 show = sidebar.overlay()
@@ -37,7 +37,7 @@ if show:
     best = words.ranking(curves, epsilon)[0]
     frame.heading(QUESTION, words.lead(curves, contest, epsilon, scale, nonprivate, target, needs))
     frame.overlay_banner("It takes the true data to know an error.")
-    picture = cached.drawn(figures.errors, curves, nonprivate, epsilon, target, scale, of=(contest, names))
+    picture = cached.drawn(figures.errors, curves, nonprivate, epsilon, target, scale, every, of=(contest, names))
     if then is not None:
         picture = figures.with_pinned(picture, then, contest, nonprivate, scale)
     released_shown.curves(picture, contest, one, epsilon)

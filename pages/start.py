@@ -3,6 +3,7 @@ import streamlit as st
 from pages._ui import menu
 from pages._ui.look import frame, glossary, pictures
 from pages._ui.start import arriving, brief, controls, decision, deployments, meaning, overview, words
+from pages._ui.tour import walk
 from pages._ui.work import cached
 
 chosen = controls.decision()
@@ -16,7 +17,7 @@ advice = st.container()
 left, errors = st.columns(2)
 with left:
     pictures.chart(cached.drawn(decision.beliefs_figure, beliefs, draw.epsilon), "beliefs", words.BELIEFS_ALT)
-overview.ways_on()
+overview.ways_on(walk.invitation)
 who, promised, others, rest, decided, printed, lesson = st.tabs(overview.TABS)
 with who:
     st.markdown(meaning.WHO)

@@ -53,6 +53,11 @@ def settled(spec: ReleaseSpec, interval: tuple[float, float]) -> ReleaseSpec:
     )
 
 
+def as_released(found: OutcomeCounts | None, spec: ReleaseSpec) -> ReleaseSpec:
+    """What was declared, with the bounds that were bought where they were."""
+    return spec if found is None or spec.bounds_unit is None else settled(spec, found.interval)
+
+
 def stand_in(spec: ReleaseSpec) -> ReleaseSpec:
     """The rest within the widest bounds: what is planned for these is planned for any."""
     cells = cells_of(spec)

@@ -19,7 +19,7 @@ from ..accounting.rounding import rounded_up
 from ..accounting.tradeoff import budget_tradeoff, gaussian_tradeoff
 from ..dates import SHOWN
 from .bought import FILE as BOUNDS
-from .bought import bounds_object, counts_text
+from .bought import as_released, bounds_object, counts_text
 from .cells import csv_text, published_columns
 from .declared.table import CENTILES
 from .handout.figure import figure
@@ -27,7 +27,7 @@ from .handout.page import page
 from .handout.script import SCRIPT
 from .ledger_json import SCHEMA, guarantee_to_object, ledger_to_object
 from .plan import LEVEL
-from .publishing import Published, as_released, within_tolerance
+from .publishing import Published, within_tolerance
 from .specification import ReleaseSpec
 from .specification_json import spec_to_object
 from .statistic import digest, statistic_files
@@ -79,7 +79,7 @@ def bundle(
     columns = published_columns(published, spec)
     about, files = statistic_files(published.statistics, published.guarantee)
     card = release_card(published, spec, ledger, list(columns))
-    picture = figure(published, as_released(published, spec))
+    picture = figure(published, as_released(published.bought, spec))
     files = {
         "values.csv": csv_text(columns).encode(),
         "card.html": page(card, picture).encode(),
@@ -122,7 +122,7 @@ def release_card(published: Published, spec: ReleaseSpec, ledger: Ledger, column
         }
     )
     bought = {} if published.bought is None else {"bounds": bounds_object(published.bought, spec)}
-    released = as_released(published, spec)
+    released = as_released(published.bought, spec)
     return (
         projection
         | bought

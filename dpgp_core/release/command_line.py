@@ -18,6 +18,7 @@ from .bought import said as bought
 from .bundle import bundle
 from .command_help import (
     BUY_HELP,
+    DATES_EPILOG,
     DEGREES_HELP,
     DIALECT_HELP,
     INPUTS_PUBLIC_HELP,
@@ -116,7 +117,7 @@ def _parser() -> _Parser:
         "release",
         allow_abbrev=False,
         help="read a table, spend the budget, write a zip",
-        epilog=EPILOG + "\na configuration:\n" + spec_to_json(EXAMPLE),
+        epilog=f"{EPILOG}\n{DATES_EPILOG}\na configuration:\n{spec_to_json(EXAMPLE)}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     release.add_argument("--csv", required=True, metavar="FILE", help="the table: UTF-8 with a header line")

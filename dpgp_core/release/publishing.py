@@ -16,7 +16,7 @@ from ..mechanisms.base import NotPrivate, Plan, Release, TeachingRelease
 from ..mechanisms.bayes_release import BayesRelease
 from ..reading.csv_table import read_dataset
 from ..reading.dialect import dialect_of
-from .bought import buy, settled, within_bounds, without_noise
+from .bought import as_released, buy, settled, within_bounds, without_noise
 from .declared.table import CENTILES
 from .plan import LEVEL, ReleasePlan, decimals, for_bounds, plan_release, released, solvable, without_outputs
 from .specification import ReleaseSpec
@@ -165,19 +165,12 @@ def rounded(values: FloatArray, step: float) -> FloatArray:
     return np.round(values, decimals(step)) + 0.0
 
 
-def as_released(published: Published, spec: ReleaseSpec) -> ReleaseSpec:
-    """What was declared, with the bounds that were bought where they were."""
-    if published.bought is None or spec.bounds_unit is None:
-        return spec
-    return settled(spec, published.bought.interval)
-
-
 def within_tolerance(published: Published, spec: ReleaseSpec) -> BoolArray:
     """Which released values (P,) are known well enough to be of use: where the curve's interval is narrow enough.
 
     From what was released and declared alone.
     """
-    spec = as_released(published, spec)
+    spec = as_released(published.bought, spec)
     low, high = published.curve
     # as wide as the bounds is too wide; exactly as wide as declared is not
     slack = 1 + _LAST_DIGITS if spec.tolerance is not None else 1 - _LAST_DIGITS
@@ -194,7 +187,7 @@ def about(spec: ReleaseSpec, error: float) -> str:
 
 def useful(published: Published, spec: ReleaseSpec) -> str:
     """How many released values are of use, in a sentence."""
-    spec = as_released(published, spec)
+    spec = as_released(published.bought, spec)
     count, outside = len(published.values), int((~within_tolerance(published, spec)).sum())
     if spec.tolerance is None:
         if not outside:

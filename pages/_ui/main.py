@@ -5,7 +5,7 @@ from pathlib import Path
 import streamlit as st
 
 from pages._ui import menu, session
-from pages._ui.look import address, bar, state
+from pages._ui.look import address, bar, bound, state
 from pages._ui.tour import walk
 from pages._ui.work import pace, waiting
 
@@ -45,6 +45,7 @@ if wanted != asked or address.repeated():
     address.remember()
     st.switch_page(page, query_params=wanted)
 waiting.reserve()
+bound.begin()
 state.begin(page.url_path)
 with pace.making(), bar.bar(), address.explained(menu.TITLES), walk.banner(page.url_path):
     page.run()

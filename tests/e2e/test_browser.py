@@ -15,7 +15,7 @@ def curve(page, chart: str = "curves") -> list[float]:
     """What is really drawn: y values of the private draw in a chart."""
     return page.evaluate(
         """chart => Array.from(document.querySelector(`.st-key-${chart} .js-plotly-plot`)
-            ._fullData.find(trace => trace.name === 'private draw').y)""",
+            ._fullData.find(trace => trace.name === 'published curve').y)""",
         chart,
     )
 
@@ -26,7 +26,7 @@ def test_less_epsilon_changes_sentence_picture_and_address(visit):
     move(page, "ε")
     assert "epsilon=0.7" in page.url
     assert curve(page) != before
-    assert page.get_by_text("At ε = 0.7").is_visible()
+    assert page.get_by_text("At epsilon = 0.7").is_visible()
 
 
 def test_a_longer_lengthscale_needs_less_noise(visit):
@@ -46,6 +46,7 @@ def test_draw_again_is_another_draw_and_adds_to_what_is_spent(visit):
     tool.settle(page)
     assert curve(page) != before
     assert "draw=2" in page.url
+    unfold(page)
     assert page.get_by_text("separate real releases of the settings seen in this session").is_visible()
 
 
@@ -120,7 +121,7 @@ def test_a_click_on_a_tile_is_taken_along(visit):
     assert page.get_by_text("Taken along: lengthscale 3 years at ε = 5").is_visible()
     assert "epsilon=5" in page.url
     go_to(page, "!Kung curves")
-    assert page.get_by_text("At ε = 5 ").first.is_visible()
+    assert page.get_by_text("At epsilon = 5 ").first.is_visible()
     assert "lengthscale_years=3" in page.url
 
 
@@ -135,4 +136,4 @@ def test_moving_a_record_moves_the_two_point_picture(visit):
 def test_a_bad_link_is_explained_and_nothing_breaks(visit):
     page = visit.open("kung_curves?epsilon=0")
     assert page.get_by_text("epsilon must be a finite number above 0").is_visible()
-    assert page.get_by_text("At ε = 1 ").is_visible()
+    assert page.get_by_text("At epsilon = 1 ").is_visible()

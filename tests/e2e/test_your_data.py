@@ -129,7 +129,7 @@ def test_a_rate_and_centiles_from_click_to_zip(visit):
     page.get_by_text("vaccinated [% yes]").first.wait_for()  # the axis
     page.get_by_role("button", name="Forget the table").click()
     tool.settle(page)
-    page.get_by_role("button", name="Simulated wages").click()
+    page.get_by_role("button", name="Simulated wages", exact=True).click()
     tool.settle(page)
     page.get_by_text("Publish centiles too").click()
     tool.settle(page)

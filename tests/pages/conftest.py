@@ -7,6 +7,8 @@ import pytest
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
+from dpgp_core.mechanisms import CATALOGUE
+from pages._ui.cloaking import left_out
 from pages._ui.compare import contenders
 from pages._ui.measured import strategy
 from pages._ui.work import cached
@@ -33,9 +35,12 @@ def quick_work() -> Iterator[None]:
     """
     with pytest.MonkeyPatch.context() as quick:
         quick.setattr(contenders, "PICTURE_GAP", 10.0)
+        quick.setattr(left_out, "PICTURE_GAP", 10.0)
         quick.setattr(strategy, "EPSILONS", (0.1, 1))
         for name, draws in QUICK.items():
-            quick.setitem(contenders.CONTENDERS, name, replace(contenders.CONTENDERS[name], simulated=draws))
+            few = replace(CATALOGUE[name], simulated=draws)
+            quick.setitem(contenders.CONTENDERS, name, few)
+            quick.setitem(CATALOGUE, name, few)
         yield
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
 ROOT = Path(__file__).resolve().parents[2]
+LONG = 20  # words of a sentence that one reads twice
 
 
 def traces(app: AppTest, chart: int = 0) -> dict[str, dict[str, Any]]:
@@ -27,3 +30,36 @@ def page_text(app: AppTest) -> str:
     return "\n".join(element.value for element in app.markdown) + "\n".join(
         str(element.proto.body) for element in app.get("html")
     )
+
+
+def said(app: AppTest) -> list[str]:
+    """Every piece of text of a page: sentences, figures, names of tabs, controls and charts, and their help."""
+    kinds = (app.title, app.header, app.subheader, app.markdown, app.caption, app.info, app.warning, app.success)
+    found = [each.value for kind in kinds for each in kind]
+    found += [str(each.proto.body) for each in app.get("html")]
+    found += [str(part) for each in app.metric for part in (each.label, each.value, each.delta, each.proto.help)]
+    found += [each.proto.help for each in app.markdown]
+    found += [each.label for each in (*app.tabs, *app.expander)]
+    for kind in (app.selectbox, app.select_slider, app.slider, app.toggle, app.number_input, app.button):
+        found += [part for each in kind for part in (each.label, each.help)]
+    for chart in app.get("plotly_chart"):
+        spec = json.loads(chart.proto.spec)
+        layout = spec["layout"]
+        found += [trace.get("name", "") for trace in spec["data"]]
+        found += [layout.get(axis, {}).get("title", {}).get("text", "") for axis in ("xaxis", "yaxis")]
+        found += [note.get("text", "") for note in layout.get("annotations", ())]
+    found += [str(column) for table in app.dataframe for column in table.value.columns]
+    return [each for each in found if each]
+
+
+def sentences(words: Iterable[str]) -> list[str]:
+    """Sentences of plain text: of markdown and HTML only what is read."""
+    plain = (re.sub(r"<[^>]+>|\*\*|:[a-z-]+\[|\[[^\]]*\]\([^)]*\)", " ", each) for each in words)
+    parts = (part.strip() for each in plain for part in re.split(r"(?<=[.?!])\s+(?=[A-Z0-9“])|\n+", each))
+    return [part for part in parts if len(part.split()) > 3]
+
+
+def ease(words: Iterable[str]) -> tuple[float, float]:
+    """Mean number of words a sentence, and the share of sentences of more than twenty."""
+    lengths = [len(re.findall(r"[^\W_]+", each)) for each in sentences(words)]
+    return sum(lengths) / len(lengths), sum(length > LONG for length in lengths) / len(lengths)

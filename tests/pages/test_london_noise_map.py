@@ -69,7 +69,7 @@ def test_the_answer_names_the_boroughs_that_are_sharpest_and_most_blurred(open_p
 def test_the_map_opens_with_prices_and_noise_is_one_click_away(open_page):
     app = open_page("london_noise_map")
     assert app.title[0].value == "Where does privacy blur the map?"
-    assert app.segmented_control(key="map").value == "Published prices"
+    assert app.segmented_control(key="map").value == "Prices"
     app.segmented_control(key="map").set_value("Privacy noise").run()
     assert "hex-noise" in layers(app)
 
@@ -90,7 +90,7 @@ def test_values_released_stay_within_the_public_bounds_and_truth_needs_the_overl
 def test_without_the_overlay_the_true_medians_cannot_be_chosen(open_page):
     app = open_page("london_noise_map", overlay="false", map="truth")
     assert not app.exception
-    assert app.segmented_control(key="map").value == "Published prices"
+    assert app.segmented_control(key="map").value == "Prices"
     assert "map = `True prices`" in app.warning[0].value
 
 
@@ -135,7 +135,7 @@ def test_what_noise_hides_is_grey_and_hatched_and_nothing_else(open_page, kind):
     [shape] = drawn[f"hatch-{kind}"]["data"]["features"]
     middles = np.mean(shape["geometry"]["coordinates"], axis=1)
     assert {h3.latlng_to_cell(lat, lon, 7) for lon, lat in middles} == grey
-    assert any("too blurred" in each.proto.body for each in app.get("html"))
+    assert any("above 100 % of the price" in each.proto.body for each in app.get("html"))
 
 
 def test_where_nothing_is_hidden_nothing_is_hatched(open_page):

@@ -109,7 +109,7 @@ def test_a_map_opens_with_noise_that_is_added_once_and_has_no_noise_layer_where_
     assert app.selectbox(key="mechanism").value == "Refined cloaking"
     assert app.segmented_control(key="map").options[1] == "Privacy noise"
     app = open_page("london_noise_map", mechanism="bayes", map="noise")
-    assert app.segmented_control(key="map").value == "Published prices"
+    assert app.segmented_control(key="map").value == "Prices"
     assert "Privacy noise" not in app.segmented_control(key="map").options
     assert "map = `Privacy noise`" in app.warning[0].value
     table = app.dataframe[0].value

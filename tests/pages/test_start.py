@@ -55,7 +55,7 @@ def test_a_belief_moves_by_the_odds_and_is_said_in_people(open_page):
     beyond = ndtr(mu / 2 - 1 / mu) + ndtr(-mu / 2 - 1 / mu)
     assert f"(in all but 1 of {text.at_least(1 / beyond, 2)} cases)" in said
     assert "(in all cases)" in page_text(open_page("start", family="laplace", decide_by="laplace_bins"))
-    assert "(in all but 5" in page_text(open_page("start", epsilon="0.1", delta="0.05"))
+    assert "(in all but 66 of 100 cases)" in page_text(open_page("start", epsilon="0.1", delta="0.05"))
 
 
 def test_the_brief_says_it_in_people_too():

@@ -24,11 +24,11 @@ _LOW, _HIGH = 250_000, 1_500_000  # the public bounds [GBP]
 _AS_BOUNDS = 145.0  # %: an interval of a factor 2.45 to each side is as wide as the bounds
 _price = partial(Layer, unit="GBP", low=_LOW, high=_HIGH, scale=PREDICTION_SCALE, log=True)
 _share = partial(Layer, low=0, scale=NOISE_SCALE, private=True)
-_BLURRED = "too blurred, privacy noise above 100 % of the price"
+_BLURRED = "privacy noise is above 100 % of the price"
 _UNKNOWN = "not known, the price may lie anywhere within the public bounds"
 LAYERS = {
     "private": _price(
-        "Published prices", "published price [GBP]", private=True, spread=_NOISE, most=_TOO_MUCH, grey=_BLURRED,
+        "Prices", "published price [GBP]", private=True, spread=_NOISE, most=_TOO_MUCH, grey=_BLURRED,
     ),
     "noise": _share(
         "Privacy noise", _NOISE, "± % of the price, in 95 of 100 releases", high=_TOO_MUCH, spread=_NOISE,

@@ -52,7 +52,7 @@ def curves(result: Result, overlay: bool, other: bool = False, pinned: Result | 
         )
     if pinned is not None:
         _add_pinned(figure, x, pinned.outcome.samples[0, grid], pinned.intervals.curve.of(0)[:, grid])
-    return on_axes(figure, data, x)
+    return on_axes(figure, data, x, wide[:, grid])
 
 
 def growth(
@@ -85,13 +85,18 @@ def add_truth(figure: go.Figure, data: Dataset, x: FloatArray, nonprivate: Float
     )
 
 
-def on_axes(figure: go.Figure, data: Dataset, x: FloatArray) -> go.Figure:
-    """Axes that depend on what is public only, and the finish."""
+def on_axes(figure: go.Figure, data: Dataset, x: FloatArray, drawn: FloatArray | None = None) -> go.Figure:
+    """Axes that depend on what is public only, and the finish; where they cut the values ``drawn``, they say so."""
     low, high = data.y_bounds
+    bottom, top = low - 0.35 * data.output_range, high + 0.35 * data.output_range
     figure.update_xaxes(title=axis(data.x_names[0], data.x_units[0]), range=[x[0], x[-1]])
-    figure.update_yaxes(
-        title=axis(data.y_name, data.y_unit), range=[low - 0.35 * data.output_range, high + 0.35 * data.output_range]
-    )
+    figure.update_yaxes(title=axis(data.y_name, data.y_unit), range=[bottom, top])
+    if drawn is not None and (drawn.min() < bottom or drawn.max() > top):
+        figure.add_annotation(
+            x=1, xref="paper", y=0, yref="paper", xanchor="right", yanchor="bottom", showarrow=False,
+            text=f"cut here: the range goes from {drawn.min():.0f} to {drawn.max():.0f} {data.y_unit}",
+            font={"size": 11},
+        )  # fmt: skip
     return finish(figure, HEIGHT)
 
 

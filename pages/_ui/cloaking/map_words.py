@@ -6,6 +6,7 @@ import math
 
 import pandas as pd
 
+from dpgp_core.arrays import FloatArray
 from pages._ui.cloaking import words
 from pages._ui.cloaking.results import Result
 from pages._ui.left_out import Trio
@@ -25,7 +26,7 @@ def lead(ours: Result, errors: Trio | None) -> str:
             f"{setting} a published price is wrong by **{words.error(errors.ours, text.factor_of)}** (typical error); "
             f"without privacy by {text.factor_of(errors.without)}. {where}"
         )
-    half = text.factor_of(words.at_records(ours, _blur(ours).to_numpy()))
+    half = text.factor_of(words.at_records(ours, _blur(ours)))
     if ours.intervals.noise is None:
         return f"{setting} a typical price is known, with 95 % probability, to within **{half}**. {where}"
     return f"{setting} privacy noise moves a typical price by less than **{half}**. {where}"
@@ -35,14 +36,15 @@ def extremes(result: Result) -> tuple[str, str]:
     """The boroughs that are least and most blurred, by the middle one of their hexagons with sales."""
     labels = result.outcome.scene.labels
     assert labels is not None
-    by_borough = _blur(result).iloc[: result.outcome.scene.records].groupby(labels["borough"]).median()
+    blur = pd.Series(_blur(result)[: result.outcome.scene.records])
+    by_borough = blur.groupby(labels["borough"].iloc[: len(blur)]).median()
     return str(by_borough.idxmin()), str(by_borough.idxmax())
 
 
-def _blur(result: Result) -> pd.Series[float]:
-    """Half of the range of the privacy noise; where that is not added once, of the price."""
+def _blur(result: Result) -> FloatArray:
+    """Half of the range of the privacy noise (P,); where that is not added once, of the price."""
     noise = result.intervals.noise
-    return pd.Series(result.intervals.curve.half if noise is None else noise)
+    return result.intervals.curve.half if noise is None else noise
 
 
 def _within(half: float) -> str:
@@ -57,7 +59,7 @@ def metrics(ours: Result, paper: Result, errors: Trio | None) -> list[Metric]:
     many = f"{guarantee.releases} releases" if guarantee.releases > 1 else "one release"
     return [
         *([] if errors is None else words.errors_of(errors, text.factor_of)),
-        Metric(named, _within(words.at_records(ours, _blur(ours).to_numpy())), within, found.meaning),
+        Metric(named, _within(words.at_records(ours, _blur(ours))), within, found.meaning),
         Metric(
             "Spent",
             f"ε = {text.at_most(guarantee.proven_epsilon)}",

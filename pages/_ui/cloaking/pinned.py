@@ -59,8 +59,8 @@ def metrics(pinned: Result, ours: Result, overlay: bool, shown: Shown, plain: Pl
         ),
     ]
     if overlay:
-        errors = (left_out.errors(*each.asked).mean for each in (pinned, ours))
-        rows.insert(0, ("error", glossary.help_of("Error"), *errors))
+        one, other = (left_out.errors(*each.asked).mean for each in (pinned, ours))
+        rows.insert(0, ("error", glossary.help_of("Error"), one, other))
     deltas = f"δ: {text.small(then.delta)} | {text.small(now.delta)}"
     return [
         Metric("A | B: ε", f"{then.epsilon:g} | {now.epsilon:g}", deltas),

@@ -31,11 +31,12 @@ RELEASE_OF = DropDown("release_of", {_NONE: "None", **{name: entry.title for nam
 
 
 class CompareSettings(NamedTuple):
-    """Settings shared by all mechanisms, the epsilon at which they are ranked, and who they are, as computed."""
+    """Settings shared by all methods, the epsilon where they are ranked, who they are, and whether all are drawn."""
 
     contest: Contest
     epsilon: float
     names: tuple[str, ...] = USUAL
+    every: bool = False
 
 
 def compare_settings() -> CompareSettings:
@@ -44,12 +45,12 @@ def compare_settings() -> CompareSettings:
     name = dataset(DATASET)
     delta_fits(draw.delta, cached.dataset(name).n)
     chosen = model(name)
-    with st.sidebar:
+    with folded("Methods"):
+        every = switch("All methods in the picture", "all_methods", help="The table always has all.")
         names = BY_WAIT if switch("Bayes cloaking, inputs too", "inputs_too", help=_INPUTS_TOO) else USUAL
-    with folded("Expert"):
         bins = choice("Bins along each input", "bins", BINS, 10, help="For both binning mechanisms; public.")
         inducing = choice("Inducing inputs", "inducing", INDUCING, 6, help="For cloaking with inducing inputs; public.")
-    return CompareSettings(Contest(chosen, draw.delta, int(bins), int(inducing)), draw.epsilon, names)
+    return CompareSettings(Contest(chosen, draw.delta, int(bins), int(inducing)), draw.epsilon, names, every)
 
 
 def target(nonprivate: float, scale: Scale) -> float:
@@ -76,7 +77,7 @@ def target(nonprivate: float, scale: Scale) -> float:
 
 def release_of() -> str | None:
     """The contender whose release is shown beside the curves; None for none."""
-    with st.sidebar:
+    with folded("One release"):
         name = pick("Show one release of", RELEASE_OF, help="Or click a point of its curve.")
     return None if name == _NONE else name
 

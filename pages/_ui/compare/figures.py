@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 import plotly.graph_objects as go
 
@@ -14,24 +16,43 @@ from pages._ui.compare.pinned import Pinned
 from pages._ui.compare.released import Drawn
 from pages._ui.compare.words import Scale
 from pages._ui.look.palette import BINS, GUARANTEE, NON_PRIVATE, OTHER, PINNED, PRIVATE, TRUTH, faded
-from pages._ui.look.plots import band, finish
+from pages._ui.look.plots import End, band, finish, named
 
 _COLOURS = {"private": PRIVATE, "other": OTHER, "truth": TRUTH, "guarantee": GUARANTEE, "bins": BINS}
-
+FIRST = ("bayes", "refined", "published", "sparse", "integral_bins")
+"""Contenders that are drawn at first, each in a colour of its own."""
+_OWN = {"refined": "#6A3D9A", "sparse": "#00735A", "integral_bins": BINS, "published": OTHER, "bayes_cells": "#3B3B3B"}
 _DIAMOND = {"size": 8, "symbol": "diamond"}
+_TICKS = tuple(step * 10.0**power for power in range(-4, 5) for step in (1, 2, 5))
+_X_TICKS = (0.1, 0.3, 1, 3, 10, 30, 100)
+_HEIGHT = 520  # px
 
 
 def _line(name: str) -> dict[str, str]:
     entry = CONTENDERS[name]
-    return {"color": _COLOURS[entry.look[0]], "dash": entry.look[1]}
+    return {"color": _OWN.get(name, _COLOURS[entry.look[0]]), "dash": "solid" if name in FIRST else entry.look[1]}
 
 
-def errors(curves: dict[str, Curve], nonprivate: float, epsilon: float, target: float, scale: Scale) -> go.Figure:
-    """Expected held-out error against epsilon on logarithmic axes; bands hold 80 % of draws."""
-    figure = go.Figure()
+def _short(name: str) -> str:
+    """A title of a few letters: a telephone has little room beside a picture."""
+    entry = CONTENDERS[name]
+    short = entry.title.partition(" (")[0].removeprefix("Cloaking, ")
+    return entry.title if entry.on_request else f"{short[0].upper()}{short[1:]}"
+
+
+def shown_first(names: Iterable[str], every: bool) -> list[str]:
+    """Those of the contenders that are drawn: all, or at first at most five, and what was asked for."""
+    return [name for name in names if every or name in FIRST or CONTENDERS[name].on_request]
+
+
+def errors(
+    curves: dict[str, Curve], nonprivate: float, epsilon: float, target: float, scale: Scale, every: bool = False
+) -> go.Figure:
+    """Error against epsilon on logarithmic axes; bands hold 80 % of draws. Names stand at the lines' ends."""
+    figure, drawn = go.Figure(), shown_first(curves, every)
     for name, curve in curves.items():
         entry, line = CONTENDERS[name], _line(name)
-        if entry.banded:  # more would hide each other
+        if entry.banded and name in drawn:  # more would hide each other
             low, high = scale.show(np.percentile(curve.errors, [10, 90], axis=1))
             figure.add_scatter(
                 x=[*CURVE_EPSILONS, *CURVE_EPSILONS[::-1]], y=[*high, *low[::-1]], fill="toself",
@@ -39,30 +60,29 @@ def errors(curves: dict[str, Curve], nonprivate: float, epsilon: float, target: 
             )  # fmt: skip
         figure.add_scatter(
             x=CURVE_EPSILONS, y=scale.show(curve.mean), name=entry.title, mode="lines+markers",
-            line=line, marker=_DIAMOND if entry.private_inputs else {"size": 4},
+            line=line, marker=_DIAMOND if entry.private_inputs else {"size": 4}, visible=name in drawn,
             customdata=[[name, epsilon] for epsilon in CURVE_EPSILONS],  # for a click
-            unselected={"marker": {"opacity": 1}},
+            unselected={"marker": {"opacity": 1}}, showlegend=False,
         )  # fmt: skip
     figure.add_hline(y=float(scale.show(nonprivate)), line={"color": NON_PRIVATE, "width": 2})
     figure.add_hline(y=float(scale.show(target)), line={"color": GUARANTEE, "dash": "dot"})
     figure.add_vline(x=epsilon, line={"color": TRUTH, "width": 1, "dash": "dot"})
-    for value, name, colour in ((nonprivate, "without privacy", NON_PRIVATE), (target, "target", GUARANTEE)):
-        figure.add_annotation(
-            x=0, xref="paper", y=float(np.log10(scale.show(value))), text=name, showarrow=False,
-            xanchor="left", yshift=9 if name == "target" else -9, font={"color": colour},
-        )  # fmt: skip
     least = float(scale.show(min(nonprivate, target)))
-    most = float(scale.show(max(curve.mean.max() for curve in curves.values())))
-    figure.update_xaxes(title="ε: more private → more accurate", type="log")
+    most = float(scale.show(max(curves[name].mean.max() for name in drawn)))
+    low, high = np.log10(0.8 * least), np.log10(min(most, 60 * least))
+    values = [(scale.show(curves[name].mean[-1]), _short(name), _line(name)["color"]) for name in drawn]
+    values += [(scale.show(nonprivate), "without privacy", NON_PRIVATE), (scale.show(target), "target", GUARANTEE)]
+    ends = [End(float((np.log10(value) - low) / (high - low)), name, colour) for value, name, colour in values]
+    figure.update_xaxes(
+        title="epsilon: more private → more accurate", type="log", range=[-1.03, 2.03], tickvals=_X_TICKS,
+        ticktext=[f"{tick:g}" for tick in _X_TICKS],
+    )  # fmt: skip
+    ticks = [tick for tick in _TICKS if 10**low <= tick <= 10**high]
     figure.update_yaxes(
-        title=f"expected error [{scale.unit}]",
-        type="log",
-        dtick="D2",  # 1, 2, 5
-        range=[np.log10(0.8 * least), np.log10(min(most, 60 * least))],
-    )
-    figure = finish(figure, 560)
-    figure.update_layout(legend={"y": -0.18, "yanchor": "top"}, margin={"b": 150})
-    return figure
+        title=f"error [{scale.unit}]", type="log", range=[low, high], tickvals=ticks,
+        ticktext=[f"{tick:g}" for tick in ticks],
+    )  # fmt: skip
+    return named(finish(figure, _HEIGHT), ends)
 
 
 def with_pinned(figure: go.Figure, pinned: Pinned, contest: Contest, nonprivate: float, scale: Scale) -> go.Figure:

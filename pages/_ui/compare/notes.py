@@ -6,28 +6,24 @@ from pages._ui.compare.contenders import CONTENDERS
 from pages._ui.folds import FOLDS
 
 ERRORS_CAPTION = (
-    "Expected held-out error of each mechanism against ε; bands hold 80 % of simulated draws. All protect outputs "
-    "only but those with diamonds, which protect inputs too. The bins are pure ε-DP (δ = 0), "
-    "the others have the δ of the sidebar; the published form is no promise above ε = 1. Click a point for a release."
+    "Error of each method against epsilon. Bands hold 80 in 100 simulated releases. All hide outcomes; those with "
+    "diamonds hide inputs too. The method of 2018 is no promise above epsilon = 1. Click a point for a release."
 )
 LESSONS = (
     ("As in Smith et al. 2018: δ = 0.01.", {"delta": 0.01}),
-    ("Strong privacy: do the bins catch up?", {"epsilon": 0.2}),
+    ("With strong privacy, do the bins catch up?", {"epsilon": 0.2}),
     ("The number of bins decides how good they are, and choosing it is not free.", {"bins": 30}),
     ("Two inputs: age and weight.", {"compare_dataset": "kung_2d"}),
     ("Prices in London.", {"compare_dataset": "london_hexes", "bins": 6}),
 )
-SO_FAR = "Expected held-out error against ε, so far."
+SO_FAR = "Error against epsilon, so far."
 _DRAWS = {name: entry.simulated for name, entry in CONTENDERS.items()}
 _MANY = max(_DRAWS.values())
 _FEWER = ", ".join(f"{CONTENDERS[name].title} {draws}" for name, draws in _DRAWS.items() if draws < _MANY)
 TABLE_NOTE = (
-    "Errors are held out and not private. ★: no other that keeps its promise has a smaller error and protects as much "
-    "(inputs too, δ = 0). ± standard error: of the mean over the draws; few draws, a wide one. "
-    "Interval score: half of an interval for one more outcome plus 20 × how far outcomes lie outside; small is good. "
-    "ε needed: found by "
-    "root-finding on the expected error; of Bayes cloaking read off its curve. "
-    "Choosing the number of bins, or any setting, by looking at this table is not private either."
+    "It takes the true data to know an error. ★: no other method that keeps its promise has a smaller error and "
+    "protects as much. ± standard error: of the mean over the draws. Interval score: half of the range for one more "
+    "person, plus 20 × how far people lie outside; small is good. Choosing by looking at this table is not private."
 )
 EXPLANATION = [
     (
@@ -43,12 +39,15 @@ EXPLANATION = [
     ),
     (
         "Error",
-        f"root mean square over {FOLDS} public folds, trained without the records tested; {_MANY} draws each, fewer "
-        f"where each is a fit of its own: {_FEWER}",
+        f"root mean square on people left out, in {FOLDS} public parts; {_MANY} simulated releases each, fewer where "
+        f"each is a fit of its own: {_FEWER}. The epsilon needed is found by root-finding, and of Bayes cloaking read "
+        "off its curve. Without privacy: Bayes cloaking's models on the exact outputs, or the sidebar's model "
+        "where that does better",
     ),
     ("Same draws", "every ε uses the same underlying noise, so curves are smooth and the root is well defined"),
     ("Seconds", "one fit and one release on this server, folds averaged"),
     ("Bins", "regular over the public box; an empty bin says the midpoint of the bounds"),
     ("Inducing inputs", "k-means on the public inputs, seed fixed"),
+    ("Delta", "the bins have none (delta = 0), the others that of the sidebar"),
     ("Refined cloaking", "clips residuals at a public bound; its guarantee composes two releases"),
 ]

@@ -14,8 +14,8 @@ from pages._ui.folds import folds_of
 
 DRAWS, SEED = 60, 1
 NOTE = (
-    f"What one might otherwise pick, inputs and outputs protected, at the same ε and δ: mean held-out error of {DRAWS} "
-    "draws with the degree, or the number of bins, that turned out best here. Nobody can choose it so well: looking is "
+    f"What one might otherwise pick, at the same epsilon and delta; inputs are hidden too. Mean error of {DRAWS} draws "
+    "with the degree, or the number of bins, that turned out best here. Nobody can choose it so well, for looking is "
     "not private. AdaSSP: Wang 2018."
 )
 

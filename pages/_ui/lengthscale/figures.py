@@ -12,7 +12,7 @@ from pages._ui.look import text
 from pages._ui.look.glossary import help_of
 from pages._ui.look.metric import Metric
 from pages._ui.look.palette import GUARANTEE, NON_PRIVATE, PREDICTION_SCALE, PRIVATE
-from pages._ui.look.plots import finish
+from pages._ui.look.plots import End, finish, named
 
 
 def tiles(
@@ -82,9 +82,11 @@ def errors(
             level.append((beside.bayes, "Bayes cloaking", PRIVATE, "dot"))
     for value, name, colour, dash in level:
         figure.add_scatter(x=ends, y=[value] * 2, mode="lines", name=name, line={"color": colour, "dash": dash})
+    top = 1.05 * max(float(table.private_rmse[:, column].max()), *(value for value, *_ in level))
     figure.update_xaxes(title=f"lengthscale [{unit}]", type="log")
-    figure.update_yaxes(title=f"error [{y_unit}]", rangemode="tozero")
-    return finish(figure, 430)
+    figure.update_yaxes(title=f"error [{y_unit}]", range=[0, top])
+    last = (float(table.private_rmse[-1, column]), "this lengthscale", PRIVATE, "")
+    return named(finish(figure, 430), [End(value / top, name, colour) for value, name, colour, _ in (last, *level)])
 
 
 def metrics(

@@ -19,6 +19,9 @@ Check = Callable[[str], None]
 _BOX: ContextVar[DeltaGenerator | None] = ContextVar("box", default=None)  # where controls go, if not to the sidebar
 
 
+_MORE: ContextVar[DeltaGenerator | None] = ContextVar("more", default=None)  # of the page that is being made
+
+
 @contextmanager
 def into(box: DeltaGenerator) -> Iterator[None]:
     """Controls drawn meanwhile stand there."""
@@ -30,9 +33,19 @@ def into(box: DeltaGenerator) -> Iterator[None]:
         _BOX.reset(before)
 
 
+def begin() -> None:
+    """A page begins: what it folds away has its own place."""
+    _MORE.set(None)
+
+
 def folded(title: str) -> AbstractContextManager[None]:
-    """Controls drawn meanwhile stand folded away in the sidebar under a title."""
-    return into(st.sidebar.expander(title))
+    """Controls drawn meanwhile stand folded away in the sidebar, in the one place for more, under a title."""
+    more = _MORE.get()
+    if more is None:
+        more = st.sidebar.expander("More", icon=":material/tune:")
+        _MORE.set(more)
+    more.markdown(f"**{title}**")
+    return into(more)
 
 
 def box() -> DeltaGenerator:

@@ -6,8 +6,9 @@ TERMS = {
     "ε (epsilon)": "The privacy budget: because of one person no event's probability can grow by more than a "
     "factor exp(ε), plus δ. 0 would be perfect privacy; smaller is more private and less accurate.",
     "δ (delta)": "What a probability may grow by beyond that factor; well below 1 / number of people to mean much.",
-    "Unit": "Whom one record is about: one woman's height, one hexagon's median price. Only this much is protected: "
-    "the promise to somebody with three rows is three times weaker, in ε, and also in δ.",
+    "Differential privacy": "Noise is added so that what is published looks nearly the same whoever takes part.",
+    "Unit": "Whom one row is about: one woman's height, one hexagon's median price. Only this much is protected. "
+    "Somebody with three rows has a weaker promise: ε is three times as large, and δ grows by more than that.",
     "Neighbours": "Two tables that differ in one unit. The promise is that a release cannot tell them apart by more "
     "than (ε, δ), whatever else is known.",
     "Sensitivity": "How far one record can move the result. Noise is sized to hide exactly that.",
@@ -20,7 +21,7 @@ TERMS = {
     "from a release about the others. So it holds their own scatter too, and is never 0.",
     "Without privacy": "The error of the same method with nothing hidden. It is the least that privacy can come to. "
     "Where a page declares a model that does better with nothing hidden, that counts.",
-    "Expected error": "What a plan expects, on average over the worlds of its prior, before any output is read.",
+    "Foreseen by a plan": "What a plan expects of a release, averaged over its prior, before any output is read.",
     "Example draw": "One numbered simulation of a release, the same for everybody who opens a link. It is not private.",
     "Privacy noise": "What the mechanism adds to hide each person.",
     "Spread of people": "How far people are from the curve: their own scatter. Privacy does not change it.",

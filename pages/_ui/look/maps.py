@@ -104,7 +104,7 @@ def _grey(layer: Layer) -> str:
     return (
         f'<p style="font-size:.85rem"><span aria-hidden="true" class="swatch hatched" '
         f'style="background-color:rgba({colour})"></span>'
-        f"grey, hatched: {layer.grey}</p>"
+        f"hatched: {layer.grey}</p>"
     )
 
 

@@ -14,8 +14,8 @@ PREDICTION_SCALE = "Viridis"
 
 
 MEANINGS = (
-    (PRIVATE, "private: a release and its noise"),
-    (NON_PRIVATE, "not private: the fit without noise"),
+    (PRIVATE, "published, with privacy noise"),
+    (NON_PRIVATE, "without privacy"),
     (TRUTH, "true data"),
     (OTHER, "the method compared with"),
     (PINNED, "what you pinned"),

@@ -6,8 +6,8 @@ Fonts and the colours of text, grid and background come from the page's theme, w
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
@@ -36,6 +36,10 @@ _MARGIN = {"l": 60, "r": 20, "t": 40, "b": 50}
 NAME = "dpgp"
 LESSON = 17  # px of type that is read from the last row
 _LESSON_HEIGHT = 430  # px of a figure that leaves room for question, answer and epsilon at 1280 x 720
+_LINE = 15  # px between two names
+_LETTER = 6.6  # px, about
+_GAP = 6  # px between a line and its name
+_LITTLE = 20  # px above a picture without a legend
 _COLOUR_BAR: dict[str, Any] = {"thickness": 12}
 
 TEMPLATE = go.layout.Template(
@@ -187,3 +191,30 @@ def enlarge(figure: go.Figure) -> go.Figure:
     if (figure.layout.height or 0) > _LESSON_HEIGHT:
         figure.update_layout(height=_LESSON_HEIGHT)
     return figure
+
+
+class End(NamedTuple):
+    """Where a line ends, as a share of the axis from its bottom; its name and its colour."""
+
+    share: float
+    name: str
+    colour: str
+
+
+def named(figure: go.Figure, ends: Iterable[End]) -> go.Figure:
+    """The names to the right of a finished picture, at the lines' ends where there is room, else above each other.
+
+    Args:
+        figure: its height and margins are set.
+        ends: of the lines.
+    """
+    below, wide = -float("inf"), 0
+    tall = figure.layout.height - _LITTLE - figure.layout.margin.b
+    for share, name, colour in sorted(ends):
+        below = max(tall * min(max(share, 0.0), 1.0), below + _LINE)
+        wide = max(wide, len(name))
+        figure.add_annotation(
+            x=1, xref="paper", y=0, yref="paper", yshift=below, showarrow=False, xanchor="left", yanchor="middle",
+            xshift=_GAP, text=f'<span style="color:{colour}"><b>━</b></span> {name}', font={"size": 12},
+        )  # fmt: skip
+    return figure.update_layout(showlegend=False, margin={"r": round(4 * _GAP + _LETTER * wide), "t": _LITTLE})

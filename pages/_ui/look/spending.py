@@ -10,7 +10,7 @@ from datasets import family
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.accounting.ledger import Ledger
 from pages._ui import session
-from pages._ui.look import text
+from pages._ui.look import glossary, text
 
 
 def spent(dataset_name: str, *shown: tuple[object, Guarantee], free: str = "") -> None:
@@ -27,11 +27,11 @@ def spent(dataset_name: str, *shown: tuple[object, Guarantee], free: str = "") -
     session.SEEN.put(seen | {family(dataset_name): releases})
     guarantee = shown[0][1]
     delta = guarantee.budget.delta
-    with st.sidebar:
-        st.subheader("Budget spent")
+    on_screen = text.at_most(guarantee.proven_epsilon)
+    with st.sidebar.expander(f"Budget spent on screen: ε = {on_screen}", icon=":material/verified_user:"):
         st.markdown(
-            f":material/verified_user: On screen: **ε = {text.at_most(guarantee.proven_epsilon)}** "
-            f"at δ = {text.small(delta)} ({guarantee.releases} draw{'s' if guarantee.releases > 1 else ''})"
+            f"On screen: **ε = {on_screen}** at δ = {text.small(delta)} ({guarantee.releases} example "
+            f"draw{'s' if guarantee.releases > 1 else ''}). [What these words mean](./#{glossary.ANCHOR})"
         )
         if free:
             st.caption(free)
@@ -51,6 +51,6 @@ def _seen_sentence(guarantees: Sequence[Guarantee], delta: float) -> str:
     return (
         f"{len(guarantees)} separate real releases of the settings seen in this session, all about the same records, "
         f"would cost ε = {_together(guarantees, delta)} at δ = {text.small(delta)}. The numbered draws shown here "
-        "share their noise: they hide nothing from someone who sees two."
+        "share their privacy noise: they hide nothing from someone who sees two."
         + (" Some of these settings protect outputs only: beside them inputs are public." if mixed else "")
     )

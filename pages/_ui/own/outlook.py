@@ -18,6 +18,8 @@ from pages._ui.work import cached
 
 def shown(spec: ReleaseSpec, found: Prepared) -> None:
     """Error against budget for this design, worked out when asked for; it reads no output."""
+    if spec.bounds_unit is not None:
+        return  # an error in the output's unit cannot be told before its bounds are known
     with st.expander("What would other budgets give?"):
         if st.button("Work it out: costs nothing, reads no output"):
             widths = cached.of_one_session("Working out other budgets", upload.outlook, found)

@@ -15,6 +15,7 @@ from pages._ui.ledgers.deliveries import Issued
 from pages._ui.look import pictures
 from pages._ui.look.text import plain
 from pages._ui.own import figures, protection, session, upload
+from pages._ui.own.questions import bounds
 from pages._ui.own.session import Account
 from pages._ui.own.slots import OWN_LEDGER_TOKEN, OWN_PREVIEW, OWN_READY, OWN_REFUSED, OWN_RELEASED
 from pages._ui.own.upload import Prepared, Table
@@ -113,7 +114,7 @@ def _make(held: Table, spec: ReleaseSpec, found: Prepared, because: str) -> str:
 
 
 def _show(issued: Issued, published: Published, spec: ReleaseSpec) -> None:
-    said = f"{plain(issued.name)}. {figures.worth(published, spec)}"
+    said = f"{plain(issued.name)}. {figures.worth(published, spec)}{bounds.sentence(published, spec)}"
     if within_tolerance(published, spec).all():
         st.success(said, icon=":material/verified_user:")
     else:

@@ -12,12 +12,11 @@ from dpgp_core.data import KINDS, Kind
 from dpgp_core.dates import Format
 from dpgp_core.reading.survey import Column
 from pages._ui.look.text import plain
-from pages._ui.own.questions import dates
+from pages._ui.own.questions import bounds, dates
 from pages._ui.own.remembered import key
 
 MOST_INPUTS = 3  # offered in the form; the command line takes ten
 _GRIDS = (51, 20, 9)  # points along each input, for one, two or three inputs
-_BOUNDS = ("y is at least", "y is at most")
 _KIND_NAMES: dict[Kind, str] = {"number": "A number", "amount": "An amount", "count": "A count", "yes/no": "Yes or no"}
 _KIND_HELP: dict[Kind, str] = {
     "number": "Any number, with about as many people far above the usual as far below it: a height, a temperature.",
@@ -49,7 +48,7 @@ def columns_of(columns: Sequence[str], survey: Mapping[str, Column]) -> dict[str
         max_selections=MOST_INPUTS,
         help="What the curve runs over, for example age. Two inputs give a map, for example longitude and latitude.",
     )
-    problem = "" if y is None else survey[y].as_numbers(y)
+    problem = "" if y is None else survey[y].as_numbers(y, or_dates=False)
     if problem:
         st.error(plain(f"{problem}."))
     return {"y": y, "x": x, "readable": not problem} | dates.asked(x, survey)
@@ -81,33 +80,23 @@ def outputs(kind: Kind, y: str | None) -> dict[str, Any]:
     )
     if kind == "yes/no":
         for column, label, shown in zip(
-            row[1:], ("Unit of y", *_BOUNDS), ("share of yes", "0, no", "1, yes"), strict=True
+            row[1:], ("Unit of y", *bounds.LABELS), ("share of yes", "0, no", "1, yes"), strict=True
         ):
             column.text_input(label, shown, disabled=True, key=f"own_fixed_{shown}")
-        return {"unit": unit, "y_unit": "", "low": 0.0, "high": 1.0, "log": False}
+        known = {"low": 0.0, "high": 1.0, "bounds_unit": None, "bought": False}
+        return {"unit": unit, "y_unit": "", "log": False} | known
     y_unit = row[1].text_input(
         "Unit of y", key=key("y_unit", ""), placeholder="cm", help="For the axis and the card, for example cm or €."
     )
-    low = row[2].number_input(
-        _BOUNDS[0],
-        value=None,
-        key=key("low"),
-        help="What you knew before you saw the table, for example 0 for a wage. Lower values are moved up to it. A "
-        "narrow range needs less noise.",
-    )
-    high = row[3].number_input(
-        _BOUNDS[1],
-        value=None,
-        key=key("high"),
-        help="What you knew before, for example 80 for an hour's wage. Higher values are moved down to it.",
-    )
+    found = bounds.asked(row[2], row[3])
+    bounds.offered()
     log = kind != "count" and st.checkbox(
         "Measure the logarithm of y: for prices, incomes and the like",
         key=key("log", False),
         help="Errors are then factors, the same for cheap and dear. The bounds stay as they are and must lie above 0; "
         "released values come back as they are, as medians. It costs no privacy: it changes each row by itself.",
     )
-    return {"unit": unit, "y_unit": y_unit, "low": low, "high": high, "log": log}
+    return {"unit": unit, "y_unit": y_unit, "log": log} | found
 
 
 def usual_unit(y: str | None) -> str:

@@ -65,7 +65,8 @@ def coverage_of_intervals(setting: SparseSetting, data: Dataset) -> FloatArray:
         assert isinstance(release.uncertainty, SparseInterval)
         reached = release.uncertainty.level_of(test.clipped_y, "outputs")
         inside.append(np.asarray((reached.ravel() <= LEVELS[:, None]).mean(axis=1)))
-    return np.mean(inside, axis=0)
+    held: FloatArray = np.mean(inside, axis=0)
+    return held
 
 
 def with_nothing_hidden(setting: SparseSetting, data: Dataset) -> float:

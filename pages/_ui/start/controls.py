@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import streamlit as st
-
 from dpgp_core.accounting.losses import GaussianLoss, PureLoss
 from pages._ui.compare.contenders import CONTENDERS, Contest, contender
 from pages._ui.compare.controls import DATASET
@@ -55,12 +53,9 @@ def decision() -> Decision:
     name = dataset(DATASET)
     data = cached.dataset(name)
     delta_fits(draw.delta, data.n)
-    with st.sidebar:
-        by = st.container()
-    with folded("Expert"):
-        family = pick("Kind of privacy noise", FAMILY)
     contest = Contest(usual(name), draw.delta, 10, 6)
-    with by:
+    with folded("What is released"):
+        family = pick("Kind of privacy noise", FAMILY)
         fitting = [each for each in MECHANISM.titles if _is_of(family, contender(contest, each, 1.0).guarantee.loss)]
         mechanism = pick("Method", MECHANISM, fitting)
     return Decision(draw, belief / 100, family, contest, mechanism, overlay())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import partial
 
@@ -17,7 +18,7 @@ from pages._ui.compare.contenders import CURVE_EPSILONS
 from pages._ui.compare.words import Scale
 from pages._ui.look import text
 from pages._ui.look.palette import GUARANTEE, NON_PRIVATE, PRIVATE, RISK, TRUTH, faded
-from pages._ui.look.plots import finish
+from pages._ui.look.plots import End, finish, named
 from pages._ui.model import Draw
 from pages._ui.start.meaning import Family
 
@@ -25,7 +26,7 @@ TELLING = 0.01  # share of the people whom a release speaks most against
 _OFTEN = 0.1
 CLOSE = 1.25  # times the error without privacy: what a recommendation asks for
 _TICKS = (0.1, 0.3, 1, 3, 10, 30, 100)
-_HEIGHT = 340
+_HEIGHT = 310
 
 
 @dataclass(frozen=True)
@@ -166,7 +167,13 @@ def beliefs_figure(found: tuple[Moved, ...], epsilon: float) -> go.Figure:
         x=x, y=[100 * each.prior for each in found], line={"color": TRUTH, "dash": "dot"}, name="before", mode="lines"
     )
     figure.update_yaxes(title="chance afterwards [%]", type="log", range=[-2, 2], dtick=1)
-    return _against_epsilon(figure, epsilon)
+    last = found[-1]
+    values = (
+        (last.limit.high, "at most", GUARANTEE), (last.limit.low, "at least", GUARANTEE),
+        (last.telling.high, "most telling 1 in 100", RISK), (last.prior, "before", TRUTH),
+    )  # fmt: skip
+    ends = [End((math.log10(max(100 * value, 1e-9)) + 2) / 4, name, colour) for value, name, colour in values]
+    return named(_against_epsilon(figure, epsilon), ends)
 
 
 def errors_figure(cost: Cost, epsilon: float) -> go.Figure:
@@ -182,7 +189,8 @@ def errors_figure(cost: Cost, epsilon: float) -> go.Figure:
         showlegend=False,
     )  # fmt: skip
     figure.update_yaxes(title=f"error [{cost.scale.unit}]", range=[0, top])
-    return _against_epsilon(figure, epsilon)
+    ends = [End(0.25, "without privacy", NON_PRIVATE), End(float(cost.errors[-1]) / top, "published", PRIVATE)]
+    return named(_against_epsilon(figure, epsilon), ends)
 
 
 def _against_epsilon(figure: go.Figure, epsilon: float) -> go.Figure:

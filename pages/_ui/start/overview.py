@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import streamlit as st
 
 from pages._ui.look import palette
-from pages._ui.tour import walk
 
 TABS = ("What is protected", "All that is promised", "Others' budgets", "All pages", "Table", "To print", "Try this")
 
@@ -21,8 +20,8 @@ def colours() -> None:
     st.html(f'<p class="colours">Colours: {marks}</p>')
 
 
-def ways_on() -> None:
-    """A button each to decide, explore, publish; and the tour."""
+def ways_on(invitation: Callable[[], None]) -> None:
+    """A button each to decide, explore, publish; and the tour's own."""
     with st.container(horizontal=True, key="ways_on"):
         for page, label, icon in (
             ("compare", "Decide: which method?", "balance"),
@@ -30,7 +29,7 @@ def ways_on() -> None:
             ("your_data", "Publish: your own table", "upload_file"),
         ):
             st.page_link(f"../{page}.py", label=label, icon=f":material/{icon}:", width="content")
-        walk.invitation()
+        invitation()
 
 
 def page_cards(rows: Sequence[tuple[str, str]]) -> None:

@@ -11,12 +11,22 @@ import pytest
 
 from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.release import bundle, plan_release, preview, publish, read_table, spec_from_json, spec_to_json
-from dpgp_core.release.bought import FILE, buy, counts_read, counts_text, purchase_of, settled, stand_in, within_bounds
+from dpgp_core.release.bought import (
+    FILE,
+    as_released,
+    buy,
+    counts_read,
+    counts_text,
+    purchase_of,
+    settled,
+    stand_in,
+    within_bounds,
+)
 from dpgp_core.release.check import check_folder
 from dpgp_core.release.command_line import BAD_CONFIG, BAD_DATA, OK, REFUSED, main
 from dpgp_core.release.foreseen import foreseen
 from dpgp_core.release.plan import without_outputs
-from dpgp_core.release.publishing import as_released, useful, within_tolerance
+from dpgp_core.release.publishing import useful, within_tolerance
 from dpgp_core.release.statistic import digest
 from tests.core.replay import assert_same, gaussian_epsilon, gaussian_mu, taped
 
@@ -110,8 +120,8 @@ def test_what_is_published_lies_within_the_bounds_bought(make_open):
     assert ((data.y < low) | (data.y > high)).mean() <= 0.1
     assert (published.values > 0).all()
     assert (published.values <= high).all()
-    assert as_released(published, spec).y_bounds == (low, high)
-    assert as_released(published, as_released(published, spec)).y_bounds == (low, high)
+    assert as_released(published.bought, spec).y_bounds == (low, high)
+    assert as_released(published.bought, as_released(published.bought, spec)).y_bounds == (low, high)
     assert within_tolerance(published, spec).shape == (5,)
     assert "pounds" in useful(published, spec)
     assert published.guarantee == spec.guarantee

@@ -9,7 +9,7 @@ HELPS = [value for name, value in vars(command_help).items() if name.endswith("_
 def test_every_help_is_printed(capsys):
     assert main(["release", "--help"]) == 0
     printed = " ".join(capsys.readouterr().out.split())
-    assert len(HELPS) == 9
+    assert len(HELPS) == 10
     for text in HELPS:
         start = text.partition("; default")[0].replace("-", "")
         assert start in printed.replace("- ", "").replace("-", ""), text

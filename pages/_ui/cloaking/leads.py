@@ -14,7 +14,7 @@ def question(data: Dataset) -> str:
     return f"What does privacy do to a {'growth ' if data.y_name == 'height' else ''}curve?"
 
 
-def lead(ours: Result, paper: Result, errors: Trio | None, shown: Shown) -> str:
+def of_curve(ours: Result, paper: Result, errors: Trio | None, shown: Shown) -> str:
     """The plain sentences under the question."""
     if errors is None:
         return words.without_overlay(ours, paper, shown)

@@ -1,0 +1,108 @@
+"""Titles, leads and words of the pages: one word for one thing, and sentences that are read once."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+from urllib.parse import parse_qsl
+
+import pytest
+
+from pages._ui.look import glossary
+from tests.pages.reading import LONG, ease, said, sentences
+
+N = r"\*{0,2}[\d.,]+"  # a number, bold or not
+
+
+class Page(NamedTuple):
+    """What a page must say, in the order of reading.
+
+    Attributes:
+        file: of the page, and where it is opened.
+        title: whole.
+        lead: a pattern of its first sentences.
+    """
+
+    file: str
+    title: str
+    lead: str
+
+
+PAGES = (
+    Page(
+        "start?decide_by=gp_prior",
+        "What can anyone learn about one person?",
+        rf"With epsilon = {N}, somebody who gives a fact about a person {N} chance in 100\** will give it at most {N} "
+        rf"in 100\** after seeing the release \(in all but 1 of {N} cases\)\.",
+    ),
+    Page(
+        "kung_curves",
+        "What does privacy do to a growth curve?",
+        rf"At epsilon = {N} the published curve has an error of {N} cm\**\. Without privacy it is {N} cm, because "
+        rf"people differ\. With the method of 2018 it is {N} cm\.",
+    ),
+    Page(
+        "compare",
+        "Which method has the smallest error?",
+        rf"At epsilon = {N}: [^,]+, {N} cm\**\. Next is [^,]+, {N} cm\. Without privacy: {N} cm\. For an error of "
+        rf"{N} cm you need epsilon = {N}",
+    ),
+    Page(
+        "lengthscale_choice",
+        "What does it cost to choose the lengthscale?",
+        rf"A private choice with epsilon = {N} picks {N} years\** most often \({N} %\)\. The error is then {N} "
+        rf"cm\**; with the best lengthscale known in advance {N} cm\. Bayes cloaking chooses none and has {N} cm\.",
+    ),
+    Page(
+        "sparse_dp_gp",
+        "What if the inputs must be hidden too?",
+        rf"Hiding both at epsilon = {N}, the error is {N} arbitrary units\** with Bayes cloaking, {N} with our sparse "
+        rf"GP and {N} with the paper's\. Without privacy it is {N}\.",
+    ),
+    Page(
+        "london_noise_map",
+        "Where does privacy blur the map?",
+        rf"At epsilon = {N} a published price is wrong by {N} %\** \(typical error\); without privacy by {N} %\. The "
+        r"map is sharpest in \*\*[^.*]+\*\* and most blurred in \*\*[^.*]+\*\*\.",
+    ),
+)  # a page stands here as soon as it keeps to the words
+FORBIDDEN = {  # another word for a thing that has one
+    r"\boff by\b": "error",
+    r"\bknown to within\b": "error, or where the curve is",
+    r"held[- ]out|\bheld out\b": "people left out",
+    r"expected (held-out )?error(?! of the curve)": "error",
+    r"non-private fit|fit without noise": "without privacy",
+    r"\bprivate draw\b": "published, or example draw",
+    r"published (method|form)|as published\b": "the method of 2018",
+    r"educational overlay": "true data shown",
+    r"95 % interval: ": "range for one more person, or where the curve is",
+    r"\bodds\b": "the promise is about probabilities",
+    r"attacker right 9": "what is believed afterwards",
+    r"one person's reach": "privacy noise",
+    r"\bdear\b|\bstingy\b": "costs much, little",
+    r"three records has a promise|three times the epsilon": "delta grows too",
+}
+MEAN, LONG_SHARE = 15.0, 0.2  # words a sentence, and share of sentences of more than twenty
+
+
+@pytest.mark.parametrize("row", PAGES, ids=lambda row: row.file)
+def test_a_page_says_its_title_and_lead_and_no_other_word_for_a_thing(open_page, row):
+    file, _, query = row.file.partition("?")
+    app = open_page(file, **dict(parse_qsl(query)))
+    assert not app.exception
+    assert [title.value for title in app.title] == [row.title]
+    lead = next(each.value for each in app.markdown if 'role="status"' in each.value)
+    assert re.search(row.lead, lead), lead
+    found = {(pattern, each[:120]) for each in said(app) for pattern in FORBIDDEN if re.search(pattern, each, re.I)}
+    assert not found, found
+    captions = [each.value for each in app.caption]
+    mean, long = ease([lead, *captions])
+    assert mean <= MEAN
+    assert long <= LONG_SHARE, [each for each in sentences([lead, *captions]) if len(each.split()) > LONG]
+
+
+def test_every_term_of_the_table_is_in_the_glossary():
+    for term in ("Error", "Without privacy", "Example draw", "Privacy noise", "Spread of people", "Method of 2018"):
+        assert term in glossary.TERMS
+    for term, meaning in glossary.TERMS.items():
+        assert not [pattern for pattern in FORBIDDEN if re.search(pattern, meaning, re.I)], term
