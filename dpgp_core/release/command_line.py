@@ -46,6 +46,10 @@ wrong; {REFUSED} the budget would be passed, or inputs exposed that are protecte
 {NOT_WRITTEN} a file cannot be written; 128 + n stopped by signal n.
 
 'python -m dpgp_core template' prints a configuration to start from; a release.json is one too.
+
+an input that is a category has its levels in the configuration, and null where numbers have a box, a lengthscale and
+points: "x": ["age", "sex"], "x_levels": [null, ["women", "men"]], "x_box": [[0, 100], null], "lengthscale": [25, null],
+"grid": [51, null]. There is then a curve for each level. What is none of them counts as "other", if that is a level.
 """
 
 
