@@ -3,7 +3,7 @@ from functools import partial
 import streamlit as st
 
 from pages._ui.look import frame, pictures, spending
-from pages._ui.sparse import computed, controls, figures
+from pages._ui.sparse import computed, controls, figures, words
 from pages._ui.work import cached
 
 setting, view, show = controls.sparse_settings()
@@ -14,13 +14,13 @@ picture = partial(cached.drawn, of=setting)
 
 without = computed.without_privacy(setting, found.plain_rmse) if show else None
 
-frame.heading(figures.question(found), figures.answer(found, setting, without))
+frame.heading(words.question(found), words.answer(found, setting, without))
 frame.banners(found.dataset.source if found.dataset.simulated else None, show)
 left, right = st.columns(2)
 table = figures.fit_table(found)
 if view == "fits":
     with left:
-        caption = figures.fit_alt(found)
+        caption = words.fit_alt(found)
         pictures.chart(picture(figures.fit, found, show), "sparse_fit", caption)
     if show:
         with right:
@@ -56,12 +56,12 @@ else:
             "Which lengthscale each method chooses.",
         )
     table = figures.choice_table(chosen)
-frame.metrics(figures.metrics(found, setting, without))
+frame.metrics(words.metrics(found, setting, without))
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
 with values:
-    frame.table(table, f"sparse_{view}", figures.table_note(view, [each for _, each in released]))
+    frame.table(table, f"sparse_{view}", words.table_note(view, [each for _, each in released]))
 with how:
-    frame.steps(figures.steps(setting, found))
+    frame.steps(words.steps(setting, found))
 with lesson:
     frame.lessons(
         "sparse_dp_gp",

@@ -6,9 +6,11 @@ is next to them need not be:
 
 1. Everything between the outermost runs of 1, 2, 4, 8 or 16 cells whose noisy sum is above c times its noise; c makes
    all runs of empty cells together pass in one of 1000 releases (union bound).
-2. As long as the next one, two or three cells outwards hold more than 2 standard deviations of noise, they too.
-3. The narrowest interval in there outside of which there is at most 1 % of all people, by the noisy counts.
-4. One cell more at each end, if a cell with 1 % of all people may have been missed in step 2.
+2. Where outcomes have both signs: the mirror image of these cells about 0 too, if what it adds holds more than 2
+   standard deviations of its noise.
+3. As long as the next one, two or three cells outwards hold more than 2 standard deviations of noise, they too.
+4. The narrowest interval in there outside of which there is at most 1 % of all people, by the noisy counts.
+5. One cell more at each end, if a cell with 1 % of all people may have been missed in step 3.
 
 Where 1. sees nothing, as it may if few people are spread over many cells, the run with the largest sum in units of its
 noise is taken, or the two of the same sizes above and below 0: a guess, and said to be one.
@@ -64,7 +66,8 @@ def holding(counts: FloatArray, noise_sd: float, n: int, ends: FloatArray) -> Ru
         n: number of people, public.
         ends: of the cells (K + 1,).
     """
-    region = _trimmed(counts, _next_to(counts, noise_sd, _seen(counts, noise_sd, ends)), MISSED * n, ends)
+    seen = _mirrored(counts, noise_sd, _seen(counts, noise_sd, ends), ends)
+    region = _trimmed(counts, _next_to(counts, noise_sd, seen), MISSED * n, ends)
     wider = int(_NEAR * noise_sd > MISSED * n)
     return max(region[0] - wider, 0), min(region[1] + wider, len(counts) - 1)
 
@@ -95,8 +98,18 @@ def _runs(counts: FloatArray, noise_sd: float) -> Iterator[tuple[float, Run]]:
             yield float(found) / (noise_sd * math.sqrt(length)), (first, first + length - 1)
 
 
-def _next_to(counts: FloatArray, noise_sd: float, region: Run) -> Run:
+def _mirrored(counts: FloatArray, noise_sd: float, region: Run, ends: FloatArray) -> Run:
     """Step 2."""
+    both = min(region[0], len(counts) - 1 - region[1]), max(region[1], len(counts) - 1 - region[0])
+    image = [cell for cell in range(both[0], both[1] + 1) if not region[0] <= cell <= region[1]]
+    image = [cell for cell in image if region[0] <= len(counts) - 1 - cell <= region[1]]
+    if ends[0] >= 0 or not image or counts[image].sum() <= _NEAR * noise_sd * math.sqrt(len(image)):
+        return region
+    return both
+
+
+def _next_to(counts: FloatArray, noise_sd: float, region: Run) -> Run:
+    """Step 3."""
     first, last = region
     below, above = counts[:first][::-1], counts[last + 1 :]
     return first - _further(below, noise_sd), last + _further(above, noise_sd)
@@ -114,7 +127,7 @@ def _further(outwards: FloatArray, noise_sd: float) -> int:
 
 
 def _trimmed(counts: FloatArray, region: Run, outside: float, ends: FloatArray) -> Run:
-    """Step 3."""
+    """Step 4."""
     first, last = region
     held = counts[first : last + 1].sum()
     sums = np.concatenate([[0.0], np.cumsum(counts)])

@@ -37,13 +37,19 @@ class Column(NamedTuple):
     values: int
     undated: Mapping[Format, tuple[int, str]]
 
-    def as_numbers(self, name: str) -> str:
-        """What is wrong if it is to hold numbers, and what to do; "" for nothing."""
+    def as_numbers(self, name: str, *, or_dates: bool = True) -> str:
+        """What is wrong if it is to hold numbers, and what to do; "" for nothing.
+
+        Args:
+            name: of the column.
+            or_dates: whether it may be said to hold dates instead.
+        """
         if not self.unread:
             return ""
         if self.unread > _MOSTLY * self.rows:
             if min(count for count, _ in self.undated.values()) < _MOSTLY * self.rows:
-                return f"column {name!r} holds dates; say so, and it is read as dates"
+                remedy = "say so, and it is read as dates" if or_dates else "choose a column of numbers"
+                return f"column {name!r} holds dates; {remedy}"
             return (
                 f"column {name!r} holds no numbers in {self.unread:,} of {self.rows:,} rows, so it is no column of "
                 "numbers; choose another, or write it as numbers in your file"

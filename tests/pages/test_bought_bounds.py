@@ -28,7 +28,7 @@ def buying(open_page, content: bytes):
 def test_from_a_table_to_a_zip_whose_bounds_were_bought(open_page, tmp_path):
     app = buying(open_page, wages())
     assert "Still to declare: the smallest y that matters." in said(app)
-    assert "5% more noise" in " ".join(each.value for each in app.caption)
+    assert "5 % more noise" in " ".join(each.value for each in app.caption)
     app = declare(app, bounds_unit=0.01)
     spec = app.session_state["own_ready"][1].plan.spec
     assert (spec.bounds_unit, spec.y_bounds) == (0.01, (0.0, 1e10))

@@ -59,6 +59,12 @@ PAGES = (
         rf"Hiding both at epsilon = {N}, the error is {N} arbitrary units\** with Bayes cloaking, {N} with our sparse "
         rf"GP and {N} with the paper's\. Without privacy it is {N}\.",
     ),
+    Page(
+        "london_noise_map",
+        "Where does privacy blur the map?",
+        rf"At epsilon = {N} a published price is wrong by {N} %\** \(typical error\); without privacy by {N} %\. The "
+        r"map is sharpest in \*\*[^.*]+\*\* and most blurred in \*\*[^.*]+\*\*\.",
+    ),
 )  # a page stands here as soon as it keeps to the words
 FORBIDDEN = {  # another word for a thing that has one
     r"\boff by\b": "error",

@@ -71,7 +71,9 @@ def test_at_most_k_rows_is_noise_for_k(open_page):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"y": "day"}, "holds no numbers in 60 of 60 rows, so it is no column of numbers; choose another"),
+        ({"y": "day"}, "column 'day' holds dates; choose a column of numbers"),
+        ({"x": ["day"]}, "column 'day' holds dates; say so, and it is read as dates"),
+        ({"y": "who"}, "holds no numbers in 60 of 60 rows, so it is no column of numbers; choose another"),
         ({"x": ["who"]}, "holds no numbers in 60 of 60 rows"),
     ],
 )

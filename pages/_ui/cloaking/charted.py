@@ -14,12 +14,12 @@ from pages._ui.look import offers, pictures, state
 from pages._ui.work import cached
 
 _ALT = (
-    "Growth chart: 3rd, 15th, 50th, 85th and 97th centile of {what} by {x}, from {source}. Half of people lie below "
-    "the middle line, 97 in 100 below the highest."
+    "Growth chart: {what} by {x}, from {source}. The lines are the 3rd, 15th, 50th, 85th and 97th centile. Half of the "
+    "people lie below the middle line, 97 in 100 below the highest."
 )
 _MEASURED = (
-    "How far people are apart was measured with noise at each {x}, at a share of the same ε. The curve is the mean of "
-    "{what} clipped to the public bounds."
+    "The spread of people was measured with privacy noise at each {x}, at a share of the same epsilon. The curve is "
+    "the mean of {what} cut to the public bounds."
 )
 _DECLARED = "This method has one declared spread for everybody: its lines are as far apart at every {x}."
 
@@ -37,7 +37,7 @@ def show(ours: Result, paper: Result, overlay: bool) -> None:
         person = _person(chart, data)
         with place:
             of = (ours.settings, overlay, person)
-            source = "one private release (orange)" + (" and without privacy (blue)" if overlay else "")
+            source = "one release (orange)" + (" and without privacy (blue)" if overlay else "")
             picture = cached.drawn(figures.growth, chart, data, person, plain, of=of)
             pictures.chart(picture, "growth", _said(source, data, ours.intervals.scatter is not None))
     with right:

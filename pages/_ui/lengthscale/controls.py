@@ -17,7 +17,7 @@ from pages._ui.lengthscale.choice import Budgets, Grid
 from pages._ui.look import offers, pictures
 from pages._ui.look.bound import as_number, choice, folded, pick
 from pages._ui.look.offers import EPSILONS, DropDown, lengthscale_key, of_datasets
-from pages._ui.look.sidebar import dataset, delta_fits, noise_control, privacy
+from pages._ui.look.sidebar import dataset, delta_fits, hall_fits, noise_control, privacy
 from pages._ui.model import Design, Model, mechanism_of
 from pages._ui.work import cached
 
@@ -65,6 +65,7 @@ def choice_settings() -> ChoiceSettings:
         mechanism = pick("Choice by", CHOICE_BY)
         objective = pick("Noise objective", offers.OBJECTIVE)
         calibration = pick("Calibration", offers.CALIBRATION)
+        hall_fits(calibration, draw.epsilon)
     shown = exhibit(name)
     grid = Grid(Model(name, kernel, shown.lengthscale, noise), shown.lengthscales, objective)
     budgets = Budgets(float(selection), draw.epsilon, draw.delta, calibration, mechanism)

@@ -6,6 +6,7 @@ TERMS = {
     "ε (epsilon)": "The privacy budget: because of one person no event's probability can grow by more than a "
     "factor exp(ε), plus δ. 0 would be perfect privacy; smaller is more private and less accurate.",
     "δ (delta)": "What a probability may grow by beyond that factor; well below 1 / number of people to mean much.",
+    "Differential privacy": "Noise is added so that what is published looks nearly the same whoever takes part.",
     "Unit": "Whom one row is about: one woman's height, one hexagon's median price. Only this much is protected. "
     "Somebody with three rows has a weaker promise: ε is three times as large, and δ grows by more than that.",
     "Neighbours": "Two tables that differ in one unit. The promise is that a release cannot tell them apart by more "

@@ -109,6 +109,8 @@ def expert(draw: Draw, mechanisms: tuple[str, ...] | None = None) -> tuple[Desig
         cloaks = mechanism in ("refined", "cloaking")
         objective = pick("Noise objective", offers.OBJECTIVE, disabled=not cloaks)
         calibration = pick("Calibration", offers.CALIBRATION, disabled=mechanism in ANALYTIC)
+        if mechanism not in ANALYTIC:
+            hall_fits(calibration, draw.epsilon)
         aimed = mechanism == "bayes" or (cloaks and objective == "trace")
         focus = pick("Accuracy matters", offers.FOCUS, disabled=not aimed)
         shrinkage = switch(
@@ -120,6 +122,15 @@ def expert(draw: Draw, mechanisms: tuple[str, ...] | None = None) -> tuple[Desig
     return chosen_design(
         draw, mechanism=mechanism, objective=objective, calibration=calibration, focus=focus, shrinkage=shrinkage
     )
+
+
+def hall_fits(calibration: str, epsilon: float) -> None:
+    """Say where it is chosen that Hall's formula promises nothing above epsilon 1."""
+    if calibration == "hall" and epsilon > 1:
+        st.warning(
+            f"Hall's formula is proven up to epsilon = 1 only. At epsilon = {epsilon:g} it is no promise: take the "
+            "analytic Gaussian."
+        )
 
 
 def release_settings(offered: DropDown[str]) -> ReleaseSettings:

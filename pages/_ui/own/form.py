@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
@@ -40,13 +41,14 @@ def declared(held: Table, total: float | None, inputs_public: bool) -> ReleaseSp
     values = table_form.columns_of(held.columns, held.survey)
     x = values["x"] or []
     values |= whose.asked(held.columns, [*x, values["y"]], held.survey)
+    offered = _offered(inputs_public, people=values["person"] is not None)
     values |= table_form.outcome()
     values |= table_form.outputs(values["y_kind"], values["y"]) | degrees.asked(
         [name for name in x if name not in values["formats"]]
     )
     values |= table_form.inputs(x, values["coordinates"] or (), values["formats"], automatic=_is_automatic())
     st.header("3. Choose a mechanism and a budget")
-    values |= _model(inputs_public, people=values["person"] is not None) | _budget(total)
+    values |= _model(offered) | _budget(total)
     values["centiles"] = _centiles(values)
     values["tolerance"] = _tolerance(
         "share of yes, 0 to 1" if values["y_kind"] == "yes/no" else values["y_unit"], values["log"]
@@ -61,16 +63,24 @@ def _is_automatic() -> bool:
     return next((choice for choice in CHOICES.values() if choice.title == standing("mechanism")), first).automatic
 
 
-def _model(inputs_public: bool, *, people: bool) -> dict[str, Any]:
-    """The mechanism and its settings; where people have several rows, those that hide all of them."""
-    left, middle, right = st.columns([2, 1, 1])
+def _offered(inputs_public: bool, *, people: bool) -> dict[str, str]:
+    """Names of mechanisms by title, the recommended one first; where people have several rows, those that hide all.
+
+    One that stands chosen and is not offered gives way, before what depends on it is drawn.
+    """
     fit = {name: choice for name, choice in CHOICES.items() if choice.people or not people}
-    titles = {choice.title: name for name, choice in fit.items()}  # the recommended one first
+    titles = {choice.title: name for name, choice in fit.items()}
     recommended = CHOICES[IF_INPUTS_ARE_PUBLIC].title if inputs_public else next(iter(titles))
     held = key("mechanism", recommended)
     if session.control(held) not in titles:
         session.move({held: recommended})
-    mechanism = titles[left.selectbox("Mechanism", list(titles), key=held, help=_MECHANISM_HELP)]
+    return titles
+
+
+def _model(titles: Mapping[str, str]) -> dict[str, Any]:
+    """The mechanism and its settings."""
+    left, middle, right = st.columns([2, 1, 1])
+    mechanism = titles[left.selectbox("Mechanism", list(titles), key=key("mechanism"), help=_MECHANISM_HELP)]
     choice = CHOICES[mechanism]
     if choice.automatic:
         middle.text_input(

@@ -48,7 +48,7 @@ def columns_of(columns: Sequence[str], survey: Mapping[str, Column]) -> dict[str
         max_selections=MOST_INPUTS,
         help="What the curve runs over, for example age. Two inputs give a map, for example longitude and latitude.",
     )
-    problem = "" if y is None else survey[y].as_numbers(y)
+    problem = "" if y is None else survey[y].as_numbers(y, or_dates=False)
     if problem:
         st.error(plain(f"{problem}."))
     return {"y": y, "x": x, "readable": not problem} | dates.asked(x, survey)

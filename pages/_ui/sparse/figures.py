@@ -1,4 +1,4 @@
-"""Figures, tables and words of the sparse DP-GP page."""
+"""Figures and tables of the sparse DP-GP page."""
 
 from __future__ import annotations
 
@@ -8,19 +8,13 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from dpgp_core.accounting.guarantee import Guarantee
-from dpgp_core.accounting.ledger import Ledger
 from dpgp_core.arrays import FloatArray
-from pages._ui.folds import FOLDS
-from pages._ui.look import glossary, text
-from pages._ui.look.metric import Metric
 from pages._ui.look.palette import BINS, GUARANTEE, NON_PRIVATE, OTHER, PRIVATE, TRUTH, faded
 from pages._ui.look.plots import axis, band, finish
-from pages._ui.sparse import contender
 from pages._ui.sparse.choosing import CHOICE_EPSILONS, Choices
-from pages._ui.sparse.errors import CURVE_EPSILONS, REPEATS, Curves
+from pages._ui.sparse.errors import CURVE_EPSILONS, Curves
 from pages._ui.sparse.fitting import KINDS, LEVEL, Fits
-from pages._ui.sparse.setting import LEVELS, METHODS, Contender, Method, SparseSetting
+from pages._ui.sparse.setting import LEVELS, METHODS, Contender, Method
 
 _LOOKS: dict[Contender, tuple[str, str, str]] = {
     "ours": ("ours: whitened", PRIVATE, "solid"),
@@ -30,7 +24,6 @@ _LOOKS: dict[Contender, tuple[str, str, str]] = {
 }
 _CHOOSER_LOOKS = ((PRIVATE, "solid"), (BINS, "dot"), (OTHER, "dash"))
 _MOST_POINTS = 600  # of the data that are drawn
-_NEAR = 0.03  # how far from its level a range may hold and be called right
 
 
 def fit(found: Fits, overlay: bool) -> go.Figure:
@@ -69,15 +62,6 @@ def fit(found: Fits, overlay: bool) -> go.Figure:
     )
     figure = finish(figure, 470)
     return figure.update_layout(legend={"y": -0.2, "yanchor": "top"}, margin={"b": 150})
-
-
-def fit_alt(found: Fits) -> str:
-    """Text alternative of the fits."""
-    return (
-        f"Published curves: our sparse GP orange, the paper's purple and dashed, Bayes cloaking green. The bands hold "
-        f"{100 * LEVEL:g} % and count privacy noise: one more {found.dataset.y_name}, and where the curve is. The "
-        "paper's do not hold, so it has none."
-    )
 
 
 def calibration(found: Fits) -> go.Figure:
@@ -155,18 +139,6 @@ def fit_table(found: Fits) -> pd.DataFrame:
     return pd.DataFrame(columns).round(4)
 
 
-def table_note(view: str, released: Sequence[Guarantee]) -> str:
-    """What the table holds: on the first view three releases, which cost what they cost together."""
-    if view != "fits":
-        return "It takes the true data to know an error."
-    delta = released[0].budget.delta
-    together = Ledger(entries=[("", each) for each in released]).epsilon(delta)
-    return (
-        "Three releases about the same people: our sparse GP, the paper's, Bayes cloaking. Together, publishing all "
-        f"costs ε = {text.at_most(together)} at δ = {text.small(delta)}."
-    )
-
-
 def curve_table(found: Curves) -> pd.DataFrame:
     """One row an epsilon. Not private."""
     columns: dict[str, Sequence[float] | FloatArray] = {"ε": CURVE_EPSILONS}
@@ -182,93 +154,3 @@ def choice_table(found: Choices) -> pd.DataFrame:
     for name, line in found.rmse.items():
         columns[f"{name}: error [{found.dataset.y_unit}] (not private)"] = line.round(4)
     return pd.DataFrame(columns)
-
-
-def question(found: Fits) -> str:
-    """The title."""
-    return f"What if {_PLURAL.get(found.dataset.x_names[0], 'the inputs')} must be hidden too?"
-
-
-_PLURAL = {"age": "ages"}
-
-
-def answer(found: Fits, setting: SparseSetting, without: float | None) -> str:
-    """The plain sentences under the question; errors only under the overlay, with the one ``without`` privacy."""
-    if without is None:
-        return (
-            f"Hiding both at epsilon = {setting.epsilon:g}, one release predicts everywhere. It hides what somebody's "
-            "inputs are as well as their outcome."
-        )
-    unit, error = found.dataset.y_unit, {method: text.number(each) for method, each in found.rmse.items()}
-    return (
-        f"Hiding both at epsilon = {setting.epsilon:g}, the error is **{error['bayes']} {unit}** with Bayes cloaking, "
-        f"{error['ours']} with our sparse GP and {error['paper']} with the paper's. Without privacy it is "
-        f"{text.number(without)}."
-    )
-
-
-def metrics(found: Fits, setting: SparseSetting, without: float | None) -> list[Metric]:
-    """Errors, how the 95 % range does, epsilon."""
-    unit, last = found.dataset.y_unit, len(LEVELS) - 1
-    promise = [
-        Metric("Protects", "inputs, outputs", "one person's row replaced"),
-        Metric("ε of one release", f"{setting.epsilon:g}", f"δ = {text.small(setting.delta)}"),
-    ]
-    if without is None:
-        return promise
-    inside = found.coverage
-    return [
-        Metric(
-            "Error, Bayes cloaking",
-            f"{text.number(found.rmse['bayes'])} {unit}",
-            f"our sparse GP {text.number(found.rmse['ours'])}, the paper's {text.number(found.rmse['paper'])}",
-            glossary.help_of("Error"),
-        ),
-        Metric(
-            "Error without privacy", f"{text.number(without)} {unit}", "nothing hidden",
-            glossary.help_of("Without privacy"),
-        ),
-        Metric(
-            "A range of 95 % holds",
-            text.percent(inside["bayes"][last]),
-            f"{_judgement(inside['bayes'][last])}; our sparse GP {text.percent(inside['ours'][last])}",
-            "Share of people left out whose value lies inside. Below 95 % the range is too narrow, far above it is "
-            "too cautious: both are faults.",
-        ),
-        promise[1],
-    ]  # fmt: skip
-
-
-def _judgement(held: float) -> str:
-    """Whether a range that should hold ``LEVELS[-1]`` of people does."""
-    if held > LEVELS[-1] + _NEAR:
-        return "too cautious"
-    return "too narrow" if held < LEVELS[-1] - _NEAR else "as it should"
-
-
-def steps(setting: SparseSetting, found: Fits) -> list[tuple[str, str]]:
-    """The computation with the current numbers put in."""
-    mechanism = setting.mechanism()
-    noise = mechanism.noise(found.dataset)
-    m = len(mechanism.inducing_inputs(found.dataset))
-    return [
-        (
-            "Released",
-            f"A = Σ y φ(x) ({m} numbers) and B = Σ φ(x) φ(x)ᵀ ({m * (m + 1) // 2} numbers), |φ| ≤ 1, φ = L⁻¹ k(Z, x)",
-        ),
-        ("Noise", f"standard deviation {text.number(noise.sa)} on A and {text.number(noise.sb)} on B, in model units"),
-        ("Posterior", "errors in variables: the noise on B counts as noise on the features; no regulariser is needed"),
-        ("The paper's", "unwhitened sums and a regulariser λ, whose bias is why its intervals are too narrow"),
-        (
-            "Bayes cloaking",
-            "noisy counts of the records in public cells, then noisy sums of clipped residuals, five times; "
-            "lengthscale and noise are averaged over; its band is where the curve is. Inputs and outputs are "
-            "protected, as by the sparse DP-GP",
-        ),
-        (
-            "Error",
-            f"root mean square on people left out, in {FOLDS} public parts; {REPEATS} releases about the others each, "
-            f"{contender.DRAWS} of Bayes cloaking. Without privacy: Bayes cloaking's models on the exact outputs, or "
-            "the sparse GP itself where that does better",
-        ),
-    ]

@@ -83,6 +83,17 @@ def test_people_far_away_must_be_beyond_doubt_and_those_nearby_need_not():
     assert holding(alone, sd, 500, ends) == (69, 91)
 
 
+def test_gains_and_losses_are_both_seen_where_the_mirror_image_holds_people():
+    ends, sd, counts = RoundCells(unit=1.0).ends, 10.0, np.zeros(97)
+    counts[70:74] = 100.0
+    counts[23:27] = 0.9 * 10.0  # 1.8 standard deviations together: no proof of losses
+    assert holding(counts, sd, 400, ends) == (69, 74)
+    counts[23:27] = 1.2 * 10.0
+    assert holding(counts, sd, 400, ends) == (22, 74)
+    positive = RoundCells(unit=1.0, sides="0 or more").ends
+    assert holding(counts[48:], sd, 400, positive) == (21, 26)
+
+
 def test_bounds_are_one_cell_wider_only_where_noise_hides_a_hundredth():
     ends, counts = RoundCells(unit=1.0).ends, np.zeros(97)
     counts[60:63] = 1e5

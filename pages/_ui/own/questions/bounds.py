@@ -23,9 +23,9 @@ _HELP = (
     "spent twice."
 )
 _COST = (
-    "All else is then measured with {more:.0%} more noise. About one person in a hundred lies outside the bounds, more "
-    "in small tables, and is moved to the nearer one. Fewer than some two hundred people at ε = 1 are too few: the "
-    "page says so before anything is spent."
+    "All else is then measured with {more:.0f} % more noise. About one person in a hundred lies outside the bounds, "
+    "more in small tables, and is moved to the nearer one. Fewer than some two hundred people at ε = 1 are too few: "
+    "the page says so before anything is spent. Gains and losses together want a thousand."
 )
 
 
@@ -68,7 +68,7 @@ def asked(low: DeltaGenerator, high: DeltaGenerator) -> dict[str, Any]:
 def offered() -> None:
     """The choice to buy, and what it costs."""
     if st.checkbox(BUY, key=key("buy_bounds", False), help=_HELP):
-        st.caption(_COST.format(more=(1 - SHARE) ** -0.5 - 1))
+        st.caption(_COST.format(more=100 * ((1 - SHARE) ** -0.5 - 1)))
 
 
 def missing(values: dict[str, Any]) -> dict[str, bool]:
