@@ -24,6 +24,7 @@ class Benchmark(NamedTuple):
 CATALOGUE = (
     Benchmark("outcomes", "outcomes", 45, "error and intervals whatever outcomes are like, beside peers"),
     Benchmark("people", "people", 1, "what a promise to people with several rows costs"),
+    Benchmark("groups", "groups", 8, "what groups gain by being released together"),
     Benchmark("dates", "dates", 8, "whether a season is seen, with and without its period declared"),
     Benchmark("bounds", "bounds", 10, "bounds that are bought: who is outside, and what they cost"),
     Benchmark("bayes_tables", "bayes.tables", 15, "Bayes beside refined cloaking: held-out error, wrong settings"),

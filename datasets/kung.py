@@ -15,6 +15,7 @@ first release of such a census should declare round figures instead.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -32,21 +33,27 @@ Y_SCALE = 25.742  # cm
 AGE_BOX = (0.0, 100.0)  # years
 AGES_DRAWN = (0.0, 90.0)  # years: nobody is older, and a curve far beyond them is the prior's
 WEIGHT_BOX = (0.0, 70.0)  # kg
+SEXES = ("women and girls", "men and boys")
+GROUPS_BOUNDS, GROUPS_SCALE = (40.0, 200.0), 40.0  # cm
 SOURCE = "Howell, N. (1967-1969), partial census of the !Kung San, Dobe; Univ. of Toronto TSpace 1807/10395"
 BOUNDS_REASON = "the 100 cm window of the published setting (Smith et al. 2018), taken as a given constant"
 
 PATH = Path(__file__).with_name("data") / "kung.csv"  # the whole census
 
 
-def load(*, dims: int = 1) -> Dataset:
+def load(*, dims: int = 1, groups: bool = False) -> Dataset:
     """Load the height [cm] of the 287 women and girls against age, or age and weight.
 
     Args:
         dims: 1 for X = age [years], shape (287, 1); 2 for X = (age [years], weight [kg]), shape (287, 2).
+        groups: all 544 people, women and girls beside men and boys: X = (age [years], sex), shape (544, 2), with round
+            bounds, as the published window cuts off most men.
 
     Raises:
-        ValueError: ``dims`` is neither 1 nor 2.
+        ValueError: ``dims`` is neither 1 nor 2, or it is 2 with ``groups``.
     """
+    if groups:
+        return _by_sex(dims)
     if dims not in (1, 2):
         raise ValueError(f"dims must be 1 (age) or 2 (age and weight), got {dims!r}")
     census = pd.read_csv(PATH)
@@ -67,6 +74,25 @@ def load(*, dims: int = 1) -> Dataset:
         licence="no licence stated by the source; census figures openly deposited, reused with attribution",
         bounds_reason=BOUNDS_REASON,
         y_scale=Y_SCALE,
+    )
+
+
+def _by_sex(dims: int) -> Dataset:
+    if dims != 1:
+        raise ValueError(f"with groups there are age and sex, so dims must be 1, got {dims!r}")
+    census = pd.read_csv(PATH)
+    return replace(
+        load(),
+        X=census[["age_years", "male"]].to_numpy(dtype=np.float64),
+        y=census["height_cm"].to_numpy(dtype=np.float64),
+        x_names=("age", "sex"),
+        x_units=("years", ""),
+        x_box=(AGE_BOX,),
+        x_levels=(None, SEXES),
+        y_bounds=GROUPS_BOUNDS,
+        y_scale=GROUPS_SCALE,
+        privacy_unit="one person's height",
+        bounds_reason="round figures for heights of children and grown people, taken from no table",
     )
 
 

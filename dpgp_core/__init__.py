@@ -49,6 +49,7 @@ _HOMES = {  # public name: the module that defines it; ``__init__.pyi`` says the
     "Release": "mechanisms",
     # what was released, read again
     "refit": "bayes.refit",
+    "difference": "bayes.difference",
     # with the methods of scikit-learn
     "DPGaussianProcessRegressor": "estimator",
     # choices and excursion sets

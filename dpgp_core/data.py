@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from .arrays import FloatArray
 from .checks import check_interval
+from .levels import Levels, check_codes, check_levels, checked_levels, whole_box
 
 Kind = Literal["number", "amount", "count", "yes/no"]
 """What an outcome is: any number; one of 0 or more and skewed, as wages are; a whole number of 0 or more; 0 or 1."""
@@ -35,7 +36,8 @@ class Dataset:
         x_names, x_units: D names and D units.
         y_name, y_unit: name and unit of the output.
         y_bounds: declared public (low, high) in ``y_unit``; neighbours may differ by high - low.
-        x_box: D declared public (low, high) pairs: the domain, not the range of the data.
+        x_box: D declared public (low, high) pairs: the domain, not the range of the data. Sides along categories are
+            derived, and may be left out.
         privacy_unit: whom one record is about, for example "one woman's height".
         source, licence: where the figures come from and on what terms.
         bounds_reason: why the bounds are public knowledge.
@@ -45,10 +47,12 @@ class Dataset:
         y_kind: declared kind of the outcome: what a method may expect of it, never what is promised.
         person: whose row each is (n,), any values that are equal for rows of one person; None: every row is another
             person's. Neither released nor an input.
+        x_levels: of each input its declared public levels, where it is a category, and None where it is a number; a
+            column of X then holds the number of a level, 0 ... L - 1. None: all are numbers.
 
     Raises:
-        ValueError: shapes disagree, a value is not finite, bounds are reversed, or outcomes or bounds are not of the
-            declared kind. What is said of outcomes names none of them.
+        ValueError: shapes disagree, a value is not finite, bounds are reversed, outcomes or bounds are not of the
+            declared kind, or an input is not of its levels. What is said of outcomes and inputs names none of them.
     """
 
     name: str
@@ -69,9 +73,11 @@ class Dataset:
     labels: Mapping[str, NDArray[np.generic]] = field(default_factory=dict)
     y_kind: Kind = "number"
     person: NDArray[np.generic] | None = None
+    x_levels: tuple[Levels | None, ...] | None = None
 
     def __post_init__(self) -> None:
         n, dim = _shape(self.X)
+        self._derive_box(dim)
         if self.y.shape != (n,):
             raise ValueError(f"y must have shape ({n},) to match X, got {self.y.shape}")
         if not (len(self.x_names) == len(self.x_units) == len(self.x_box) == dim):
@@ -86,6 +92,18 @@ class Dataset:
         check_kind(self.y_kind, self.y_bounds, self.y)
         if self.person is not None and self.person.shape != (n,):
             raise ValueError(f"person must have shape ({n},), whose row each is, got {self.person.shape}")
+
+    def _derive_box(self, dim: int) -> None:
+        if self.x_levels is None:
+            return
+        if not len(self.x_levels) == len(self.x_names) == dim:
+            raise ValueError(f"x_levels and x_names must each have {dim} entries, one per column of X")
+        pairs = zip(self.x_names, self.x_levels, strict=True)
+        levels = tuple(None if each is None else checked_levels(name, each) for name, each in pairs)
+        check_levels(levels)
+        object.__setattr__(self, "x_levels", levels)
+        object.__setattr__(self, "x_box", whole_box(self.x_box, levels))
+        check_codes(self.X, self.x_box, self.x_names)
 
     @cached_property
     def people(self) -> int:

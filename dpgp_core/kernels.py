@@ -127,6 +127,48 @@ class RationalQuadratic(Stationary):
         return (1 + r * r / (2 * self.alpha)) ** -self.alpha
 
 
+@dataclass(frozen=True, kw_only=True)
+class AcrossLevels:
+    """k(x, x') prod_d (rho + (1 - rho) [g_d = g'_d]): curves of several groups that have a share rho in common.
+
+    x are the inputs that are numbers, and g_d those that are categories. Each factor is rho 11^T + (1 - rho) I over
+    levels, and a product of such matrices, entry by entry, is positive definite (Schur). rho = 0: groups share nothing.
+
+    Args:
+        inner: k, of the inputs that are numbers.
+        columns: the inputs that are categories.
+        shared: rho, in [0, 1].
+
+    Raises:
+        ValueError: rho is out of range.
+    """
+
+    inner: Stationary
+    columns: tuple[int, ...]
+    shared: float
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.shared <= 1:
+            raise ValueError(f"shared must lie in 0 ... 1, got {self.shared}")
+
+    @property
+    def variance(self) -> float:
+        """k(x, x), in squared model units."""
+        return self.inner.variance
+
+    def __call__(self, X: FloatArray, Z: FloatArray) -> FloatArray:
+        """Covariance matrix (n, m) between inputs X (n, D) and Z (m, D)."""
+        numbers = [d for d in range(X.shape[1]) if d not in self.columns]
+        K = self.inner(X[:, numbers], Z[:, numbers])
+        for d in self.columns:
+            K *= np.where(X[:, d : d + 1] == Z[:, d], 1.0, self.shared)
+        return K
+
+    def diagonal(self, X: FloatArray) -> FloatArray:
+        """Prior variances k(x_i, x_i), shape (n,)."""
+        return self.inner.diagonal(X)
+
+
 RBF = EQ  # the name by which many know it
 
 KERNELS: tuple[type[Stationary], ...] = (EQ, Matern12, Matern32, Matern52, RationalQuadratic)

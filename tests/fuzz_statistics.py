@@ -46,6 +46,11 @@ EDITS: dict[str, Callable[[dict[str, Any]], object]] = {
     "a narrow box": lambda card: card["inputs"].update(box=[[1e9, 1e9 + 1e-7] for _ in card["inputs"]["box"]]),
     "a tiny box": lambda card: card["inputs"].update(box=[[0, 1e-320] for _ in card["inputs"]["box"]]),
     "names that are no text": lambda card: card["inputs"].update(names=[7 for _ in card["inputs"]["names"]]),
+    "levels of every input": lambda card: card["inputs"].update(levels=[["a", "b"] for _ in card["inputs"]["names"]]),
+    "no levels": lambda card: card["inputs"].update(levels=[None for _ in card["inputs"]["names"]]),
+    "one level": lambda card: card["inputs"].update(levels=[["a"]]),
+    "levels that are no text": lambda card: card["inputs"].update(levels=[[1, 2, 3], None]),
+    "levels that are no list": lambda card: card["inputs"].update(levels="abc"),
     "a long name": lambda card: card["output"].update(name="n" * 10**5),
 }
 
@@ -200,10 +205,42 @@ def of_cells(private: bool) -> dict[str, bytes]:
     return published(statistics, TAUGHT.mechanism.guarantee)
 
 
+def of_levels() -> dict[str, bytes]:
+    """A stage over three cells of each of three levels."""
+    rng = np.random.default_rng(0)
+    B = rng.standard_normal((3, 9))
+    B /= np.linalg.norm(B, axis=0)
+    ends = {"low": np.full(9, -0.3), "high": np.full(9, 0.2), "bounds": (-7.0, 7.0)}
+    stage = CellStage(
+        measurement=CellResiduals(B=B, **ends, noise_multiplier=1.0),
+        g=rng.standard_normal(27),
+        z=rng.standard_normal(3),
+    )
+    statistics = CellStatistics(
+        counts=CellCounts(B=B, noise_multiplier=2.5),
+        z=rng.standard_normal(3),
+        stages=(stage,),
+        n=50,
+        per_side=3,
+        x_names=("region", "age"),
+        x_units=("", "years"),
+        x_box=((0.0, 90.0),),
+        y_name="y",
+        y_unit="cm",
+        bounds=(40.0, 180.0),
+        y_scale=20.0,
+        guarantee={},
+        reading="any outcomes",
+        x_levels=(("a", "b", "other"), None),
+    )
+    return published(statistics, TAUGHT.mechanism.guarantee)
+
+
 KINDS: dict[str, Callable[[], dict[str, bytes]]] = {
     "records": of_records,
     "cells": partial(of_cells, private=True),
     "known cells": partial(of_cells, private=False),
+    "levels": of_levels,
 }
 
 

@@ -86,7 +86,7 @@ def test_examples_run(code, capsys, monkeypatch):
     assert capsys.readouterr().out.count("\n") >= 1
 
 
-@pytest.mark.parametrize("code", code_of(ROOT / "docs/library.md"), ids=["curve", "rate", "bought-bounds"])
+@pytest.mark.parametrize("code", code_of(ROOT / "docs/library.md"), ids=["curve", "rate", "bought-bounds", "groups"])
 def test_programs_of_the_library_run(code, capsys, monkeypatch):
     monkeypatch.chdir(ROOT)
     exec(compile(code, "docs/library.md", "exec"), {})

@@ -163,7 +163,7 @@ def test_every_module_of_the_core_has_its_test_file():
 
 STOREYS = (  # of the core, from the ground up: a room imports from its own storey and from those below
     {"linalg", "checks", "arrays", "dpgp_core"},  # the package itself has the version, and names loaded when asked for
-    {"data", "kernels", "seasons", "dates"},
+    {"data", "kernels", "levels", "seasons", "dates"},
     {"gp", "accounting"},
     {"strategies", "measurement", "bayes", "bounds", "sparse"},
     {"mechanisms"},

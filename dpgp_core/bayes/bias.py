@@ -2,7 +2,8 @@
 
 The model's noise is normal; people's is not. Sums clipped to c standard deviations about a curve show where the median
 lies when c is small, and the mean when c is large. So a stage of half-width c sees alpha (f - g) + beta(c) h, with h a
-smooth field that nobody knows, h ~ GP(0, (1 + mean of EQ(x_d)) / 2), lengthscales a quarter of the box, and
+smooth field that nobody knows, h ~ GP(0, (1 + mean of EQ(x_d)) / 2), lengthscales a quarter of the box (along inputs
+that are categories [g = g'] stands for EQ: groups may be skewed alike or not), and
 
     beta(c) = sigma b ((1 - r) exp(-c / sigma) + r),    b = b0 + (1 - b0) (sigma / half range)^4,    b0 = .33, r = .12;
 
@@ -28,6 +29,7 @@ from ..arrays import FloatArray
 from ..data import Kind
 from ..gp.pivoted import factorise
 from ..kernels import EQ
+from ..levels import LevelSide
 
 SHARE = 0.33  # b0
 FAR_OUT = 0.12  # r, the share of the bias that is left in wide intervals: a few people may be far out
@@ -93,12 +95,15 @@ def bias_sd(half_width: FloatArray, noise_variance: FloatArray | float, half_ran
 
 def bias_features(box: Sequence[tuple[float, float]], X: FloatArray) -> FloatArray:
     """Psi (n, q) at X (n, D): h = psi b, b ~ N(0, I). Pivots lie on the box's own sides, so X does not change them."""
-    each = [_along(low, high, X[:, d : d + 1]) for d, (low, high) in enumerate(box)]
+    each = [_along(side, X[:, d : d + 1]) for d, side in enumerate(box)]
     return np.hstack([np.full((len(X), 1), 0.5**0.5), *(part / len(box) ** 0.5 for part in each)])
 
 
-def _along(low: float, high: float, x: FloatArray) -> FloatArray:
+def _along(side: tuple[float, float], x: FloatArray) -> FloatArray:
     """The part that varies with one input (n, 1)."""
+    if isinstance(side, LevelSide):
+        return np.asarray(0.5**0.5 * (x == np.arange(side.levels)))
+    low, high = side
     places = low + (high - low) * ((np.arange(_PLACES) + 0.5) / _PLACES)[:, None]
     kernel = EQ(variance=0.5, lengthscale=_LENGTHSCALE * (high - low))
     return factorise(kernel, places, _TOLERANCE).features.at(x).values()

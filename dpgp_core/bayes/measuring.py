@@ -210,6 +210,7 @@ class ExactMeasure:
             guarantee=promise_of(guarantee),
             reading="yes/no" if data.y_kind == "yes/no" else "any outcomes",
             distances=self._distances,
+            x_levels=data.x_levels,
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,7 +11,8 @@ from scipy.linalg import block_diag
 from ..arrays import FloatArray
 from ..checks import check_positive
 from ..gp.pivoted import factorise
-from ..kernels import EQ, Kernel, Stationary
+from ..kernels import EQ, AcrossLevels, Kernel, Stationary
+from ..levels import level_columns, number_sides
 from .bias import Public, bias_features
 
 AUTO_LENGTHSCALES = (1 / 16, 1 / 8, 1 / 4, 1 / 2)  # of each side of the box
@@ -19,6 +20,7 @@ NOISE_SDS_BEFORE = (0.1, 0.2, 0.4)  # of releases that are read as if outcomes w
 AUTO_NOISE_SDS = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)  # of half the public range; nobody scatters by more
 YES_NO_SDS = (1 / 4, 1 / 2, 3 / 4, 1.0)  # of outcomes that are 0 or 1: rates of .02, .07, .17 or .83, .5
 AUTO_VARIANCE = 1 / 3  # of half the public range squared: that of values spread evenly over it
+SHARED = (0.0, 0.5, 0.9)  # what groups have in common of the curve's variance
 AROUND = (0.5, 1.0, 2.0)  # factors of a declared lengthscale, and of a declared noise's standard deviation
 _EXACT, _LOOSE = 1e-12, 1e-6  # of the prior variance at the inputs, left out of the features of few and of many inputs
 _MANY = 1000
@@ -52,6 +54,7 @@ def auto_models(
     noise_sds: Sequence[float] = AUTO_NOISE_SDS,
     *,
     variance: float = AUTO_VARIANCE,
+    shared: Sequence[float] = SHARED,
 ) -> tuple[Model, ...]:
     """Twenty models from the public box and bounds alone: four lengthscales times five noises, of equal weight.
 
@@ -60,15 +63,41 @@ def auto_models(
         half_range: half the public range of the output, in model units.
         noise_sds: standard deviations of the noises, over half_range.
         variance: prior variance of f, over half_range squared.
+        shared: see ``across_levels``.
     """
-    sides = [high - low for low, high in box]
-    return tuple(
+    sides = [high - low for low, high in number_sides(box)]
+    models = (
         Model(
             kernel=EQ(variance=variance * half_range**2, lengthscale=[share * side for side in sides]),
             noise_variance=(noise * half_range) ** 2,
         )
         for share in AUTO_LENGTHSCALES
         for noise in noise_sds
+    )
+    return across_levels(models, box, shared)
+
+
+def across_levels(
+    models: Iterable[Model], box: Sequence[tuple[float, float]], shared: Sequence[float] = SHARED
+) -> tuple[Model, ...]:
+    """Models of inputs that are numbers, for groups that have a share of the curve in common; each share in turn.
+
+    Small groups borrow from large ones as much as the evidence says. Without categories: the models themselves.
+
+    Args:
+        models: of the inputs that are numbers; those of a kernel of all inputs are left as they are.
+        box: D public (low, high) pairs.
+        shared: rho of ``AcrossLevels``.
+    """
+    columns, given = level_columns(box), tuple(models)
+    if not columns:
+        return given
+    whole = tuple(model for model in given if not isinstance(model.kernel, Stationary))
+    return whole + tuple(
+        replace(model, kernel=AcrossLevels(inner=model.kernel, columns=columns, shared=rho))
+        for rho in shared
+        for model in given
+        if isinstance(model.kernel, Stationary)
     )
 
 
@@ -181,13 +210,13 @@ def models_around(
     models take over by their evidence.
 
     Args:
-        kernel: declared covariance of f, in squared model units.
+        kernel: declared covariance of f, in squared model units; of the inputs that are numbers.
         noise_variance: declared; half and twice its standard deviation are added. None: the noises of ``auto_models``.
         box: D public (low, high) pairs.
         half_range: half the public range of the output, in model units.
         noise_sds: of ``auto_models``.
     """
-    automatic = auto_models(box, half_range, noise_sds)
+    automatic = auto_models(number_sides(box), half_range, noise_sds)
     if noise_variance is None:
         noises = [(share * half_range) ** 2 for share in noise_sds]
     else:
@@ -195,7 +224,7 @@ def models_around(
     kernels = [replace(kernel, lengthscale=_scaled(kernel.lengthscale, factor)) for factor in AROUND]
     weight = len(automatic) / (len(kernels) * len(noises))
     declared = tuple(Model(kernel=k, noise_variance=noise, weight=weight) for k in kernels for noise in noises)
-    return declared + automatic
+    return across_levels(declared + automatic, box)
 
 
 def models_of(
@@ -208,7 +237,7 @@ def models_of(
     """``models_around`` each declared kernel; ``auto_models`` alone where none is declared.
 
     Args:
-        kernels: declared covariances of f, in squared model units.
+        kernels: declared covariances of f, in squared model units; of the inputs that are numbers.
         noise_variances: one per kernel, or None.
         box: D public (low, high) pairs.
         half_range: half the public range of the output, in model units.
@@ -225,19 +254,27 @@ def typical_models(models: Sequence[Model]) -> tuple[Model, ...]:
     """One model for each kernel, of the middle one of its noises and of all their weight: enough to plan with.
 
     Strategies hardly depend on the noise variance, and planning for a third of the models takes a third of the time.
+    Of kernels that differ in what groups share, likewise, the middle one stands for all.
 
     Args:
         models: the mixture.
     """
     families: dict[Kernel, list[Model]] = {}
     for model in models:
-        families.setdefault(model.kernel, []).append(model)
+        kernel = model.kernel.inner if isinstance(model.kernel, AcrossLevels) else model.kernel
+        families.setdefault(kernel, []).append(model)
     return tuple(_typical(family) for family in families.values())
 
 
 def _typical(family: Sequence[Model]) -> Model:
-    ordered = sorted(family, key=lambda model: model.noise_variance)
+    shares = sorted({_shared(model) for model in family})
+    usual = [model for model in family if _shared(model) == shares[len(shares) // 2]]
+    ordered = sorted(usual, key=lambda model: model.noise_variance)
     return replace(ordered[len(ordered) // 2], weight=sum(model.weight for model in family))
+
+
+def _shared(model: Model) -> float:
+    return model.kernel.shared if isinstance(model.kernel, AcrossLevels) else 1.0
 
 
 def weights_of(models: Sequence[Model]) -> FloatArray:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ..arrays import FloatArray
 from ..gp.exact import check_columns
 from ..kernels import Kernel
+from ..levels import check_codes
 from ..measurement.cell_statistics import CellStatistics
 from ..measurement.conditioning import Posterior
 from ..measurement.refit import Observe, Refit
@@ -15,7 +16,7 @@ from ..measurement.statistics import Statistics
 from .cells.refit import refit_cells
 from .filter import State
 from .intervals import mixture_of
-from .models import Model, Places, places_of, weights_of
+from .models import Model, Places, across_levels, places_of, weights_of
 from .released import clipped_observation, distances_of, observed_of, public_of
 from .spread import with_people
 from .stages import posterior
@@ -36,7 +37,8 @@ def refit(
 
     Args:
         statistics: what was released; noisy counts and sums over cells where inputs are private too.
-        kernels: covariance functions of f, in squared model units, (y - midpoint) / y_scale.
+        kernels: covariance functions of f, in squared model units, (y - midpoint) / y_scale. Where inputs are
+            categories, of the others; each is then taken for groups that share nothing, half, and nearly all.
         noise_variances: variances > 0 of outputs about f; every pair is one model.
         X_test: test points (P, D), in input units.
         observe: another way to read a stage where inputs are public; ``measurement.refit.linear_observation`` takes
@@ -54,7 +56,9 @@ def refit(
     if not kernels or not noise_variances:
         raise ValueError("give at least one kernel and one noise variance")
     check_columns(statistics.X, X_test)
-    models = [Model(kernel=kernel, noise_variance=variance) for kernel in kernels for variance in noise_variances]
+    check_codes(X_test, statistics.x_box, statistics.x_names)
+    pairs = (Model(kernel=kernel, noise_variance=variance) for kernel in kernels for variance in noise_variances)
+    models = across_levels(pairs, statistics.x_box)
     places = places_of(models, statistics.X, X_test, public=public)
     found = posterior(observed_of(statistics), places, weights_of(models))
     prediction = mixture_of(places, found.states, found.weights)

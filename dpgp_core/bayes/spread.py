@@ -40,6 +40,7 @@ SHARE = 0.05  # of 1/s^2 that goes to distances
 SKEW_SHARE = 0.03  # and to who lies above the curve, where outcomes may be skewed
 GAP = 0.03  # of the strategy
 _VARIANCE = 0.15  # of 2 E a / A over the box, before anything is measured
+_SHARED = (0.5,)  # of that variance, what groups have in common
 _NOISES = (0.25, 0.5)  # standard deviations of a/A about its mean, over half its range; normal outcomes have .6
 _SDS: FloatArray = np.linspace(0.0, 2.0, 401)  # sigma over A; beyond, nearly everybody is cut off
 _HERMITE = np.polynomial.hermite_e.hermegauss(9)
@@ -159,8 +160,11 @@ def reach_of(square: FloatArray, half_range: float) -> FloatArray:
 
 
 def spread_models(x_box: Sequence[tuple[float, float]]) -> tuple[Model, ...]:
-    """Of 2 (a / A - usual), usual being E a / A where people scatter by ``sd``: automatic kernels of less variance."""
-    return auto_models(x_box, 1.0, _NOISES, variance=_VARIANCE)
+    """Of 2 (a / A - usual), usual being E a / A where people scatter by ``sd``: automatic kernels of less variance.
+
+    Groups share half of it: each has a scatter of its own, and small ones lean on the others.
+    """
+    return auto_models(x_box, 1.0, _NOISES, variance=_VARIANCE, shared=_SHARED)
 
 
 def usual_distance(sd: FloatArray, reach: FloatArray) -> FloatArray:

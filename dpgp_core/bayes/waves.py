@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..kernels import EQ
+from ..levels import level_columns
 from ..seasons import Periods, Seasonal, check_room, periodic
 from .models import AUTO_NOISE_SDS, AUTO_VARIANCE, Model
 
@@ -73,6 +74,8 @@ def with_waves(
     """
     if not periods:
         return tuple(plain)
+    if level_columns(box):
+        raise ValueError("a period beside an input with levels is not offered; leave periods or the levels out")
     if len(periods) != len(box):
         raise ValueError(f"periods must have {len(box)} entries, one per input, got {len(periods)}")
     for d, period in periodic(periods):

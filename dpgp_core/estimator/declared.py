@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from ..accounting.guarantee import Protects
 from ..arrays import FloatArray
 from ..checks import check_interval
 from ..data import Dataset, Kind
+from ..levels import check_codes, level_columns, levels_by_column, number_sides, whole_box
 
 Pair = tuple[float, float]
 _CURVE, _MAP, _MORE = 65, 17, 512  # places along a line, along each side of a map, and in a box of more dimensions
@@ -49,6 +51,7 @@ def declared_dataset(
     protects: Protects = "outputs",
     kind: Kind = "number",
     groups: NDArray[np.generic] | None = None,
+    levels: Sequence[Sequence[str] | None] | None = None,
 ) -> Dataset:
     """Records with what is declared about them.
 
@@ -62,13 +65,17 @@ def declared_dataset(
         protects: where inputs are protected too, rows outside the box count at its edge, and nothing is said of them.
         kind: of the output.
         groups: whose row each is (n,); None: every row is another person's.
+        levels: of each column its levels, where it is a category, and None where it is a number; None: all are numbers.
 
     Raises:
-        ValueError: bounds, box or scale is out of range, outputs are not of their kind, or a row of public X lies
-            outside the box.
+        ValueError: bounds, box, levels or scale is out of range, outputs are not of their kind, or a row of public X
+            lies outside the box.
     """
     low, high = y_bounds
-    box = declared_box(x_box, X.shape[1])
+    names = names or tuple(f"x{number}" for number in range(X.shape[1]))
+    found = declared_levels(names, levels)
+    box = whole_box(declared_box(x_box, sum(each is None for each in found)), found)
+    check_codes(X, box, names)
     lows, highs = np.array(box).T
     outside = int(((lows > X) | (highs < X)).any(axis=1).sum())
     if outside and protects == "outputs":
@@ -80,7 +87,7 @@ def declared_dataset(
         name="fit",
         X=X,
         y=y,
-        x_names=names or tuple(f"x{number}" for number in range(X.shape[1])),
+        x_names=names,
         x_units=("",) * X.shape[1],
         y_name="y",
         y_unit="",
@@ -93,17 +100,47 @@ def declared_dataset(
         y_scale=y_scale,
         y_kind=kind,
         person=groups,
+        x_levels=found if any(found) else None,
     )
+
+
+def declared_levels(
+    names: tuple[str, ...], levels: Sequence[Sequence[str] | None] | None
+) -> tuple[tuple[str, ...] | None, ...]:
+    """Levels of each column, checked; None where it is a number.
+
+    Args:
+        names: of the D columns.
+        levels: as declared; None: all are numbers.
+
+    Raises:
+        ValueError: there are not D entries, or they are no levels.
+    """
+    if levels is None:
+        return (None,) * len(names)
+    if len(levels) != len(names):
+        raise ValueError(f"x_levels must have {len(names)} entries, one per column of X, got {len(levels)}")
+    return levels_by_column(names, {n: each for n, each in zip(names, levels, strict=True) if each is not None})
 
 
 def grid_of(box: Sequence[Pair]) -> FloatArray:
     """Public places all over a box (P, D): evenly spaced in one or two dimensions, else an additive recurrence.
+
+    Where inputs are categories, these places of the others for each combination of levels.
 
     Args:
         box: D (low, high) pairs.
 
     Source: in more dimensions x_k = frac(1/2 + k (g^-1, ..., g^-D)), g^(D+1) = g + 1 (Roberts 2018, R-sequence).
     """
+    categories = level_columns(box)
+    if categories:
+        places = grid_of(number_sides(box))
+        codes = list(product(*(range(round(box[d][1] - box[d][0])) for d in categories)))
+        everywhere = np.tile(places, (len(codes), 1))
+        for d, column in zip(categories, np.repeat(np.array(codes, dtype=float), len(places), axis=0).T, strict=True):
+            everywhere = np.insert(everywhere, d, column, axis=1)
+        return everywhere
     lows, highs = np.array(box).T
     dim = len(lows)
     if dim <= 2:

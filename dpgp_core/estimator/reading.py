@@ -20,6 +20,7 @@ from ..bayes.spread import Distances, with_people
 from ..bayes.stages import Observed, Outcome, posterior
 from ..data import Dataset, Kind
 from ..gp.uncertainty import Of
+from ..levels import check_codes
 from ..mechanisms.bayes_cells import AnyBayesPlan
 from ..mechanisms.bayes_cloaking import BayesCloaking
 from ..mechanisms.bayes_release import BayesPlan, BayesRelease, MixtureUncertainty
@@ -118,6 +119,7 @@ class ReadingOfRecords(Reading):
         return ()
 
     def _outcome(self, X_test: FloatArray) -> tuple[tuple[Places, ...], Outcome]:
+        check_codes(X_test, self.public.x_box)
         places = places_of(self.models, self.X, X_test, public=self.public)
         return places, posterior(self.observed, places, weights_of(self.models))
 

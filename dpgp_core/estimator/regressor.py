@@ -46,6 +46,9 @@ class DPGaussianProcessRegressor(Predicting):
             number or a Generator gives a numbered draw for teaching, which is no release, and ``guarantee_`` says so.
         outcome: declared kind of y: "number"; "amount", 0 or more and skewed; "count", whole numbers of 0 or more;
             "yes/no", 0 or 1, whose curve is a rate and whose bounds are 0 and 1 if nothing else is said.
+        x_levels: of each column of X its declared public levels, where it is a category, and None where it is a number;
+            such a column holds the number of a level, 0 ... L - 1, and ``x_box`` has no entry for it. None: all are
+            numbers.
 
     Attributes:
         guarantee_: the promise for all fits of this estimator together, also those that were interrupted while they
@@ -73,11 +76,12 @@ class DPGaussianProcessRegressor(Predicting):
         gap: float = 1e-3,
         random_state: int | np.random.Generator | None = None,
         outcome: Kind = "number",
+        x_levels: Sequence[Sequence[str] | None] | None = None,
     ) -> None:
         self.epsilon, self.delta, self.y_bounds, self.x_box = epsilon, delta, y_bounds, x_box
         self.kernels, self.noise_variances, self.y_scale = kernels, noise_variances, y_scale
         self.stages, self.gap, self.random_state, self.protects = stages, gap, random_state, protects
-        self.outcome = outcome
+        self.outcome, self.x_levels = outcome, x_levels
 
     def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> Self:
         """Measure: the only method that spends. The strategy is planned for a public grid over the box.
@@ -111,6 +115,7 @@ class DPGaussianProcessRegressor(Predicting):
             protects=mechanism.protects,
             kind=self.outcome,
             groups=None if groups is None else np.asarray(groups),
+            levels=self.x_levels,
         )
         guarantee = marked(mechanism.promise_for(dataset), taught=rng is not None)
         if hasattr(self, "guarantee_"):  # there is no reading_ where an earlier fit was interrupted

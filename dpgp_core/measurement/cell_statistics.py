@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..arrays import FloatArray
+from ..levels import Interval, Levels, LevelSide, check_levels, whole_box
 from ..seasons import Periods, phase_cells
 from .cells import CellCounts, CellResiduals
 from .distances import MeasuredDistances
@@ -18,7 +19,23 @@ from .integers import GRID
 from .measurement import Measurement
 from .statistics import Reading
 
-NODES = 3  # to a cell and side: where the public functions are given
+NODES = 3  # to a cell and side that is of numbers: where the public functions are given
+
+
+def cells_along(box: Sequence[Interval], per_side: int, periods: Periods = ()) -> tuple[int, ...]:
+    """Cells along each side of a box: ``per_side``, or one for each level; then those of each period."""
+    along = tuple(side.levels if isinstance(side, LevelSide) else per_side for side in box)
+    return along + phase_cells(periods)
+
+
+def nodes_along(box: Sequence[Interval], per_side: int, periods: Periods = ()) -> tuple[int, ...]:
+    """Nodes along each side: three to a cell, or one for each level."""
+    return cells_along(box, NODES * per_side) + tuple(NODES * cells for cells in phase_cells(periods))
+
+
+def sizes_of(box: Sequence[Interval], per_side: int, periods: Periods) -> tuple[int, int]:
+    """Numbers of cells and of nodes of a box."""
+    return math.prod(cells_along(box, per_side, periods)), math.prod(nodes_along(box, per_side, periods))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -98,7 +115,8 @@ class CellStatistics:
         z: the noisy counts (r,); none where they are public.
         stages: residual sums, in the order measured; at least one.
         n: number of records, public.
-        per_side: cells along each side of the box; M = per_side^D, times the cells of each period.
+        per_side: cells along each side of the box that is of numbers; along a category there is one for each level, and
+            all are divided by periods.
         x_names, x_units: D names and D units.
         x_box: D declared public (low, high) pairs.
         y_name, y_unit: name and unit of the output.
@@ -107,6 +125,7 @@ class CellStatistics:
         guarantee: the promise for all stages together, as plain JSON values.
         reading: what kind of outcomes the stages were made for.
         distances: of the outcomes to the curve, if they were measured.
+        x_levels: of each input its levels, or None where it is a number; None: all are numbers.
         periods: of each input, whose phase divides the cells too; () where none has one.
 
     Raises:
@@ -128,15 +147,19 @@ class CellStatistics:
     guarantee: Mapping[str, Any]
     reading: Reading = "any outcomes"
     distances: MeasuredDistances | None = None
+    x_levels: tuple[Levels | None, ...] | None = None
     periods: Periods = ()
 
     def __post_init__(self) -> None:
+        if self.x_levels is not None:
+            check_levels(self.x_levels)
+            object.__setattr__(self, "x_box", whole_box(self.x_box, self.x_levels))
         if not self.stages:
             raise ValueError("statistics must have at least one stage")
         if self.n < 1:
             raise ValueError(f"n must be at least 1, got {self.n}")
         _check("z", self.z, len(self.counts.B) if isinstance(self.counts, CellCounts) else 0)
-        M, nodes = sizes_of(self.per_side, len(self.x_box), self.periods)
+        M, nodes = sizes_of(self.x_box, self.per_side, self.periods)
         columns = self.counts.B.shape[1] if isinstance(self.counts, CellCounts) else len(self.counts.numbers)
         if {columns, *(each.B.shape[1] for each in self.measurements)} != {M}:
             raise ValueError(f"every strategy must have {M} columns, one per cell of the box")
@@ -172,12 +195,6 @@ class CellStatistics:
     def half_range(self) -> float:
         """Half the public range of the outputs, in model units."""
         return (self.bounds[1] - self.bounds[0]) / self.y_scale / 2
-
-
-def sizes_of(per_side: int, inputs: int, periods: Periods) -> tuple[int, int]:
-    """Numbers of cells and of nodes of a box."""
-    cells = per_side**inputs * math.prod(phase_cells(periods))
-    return cells, cells * NODES ** (inputs + len(phase_cells(periods)))
 
 
 def _check(name: str, values: FloatArray, length: int) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import FloatArray
+from ..levels import whole_box
 from ..seasons import Periods, check_periods
 from .cell_statistics import CellSquares, CellStage, CellStatistics, KnownCounts, sizes_of
 from .cells import CellCounts, CellResiduals
@@ -15,7 +16,7 @@ from .described_arrays import AGAIN, FILE, SCHEMA, Array, Shapes, check_schema, 
 from .distances_file import about_distances, distance_arrays, distance_shapes, distances_from
 from .integers import GRID
 from .plausible import check_read, reading
-from .statistics_file import about_reading, reading_of
+from .statistics_file import about_inputs, about_reading, levels_of, reading_of
 
 KIND = "counts and residual sums over public cells"
 KNOWN = {"known": "inputs are public"}
@@ -43,8 +44,7 @@ def cell_statistics_to_files(statistics: CellStatistics) -> tuple[dict[str, Any]
         ],
         "output": {"name": statistics.y_name, "unit": statistics.y_unit}
         | {"bounds": list(statistics.bounds), "scale": statistics.y_scale},
-        "inputs": {"names": list(statistics.x_names), "units": list(statistics.x_units)}
-        | {"box": [list(interval) for interval in statistics.x_box]}
+        "inputs": about_inputs(statistics.x_names, statistics.x_units, statistics.x_box, statistics.x_levels)
         | ({"periods": list(statistics.periods)} if statistics.periods else {}),  # files of before say nothing
         "guarantee": dict(statistics.guarantee),
         **about_reading(statistics.reading),
@@ -74,14 +74,18 @@ def cell_statistics_from_files(card: Mapping[str, Any], npz: bytes) -> CellStati
 
 def _read(card: Mapping[str, Any], npz: bytes) -> CellStatistics:
     output, inputs, counts = card["output"], card["inputs"], card["counts"]
-    dim, per_side = len(inputs["names"]), whole(card["cells_per_side"])
+    dim, per_side, levels = len(inputs["names"]), whole(card["cells_per_side"]), levels_of(inputs)
     if not (1 <= dim <= 10 and 1 <= per_side <= _MOST_CELLS ** (1 / dim)):
         raise ValueError(f"the statistics must have between 1 and {_MOST_CELLS} cells; {AGAIN}")
+    box = [pair(side) for side in inputs["box"]]
+    box = box if levels is None else list(whole_box(box, levels))
+    if len(box) != dim:
+        raise ValueError(f"the box has {len(box)} sides, for {dim} inputs")
     measured, people = "known" not in counts, counts.get("people") is True
     sizes = [whole(counts["numbers"])] if measured else []
     stages = [(whole(stage["numbers"]), "squares" in stage) for stage in card["stages"]]
     periods = _periods(inputs.get("periods"), dim)
-    cells, nodes = sizes_of(per_side, dim, periods)
+    cells, nodes = sizes_of(box, per_side, periods)
     if cells > _MOST_CELLS:
         raise ValueError(f"the statistics must have between 1 and {_MOST_CELLS} cells; {AGAIN}")
     arrays = unpack(card, npz, {**_shapes(cells, nodes, sizes, stages), **distance_shapes(card, cells, nodes)})
@@ -93,7 +97,7 @@ def _read(card: Mapping[str, Any], npz: bytes) -> CellStatistics:
         per_side=per_side,
         x_names=tuple(map(str, inputs["names"])),
         x_units=tuple(map(str, inputs["units"])),
-        x_box=tuple(map(pair, inputs["box"])),
+        x_box=tuple(box),
         y_name=str(output["name"]),
         y_unit=str(output["unit"]),
         bounds=pair(output["bounds"]),
@@ -101,6 +105,7 @@ def _read(card: Mapping[str, Any], npz: bytes) -> CellStatistics:
         guarantee=dict(card["guarantee"]),
         reading=reading_of(card),
         distances=distances_from(card, arrays, CellResiduals),
+        x_levels=levels,
         periods=periods,
     )
 
@@ -188,13 +193,13 @@ def _measured(i: int, B: FloatArray, z: FloatArray) -> dict[str, Array]:
     return {f"B_{i}": integers, f"z_{i}": np.asarray(z, dtype="<f8")}
 
 
-def _shapes(M: int, nodes: int, counts: list[int], stages: list[tuple[int, bool]]) -> Shapes:
+def _shapes(cells: int, nodes: int, counts: list[int], stages: list[tuple[int, bool]]) -> Shapes:
     """Shape and type of each array that the description announces; ``counts`` is empty where they are public."""
     real, integer = np.dtype("<f8"), np.dtype("<i4")
-    ends = ((M,), real)
+    ends = ((cells,), real)
     shapes: Shapes = {} if counts else {"N": ends}
     for i, r in [*((0, r) for r in counts), *((i, r) for i, (r, _) in enumerate(stages, start=1))]:
-        shapes = {**shapes, f"B_{i}": ((r, M), integer), f"z_{i}": ((r,), real)}
+        shapes = {**shapes, f"B_{i}": ((r, cells), integer), f"z_{i}": ((r,), real)}
     for i, (_, squares) in enumerate(stages, start=1):
         shapes = {**shapes, f"low_{i}": ends, f"high_{i}": ends, f"g_{i}": ((nodes,), real)}
         if squares:

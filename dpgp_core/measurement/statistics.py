@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ..arrays import FloatArray
+from ..levels import Levels, check_codes, check_levels, whole_box
 from .cells import CellResiduals
 from .distances import MeasuredDistances
 from .measurement import LaplaceMeasurement, Measurement
@@ -82,6 +83,7 @@ class Statistics:
         guarantee: the promise for all stages together, as plain JSON values.
         reading: what kind of outcomes the stages were made for.
         distances: of the outcomes to the curve, if they were measured.
+        x_levels: of each input its levels, or None where it is a number; None: all are numbers.
 
     Raises:
         ValueError: shapes disagree, or a value cannot be written to a file.
@@ -98,6 +100,7 @@ class Statistics:
     guarantee: Mapping[str, Any]
     reading: Reading = "normal outcomes"
     distances: MeasuredDistances | None = None
+    x_levels: tuple[Levels | None, ...] | None = None
 
     def __post_init__(self) -> None:
         if not self.stages:
@@ -105,10 +108,14 @@ class Statistics:
         n = self.stages[0].measurement.B.shape[1]
         if self.X.ndim != 2 or len(self.X) != n or self.X.shape[1] < 1 or not np.isfinite(self.X).all():
             raise ValueError(f"X must be a finite matrix ({n}, D) to match the strategies, got shape {self.X.shape}")
+        if self.x_levels is not None:
+            check_levels(self.x_levels)
+            object.__setattr__(self, "x_box", whole_box(self.x_box, self.x_levels))
         if not len(self.x_names) == len(self.x_units) == len(self.x_box) == self.X.shape[1]:
             raise ValueError(
                 f"x_names, x_units and x_box must each have {self.X.shape[1]} entries, one per column of X"
             )
+        check_codes(self.X, self.x_box, self.x_names)
         if any(stage.measurement.B.shape[1] != n or stage.measurement.bounds != self.bounds for stage in self.stages):
             raise ValueError("all stages must have the same number of columns and the same bounds")
         if self.distances is not None and {len(self.distances.g), self.distances.measurement.B.shape[1]} != {n}:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from .. import checks
+from ..levels import Levels, check_levels, checked_levels
 from .described_arrays import AGAIN, FILE, SCHEMA, Array, Shapes, check_schema, number, pack, pair, unpack, whole
 from .distances_file import about_distances, distance_arrays, distance_shapes, distances_from
 from .integers import GRID
@@ -34,8 +36,7 @@ def statistics_to_files(statistics: Statistics) -> tuple[dict[str, Any], bytes]:
         "stages": [_stage_card(stage) for stage in statistics.stages],
         "output": {"name": statistics.y_name, "unit": statistics.y_unit}
         | {"bounds": list(statistics.bounds), "scale": statistics.y_scale},
-        "inputs": {"names": list(statistics.x_names), "units": list(statistics.x_units)}
-        | {"box": [list(interval) for interval in statistics.x_box]},
+        "inputs": about_inputs(statistics.x_names, statistics.x_units, statistics.x_box, statistics.x_levels),
         "guarantee": dict(statistics.guarantee),
         **about_reading(statistics.reading),
         **about_distances(statistics.distances),
@@ -77,6 +78,7 @@ def _read(card: Mapping[str, Any], npz: bytes) -> Statistics:
         guarantee=dict(card["guarantee"]),
         reading=reading_of(card),
         distances=distances_from(card, arrays, Measurement),
+        x_levels=levels_of(inputs),
     )
 
 
@@ -149,6 +151,35 @@ def _shapes(n: int, dim: int, sizes: list[tuple[int, bool]]) -> Shapes:
             every, one = ((n,), real), ((1,), real)
             shapes = {**shapes, f"squares_high_{i}": every, f"squares_g_{i}": every, f"squares_z_{i}": one}
     return shapes
+
+
+def about_inputs(
+    names: Sequence[str],
+    units: Sequence[str],
+    box: Sequence[tuple[float, float]],
+    levels: Sequence[Levels | None] | None,
+) -> dict[str, Any]:
+    """What a description says of the inputs: nothing of levels where all are numbers."""
+    card: dict[str, Any] = {"names": list(names), "units": list(units), "box": [list(side) for side in box]}
+    if levels is not None:
+        card["levels"] = [None if each is None else list(each) for each in levels]
+    return card
+
+
+def levels_of(inputs: Mapping[str, Any]) -> tuple[Levels | None, ...] | None:
+    """Levels of each input of a description; None where it does not speak of any.
+
+    Raises:
+        ValueError: they are none that a release can have.
+    """
+    if "levels" not in inputs:
+        return None
+    pairs = zip(inputs["names"], checks.entries("levels", inputs["levels"], len(inputs["names"])), strict=True)
+    found = tuple(None if each is None else checked_levels(str(name), each) for name, each in pairs)
+    check_levels(found)
+    if all(each is None for each in found):
+        raise ValueError("levels are announced, and no input has any")
+    return found
 
 
 def about_reading(reading: Reading) -> dict[str, str]:

@@ -102,8 +102,10 @@ def promise_for(guarantee: Guarantee, label: str, dataset: Dataset) -> Guarantee
     """The promise for one draw of a data set, by a mechanism that hides one row.
 
     Raises:
-        ValueError: people have several rows.
+        ValueError: people have several rows, or an input is a category.
     """
+    if dataset.x_levels is not None:
+        raise ValueError(f"an input is a category, and {label} takes inputs that are numbers; use Bayes cloaking")
     if dataset.person is not None:
         raise ValueError(
             f"people may have several rows here, and {label} hides one row only; use Bayes cloaking, whose "

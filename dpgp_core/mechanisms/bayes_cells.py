@@ -24,6 +24,7 @@ from ..bayes.planning import stage_multipliers
 from ..bayes.settings import BayesSettings, reading_for
 from ..data import Dataset, Kind
 from ..gp.exact import check_columns
+from ..levels import check_codes, groups_of
 from ..measurement.cell_statistics import CellStatistics
 from ..measurement.cells import CellCounts
 from .bayes_release import BayesPlan, BayesRelease, MixtureUncertainty, taught
@@ -98,8 +99,9 @@ def measure_cells(
     """Measure and predict; see ``BayesCloaking.measure``."""
     grid = plan.setting.grid
     check_columns(np.empty((1, len(grid.box))), X_test)
+    check_codes(X_test, grid.box, dataset.x_names)
     people = dataset.person is not None
-    if dataset.people != plan.setting.n or dataset.x_box != grid.box:
+    if dataset.people != plan.setting.n or dataset.x_box != grid.box or groups_of(dataset.x_box) != groups_of(grid.box):
         raise ValueError("the plan is for another number of records or another box; call plan_cells() for these")
     if isinstance(plan, CellPlan) and plan.people != people:
         raise ValueError("the plan says otherwise whether people have several rows; call plan_for() with these")
@@ -124,6 +126,7 @@ def measure_cells(
         uncertainty=uncertainty,
         observed=(),
         cells=tuple(measured),
+        models=settings.models(dataset.x_box, plan.setting.half_range, reading_for(plan.kind)),
     )
     if rng is None:
         return release

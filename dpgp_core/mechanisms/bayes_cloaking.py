@@ -21,6 +21,7 @@ from ..bayes.spread import PlannedDistances, plan_spread, with_people
 from ..bayes.stages import posterior
 from ..data import Dataset, Kind
 from ..gp.exact import check_columns
+from ..levels import check_codes, number_sides
 from ..measurement.cell_statistics import CellStatistics
 from ..measurement.statistics import Statistics
 from .bayes_cells import AnyBayesPlan, CellPlan, measure_cells, plan_cells, reread_cells
@@ -83,7 +84,9 @@ class BayesCloaking(BayesSettings):
         if self._inputs_too:
             raise ValueError("plan() reads inputs, which are private here; use plan_cells(), which needs their number")
         check_columns(X, X_test)
-        if self.shares_columns(*X.shape):
+        check_codes(X, x_box)
+        check_codes(X_test, x_box)
+        if self.shares_columns(len(X), len(number_sides(x_box))):
             raise ValueError("plan() gives every record a column of its own; use plan_for(), which gives cells one")
         models, shares = self.models(x_box, half_range, reading_for(kind)), self.shares(kind)
         planned_for = typical_models(models)
@@ -186,6 +189,7 @@ class BayesCloaking(BayesSettings):
             )
         if not isinstance(plan, BayesPlan):
             return measure_cells(self, plan, dataset, X_test, rng, draws, mean)
+        check_codes(X_test, dataset.x_box, dataset.x_names)
         guarantee = self.promise_for(dataset)
         together = guarantee.repeated(draws)
         setting = self._setting(plan, dataset.X, X_test)
@@ -208,6 +212,7 @@ class BayesCloaking(BayesSettings):
             uncertainty=uncertainty,
             observed=found.observed,
             distances=found.distances,
+            models=plan.models,
         )
         if rng is None:
             return release
@@ -238,7 +243,7 @@ class BayesCloaking(BayesSettings):
     def _over_cells(self, dataset: Dataset) -> bool:
         """Whether records with public inputs share the columns of their cells: if many, or if people have several."""
         if dataset.person is None:
-            return self.shares_columns(dataset.n, dataset.dim)
+            return self.shares_columns(dataset.n, len(number_sides(dataset.x_box)))
         if self.binned is False or self._aimed:
             raise ValueError(
                 "people have several rows here, which share columns over cells: leave weights, targets and binned out"

@@ -9,6 +9,7 @@ import numpy as np
 from ..arrays import FloatArray
 from ..bayes.bias import Public
 from ..bayes.cells.stages import CellReleased
+from ..bayes.difference import Difference, difference
 from ..bayes.intervals import Mixture
 from ..bayes.models import Model, weights_of
 from ..bayes.spread import Distances
@@ -111,12 +112,30 @@ class BayesRelease(Release):
         distances: of every draw to its curve; None where they are not measured, or inputs are private too.
         cells: counts and sums of each draw, where inputs are private too.
         statistics: of each draw, for files and refits; empty for teaching draws.
+        models: the mixture that was read with.
     """
 
     uncertainty: MixtureUncertainty
     observed: tuple[Observed, ...]
     distances: Distances | None = None
     cells: tuple[CellReleased, ...] = ()
+    models: tuple[Model, ...] = ()
+
+    def difference(self, first: str, second: str, X: FloatArray, *, of: str | None = None) -> Difference:
+        """The curve of one group less that of another, with intervals: see ``bayes.difference``. Spends nothing.
+
+        Args:
+            first: a level of an input that is a category.
+            second: another.
+            X: places (P, D); their column of that category is not read.
+            of: name of the category; None where there is one.
+
+        Raises:
+            ValueError: these are numbered draws, of which nothing is kept, or there are no such groups.
+        """
+        if not self.statistics:
+            raise ValueError("numbered draws keep no statistic to read again; make a real release, without rng")
+        return difference(self.statistics[0], first, second, X, of=of, models=self.models)
 
     def quantile(self, probability: float, of: Of = "outputs") -> FloatArray:
         """Values (draws, P) that one further output, or f, stays below with that probability, in the output's unit.

@@ -88,6 +88,7 @@ class Entry:
         uses_cells: it divides the box as finely as it is told.
         automatic: it makes its models itself, from box and bounds; kernel, lengthscale and noise are not used.
         scatter: it measures how far people are apart.
+        levels: it takes inputs that are categories.
         people: it hides all rows of one person at the price of one, where a column says whose row each is.
         kernels: names of the kernels it works with.
         simulated: draws in comparisons; fewer where each is a fit of its own.
@@ -111,6 +112,7 @@ class Entry:
     uses_cells: bool = False
     automatic: bool = False
     scatter: bool = False
+    levels: bool = False
     people: bool = False
     kernels: tuple[str, ...] = tuple(KERNEL_NAMES)
     simulated: int = 60

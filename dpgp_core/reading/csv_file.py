@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import BinaryIO
 
 from ..data import Dataset
 from ..dates import Format
+from ..levels import beside_categories, levels_by_column
 from .csv_table import read_dataset
 from .date_inputs import date_inputs
 from .dialect import dialect_of
@@ -21,7 +22,7 @@ def read_csv(
     x: Sequence[str],
     y: str,
     y_bounds: tuple[float, float],
-    x_box: Sequence[tuple[float, float] | tuple[str, str]],
+    x_box: Sequence[tuple[float, float] | tuple[str, str] | None],
     privacy_unit: str = "one record",
     name: str = "your data",
     x_units: Sequence[str] | None = None,
@@ -29,17 +30,19 @@ def read_csv(
     y_scale: float = 1.0,
     dialect: str = "comma",
     person: str | None = None,
+    levels: Mapping[str, Sequence[str]] | None = None,
     date_format: Format = "iso",
 ) -> Dataset:
-    """Read numeric columns of a UTF-8 file with a header line. Every cell of them is a finite number.
+    """Read columns of a UTF-8 file with a header line. Every cell of them is a finite number, or one of its levels.
 
     Args:
         path: of the file, or a file object opened in binary mode (read from where it stands, not closed).
         x: names of the D input columns.
         y: name of the output column; values outside ``y_bounds`` are kept and counted in ``clipped_count``.
         y_bounds: public (low, high), in ``y_unit``.
-        x_box: D public (low, high) pairs, in ``x_units``; every input must lie inside. Two dates, such as
-            ("2019-01-01", "2023-12-31"), make an input one of dates: X then holds days since the first of them.
+        x_box: public (low, high) pairs, in ``x_units``, one for each input that is no category; all inputs lie inside.
+            Two dates, such as ("2019-01-01", "2023-12-31"), make an input one of dates: X then holds days since the
+            first of them.
         privacy_unit: whom one row is about.
         name: short display name.
         x_units: D units, or None for none.
@@ -47,6 +50,7 @@ def read_csv(
         y_scale: public constant in ``y_unit`` that outputs are divided by before modelling.
         dialect: "comma"; "semicolon", which goes with decimal commas; or "tab".
         person: name of the column that says whose row it is, where people may have several; its texts are not kept.
+        levels: declared public levels of inputs that are categories, by name; see ``read_dataset``.
         date_format: how the file writes dates: "iso", as 2024-03-01; or "day.month.year".
 
     Returns:
@@ -57,7 +61,8 @@ def read_csv(
             message names the column and the line of the file, never the content of a cell.
     """
     declared = dialect_of(dialect)
-    dates, box = date_inputs(x, x_box) if len(x) == len(x_box) and not isinstance(x, str) else ((), tuple(x_box))
+    sides = x_box if not levels else beside_categories(x_box, levels_by_column(x, levels))
+    dates, box = date_inputs(x, sides) if len(x) == len(sides) and not isinstance(x, str) else ((), tuple(sides))
     dates = tuple(replace(each, format=date_format) for each in dates)
     with _opened(path) as stream:
         return read_dataset(
@@ -73,6 +78,7 @@ def read_csv(
             y_scale=y_scale,
             dialect=declared,
             person=person,
+            levels=levels,
             dates=dates,
         )
 

@@ -8,7 +8,7 @@ private, and is none that a guarantee speaks of.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import BinaryIO, TypeVar
 
 import numpy as np
@@ -17,6 +17,8 @@ from ..arrays import FloatArray
 from ..checks import check_interval
 from ..data import Dataset
 from ..dates import Dates
+from ..levels import Category, levels_by_column, whole_box
+from .cell import ReadAs
 from .csv_rows import read_columns
 from .dialect import COMMA, Dialect
 
@@ -31,7 +33,7 @@ def read_dataset(
     x: Sequence[str],
     y: str,
     y_bounds: tuple[float, float],
-    x_box: Sequence[tuple[float, float]],
+    x_box: Sequence[tuple[float, float] | None],
     privacy_unit: str = "one record",
     name: str = "your data",
     x_units: Sequence[str] | None = None,
@@ -41,16 +43,17 @@ def read_dataset(
     private_inputs: bool = False,
     dialect: Dialect = COMMA,
     person: str | None = None,
+    levels: Mapping[str, Sequence[str]] | None = None,
     dates: Sequence[Dates] = (),
 ) -> Dataset:
-    """Read numeric columns of a UTF-8 file with a header line. Every cell of them is a finite number.
+    """Read columns of a UTF-8 file with a header line. Every cell of them is a finite number, or one of its levels.
 
     Args:
         stream: file object opened in binary mode (read from where it stands, not closed).
         x: names of the D input columns.
         y: name of the output column; values outside ``y_bounds`` are kept and counted in ``clipped_count``.
         y_bounds: public (low, high), in ``y_unit``.
-        x_box: D public (low, high) pairs, in ``x_units``; every input must lie inside.
+        x_box: public (low, high) pairs, in ``x_units``, one for each input that is a number, and all lie inside.
         privacy_unit: whom one row is about.
         name: short display name.
         x_units: D units, or None for none.
@@ -63,6 +66,8 @@ def read_dataset(
         dialect: how the table is written.
         person: name of the column that says whose row it is, in any text that is equal for rows of one person, but
             for spaces around it; None: every row is another person's. Its texts are kept nowhere.
+        levels: declared public levels of inputs that are categories, by name. What is none of them counts as "other"
+            where that is a level, and is refused elsewhere.
         dates: of the inputs, those that are dates: read strictly, as days since their first day, and so is their box.
 
     Returns:
@@ -73,11 +78,14 @@ def read_dataset(
             message names the column and the line of the file, never the content of a cell.
     """
     _check_columns(x, y, person)
-    bounds = _interval(y_bounds, "y_bounds")
-    box = tuple(_interval(pair, "each entry of x_box") for pair in _of_length(x_box, len(x), "x_box"))
+    bounds, of_each = _interval(y_bounds, "y_bounds"), levels_by_column(x, levels)
+    sides = [None if pair is None else _interval(pair, "each entry of x_box") for pair in x_box]
+    box = whole_box(sides, of_each)
     units = _units(x, x_units, dates)
     rows = MAX_ROWS if max_rows is None else max_rows
-    values = read_columns(stream, [*x, y], max_rows=rows, dialect=dialect, person=person, read_as=dates)
+    categories = [Category(name=name, levels=each) for name, each in zip(x, of_each, strict=True) if each is not None]
+    read_as: list[ReadAs] = [*dates, *categories]
+    values = read_columns(stream, [*x, y], max_rows=rows, dialect=dialect, person=person, read_as=read_as)
     X = values[:, : len(x)].copy()
     if private_inputs:
         X = np.clip(X, *np.array(box).T)
@@ -99,6 +107,7 @@ def read_dataset(
         bounds_reason="declared by you when the file was read; nothing was computed from its values",
         y_scale=y_scale,
         person=None if person is None else values[:, -1].astype(np.int64),
+        x_levels=of_each if categories else None,
     )
 
 

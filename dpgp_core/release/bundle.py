@@ -159,6 +159,8 @@ def _input(spec: ReleaseSpec, name: str, unit: str) -> str:
     """What a column of inputs holds."""
     if (dates := spec.dates_of(name)) is not None:
         return f"input, a date written like {SHOWN[dates.format]}; what was measured has {dates.unit}"
+    if name in spec.levels:
+        return f"input, one of {', '.join(spec.levels[name])}"
     return f"input, in {unit}" if unit else "input"
 
 

@@ -19,6 +19,11 @@ def safe_text(text: str) -> str:
     return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
 
 
+def quoted(text: str) -> str:
+    """Text as a cell or header of a CSV."""
+    return '"{}"'.format(safe_text(text).replace('"', '""'))
+
+
 def column_text(values: FloatArray, step: float | None = None) -> list[str]:
     """Numbers as text: multiples of a power of ten exactly, others to 10 digits."""
     if step is None:
@@ -28,6 +33,8 @@ def column_text(values: FloatArray, step: float | None = None) -> list[str]:
 
 def _input_text(spec: ReleaseSpec, name: str, values: FloatArray) -> list[str]:
     """An input as the table writes it."""
+    if name in spec.levels:
+        return [quoted(spec.levels[name][int(code)]) for code in x]
     dates = spec.dates_of(name)
     return column_text(values) if dates is None else [dates.text(value) for value in values]
 
@@ -36,9 +43,9 @@ def csv_text(columns: Mapping[str, Sequence[str]]) -> str:
     """CSV with quoted, safe headers, and cells as they are.
 
     Args:
-        columns: name: cells, all of one length; cells are numbers and dates written as text.
+        columns: name: cells, all of one length; cells are numbers and dates written as text, or quoted.
     """
-    header = ",".join('"{}"'.format(safe_text(name).replace('"', '""')) for name in columns)
+    header = ",".join(quoted(name) for name in columns)
     rows = (",".join(row) for row in zip(*columns.values(), strict=True))
     return "\r\n".join([header, *rows, ""])
 

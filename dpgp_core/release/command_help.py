@@ -33,3 +33,8 @@ INPUTS_PUBLIC_HELP = (
     "treat the inputs as public from now on, and record that in the ledger: needed before releases that protect inputs "
     "and outputs stand beside releases that protect outputs only, whose noise depends on the inputs"
 )
+DATES_EPILOG = """\
+dates: "x_box": [["2019-01-01", "2023-12-31"]] makes an input one of dates, written like 2024-03-01;
+"dates": {"day": {"format": "day.month.year", "period": "year"}} says that its dates are written like 01.03.2024, and
+that the curve may come again every year ("year", "week" or a number of days; mechanisms bayes_cells and bayes).
+"""

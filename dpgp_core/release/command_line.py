@@ -18,6 +18,7 @@ from .bought import said as bought
 from .bundle import bundle
 from .command_help import (
     BUY_HELP,
+    DATES_EPILOG,
     DEGREES_HELP,
     DIALECT_HELP,
     INPUTS_PUBLIC_HELP,
@@ -45,6 +46,10 @@ wrong; {REFUSED} the budget would be passed, or inputs exposed that are protecte
 {NOT_WRITTEN} a file cannot be written; 128 + n stopped by signal n.
 
 'python -m dpgp_core template' prints a configuration to start from; a release.json is one too.
+
+an input that is a category has its levels in the configuration, and null where numbers have a box, a lengthscale and
+points: "x": ["age", "sex"], "x_levels": [null, ["women", "men"]], "x_box": [[0, 100], null], "lengthscale": [25, null],
+"grid": [51, null]. There is then a curve for each level. What is none of them counts as "other", if that is a level.
 """
 
 
@@ -112,7 +117,7 @@ def _parser() -> _Parser:
         "release",
         allow_abbrev=False,
         help="read a table, spend the budget, write a zip",
-        epilog=EPILOG + "\na configuration:\n" + spec_to_json(EXAMPLE),
+        epilog=f"{EPILOG}\n{DATES_EPILOG}\na configuration:\n{spec_to_json(EXAMPLE)}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     release.add_argument("--csv", required=True, metavar="FILE", help="the table: UTF-8 with a header line")

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..arrays import FloatArray
 from ..data import Dataset, Kind
+from ..levels import level_columns, number_sides
 from .plan import ReleasePlan, half_widths, released, solvable, without_outputs
 from .specification import ReleaseSpec
 
@@ -52,16 +53,19 @@ def _made_up(spec: ReleaseSpec, plan: ReleasePlan, n: int, rng: np.random.Genera
 
     f(x) = sqrt(2 / R) sum_r cos(w_r^T x + b_r), w_r ~ N(0, l^-2), has nearly an EQ covariance (Rahimi & Recht 2007).
     """
-    low, high = np.array(spec.x_box).T
+    levels, (left, right) = list(level_columns(spec.x_box)), np.array(spec.x_box).T
     X, person = plan.X, plan.person
     if X is None:
         person = None if spec.person is None else np.arange(n)
-        X = rng.uniform(low, high, (n, len(low)))
+        X = rng.uniform(left, right, (n, len(left)))
+        X[:, levels] = np.floor(X[:, levels] + 0.5)
+    low, high = np.array(number_sides(spec.x_box)).T
     half, automatic = spec.output_range / 2, spec.choice.automatic
     length = (high - low) / 4 if automatic else np.array(spec.lengths)
     size = half / math.sqrt(3) if automatic else spec.scale
     noise = 0.2 * half if automatic else math.sqrt(spec.noise_variance) * spec.scale
-    waves = X @ (rng.standard_normal((len(low), _WAVES)) / length[:, None]) + rng.uniform(0, 2 * math.pi, _WAVES)
+    numbers = np.delete(X, levels, axis=1)  # all groups alike
+    waves = numbers @ (rng.standard_normal((len(low), _WAVES)) / length[:, None]) + rng.uniform(0, 2 * math.pi, _WAVES)
     f = math.sqrt(2 / _WAVES) * np.cos(waves).sum(axis=1)
     bounds = spec.output_scale.measured_bounds
     y = sum(bounds) / 2 + size * f + noise * rng.standard_normal(len(X))

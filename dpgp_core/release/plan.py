@@ -160,6 +160,7 @@ def without_outputs(spec: ReleaseSpec, X: FloatArray, person: People | None = No
         bounds_reason="",
         y_scale=spec.scale,
         y_kind=spec.measured_kind,
+        x_levels=spec.x_levels,
         person=person,
     )
 

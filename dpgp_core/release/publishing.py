@@ -76,9 +76,10 @@ def read_table(stream: BinaryIO, spec: ReleaseSpec, dialect: str = "comma") -> D
         x_units=spec.x_units,
         y_unit=spec.y_unit,
         y_scale=spec.scale,
-        max_rows=spec.choice.rows_for(len(spec.x)),
+        max_rows=spec.choice.rows_for(len(spec.numbers)),
         private_inputs=spec.protects_inputs,
         dialect=dialect_of(dialect),
+        levels=spec.levels,
         dates=spec.dates,
         person=spec.person,
     )
@@ -231,12 +232,12 @@ def _check_fit(spec: ReleaseSpec, dataset: Dataset) -> None:
     declared = without_outputs(spec, dataset.X)
     if (spec.person is None) != (dataset.person is None):
         raise ValueError("the data set and the specification differ in person; read it with read_table")
-    same = ["x_names", "y_name", "y_bounds", "x_box", "privacy_unit", "y_scale", "y_kind"]
+    same = ["x_names", "y_name", "y_bounds", "x_box", "x_levels", "privacy_unit", "y_scale", "y_kind"]
     same += ["x_units"] if spec.dates else []  # which say the first day
     differ = [name for name in same if getattr(dataset, name) != getattr(declared, name)]
     if differ:
         raise ValueError(f"the data set and the specification differ in {', '.join(differ)}; read it with read_table")
-    most = spec.choice.rows_for(len(spec.x))
+    most = spec.choice.rows_for(len(spec.numbers))
     if dataset.n > most:
         got = f", got {dataset.n}" if spec.person is None else ""
         raise ValueError(

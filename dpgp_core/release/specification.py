@@ -12,6 +12,7 @@ from ..accounting.guarantee import Budget, Guarantee
 from ..accounting.ledger import Ledger
 from ..accounting.rounding import rounded_up
 from ..bounds.purchase import Purchase, with_bounds_bought
+from ..levels import number_sides
 from ..mechanisms.base import Mechanism
 from ..mechanisms.entry import KERNEL_NAMES, Entry
 from ..seasons import periodic
@@ -33,7 +34,8 @@ class ReleaseSpec(DeclaredTable):
             "integral_bins", and only for it.
         total_epsilon: declared limit for all releases of the same table together.
         total_delta: delta of that limit; None for ``delta``.
-        lengthscale: of the kernel, one per input, in ``x_units``; in km for ``coordinates``.
+        lengthscale: of the kernel, one per input, in ``x_units``; in km for ``coordinates``. None for an input with
+            levels, or left out there.
         noise_variance: variance of one record about the curve over the variance of the curve.
         y_scale: public size of the curve's variation, as measured; None for a quarter of the bounds' width.
         mechanism: one of ``CHOICES``.
@@ -91,7 +93,7 @@ class ReleaseSpec(DeclaredTable):
 
     @property
     def lengths(self) -> tuple[float, ...]:
-        """``lengthscale`` in ``x_units`` throughout."""
+        """``lengthscale`` in ``x_units`` throughout; of the inputs that are numbers."""
         return self.in_units(self.lengthscale)
 
     @property
@@ -121,31 +123,39 @@ class ReleaseSpec(DeclaredTable):
 
     def _check_model(self) -> None:
         checks.one_of("mechanism", self.mechanism, list(CHOICES))
-        check_mechanism(self.person, self.mechanism, self.choice, len(self.x))
+        check_mechanism(self.person, self.mechanism, self.choice, len(self.numbers))
         if self.bounds_unit is not None:
             check_buyer(self.mechanism, self.choice, self.y_scale)
         checks.one_of("kernel", self.kernel, list(KERNEL_NAMES))
-        if len(self.x) > self.choice.max_inputs:
+        if self.levels and not self.choice.levels:
+            raise ValueError(
+                f"mechanism {self.mechanism!r} takes inputs that are numbers, and {next(iter(self.levels))!r} has "
+                "levels; use 'bayes_cells', or 'bayes' if the inputs are public"
+            )
+        if len(self.numbers) > self.choice.max_inputs:
             raise ValueError(
                 f"mechanism {self.mechanism!r} takes at most {self.choice.max_inputs} input columns, "
-                f"got {len(self.x)}; leave some out, or use 'bayes' if the inputs are public"
+                f"got {len(self.numbers)}; leave some out, or use 'bayes' if the inputs are public"
             )
         if self.kernel not in self.choice.kernels:
             allowed = " or ".join(self.choice.kernels)
             raise ValueError(f"mechanism {self.mechanism!r} needs kernel {allowed}, got {self.kernel!r}")
+        if self.periods and self.levels:
+            raise ValueError("a period beside an input with levels is not offered; leave the period or the levels out")
         if self.periods and not self.choice.automatic:
             raise ValueError(
                 f"mechanism {self.mechanism!r} has one kernel, which is not periodic; leave period out, or use "
                 "'bayes' or 'bayes_cells'"
             )
-        if self.choice.automatic and len(self.x) + len(periodic(self.periods)) > self.choice.max_inputs:
+        if self.choice.automatic and len(self.numbers) + len(periodic(self.periods)) > self.choice.max_inputs:
             raise ValueError(
                 f"mechanism {self.mechanism!r} takes at most {self.choice.max_inputs} input columns, a period counting "
                 "as one; leave one out, or use 'bayes' if the inputs are public"
             )
-        scales = checks.entries("lengthscale", self.lengthscale, len(self.x))
-        unit_lengths = self.in_units([1.0] * len(self.x))
-        widths = [(high - low) / unit for (low, high), unit in zip(self.x_box, unit_lengths, strict=True)]
+        scales = self.of_numbers("lengthscale", self.lengthscale)
+        unit_lengths = self.in_units([1.0] * len(self.numbers))
+        sides = number_sides(self.x_box)
+        widths = [(high - low) / unit for (low, high), unit in zip(sides, unit_lengths, strict=True)]
         lengthscale = tuple(
             checks.number("each entry of lengthscale", value, 1e-3 * width, 1e3 * width)
             for value, width in zip(scales, widths, strict=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import MISSING, fields
 from typing import Any
 
+from ..levels import LevelSide
 from .specification import ReleaseSpec
 from .strict_json import check_keys, read_object, write_object
 
@@ -43,11 +44,15 @@ def spec_from_json(text: str | bytes) -> ReleaseSpec:
 
 
 def spec_to_object(spec: ReleaseSpec) -> dict[str, Any]:
-    """The configuration as a JSON object."""
+    """The configuration as a JSON object; what is derived of categories is left out."""
     found = {"schema": SCHEMA} | {field.name: getattr(spec, field.name) for field in fields(spec) if field.init}
     dates = {each.name: each for each in spec.dates}
     box = (
-        [dates[name].day(end).isoformat() for end in side] if name in dates else side
+        None
+        if isinstance(side, LevelSide)
+        else [dates[name].day(end).isoformat() for end in side]
+        if name in dates
+        else side
         for name, side in zip(spec.x, spec.x_box, strict=True)
     )
     about = {name: {"format": each.format, "period": each.period} for name, each in dates.items()}

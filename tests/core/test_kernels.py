@@ -4,7 +4,16 @@ from dataclasses import FrozenInstanceError
 import numpy as np
 import pytest
 
-from dpgp_core.kernels import EQ, KERNELS, Matern12, Matern32, Matern52, RationalQuadratic, Stationary
+from dpgp_core.kernels import (
+    EQ,
+    KERNELS,
+    AcrossLevels,
+    Matern12,
+    Matern32,
+    Matern52,
+    RationalQuadratic,
+    Stationary,
+)
 
 each = pytest.mark.parametrize("kernel", KERNELS, ids=[kernel.__name__ for kernel in KERNELS])
 
@@ -118,3 +127,28 @@ def test_bad_alpha_is_named():
 def test_the_common_base_is_not_a_kernel():
     with pytest.raises(TypeError, match="Stationary is not a kernel by itself"):
         Stationary()(np.zeros((1, 1)), np.zeros((1, 1)))
+
+
+@pytest.mark.parametrize("shared", [0.0, 0.5, 0.9, 1.0])
+def test_groups_share_what_is_declared(shared):
+    rng = np.random.default_rng(0)
+    x, group = rng.uniform(size=(30, 1)), rng.integers(0, 3, (30, 1)).astype(float)
+    kernel = AcrossLevels(inner=EQ(variance=2.0, lengthscale=0.3), columns=(1,), shared=shared)
+    X = np.hstack([x, group])
+    alone = EQ(variance=2.0, lengthscale=0.3)(x, x)
+    expected = np.where(group == group.T, alone, shared * alone)
+    np.testing.assert_allclose(kernel(X, X), expected, rtol=1e-15)
+    np.testing.assert_array_equal(kernel.diagonal(X), 2.0)
+    assert np.linalg.eigvalsh(kernel(X, X)).min() > -1e-12
+    assert kernel.variance == 2.0
+
+
+def test_two_categories_multiply():
+    kernel = AcrossLevels(inner=EQ(), columns=(0, 2), shared=0.5)
+    X = np.array([[0.0, 1.0, 0.0], [1.0, 1.0, 1.0], [0.0, 1.0, 1.0]])
+    np.testing.assert_array_equal(kernel(X[:1], X), [[1.0, 0.25, 0.5]])
+
+
+def test_a_share_is_between_nothing_and_all():
+    with pytest.raises(ValueError, match="shared must lie in 0"):
+        AcrossLevels(inner=EQ(), columns=(1,), shared=1.5)

@@ -39,3 +39,14 @@ def test_first_female_of_the_census_file():
 def test_other_dims_are_refused(dims):
     with pytest.raises(ValueError, match=r"dims must be 1 \(age\) or 2 \(age and weight\)"):
         kung.load(dims=dims)
+
+
+def test_the_whole_census_by_sex():
+    data = kung.load(groups=True)
+    assert data.X.shape == (544, 2)
+    assert data.x_levels == (None, ("women and girls", "men and boys"))
+    np.testing.assert_array_equal(data.X[data.X[:, 1] == 0][:, :1], kung.load().X)
+    assert data.clipped_count == 0
+    assert data.person is None
+    with pytest.raises(ValueError, match="dims must be 1"):
+        kung.load(dims=2, groups=True)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from dpgp_core.release.check import check_folder
+from pages._ui.explore.statistic import opened
 from pages._ui.own.questions.bounds import BUY
 from tests.pages.test_your_data import declare, last_zip, ledgers, press, said, uploaded  # noqa: F401
 
@@ -38,6 +39,9 @@ def test_from_a_table_to_a_zip_whose_bounds_were_bought(open_page, tmp_path):
     assert "the bounds follow from the noisy counts" in check_folder(tmp_path)
     card = json.loads((tmp_path / "release.json").read_text())
     assert card["config"]["bounds_unit"] == 0.01
+    explored = opened({"release.zip": app.session_state["own_released"][0].bundle})
+    assert list(explored.statistics.bounds) == card["bounds"]["interval"]
+    assert explored.guarantee.budget.epsilon == 1.0
     assert len(card["ledger"]["entries"]) == 1
     assert card["ledger"]["entries"][0]["guarantee"]["epsilon"] == 1.0
 

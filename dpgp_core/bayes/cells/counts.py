@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from ...arrays import FloatArray
 from ...gp.pivoted import factorise
-from ...kernels import EQ
+from ...kernels import EQ, AcrossLevels, Kernel
+from ...levels import level_columns, number_sides
 from ...measurement.integers import GRID, person_weights, strategy_integers
 from ...strategies.bayes import bayes
 from ...strategies.risk_model import RiskModel
@@ -17,6 +18,7 @@ from .grid import CellGrid, sides
 
 _LENGTHSCALE = 0.15  # of the box's sides: how fast the density of records may vary
 _VARIANCE = 2.0  # of that density over its mean squared
+_SHARED = 0.5  # of it, what groups have in common: where records lie, but not how many there are
 _SENSITIVITY = 1.6  # expected of a strategy; what it is, is found in integers when it is measured
 _EQUAL = 1e-3  # difference of two columns that say nothing
 _STEPS = 200  # of the strategy's solver
@@ -98,5 +100,7 @@ def known_counts(numbers: FloatArray) -> Counts:
 
 
 def _root(grid: CellGrid, n: int) -> FloatArray:
-    kernel = EQ(variance=_VARIANCE * (n / grid.size) ** 2, lengthscale=sides(grid.sides, _LENGTHSCALE))
+    along = EQ(variance=_VARIANCE * (n / grid.size) ** 2, lengthscale=sides(number_sides(grid.sides), _LENGTHSCALE))
+    columns = level_columns(grid.sides)
+    kernel: Kernel = AcrossLevels(inner=along, columns=columns, shared=_SHARED) if columns else along
     return factorise(kernel, grid.centres, 1e-6).features.values()

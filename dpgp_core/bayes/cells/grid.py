@@ -15,9 +15,10 @@ import numpy as np
 from scipy.ndimage import map_coordinates
 
 from ...arrays import FloatArray
-from ...measurement.cell_statistics import NODES
+from ...levels import groups_of, level_columns, number_sides
+from ...measurement.cell_statistics import cells_along, nodes_along
 from ...measurement.cells import Cells
-from ...seasons import Periods, lifted, lifted_box, phase_cells
+from ...seasons import Periods, lifted, lifted_box
 
 PER_SIDE = {1: 45, 2: 12, 3: 8}
 """Cells along each side, by the number of sides."""
@@ -27,17 +28,18 @@ PER_SIDE_BY_PHASE = {1: 12, 2: 8}
 
 @dataclass(frozen=True, kw_only=True)
 class CellGrid:
-    """M = per_side^D equal cells of a box, each with 3^D nodes on which public functions are known.
+    """M equal cells of a box: per_side along each input that is a number, one for each level of a category.
 
-    Where an input has a period, each cell is divided by its phase too (see ``seasons``), K sides more.
+    Public functions are known at nodes: three along each side of a cell, one along a category. Where an input has a
+    period, each cell is divided by its phase too (see ``seasons``), K sides more.
 
     Args:
         box: D public (low, high) pairs.
-        per_side: cells along each side, >= 2.
+        per_side: cells along each side that is of numbers, >= 2.
         periods: of each input; () where none has one.
 
     Raises:
-        ValueError: there are more than 3 sides, or fewer than 2 cells to a side.
+        ValueError: there are more than 3 sides of numbers, or fewer than 2 cells to a side.
     """
 
     box: tuple[tuple[float, float], ...]
@@ -45,9 +47,11 @@ class CellGrid:
     periods: Periods = ()
 
     def __post_init__(self) -> None:
-        if self.dim not in PER_SIDE:
+        numbers = len(number_sides(self.sides))
+        if numbers not in PER_SIDE:
             each = ", a period counting as one" if self.periods else ""
-            raise ValueError(f"cells need 1 to 3 input columns{each}, got {self.dim}; leave some out")
+            of = " that are numbers" if level_columns(self.box) else ""
+            raise ValueError(f"cells need 1 to 3 input columns{each}, got {numbers}{of}; leave some out")
         if self.per_side < 2:
             raise ValueError(f"per_side must be at least 2, got {self.per_side}")
 
@@ -64,7 +68,12 @@ class CellGrid:
     @cached_property
     def shape(self) -> tuple[int, ...]:
         """Cells along each side."""
-        return (self.per_side,) * len(self.box) + phase_cells(self.periods)
+        return cells_along(self.box, self.per_side, self.periods)
+
+    @cached_property
+    def fine(self) -> tuple[int, ...]:
+        """Nodes along each side."""
+        return nodes_along(self.box, self.per_side, self.periods)
 
     @property
     def size(self) -> int:
@@ -74,12 +83,12 @@ class CellGrid:
     @property
     def centres(self) -> FloatArray:
         """Middles of the cells (M, D + K), in the order of ``place``."""
-        return self._points(1)
+        return self._points(self.shape)
 
     @cached_property
     def nodes(self) -> FloatArray:
         """The finer grid (F, D + K)."""
-        return self._points(NODES)
+        return self._points(self.fine)
 
     def place(self, X: FloatArray) -> Cells:
         """Cell of each record X (n, D) in 0 ... M - 1; inputs outside the box count at its edge. Private."""
@@ -89,10 +98,11 @@ class CellGrid:
         return cells
 
     def at(self, X: FloatArray, values: FloatArray) -> FloatArray:
-        """Linear interpolation (n,) at X (n, D) of a function with ``values`` (F,) at the nodes."""
-        counts = NODES * np.array(self.shape)
-        coordinates = self._share(X).T * counts[:, None] - 0.5
-        found: FloatArray = map_coordinates(values.reshape(counts), coordinates, order=1, mode="nearest")
+        """Linear interpolation (n,) at X (n, D) of ``values`` (F,) at the nodes; none between levels."""
+        coordinates = self._share(X).T * np.array(self.fine)[:, None] - 0.5
+        levels = list(level_columns(self.sides))
+        coordinates[levels] = np.rint(coordinates[levels])
+        found: FloatArray = map_coordinates(values.reshape(self.fine), coordinates, order=1, mode="nearest")
         return found
 
     def averages(self, values: FloatArray) -> FloatArray:
@@ -108,7 +118,7 @@ class CellGrid:
         return split.min(axis=axes).ravel(), split.max(axis=axes).ravel()
 
     def _share(self, X: FloatArray) -> FloatArray:
-        """Place of each input along each side, in [0, 1]."""
+        """Place of each input along each side, in [0, 1] (n, D + K); of a level, in the middle of its part."""
         low, high = np.array(self.sides).T
         X = lifted(np.clip(X, low[: X.shape[1]], high[: X.shape[1]]), self.periods)
         share: FloatArray = (X - low) / (high - low)
@@ -116,32 +126,38 @@ class CellGrid:
 
     @property
     def _split(self) -> tuple[int, ...]:
-        """Cells and nodes along each side in turn."""
-        return tuple(count for cells in self.shape for count in (cells, NODES))
+        """Cells and nodes of each along each side in turn."""
+        return tuple(
+            count for cells, fine in zip(self.shape, self.fine, strict=True) for count in (cells, fine // cells)
+        )
 
-    def _points(self, times: int) -> FloatArray:
-        """So many to a cell and side."""
-        counts = [times * cells for cells in self.shape]
+    def _points(self, counts: Sequence[int]) -> FloatArray:
+        """So many along each side; along categories, the numbers of levels."""
         shares = [(np.arange(count) + 0.5) / count for count in counts]
         axes = [low + (high - low) * share for (low, high), share in zip(self.sides, shares, strict=True)]
+        for d in level_columns(self.sides):
+            axes[d] = np.arange(counts[d], dtype=float)
         return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, self.dim)
 
 
 def cells_of(
     box: Sequence[tuple[float, float]], per_side: Mapping[int, int] = PER_SIDE, periods: Periods = ()
 ) -> CellGrid:
-    """The usual number of cells for a box.
+    """The usual number of cells for a box; fewer along each side where there are many groups.
 
     Args:
-        box: D public (low, high) pairs, D from 1 to 3.
-        per_side: cells along each side, by D.
+        box: D public (low, high) pairs, D from 1 to 3 without categories.
+        per_side: cells along each side, by the number of sides that are of numbers.
         periods: of each input; () where none has one.
 
     Raises:
-        ValueError: the box has more than 3 sides, periods included.
+        ValueError: the box has more than 3 sides of numbers, periods included.
     """
-    counts = PER_SIDE_BY_PHASE if periods else per_side
-    return CellGrid(box=tuple(box), per_side=counts.get(len(box), 2), periods=periods)
+    numbers = len(number_sides(box))
+    usual = (PER_SIDE_BY_PHASE if periods else per_side).get(numbers, 2)
+    if numbers:  # as many cells in all as the root of the number of groups: a small group has few records in each
+        usual = max(2, round(usual / groups_of(box) ** (0.5 / numbers)))
+    return CellGrid(box=tuple(box), per_side=usual, periods=periods)
 
 
 def sides(box: Sequence[tuple[float, float]], share: float) -> list[float]:

@@ -168,6 +168,7 @@ def cell_statistics(
         guarantee=promise,
         reading=reading_for(dataset.y_kind),
         distances=released.distances,
+        x_levels=dataset.x_levels,
     )
 
 

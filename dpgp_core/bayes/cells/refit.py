@@ -10,13 +10,14 @@ import numpy as np
 from ...arrays import FloatArray
 from ...gp.exact import check_columns
 from ...kernels import Kernel
+from ...levels import check_codes
 from ...measurement.cell_statistics import CellStatistics
 from ...measurement.conditioning import Posterior
 from ...measurement.distances import MeasuredDistances
 from ...measurement.refit import Refit
 from ..intervals import Mixture
 from ..joint import Joint
-from ..models import Model
+from ..models import Model, across_levels
 from ..spread import two_valued
 from ..waves import on_dates
 from ..widths import CLIP
@@ -56,9 +57,10 @@ class CellReading:
         """The models' predictions at X_test (P, D), one draw.
 
         Raises:
-            ValueError: the columns of X_test do not fit.
+            ValueError: the columns of X_test do not fit, or one of levels holds something else.
         """
         check_columns(np.empty((1, len(self.setting.grid.box))), X_test)
+        check_codes(X_test, self.setting.grid.box)
         prediction = cell_mixture(self.models, self.found, X_test)
         return people_at(self.setting, self.found, self.distances, prediction, X_test)
 
@@ -143,7 +145,8 @@ def refit_cells(
 
     Args:
         statistics: what was released.
-        kernels: covariance functions of f, in squared model units, (y - midpoint) / y_scale.
+        kernels: covariance functions of f, in squared model units, (y - midpoint) / y_scale; of the inputs that are
+            numbers.
         noise_variances: variances > 0 of outputs about f; every pair is one model.
         X_test: test points (P, D), in input units.
 
@@ -152,9 +155,9 @@ def refit_cells(
     """
     if not kernels or not noise_variances:
         raise ValueError("give at least one kernel and one noise variance")
-    pairs = [Model(kernel=kernel, noise_variance=variance) for kernel in kernels for variance in noise_variances]
+    pairs = (Model(kernel=kernel, noise_variance=variance) for kernel in kernels for variance in noise_variances)
     check_columns(np.empty((1, len(statistics.x_box))), X_test)
-    read = read_cells(statistics, pairs)
+    read = read_cells(statistics, across_levels(pairs, statistics.x_box))
     people = read.predict(X_test).people
     return Refit(
         X_test=X_test,

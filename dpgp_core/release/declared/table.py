@@ -12,6 +12,7 @@ from ... import checks
 from ...arrays import FloatArray
 from ...data import KINDS, Kind, check_kind
 from ...dates import Dates
+from ...levels import Levels, LevelSide, beside_categories, levels_by_column, whole_box
 from ...reading.date_inputs import date_inputs
 from ...seasons import Periods, check_periods
 from .bought import checked_bounds, checked_share, checked_unit
@@ -42,19 +43,23 @@ class DeclaredTable:
         x_units: D units.
         x_box: D public (low, high) pairs; inputs outside are refused, or moved to its edge where inputs are private;
             predictions fill it. Two dates, ("2019-01-01", "2023-12-31"), make an input one of dates: kept as days
-            since the first of them.
+            since the first of them. None for an input with levels.
         y: name of the private output column.
         y_unit: its unit.
         y_bounds: public (low, high) that outputs are clipped to, in ``y_unit``. With ``bounds_unit``: what the bounds
             that are bought stay within; null in a configuration for anything.
         unit: what is hidden, for example "one person's height".
-        grid: points along each input, 2 or more, at which predictions are made; never at private positions.
+        grid: points along each input, 2 or more, at which predictions are made; never at private positions. None for
+            an input with levels: there is a curve for each.
         coordinates: names of the input columns that are longitude and latitude in degrees, if two are: distances
             between them are then in km.
         dates: more about inputs that are dates, by name: {"day": {"format": "day.month.year", "period": "year"}}; kept
             as ``Dates``.
         log: measure the natural logarithm of the output, as prices need: errors are then factors.
         y_kind: what an output is: one of ``data.KINDS``.
+        x_levels: for each input its declared public levels, 2 to 20 texts, if it is a category, and None if it is a
+            number. What is none of them counts as "other" where that is a level, and is refused elsewhere. None: all
+            inputs are numbers.
         person: name of the column that says whose row each is, where people may have several: neither an input nor
             released; None without.
         rows_per_person: most rows of one person where no column says whose they are; 1: every row is another person's.
@@ -82,6 +87,7 @@ class DeclaredTable:
     dates: tuple[Dates, ...] = ()
     log: bool = False
     y_kind: Kind = "number"
+    x_levels: tuple[Levels | None, ...] | None = None
     person: str | None = None
     rows_per_person: int = 1
     bounds_unit: float | None = None
@@ -122,18 +128,47 @@ class DeclaredTable:
         """What is declared of an input that is a date; None for a number."""
         return next((each for each in self.dates if each.name == name), None)
 
+    @property
+    def levels(self) -> dict[str, Levels]:
+        """Of the inputs that are categories, by name."""
+        pairs = zip(self.x, self.x_levels or (), strict=False)
+        return {name: levels for name, levels in pairs if levels is not None}
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """Names of the inputs that are numbers."""
+        return tuple(name for name in self.x if name not in self.levels)
+
+    def of_numbers(self, name: str, values: object) -> list[object]:
+        """A list that was given for each input, without what stands for categories, where None may stand.
+
+        Raises:
+            ValueError: it is no list, or of another length, or something stands there.
+        """
+        given = checks.entries(name, values)
+        if len(given) == len(self.numbers):
+            return list(given)
+        pairs = list(zip(self.x, checks.entries(name, values, len(self.x)), strict=True))
+        wrong = next((each for each, value in pairs if each in self.levels and value is not None), None)
+        if wrong is not None:
+            raise ValueError(f"{name} has an entry for {wrong!r}, which is a category; write null there")
+        return [value for each, value in pairs if each not in self.levels]
+
     def in_units(self, lengths: Sequence[float]) -> tuple[float, ...]:
-        """Lengths along the inputs in ``x_units``, out of km for ``coordinates``."""
+        """Lengths along the inputs that are numbers in ``x_units``, out of km for ``coordinates``."""
         degrees = self.degrees
-        pairs = zip(self.x, lengths, strict=True)
+        pairs = zip(self.numbers, lengths, strict=True)
         return tuple(length if degrees is None else degrees.in_degrees(name, length) for name, length in pairs)
 
     def points(self) -> FloatArray:
         """The public prediction points (P, D): a regular grid over the box, the last input running fastest.
 
-        Along dates, the nearest days.
+        Along dates, the nearest days; along categories, the number of each level.
         """
-        axes = [np.linspace(low, high, count) for (low, high), count in zip(self.x_box, self.grid, strict=True)]
+        axes = [
+            np.arange(count, dtype=float) if name in self.levels else np.linspace(*side, count)
+            for name, side, count in zip(self.x, self.x_box, self.grid, strict=True)
+        ]
         axes = [np.rint(axis) if self.dates_of(name) else axis for name, axis in zip(self.x, axes, strict=True)]
         return np.stack([axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")], axis=1)
 
@@ -153,9 +188,21 @@ class DeclaredTable:
         self._set("rows_per_person", checked_rows(self.person, self.rows_per_person, [*self.x, self.y]))
         self._set("x_units", checks.texts("x_units", self.x_units, empty=True))
         checks.entries("x_units", self.x_units, len(self.x))
-        dates, boxes = date_inputs(self.x, checks.entries("x_box", self.x_box, len(self.x)), self.dates)
+        self._check_levels()
+        levels = self.x_levels or (None,) * len(self.x)
+        given = [None if isinstance(side, LevelSide) else side for side in checks.entries("x_box", self.x_box)]
+        whole = beside_categories(self.of_numbers("x_box", given), levels)
+        dates, boxes = date_inputs(self.x, whole, self.dates)
         self._set("dates", dates)
-        self._set("x_box", tuple(checks.interval("each entry of x_box", pair) for pair in boxes))
+        sides = [checks.interval("each entry of x_box", pair) for pair in self.of_numbers("x_box", boxes)]
+        self._set("x_box", whole_box(sides, levels))
+
+    def _check_levels(self) -> None:
+        if self.x_levels is None:
+            return
+        pairs = zip(self.x, checks.entries("x_levels", self.x_levels, len(self.x)), strict=True)
+        levels = levels_by_column(self.x, {name: each for name, each in pairs if each is not None})
+        self._set("x_levels", levels if any(levels) else None)
 
     def _check_output(self) -> None:
         checks.text("y_unit", self.y_unit, empty=True)
@@ -182,15 +229,25 @@ class DeclaredTable:
         if any(self.dates_of(name) for name in self.coordinates):
             raise ValueError("coordinates must be degrees, and one of them is declared a date; take it out of one")
         (longitude, latitude), box = self.coordinates, dict(zip(self.x, self.x_box, strict=True))
+        if any(name in self.levels for name in self.coordinates):
+            raise ValueError("coordinates must be numbers, and one of them has levels; leave its levels out")
         found = Coordinates(longitude=longitude, latitude=latitude, longitudes=box[longitude], latitudes=box[latitude])
         self._set("degrees", found)
 
     def _check_grid(self) -> None:
-        counts = checks.entries("grid", self.grid, len(self.x))
-        self._set("grid", tuple(checks.whole("each entry of grid", count, 2, MAX_GRID) for count in counts))
+        sides = zip(self.x, checks.entries("grid", self.grid, len(self.x)), strict=True)
+        self._set("grid", tuple(self._points_along(name, count) for name, count in sides))
         for name, count, (_, last) in zip(self.x, self.grid, self.x_box, strict=True):
             if self.dates_of(name) and count > last + 1:
                 raise ValueError(f"grid has {count} points along {name!r}, whose box has {last + 1:g} days; use fewer")
         points = math.prod(self.grid)
         if points > MAX_GRID:
             raise ValueError(f"grid has {points} points in all, more than {MAX_GRID}, the limit; use fewer per input")
+
+    def _points_along(self, name: str, count: object) -> int:
+        if name not in self.levels:
+            return checks.whole("each entry of grid", count, 2, MAX_GRID)
+        levels = len(self.levels[name])
+        if count not in (None, levels):
+            raise ValueError(f"grid has {checks.shown(count)} for {name!r}, of {levels} levels; write null there")
+        return levels

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from html import escape
 from typing import NamedTuple
 
 import numpy as np
 
-from ...arrays import BoolArray, FloatArray
+from ...arrays import FloatArray
 from ..declared.table import CENTILES
 from ..publishing import Published, within_tolerance
 from ..specification import ReleaseSpec
+from .groups import Group, split
 from .ticks import Mark, marks
 from .turned import east_across, turned
 
@@ -36,21 +38,27 @@ _WIDE = _Ends(580, 252)
 def figure(published: Published, spec: ReleaseSpec) -> str:
     """The values with the curve's interval along one input, or a map over the first two at the middle of others.
 
-    What is of no use is grey. Drawn from what was released and declared alone.
+    Where inputs have levels: a curve for each of them, or the map of the first. What is of no use is grey. Drawn from
+    what was released and declared alone.
     """
     within = within_tolerance(published, spec)
-    published, spec = _as_drawn(published, spec)
-    if spec.coordinates is not None:
-        within, values = turned(spec, within), turned(spec, published.values)
-        published, spec = replace(published, values=values), east_across(spec)
-    ends = _WIDE if len(spec.x) == 1 else _ends_of_map(spec)
-    body = (_curve if len(spec.x) == 1 else _map)(published, spec, within, ends)
+    published, drawn = _as_drawn(published, spec)
+    groups, drawn = split(published, drawn, within, _RELEASED)
+    if drawn.coordinates is not None:
+        groups, drawn = [_turned(group, drawn) for group in groups], east_across(drawn)
+    ends = _WIDE if len(drawn.x) == 1 else _ends_of_map(drawn)
+    body = (_curves if len(drawn.x) == 1 else _map)(groups, drawn, ends)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {ends.bottom + _BELOW:.0f}" '
         f'font-family="sans-serif" font-size="12" role="img">'
         f"<title>{escape(f'{spec.y}, released with differential privacy')}</title>"
         f"{body}</svg>\n"
     )
+
+
+def _turned(group: Group, spec: ReleaseSpec) -> Group:
+    values = turned(spec, group.published.values)
+    return replace(group, within=turned(spec, group.within), published=replace(group.published, values=values))
 
 
 def _as_drawn(published: Published, spec: ReleaseSpec) -> tuple[Published, ReleaseSpec]:
@@ -79,46 +87,67 @@ def _ends_of_map(spec: ReleaseSpec) -> _Ends:
     return _Ends(_LEFT + size * across, _TOP + size * up)
 
 
-def _curve(published: Published, spec: ReleaseSpec, within: BoolArray, ends: _Ends) -> str:
-    x, (low, high) = published.X_test[:, 0], published.curve
-    lowest, highest = (published.centiles[0], published.centiles[-1]) if published.centiles else (low, high)
+def _curves(groups: Sequence[Group], spec: ReleaseSpec, ends: _Ends) -> str:
+    """A curve for each group, and who is who where there are several."""
     margin = (spec.y_bounds[1] - spec.y_bounds[0]) / 2
     reach = spec.y_bounds[0] - margin, spec.y_bounds[1] + margin
-    bottom = max(float(min(low.min(), lowest.min())), reach[0])
-    top = min(float(max(high.max(), highest.max())), reach[1])
-    bottom, top = (bottom, top) if bottom < top else reach
-    across, up = _scaled(x, spec.x_box[0], _LEFT, ends.right), (bottom, top)
+    drawn = [np.stack([*group.published.curve, *group.published.centiles]) for group in groups]
+    bottom = max(float(min(each.min() for each in drawn)), reach[0])
+    top = min(float(max(each.max() for each in drawn)), reach[1])
+    up = (bottom, top) if bottom < top else reach
+    said = "line: released value; band: 95 % interval of the curve"
+    said += "" if all(group.within.all() for group in groups) else "; dotted grey: of no use"
+    said += "; thin lines: centiles of people" if groups[0].published.centiles else ""
+    curves = "".join(_curve(group, spec, up, ends, numbered=len(groups) == 1) for group in groups)
+    legend = _legend(groups, ends) if len(groups) > 1 else ""
+    return f"{curves}{_text(_LEFT, 14, said)}{legend}{_axes(spec, ends, up, marks(*up), _named(spec.y, spec.y_unit))}"
+
+
+def _legend(groups: Sequence[Group], ends: _Ends) -> str:
+    drawn, step = "", min(16.0, (ends.bottom - _TOP) / len(groups))
+    for i, group in enumerate(groups):
+        y, name = _TOP + step * (i + 0.5), group.name if len(group.name) <= 12 else f"{group.name[:11]}…"
+        drawn += (
+            f'<path d="M{ends.right + 4:.1f} {y:.1f}h16" stroke="{group.colour}" stroke-width="2"{_dashed(group)}/>'
+            f"{_text(ends.right + 24, y + 4, name)}"
+        )
+    return drawn
+
+
+def _dashed(group: Group) -> str:
+    return f' stroke-dasharray="{group.dash}"' if group.dash else ""
+
+
+def _curve(group: Group, spec: ReleaseSpec, up: tuple[float, float], ends: _Ends, *, numbered: bool) -> str:
+    published, within = group.published, group.within
+    x, (low, high) = published.X_test[:, 0], published.curve
+    across = _scaled(x, spec.x_box[0], _LEFT, ends.right)
     edges = [_scaled(np.clip(each, *up), up, ends.bottom, _TOP) for each in (low, high)]
     middle = _scaled(np.clip(published.values, *up), up, ends.bottom, _TOP)
     band = _points(np.r_[across, across[::-1]], np.r_[edges[0], edges[1][::-1]])
     lines = "".join(
         f'<line x1="{a:.1f}" y1="{b:.1f}" x2="{c:.1f}" y2="{d:.1f}" stroke-width="2" '
-        + (f'stroke="{_RELEASED}"/>' if useful else f'stroke="{_GREY}" stroke-dasharray="2 3"/>')
+        + (f'stroke="{group.colour}"{_dashed(group)}/>' if useful else f'stroke="{_GREY}" stroke-dasharray="2 3"/>')
         for a, b, c, d, useful in zip(
             across[:-1], middle[:-1], across[1:], middle[1:], within[:-1] & within[1:], strict=True
         )
     )
-    grey = "" if within.all() else "; dotted grey: of no use"
-    centiles = "; thin lines: centiles of people" if published.centiles else ""
-    said = f"line: released value; band: 95 % interval of the curve{grey}{centiles}"
-    return (
-        f'<polygon points="{band}" fill="{_RELEASED}" fill-opacity=".22"/>{lines}{_text(_LEFT, 14, said)}'
-        f"{_centile_lines(published, across, up, ends)}"
-        f"{_axes(spec, ends, up, marks(*up), _named(spec.y, spec.y_unit))}"
-    )
+    band = f'<polygon points="{band}" fill="{group.colour}" fill-opacity=".22"/>'
+    return f"{band}{lines}{_centile_lines(group, across, up, ends, numbered=numbered)}"
 
 
-def _centile_lines(published: Published, across: FloatArray, up: tuple[float, float], ends: _Ends) -> str:
-    """Each a thin line with its number at the right end."""
+def _centile_lines(group: Group, across: FloatArray, up: tuple[float, float], ends: _Ends, *, numbered: bool) -> str:
+    """Each a thin line, with its number at the right end where there is room."""
     drawn = ""
-    for centile, values in zip(CENTILES, published.centiles, strict=False):
+    for centile, values in zip(CENTILES, group.published.centiles, strict=False):
         y = _scaled(np.clip(values, *up), up, ends.bottom, _TOP)
-        drawn += f'<polyline points="{_points(across, y)}" fill="none" stroke="{_RELEASED}" stroke-width=".8"/>'
-        drawn += _text(ends.right + 4, float(y[-1]) + 4, f"{centile}")
+        drawn += f'<polyline points="{_points(across, y)}" fill="none" stroke="{group.colour}" stroke-width=".8"/>'
+        drawn += _text(ends.right + 4, float(y[-1]) + 4, f"{centile}") if numbered else ""
     return drawn
 
 
-def _map(published: Published, spec: ReleaseSpec, within: BoolArray, ends: _Ends) -> str:
+def _map(groups: Sequence[Group], spec: ReleaseSpec, ends: _Ends) -> str:
+    published, within = groups[0].published, groups[0].within
     cubes = published.values.reshape(spec.grid), within.reshape(spec.grid)
     for size in reversed(spec.grid[2:]):
         cubes = cubes[0][..., size // 2], cubes[1][..., size // 2]
@@ -138,7 +167,8 @@ def _map(published: Published, spec: ReleaseSpec, within: BoolArray, ends: _Ends
     )
     limits = _text(ends.right + 30, _TOP + 8, f"{high:.6g}") + _text(ends.right + 30, ends.bottom, f"{low:.6g}")
     grey = "" if useful.all() else "; grey: of no use"
-    title = _text(_LEFT, 14, f"colour: {_named(spec.y, spec.y_unit)}, released{grey}")
+    of = f" of {groups[0].name}" if groups[0].name else ""
+    title = _text(_LEFT, 14, f"colour: {_named(spec.y, spec.y_unit)}{of}, released{grey}")
     cells = f'<g shape-rendering="crispEdges">{cells}{bar}</g>'
     beside = marks(*spec.x_box[1], spec.dates_of(spec.x[1]))
     return cells + limits + title + _axes(spec, ends, spec.x_box[1], beside, _named(spec.x[1], spec.x_units[1]))

@@ -70,9 +70,13 @@ def _promised(card: Mapping[str, Any]) -> Rows:
 def _released(card: Mapping[str, Any]) -> Rows:
     config, values = card["config"], card["values"]
     unit = f" {values['unit']}" if values["unit"] else ""
+    levels = config.get("x_levels") or [None] * len(config["x"])
+    sides = zip(config["x"], config["x_units"], config["x_box"], levels, strict=True)
     domain = (
-        f"{name} {_end(low)} to {_end(high)}{f' {unit}' if unit else ''}"
-        for name, unit, (low, high) in zip(config["x"], config["x_units"], config["x_box"], strict=True)
+        f"{name} {_end(side[0])} to {_end(side[1])}{f' {unit}' if unit else ''}"
+        if of is None
+        else f"each {name} ({', '.join(of)})"
+        for name, unit, side, of in sides
     )
     yield (
         "Values",

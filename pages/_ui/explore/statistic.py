@@ -144,6 +144,11 @@ def opened(files: Mapping[str, bytes]) -> Explored:
 
 def _check_size(statistics: Statistics | CellStatistics) -> None:
     """Over cells the number of records does not matter."""
+    if statistics.x_levels is not None:
+        raise ValueError(
+            "the release is of groups, and this page draws one curve or map; figure.svg in its zip has one for each "
+            "group, and the library refits it (dpgp_core.refit, dpgp_core.difference)"
+        )
     dims = len(statistics.x_box)
     n = statistics.per_side**dims if isinstance(statistics, CellStatistics) else len(statistics.X)
     if n > MAX_RECORDS or dims > MAX_INPUTS:

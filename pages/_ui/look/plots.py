@@ -39,6 +39,7 @@ _LESSON_HEIGHT = 430  # px of a figure that leaves room for question, answer and
 _LINE = 15  # px between two names
 _LETTER = 6.6  # px, about
 _GAP = 6  # px between a line and its name
+_LITTLE = 20  # px above a picture without a legend
 _COLOUR_BAR: dict[str, Any] = {"thickness": 12}
 
 TEMPLATE = go.layout.Template(
@@ -207,13 +208,13 @@ def named(figure: go.Figure, ends: Iterable[End]) -> go.Figure:
         figure: its height and margins are set.
         ends: of the lines.
     """
-    margin, below, wide = figure.layout.margin, -float("inf"), 0
-    tall = figure.layout.height - margin.t - margin.b
+    below, wide = -float("inf"), 0
+    tall = figure.layout.height - _LITTLE - figure.layout.margin.b
     for share, name, colour in sorted(ends):
         below = max(tall * min(max(share, 0.0), 1.0), below + _LINE)
         wide = max(wide, len(name))
         figure.add_annotation(
-            x=1, xref="paper", y=0, yref="paper", yshift=below, text=name, showarrow=False, xanchor="left",
-            yanchor="middle", xshift=_GAP, font={"color": colour, "size": 12},
+            x=1, xref="paper", y=0, yref="paper", yshift=below, showarrow=False, xanchor="left", yanchor="middle",
+            xshift=_GAP, text=f'<span style="color:{colour}"><b>━</b></span> {name}', font={"size": 12},
         )  # fmt: skip
-    return figure.update_layout(showlegend=False, margin={"r": round(2 * _GAP + _LETTER * wide), "t": 20})
+    return figure.update_layout(showlegend=False, margin={"r": round(4 * _GAP + _LETTER * wide), "t": _LITTLE})

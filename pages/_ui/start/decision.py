@@ -26,7 +26,7 @@ TELLING = 0.01  # share of the people whom a release speaks most against
 _OFTEN = 0.1
 CLOSE = 1.25  # times the error without privacy: what a recommendation asks for
 _TICKS = (0.1, 0.3, 1, 3, 10, 30, 100)
-_HEIGHT = 340
+_HEIGHT = 310
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from dpgp_core.estimator.declared import declared_box, grid_of
+from dpgp_core.estimator.declared import declared_box, declared_levels, grid_of
+from dpgp_core.levels import whole_box
 
 
 def test_one_pair_serves_all_columns():
@@ -28,3 +29,18 @@ def test_the_grid_is_spread_over_the_box(dim, places):
         shares = np.histogram(column, bins=4, range=(10, 14))[0] / places
         assert (shares > 0.2).all()
         assert (shares < 0.34).all()
+
+
+def test_the_grid_has_each_level():
+    box = whole_box([(0.0, 1.0)], (("a", "b", "c"), None))
+    grid = grid_of(box)
+    assert grid.shape == (3 * 65, 2)
+    for level in range(3):
+        np.testing.assert_array_equal(grid[grid[:, 0] == level][:, 1], np.linspace(0, 1, 65))
+
+
+def test_levels_are_declared_for_every_column():
+    assert declared_levels(("age", "sex"), [None, ["a", "b"]]) == (None, ("a", "b"))
+    assert declared_levels(("age",), None) == (None,)
+    with pytest.raises(ValueError, match="x_levels must have 2 entries"):
+        declared_levels(("age", "sex"), [["a", "b"]])

@@ -277,3 +277,20 @@ def test_rows_and_people_are_not_one_promise():
     with pytest.raises(ValueError, match="shape"):
         DPGaussianProcessRegressor(1.0, 1e-3, (0, 1), (0, 1)).fit(X, y, groups[:-1])
     assert model.guarantee_.releases == 1
+
+
+@pytest.mark.parametrize("protects", ["outputs", "inputs and outputs"])
+def test_a_column_may_hold_levels(protects):
+    rng = np.random.default_rng(0)
+    X = np.stack([rng.uniform(0, 10, 400), rng.integers(0, 2, 400).astype(float)], axis=1)
+    y = 50 + 3 * X[:, 0] + 20 * X[:, 1] + rng.normal(0, 3, 400)
+    declared = {"y_bounds": (0.0, 140.0), "x_box": (0.0, 10.0), "x_levels": [None, ["women", "men"]], "y_scale": 30.0}
+    model = DPGaussianProcessRegressor(20.0, 1e-5, **declared, protects=protects, stages=3, gap=0.01, random_state=0)
+    with pytest.raises(ValueError, match="2 levels"):
+        model.fit(X + 0.5, y)
+    assert not hasattr(model, "guarantee_")
+    model.fit(X, y)
+    at = np.array([[2.0, 0.0], [2.0, 1.0], [8.0, 0.0], [8.0, 1.0]])
+    np.testing.assert_allclose(model.predict(at), [56, 76, 74, 94], atol=5)
+    with pytest.raises(ValueError, match="2 levels"):
+        model.predict(np.array([[2.0, 0.5]]))

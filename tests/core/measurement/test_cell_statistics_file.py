@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dpgp_core.levels import LevelSide
 from dpgp_core.measurement.cell_statistics import CellStage, CellStatistics, KnownCounts
 from dpgp_core.measurement.cell_statistics_file import cell_statistics_from_files, cell_statistics_to_files
 from dpgp_core.measurement.cells import CellCounts, CellResiduals
@@ -147,6 +148,69 @@ def test_counts_that_no_table_can_have_are_refused(known):
     card.pop("sha256")
     with pytest.raises(ValueError, match="the counts must add up to 50 records, not 51"):
         cell_statistics_from_files(*pack(card, arrays))
+
+
+def of_groups():
+    """One stage over three cells of each of three levels."""
+    rng = np.random.default_rng(1)
+    measurement = CellResiduals(
+        B=strategy(4, 9, 0), low=np.full(9, -0.3), high=np.full(9, 0.2), bounds=(-7.0, 7.0), noise_multiplier=1.0
+    )
+    stage = CellStage(measurement=measurement, g=rng.standard_normal(27), z=rng.standard_normal(4))
+    return CellStatistics(
+        counts=CellCounts(B=strategy(3, 9, 1), noise_multiplier=2.5), z=rng.standard_normal(3), stages=(stage,), n=50,
+        per_side=3, x_names=("region", "age"), x_units=("", "years"), x_box=((0.0, 90.0),), y_name="y", y_unit="cm",
+        bounds=(40.0, 180.0), y_scale=20.0, guarantee={"epsilon": 1.0}, x_levels=(("a", "b", "other"), None),
+    )  # fmt: skip
+
+
+def test_levels_come_back():
+    card, npz = cell_statistics_to_files(of_groups())
+    found = cell_statistics_from_files(json.loads(json.dumps(card)), npz)
+    assert found.x_levels == (("a", "b", "other"), None)
+    assert isinstance(found.x_box[0], LevelSide)
+    assert found.x_box == of_groups().x_box
+    assert cell_statistics_to_files(found) == (card, npz)
+
+
+@pytest.mark.parametrize(
+    "levels",
+    [
+        [["a", "b"], None],  # other cells than there are columns
+        [["a", "b", "b"], None],
+        [["a", "b", 3], None],
+        [["a", "b", " c"], None],
+        [["a", "b", "c\n"], None],
+        ["abc", None],
+        [None, None],
+        [["a", "b", "c"]],
+        [["a", "b", "c"], ["d", "e"]],
+        [["a"], None],
+        "levels",
+        7,
+        None,
+        {"region": ["a", "b", "c"]},
+    ],
+    ids=str,
+)
+def test_levels_that_no_release_can_have_are_refused(levels):
+    card, npz = cell_statistics_to_files(of_groups())
+    with np.load(io.BytesIO(npz)) as archive:
+        arrays = dict(archive)
+    card["inputs"]["levels"] = levels
+    sealed, npz = pack({key: value for key, value in card.items() if key != "sha256"}, arrays)
+    with pytest.raises(ValueError, match=r"the statistics|statistics say"):
+        cell_statistics_from_files(json.loads(json.dumps(sealed)), npz)
+
+
+def test_a_side_of_levels_is_as_derived():
+    card, npz = cell_statistics_to_files(of_groups())
+    with np.load(io.BytesIO(npz)) as archive:
+        arrays = dict(archive)
+    card["inputs"]["box"][0] = [0.0, 3.0]
+    sealed, npz = pack({key: value for key, value in card.items() if key != "sha256"}, arrays)
+    with pytest.raises(ValueError, match="is derived"):
+        cell_statistics_from_files(sealed, npz)
 
 
 def test_periods_come_back_and_divide_the_cells(statistics):

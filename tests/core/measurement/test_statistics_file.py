@@ -2,10 +2,13 @@ import io
 import json
 import struct
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from dpgp_core.levels import LevelSide
+from dpgp_core.measurement.described_arrays import pack
 from dpgp_core.measurement.measurement import LaplaceMeasurement, Measurement
 from dpgp_core.measurement.statistics import Stage, Statistics
 from dpgp_core.measurement.statistics_file import statistics_from_files, statistics_to_files
@@ -218,3 +221,37 @@ def test_a_forged_file_that_no_release_can_be_is_refused(files, edit, changes, m
     edit(card)
     with pytest.raises(ValueError, match=message):
         statistics_from_files(resigned(card, npz), npz)
+
+
+def of_groups(statistics):
+    X = np.stack([statistics.X[:, 0], np.arange(N) % 2.0], axis=1)
+    return replace(statistics, X=X, x_box=(statistics.x_box[0],), x_levels=(None, ("women", "men")))
+
+
+def test_levels_come_back(statistics):
+    card, npz = statistics_to_files(of_groups(statistics))
+    found = statistics_from_files(through_json(card), npz)
+    assert found.x_levels == (None, ("women", "men"))
+    assert isinstance(found.x_box[1], LevelSide)
+    assert statistics_to_files(found) == (card, npz)
+
+
+def test_files_of_before_speak_of_no_levels(statistics):
+    card, _ = statistics_to_files(statistics)
+    assert "levels" not in card["inputs"]
+
+
+@pytest.mark.parametrize("levels", [[None, ["women"]], [None, ["a", "a"]], [["a", "b"], None], [None], "ab", [None, 3]])
+def test_levels_that_do_not_fit_are_refused(statistics, levels):
+    card, npz = statistics_to_files(of_groups(statistics))
+    with np.load(io.BytesIO(npz)) as archive:
+        arrays = dict(archive)
+    card["inputs"]["levels"] = levels
+    sealed, npz = pack({key: value for key, value in card.items() if key != "sha256"}, arrays)
+    with pytest.raises(ValueError, match="statistics"):
+        statistics_from_files(through_json(sealed), npz)
+
+
+def test_a_column_of_levels_holds_their_numbers(statistics):
+    with pytest.raises(ValueError, match="'weight' has 2 levels"):
+        replace(of_groups(statistics), X=of_groups(statistics).X + 0.5)

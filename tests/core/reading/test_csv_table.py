@@ -29,3 +29,54 @@ def test_declarations_are_checked_before_the_file_is_read():
     with pytest.raises(ValueError, match="y_bounds must be"):
         read_dataset(stream, **{**DECLARED, "y_bounds": (200, 50)})
     assert stream.tell() == 0
+
+
+PEOPLE = b"age,sex,height\n1,women,150\n2, men ,160\n3,women,170\n"
+OF_GROUPS = {"x": ["age", "sex"], "y": "height", "y_bounds": (50, 200), "x_box": [(0, 100)]}
+SEX = {"sex": ["women", "men"]}
+
+
+def test_a_category_is_read_as_the_number_of_its_level():
+    data = read_dataset(io.BytesIO(PEOPLE), **OF_GROUPS, levels=SEX)
+    np.testing.assert_array_equal(data.X, [[1, 0], [2, 1], [3, 0]])
+    assert data.x_levels == (None, ("women", "men"))
+    assert data.x_box == ((0, 100), (-0.5, 1.5))
+
+
+def test_tables_without_levels_have_none():
+    assert read_dataset(io.BytesIO(GOOD), **DECLARED).x_levels is None
+
+
+@pytest.mark.parametrize("private", [False, True])
+@pytest.mark.parametrize("cell", [b"Men", b"", b"secret", b"0"])
+def test_what_is_no_level_is_other_or_refused_and_never_shown(private, cell):
+    table = PEOPLE.replace(b" men ", cell)
+    other = {"sex": ["women", "other", "men"]}
+    data = read_dataset(io.BytesIO(table), **OF_GROUPS, levels=other, private_inputs=private)
+    np.testing.assert_array_equal(data.X[:, 1], [0, 1, 0])
+    with pytest.raises(ValueError, match="'sex' has none of its levels in line 3 of the file") as refused:
+        read_dataset(io.BytesIO(table), **OF_GROUPS, levels=SEX, private_inputs=private)
+    assert "secret" not in str(refused.value)
+    assert refused.value.__context__ is None
+
+
+def test_private_groups_beyond_the_box_keep_their_level():
+    table = PEOPLE.replace(b"3,women", b"300,women")
+    data = read_dataset(io.BytesIO(table), **OF_GROUPS, levels=SEX, private_inputs=True)
+    np.testing.assert_array_equal(data.X[2], [100, 0])
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"levels": {"gender": ["a", "b"]}}, "'gender', which is no input"),
+        ({"levels": {"sex": ["a"]}}, "2 ... 20 levels"),
+        ({"levels": SEX, "x_box": [(0, 100), (0, 1)]}, "is derived"),
+        ({"levels": SEX | {"age": ["1", "2", "3"]}, "x_box": []}, "at least one must be a number"),
+    ],
+)
+def test_levels_are_checked_before_the_file_is_read(changes, sentence):
+    stream = io.BytesIO(PEOPLE)
+    with pytest.raises(ValueError, match=sentence):
+        read_dataset(stream, **{**OF_GROUPS, **changes})
+    assert stream.tell() == 0

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from dpgp_core.bayes.cells.grid import CellGrid, cells_of
+from dpgp_core.levels import side_of
 
 BOX = ((-2.0, 4.0), (10.0, 11.0))
 
@@ -51,6 +52,41 @@ def test_too_many_inputs_and_too_few_cells_are_refused():
         cells_of([(0.0, 1.0)] * 4)
     with pytest.raises(ValueError, match="per_side"):
         CellGrid(box=BOX, per_side=1)
+
+
+GROUPS = (side_of(("a", "b", "c")), (0.0, 10.0))
+
+
+def test_cells_are_places_times_levels():
+    grid = CellGrid(box=GROUPS, per_side=4)
+    assert (grid.size, len(grid.nodes)) == (12, 36)
+    np.testing.assert_array_equal(grid.place(grid.centres), np.arange(12))
+    np.testing.assert_array_equal(np.unique(grid.centres[:, 0]), [0, 1, 2])
+    np.testing.assert_array_equal(
+        grid.place(np.array([[2.0, 9.9], [0.0, 0.0], [1e9, -1e9], [-7.0, 3.0]])), [11, 0, 8, 1]
+    )
+    values = np.random.default_rng(0).standard_normal(len(grid.nodes))
+    owner = grid.place(grid.nodes)
+    for cell in range(grid.size):
+        own = values[owner == cell]
+        assert (grid.averages(values)[cell], *(e[cell] for e in grid.extremes(values))) == pytest.approx(
+            (own.mean(), own.min(), own.max())
+        )
+
+
+def test_a_function_of_one_level_says_nothing_of_another():
+    grid = CellGrid(box=GROUPS, per_side=4)
+    values = np.where(grid.nodes[:, 0] == 1, 5.0 * grid.nodes[:, 1], 0.0)
+    x = np.linspace(2.0, 8.0, 13)
+    for level, slope in ((0.0, 0.0), (1.0, 5.0), (2.0, 0.0)):
+        np.testing.assert_allclose(grid.at(np.stack([np.full(13, level), x], axis=1), values), slope * x, atol=1e-12)
+
+
+def test_more_groups_have_fewer_cells_each_and_more_together():
+    sizes = [cells_of([(0.0, 1.0), side_of(tuple(map(str, range(count))))]).size for count in (2, 4, 9, 20)]
+    assert sizes == [64, 88, 135, 200]
+    with pytest.raises(ValueError, match="1 to 3 input columns, got 4 that are numbers"):
+        cells_of([(0.0, 1.0)] * 4 + [side_of(("a", "b"))])
 
 
 def test_cells_of_a_period_are_told_apart_by_position_and_phase():

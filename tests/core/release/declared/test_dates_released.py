@@ -155,3 +155,30 @@ def test_degrees_are_no_dates_and_a_period_counts_as_an_input():
     }  # fmt: skip
     with pytest.raises(ValueError, match="takes at most 3 input columns, a period counting as one"):
         make_spec(**three)
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        "refined",
+        *(
+            pytest.param(name, marks=pytest.mark.full)
+            for name, choice in CHOICES.items()
+            if name != "refined" and not choice.automatic
+        ),
+    ],
+)
+def test_every_other_mechanism_releases_dates_too(mechanism, make_zip):
+    pure = {"delta": 0.0, "total_delta": 1e-5} if CHOICES[mechanism].pure else {}
+    files = make_zip(make_spec(mechanism=mechanism, grid=(9,), epsilon=1.0, y_kind="number", **pure), table(n=60))
+    rows = list(csv.DictReader(io.StringIO(files["values.csv"].decode())))
+    assert [rows[0]["day"], rows[-1]["day"]] == list(YEARS)
+    assert ">2021<" in files["figure.svg"].decode()
+
+
+def test_the_command_says_how_dates_are_declared(capsys):
+    assert command_line.main(["release", "--help"]) == 0
+    said = capsys.readouterr().out
+    declared = json.loads("{" + said.split("dates: ")[1].split(" makes an input")[0] + "}")
+    about = json.loads("{" + said.split("like 2024-03-01;\n")[1].split(" says that")[0] + "}")
+    assert make_spec(**declared | about).periods == (YEAR,)

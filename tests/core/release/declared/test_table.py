@@ -46,3 +46,56 @@ def test_equal_declarations_are_equal_keys():
 def test_too_many_points_are_refused_here():
     with pytest.raises(ValueError, match=f"grid has 6250 points in all, more than {MAX_GRID}, the limit"):
         DeclaredTable(**SALES | {"grid": (25, 25, 10)})
+
+
+GROWTH = {
+    "x": ("age", "sex"),
+    "x_units": ("years", ""),
+    "x_box": ((0, 20), None),
+    "x_levels": (None, ("girls", "boys", "other")),
+    "y": "height",
+    "y_unit": "cm",
+    "y_bounds": (40, 200),
+    "unit": "one child",
+    "grid": (5, None),
+}
+
+
+def test_there_is_a_curve_for_each_level():
+    table = DeclaredTable(**GROWTH)
+    points = table.points()
+    assert points.shape == (15, 2)
+    np.testing.assert_array_equal(points[:4], [[0, 0], [0, 1], [0, 2], [5, 0]])
+    assert (table.numbers, table.levels) == (("age",), {"sex": ("girls", "boys", "other")})
+    assert table.x_box == ((0, 20), (-0.5, 2.5))
+
+
+def test_equal_levels_are_equal_keys():
+    as_read = GROWTH | {"x_levels": [None, ["girls", "boys", "other"]], "x_box": [[0, 20], None], "grid": [5, 3]}
+    one, other = DeclaredTable(**GROWTH), DeclaredTable(**as_read)
+    assert one == other
+    assert hash(one) == hash(other)
+    assert DeclaredTable(**GROWTH | {"x_box": ((0, 20),)}) == one
+    without = {"x_box": ((0, 20), (0, 1)), "grid": (5, 2)}
+    assert DeclaredTable(**GROWTH | without | {"x_levels": (None, None)}).x_levels is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"x_levels": (None,)}, "x_levels must have 2 entries"),
+        ({"x_levels": "girls"}, "x_levels must be a list"),
+        ({"x_levels": (None, ("girls",))}, "2 ... 20 levels"),
+        ({"x_levels": (None, ("girls", 3))}, "must be text in quotes"),
+        ({"x_levels": (None, ("girls", "girls"))}, "more than once"),
+        ({"x_levels": (("a", "b"), ("girls", "boys")), "x_box": (None, None)}, "at least one must be a number"),
+        ({"x_box": ((0, 20), (0, 1))}, "x_box has an entry for 'sex', which is a category"),
+        ({"x_box": (None, None)}, "each entry of x_box must be a list"),
+        ({"grid": (5, 7)}, "grid has 7 for 'sex', of 3 levels"),
+        ({"grid": (None, None)}, "each entry of grid must be a whole number"),
+        ({"coordinates": ("age", "sex")}, "coordinates must be numbers"),
+    ],
+)
+def test_levels_that_do_not_fit_are_refused(changes, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        DeclaredTable(**GROWTH | changes)

@@ -1,0 +1,147 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dpgp_core.bayes.cells.refit import reading_of
+from dpgp_core.bayes.difference import contrast, difference
+from dpgp_core.bayes.joint import Joint
+from dpgp_core.data import Dataset
+from dpgp_core.kernels import EQ, AcrossLevels
+from dpgp_core.levels import whole_box
+from dpgp_core.mechanisms import BayesCloaking
+
+LEVELS = ("a", "b", "c")
+BOX = whole_box([(0.0, 1.0)], (None, LEVELS))
+PLACES = np.linspace(0.05, 0.95, 7)
+POINTS = np.array([[x, level] for level in (0.0, 1.0, 2.0) for x in PLACES])
+
+
+def world(n, seed, shared=0.7, scatter=0.3):
+    """Records of three curves in [-1, 1] that share a part, and the curves at ``POINTS``; the third group is small."""
+    rng = np.random.default_rng(seed)
+    group = rng.choice(3, n, p=[0.6, 0.3, 0.1]).astype(float)
+    X = np.stack([rng.uniform(size=n), group], axis=1)
+    kernel = AcrossLevels(inner=EQ(variance=0.16, lengthscale=0.2), columns=(1,), shared=shared)
+    everywhere = np.vstack([X, POINTS])
+    values, vectors = np.linalg.eigh(kernel(everywhere, everywhere))
+    f = vectors @ (np.sqrt(np.maximum(values, 0.0)) * rng.standard_normal(len(everywhere)))
+    data = Dataset(
+        name="world",
+        X=X,
+        y=f[:n] + scatter * rng.standard_normal(n),
+        x_names=("x", "group"),
+        x_units=("", ""),
+        x_box=((0.0, 1.0),),
+        x_levels=(None, LEVELS),
+        y_name="y",
+        y_unit="",
+        y_bounds=(-2.0, 2.0),
+        privacy_unit="one record",
+        source="made for the tests",
+        licence="MIT",
+        bounds_reason="chosen",
+    )
+    return data, f[n:].reshape(3, -1)
+
+
+def covered(worlds, mechanism):
+    """Shares of places where 95 % intervals hold each group's curve (3,), and the difference of first and last."""
+    inside, between, plan = [], [], None
+    for seed in range(worlds):
+        data, truth = world(400, seed)
+        plan = plan or mechanism.plan_for(data, POINTS)
+        release = mechanism.measure(plan, data, POINTS, np.random.default_rng(seed), mean=False)
+        low, high = release.interval(0.95, of="function")
+        inside.append(((low[0] <= truth.ravel()) & (truth.ravel() <= high[0])).reshape(3, -1).mean(axis=1))
+        setting = plan.setting
+        joint = reading_of(setting, release.models, release.cells[0]).joint(POINTS[np.r_[0:7, 14:21]])
+        low, high = contrast(joint).interval(0.95, "function")
+        apart = truth[0] - truth[2]
+        between.append(((low[0] <= apart) & (apart <= high[0])).mean())
+    return np.mean(inside, axis=0), np.mean(between)
+
+
+def test_intervals_hold_each_groups_curve_and_the_difference():
+    """Deterministic: numbered draws of numbered worlds."""
+    groups, between = covered(5, BayesCloaking(epsilon=3.0, delta=1e-5, protects="inputs and outputs", stages=3))
+    assert groups.min() >= 0.85
+    assert between >= 0.85
+
+
+@pytest.mark.full
+def test_intervals_of_many_worlds_hold_what_they_say():
+    for epsilon in (1.0, 10.0):
+        groups, between = covered(60, BayesCloaking(epsilon=epsilon, delta=1e-5, protects="inputs and outputs"))
+        assert groups.min() >= 0.9
+        assert 0.9 <= between <= 1.0
+
+
+@pytest.fixture(scope="module", params=["outputs", "inputs and outputs"])
+def release(request):
+    data, _ = world(150, 0)
+    return BayesCloaking(epsilon=3.0, delta=1e-5, protects=request.param, stages=2, gap=0.1).release(data, POINTS)
+
+
+def test_it_is_the_difference_of_the_curves_and_turns_round(release):
+    found, back = release.difference("a", "c", POINTS[:7]), release.difference("c", "a", POINTS[:7])
+    mean = release.uncertainty.prediction.mean[0].reshape(3, -1)
+    np.testing.assert_allclose(found.mean, mean[0] - mean[2], atol=1e-6)
+    (low, high), (other, far) = found.interval(0.9), back.interval(0.9)
+    np.testing.assert_allclose([low, high], [-far, -other], atol=1e-6)
+    assert (low < found.mean).all()
+    assert (found.mean < high).all()
+
+
+def test_places_of_any_level_say_the_same(release):
+    by_first = release.difference("a", "b", POINTS[:7])
+    np.testing.assert_array_equal(by_first.mean, release.difference("a", "b", POINTS[14:]).mean)
+
+
+def test_the_library_reads_the_statistic_alike(release):
+    [statistics] = release.statistics
+    found = difference(statistics, "a", "b", POINTS[:7])
+    np.testing.assert_allclose(found.mean, release.difference("a", "b", POINTS[:7]).mean, atol=1e-9)
+
+
+def test_its_variance_is_that_of_the_joint_posterior():
+    rng = np.random.default_rng(0)
+    kernel = AcrossLevels(inner=EQ(variance=2.0, lengthscale=0.3), columns=(1,), shared=0.5)
+    from_models = BayesCloaking(epsilon=1.0, delta=1e-5).models(BOX, 1.0)[:1]
+    joint = Joint(
+        models=(replace(from_models[0], kernel=kernel),),
+        X_test=POINTS[:14],
+        means=rng.standard_normal((1, 14)),
+        shared=(0.3 * rng.standard_normal((3, 14)),),
+        weights=np.ones(1),
+    )
+    H = np.hstack([np.eye(7), -np.eye(7)])
+    found = contrast(joint)
+    np.testing.assert_allclose(found.mean[0], H @ joint.means[0], atol=1e-12)
+    np.testing.assert_allclose(found.variance[0], np.diag(H @ joint.covariance() @ H.T), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("asked", "sentence"),
+    [
+        (("a", "z"), "has no level 'z'; its levels are a, b, c"),
+        (("a", "a"), "name two levels"),
+    ],
+)
+def test_what_is_no_group_is_refused(release, asked, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        release.difference(*asked, POINTS[:7])
+
+
+def test_what_is_no_category_is_refused(release):
+    with pytest.raises(ValueError, match="'x' is no input of the release that is a category"):
+        release.difference("a", "b", POINTS[:7], of="x")
+    with pytest.raises(ValueError, match="columns"):
+        release.difference("a", "b", POINTS[:7, :1])
+
+
+def test_numbered_draws_keep_nothing_to_read():
+    data, _ = world(60, 0)
+    taught = BayesCloaking(epsilon=3.0, delta=1e-5, stages=1, gap=0.1).release(data, POINTS, np.random.default_rng(0))
+    with pytest.raises(ValueError, match="keep no statistic"):
+        taught.difference("a", "b", POINTS[:7])

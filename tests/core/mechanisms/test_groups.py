@@ -1,0 +1,157 @@
+"""Inputs that are categories: what a record that changes its level may move, and what is known of each group."""
+
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from dpgp_core.bayes.measuring import promise_of
+from dpgp_core.data import Dataset
+from dpgp_core.kernels import EQ
+from dpgp_core.measurement.cells import CellCounts
+from dpgp_core.measurement.integers import GRID
+from dpgp_core.mechanisms import BayesCloaking
+from dpgp_core.mechanisms.catalogue import CATALOGUE
+from dpgp_core.mechanisms.entry import Parameters
+
+from .shifts import allowed, shift
+
+LEVELS = ("women", "men", "other")
+BOUNDS = (0.0, 100.0)
+
+
+def truth(X):
+    """Three curves: two alike, one apart."""
+    return 40 + 20 * np.sin(X[:, 0] / 2) + 12 * (X[:, 1] == 2)
+
+
+def groups(n=60, seed=0, scatter=6.0):
+    rng = np.random.default_rng(seed)
+    X = np.stack([rng.uniform(0, 10, n), rng.integers(0, 3, n).astype(float)], axis=1)
+    return Dataset(
+        name="groups",
+        X=X,
+        y=truth(X) + scatter * rng.standard_normal(n),
+        x_names=("age", "sex"),
+        x_units=("years", ""),
+        x_box=((0.0, 10.0),),
+        x_levels=(None, LEVELS),
+        y_name="y",
+        y_unit="cm",
+        y_bounds=BOUNDS,
+        privacy_unit="one person",
+        source="made for the tests",
+        licence="MIT",
+        bounds_reason="chosen",
+        y_scale=12.0,
+    )
+
+
+def mechanism(protects="outputs", **changes):
+    return BayesCloaking(**{"epsilon": 2.0, "delta": 1e-5, "protects": protects, "stages": 2, "gap": 1e-2} | changes)
+
+
+X_TEST = np.array([[x, level] for level in (0.0, 1.0, 2.0) for x in (2.0, 5.0, 8.0)])
+
+
+@pytest.mark.parametrize(("level", "end"), [(0.0, 0.0), (2.0, 100.0)])
+def test_a_record_that_changes_its_level_stays_within_the_noise(level, end):
+    one, of = groups(), mechanism("inputs and outputs")
+    farthest = max(range(one.n), key=lambda j: abs(one.y[j] - end))
+    X, y = one.X.copy(), one.y.copy()
+    X[farthest, 1], y[farthest] = level, end
+    moved = shift(of, one, replace(one, X=X, y=y), X_TEST)
+    assert 0 < moved <= allowed(of) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("binned", [True, False])
+def test_an_output_of_any_group_stays_within_the_noise(binned):
+    one, of = groups(30), mechanism(binned=binned)
+    farthest = 0.0
+    for j in (0, 7):
+        y = one.y.copy()
+        y[j] = BOUNDS[int(y[j] < 50)]
+        farthest = max(farthest, shift(of, one, replace(one, y=y), X_TEST))
+    assert 0.2 * allowed(of) < farthest <= allowed(of) * (1 + 1e-9)
+
+
+def test_noise_of_counts_is_for_the_farthest_two_cells_whatever_their_levels():
+    """By brute force over all pairs of cells, in integers: reached, and by two that differ in their level."""
+    grid = mechanism("inputs and outputs").plan_for(groups(400), X_TEST)
+    cells, level = grid.setting.grid, grid.setting.grid.centres[:, 1]
+    counts = CellCounts(B=grid.B, noise_multiplier=1.0)
+    columns = np.rint(counts.B * GRID).astype(object).T
+    far = {
+        pair: sum((a - b) ** 2 for a, b in zip(columns[pair[0]], columns[pair[1]], strict=True))
+        for pair in combinations(range(cells.size), 2)
+    }
+    most = max(far.values())
+    sensitivity = counts.noise.sensitivity
+    assert (sensitivity - 1) ** 2 < most <= sensitivity**2
+    assert max(square for (a, b), square in far.items() if level[a] != level[b]) > 0.9 * most
+    for a, b in ((0, cells.size - 1), (3, 20)):
+        moved = [x - y for x, y in zip(counts._exact(np.array([a])), counts._exact(np.array([b])), strict=True)]
+        assert sum(x**2 for x in moved) == far[a, b]
+
+
+@pytest.mark.parametrize(("protects", "n"), [("outputs", 400), ("inputs and outputs", 3000)])
+def test_much_budget_finds_the_curve_of_each_group(protects, n):
+    of, data = mechanism(protects, epsilon=30.0, stages=3), groups(n)
+    release = of.release(data, X_TEST, np.random.default_rng(0))
+    assert np.abs(release.samples[0] - truth(X_TEST)).max() < 4.0
+    low, high = release.interval(0.95, of="function")
+    assert (high - low).max() < 16
+
+
+def test_a_plan_knows_the_number_of_records_and_no_group():
+    of, data = mechanism("inputs and outputs"), groups(80)
+    others = replace(data, X=np.stack([data.X[:, 0], np.zeros(80)], axis=1))
+    plans = [of.plan_for(each, X_TEST) for each in (data, others)]
+    np.testing.assert_array_equal(plans[0].B, plans[1].B)
+
+
+def test_places_of_no_level_are_refused():
+    of, data = mechanism(), groups(30)
+    for bad in (0.5, 3.0, -1.0):
+        with pytest.raises(ValueError, match="3 levels"):
+            of.release(data, np.array([[2.0, bad]]), np.random.default_rng(0))
+    with pytest.raises(ValueError, match="3 levels"):
+        mechanism("inputs and outputs").release(data, np.array([[2.0, 0.5]]), np.random.default_rng(0))
+
+
+def test_a_plan_for_numbers_is_not_one_for_levels():
+    data, of = groups(80), mechanism("inputs and outputs")
+    numbers = replace(data, x_levels=None, x_box=((0.0, 10.0), (-0.5, 2.5)))
+    with pytest.raises(ValueError, match="another box"):
+        of.measure(of.plan_for(numbers, X_TEST), data, X_TEST, np.random.default_rng(0))
+
+
+def test_people_of_several_rows_may_be_of_several_groups():
+    data = replace(groups(60), person=np.arange(60) // 3)
+    of = mechanism("inputs and outputs")
+    release = of.release(data, X_TEST, np.random.default_rng(0))
+    assert "one person" in release.guarantee.neighbours
+    assert release.samples.shape == (1, 9)
+    assert promise_of(of.promise_for(data))["neighbours"] == of.promise_for(data).neighbours
+
+
+@pytest.mark.parametrize("row", [entry for entry in CATALOGUE.values() if not entry.levels], ids=lambda row: row.id)
+def test_every_other_mechanism_says_that_it_takes_numbers(row):
+    data = groups(30)
+    parameters = Parameters(
+        kernel=EQ(lengthscale=(3.0, 1.0)),
+        noise_variance=0.3,
+        epsilon=1.0,
+        delta=0.0 if row.pure else 1e-5,
+        x_box=data.x_box,
+        n=data.n,
+        cells=3,
+        inducing=4,
+    )
+    try:
+        of = row.build(parameters)
+    except ValueError:
+        pytest.skip("is not built from these parameters")
+    with pytest.raises(ValueError, match="an input is a category"):
+        of.release(data, X_TEST, np.random.default_rng(0))

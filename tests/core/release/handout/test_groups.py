@@ -1,0 +1,58 @@
+import numpy as np
+
+from dpgp_core.release.handout.figure import figure
+from dpgp_core.release.handout.groups import split
+
+LEVELS = ("women & girls", "men", "other")
+
+
+def of_groups(make_spec, **changes):
+    given = {"x": ("age", "sex"), "x_units": ("years", ""), "x_box": ((0.0, 100.0), None), "grid": (4, None)}
+    return make_spec(
+        **given | {"x_levels": (None, LEVELS), "mechanism": "bayes_cells", "lengthscale": (25.0,)} | changes
+    )
+
+
+def test_each_group_has_its_own_points(make_spec, make_published):
+    spec = of_groups(make_spec)
+    published = make_published(spec, [1.0] * 12)
+    groups, plain = split(published, spec, np.arange(12) % 3 > 0, "orange")
+    assert [group.name for group in groups] == list(LEVELS)
+    assert (plain.x, plain.grid, plain.x_levels) == (("age",), (4,), None)
+    for i, group in enumerate(groups):
+        np.testing.assert_array_equal(group.published.values, published.values[i::3])
+        np.testing.assert_array_equal(group.published.X_test[:, 0], np.linspace(0, 100, 4))
+        assert (group.within == (i > 0)).all()
+    assert len({(group.colour, group.dash) for group in groups}) == 3
+
+
+def test_without_levels_there_is_one_group(make_spec, make_published):
+    spec = make_spec(grid=(5,))
+    [group], plain = split(make_published(spec, [1.0] * 5), spec, np.ones(5, dtype=bool), "orange")
+    assert (group.name, group.colour, plain) == ("", "orange", spec)
+
+
+def test_a_curve_for_each_group_and_who_is_who(make_spec, make_published):
+    spec = of_groups(make_spec)
+    drawn = figure(make_published(spec, [1.0] * 12), spec)
+    assert drawn.count("<polygon") == 3
+    assert "women &amp; gi…" in drawn or "women &amp; g" in drawn
+    assert ">men</text>" in drawn
+    assert "<polygon" in drawn
+
+
+def test_twenty_groups_differ_in_their_look(make_spec, make_published):
+    levels = tuple(f"region {i}" for i in range(20))
+    spec = of_groups(make_spec, x_levels=(None, levels))
+    groups, _ = split(make_published(spec, [1.0] * 80), spec, np.ones(80, dtype=bool), "orange")
+    assert len({(group.colour, group.dash) for group in groups}) == 20
+
+
+def test_a_map_says_of_which_group_it_is(make_spec, make_published):
+    spec = of_groups(
+        make_spec, x=("east", "sex", "north"), x_units=("km", "", "km"), x_box=((0.0, 9.0), None, (0.0, 9.0)),
+        x_levels=(None, ("men", "women"), None), grid=(3, None, 3), lengthscale=(2.0, None, 2.0),
+    )  # fmt: skip
+    drawn = figure(make_published(spec, [1.0] * 18), spec)
+    assert "of men, released" in drawn
+    assert ">north [km]</text>" in drawn
