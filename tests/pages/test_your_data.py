@@ -563,7 +563,7 @@ def test_bayes_cloaking_is_the_default_and_asks_for_no_model(open_page):
 def test_a_release_is_explored_on_its_own_page_at_no_budget(open_page):
     app = press(press(practised(open_page), "Make release 1"), "Explore this release, free")
     assert not app.exception
-    assert app.title[0].value == "What else does one release say, for free?"
+    assert app.title[0].value == "What else can you ask of a release?"
     assert "Shown: release 1" in "\n".join(each.value for each in app.sidebar.caption).replace("\\", "")
     assert [each.value for each in app.metric[:2]] == ["ε = 1", "ε = 0"]
     assert "one person's height" in page_text(app).replace("&#x27;", "'")
