@@ -34,7 +34,7 @@ def column_text(values: FloatArray, step: float | None = None) -> list[str]:
 def _input_text(spec: ReleaseSpec, name: str, values: FloatArray) -> list[str]:
     """An input as the table writes it."""
     if name in spec.levels:
-        return [quoted(spec.levels[name][int(code)]) for code in x]
+        return [quoted(spec.levels[name][int(code)]) for code in values]
     dates = spec.dates_of(name)
     return column_text(values) if dates is None else [dates.text(value) for value in values]
 
