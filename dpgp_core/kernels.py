@@ -143,7 +143,7 @@ class AcrossLevels:
         ValueError: rho is out of range.
     """
 
-    inner: Stationary
+    inner: Kernel
     columns: tuple[int, ...]
     shared: float
 
@@ -158,8 +158,7 @@ class AcrossLevels:
 
     def __call__(self, X: FloatArray, Z: FloatArray) -> FloatArray:
         """Covariance matrix (n, m) between inputs X (n, D) and Z (m, D)."""
-        numbers = [d for d in range(X.shape[1]) if d not in self.columns]
-        K = self.inner(X[:, numbers], Z[:, numbers])
+        K = self.inner(self._numbers(X), self._numbers(Z))
         for d in self.columns:
             K *= np.where(X[:, d : d + 1] == Z[:, d], 1.0, self.shared)
         return K
@@ -167,6 +166,9 @@ class AcrossLevels:
     def diagonal(self, X: FloatArray) -> FloatArray:
         """Prior variances k(x_i, x_i), shape (n,)."""
         return self.inner.diagonal(X)
+
+    def _numbers(self, X: FloatArray) -> FloatArray:
+        return X[:, [d for d in range(X.shape[1]) if d not in self.columns]]
 
 
 RBF = EQ  # the name by which many know it

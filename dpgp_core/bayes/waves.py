@@ -5,13 +5,13 @@ Half of the weight stays with models without a wave; evidence says which it is.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from ..kernels import EQ
-from ..levels import level_columns
+from ..kernels import EQ, AcrossLevels, Kernel
+from ..levels import level_columns, number_sides
 from ..seasons import Periods, Seasonal, check_room, periodic
-from .models import AUTO_NOISE_SDS, AUTO_VARIANCE, Model
+from .models import AUTO_NOISE_SDS, AUTO_VARIANCE, SHARED, Model
 
 TRENDS = (1 / 8, 1 / 2)  # lengthscales of the trend beside a wave, of each side of the box
 SMOOTH = (0.5, 1.0)  # lengthscales of waves on their circle
@@ -23,12 +23,11 @@ def on_dates(models: Sequence[Model], periods: Periods) -> tuple[Model, ...]:
     """The same models of inputs whose phases may stand behind them; unchanged where no input has a period."""
     if not periods:
         return tuple(models)
-    return tuple(
-        model
-        if isinstance(model.kernel, Seasonal)
-        else replace(model, kernel=Seasonal(trend=model.kernel, periods=periods))
-        for model in models
-    )
+
+    def dated(kernel: Kernel, own: Periods) -> Kernel:
+        return kernel if isinstance(kernel, Seasonal) else Seasonal(trend=kernel, periods=own)
+
+    return tuple(replace(model, kernel=_of_numbers(model.kernel, periods, dated)) for model in models)
 
 
 def waving(models: Sequence[Model], box: Sequence[tuple[float, float]], periods: Periods) -> tuple[Model, ...]:
@@ -41,16 +40,12 @@ def waving(models: Sequence[Model], box: Sequence[tuple[float, float]], periods:
     """
     if not periods:
         return tuple(models)
-    slow = tuple(SLOW * (high - low) for low, high in box)
-    return tuple(
-        replace(
-            model,
-            kernel=Seasonal(
-                trend=model.kernel, periods=periods, wave=model.kernel.variance / len(periodic(periods)), slow=slow
-            ),
-        )
-        for model in models
-    )
+    slow = _slow(box)
+
+    def waved(kernel: Kernel, own: Periods) -> Kernel:
+        return Seasonal(trend=kernel, periods=own, wave=kernel.variance / len(periodic(own)), slow=slow)
+
+    return tuple(replace(model, kernel=_of_numbers(model.kernel, periods, waved)) for model in models)
 
 
 def with_waves(
@@ -62,6 +57,8 @@ def with_waves(
 ) -> tuple[Model, ...]:
     """``plain`` and, of as much weight, models with waves: two trends times two kinds of wave times the noises.
 
+    Where inputs are categories, times what groups share.
+
     Args:
         plain: models without waves.
         box: D public (low, high) pairs.
@@ -70,28 +67,15 @@ def with_waves(
         noise_sds: standard deviations of the noises, over half_range.
 
     Raises:
-        ValueError: there are not as many periods as sides.
+        ValueError: there are not as many periods as sides, or one is too long for its side.
     """
     if not periods:
         return tuple(plain)
-    if level_columns(box):
-        raise ValueError("a period beside an input with levels is not offered; leave periods or the levels out")
     if len(periods) != len(box):
         raise ValueError(f"periods must have {len(box)} entries, one per input, got {len(periods)}")
     for d, period in periodic(periods):
         check_room(f"the period of input {d + 1}", period, box[d])
-    sides, variance = [high - low for low, high in box], AUTO_VARIANCE * half_range**2
-    kernels = [
-        Seasonal(
-            trend=EQ(variance=(1 - SHARE) * variance, lengthscale=[trend * side for side in sides]),
-            periods=periods,
-            wave=SHARE * variance / len(periodic(periods)),
-            slow=tuple(SLOW * side for side in sides),
-            smooth=smooth,
-        )
-        for trend in TRENDS
-        for smooth in SMOOTH
-    ]
+    kernels = _waves(box, AUTO_VARIANCE * half_range**2, periods)
     weight = sum(model.weight for model in plain) / (len(kernels) * len(noise_sds))
     waves = (
         Model(kernel=kernel, noise_variance=(noise * half_range) ** 2, weight=weight)
@@ -99,3 +83,37 @@ def with_waves(
         for noise in noise_sds
     )
     return (*on_dates(plain, periods), *waves)
+
+
+def _waves(box: Sequence[tuple[float, float]], variance: float, periods: Periods) -> list[Kernel]:
+    columns, sides = level_columns(box), [high - low for low, high in number_sides(box)]
+    found = [
+        Seasonal(
+            trend=EQ(variance=(1 - SHARE) * variance, lengthscale=[trend * side for side in sides]),
+            periods=_own(periods, columns),
+            wave=SHARE * variance / len(periodic(periods)),
+            slow=_slow(box),
+            smooth=smooth,
+        )
+        for trend in TRENDS
+        for smooth in SMOOTH
+    ]
+    if not columns:
+        return [*found]
+    return [AcrossLevels(inner=inner, columns=columns, shared=rho) for rho in SHARED for inner in found]
+
+
+def _of_numbers(kernel: Kernel, periods: Periods, change: Callable[[Kernel, Periods], Kernel]) -> Kernel:
+    """A kernel whose part that is of numbers is changed, given the periods of these inputs."""
+    if isinstance(kernel, AcrossLevels):
+        return replace(kernel, inner=change(kernel.inner, _own(periods, kernel.columns)))
+    return change(kernel, periods)
+
+
+def _own(periods: Periods, columns: Sequence[int]) -> Periods:
+    """Periods of the inputs that are numbers."""
+    return tuple(period for d, period in enumerate(periods) if d not in columns)
+
+
+def _slow(box: Sequence[tuple[float, float]]) -> tuple[float, ...]:
+    return tuple(SLOW * (high - low) for low, high in number_sides(box))

@@ -140,8 +140,6 @@ class ReleaseSpec(DeclaredTable):
         if self.kernel not in self.choice.kernels:
             allowed = " or ".join(self.choice.kernels)
             raise ValueError(f"mechanism {self.mechanism!r} needs kernel {allowed}, got {self.kernel!r}")
-        if self.periods and self.levels:
-            raise ValueError("a period beside an input with levels is not offered; leave the period or the levels out")
         if self.periods and not self.choice.automatic:
             raise ValueError(
                 f"mechanism {self.mechanism!r} has one kernel, which is not periodic; leave period out, or use "

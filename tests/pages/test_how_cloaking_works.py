@@ -21,14 +21,15 @@ def everybody(open_page):
 
 
 def test_certificate_on_screen_holds(open_page):
-    app = everybody(open_page)
-    assert float(app.metric[0].value) == pytest.approx(1, abs=1e-5)
-    assert float(app.metric[0].value) <= 1.0
-    assert float(app.metric[1].value.split()[0]) <= 0.1
+    shown = {metric.label: metric.value for metric in everybody(open_page).metric}
+    largest = float(shown["Largest shift of any record"])
+    assert largest == pytest.approx(1, abs=1e-5)
+    assert largest <= 1.0
+    assert float(shown["Optimality gap"].split()[0]) <= 0.1
 
 
 def test_lambda_is_public_and_few_people_carry_it(open_page):
-    table = everybody(open_page).dataframe[0].value
+    table = everybody(open_page).dataframe[1].value
     share = table["λ, share of the total"]
     assert share.sum() == pytest.approx(1, abs=1e-3)
     assert (share > 0.01 * share.max()).sum() < 60
@@ -112,6 +113,7 @@ def test_what_is_no_age_is_explained_and_nothing_breaks(open_page):
     app = open_page(PAGE, step="spend", measured_at="10, nan, 20")
     assert "write ages from 0 to 100" in app.warning[0].value
     assert not app.exception
+    assert not open_page(PAGE, step="spend", measured_at="9" * 500).exception
     assert by_hand.read_places("inf", 0.0, 100.0)[0] == ()
     assert by_hand.read_places("1e9", 0.0, 100.0)[0] == ()
     many, wrong = by_hand.read_places(" ".join(map(str, range(30))), 0.0, 100.0)

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -32,7 +32,7 @@ from ...gp.clipping import Clipped, clipped
 from ...gp.factored import Features
 from ...gp.pivoted import factorise
 from ...kernels import Kernel
-from ...seasons import Seasonal, lifted
+from ...seasons import Periods, lifted
 from ..bias import SAME, bias_features, bias_sd, ends_of
 from ..models import Model
 from ..widths import CLIP
@@ -58,6 +58,7 @@ class CellModel:
         bias: psi, of the field h of clipping's bias (M, q); q = 0 where a release is read as if there were none.
         noise_variance: of an output about f.
         weight: prior weight.
+        periods: of the inputs, whose phases stand behind them on the grid.
     """
 
     features: Features
@@ -66,11 +67,11 @@ class CellModel:
     bias: FloatArray
     noise_variance: float
     weight: float
+    periods: Periods = ()
 
     def at(self, X: FloatArray) -> FloatArray:
         """Phi at X (n, D): (n, k)."""
-        kernel = self.features.kernel
-        return self.features.at(lifted(X, kernel.periods) if isinstance(kernel, Seasonal) else X).values()
+        return self.features.at(lifted(X, self.periods)).values()
 
 
 class CellState(NamedTuple):
@@ -160,7 +161,8 @@ def cell_models(models: Sequence[Model], grid: CellGrid, *, biased: bool = True)
         features = factorise(kernel, grid.centres, _TOLERANCE).features
         nodes = features.at(grid.nodes).values()
         known[kernel] = features.at(grid.centres), nodes, grid.averages(nodes)
-    return tuple(_cell_model(model, bias, *known[model.kernel]) for model in models)
+    found = (_cell_model(model, bias, *known[model.kernel]) for model in models)
+    return tuple(replace(each, periods=grid.periods) for each in found)
 
 
 def _cell_model(model: Model, bias: FloatArray, features: Features, nodes: FloatArray, cells: FloatArray) -> CellModel:

@@ -115,11 +115,11 @@ def error_distribution(found: Trio, unit: str) -> go.Figure:
     """Error of each simulated release: this setting, the method of 2018, and without privacy."""
     figure = go.Figure()
     for errors, name, colour in ((found.paper, "method of 2018", OTHER), (found.ours, "this setting", PRIVATE)):
-        figure.add_box(
-            x=[] if errors is None else errors.draws, name=name, boxpoints="all", jitter=0.6, pointpos=0,
-            marker={"color": colour, "size": 5}, line={"color": colour}, fillcolor=faded(colour, 0.15),
-            showlegend=False,
-        )  # fmt: skip
+        if errors is not None:
+            figure.add_scatter(
+                x=errors.draws, y=[name] * len(errors.draws), name=name, mode="markers", showlegend=False,
+                marker={"color": faded(colour, 0.55), "size": 10},
+            )  # fmt: skip
     figure.add_vline(x=found.without, line={"color": NON_PRIVATE, "width": 2}, annotation_text="without privacy")
     figure.update_xaxes(title=f"error of one release [{unit}]", rangemode="tozero")
     return finish(figure, 240)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -11,6 +12,7 @@ from pages._ui.hiding import steps, two_points
 from pages._ui.hiding.two_points import TwoPoints, TwoPointSettings
 from pages._ui.look import frame, pictures, state, text
 from pages._ui.look.bound import switch
+from pages._ui.look.metric import Metric
 from pages._ui.model import ReleaseSettings
 from pages._ui.person import section as person
 from pages._ui.work import cached
@@ -41,6 +43,9 @@ def show(step: str, chosen: ReleaseSettings, top: DeltaGenerator) -> None:
         frame.heading(steps.TITLE, lead(points))
     with place:
         _pictures(step, points, pair)
+        frame.metrics(_metrics(points, pair), "two")
+        with st.expander("Table of the moves"):
+            frame.table(table(points, pair), "two_people")
     n = cached.dataset(chosen.model.dataset).n
     if switch(f"The same with {n} people", "everybody"):
         result = computed.run(chosen.model, chosen.design, chosen.draw)
@@ -48,6 +53,32 @@ def show(step: str, chosen: ReleaseSettings, top: DeltaGenerator) -> None:
             person.show(result, chosen.overlay)
         else:
             _everybody(result)
+
+
+def _metrics(points: TwoPoints, pair: TwoPointSettings) -> list[Metric]:
+    """How far the person moves both predictions, and the variances of both noises."""
+    move = pair.d * points.C[:, pair.moved - 1]
+    variances = pair.d**2 * points.design.covariance().trace(), points.prior.trace()
+    both = "of both predictions together"
+    return [
+        Metric(f"Person {pair.moved} moves prediction 1 by", text.number(abs(move[0])), f"changing by {pair.d:g}"),
+        Metric("and prediction 2 by", text.number(abs(move[1])), f"changing by {pair.d:g}"),
+        Metric("Variance of cloaking noise", text.number(variances[0]), both),
+        Metric("Variance of noise in all directions", text.number(variances[1]), both),
+    ]
+
+
+def table(points: TwoPoints, pair: TwoPointSettings) -> pd.DataFrame:
+    """One row a person: how far a change moves each prediction."""
+    moves = pair.d * points.C
+    return pd.DataFrame(
+        {
+            "person": [1, 2],
+            "place": points.X[:, 0],
+            "moves prediction 1 by": moves[0].round(4),
+            "moves prediction 2 by": moves[1].round(4),
+        }
+    )
 
 
 def _pictures(step: str, points: TwoPoints, pair: TwoPointSettings) -> None:

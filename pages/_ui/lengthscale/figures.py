@@ -83,7 +83,10 @@ def errors(
     for value, name, colour, dash in level:
         figure.add_scatter(x=ends, y=[value] * 2, mode="lines", name=name, line={"color": colour, "dash": dash})
     top = 1.05 * max(float(table.private_rmse[:, column].max()), *(value for value, *_ in level))
-    figure.update_xaxes(title=f"lengthscale [{unit}]", type="log")
+    ticks = grid.lengthscales[::2]
+    figure.update_xaxes(
+        title=f"lengthscale [{unit}]", type="log", tickvals=ticks, ticktext=[f"{tick:g}" for tick in ticks]
+    )
     figure.update_yaxes(title=f"error [{y_unit}]", range=[0, top])
     last = (float(table.private_rmse[-1, column]), "this lengthscale", PRIVATE, "")
     return named(finish(figure, 430), [End(value / top, name, colour) for value, name, colour, _ in (last, *level)])

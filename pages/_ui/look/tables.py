@@ -58,11 +58,17 @@ def _histogram(trace: Any) -> Rows:
     yield _name(trace), (edges[:-1] + edges[1:]) / 2, counts * share
 
 
+def _points(trace: Any) -> Rows:
+    """Of a box whose points lie along x: they have a number each."""
+    values = _values(trace.x)
+    yield _name(trace), values, np.arange(1, len(values) + 1)
+
+
 def _nothing(_: Any) -> Rows:
     return iter(())
 
 
-_ROWS: dict[str, Callable[[Any], Rows]] = {"scatter": _scatter, "bar": _bars, "histogram": _histogram}
+_ROWS: dict[str, Callable[[Any], Rows]] = {"scatter": _scatter, "bar": _bars, "histogram": _histogram, "box": _points}
 
 
 def _heat(trace: Any, x_title: str, y_title: str) -> pd.DataFrame:

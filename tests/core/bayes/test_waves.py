@@ -1,12 +1,14 @@
 import numpy as np
 import pytest
 
+from dpgp_core.bayes.cells.grid import cells_of
 from dpgp_core.bayes.models import auto_models, weights_of
 from dpgp_core.bayes.waves import on_dates, waving, with_waves
 from dpgp_core.data import Dataset
 from dpgp_core.kernels import EQ
+from dpgp_core.levels import side_of
 from dpgp_core.mechanisms import BayesCloaking
-from dpgp_core.seasons import YEAR, Seasonal
+from dpgp_core.seasons import YEAR, Seasonal, lifted
 
 DAYS = 5000
 BOX = ((0.0, DAYS - 1.0),)
@@ -92,3 +94,50 @@ def test_the_same_where_dates_are_public(visits):
     low, high = release.interval(0.95, "function")
     assert np.sqrt(np.mean((release.samples[0] - rate[::20]) ** 2)) < 1.5
     assert np.mean((low[0] <= rate[::20]) & (rate[::20] <= high[0])) > 0.8
+
+
+CLINICS = (side_of(("a", "b")), *BOX)
+
+
+def test_groups_share_waves_as_they_share_trends():
+    found = BayesCloaking(epsilon=1.0, delta=1e-5, periods=[None, YEAR]).models(CLINICS, 2.0)
+    kernels = {model.kernel for model in found}
+    assert {kernel.shared for kernel in kernels if kernel.inner.wave} == {0.0, 0.5, 0.9}
+    assert {kernel.inner.periods for kernel in kernels} == {(YEAR,)}
+    waves = np.array([model.kernel.inner.wave > 0 for model in found])
+    assert weights_of(found)[waves].sum() == pytest.approx(0.5)
+    X = np.column_stack([np.arange(20) % 2, 37.0 * np.arange(20)])
+    for kernel in kernels:  # lifted, phases stand behind all inputs
+        np.testing.assert_allclose(kernel(lifted(X, (None, YEAR)), X), kernel(X, X), atol=1e-12)
+    found = waving(auto_models(CLINICS, 2.0), CLINICS, (None, YEAR))
+    assert all(model.kernel.inner.wave > 0 for model in found)
+
+
+def test_cells_are_levels_times_positions_times_phases():
+    grid = cells_of(CLINICS, periods=(None, YEAR))
+    assert grid.shape == (2, 8, 12)
+    X = np.column_stack([np.arange(200) % 2, 25.0 * np.arange(200)])
+    np.testing.assert_array_equal(grid.place(grid.centres), np.arange(grid.size))
+    level, _, phase = np.unravel_index(grid.place(X), grid.shape)
+    np.testing.assert_array_equal(level, X[:, 0])
+    np.testing.assert_array_equal(phase, ((X[:, 1] + 0.5) % YEAR * 12 / YEAR).astype(int))
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("protects", ["outputs", "inputs and outputs"])
+def test_two_clinics_have_seasons_of_their_own(protects):
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(0, 2, 4000), rng.integers(0, DAYS, 4000)]).astype(float)
+
+    def rate(at):
+        return 20 + 6 * at[:, 0] + (8 - 10 * at[:, 0]) * np.sin(2 * np.pi * at[:, 1] / YEAR)
+
+    data = Dataset(
+        name="visits", X=X, y=rng.poisson(rate(X)).astype(float), x_names=("clinic", "day"), x_units=("", "days"),
+        y_name="visits", y_unit="", y_bounds=(0.0, 60.0), x_box=BOX, x_levels=(("a", "b"), None),
+        privacy_unit="one day", source="", licence="", bounds_reason="", y_scale=15.0, y_kind="count",
+    )  # fmt: skip
+    at = np.array([[clinic, day] for clinic in (0.0, 1.0) for day in np.arange(0.0, DAYS, 50.0)])
+    mechanism = BayesCloaking(epsilon=2.0, delta=1e-5, protects=protects, periods=[None, YEAR])
+    release = mechanism.measure(mechanism.plan_for(data, at), data, at, np.random.default_rng(1), mean=False)
+    assert np.sqrt(np.mean((release.samples[0] - rate(at)) ** 2)) < 1.5  # a wave that is not seen leaves over 4

@@ -182,3 +182,17 @@ def test_the_command_says_how_dates_are_declared(capsys):
     declared = json.loads("{" + said.split("dates: ")[1].split(" makes an input")[0] + "}")
     about = json.loads("{" + said.split("like 2024-03-01;\n")[1].split(" says that")[0] + "}")
     assert make_spec(**declared | about).periods == (YEAR,)
+
+
+def test_a_period_and_levels_go_together(make_zip):
+    rows = table(n=300).decode().splitlines()
+    of_two = "\n".join([f"{rows[0]},clinic", *(f"{row},{'ab'[at % 2]}" for at, row in enumerate(rows[1:]))])
+    spec = make_spec(
+        x=("clinic", "day"), x_units=("", ""), x_box=(None, YEARS), x_levels=(("a", "b"), None), grid=(None, 9),
+        lengthscale=(None, 400.0), dates={"day": {"period": "year"}},
+    )  # fmt: skip
+    assert spec_from_json(spec_to_json(spec)) == spec
+    files = make_zip(spec, (of_two + "\n").encode())
+    released = list(csv.DictReader(io.StringIO(files["values.csv"].decode())))
+    assert [(row["clinic"], row["day"]) for row in released[::8][:2]] == [("a", YEARS[0]), ("a", YEARS[1])]
+    assert released[-1]["clinic"] == "b"
