@@ -5,15 +5,32 @@ For the eyes of who holds the table: none of it is released, and nothing is decl
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import BinaryIO, NamedTuple
 
 from ..dates import FORMATS, Format, parsed, undated_sentence
+from ..levels import OTHER, Levels
 from .cell import read_number
 from .csv_rows import read_rows
 from .dialect import COMMA, Dialect
 
 _MOSTLY = 0.5  # of the rows: a column is then none of numbers, and rows are not what is wrong
+_MOST_TEXTS = 1_000  # different ones that are kept of a column: far more than it can have levels
+
+
+@dataclass(frozen=True)
+class Texts:
+    """The different values of a column. They are private: none is in its ``repr``.
+
+    Attributes:
+        rows: that hold each of them; None where there are too many to be levels.
+        lines: of the first such row in the file.
+    """
+
+    rows: Mapping[str, int] | None = field(repr=False)
+    lines: Mapping[str, int] = field(repr=False)
 
 
 class Column(NamedTuple):
@@ -27,6 +44,7 @@ class Column(NamedTuple):
         line: of the first of these in the file; 0 if there is none.
         values: different ones, but for spaces around them.
         undated: for each way of writing dates, rows that hold no such date, and what is wrong with the first of them.
+        texts: what it holds.
     """
 
     rows: int
@@ -36,6 +54,7 @@ class Column(NamedTuple):
     line: int
     values: int
     undated: Mapping[Format, tuple[int, str]]
+    texts: Texts
 
     def as_numbers(self, name: str, *, or_dates: bool = True) -> str:
         """What is wrong if it is to hold numbers, and what to do; "" for nothing.
@@ -62,6 +81,29 @@ class Column(NamedTuple):
         count, first = self.undated[format]
         more = f" ({count - 1:,} more such rows)" if count > 1 else ""
         return f"{first}{more}" if count else ""
+
+    def as_levels(self, name: str, levels: Levels) -> str:
+        """What is wrong if it is to hold these levels, and what to do; "" for nothing."""
+        if OTHER in levels:
+            return ""
+        remedy = f"declare a level {OTHER!r}, which takes all others"
+        if self.texts.rows is None:
+            return (
+                f"column {name!r} has {self.values:,} different values, and {len(levels)} levels are declared; {remedy}"
+            )
+        outside = self.rows - sum(self.texts.rows.get(level, 0) for level in levels)
+        if outside == self.rows > 0:
+            return (
+                f"column {name!r} has none of its levels in any row; write them as the file does, capitals too, or "
+                "choose another column"
+            )
+        if not outside:
+            return ""
+        first = min(line for text, line in self.texts.lines.items() if text not in levels)
+        more = f" ({outside - 1:,} more such rows)" if outside > 1 else ""
+        return (
+            f"column {name!r} has none of its levels in line {first} of the file{more}; correct that row, or {remedy}"
+        )
 
     def as_people(self, name: str) -> str:
         """What is wrong if it is to say whose row it is, and what to do; "" for nothing."""
@@ -91,7 +133,8 @@ def survey(stream: BinaryIO, columns: Iterable[str], dialect: Dialect = COMMA) -
     names = list(columns)
     rows = read_rows(stream, dialect)
     next(rows, None)
-    texts: list[set[str]] = [set() for _ in names]
+    texts: list[Counter[str]] = [Counter() for _ in names]
+    lines: list[dict[str, int]] = [{} for _ in names]
     unread, empty, first, at = [0] * len(names), [0] * len(names), [""] * len(names), [0] * len(names)
     undated = [dict.fromkeys(FORMATS, (0, "")) for _ in names]
     count = 0
@@ -106,8 +149,8 @@ def survey(stream: BinaryIO, columns: Iterable[str], dialect: Dialect = COMMA) -
             if not cell:
                 empty[place] += 1
                 at[place] = at[place] or line
-            else:
-                texts[place].add(cell)
+            texts[place][cell] += 1
+            lines[place].setdefault(cell, line)
             try:
                 read_number(cell, names[place], line, dialect.decimal)
             except ValueError as error:
@@ -118,6 +161,13 @@ def survey(stream: BinaryIO, columns: Iterable[str], dialect: Dialect = COMMA) -
                     seen, wrong = undated[place][format]
                     undated[place][format] = seen + 1, wrong or undated_sentence(cell, names[place], line, format)
     return {
-        name: Column(count, unread[place], first[place], empty[place], at[place], len(texts[place]), undated[place])
+        name: Column(
+            count, unread[place], first[place], empty[place], at[place], len(texts[place].keys() - {""}),
+            undated[place], _kept(texts[place], lines[place]),
+        )
         for place, name in enumerate(names)
-    }
+    }  # fmt: skip
+
+
+def _kept(texts: Counter[str], lines: dict[str, int]) -> Texts:
+    return Texts(None, {}) if len(texts) > _MOST_TEXTS else Texts(texts, lines)

@@ -5,15 +5,34 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 
-from ...arrays import BoolArray
+from ...arrays import BoolArray, FloatArray
 from ..publishing import Published
 from ..specification import ReleaseSpec
 
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7a5c00", "#444444")  # Okabe & Ito 2008
 _DASHES = ("", "8 3", "2 2", "8 3 2 3", "12 4")
+
+
+class Rows(NamedTuple):
+    """One combination of levels, and which points are its own.
+
+    Attributes:
+        name: of the levels; empty where no input has any.
+        rows: of all points (P,).
+        places: of these points (P_g, D'), inputs with levels left out.
+        colour: of its line; empty where there is one group.
+        dash: of its line, as SVG has it; empty for none.
+    """
+
+    name: str
+    rows: BoolArray
+    places: FloatArray
+    colour: str
+    dash: str
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -46,6 +65,15 @@ def split(published: Published, spec: ReleaseSpec, within: BoolArray, alone: str
     """
     if not spec.levels:
         return [Group(name="", published=published, within=within, colour=alone, dash="")], spec
+    groups, plain = grouped(spec)
+    return [_part(published, within, each) for each in groups], plain
+
+
+def grouped(spec: ReleaseSpec) -> tuple[list[Rows], ReleaseSpec]:
+    """Which points of a specification are which group's, and the specification without levels."""
+    X = spec.points()
+    if not spec.levels:
+        return [Rows("", np.ones(len(X), dtype=bool), X, "", "")], spec
     kept = [d for d, name in enumerate(spec.x) if name not in spec.levels]
     plain = replace(
         spec,
@@ -55,25 +83,30 @@ def split(published: Published, spec: ReleaseSpec, within: BoolArray, alone: str
         grid=tuple(spec.grid[d] for d in kept),
         x_levels=None,
     )
-    return list(_groups(published, spec, within, kept)), plain
+    return list(_rows(X, spec, kept)), plain
 
 
-def _groups(published: Published, spec: ReleaseSpec, within: BoolArray, kept: list[int]) -> Iterator[Group]:
+def _rows(X: FloatArray, spec: ReleaseSpec, kept: list[int]) -> Iterator[Rows]:
     names, columns = list(spec.levels), [d for d in range(len(spec.x)) if d not in kept]
     for i, codes in enumerate(product(*(range(len(spec.levels[name])) for name in names))):
-        rows = (published.X_test[:, columns] == np.array(codes)).all(axis=1)
-        each = replace(
-            published,
-            X_test=published.X_test[rows][:, kept],
-            values=published.values[rows],
-            curve=(published.curve[0][rows], published.curve[1][rows]),
-            outputs=(published.outputs[0][rows], published.outputs[1][rows]),
-            centiles=tuple(values[rows] for values in published.centiles),
-        )
-        yield Group(
+        rows = (X[:, columns] == np.array(codes)).all(axis=1)
+        yield Rows(
             name=", ".join(spec.levels[name][code] for name, code in zip(names, codes, strict=True)),
-            published=each,
-            within=within[rows],
+            rows=rows,
+            places=X[rows][:, kept],
             colour=_COLOURS[i % len(_COLOURS)],
             dash=_DASHES[i // len(_COLOURS) % len(_DASHES)],
         )
+
+
+def _part(published: Published, within: BoolArray, group: Rows) -> Group:
+    rows = group.rows
+    each = replace(
+        published,
+        X_test=group.places,
+        values=published.values[rows],
+        curve=(published.curve[0][rows], published.curve[1][rows]),
+        outputs=(published.outputs[0][rows], published.outputs[1][rows]),
+        centiles=tuple(values[rows] for values in published.centiles),
+    )
+    return Group(name=group.name, published=each, within=within[rows], colour=group.colour, dash=group.dash)

@@ -10,16 +10,19 @@ import plotly.graph_objects as go
 
 from dpgp_core.arrays import BoolArray, FloatArray
 from dpgp_core.gp.inference import Inference
-from dpgp_core.release import CENTILES, Published, ReleaseSpec
+from dpgp_core.release import Published, ReleaseSpec
+from dpgp_core.release.handout.groups import grouped, split
 from dpgp_core.release.handout.turned import east_across, turned
-from dpgp_core.release.publishing import Interval, useful, within_tolerance
+from dpgp_core.release.publishing import useful, within_tolerance
 from pages._ui.look.metric import Metric
-from pages._ui.look.palette import NON_PRIVATE, PREDICTION_SCALE, PRIVATE, faded
-from pages._ui.look.plots import HEIGHT, axis, centile_lines, finish, mark_dates
+from pages._ui.look.palette import PREDICTION_SCALE, PRIVATE
+from pages._ui.look.plots import HEIGHT, finish, mark_dates
 from pages._ui.look.text import at_least, at_most, number, plain
+from pages._ui.own import curves
 
-OF_NO_USE = "#8a8a8a"  # values that are not known well enough; dotted, or crosses, so that grey is not the only sign
 _HUGE = math.log(1e6)
+_ABOUT_GROUPS = " One curve for each group; what the groups share was learnt from all of them."
+_ABOUT_FIRST = " The map is of the first group; the table and the file have all groups."
 _ABOUT_CENTILES = " Below a thin line lie as many in 100 further people as it says, if the model is right."
 
 
@@ -81,31 +84,29 @@ def worth(published: Published, spec: ReleaseSpec) -> str:
 
 
 def released(published: Published, spec: ReleaseSpec) -> go.Figure:
-    """The released values with the curve's 95 % interval: a curve, or a map of two inputs; grey where of no use."""
+    """The released values with the curve's 95 % interval, a curve for each group; or a map of two inputs, of the first.
+
+    Grey where of no use.
+    """
     within = within_tolerance(published, spec)
-    if len(spec.x) == 1:
-        figure = _curve(
-            spec, published.X_test[:, 0], np.where(within, published.values, np.nan), PRIVATE, published.curve
-        )
-        if published.centiles:
-            lines = dict(zip(CENTILES, published.centiles, strict=True))
-            centile_lines(figure, published.X_test[:, 0], lines, PRIVATE, "half of people below")
-        _of_no_use(figure, published, within, in_per_cent(spec, published.values))
-        return figure
-    figure = _map(spec, np.where(within, published.values, np.nan), PREDICTION_SCALE)
+    groups, drawn = split(published, spec, within, PRIVATE)
+    if len(drawn.x) == 1:
+        return curves.released(groups, drawn)
+    values, within = groups[0].published.values, groups[0].within
+    figure = _map(drawn, np.where(within, values, np.nan), PREDICTION_SCALE)
+    if groups[0].name:
+        figure.update_layout(title=html.escape(f"of {groups[0].name}"))
     if not within.all():
-        _crosses(figure, spec, within)
+        _crosses(figure, drawn, within)
     return figure
-
-
-def in_per_cent(spec: ReleaseSpec, values: FloatArray) -> FloatArray:
-    """Shares of yes in per cent; other outcomes as they are, in ``y_unit``."""
-    return 100 * values if spec.y_kind == "yes/no" else values
 
 
 def released_caption(spec: ReleaseSpec) -> str:
     """What the band is and what all was computed from; private inputs are among what was measured with noise."""
-    lines = _ABOUT_CENTILES if spec.centiles and len(spec.x) == 1 else ""
+    one = len(spec.numbers) == 1
+    lines = _ABOUT_CENTILES if spec.centiles and one else ""
+    if spec.levels:
+        lines = f"{_ABOUT_GROUPS if one else _ABOUT_FIRST}{lines}"
     measured = (
         "Released values; the band holds the curve with 95 % probability if the model is right, privacy noise "
         f"included.{lines} All of it was computed from the numbers measured with noise"
@@ -117,9 +118,10 @@ def released_caption(spec: ReleaseSpec) -> str:
 
 def previewed(spec: ReleaseSpec, values: FloatArray) -> go.Figure:
     """The fit without noise. Not private."""
-    if len(spec.x) == 1:
-        return _curve(spec, spec.points()[:, 0], values, NON_PRIVATE, None)
-    return _map(spec, values, PREDICTION_SCALE)
+    groups, drawn = grouped(spec)
+    if len(drawn.x) == 1:
+        return curves.previewed(groups, drawn, values)
+    return _map(drawn, values[groups[0].rows], PREDICTION_SCALE)
 
 
 def inference_sentence(inference: Inference | None) -> str:
@@ -132,35 +134,19 @@ def inference_sentence(inference: Inference | None) -> str:
     )
 
 
-def _curve(spec: ReleaseSpec, x: FloatArray, values: FloatArray, colour: str, ends: Interval | None) -> go.Figure:
-    figure, values = go.Figure(), in_per_cent(spec, values)
-    if ends is not None:
-        low, high = (in_per_cent(spec, end) for end in ends)
-        figure.add_scatter(
-            x=np.concatenate([x, x[::-1]]), y=np.concatenate([high, low[::-1]]),
-            fill="toself", fillcolor=faded(colour, 0.22), line={"width": 0, "color": faded(colour, 0.0)},
-            name="the curve, 95 %", hoverinfo="skip",
-        )  # fmt: skip
-    name = "released" if ends is not None else "not private: fit without noise"
-    figure.add_scatter(x=x, y=values, name=name, line={"color": colour, "width": 2}, showlegend=True)
-    figure.update_xaxes(title=_title(spec.x[0], spec.x_units[0]))
-    figure.update_yaxes(title=_title(spec.y, _unit(spec)))
-    return mark_dates(finish(figure, HEIGHT), _title(spec.x[0], ""), spec.dates_of(spec.x[0]), spec.x_box[0])
-
-
 def _map(spec: ReleaseSpec, values: FloatArray, scale: str) -> go.Figure:
-    first, second, shown = _slice(spec, in_per_cent(spec, values))
-    bar = {"title": {"text": _title(spec.y, _unit(spec)), "side": "right"}}
+    first, second, shown = _slice(spec, curves.in_per_cent(spec, values))
+    bar = {"title": {"text": curves.title(spec.y, curves.unit(spec)), "side": "right"}}
     figure = go.Figure(go.Heatmap(x=first, y=second, z=shown, colorscale=scale, colorbar=bar))
     shape = east_across(spec)
-    figure.update_xaxes(title=_title(shape.x[0], shape.x_units[0]))
-    figure.update_yaxes(title=_title(shape.x[1], shape.x_units[1]))
+    figure.update_xaxes(title=curves.title(shape.x[0], shape.x_units[0]))
+    figure.update_yaxes(title=curves.title(shape.x[1], shape.x_units[1]))
     if spec.degrees is not None:  # a kilometre is as long north as east
         east, north = spec.degrees.kilometres
         figure.update_yaxes(scaleanchor="x", scaleratio=north / east, constrain="domain")
         figure.update_xaxes(constrain="domain")
     for along, name, side in zip("xy", shape.x, shape.x_box, strict=False):
-        mark_dates(figure, _title(name, ""), spec.dates_of(name), side, along)
+        mark_dates(figure, curves.title(name, ""), spec.dates_of(name), side, along)
     return finish(figure, HEIGHT)
 
 
@@ -174,30 +160,11 @@ def _slice(spec: ReleaseSpec, values: FloatArray) -> tuple[FloatArray, FloatArra
     return first, second, cube.T
 
 
-def _of_no_use(figure: go.Figure, published: Published, within: BoolArray, shown: FloatArray) -> None:
-    """The rest of the curve; it reaches to the neighbours that are of use, so that there is no gap."""
-    if within.all():
-        return
-    outside = np.pad(~within, 1)
-    reached = outside[1:-1] | outside[:-2] | outside[2:]
-    values = np.where(reached, shown, np.nan)
-    line = {"color": OF_NO_USE, "width": 2, "dash": "dot"}
-    figure.add_scatter(x=published.X_test[:, 0], y=values, name="released, of no use", line=line, showlegend=True)
-
-
 def _crosses(figure: go.Figure, spec: ReleaseSpec, within: BoolArray) -> None:
     """Grey crosses in the cells that the map leaves empty."""
     first, second, useful = _slice(spec, within.astype(float))
     rows, columns = np.nonzero(useful == 0)
     figure.add_scatter(
-        x=first[columns], y=second[rows], mode="markers", marker={"symbol": "x", "color": OF_NO_USE, "size": 6},
+        x=first[columns], y=second[rows], mode="markers", marker={"symbol": "x", "color": curves.OF_NO_USE, "size": 6},
         name="of no use", showlegend=True,
     )  # fmt: skip
-
-
-def _unit(spec: ReleaseSpec) -> str:
-    return "% yes" if spec.y_kind == "yes/no" else spec.y_unit
-
-
-def _title(name: str, unit: str) -> str:
-    return html.escape(axis(name, unit))  # plotly reads tags in titles, and these are a visitor's words

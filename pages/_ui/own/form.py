@@ -13,7 +13,7 @@ from pages._ui import session
 from pages._ui.look import state
 from pages._ui.look.text import DELTA_HELP, GROWTH, plain
 from pages._ui.own import table_form
-from pages._ui.own.questions import bounds, degrees, whose
+from pages._ui.own.questions import bounds, degrees, groups, whose
 from pages._ui.own.remembered import PREFIX, keep, key, standing
 from pages._ui.own.upload import Table
 
@@ -41,13 +41,17 @@ def declared(held: Table, total: float | None, inputs_public: bool) -> ReleaseSp
     values = table_form.columns_of(held.columns, held.survey)
     x = values["x"] or []
     values |= whose.asked(held.columns, [*x, values["y"]], held.survey)
-    offered = _offered(inputs_public, people=values["person"] is not None)
+    offered = _offered(inputs_public, people=values["person"] is not None, levels=bool(values["levels"]))
     values |= table_form.outcome()
     values |= table_form.outputs(values["y_kind"], values["y"]) | degrees.asked(
-        [name for name in x if name not in values["formats"]]
+        [name for name in x if name not in {*values["formats"], *values["levels"]}]
     )
-    values |= table_form.inputs(x, values["coordinates"] or (), values["formats"], automatic=_is_automatic())
+    values |= table_form.inputs(
+        x, values["coordinates"] or (), values["formats"], values["levels"], automatic=_is_automatic()
+    )
     st.header("3. Choose a mechanism and a budget")
+    if values["levels"]:
+        st.caption(groups.ONLY_BAYES)
     values |= _model(offered) | _budget(total)
     values["centiles"] = _centiles(values)
     values["tolerance"] = _tolerance(
@@ -63,12 +67,18 @@ def _is_automatic() -> bool:
     return next((choice for choice in CHOICES.values() if choice.title == standing("mechanism")), first).automatic
 
 
-def _offered(inputs_public: bool, *, people: bool) -> dict[str, str]:
-    """Names of mechanisms by title, the recommended one first; where people have several rows, those that hide all.
+def _offered(inputs_public: bool, *, people: bool, levels: bool) -> dict[str, str]:
+    """Names of mechanisms by title, the recommended one first.
+
+    Where people have several rows, those that hide all; where there are groups, those that take them.
 
     One that stands chosen and is not offered gives way, before what depends on it is drawn.
     """
-    fit = {name: choice for name, choice in CHOICES.items() if choice.people or not people}
+    fit = {
+        name: choice
+        for name, choice in CHOICES.items()
+        if (choice.people or not people) and (choice.levels or not levels)
+    }
     titles = {choice.title: name for name, choice in fit.items()}
     recommended = CHOICES[IF_INPUTS_ARE_PUBLIC].title if inputs_public else next(iter(titles))
     held = key("mechanism", recommended)
@@ -183,6 +193,7 @@ def _spec(values: dict[str, Any]) -> ReleaseSpec | None:
         "the private column": not values["y"],
         "an input column": not values["x"],
         "whether somebody can have more than one row": not values["whose"],
+        **groups.missing(values),
         **bounds.missing(values),
         "the domain of every input": any(None in pair for pair in values["box"]),
         "a lengthscale for every input": None in values["length"],
@@ -202,6 +213,7 @@ def _spec(values: dict[str, Any]) -> ReleaseSpec | None:
             x_box=tuple(values["box"]),
             y=values["y"],
             y_unit=values["y_unit"],
+            **groups.declared(values),
             **bounds.declared(values),
             unit=values["unit"].strip() or table_form.usual_unit(values["y"]),
             epsilon=values["epsilon"],

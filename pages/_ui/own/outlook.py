@@ -10,7 +10,7 @@ import streamlit as st
 from dpgp_core.arrays import FloatArray
 from dpgp_core.release import ReleaseSpec
 from pages._ui.look.text import number, plain
-from pages._ui.own import figures, upload
+from pages._ui.own import curves, figures, upload
 from pages._ui.own.slots import OWN_OUTLOOK
 from pages._ui.own.upload import OUTLOOK, Prepared
 from pages._ui.work import cached
@@ -42,7 +42,7 @@ def table(spec: ReleaseSpec, widths: FloatArray) -> pd.DataFrame:
     unit = " [percentage points]" if rate else f" [{spec.y_unit}]" if spec.y_unit else ""
     within = "a factor of" if spec.log else f"±{unit}"
     shown = [
-        figures.factor(width) if spec.log else number(width) for width in map(float, figures.in_per_cent(spec, widths))
+        figures.factor(width) if spec.log else number(width) for width in map(float, curves.in_per_cent(spec, widths))
     ]
     return pd.DataFrame({"ε": OUTLOOK, f"curve within {within}, 95 %": shown})
 

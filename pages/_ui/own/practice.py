@@ -128,10 +128,11 @@ TABLES = (
     ),
     Practice(
         "simulated_wages_of_people.csv",
-        "Simulated wages, several rows a person",
+        "Simulated wages by sex, several rows a person",
         "amount",
         _by_age("wage_an_hour", "€", "one person's wages", low=0.0, high=80.0)
-        | {"whose": "column", "person": "person"},
+        | {"whose": "column", "person": "person"}
+        | {"x": ["age_years", "sex"], "holds_sex": "groups", "levels_sex": "woman, man"},
         _wages_of_people,
     ),
     Practice(practice_dates.FILE, practice_dates.BUTTON, "count", practice_dates.form(), practice_dates.content),

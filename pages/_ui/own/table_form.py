@@ -12,7 +12,7 @@ from dpgp_core.data import KINDS, Kind
 from dpgp_core.dates import Format
 from dpgp_core.reading.survey import Column
 from pages._ui.look.text import plain
-from pages._ui.own.questions import bounds, dates
+from pages._ui.own.questions import bounds, dates, holds
 from pages._ui.own.remembered import key
 
 MOST_INPUTS = 3  # offered in the form; the command line takes ten
@@ -51,7 +51,7 @@ def columns_of(columns: Sequence[str], survey: Mapping[str, Column]) -> dict[str
     problem = "" if y is None else survey[y].as_numbers(y, or_dates=False)
     if problem:
         st.error(plain(f"{problem}."))
-    return {"y": y, "x": x, "readable": not problem} | dates.asked(x, survey)
+    return {"y": y, "x": x, "readable": not problem} | holds.asked(x, survey)
 
 
 def outcome() -> dict[str, Any]:
@@ -105,15 +105,27 @@ def usual_unit(y: str | None) -> str:
 
 
 def inputs(
-    x: Sequence[str], degrees: Sequence[str], formats: Mapping[str, Format], *, automatic: bool
+    x: Sequence[str],
+    degrees: Sequence[str],
+    formats: Mapping[str, Format],
+    levels: Mapping[str, object],
+    *,
+    automatic: bool,
 ) -> dict[str, Any]:
-    """Box, unit, lengthscale and grid of every input; those in degrees have lengthscales in km, dates in days."""
+    """Box, unit, lengthscale and grid of every input; those in degrees have lengthscales in km, dates in days.
+
+    Groups have none of these, and beside them nothing that comes again is looked for.
+    """
     found: dict[str, Any] = {"x_unit": [], "box": [], "length": [], "grid": [], "dates": {}}
     for name in x:
+        if name in levels:
+            found["x_unit"].append("")
+            found["grid"].append(None)
+            continue
         row = st.columns([1, 1, 1, 1, 1])
-        found["grid"].append(_points(row[4], name, len(x)))
+        found["grid"].append(_points(row[4], name, len(x) - len(levels)))
         if name in formats:
-            period, first, last = dates.side(row, name, formats[name], automatic=automatic)
+            period, first, last = dates.side(row, name, formats[name], automatic=automatic and not levels)
             found["dates"][name] = {"format": formats[name], "period": period}
             found["x_unit"].append("")
             found["box"].append((first, last))

@@ -33,7 +33,7 @@ from dpgp_core.release.cells import safe_text
 from dpgp_core.release.plan import decimals
 from dpgp_core.release.publishing import about, within_tolerance
 from pages._ui.look.plots import axis
-from pages._ui.own.figures import OF_NO_USE, in_per_cent
+from pages._ui.own.curves import OF_NO_USE, in_per_cent
 from pages._ui.own.practice import TABLES, Practice, contents
 
 MAX_BYTES = 5 * 2**20
@@ -161,10 +161,7 @@ def released(held: Table, spec: ReleaseSpec, plan: ReleasePlan) -> Published:
 def values(published: Published, spec: ReleaseSpec) -> pd.DataFrame:
     """Released values and their intervals, as in the downloaded file; rates in per cent."""
     names = [safe_text(axis(name, unit)) for name, unit in zip(spec.x, spec.x_units, strict=True)]
-    places = [
-        x if (dates := spec.dates_of(name)) is None else [dates.text(day) for day in x]
-        for name, x in zip(spec.x, published.X_test.T, strict=True)
-    ]
+    places = [_places(spec, name, x) for name, x in zip(spec.x, published.X_test.T, strict=True)]
     columns: dict[str, Any] = dict(zip(names, places, strict=True))
     rate = spec.y_kind == "yes/no"
     columns["share of yes [%]" if rate else "released value"] = in_per_cent(spec, published.values)
@@ -178,14 +175,24 @@ def values(published: Published, spec: ReleaseSpec) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
+def _places(spec: ReleaseSpec, name: str, x: FloatArray) -> FloatArray | list[str]:
+    """An input as the table writes it."""
+    if name in spec.levels:
+        return [safe_text(spec.levels[name][int(code)]) for code in x]
+    dates = spec.dates_of(name)
+    return x if dates is None else [dates.text(day) for day in x]
+
+
 def greyed(published: Published, spec: ReleaseSpec) -> pd.DataFrame | Styler:
     """The same for the screen: rows whose value is of no use in grey."""
     shown, within = values(published, spec), within_tolerance(published, spec)
     if within.all():
         return shown
     places = max(decimals(published.step) - 2 * (spec.y_kind == "yes/no"), 0)
-    names = enumerate(shown.select_dtypes("number"))  # the inputs first
-    formats: dict[Any, Any] = {name: "{:.10g}" if at < len(spec.x) else f"{{:.{places}f}}" for at, name in names}
+    inputs = list(shown)[: len(spec.x)]
+    formats: dict[Any, Any] = {
+        name: "{:.10g}" if name in inputs else f"{{:.{places}f}}" for name in shown.select_dtypes("number")
+    }
     return shown.style.format(formats).apply(
         lambda row: [f"color: {OF_NO_USE}" * (not within[row.name])] * len(row), axis=1
     )

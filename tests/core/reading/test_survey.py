@@ -54,6 +54,18 @@ def test_columns_of_people():
     assert "names nobody" in surveyed("a,b\n,1\n,2\n")["a"].as_people("a")
 
 
+def test_columns_of_levels():
+    found = surveyed("sex,many\nwoman,0\n man ,1\nSECRET,2\n,3\n" + "".join(f"man,{k}\n" for k in range(4, 1100)))
+    said = found["sex"].as_levels("sex", ("woman", "man"))
+    assert said.startswith("column 'sex' has none of its levels in line 4 of the file (1 more such rows); correct")
+    assert "declare a level 'other'" in said
+    assert found["sex"].as_levels("sex", ("woman", "man", "other")) == ""
+    assert found["sex"].as_levels("sex", ("woman", "man", "SECRET", "")) == ""
+    assert "in any row; write them as the file does" in found["sex"].as_levels("sex", ("Woman", "Man"))
+    assert found["many"].as_levels("many", ("1", "2")).startswith("column 'many' has 1,100 different values, and 2")
+    assert not any("SECRET" in str(each) for each in found.values())
+
+
 @pytest.mark.parametrize(("dialect", "text"), [("semicolon", "a;b\n1,5;x\n2;y\n"), ("tab", "a\tb\n1.5\tx\n2\ty\n")])
 def test_as_the_table_is_written(dialect, text):
     found = surveyed(text, dialect)

@@ -1,55 +1,19 @@
-"""What each input holds, numbers or dates, and what may come again along dates: said, never guessed from the table."""
+"""An input that is a date: its first and last day, and what may come again."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import date
-from typing import Any
 
-import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpgp_core.dates import SHOWN, Format
-from dpgp_core.reading.survey import Column
+from dpgp_core.dates import Format
 from pages._ui.look.text import plain
 from pages._ui.own.remembered import key
 
-_KINDS: dict[str, Format | None] = {
-    "numbers": None,
-    f"dates, as {SHOWN['iso']}": "iso",
-    f"dates, as {SHOWN['day.month.year']}": "day.month.year",
-}
 PERIODS = {"nothing": None, "every year": "year", "every week": "week"}
 _SHOWN_AS: dict[Format, str] = {"iso": "YYYY-MM-DD", "day.month.year": "DD.MM.YYYY"}
 _EARLIEST, _LATEST = date(1000, 1, 1), date(2999, 12, 31)
-
-
-def asked(x: Sequence[str], survey: Mapping[str, Column]) -> dict[str, Any]:
-    """What each input holds; what cannot be read so is said at once.
-
-    Args:
-        x: the inputs.
-        survey: what each column can be read as.
-
-    Returns:
-        ``formats``, how the inputs that are dates are written, by name; ``inputs_readable``.
-    """
-    formats, wrong = dict[str, Format](), list[str]()
-    for column, name in zip(st.columns(max(len(x), 1)), x, strict=False):
-        kind = _KINDS[
-            column.selectbox(
-                f"{plain(name)} holds",
-                list(_KINDS),
-                key=key(f"holds_{name}", "numbers"),
-                help="Said, never guessed. Dates are read in this way of writing alone, for example 2024-03-01.",
-            )
-        ]
-        if kind is not None:
-            formats[name] = kind
-        wrong.append(survey[name].as_numbers(name) if kind is None else survey[name].as_dates(name, kind))
-    for problem in filter(None, wrong):
-        st.error(plain(f"{problem}."))
-    return {"formats": formats, "inputs_readable": not any(wrong)}
 
 
 def side(

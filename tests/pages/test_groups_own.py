@@ -1,0 +1,71 @@
+"""A column of groups in Your data, from upload to zip."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+from dpgp_core.release import CHOICES
+from pages._ui.own import practice
+from pages._ui.own.questions.groups import ONLY_BAYES
+from tests.pages.reading import traces
+from tests.pages.test_your_data import declare, last_zip, ledgers, press, said, uploaded  # noqa: F401
+
+SEXES = "age,sex,wage\n" + "".join(
+    f"{20 + k % 60},{('woman', 'man', 'SECRET')[0 if k % 2 else 1 if k % 50 else 2]},{20 + k % 7 + k % 2}\n"
+    for k in range(400)
+)
+
+
+def chosen(open_page, levels: str):
+    app = declare(uploaded(open_page, SEXES.encode()), y="wage", x=["age", "sex"], whose="no", total=1.0)
+    app = declare(app, low=0.0, high=40.0, box_low_age=20.0, box_high_age=80.0, grid_age=7, holds_sex="groups")
+    return declare(app, levels_sex=levels)
+
+
+def invited(app) -> bool:
+    return any(each.label.startswith("Make release") for each in app.button)
+
+
+def test_groups_are_checked_as_soon_as_they_are_declared(open_page):
+    app = chosen(open_page, "")
+    assert "Still to declare: the groups of sex." in said(app)
+    assert not [each for each in app.number_input if each.key in ("own_f_grid_sex", "own_f_box_low_sex")]
+    [error] = declare(app, levels_sex="woman").error
+    assert "must have 2 ... 20 levels, 'sex' has 1" in error.value.replace("\\", "")
+    [error] = declare(app, levels_sex="woman, man").error
+    assert "none of its levels in line 2 of the file (7 more such rows)" in error.value.replace("\\", "")
+    assert "declare a level 'other'" in error.value
+    assert "SECRET" not in said(app)
+    assert not invited(app)
+    app = declare(app, levels_sex="woman, man, other")
+    assert not app.error
+    assert invited(app)
+
+
+def test_only_mechanisms_that_take_groups_are_offered(open_page):
+    app = declare(chosen(open_page, "woman, man, other"), holds_sex="numbers")
+    app = declare(declare(app, mechanism=CHOICES["refined"].title), holds_sex="groups")
+    [mechanism] = [each for each in app.selectbox if each.key == "own_f_mechanism"]
+    assert mechanism.options == [CHOICES[each].title for each in ("bayes_cells", "bayes")]
+    assert ONLY_BAYES in [each.value for each in app.caption]
+
+
+def test_the_practice_table_goes_to_a_zip_with_its_groups(open_page):
+    [table] = [each for each in practice.TABLES if each.form["whose"] == "column"]
+    app = declare(press(open_page("your_data"), table.button), grid_age_years=7)
+    app = press(app, "Make release 1")
+    assert not app.exception
+    assert not app.error
+    archive = last_zip(app)
+    card = json.loads(archive.read("release.json"))
+    assert card["config"]["x_levels"] == [None, ["woman", "man"]]
+    assert (card["config"]["person"], card["public"]["n"]) == ("person", 1200)
+    rows = list(csv.DictReader(io.StringIO(archive.read("values.csv").decode())))
+    assert [row["sex"] for row in rows] == ["woman", "man"] * 7
+    assert app.dataframe[0].value["sex"].tolist() == ["woman", "man"] * 7
+    assert {"woman", "man"} <= traces(app).keys()
+    figure = archive.read("figure.svg").decode()
+    assert figure.count("<polygon") == 2
+    assert ">woman</text>" in figure
