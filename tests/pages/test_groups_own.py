@@ -6,6 +6,8 @@ import csv
 import io
 import json
 
+import numpy as np
+
 from dpgp_core.release import CHOICES
 from pages._ui.own import practice
 from pages._ui.own.questions.groups import ONLY_BAYES
@@ -69,3 +71,12 @@ def test_the_practice_table_goes_to_a_zip_with_its_groups(open_page):
     figure = archive.read("figure.svg").decode()
     assert figure.count("<polygon") == 2
     assert ">woman</text>" in figure
+    drawn = traces(app, 1)["woman less man"]
+    assert app.session_state["own_apart"][0][1:] == ("woman", "man")
+    values = np.array([float(row["value"]) for row in rows])
+    found = app.session_state["own_apart"][1]
+    np.testing.assert_allclose(found.mean, values[::2] - values[1::2], atol=0.5)  # each was rounded
+    low, high = found.interval()
+    assert (low < found.mean).all()
+    assert (found.mean < high).all()
+    assert len(drawn["x"]) > 0
