@@ -47,6 +47,7 @@ CATALOGUE = (
     Benchmark("latency_browser", "server.latency_browser", 10, "how long a visitor waits for every control"),
     Benchmark("first_visit", "server.first_visit", 5, "how long a page's first visitor waits"),
     Benchmark("weight_browser", "server.weight_browser", 5, "what each page sends to a browser"),
+    Benchmark("engines", "server.engines", 3, "the dashboard's own processes beside Dask's local cluster"),
     Benchmark("load", "server.load", 4, "many sessions at once; --table: walks beside their targets, 15 minutes"),
 )
 BY_NAME = {each.name: each for each in CATALOGUE}
