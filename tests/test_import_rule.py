@@ -222,6 +222,7 @@ MEASURED = {
     "menu",
     "model",
     "work.engine",
+    "work.workers",
 }
 
 

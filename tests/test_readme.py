@@ -20,7 +20,7 @@ def test_the_readme_is_short():
 
 
 def test_every_page_has_a_row_with_one_picture():
-    rows = re.findall(r"^\| [^|]+ \| [^|]+\? \| \[picture\]\(docs/screenshots/(\w+)-light\.webp\) \|$", README, re.M)
+    rows = re.findall(r"^\| [^|]+ \| [^|]+ \| \[picture\]\(docs/screenshots/(\w+)-light\.webp\) \|$", README, re.M)
     assert sorted(rows) == sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
 
 

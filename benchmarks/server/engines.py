@@ -26,7 +26,7 @@ from benchmarks.shared.timing import timed
 from pages._ui.work import engine
 
 COUNT, LONG, HELD = 2, 10.0, 4.0
-LOADED = "pages._ui.compare.contenders"
+LOADED = "pages._ui.cloaking.pipeline"
 
 
 class Engine(NamedTuple):
@@ -59,11 +59,11 @@ def dask() -> Iterator[Engine]:
         yield Engine(lambda owner, work: client.submit(work, pure=False), lambda task: task.cancel())
 
 
-def small() -> int:
+def small() -> str:
     """A task that needs what pages need."""
-    from pages._ui.compare.contenders import CONTENDERS
+    from pages._ui.cloaking import pipeline
 
-    return len(CONTENDERS)
+    return pipeline.__name__
 
 
 def large() -> np.ndarray:

@@ -5,6 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import json
+from datetime import date
+
+import numpy as np
+import pytest
 
 from dpgp_core.release import CHOICES
 from pages._ui.own import practice
@@ -69,3 +73,29 @@ def test_the_practice_table_goes_to_a_zip_with_its_groups(open_page):
     figure = archive.read("figure.svg").decode()
     assert figure.count("<polygon") == 2
     assert ">woman</text>" in figure
+    drawn = traces(app, 1)["woman less man"]
+    assert app.session_state["own_apart"][0][1:] == ("woman", "man")
+    values = np.array([float(row["value"]) for row in rows])
+    found = app.session_state["own_apart"][1]
+    np.testing.assert_allclose(found.mean, values[::2] - values[1::2], atol=0.5)  # each was rounded
+    low, high = found.interval()
+    assert (low < found.mean).all()
+    assert (found.mean < high).all()
+    assert len(drawn["x"]) > 0
+
+
+@pytest.mark.full
+def test_groups_stand_beside_dates_that_come_again(open_page):
+    days = "".join(
+        f"20{20 + k // 360}-{k // 30 % 12 + 1:02d}-{k % 28 + 1:02d},{k % 2},{10 + k % 5}\n" for k in range(900)
+    )
+    app = declare(uploaded(open_page, f"day,who,visits\n{days}".encode()), y="visits", x=["who", "day"], whose="no")
+    app = declare(app, holds_who="groups", holds_day="dates, as 2024-03-01", low=0.0, high=30.0, total=1.0)
+    app = declare(app, levels_who="0, 1", from_day_day=date(2020, 1, 1), to_day_day=date(2022, 12, 31), grid_day=7)
+    app = press(declare(app, period_day="every year"), "Make release 1")
+    assert not app.exception
+    assert not app.error
+    rows = list(csv.DictReader(io.StringIO(last_zip(app).read("values.csv").decode())))
+    ends = [("0", "2022-12-31"), ("1", "2020-01-01")]
+    assert [(row["who"], row["day"]) for row in rows[6:8]] == ends
+    assert {"0", "1"} <= traces(app).keys()

@@ -9,10 +9,11 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpgp_core.arrays import FloatArray
-from dpgp_core.release import CENTILES, ReleaseSpec
-from dpgp_core.release.handout.groups import Group, Rows
-from pages._ui.look.palette import BINS, GUARANTEE, NON_PRIVATE, OTHER, PINNED, PRIVATE, RISK, faded
-from pages._ui.look.plots import HEIGHT, axis, centile_lines, finish, mark_dates
+from dpgp_core.bayes.difference import Difference, difference
+from dpgp_core.release import CENTILES, Published, ReleaseSpec
+from dpgp_core.release.handout.groups import Group, Rows, grouped
+from pages._ui.look.palette import BINS, GUARANTEE, NON_PRIVATE, OTHER, PINNED, PRIVATE, RISK
+from pages._ui.look.plots import HEIGHT, axis, band, centile_lines, finish, mark_dates
 
 OF_NO_USE = "#8a8a8a"  # values that are not known well enough; dotted, or crosses, so that grey is not the only sign
 _COLOURS = (PRIVATE, BINS, PINNED, OTHER, GUARANTEE, RISK)  # of groups; never the blue of what is not private
@@ -72,13 +73,45 @@ def previewed(groups: Sequence[Rows], spec: ReleaseSpec, values: FloatArray) -> 
     return _finished(figure, spec)
 
 
+def apart(published: Published, spec: ReleaseSpec, first: str, second: str) -> Difference:
+    """The first group's curve less the second's, from what was released.
+
+    Args:
+        published: over one input that is a number and one that is groups.
+        spec: what was published.
+        first: a group.
+        second: another.
+    """
+    groups, _ = grouped(spec)
+    return difference(published.statistics[0], first, second, published.X_test[groups[0].rows])
+
+
+def difference_figure(found: Difference, spec: ReleaseSpec, name: str) -> go.Figure:
+    """A difference of two groups with its 95 % interval; where logarithms were measured, a factor.
+
+    Args:
+        found: the difference.
+        spec: what was published.
+        name: of the difference.
+    """
+    _, plain = grouped(spec)
+    mean, low, high = (
+        np.exp(each) if spec.log else in_per_cent(spec, each) for each in (found.mean, *found.interval())
+    )
+    x = found.X[:, spec.x.index(plain.x[0])]
+    figure = go.Figure()
+    band(figure, x, low, high, PRIVATE, _BAND, "the difference, 95 %")
+    _line(figure, x, mean, html.escape(name), PRIVATE, "solid")
+    figure.add_hline(1.0 if spec.log else 0.0, line={"color": OF_NO_USE, "width": 1})
+    _finished(figure, plain)
+    what = "percentage points" if spec.y_kind == "yes/no" else spec.y_unit
+    return figure.update_yaxes(title="factor" if spec.log else title("difference", what))
+
+
 def _band(figure: go.Figure, spec: ReleaseSpec, group: Group, colour: str, opacity: float) -> None:
     x, (low, high) = group.published.X_test[:, 0], (in_per_cent(spec, end) for end in group.published.curve)
-    figure.add_scatter(
-        x=np.concatenate([x, x[::-1]]), y=np.concatenate([high, low[::-1]]),
-        fill="toself", fillcolor=faded(colour, opacity), line={"width": 0, "color": faded(colour, 0.0)},
-        name=_of(group, "the curve, 95 %"), hoverinfo="skip", showlegend=not group.name,
-    )  # fmt: skip
+    band(figure, x, low, high, colour, opacity, _of(group, "the curve, 95 %"))
+    figure.data[-1].showlegend = not group.name
 
 
 def _line(figure: go.Figure, x: FloatArray, y: FloatArray, name: str, colour: str, dash: str) -> None:

@@ -8,6 +8,7 @@ from pages._ui.session import Slot
 
 if TYPE_CHECKING:
     from dpgp_core.arrays import FloatArray
+    from dpgp_core.bayes.difference import Difference
     from dpgp_core.release import Published, ReleaseSpec
     from pages._ui.ledgers.deliveries import Issued
     from pages._ui.own.upload import Prepared, Table
@@ -19,6 +20,7 @@ OWN_READY: Slot[tuple[tuple[str, ReleaseSpec], Prepared]] = Slot("own_ready")
 OWN_PREVIEW: Slot[tuple[ReleaseSpec, FloatArray]] = Slot("own_preview")
 OWN_OUTLOOK: Slot[tuple[ReleaseSpec, FloatArray]] = Slot("own_outlook")  # of other budgets
 OWN_RELEASED: Slot[tuple[Issued, Published, ReleaseSpec]] = Slot("own_released")
+OWN_APART: Slot[tuple[tuple[str, str, str], Difference]] = Slot("own_apart")  # of a release: two groups
 OWN_REFUSED: Slot[str] = Slot("own_refused")
 OWN_FILES: Slot[int] = Slot("own_files")  # files forgotten so far: a new number empties the uploader
 OWN_TOKEN: Slot[str] = Slot("own_token")  # who this is, where there are no cookies

@@ -14,10 +14,10 @@ from pages._ui.explore.slots import EXPLORED, Taken
 from pages._ui.ledgers.deliveries import Issued
 from pages._ui.look import pictures
 from pages._ui.look.text import plain
-from pages._ui.own import figures, protection, session, upload
+from pages._ui.own import curves, figures, protection, session, upload
 from pages._ui.own.questions import bounds
 from pages._ui.own.session import Account
-from pages._ui.own.slots import OWN_LEDGER_TOKEN, OWN_PREVIEW, OWN_READY, OWN_REFUSED, OWN_RELEASED
+from pages._ui.own.slots import OWN_APART, OWN_LEDGER_TOKEN, OWN_PREVIEW, OWN_READY, OWN_REFUSED, OWN_RELEASED
 from pages._ui.own.upload import Prepared, Table
 from pages._ui.work import cached
 from pages._ui.work.tasks import WorkStopped
@@ -26,6 +26,10 @@ _KINDS = {"zip": "application/zip", "html": "text/html", "svg": "image/svg+xml"}
 _PREVIEW_WARNING = (
     "A preview draws the fit **without noise**. Whoever sees this screen, or a picture of it, sees values computed "
     "from your table with no protection at all. It is for the eyes of someone who may see the table itself."
+)
+_APART = (
+    "The band holds the difference of the two curves with 95 % probability if the model is right. Where it does not "
+    "reach 0, or a factor of 1, the groups differ. It was computed from what was released, so it spends nothing."
 )
 _ZIP_GONE = (
     "The zip of the latest release was in the memory of a server that has stopped or forgotten it. What you have "
@@ -120,10 +124,28 @@ def _show(issued: Issued, published: Published, spec: ReleaseSpec) -> None:
     else:
         st.warning(said, icon=":material/blur_on:")
     pictures.chart(figures.released(published, spec), "own_released_chart", figures.released_caption(spec))
+    if len(spec.levels) == len(spec.numbers) == 1:
+        _apart(issued, published, spec)
     st.dataframe(upload.greyed(published, spec), hide_index=True, key="own_values")
     download(issued)
     if spec.choice.automatic or not spec.protects_inputs:
         _explore(issued)
+
+
+def _apart(issued: Issued, published: Published, spec: ReleaseSpec) -> None:
+    """The difference of two groups: read off what was released, so it is free."""
+    with st.expander("How far apart are two groups?"):
+        [levels] = spec.levels.values()
+        left, right = st.columns(2)
+        first = left.selectbox("Group", levels, key="own_apart_first")
+        second = right.selectbox("less", [level for level in levels if level != first], key="own_apart_second")
+        known, wanted = OWN_APART.find(), (hashlib.sha256(issued.bundle).hexdigest(), first, second)
+        if known is None or known[0] != wanted:
+            what = "Comparing two groups"
+            known = wanted, cached.of_one_session(what, curves.apart, published, spec, first, second)
+            OWN_APART.put(known)
+        figure = curves.difference_figure(known[1], spec, f"{first} less {second}")
+        pictures.chart(figure, "own_apart_chart", _APART)
 
 
 def _explore(issued: Issued) -> None:

@@ -114,7 +114,7 @@ def inputs(
 ) -> dict[str, Any]:
     """Box, unit, lengthscale and grid of every input; those in degrees have lengthscales in km, dates in days.
 
-    Groups have none of these, and beside them nothing that comes again is looked for.
+    Groups have none of these.
     """
     found: dict[str, Any] = {"x_unit": [], "box": [], "length": [], "grid": [], "dates": {}}
     for name in x:
@@ -125,7 +125,7 @@ def inputs(
         row = st.columns([1, 1, 1, 1, 1])
         found["grid"].append(_points(row[4], name, len(x) - len(levels)))
         if name in formats:
-            period, first, last = dates.side(row, name, formats[name], automatic=automatic and not levels)
+            period, first, last = dates.side(row, name, formats[name], automatic=automatic)
             found["dates"][name] = {"format": formats[name], "period": period}
             found["x_unit"].append("")
             found["box"].append((first, last))
