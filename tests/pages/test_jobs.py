@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import contextlib
+import multiprocessing
 import os
 import signal
 import threading
@@ -15,7 +16,18 @@ from pages._ui.work import cached, waiting
 from pages._ui.work.jobs import Jobs
 from pages._ui.work.tasks import Postponed, WorkStopped
 from pages._ui.work.workers import Workers
-from tests.pages.work import beat, beside, die, fill, number_of_process, refuse, scaled, tell, until_told
+from tests.pages.work import (
+    beat,
+    beside,
+    die,
+    fill,
+    number_of_process,
+    refuse,
+    scaled,
+    tell,
+    tell_of_interrupts,
+    until_told,
+)
 from tests.waiting import PATIENCE, wait_until
 
 
@@ -232,6 +244,16 @@ def test_a_task_ends_after_its_time_and_a_clock_that_jumps_ends_none(workers, tm
     monkeypatch.setattr("pages._ui.work.tasks.LONGEST_SECONDS", 0.5)
     with pytest.raises(WorkStopped, match=r"and was stopped; choose a coarser one"):
         jobs.get(beat, str(tmp_path), 60.0)
+
+
+def test_processes_say_nothing_at_ctrl_c_from_their_first_line_on(workers):
+    workers.begin()
+    context, (here, there) = multiprocessing.get_context("forkserver"), multiprocessing.Pipe(duplex=False)
+    process = context.Process(target=tell_of_interrupts, args=(there,))  # as a worker is born
+    process.start()
+    assert here.poll(PATIENCE)
+    assert here.recv()
+    process.join()
 
 
 def test_nothing_of_a_private_task_stays_in_a_process_or_in_what_was_handed_on(tmp_path):

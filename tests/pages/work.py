@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 from pathlib import Path
 
@@ -68,3 +69,8 @@ def number_of_process() -> int:
 
 def refuse_ahead(value: float, progress=None) -> None:
     refuse(value)
+
+
+def tell_of_interrupts(there):
+    """Whether Ctrl-C would be noticed by this process."""
+    there.send(signal.getsignal(signal.SIGINT) is signal.SIG_IGN)

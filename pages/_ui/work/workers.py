@@ -23,6 +23,7 @@ if sys.platform != "win32":  # where there is no limit on memory
 
 # Loaded once, in the process that workers are forked from: a new worker is then ready at once and shares the memory.
 _PRELOADED = [
+    "pages._ui.work.uninterrupted",
     "streamlit.web.cli",
     "pages._ui.attack.attacks",
     "pages._ui.cloaking.pipeline",
@@ -144,7 +145,8 @@ class Workers:
 
     def stop(self) -> None:
         """Stop everything that is running."""
-        self._pool.stop()
+        with self._lock:  # after it has begun
+            self._pool.stop()
         self._pool.join()
 
     def _fresh_pool(self) -> ProcessPool:
