@@ -73,4 +73,4 @@ def refuse_ahead(value: float, progress=None) -> None:
 
 def tell_of_interrupts(there):
     """Whether Ctrl-C would be noticed by this process."""
-    there.send(signal.getsignal(signal.SIGINT) is signal.SIG_IGN)
+    there.send(signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, []))

@@ -5,11 +5,14 @@ from __future__ import annotations
 import multiprocessing
 import multiprocessing.spawn
 import os
+import signal
 import sys
 import threading
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from multiprocessing import resource_tracker
 from multiprocessing.context import ForkServerContext
 from typing import Any
 
@@ -23,7 +26,6 @@ if sys.platform != "win32":  # where there is no limit on memory
 
 # Loaded once, in the process that workers are forked from: a new worker is then ready at once and shares the memory.
 _PRELOADED = [
-    "pages._ui.work.uninterrupted",
     "streamlit.web.cli",
     "pages._ui.attack.attacks",
     "pages._ui.cloaking.pipeline",
@@ -93,7 +95,7 @@ class Workers:
     def begin(self) -> None:
         """Start the processes, which the first task would do otherwise."""
         with self._lock:
-            _ = self._pool.active
+            self._is_alive()
 
     def look(self) -> None:
         """Start whatever may start now; to be called now and then, as tasks become slow without a word."""
@@ -103,7 +105,7 @@ class Workers:
 
     def _start(self, turn: Turn) -> None:
         try:
-            if not self._pool.active:  # it broke
+            if not self._is_alive():  # it broke
                 self._pool = self._fresh_pool()
             turn.work = turn.start()
         except (OSError, BrokenProcessPool) as error:
@@ -145,9 +147,13 @@ class Workers:
 
     def stop(self) -> None:
         """Stop everything that is running."""
-        with self._lock:  # after it has begun
-            self._pool.stop()
+        self._pool.stop()
         self._pool.join()
+
+    def _is_alive(self) -> bool:
+        """Whether the pool works; its processes are started by asking."""
+        with _deaf_to_ctrl_c():
+            return bool(self._pool.active)
 
     def _fresh_pool(self) -> ProcessPool:
         context = ForkServerContext()
@@ -159,6 +165,20 @@ class Workers:
         if slot >= 0:
             with self._lock:
                 self._free.append(slot)
+
+
+@contextmanager
+def _deaf_to_ctrl_c() -> Iterator[None]:
+    """Processes that are started in here, and theirs, do not notice Ctrl-C: it goes to the server, too, which ends them.
+
+    One that was just born would write a traceback into the terminal.
+    """
+    resource_tracker.ensure_running()  # its start would unblock it
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _without_main(name: str) -> dict[str, Any]:
