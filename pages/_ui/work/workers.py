@@ -169,7 +169,7 @@ class Workers:
 
 @contextmanager
 def _deaf_to_ctrl_c() -> Iterator[None]:
-    """Processes that are started in here, and theirs, do not notice Ctrl-C: it goes to the server, too, which ends them.
+    """Processes that are started in here, and theirs, do not notice Ctrl-C: it goes to the server too, which ends them.
 
     One that was just born would write a traceback into the terminal.
     """
