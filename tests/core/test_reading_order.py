@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from types import FrameType
 
@@ -31,8 +32,10 @@ def listed() -> dict[str, bool]:
     return {file: "*private*" in cell for cell in rows for file in re.findall(r"`([\w/]+\.py)`", cell)}
 
 
-def in_sight(dataset: Dataset, protects: Protects) -> set[str]:
+@cache
+def in_sight(protects: Protects, people: bool) -> set[str]:
     """Files of the core in which a private array is a local variable or a result while a release is measured."""
+    dataset = private_table(protects, people)
     mechanism, found = BayesCloaking(epsilon=1.0, delta=0.01, protects=protects), set[str]()
     plan, core = mechanism.plan_for(dataset, AGES), f"{ROOT}/dpgp_core/"
 
@@ -65,14 +68,14 @@ def private_table(protects: Protects, people: bool) -> Dataset:
 @pytest.mark.parametrize("people", [False, True])
 @pytest.mark.parametrize("protects", ["outputs", "inputs and outputs"])
 def test_private_values_are_in_sight_in_the_files_that_are_named(protects: Protects, people: bool) -> None:
-    found = in_sight(private_table(protects, people), protects)
+    found = in_sight(protects, people)
     assert {"data.py", "measurement/integers.py"} & found  # the arrays were followed
     assert found <= {file for file, private in listed().items() if private}
 
 
 def test_every_file_that_is_marked_sees_some() -> None:
     runs = [(protects, people) for protects in ("outputs", "inputs and outputs") for people in (False, True)]
-    found = set().union(*(in_sight(private_table(protects, people), protects) for protects, people in runs))
+    found = set().union(*(in_sight(protects, people) for protects, people in runs))
     assert found == {file for file, private in listed().items() if private}
 
 

@@ -27,6 +27,7 @@ def errors_said(app) -> list[str]:
     return [metric.value for metric in app.metric if metric.label == "Error without privacy"]
 
 
+@pytest.mark.full
 def test_a_release_on_its_own_page_has_the_error_of_the_comparison():
     model, draw = usual("kung"), Draw(epsilon=1.0, delta=offers.DELTA)
     contest = contenders.Contest(model, offers.DELTA, 10, 6)

@@ -184,6 +184,7 @@ def test_the_command_says_how_dates_are_declared(capsys):
     assert make_spec(**declared | about).periods == (YEAR,)
 
 
+@pytest.mark.full
 def test_a_period_and_levels_go_together(make_zip):
     rows = table(n=300).decode().splitlines()
     of_two = "\n".join([f"{rows[0]},clinic", *(f"{row},{'ab'[at % 2]}" for at, row in enumerate(rows[1:]))])
