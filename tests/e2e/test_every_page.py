@@ -196,7 +196,7 @@ def test_no_word_is_cut_on_a_telephone(phone):
             tool.settle(page)
         cut += page.evaluate(CUT)
     assert cut == []
-    assert page.locator("[data-testid=stMetric]").count() > 0
+    assert page.locator("[data-testid=stMetric]").count() > 0 or phone.path == "start"
     assert page.locator(".js-plotly-plot .xtitle").count() > 0 or phone.path not in WITH_PICTURES
 
 
