@@ -25,7 +25,7 @@ class Phase:
         self.seconds.append(answer.seconds)
         self.sizes.append(answer.size)
         self.errors += answer.exceptions
-        self.wrong += epsilon is not None and f"At ε = {epsilon:g} " not in f"{answer.text} "
+        self.wrong += epsilon is not None and f"At epsilon = {epsilon:g} " not in f"{answer.text} "
 
     def row(self) -> str:
         """A line of the table."""

@@ -42,7 +42,7 @@ def test_a_session_moves_the_slider_it_names(server):
 
     first, second, third = asyncio.run(answers())
     for answer, epsilon in ((first, "1"), (second, "0.5"), (third, "2")):
-        assert f"At ε = {epsilon} " in answer.text
+        assert f"At epsilon = {epsilon} " in answer.text
         assert answer.exceptions == []
         assert answer.size > 10_000
 
@@ -64,9 +64,9 @@ def test_memory_of_the_server_is_seen(server):
 
 def test_a_wrong_epsilon_and_exceptions_are_counted():
     phase = Phase("x")
-    phase.note(Answer(0.1, 10, [], "At ε = 0.5 the noise"), 0.5)
+    phase.note(Answer(0.1, 10, [], "At epsilon = 0.5 the noise"), 0.5)
     assert (phase.wrong, phase.errors) == (0, [])
-    phase.note(Answer(0.1, 10, ["ValueError: no"], "At ε = 0.5 the noise"), 5.0)
+    phase.note(Answer(0.1, 10, ["ValueError: no"], "At epsilon = 0.5 the noise"), 5.0)
     assert (phase.wrong, phase.errors) == (1, ["ValueError: no"])
     assert len(phase.seconds) == 2
 

@@ -49,7 +49,7 @@ def test_a_replica_dies_and_the_page_goes_on_at_another(gate_of_three, chromium,
     tool.settle(page)
     address, before = page.url, text(page)
     assert address.endswith("/kung_curves?epsilon=0.7&draw=2")
-    assert "At ε = 0.7" in before
+    assert "At epsilon = 0.7" in before
     assert pictures_counted(page) == 6  # two each at epsilon 1; 0.7; 0.7 drawn again
     [cookie] = [cookie["value"] for cookie in context.cookies() if cookie["name"] == "dpgp_session"]
     victim = gate.replica(gate.replica_of(cookie))
@@ -73,13 +73,13 @@ def test_a_replica_dies_and_the_page_goes_on_at_another(gate_of_three, chromium,
     move(page, "ε")  # now the other replica runs the page: from the address
     assert "epsilon=0.5" in page.url
     assert "draw=2" in page.url
-    assert "At ε = 0.5" in text(page)
+    assert "At epsilon = 0.5" in text(page)
     assert page.locator("[data-testid=stException]").count() == 0
     assert pictures_counted(page) == 2  # lost: what only the session knew
 
     page.goto(address)
     tool.settle(page)
-    assert "At ε = 0.7" in text(page)
+    assert "At epsilon = 0.7" in text(page)
     unfold(page)
     assert page.get_by_role("spinbutton", name="Draw number").input_value() == "2"
     context.close()
@@ -111,7 +111,7 @@ def test_a_replica_steps_down_and_only_new_visitors_go_elsewhere(gate_of_three, 
     gate.ask("/while_draining", cookie=f"dpgp_session={cookie}")
     assert gate.who_answered("/while_draining") != old.port
     move(page, "ε")  # who is there stays there
-    assert "At ε = 0.7" in text(page)
+    assert "At epsilon = 0.7" in text(page)
     assert pictures_counted(page) == 4
     assert old.process.poll() is None
     context.close()

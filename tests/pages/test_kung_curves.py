@@ -169,7 +169,7 @@ def test_a_button_brings_many_draws_into_the_link_and_each_has_its_interval_to_b
     app = button.click().run()
     assert app.session_state["draws"] == play.MANY == 20
     assert "draws=20" in app.sidebar.code[0].value
-    assert "20 draws" in app.metric[3].delta
+    assert "20 example draws" in app.metric[3].delta
     for chart in (0, 1):
         data = json.loads(app.get("plotly_chart")[chart].proto.spec)["data"]
         lines = [trace for trace in data if trace.get("legendgroup") == figures.DRAWS]
