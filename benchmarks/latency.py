@@ -97,10 +97,11 @@ class Page:
         fit = pipeline.stage_matrix(self.dataset, self.scene, model)
         plans = [pipeline.stage_plan(self.dataset, self.scene, model, fit, design) for design in self.designs]
         settings = list(zip(plans, self.designs, self.draws, strict=True))
+        nonprivate = self.dataset.in_data_units(fit.C @ self.dataset.standardised())
 
         def outcomes() -> list[results.Outcome]:
             return [
-                pipeline.stage_outcome(self.dataset, self.scene, model, fit, plan, design, draw)
+                pipeline.stage_outcome(self.dataset, self.scene, plan, nonprivate, model, design, draw)
                 for plan, design, draw in settings
             ]
 

@@ -96,7 +96,7 @@ def test_state_survives_a_change_of_page(visit):
 
 def test_finding_private_settings_sets_the_sliders(visit):
     page = visit.open("excursion_sets?r=1&sigma=1")
-    page.get_by_text("Find private settings").click()
+    unfold(page)
     page.get_by_role("button", name="Find").click()
     tool.settle(page)
     page.get_by_text("Found for epsilon at most 3").wait_for()
