@@ -108,7 +108,7 @@ def copy(tmp_path_factory):
     row = f'    Page(file="toy_page", title="Toy page", icon="toys", section="Explore", question="{question}"),\n)\n'
     edit(folder / "pages/_ui/menu.py", ")\nTITLES", f"{row}TITLES")
     edit(folder / "datasets/__init__.py", "    toy_1d,\n)\n", "    toy_1d,\n    toy_plane,\n)\n")
-    edit(folder / "datasets/__init__.py", "    growth_2d,\n)\n", "    growth_2d,\n    toy_plane,\n)\n")
+    edit(folder / "datasets/__init__.py", "    growth_visits,\n)\n", "    growth_visits,\n    toy_plane,\n)\n")
     edit(folder / "dpgp_core/kernels.py", "KERNELS: ", KERNEL)
     edit(folder / "dpgp_core/kernels.py", "RationalQuadratic)\n", "RationalQuadratic, Cauchy)\n")
     environment = {**os.environ, "PYTHONPATH": str(folder)}

@@ -34,7 +34,7 @@ def test_what_is_pinned_stays_while_controls_move_and_the_link_shows_both(open_p
     app.select_slider(key="lengthscale_years").set_value(15).run()
     drawn = traces(app)
     assert drawn[PINNED]["y"] == alone["published curve"]["y"]
-    assert drawn["published curve"]["y"] != alone["private draw"]["y"]
+    assert drawn["published curve"]["y"] != alone["published curve"]["y"]
     assert "**Pinned (A)**: ε = 0.5, lengthscale years = 25; **now (B)**: ε = 5, lengthscale years = 15." in page_text(
         app
     )
