@@ -5,6 +5,8 @@ For the eyes of who holds the table: none of it is released, and nothing is decl
 
 from __future__ import annotations
 
+import hashlib
+import secrets
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -22,15 +24,21 @@ _MOST_TEXTS = 1_000  # different ones that are kept of a column: far more than i
 
 @dataclass(frozen=True)
 class Texts:
-    """The different values of a column. They are private: none is in its ``repr``.
+    """Which different values a column holds: as keyed digests, since a short text that python frees is not overwritten.
 
     Attributes:
-        rows: that hold each of them; None where there are too many to be levels.
-        lines: of the first such row in the file.
+        rows: that hold each of them, by its digest; None where there are too many to be levels.
+        lines: of the first such row in the file, by digest.
+        key: of the digests, drawn for this table.
     """
 
-    rows: Mapping[str, int] | None = field(repr=False)
-    lines: Mapping[str, int] = field(repr=False)
+    rows: Mapping[bytes, int] | None = field(repr=False)
+    lines: Mapping[bytes, int] = field(repr=False)
+    key: bytes = field(repr=False)
+
+    def digest(self, text: str) -> bytes:
+        """Under which a text is found."""
+        return hashlib.blake2b(text.encode(), digest_size=16, key=self.key).digest()
 
 
 class Column(NamedTuple):
@@ -91,7 +99,8 @@ class Column(NamedTuple):
             return (
                 f"column {name!r} has {self.values:,} different values, and {len(levels)} levels are declared; {remedy}"
             )
-        outside = self.rows - sum(self.texts.rows.get(level, 0) for level in levels)
+        declared = {self.texts.digest(level) for level in levels}
+        outside = self.rows - sum(self.texts.rows.get(level, 0) for level in declared)
         if outside == self.rows > 0:
             return (
                 f"column {name!r} has none of its levels in any row; write them as the file does, capitals too, or "
@@ -99,7 +108,7 @@ class Column(NamedTuple):
             )
         if not outside:
             return ""
-        first = min(line for text, line in self.texts.lines.items() if text not in levels)
+        first = min(line for text, line in self.texts.lines.items() if text not in declared)
         more = f" ({outside - 1:,} more such rows)" if outside > 1 else ""
         return (
             f"column {name!r} has none of its levels in line {first} of the file{more}; correct that row, or {remedy}"
@@ -137,7 +146,7 @@ def survey(stream: BinaryIO, columns: Iterable[str], dialect: Dialect = COMMA) -
     lines: list[dict[str, int]] = [{} for _ in names]
     unread, empty, first, at = [0] * len(names), [0] * len(names), [""] * len(names), [0] * len(names)
     undated = [dict.fromkeys(FORMATS, (0, "")) for _ in names]
-    count = 0
+    count, drawn = 0, secrets.token_bytes(16)
     for line, row in rows:
         count += 1
         if len(row) != len(names):
@@ -163,11 +172,15 @@ def survey(stream: BinaryIO, columns: Iterable[str], dialect: Dialect = COMMA) -
     return {
         name: Column(
             count, unread[place], first[place], empty[place], at[place], len(texts[place].keys() - {""}),
-            undated[place], _kept(texts[place], lines[place]),
+            undated[place], _kept(texts[place], lines[place], drawn),
         )
         for place, name in enumerate(names)
     }  # fmt: skip
 
 
-def _kept(texts: Counter[str], lines: dict[str, int]) -> Texts:
-    return Texts(None, {}) if len(texts) > _MOST_TEXTS else Texts(texts, lines)
+def _kept(texts: Counter[str], lines: dict[str, int], key: bytes) -> Texts:
+    kept = Texts(None, {}, key)
+    if len(texts) > _MOST_TEXTS:
+        return kept
+    of = {text: kept.digest(text) for text in texts}
+    return Texts({of[text]: n for text, n in texts.items()}, {of[text]: n for text, n in lines.items()}, key)
