@@ -17,11 +17,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from benchmarks.shared.options import options_of
 from benchmarks.shared.simulated import simulated
 from dpgp_core.accounting.gaussian import epsilon_of, noise_multiplier
-from dpgp_core.arrays import FloatArray, IntArray
+from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
 
@@ -35,7 +36,7 @@ def height(age: FloatArray) -> FloatArray:
     return 75 + 90 * (1 - np.exp(-age / 8))
 
 
-def children(rows: IntArray, rng: np.random.Generator) -> Dataset:
+def children(rows: NDArray[np.int64], rng: np.random.Generator) -> Dataset:
     """Heights of children, each measured so many times at any age."""
     count = len(rows)
     person = np.repeat(np.arange(count), rows)
@@ -58,7 +59,7 @@ def measured(mechanism: BayesCloaking, count: int, repeats: int, *, people: bool
     return float(np.sqrt(np.mean(squares))), float(np.mean(inside))
 
 
-def rows_of(count: int, rng: np.random.Generator) -> dict[str, IntArray]:
+def rows_of(count: int, rng: np.random.Generator) -> dict[str, NDArray[np.int64]]:
     """Numbers of rows of so many people, in several ways."""
     one = np.ones(count, dtype=np.int64)
     return {
