@@ -45,7 +45,8 @@ REFINED = "dpgp_core/mechanisms/refined_cloaking.py"
 LAPLACE = "dpgp_core/mechanisms/laplace_binning.py"
 SPARSE = "dpgp_core/mechanisms/sparse_variational.py"
 SUMS = "dpgp_core/sparse/statistics.py"
-PLANNING = "dpgp_core/bayes/planning.py"
+PLAN = "dpgp_core/bayes/plan.py"
+READERS = "dpgp_core/bayes/records/readers.py"
 CELL_STAGES = "dpgp_core/bayes/cells/stages.py"
 CELL_MEASURING = "dpgp_core/bayes/cells/measuring.py"
 BAYES_CELLS = "dpgp_core/mechanisms/bayes_cells.py"
@@ -577,18 +578,18 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     # Bayes cloaking
     Mutant(
-        PLANNING,
+        PLAN,
         "shares of the stages add up to two",
         "math.sqrt(sum(parts) / part)",
         "math.sqrt(sum(parts) / part / 2)",
         _replay("bayes"),
     ),
     Mutant(
-        PLANNING,
+        PLAN,
         "one stage is not counted",
         "math.sqrt(sum(parts) / part)",
         "math.sqrt(max(sum(parts[1:]), 1) / part)",
-        _in("bayes", "planning", "all_stages_together_spend_exactly_the_budget"),
+        _in("bayes", "plan", "all_stages_together_spend_exactly_the_budget"),
     ),
     Mutant(
         "dpgp_core/bayes/scatter.py",
@@ -598,11 +599,11 @@ MUTANTS: tuple[Mutant, ...] = (
         _in("bayes/cells", "stages", "every_stage_is_measured_once_with_its_own_noise"),
     ),
     Mutant(
-        "dpgp_core/bayes/measuring.py",
+        READERS,
         "half the noise in every square",
         "bounds=(0.0, limit), noise_multiplier=s)",
         "bounds=(0.0, limit), noise_multiplier=s / 2)",
-        _in("bayes", "measuring", "squares_are_measured_with_their_own_noise"),
+        _in("bayes/records", "readers", "squares_are_measured_with_their_own_noise"),
     ),
     Mutant(
         CELL_STAGES,
@@ -612,7 +613,7 @@ MUTANTS: tuple[Mutant, ...] = (
         _in("bayes/cells", "stages", "every_stage_is_measured_once_with_its_own_noise"),
     ),
     Mutant(
-        "dpgp_core/bayes/measuring.py",
+        READERS,
         "half the noise in every stage",
         "bounds=bounds, noise_multiplier=stage.noise_multiplier",
         "bounds=bounds, noise_multiplier=stage.noise_multiplier / 2",
@@ -654,7 +655,7 @@ MUTANTS: tuple[Mutant, ...] = (
         (f"{FRESH}[bayes_cells]",),
     ),
     Mutant(
-        "dpgp_core/bayes/measuring.py",
+        READERS,
         "the first stage of Bayes cloaking has noise that is known",
         "measurement.measure(self._dataset.y)",
         f"measurement.measure(self._dataset.y, None if self._stages else {SEEDED})",
@@ -1058,14 +1059,14 @@ MUTANTS: tuple[Mutant, ...] = (
         _in("bayes", "spread", "shares_are_of_one_budget"),
     ),
     Mutant(
-        "dpgp_core/bayes/measuring.py",
+        READERS,
         "half the noise on distances",
         "_from_zero(planned.strategy.B, float(reach[0]), shares.distances)",
         "_from_zero(planned.strategy.B, float(reach[0]), shares.distances / 2)",
         _in("mechanisms", "bayes_cloaking", "all_that_is_measured_spends_what_is_promised"),
     ),
     Mutant(
-        "dpgp_core/bayes/measuring.py",
+        READERS,
         "distances have noise that is known",
         "z = measurement.measure(np.abs(y - g[0]))",
         f"z = measurement.measure(np.abs(y - g[0]), {SEEDED})",
@@ -1118,7 +1119,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "people scatter by twice what distances say",
         "return Spread(usual + found.mean / 2",
         "return Spread(usual + found.mean",
-        _in("bayes", "spread", "scatter_is_found_at_each_place_and_better_by_many"),
+        _in("bayes/records", "spread", "scatter_is_found_at_each_place_and_better_by_many"),
     ),
     Mutant(
         "dpgp_core/evaluation/peers.py",

@@ -19,11 +19,12 @@ from ..measurement.cell_statistics import CellStatistics
 from ..measurement.statistics import Statistics
 from .cells.refit import read_cells
 from .intervals import Mixture
-from .joint import Joint, joint_of
-from .models import Model, models_of, places_of, weights_of
-from .released import observed_of, public_of
+from .joint import Joint
+from .models import Model, models_of, weights_of
+from .records.places import places_of
+from .records.released import observed_of, public_of
+from .records.stages import joint_of, posterior
 from .settings import noise_sds_for
-from .stages import posterior
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -14,12 +14,12 @@ from ..measurement.refit import Observe, Refit
 from ..measurement.refit import refit as read
 from ..measurement.statistics import Statistics
 from .cells.refit import refit_cells
-from .filter import State
-from .intervals import mixture_of
-from .models import Model, Places, across_levels, places_of, weights_of
-from .released import clipped_observation, distances_of, observed_of, public_of
-from .spread import with_people
-from .stages import posterior
+from .models import Model, across_levels, weights_of
+from .records.filter import State, mixture_of
+from .records.places import Places, places_of
+from .records.released import clipped_observation, distances_of, observed_of, public_of
+from .records.spread import with_people
+from .records.stages import posterior
 
 
 def refit(

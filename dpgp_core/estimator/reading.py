@@ -12,12 +12,15 @@ from scipy.special import logsumexp
 from ..arrays import FloatArray
 from ..bayes.bias import Public
 from ..bayes.cells.refit import CellReading, reading_of
-from ..bayes.intervals import Mixture, mixture_of
-from ..bayes.joint import Joint, joint_of
-from ..bayes.models import Model, Places, places_of, weights_of
+from ..bayes.intervals import Mixture
+from ..bayes.joint import Joint
+from ..bayes.models import Model, weights_of
+from ..bayes.records.filter import mixture_of
+from ..bayes.records.places import Places, places_of
+from ..bayes.records.spread import with_people
+from ..bayes.records.stages import Observed, Outcome, joint_of, posterior
 from ..bayes.settings import reading_for
-from ..bayes.spread import Distances, with_people
-from ..bayes.stages import Observed, Outcome, posterior
+from ..bayes.spread import Distances
 from ..data import Dataset, Kind
 from ..gp.uncertainty import Of
 from ..levels import check_codes

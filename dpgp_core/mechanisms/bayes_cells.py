@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..accounting.guarantee import promise_of
 from ..arrays import FloatArray
 from ..bayes.cells.binned import BinnedPlan
 from ..bayes.cells.counts import Counts, plan_counts, public_counts
@@ -18,9 +19,8 @@ from ..bayes.cells.refit import people_at, read_cells
 from ..bayes.cells.spread import distances_setting, measure_distances
 from ..bayes.cells.stages import CellReleased, Reader, cell_multipliers, run_cells
 from ..bayes.intervals import Mixture, side_by_side
-from ..bayes.measuring import promise_of
 from ..bayes.models import Model
-from ..bayes.planning import stage_multipliers
+from ..bayes.plan import stage_multipliers
 from ..bayes.settings import BayesSettings, reading_for
 from ..data import Dataset, Kind
 from ..gp.exact import check_columns

@@ -11,14 +11,17 @@ import numpy as np
 from ..arrays import FloatArray
 from ..bayes.bias import Public
 from ..bayes.cells.binned import BinnedPlan, plan_binned
-from ..bayes.intervals import mixture_of
-from ..bayes.measuring import Setting, measure_exactly, measure_for_teaching, measure_silently
-from ..bayes.models import places_of, typical_models, weights_of
-from ..bayes.planning import importance_of, plan_stages, rescaled
-from ..bayes.released import observed_of, public_of
+from ..bayes.models import typical_models, weights_of
+from ..bayes.plan import rescaled
+from ..bayes.records.filter import mixture_of
+from ..bayes.records.measuring import Setting, measure_exactly, measure_for_teaching, measure_silently
+from ..bayes.records.places import places_of
+from ..bayes.records.planning import importance_of, plan_stages
+from ..bayes.records.released import observed_of, public_of
+from ..bayes.records.spread import plan_spread, with_people
+from ..bayes.records.stages import posterior
 from ..bayes.settings import BayesSettings, reading_for
-from ..bayes.spread import PlannedDistances, plan_spread, with_people
-from ..bayes.stages import posterior
+from ..bayes.spread import PlannedDistances
 from ..data import Dataset, Kind
 from ..gp.exact import check_columns
 from ..levels import check_codes, number_sides
@@ -42,9 +45,9 @@ class BayesCloaking(BayesSettings):
 
     Stage i measures B_i q + s_i w, q_j in [-1/2, 1/2] the place of y_j in a public interval: the whole range at first,
     later one around the curve that earlier stages predict, as wide as promises least risk. Columns of B_i have norm
-    <= 1, so with sum 1 / s_i^2 = 1 / s^2 all stages together are (1 / s)-GDP (see ``bayes.stages``); a tenth of each
-    goes to a sum of squares (see ``bayes.scatter``). Predictions average Gaussian process models by their evidence and
-    by the squares; anything computed from the measurements is free.
+    <= 1, so with sum 1 / s_i^2 = 1 / s^2 all stages together are (1 / s)-GDP (see ``bayes.records.stages``); a tenth of
+    each goes to a sum of squares (see ``bayes.scatter``). Predictions average Gaussian process models by their evidence
+    and by the squares; anything computed from the measurements is free.
 
     Where inputs are private too (``protects="inputs and outputs"``), a share of 1 / s^2 goes to noisy counts of the
     records in public cells, and the stages measure sums over the records of each cell (see ``bayes.cells.stages``).

@@ -12,8 +12,9 @@ from ..bayes.cells.stages import CellReleased
 from ..bayes.difference import Difference, difference
 from ..bayes.intervals import Mixture
 from ..bayes.models import Model, weights_of
+from ..bayes.plan import PlannedStages
+from ..bayes.records.stages import Observed
 from ..bayes.spread import Distances
-from ..bayes.stages import Observed, PlannedStages
 from ..data import Kind
 from ..gp.uncertainty import Of
 from ..strategies.strategy import Strategy

@@ -12,15 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import checks
-from ..accounting.guarantee import Guarantee
+from ..accounting.guarantee import Guarantee, promise_of
 from ..arrays import FloatArray
 from ..bayes.cells.refit import read_cells
-from ..bayes.intervals import Mixture, mixture_of
-from ..bayes.measuring import promise_of
-from ..bayes.models import Model, places_of, weights_of
-from ..bayes.released import distances_of, observed_of, public_of
-from ..bayes.spread import with_people
-from ..bayes.stages import posterior
+from ..bayes.intervals import Mixture
+from ..bayes.models import Model, weights_of
+from ..bayes.records.filter import mixture_of
+from ..bayes.records.places import places_of
+from ..bayes.records.released import distances_of, observed_of, public_of
+from ..bayes.records.spread import with_people
+from ..bayes.records.stages import posterior
 from ..data import Dataset
 from ..measurement.cell_statistics import CellStatistics
 from ..measurement.cell_statistics_file import cell_statistics_from_files, cell_statistics_to_files

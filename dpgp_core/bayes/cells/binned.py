@@ -26,9 +26,9 @@ from ...gp.exact import check_columns
 from ...strategies.strategy import Strategy
 from ..bias import Public
 from ..models import typical_models
+from ..plan import PlannedStage, PlannedStages
 from ..scatter import split
 from ..settings import BayesSettings, reading_for
-from ..stages import PlannedStage, PlannedStages
 from .choosing import chosen
 from .counts import Counts, public_counts
 from .filter import CellObserved, cell_models

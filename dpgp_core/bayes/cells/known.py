@@ -16,8 +16,7 @@ from scipy.special import softmax
 from ...arrays import FloatArray
 from ...measurement.cells import CellCounts
 from ..intervals import Mixture
-from ..scatter import SquaresSeen, expected, log_density, model_weights, nothing_known, of_two_values
-from ..stages import ROUNDS
+from ..scatter import ROUNDS, SquaresSeen, expected, log_density, model_weights, nothing_known, of_two_values
 from .counts import Counts, counts_given
 from .filter import CellModel, CellObserved, CellState, Linear, Outlook, cell_prior, cell_update, linearise
 from .grid import CellGrid

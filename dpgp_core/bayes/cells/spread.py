@@ -14,9 +14,8 @@ from ...measurement.cells import CellResiduals
 from ...measurement.distances import MeasuredDistances
 from ...strategies.strategy import Strategy
 from ..intervals import Mixture
-from ..released import as_read
 from ..scatter import expected
-from ..spread import GAP, Shares, peopled, reach_of, spread_models, spread_of, usual_distance
+from ..spread import GAP, Shares, as_read, peopled, reach_of, spread_models, spread_of, usual_distance
 from ..waves import on_dates
 from ..widths import CLIP
 from .counts import Counts

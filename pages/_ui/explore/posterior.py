@@ -10,11 +10,13 @@ from scipy.special import softmax
 
 from dpgp_core.arrays import FloatArray
 from dpgp_core.bayes.cells.refit import read_cells
-from dpgp_core.bayes.intervals import Mixture, Of, mixture_of
-from dpgp_core.bayes.models import AUTO_VARIANCE, Model, places_of, weights_of
-from dpgp_core.bayes.released import distances_of, observed_of, public_of
-from dpgp_core.bayes.spread import with_people
-from dpgp_core.bayes.stages import posterior
+from dpgp_core.bayes.intervals import Mixture, Of
+from dpgp_core.bayes.models import AUTO_VARIANCE, Model, weights_of
+from dpgp_core.bayes.records.filter import mixture_of
+from dpgp_core.bayes.records.places import places_of
+from dpgp_core.bayes.records.released import distances_of, observed_of, public_of
+from dpgp_core.bayes.records.spread import with_people
+from dpgp_core.bayes.records.stages import posterior
 from dpgp_core.bayes.waves import waving
 from dpgp_core.measurement import Statistics
 from dpgp_core.measurement.cell_statistics import CellStatistics

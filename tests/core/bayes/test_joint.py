@@ -1,11 +1,12 @@
 import numpy as np
 import pytest
 
-from dpgp_core.bayes.intervals import mixture_of
-from dpgp_core.bayes.joint import Joint, joint_of
-from dpgp_core.bayes.models import Model, places_of
-from dpgp_core.bayes.released import clipped_observation, observed_of
-from dpgp_core.bayes.stages import posterior
+from dpgp_core.bayes.joint import Joint
+from dpgp_core.bayes.models import Model
+from dpgp_core.bayes.records.filter import mixture_of
+from dpgp_core.bayes.records.places import places_of
+from dpgp_core.bayes.records.released import clipped_observation, observed_of
+from dpgp_core.bayes.records.stages import joint_of, posterior
 from dpgp_core.kernels import EQ
 from dpgp_core.measurement.refit import refit
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking

@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from dpgp_core.bayes.models import places_of, weights_of
-from dpgp_core.bayes.stages import posterior
+from dpgp_core.bayes.models import weights_of
+from dpgp_core.bayes.records.places import places_of
+from dpgp_core.bayes.records.stages import posterior
 
 X_TEST = np.linspace(-2, 12, 5)[:, None]
 
