@@ -15,11 +15,10 @@ from ..bayes.cells.filter import cell_models
 from ..bayes.cells.grid import cells_of
 from ..bayes.cells.known import CellSetting, cell_mixture
 from ..bayes.cells.measuring import CellsExactly, CellsForTeaching, CellsSilently, cell_statistics
-from ..bayes.cells.refit import people_at, read_cells
+from ..bayes.cells.reading import people_at
 from ..bayes.cells.spread import distances_setting, measure_distances
 from ..bayes.cells.stages import CellReleased, Reader, cell_multipliers, run_cells
 from ..bayes.intervals import Mixture, side_by_side
-from ..bayes.models import Model
 from ..bayes.plan import stage_multipliers
 from ..bayes.settings import BayesSettings, reading_for
 from ..data import Dataset, Kind
@@ -134,12 +133,6 @@ def measure_cells(
         return taught(release)
     silent, _ = draw_cells(settings, plan, X_test, CellsSilently(dataset, grid), like=measured[0])
     return taught(release, silent)
-
-
-def reread_cells(statistics: CellStatistics, models: Sequence[Model], X_test: FloatArray) -> FloatArray:
-    """Values (P,) of a released statistic; see ``BayesCloaking.reread``."""
-    values: FloatArray = uncertainty_of(statistics, read_cells(statistics, models).predict(X_test)).values[0]
-    return values
 
 
 def uncertainty_of(public: Dataset | CellStatistics, prediction: Mixture) -> MixtureUncertainty:

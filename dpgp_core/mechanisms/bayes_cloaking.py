@@ -13,13 +13,11 @@ from ..bayes.bias import Public
 from ..bayes.cells.binned import BinnedPlan, plan_binned
 from ..bayes.models import typical_models, weights_of
 from ..bayes.plan import rescaled
-from ..bayes.records.filter import mixture_of
 from ..bayes.records.measuring import Setting, measure_exactly, measure_for_teaching, measure_silently
 from ..bayes.records.places import places_of
 from ..bayes.records.planning import importance_of, plan_stages
-from ..bayes.records.released import observed_of, public_of
 from ..bayes.records.spread import plan_spread, with_people
-from ..bayes.records.stages import posterior
+from ..bayes.refit import read
 from ..bayes.settings import BayesSettings, reading_for
 from ..bayes.spread import PlannedDistances
 from ..data import Dataset, Kind
@@ -27,7 +25,7 @@ from ..gp.exact import check_columns
 from ..levels import check_codes, number_sides
 from ..measurement.cell_statistics import CellStatistics
 from ..measurement.statistics import Statistics
-from .bayes_cells import AnyBayesPlan, CellPlan, measure_cells, plan_cells, reread_cells
+from .bayes_cells import AnyBayesPlan, CellPlan, measure_cells, plan_cells
 from .bayes_release import BayesPlan, BayesRelease, MixtureUncertainty, taught
 
 PLANNED_WITHOUT = 1e-4  # of the prior variance, left out of what strategies are planned with: far below every noise
@@ -230,11 +228,7 @@ class BayesCloaking(BayesSettings):
         """
         low, high = statistics.bounds
         models = self.models(statistics.x_box, (high - low) / statistics.y_scale / 2, statistics.reading)
-        if isinstance(statistics, CellStatistics):
-            return reread_cells(statistics, models, X_test)
-        places = places_of(models, statistics.X, X_test, public=public_of(statistics))
-        outcome = posterior(observed_of(statistics), places, weights_of(models))
-        mean = mixture_of(places, outcome.states, outcome.weights).mean[0]
+        mean = read(statistics, models).at(X_test).curve.mean[0]
         values: FloatArray = np.clip(statistics.midpoint + statistics.y_scale * mean, low, high)
         return values
 

@@ -15,8 +15,6 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from ...arrays import FloatArray
-from ..joint import Joint
-from ..models import Model
 from ..plan import PlannedStage
 from ..scatter import REACH, ROUNDS, SquaresSeen, expected, log_density, nothing_known, of_two_values, split
 from .choosing import Known, least_risk_intervals
@@ -205,21 +203,3 @@ def mean_square(now: Outcome, g: FloatArray) -> FloatArray:
     each = (state.variance[:, :n] + (state.mean[:, :n] - g) ** 2 for state in now.states)
     total: FloatArray = sum((w[:, None] * square for w, square in zip(now.weights.T, each, strict=True)), np.zeros(1))
     return total
-
-
-def joint_of(models: Sequence[Model], X_test: FloatArray, n: int, outcome: Outcome) -> Joint:
-    """The joint posterior given the first draw.
-
-    Args:
-        models: the mixture (M).
-        X_test: test inputs (P, D).
-        n: number of records.
-        outcome: of the stages, at these records and test inputs.
-    """
-    return Joint(
-        models=tuple(models),
-        X_test=X_test,
-        means=np.stack([state.mean[0, n : n + len(X_test)] for state in outcome.states]),
-        shared=tuple(state.shared[0][:, n : n + len(X_test)] for state in outcome.states),
-        weights=outcome.weights[0],
-    )

@@ -46,7 +46,7 @@ def test_curves_are_of_the_posterior(fitted):
 
 
 def test_the_evidence_is_that_of_the_mixture(fitted):
-    reading = fitted.reading_
+    reading = fitted.reading_.read
     states = posterior(
         reading.observed,
         places_of(reading.models, reading.X, X_TEST, public=reading.public),

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpgp_core.bayes.cells.refit import refit_cells
+from dpgp_core import refit
 from dpgp_core.measurement.cell_statistics_file import cell_statistics_from_files, cell_statistics_to_files
 from dpgp_core.mechanisms.base import TEACHING, TeachingRelease
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
@@ -62,7 +62,7 @@ def test_statistics_hold_no_record(mechanism, data):
 def test_refit_with_the_same_models_is_the_release(mechanism, data):
     release = mechanism.release(data, X_TEST)
     models = mechanism.models(data.x_box, 2.0 / data.y_scale)
-    again = refit_cells(
+    again = refit(
         release.statistics[0],
         kernels=[model.kernel for model in models[::5]],
         noise_variances=[model.noise_variance for model in models[:5]],

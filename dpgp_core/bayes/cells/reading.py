@@ -9,15 +9,13 @@ import numpy as np
 
 from ...arrays import FloatArray
 from ...gp.exact import check_columns
-from ...kernels import Kernel
 from ...levels import check_codes
 from ...measurement.cell_statistics import CellStatistics
 from ...measurement.conditioning import Posterior
 from ...measurement.distances import MeasuredDistances
-from ...measurement.refit import Refit
 from ..intervals import Mixture
-from ..joint import Joint
-from ..models import Model, across_levels
+from ..models import Model
+from ..reading import ReadAt, Reading
 from ..spread import two_valued
 from ..waves import on_dates
 from ..widths import CLIP
@@ -31,54 +29,51 @@ from .stages import CellReleased, cell_posterior
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class CellReading:
-    """What a released statistic says under some models, anywhere. All of it is post-processing.
+class CellReading(Reading):
+    """Counts and residual sums over cells.
 
     Attributes:
-        given: the models.
-        models: the same on the cells.
+        models: the mixture, in model units.
+        setting: the same on the cells, and all else that is public.
         found: counts, states and probabilities of the models.
-        setting: what they were found with.
         distances: to the curve, if they were measured.
     """
 
-    given: tuple[Model, ...]
-    models: tuple[CellModel, ...]
-    found: CellPosterior
+    models: tuple[Model, ...]
     setting: CellSetting
+    found: CellPosterior
     distances: MeasuredDistances | None
 
-    @property
-    def log_evidence(self) -> FloatArray:
-        """Log density of what was measured of the outputs, under each model (m,)."""
-        return np.array([state.log_evidence for state in self.found.states])
-
-    def predict(self, X_test: FloatArray) -> Mixture:
-        """The models' predictions at X_test (P, D), one draw.
-
-        Raises:
-            ValueError: the columns of X_test do not fit, or one of levels holds something else.
-        """
+    def at(self, X_test: FloatArray) -> ReadAt:
+        """See ``Reading``."""
         check_columns(np.empty((1, len(self.setting.grid.box))), X_test)
         check_codes(X_test, self.setting.grid.box)
-        prediction = cell_mixture(self.models, self.found, X_test)
-        return people_at(self.setting, self.found, self.distances, prediction, X_test)
-
-    def posteriors(self, X_test: FloatArray) -> tuple[Posterior, ...]:
-        """Each model's posterior of f at X_test (P, D), in model units."""
-        pairs = zip(self.models, self.found.states, strict=True)
-        return tuple(_at(model, state, X_test) for model, state in pairs)
-
-    def joint(self, X_test: FloatArray) -> Joint:
-        """Curve at X_test (P, D) as a whole, in model units."""
-        parts = self.posteriors(X_test)
-        return Joint(
-            models=self.given,
+        return _CellsAt(
+            models=self.models,
             X_test=X_test,
-            means=np.stack([part.mean for part in parts]),
-            shared=tuple(part.root for part in parts),
-            weights=self.found.weights,
+            curve=cell_mixture(self.setting.models, self.found, X_test),
+            log_evidence=self.log_evidence(),
+            reading=self,
         )
+
+    def log_evidence(self) -> FloatArray:
+        """See ``Reading``."""
+        return np.array([state.log_evidence for state in self.found.states])
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _CellsAt(ReadAt):
+    reading: CellReading
+
+    def with_people(self) -> Mixture:
+        """See ``ReadAt``."""
+        of = self.reading
+        return people_at(of.setting, of.found, of.distances, self.curve, self.X_test)
+
+    def posteriors(self) -> tuple[Posterior, ...]:
+        """See ``ReadAt``."""
+        pairs = zip(self.reading.setting.models, self.reading.found.states, strict=True)
+        return tuple(_of_one(model, state, self.X_test) for model, state in pairs)
 
 
 def read_cells(statistics: CellStatistics, models: Sequence[Model]) -> CellReading:
@@ -101,18 +96,16 @@ def read_cells(statistics: CellStatistics, models: Sequence[Model]) -> CellReadi
     return reading_of(setting, models, released_of(statistics))
 
 
-def reading_of(setting: CellSetting, given: Sequence[Model], released: CellReleased) -> CellReading:
+def reading_of(setting: CellSetting, models: Sequence[Model], released: CellReleased) -> CellReading:
     """The same of numbers that are at hand.
 
     Args:
         setting: the models on the cells, and all else that is public.
-        given: the models.
+        models: the mixture, in model units.
         released: counts and sums.
     """
     found = cell_posterior(setting, released)
-    return CellReading(
-        given=tuple(given), models=setting.models, found=found, setting=setting, distances=released.distances
-    )
+    return CellReading(models=tuple(models), setting=setting, found=found, distances=released.distances)
 
 
 def people_at(
@@ -138,38 +131,7 @@ def people_at(
     return with_people(distances_setting(setting.grid, setting.n), found.counts, distances, prediction, X_test)
 
 
-def refit_cells(
-    statistics: CellStatistics, *, kernels: Sequence[Kernel], noise_variances: Sequence[float], X_test: FloatArray
-) -> Refit:
-    """Posterior of f at X_test given a released statistic, averaged over models. Spends nothing.
-
-    Args:
-        statistics: what was released.
-        kernels: covariance functions of f, in squared model units, (y - midpoint) / y_scale; of the inputs that are
-            numbers.
-        noise_variances: variances > 0 of outputs about f; every pair is one model.
-        X_test: test points (P, D), in input units.
-
-    Raises:
-        ValueError: no model, a variance is not positive, or the columns of X_test do not fit.
-    """
-    if not kernels or not noise_variances:
-        raise ValueError("give at least one kernel and one noise variance")
-    pairs = (Model(kernel=kernel, noise_variance=variance) for kernel in kernels for variance in noise_variances)
-    check_columns(np.empty((1, len(statistics.x_box))), X_test)
-    read = read_cells(statistics, across_levels(pairs, statistics.x_box))
-    people = read.predict(X_test).people
-    return Refit(
-        X_test=X_test,
-        posteriors=read.posteriors(X_test),
-        weights=read.found.weights,
-        midpoint=statistics.midpoint,
-        scale=statistics.y_scale,
-        people=None if people is None else people.variance[0],
-    )
-
-
-def _at(model: CellModel, state: CellState, X_test: FloatArray) -> Posterior:
+def _of_one(model: CellModel, state: CellState, X_test: FloatArray) -> Posterior:
     """W = (I - C)^(1/2) phi^T: what was learnt of the features."""
     k, phi = model.cells.shape[1], model.at(X_test)
     values, vectors = np.linalg.eigh(np.eye(k) - state.covariance[:k, :k])
