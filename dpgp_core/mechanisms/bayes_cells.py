@@ -11,10 +11,10 @@ from ..accounting.guarantee import promise_of
 from ..arrays import FloatArray
 from ..bayes.cells.binned import BinnedPlan
 from ..bayes.cells.counts import Counts, plan_counts, public_counts
-from ..bayes.cells.filter import cell_models
 from ..bayes.cells.grid import cells_of
 from ..bayes.cells.known import CellSetting, cell_mixture
 from ..bayes.cells.measuring import CellsExactly, CellsForTeaching, CellsSilently, cell_statistics
+from ..bayes.cells.models import cell_models
 from ..bayes.cells.reading import people_at
 from ..bayes.cells.spread import distances_setting, measure_distances
 from ..bayes.cells.stages import CellReleased, Reader, cell_multipliers, run_cells
@@ -26,7 +26,7 @@ from ..gp.exact import check_columns
 from ..levels import check_codes, groups_of
 from ..measurement.cell_statistics import CellStatistics
 from ..measurement.cells import CellCounts
-from .bayes_release import BayesPlan, BayesRelease, MixtureUncertainty, taught
+from .bayes_release import BayesPlan, BayesRelease, taught, uncertainty_of
 
 LOOSER = 30  # gap of strategies over cells against the one asked for: they are planned anew for each draw
 
@@ -62,7 +62,19 @@ def plan_cells(
     kind: Kind,
     people: bool = False,
 ) -> CellPlan:
-    """Public plan for n records; see ``BayesCloaking.plan_cells``."""
+    """Public plan where inputs are private: models over the cells, and the strategy of the counts.
+
+    Args:
+        settings: of the mechanism.
+        n: number of records, or of people.
+        x_box: D public (low, high) pairs, D from 1 to 3.
+        half_range: half the public range of the outputs, in model units.
+        kind: of the outcome.
+        people: whether people may have several rows.
+
+    Raises:
+        ValueError: n or x_box is out of range.
+    """
     if n < 1:
         raise ValueError(f"n must be at least 1, got {n}")
     grid = cells_of(x_box, periods=settings.waves)
@@ -101,7 +113,7 @@ def measure_cells(
     check_codes(X_test, grid.box, dataset.x_names)
     people = dataset.person is not None
     if dataset.people != plan.setting.n or dataset.x_box != grid.box or groups_of(dataset.x_box) != groups_of(grid.box):
-        raise ValueError("the plan is for another number of records or another box; call plan_cells() for these")
+        raise ValueError("the plan is for another number of records or another box; call plan_for() with these")
     if isinstance(plan, CellPlan) and plan.people != people:
         raise ValueError("the plan says otherwise whether people have several rows; call plan_for() with these")
     if isinstance(plan, BinnedPlan) and (plan.counts.mean != public_counts(grid, dataset.X, dataset.person).mean).any():
@@ -116,7 +128,7 @@ def measure_cells(
         measured.append(released)
         if isinstance(reader, CellsExactly):
             kept.append(cell_statistics(dataset, grid, released, reader.stages, promise_of(card)))
-    uncertainty = uncertainty_of(dataset, side_by_side(predictions))
+    uncertainty = uncertainty_of(dataset, side_by_side(predictions), cut=("outputs", "function"))
     release = BayesRelease(
         X_test=X_test,
         samples=uncertainty.values,
@@ -133,23 +145,6 @@ def measure_cells(
         return taught(release)
     silent, _ = draw_cells(settings, plan, X_test, CellsSilently(dataset, grid), like=measured[0])
     return taught(release, silent)
-
-
-def uncertainty_of(public: Dataset | CellStatistics, prediction: Mixture) -> MixtureUncertainty:
-    """The mixture in the output's unit; the curve's intervals hold it within the bounds, see ``MixtureUncertainty``.
-
-    Args:
-        public: for bounds and scale of the output.
-        prediction: in model units.
-    """
-    return MixtureUncertainty(
-        prediction=prediction,
-        bounds=public.y_bounds if isinstance(public, Dataset) else public.bounds,
-        midpoint=public.midpoint,
-        y_scale=public.y_scale,
-        cut=("outputs", "function"),
-        two_valued=(public.y_kind if isinstance(public, Dataset) else public.reading) == "yes/no",
-    )
 
 
 def draw_cells(

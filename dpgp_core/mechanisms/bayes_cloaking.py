@@ -26,7 +26,7 @@ from ..levels import check_codes, number_sides
 from ..measurement.cell_statistics import CellStatistics
 from ..measurement.statistics import Statistics
 from .bayes_cells import AnyBayesPlan, CellPlan, measure_cells, plan_cells
-from .bayes_release import BayesPlan, BayesRelease, MixtureUncertainty, taught
+from .bayes_release import BayesPlan, BayesRelease, taught, uncertainty_of
 
 PLANNED_WITHOUT = 1e-4  # of the prior variance, left out of what strategies are planned with: far below every noise
 
@@ -83,7 +83,7 @@ class BayesCloaking(BayesSettings):
             ValueError: shapes disagree, ``weights`` does not fit X_test, or inputs are private.
         """
         if self._inputs_too:
-            raise ValueError("plan() reads inputs, which are private here; use plan_cells(), which needs their number")
+            raise ValueError("plan() reads inputs, which are private here; use plan_for(), which reads their number")
         check_columns(X, X_test)
         check_codes(X, x_box)
         check_codes(X_test, x_box)
@@ -131,22 +131,6 @@ class BayesCloaking(BayesSettings):
             ValueError: draws < 1, or shapes disagree.
         """
         return self.measure(self.plan_for(dataset, X_test), dataset, X_test, rng, draws)
-
-    def plan_cells(
-        self, n: int, *, x_box: Sequence[tuple[float, float]], half_range: float, kind: Kind = "number"
-    ) -> CellPlan:
-        """Public plan where inputs are private: models over the cells, and the strategy of the counts.
-
-        Args:
-            n: number of records.
-            x_box: D public (low, high) pairs, D from 1 to 3.
-            half_range: half the public range of the outputs, in model units.
-            kind: of the outcome.
-
-        Raises:
-            ValueError: n or x_box is out of range.
-        """
-        return plan_cells(self, n, x_box, half_range, kind)
 
     def plan_for(self, dataset: Dataset, X_test: FloatArray) -> AnyBayesPlan:
         """``plan``, ``plan_cells`` or ``plan_binned`` with what is public of a data set; nothing private is read."""
@@ -198,13 +182,8 @@ class BayesCloaking(BayesSettings):
             found = measure_exactly(setting, dataset, guarantee, draws)
         else:
             found = measure_for_teaching(setting, dataset, rng, draws)
-        uncertainty = MixtureUncertainty(
-            prediction=with_people(found.prediction, found.distances, plan.public, dataset.X, X_test),
-            bounds=dataset.y_bounds,
-            midpoint=dataset.midpoint,
-            y_scale=dataset.y_scale,
-            two_valued=plan.kind == "yes/no",
-        )
+        prediction = with_people(found.prediction, found.distances, plan.public, dataset.X, X_test)
+        uncertainty = uncertainty_of(dataset, prediction)
         release = BayesRelease(
             X_test=X_test,
             samples=uncertainty.values,

@@ -31,9 +31,10 @@ from ..scatter import split
 from ..settings import BayesSettings, reading_for
 from .choosing import chosen
 from .counts import Counts, public_counts
-from .filter import CellObserved, cell_models
+from .filter import CellObserved
 from .grid import cells_of
 from .known import CellSetting, after, linearised, start
+from .models import cell_models
 from .planning import Seen, plan_for_mixture
 from .spread import distances_setting, plan_distances
 

@@ -18,8 +18,9 @@ from ...measurement.cells import CellCounts
 from ..intervals import Mixture
 from ..scatter import ROUNDS, SquaresSeen, expected, log_density, model_weights, nothing_known, of_two_values
 from .counts import Counts, counts_given
-from .filter import CellModel, CellObserved, CellState, Linear, Outlook, cell_prior, cell_update, linearise
+from .filter import CellObserved, CellState, Linear, Outlook, cell_prior, cell_update, linearise
 from .grid import CellGrid
+from .models import CellModel
 
 Ends = tuple[FloatArray, FloatArray, FloatArray]
 """Low and high of each cell's residuals (M,), and g (F,), which they are taken about."""

@@ -23,7 +23,8 @@ from ...strategies.bayes import bayes
 from ...strategies.risk_model import RiskModel
 from ...strategies.strategy import Strategy
 from ..plan import on_the_grid
-from .filter import KAPPA, CellModel, CellState, Linear
+from .filter import KAPPA, CellState, Linear
+from .models import CellModel
 
 _LEAST_WEIGHT = 0.02  # of a kernel that is planned for
 _STEPS = 200  # of the solver: where it needs more, with very many records, the strategy is good and not the best

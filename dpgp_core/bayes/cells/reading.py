@@ -19,11 +19,12 @@ from ..reading import ReadAt, Reading
 from ..spread import two_valued
 from ..waves import on_dates
 from ..widths import CLIP
-from .filter import CellModel, CellState, cell_models
+from .filter import CellState
 from .grid import CellGrid
 from .known import CellSetting, cell_mixture
 from .known import Posterior as CellPosterior
 from .measuring import released_of
+from .models import CellModel, cell_models
 from .spread import distances_setting, with_people
 from .stages import CellReleased, cell_posterior
 

@@ -19,9 +19,10 @@ from ..spread import GAP, Shares, as_read, peopled, reach_of, spread_models, spr
 from ..waves import on_dates
 from ..widths import CLIP
 from .counts import Counts
-from .filter import CellObserved, Linear, cell_models, linearise
+from .filter import CellObserved, Linear, linearise
 from .grid import CellGrid
 from .known import CellSetting, Posterior, after, cell_mixture, curve, mean_square, start
+from .models import cell_models
 from .planning import Seen, plan_for_mixture, plan_stage
 from .stages import Reader
 
