@@ -28,7 +28,6 @@ NOISE = "dpgp_core/measurement/noise.py"
 DISCRETE = "dpgp_core/measurement/discrete.py"
 CELLS = "dpgp_core/measurement/cells.py"
 PURCHASE = "dpgp_core/bounds/purchase.py"
-RECORDS = "dpgp_core/measurement/records.py"
 EXPONENTIAL = "dpgp_core/selection/exponential.py"
 SCORES = "dpgp_core/selection/scores.py"
 AUDIT = "dpgp_core/attack/audit.py"
@@ -287,13 +286,6 @@ MUTANTS: tuple[Mutant, ...] = (
         "squares[i : i + _ROWS, None] + squares - 2 *",
         "squares[i : i + _ROWS, None] -",
         _in("measurement", "cells", "a_record_moves_the_counts_by_at_most_the_sensitivity"),
-    ),
-    Mutant(
-        RECORDS,
-        "a replaced record moves the sum by one radius",
-        "steps = 2 * _FINE",
-        "steps = _FINE",
-        _in("measurement", "records"),
     ),
     # private choice
     Mutant(
@@ -709,13 +701,6 @@ MUTANTS: tuple[Mutant, ...] = (
         "strategy_integers(np.asarray(self.B, dtype=float)) / GRID)\n        check_intervals(",
         "np.rint(np.asarray(self.B, dtype=float) * GRID) / GRID)\n        check_intervals(",
         _in("measurement", "cells"),
-    ),
-    Mutant(
-        RECORDS,
-        "rounding of records is left out",
-        " + 2 * math.isqrt(k) + 5)",
-        ")",
-        _in("measurement", "records"),
     ),
     # sparse DP-GP
     Mutant(
