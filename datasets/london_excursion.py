@@ -83,16 +83,17 @@ def truth(medians: Dataset) -> FloatArray:
     return np.array([known.get(cell, math.nan) for cell in cells()])
 
 
-def search_targets(count: int, *, seed: int = 1) -> Targets:
+def search_targets(count: int, *, noise: float = SEARCH_NOISE, seed: int = 1) -> Targets:
     """Simulate ``count`` maps at n cells of the public grid, to choose settings without looking at a price or a place.
 
     Args:
         count: number of maps, at least 1.
+        noise: M_xi in [0, 1), as in ``plumes_2d``.
         seed: seed of the simulation.
     """
     everywhere = grid()
     chosen = np.random.default_rng(seed).choice(len(everywhere), load().n, replace=False)
-    return plumes_2d.targets_at(everywhere[chosen], count, noise=SEARCH_NOISE, seed=seed)
+    return plumes_2d.targets_at(everywhere[chosen], count, noise=noise, seed=seed)
 
 
 def _shown(*, noise: float, threshold: float) -> tuple[Dataset, FloatArray, FloatArray]:

@@ -161,16 +161,16 @@ def usual_distance(sd: FloatArray, reach: FloatArray) -> FloatArray:
     return usual
 
 
-def spread_of(found: Mixture, usual: FloatArray, reach: FloatArray) -> Spread:
+def spread_of(scaled: Mixture, usual: FloatArray, reach: FloatArray) -> Spread:
     """E a / A from what is known of 2 (a / A - usual).
 
     Args:
-        found: at P places.
+        scaled: at P places.
         usual: (D, 1).
         reach: A (D,).
     """
-    square = np.einsum("dm,dmp->dp", found.weights, found.variances + found.means**2)
-    return Spread(usual + found.mean / 2, np.maximum(square - found.mean**2, 0.0) / 4, reach)
+    square = np.einsum("dm,dmp->dp", scaled.weights, scaled.variances + scaled.means**2)
+    return Spread(usual + scaled.mean / 2, np.maximum(square - scaled.mean**2, 0.0) / 4, reach)
 
 
 def peopled(prediction: Mixture, spread: Spread, distances: Distances, n: float) -> Mixture:
@@ -189,8 +189,8 @@ def two_valued(prediction: Mixture, half_range: float) -> Mixture:
     return replace(prediction, people=People(np.maximum(left, _LEAST * half_range**2)))
 
 
-def as_read(found: MeasuredDistances) -> Distances:
+def as_read(measured: MeasuredDistances) -> Distances:
     """The same numbers as one draw."""
-    above, m = found.above, found.measurement
+    above, m = measured.above, measured.measurement
     count = None if above is None else (above.measurement.noise_sd, above.z)
-    return Distances(m.B, np.array([found.reach]), np.array([found.sd]), m.noise_sd, found.z[None], count)
+    return Distances(m.B, np.array([measured.reach]), np.array([measured.sd]), m.noise_sd, measured.z[None], count)

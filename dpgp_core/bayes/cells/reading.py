@@ -111,7 +111,7 @@ def reading_of(setting: CellSetting, models: Sequence[Model], released: CellRele
 
 def people_at(
     setting: CellSetting,
-    found: CellPosterior,
+    posterior: CellPosterior,
     distances: MeasuredDistances | None,
     prediction: Mixture,
     X_test: FloatArray,
@@ -120,7 +120,7 @@ def people_at(
 
     Args:
         setting: of the stages.
-        found: what they say.
+        posterior: what they say.
         distances: as released; None if there are none.
         prediction: of the curve, of one draw.
         X_test: where.
@@ -129,7 +129,7 @@ def people_at(
         return two_valued(prediction, setting.half_range)
     if distances is None:
         return prediction
-    return with_people(distances_setting(setting.grid, setting.n), found.counts, distances, prediction, X_test)
+    return with_people(distances_setting(setting.grid, setting.n), posterior.counts, distances, prediction, X_test)
 
 
 def _of_one(model: CellModel, state: CellState, X_test: FloatArray) -> Posterior:

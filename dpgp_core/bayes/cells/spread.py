@@ -82,18 +82,18 @@ def measure_distances(
 
 
 def with_people(
-    of: CellSetting, counts: Counts, found: MeasuredDistances, prediction: Mixture, X_test: FloatArray
+    of: CellSetting, counts: Counts, measured: MeasuredDistances, prediction: Mixture, X_test: FloatArray
 ) -> Mixture:
     """A prediction of the curve at X_test (P, D), with what distances say of people there: spends nothing.
 
     Args:
         of: of the distances.
         counts: of the records.
-        found: as released.
+        measured: as released.
         prediction: of one draw.
         X_test: where.
     """
-    seen = as_read(found)
+    seen = as_read(measured)
     usual = usual_distance(seen.sd, seen.reach)
     now, B = start(of, counts, np.zeros(0)), seen.B
     nothing = np.zeros(len(of.grid.nodes))
