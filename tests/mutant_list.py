@@ -1102,8 +1102,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         SPREAD,
         "people scatter by twice what distances say",
-        "return Spread(usual + found.mean / 2",
-        "return Spread(usual + found.mean",
+        "return Spread(usual + scaled.mean / 2",
+        "return Spread(usual + scaled.mean",
         _in("bayes/records", "spread", "scatter_is_found_at_each_place_and_better_by_many"),
     ),
     Mutant(
