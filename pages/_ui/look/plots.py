@@ -218,3 +218,26 @@ def named(figure: go.Figure, ends: Iterable[End]) -> go.Figure:
             xshift=_GAP, text=f'<span style="color:{colour}"><b>━</b></span> {name}', font={"size": 12},
         )  # fmt: skip
     return figure.update_layout(showlegend=False, margin={"r": round(4 * _GAP + _LETTER * wide), "t": _LITTLE})
+
+
+def named_lines(figure: go.Figure, names: Mapping[str, str] | None = None) -> go.Figure:
+    """A finished picture whose lines have their names at their right ends, in place of a legend.
+
+    Args:
+        figure: its vertical axis gets a range, where it has none.
+        names: of a trace -> what to write, where that differs; nothing is written for "".
+    """
+    lines = [each for each in figure.data if each.type == "scatter" and "lines" in (each.mode or "lines")]
+    axis = figure.layout.yaxis
+    if axis.range is None:
+        values = np.concatenate([np.asarray(each.y, float) for each in figure.data])
+        low, high = float(np.nanmin(values)), float(np.nanmax(values))
+        air = _AIR * (high - low)
+        figure.update_yaxes(range=[0.0 if axis.rangemode == "tozero" else low - air, high + air])
+    low, high = axis.range
+    ends = {}
+    for each in lines:
+        name = (names or {}).get(each.name, each.name)
+        if name and not each.fill and each.showlegend is not False and name not in ends:
+            ends[name] = End((float(each.y[-1]) - low) / (high - low), name, each.line.color)
+    return named(figure, ends.values())

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from dpgp_core.arrays import FloatArray
 from pages._ui.look.palette import BINS, GUARANTEE, NON_PRIVATE, OTHER, PRIVATE, TRUTH, faded
-from pages._ui.look.plots import axis, band, finish
+from pages._ui.look.plots import axis, band, finish, named_lines
 from pages._ui.sparse.choosing import CHOICE_EPSILONS, Choices
 from pages._ui.sparse.errors import CURVE_EPSILONS, Curves
 from pages._ui.sparse.fitting import KINDS, LEVEL, Fits
@@ -22,6 +22,7 @@ _LOOKS: dict[Contender, tuple[str, str, str]] = {
     "naive": ("noise ignored", BINS, "dot"),
     "bayes": ("Bayes cloaking", GUARANTEE, "longdash"),
 }
+_SHORT = {"ours: whitened": "ours"}  # at a line's end
 _CHOOSER_LOOKS = ((PRIVATE, "solid"), (BINS, "dot"), (OTHER, "dash"))
 _MOST_POINTS = 600  # of the data that are drawn
 
@@ -60,8 +61,7 @@ def fit(found: Fits, overlay: bool) -> go.Figure:
     figure.update_yaxes(
         title=axis(data.y_name, data.y_unit), range=[low - 0.35 * data.output_range, high + 0.35 * data.output_range]
     )
-    figure = finish(figure, 470)
-    return figure.update_layout(legend={"y": -0.2, "yanchor": "top"}, margin={"b": 150})
+    return named_lines(finish(figure, 470), _SHORT)
 
 
 def calibration(found: Fits) -> go.Figure:
@@ -76,7 +76,7 @@ def calibration(found: Fits) -> go.Figure:
         )
     figure.update_xaxes(title="central interval [%]", range=[0, 100])
     figure.update_yaxes(title="people left out inside [%]", range=[0, 100])
-    return finish(figure, 470)
+    return named_lines(finish(figure, 470), _SHORT)
 
 
 def against_epsilon(found: Curves, what: str, without: float) -> go.Figure:
