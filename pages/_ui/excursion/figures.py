@@ -50,7 +50,7 @@ def curve(found: Explored, beside: Beside | None, plain: FloatArray | None) -> g
     if beside is not None:
         figure.add_scatter(x=x, y=beside.mean, name=BAYES, line={"color": GUARANTEE, "width": 2.5, "dash": "dash"})
     figure.add_hline(
-        y=found.level, line={"color": TRUTH, "width": 1}, annotation_text="level", annotation_position="bottom left"
+        y=found.level, line={"color": TRUTH, "width": 1}, annotation_text="level", annotation_position="top left"
     )
     figure.update_xaxes(title="x [arbitrary units]", range=[0, 1])
     figure.update_yaxes(title="value [arbitrary units]")

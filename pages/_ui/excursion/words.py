@@ -15,8 +15,8 @@ OVERLAP = (
     "How much of the true area is found, in simulated releases at the epsilon of one path. Paths are orange, Hall's "
     "release is purple, Bayes cloaking green. All three protect inputs and outputs."
 )
-CURVE = "A published path (orange) and Bayes cloaking (green) against the level."
-CURVE_WITH_TRUTH = f"{CURVE} The truth is dotted grey; what is known without privacy is blue."
+CURVE = "Two releases against the level: a published path, and Bayes cloaking."
+CURVE_WITH_TRUTH = f"{CURVE} Beside them is the truth, and what is known without privacy."
 SETS = "Where each of them is above the level."
 SETS_WITH_TRUTH = f"{SETS} Green is found, grey is missed, red is false."
 FIELD = "Share of published paths above the level. The boundary of Bayes cloaking is green."

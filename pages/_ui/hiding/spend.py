@@ -25,8 +25,8 @@ _KEY, _FIRST = "measured_at", "5, 15, 40"
 _SURE = 1.96  # standard deviations on either side that hold 95 % of a normal value
 _APART = 2.5  # years between places that can be clicked
 _ALT = (
-    "Each diamond is a sum of the heights of people near that age, with privacy noise. Orange is what the sums say, "
-    "green what the best plan finds, dotted grey the true curve. Click a cross to measure there, a diamond to stop."
+    "Each diamond is a sum of the heights of people near that age, with privacy noise. Click a cross to measure there, "
+    "a diamond to stop."
 )
 
 

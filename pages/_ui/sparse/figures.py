@@ -22,7 +22,12 @@ _LOOKS: dict[Contender, tuple[str, str, str]] = {
     "naive": ("noise ignored", BINS, "dot"),
     "bayes": ("Bayes cloaking", GUARANTEE, "longdash"),
 }
-_SHORT = {"ours: whitened": "ours"}  # at a line's end
+_SHORT = {  # at a line's end
+    "ours: whitened": "ours",
+    "Evidence: free (ours)": "evidence, free",
+    "All kernels together, exponential mechanism": "all together",
+    "Liu-Talwar (the paper)": "Liu-Talwar",
+}
 _CHOOSER_LOOKS = ((PRIVATE, "solid"), (BINS, "dot"), (OTHER, "dash"))
 _MOST_POINTS = 600  # of the data that are drawn
 
@@ -90,11 +95,12 @@ def against_epsilon(found: Curves, what: str, without: float) -> go.Figure:
             x=CURVE_EPSILONS, y=line, name=name, mode="lines+markers", line={"color": colour, "dash": dash}
         )
     if what == "error":
-        figure.add_hline(y=without, line={"color": NON_PRIVATE, "width": 2})
+        ends = [min(CURVE_EPSILONS), max(CURVE_EPSILONS)]
+        figure.add_scatter(x=ends, y=[without] * 2, name="without privacy", line={"color": NON_PRIVATE, "width": 2})
     title = axis("error", unit) if what == "error" else "log-likelihood of a person left out [nats]"
     figure.update_xaxes(title="ε: more private → more accurate", type="log")
     figure.update_yaxes(title=title, rangemode="tozero" if what == "error" else "normal")
-    return finish(figure, 420)
+    return named_lines(finish(figure, 420), _SHORT)
 
 
 def choice_errors(found: Choices) -> go.Figure:
@@ -106,7 +112,7 @@ def choice_errors(found: Choices) -> go.Figure:
         )
     figure.update_xaxes(title="ε of choice and fit together", type="log")
     figure.update_yaxes(title=axis("error", found.dataset.y_unit), rangemode="tozero")
-    return finish(figure, 420)
+    return named_lines(finish(figure, 420), _SHORT)
 
 
 def choice_shares(found: Choices) -> go.Figure:

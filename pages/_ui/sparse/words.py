@@ -107,11 +107,12 @@ def steps(setting: SparseSetting, found: Fits) -> list[tuple[str, str]]:
     ]
 
 
-def fit_alt(found: Fits) -> str:
+def fit_alt(found: Fits, overlay: bool) -> str:
     """What the picture of the fits shows."""
     return (
         f"Published curves. Light bands hold one more {found.dataset.y_name} ({100 * LEVEL:g} %), dark ones the curve. "
         "The paper's bands do not hold, so it has none. Triangles: inducing inputs."
+        + (" Circles: true data." if overlay else "")
     )
 
 
