@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -98,9 +99,14 @@ def against_epsilon(found: Curves, what: str, without: float) -> go.Figure:
         ends = [min(CURVE_EPSILONS), max(CURVE_EPSILONS)]
         figure.add_scatter(x=ends, y=[without] * 2, name="without privacy", line={"color": NON_PRIVATE, "width": 2})
     title = axis("error", unit) if what == "error" else "log-likelihood of a person left out [nats]"
-    figure.update_xaxes(title="ε: more private → more accurate", type="log")
+    figure.update_xaxes(title="ε: more private → more accurate", **_ticked(CURVE_EPSILONS))
     figure.update_yaxes(title=title, rangemode="tozero" if what == "error" else "normal")
     return named_lines(finish(figure, 420), _SHORT)
+
+
+def _ticked(epsilons: Sequence[float]) -> dict[str, Any]:
+    """A logarithmic axis with a whole number at each epsilon."""
+    return {"type": "log", "tickvals": epsilons, "ticktext": [f"{epsilon:g}" for epsilon in epsilons]}
 
 
 def choice_errors(found: Choices) -> go.Figure:
@@ -110,7 +116,7 @@ def choice_errors(found: Choices) -> go.Figure:
         figure.add_scatter(
             x=CHOICE_EPSILONS, y=line, name=name, mode="lines+markers", line={"color": colour, "dash": dash}
         )
-    figure.update_xaxes(title="ε of choice and fit together", type="log")
+    figure.update_xaxes(title="ε of choice and fit together", **_ticked(CHOICE_EPSILONS))
     figure.update_yaxes(title=axis("error", found.dataset.y_unit), rangemode="tozero")
     return named_lines(finish(figure, 420), _SHORT)
 
