@@ -127,7 +127,7 @@ def explain(chosen: Chosen) -> list[tuple[str, str]]:
         ("Released", f"z = B q + noise in {len(stages)} stages, {chosen.found.numbers} numbers in all; q are "
          f"{_measured(chosen)}, clipped to public intervals"),
         ("Models", f"{len(SHARES)} lengthscales × {len(NOISES)} noises with the kernel {chosen.refit.kernel}; each "
-         "reads z as noisy sums of clipped outputs, and noise and clipping are part of its likelihood"),
+         "reads z as noisy sums of clipped outputs. Noise and clipping are part of its likelihood"),
         ("Probability of a lengthscale", "proportional to the evidence p(z | model), summed over the noises"),
         ("Average", "the models' posteriors mixed by these probabilities; intervals are quantiles of the mixture"),
         ("Above a level", "P(f > level) under the mixture, at each point by itself"),

@@ -59,8 +59,8 @@ def delta_fits(delta: float, records: int) -> None:
     """Say where delta is above 1 / n: then it may be kept by giving one whole record away."""
     if delta * records > 1:
         side().warning(
-            f"δ = {text.small(delta)} is more than 1 in {records:,}, the number of records: handing out one of them "
-            f"whole would keep such a promise. Take at most δ = {text.small(1 / (10 * records))}."
+            f"δ = {text.small(delta)} is more than 1 in {records:,}, the number of rows. Handing out one of them whole "
+            f"would keep such a promise. Take at most δ = {text.small(1 / (10 * records))}."
         )
 
 

@@ -81,6 +81,5 @@ RANKS_ALT = "How many numbers each stage measures, against ε; darker bars are l
 def split_alt(found: Measured, unit: str) -> str:
     """Text alternative of the split."""
     return (
-        f"Expected error of the curve against ε (orange), what no budget buys of it (blue, "
-        f"{text.number(found.unbuyable)} {unit}), and the error when nothing is measured (dotted). {PUBLIC}"
+        f"Expected error of the curve against ε. No budget buys {text.number(found.unbuyable)} {unit} of it. {PUBLIC}"
     )
