@@ -5,14 +5,19 @@
 Each is measured 1 to 10 times. Error of the growth curve [cm] and share of its points inside the 95 % interval. "row"
 is no promise to a child; "k = 10" is group privacy: noise for ten rows, where nobody has more. "people" counts
 everybody once, and protects ages too; "ages public" does not.
+
+Then the processor time of a release with ages hidden, for as many people with other numbers of rows, over that of one
+row each: rows are hidden, so the time may not tell them.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from benchmarks.shared.options import options_of
 from benchmarks.shared.simulated import simulated
@@ -31,9 +36,10 @@ def height(age: FloatArray) -> FloatArray:
     return 75 + 90 * (1 - np.exp(-age / 8))
 
 
-def children(count: int, rng: np.random.Generator) -> Dataset:
-    """Heights of children, each measured up to ten times at any age."""
-    person = np.repeat(np.arange(count), rng.integers(1, MOST + 1, count))
+def children(rows: NDArray[np.int64], rng: np.random.Generator) -> Dataset:
+    """Heights of children, each measured so many times at any age."""
+    count = len(rows)
+    person = np.repeat(np.arange(count), rows)
     age = rng.uniform(0, 20, len(person))
     own, error = rng.normal(0, BETWEEN, count)[person], rng.normal(0, WITHIN, len(person))
     y = height(age) + own + error
@@ -45,12 +51,38 @@ def measured(mechanism: BayesCloaking, count: int, repeats: int, *, people: bool
     truth, squares, inside = height(AGES), [], []
     for repeat in range(repeats):
         rng = np.random.default_rng([count, repeat])
-        data = children(count, rng)
+        data = children(rng.integers(1, MOST + 1, count), rng)
         release = mechanism.release(data if people else replace(data, person=None), AGES[:, None], rng)
         low, high = release.interval(0.95, "function")
         squares.append(((release.samples[0] - truth) ** 2).mean())
         inside.append(((low[0] <= truth) & (truth <= high[0])).mean())
     return float(np.sqrt(np.mean(squares))), float(np.mean(inside))
+
+
+def rows_of(count: int, rng: np.random.Generator) -> dict[str, NDArray[np.int64]]:
+    """Numbers of rows of so many people, in several ways."""
+    one = np.ones(count, dtype=np.int64)
+    return {
+        "1 each": one,
+        "1 to 4": rng.integers(1, 5, count),
+        "10 each": 10 * one,
+        "50 each": 50 * one,
+        "1,000 of one": np.r_[1000, one[1:]],
+    }
+
+
+def times(count: int, repeats: int) -> dict[str, float]:
+    """Median processor time [s] of a release, the tables taking turns."""
+    rng = np.random.default_rng(count)
+    tables = {name: children(rows, rng) for name, rows in rows_of(count, rng).items()}
+    mechanism = BayesCloaking(epsilon=1.0, delta=1e-5, protects="inputs and outputs")
+    spent: dict[str, list[float]] = {name: [] for name in tables}
+    for repeat in range(repeats + 1):
+        for name, data in tables.items():
+            begin = time.process_time()
+            mechanism.release(data, AGES[:, None], np.random.default_rng(repeat))
+            spent[name].append(time.process_time() - begin)
+    return {name: float(np.median(each[1:])) for name, each in spent.items()}  # the first loads what all need
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -70,3 +102,7 @@ def main(argv: Sequence[str] | None = None) -> None:
             measured(group, count, repeats, people=False),
         ]
         print(f"{count:>6} {epsilon:>8g} {delta:>8g}" + "".join(f"  {e:5.2f} ({i:.2f})" for e, i in cells), flush=True)
+    print("\nrows of 1,200 people  time over that of 1 each")
+    found = times(1200, 2 * repeats)
+    for name, seconds in found.items():
+        print(f"{name:20s}  {seconds / found['1 each']:.2f}", flush=True)

@@ -80,10 +80,15 @@ def variants(files: Mapping[str, bytes]) -> Iterator[tuple[str, dict[str, bytes]
     for path in places(card):
         for value in VALUES:
             yield f"{path} = {str(value)[:12]}", sealed(replaced(card, path, value), arrays)
-    for name, edit in EDITS.items():
-        altered = copy.deepcopy(card)
-        edit(altered["statistics"])
-        yield name, sealed(altered, arrays)
+    for name in EDITS:
+        yield name, edited(files, name)
+
+
+def edited(files: Mapping[str, bytes], name: str) -> dict[str, bytes]:
+    """The same with one of ``EDITS``."""
+    card, arrays = _parts(files)
+    EDITS[name](card["statistics"])
+    return sealed(card, arrays)
 
 
 def array_variants(files: Mapping[str, bytes]) -> Iterator[tuple[str, dict[str, bytes]]]:

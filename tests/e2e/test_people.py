@@ -8,27 +8,15 @@ import json
 import zipfile
 
 import pytest
-from playwright.sync_api import Page
 
 from dpgp_core.release.check import check_folder
 from pages._ui.own import practice
+from tests.e2e.actions import Counted
 from tests.e2e.test_your_data import answer, choose, download, fill, release, upload
 
 pytestmark = pytest.mark.full
 
 MOST_ACTIONS = 15
-
-
-class Counted:
-    """What somebody does, one action at a time."""
-
-    def __init__(self, page: Page) -> None:
-        self.page, self.actions = page, 0
-
-    def do(self, action, *values) -> object:
-        """Do one thing, and count it."""
-        self.actions += 1
-        return action(self.page, *values)
 
 
 def wages() -> bytes:

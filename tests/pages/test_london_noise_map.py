@@ -160,6 +160,7 @@ def test_what_is_not_picked_is_not_faded(open_page):
         assert not {"getFillColor", "getColor"} & layer.keys()
 
 
+@pytest.mark.full
 def test_simulated_sales_say_so_and_need_less_noise(open_page):
     simulated = open_page("london_noise_map", map_dataset="london_sales")
     [badge] = [each.proto.help for each in simulated.markdown if "Simulated data" in each.value]

@@ -248,7 +248,7 @@ def test_degrees_are_declared_and_lengthscales_are_in_km(open_page):
     ]  # fmt: skip
     app = declare(app, degrees="lon is east, lat is north")
     assert [each.label for each in app.number_input if "ength" in each.label] == ["Lengthscale [km]"] * 2
-    app = declare(app, length_lon=8.0, length_lat=8.0, grid_lon=5, grid_lat=4)
+    app = declare(app, length_lon=8.0, length_lat=8.0, grid2_lon=5, grid2_lat=4)
     app = press(app, "Make release 1")
     assert not app.exception
     spec = spec_from_json(last_zip(app).read("release.json"))

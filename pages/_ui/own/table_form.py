@@ -153,11 +153,13 @@ def inputs(
 
 
 def _points(column: DeltaGenerator, name: str, inputs: int) -> int:
+    """A map has fewer along each side than a curve, also where an input was a curve's before."""
+    which = "grid" if inputs == 1 else f"grid{inputs}"
     grid = column.number_input(
         "Points",
         2,
         2000,
-        key=key(f"grid_{name}", _GRIDS[min(inputs, len(_GRIDS)) - 1]),
+        key=key(f"{which}_{name}", _GRIDS[min(inputs, len(_GRIDS)) - 1]),
         help="How many values are published along it, for example 51. They are evenly spaced, never at anyone's "
         "own place.",
     )

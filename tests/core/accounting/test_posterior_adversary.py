@@ -29,8 +29,8 @@ SIDES = (0.1, 0.5, 2.0, 10.0, 200.0)  # domains of 10 ... 0.005 lengthscales per
 SIZES = (1, 2, 3, 7, 20)
 BETAS = (0.01, 0.1, 0.5, 0.95)
 SCALES = (0.02, 0.2, 1.0, 5.0, np.inf)
-# random pairs per cell, of 25 cells per class: 10,000, then rounds of improving the worst; by default a tenth
-PER_CELL = [40, pytest.param(400, marks=pytest.mark.full)]
+# random pairs per cell, of 25 cells per class: 10,000, then rounds of improving the worst; by default a twentieth
+PER_CELL = [20, pytest.param(400, marks=pytest.mark.full)]
 ROUNDING = 1e-9
 
 searched = pytest.mark.parametrize("per_cell", PER_CELL)
