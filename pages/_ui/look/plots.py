@@ -206,17 +206,19 @@ def named(figure: go.Figure, ends: Iterable[End]) -> go.Figure:
     """
     listed = sorted(ends)
     tall = figure.layout.height - _LITTLE - figure.layout.margin.b
-    places = [tall * min(max(share, 0.0), 1.0) for share, *_ in listed]
+    there = [min(max(share, 0.0), 1.0) for share, *_ in listed]
+    places = [tall * share for share in there]
     for at in range(1, len(places)):
         places[at] = max(places[at], places[at - 1] + _LINE)
     top = tall + _LINE / 2
     for at in reversed(range(len(places))):
         places[at] = min(places[at], top)
         top = places[at] - _LINE
-    for place, (_, name, colour) in zip(places, listed, strict=True):
+    for share, place, (_, name, colour) in zip(there, places, listed, strict=True):
         figure.add_annotation(
-            x=1, xref="paper", y=0, yref="paper", yshift=place, showarrow=False, xanchor="left", yanchor="middle",
-            xshift=_GAP, text=f'<span style="color:{colour}"><b>━</b></span> {name}', font={"size": _SMALL},
+            x=1, xref="paper", y=share, yref="paper", yshift=place - tall * share, showarrow=False, xanchor="left",
+            yanchor="middle", xshift=_GAP, font={"size": _SMALL},
+            text=f'<span style="color:{colour}"><b>━</b></span> {name}',
         )  # fmt: skip
     wide = max(len(name) for _, name, _ in listed) if listed else 0
     return figure.update_layout(showlegend=False, margin={"r": round(4 * _GAP + _LETTER * wide), "t": _LITTLE})
