@@ -24,8 +24,8 @@ SEXES = "age,sex,wage\n" + "".join(
 
 def chosen(open_page, levels: str):
     app = declare(uploaded(open_page, SEXES.encode()), y="wage", x=["age", "sex"], whose="no", total=1.0)
-    app = declare(app, low=0.0, high=40.0, box_low_age=20.0, box_high_age=80.0, grid_age=7, holds_sex="groups")
-    return declare(app, levels_sex=levels)
+    app = declare(app, low=0.0, high=40.0, box_low_age=20.0, box_high_age=80.0, holds_sex="groups")
+    return declare(app, levels_sex=levels, grid_age=7)
 
 
 def invited(app) -> bool:

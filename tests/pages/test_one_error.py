@@ -37,6 +37,7 @@ def test_a_release_on_its_own_page_has_the_error_of_the_comparison():
         assert alone == pytest.approx(curve[contenders.CURVE_EPSILONS.index(1.0)], rel=1e-6), name
 
 
+@pytest.mark.full
 def test_pages_say_one_error_and_one_without_privacy(open_page):
     opened = {page: open_page(page) for page in ("kung_curves", "compare", "lengthscale_choice")}
     [plain] = {value for app in opened.values() for value in errors_said(app)}

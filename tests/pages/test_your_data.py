@@ -248,6 +248,8 @@ def test_degrees_are_declared_and_lengthscales_are_in_km(open_page):
     ]  # fmt: skip
     app = declare(app, degrees="lon is east, lat is north")
     assert [each.label for each in app.number_input if "ength" in each.label] == ["Lengthscale [km]"] * 2
+    points = [each.value for each in app.number_input if each.label == "Points"]
+    assert points == [20, 20]  # though the first input alone would have a curve's
     app = declare(app, length_lon=8.0, length_lat=8.0, grid2_lon=5, grid2_lat=4)
     app = press(app, "Make release 1")
     assert not app.exception
