@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from benchmarks.shared.curves import Curves
 from benchmarks.shared.options import options_of
 from benchmarks.shared.simulated import simulated
 from dpgp_core.accounting.guarantee import Protects
@@ -44,16 +45,13 @@ def visits(days: int, wave: str, rng: np.random.Generator) -> Dataset:
 def measured(mechanism: BayesCloaking, days: int, wave: str, repeats: int) -> tuple[float, float]:
     """Error, and share inside."""
     day = np.rint(np.linspace(0, days - 1, SHOWN))
-    truth, squares, inside = rate(day, days, wave), [], []
+    found = Curves(rate(day, days, wave))
     for repeat in range(repeats):
         rng = np.random.default_rng([days, repeat])
         data = visits(days, wave, rng)
         plan = mechanism.plan_for(data, day[:, None])
-        release = mechanism.measure(plan, data, day[:, None], rng, mean=False)
-        low, high = release.interval(0.95, "function")
-        squares.append(((release.samples[0] - truth) ** 2).mean())
-        inside.append(((low[0] <= truth) & (truth <= high[0])).mean())
-    return float(np.sqrt(np.mean(squares))), float(np.mean(inside))
+        found.add(mechanism.measure(plan, data, day[:, None], rng, mean=False))
+    return found.error, found.inside
 
 
 def main(argv: Sequence[str] | None = None) -> None:

@@ -19,6 +19,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.shared.curves import Curves
 from benchmarks.shared.options import options_of
 from benchmarks.shared.simulated import simulated
 from dpgp_core.accounting.gaussian import epsilon_of, noise_multiplier
@@ -48,15 +49,12 @@ def children(rows: NDArray[np.int64], rng: np.random.Generator) -> Dataset:
 
 def measured(mechanism: BayesCloaking, count: int, repeats: int, *, people: bool) -> tuple[float, float]:
     """Error, and share inside."""
-    truth, squares, inside = height(AGES), [], []
+    found = Curves(height(AGES))
     for repeat in range(repeats):
         rng = np.random.default_rng([count, repeat])
         data = children(rng.integers(1, MOST + 1, count), rng)
-        release = mechanism.release(data if people else replace(data, person=None), AGES[:, None], rng)
-        low, high = release.interval(0.95, "function")
-        squares.append(((release.samples[0] - truth) ** 2).mean())
-        inside.append(((low[0] <= truth) & (truth <= high[0])).mean())
-    return float(np.sqrt(np.mean(squares))), float(np.mean(inside))
+        found.add(mechanism.release(data if people else replace(data, person=None), AGES[:, None], rng))
+    return found.error, found.inside
 
 
 def rows_of(count: int, rng: np.random.Generator) -> dict[str, NDArray[np.int64]]:

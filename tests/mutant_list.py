@@ -28,7 +28,6 @@ NOISE = "dpgp_core/measurement/noise.py"
 DISCRETE = "dpgp_core/measurement/discrete.py"
 CELLS = "dpgp_core/measurement/cells.py"
 PURCHASE = "dpgp_core/bounds/purchase.py"
-RECORDS = "dpgp_core/measurement/records.py"
 EXPONENTIAL = "dpgp_core/selection/exponential.py"
 SCORES = "dpgp_core/selection/scores.py"
 AUDIT = "dpgp_core/attack/audit.py"
@@ -45,7 +44,8 @@ REFINED = "dpgp_core/mechanisms/refined_cloaking.py"
 LAPLACE = "dpgp_core/mechanisms/laplace_binning.py"
 SPARSE = "dpgp_core/mechanisms/sparse_variational.py"
 SUMS = "dpgp_core/sparse/statistics.py"
-PLANNING = "dpgp_core/bayes/planning.py"
+PLAN = "dpgp_core/bayes/plan.py"
+READERS = "dpgp_core/bayes/records/readers.py"
 CELL_STAGES = "dpgp_core/bayes/cells/stages.py"
 CELL_MEASURING = "dpgp_core/bayes/cells/measuring.py"
 BAYES_CELLS = "dpgp_core/mechanisms/bayes_cells.py"
@@ -286,13 +286,6 @@ MUTANTS: tuple[Mutant, ...] = (
         "squares[i : i + _ROWS, None] + squares - 2 *",
         "squares[i : i + _ROWS, None] -",
         _in("measurement", "cells", "a_record_moves_the_counts_by_at_most_the_sensitivity"),
-    ),
-    Mutant(
-        RECORDS,
-        "a replaced record moves the sum by one radius",
-        "steps = 2 * _FINE",
-        "steps = _FINE",
-        _in("measurement", "records"),
     ),
     # private choice
     Mutant(
@@ -577,18 +570,18 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     # Bayes cloaking
     Mutant(
-        PLANNING,
+        PLAN,
         "shares of the stages add up to two",
         "math.sqrt(sum(parts) / part)",
         "math.sqrt(sum(parts) / part / 2)",
         _replay("bayes"),
     ),
     Mutant(
-        PLANNING,
+        PLAN,
         "one stage is not counted",
         "math.sqrt(sum(parts) / part)",
         "math.sqrt(max(sum(parts[1:]), 1) / part)",
-        _in("bayes", "planning", "all_stages_together_spend_exactly_the_budget"),
+        _in("bayes", "plan", "all_stages_together_spend_exactly_the_budget"),
     ),
     Mutant(
         "dpgp_core/bayes/scatter.py",
@@ -598,11 +591,11 @@ MUTANTS: tuple[Mutant, ...] = (
         _in("bayes/cells", "stages", "every_stage_is_measured_once_with_its_own_noise"),
     ),
     Mutant(
-        "dpgp_core/bayes/measuring.py",
+        READERS,
         "half the noise in every square",
         "bounds=(0.0, limit), noise_multiplier=s)",
         "bounds=(0.0, limit), noise_multiplier=s / 2)",
-        _in("bayes", "measuring", "squares_are_measured_with_their_own_noise"),
+        _in("bayes/records", "readers", "squares_are_measured_with_their_own_noise"),
     ),
     Mutant(
         CELL_STAGES,
@@ -612,7 +605,7 @@ MUTANTS: tuple[Mutant, ...] = (
         _in("bayes/cells", "stages", "every_stage_is_measured_once_with_its_own_noise"),
     ),
     Mutant(
-        "dpgp_core/bayes/measuring.py",
+        READERS,
         "half the noise in every stage",
         "bounds=bounds, noise_multiplier=stage.noise_multiplier",
         "bounds=bounds, noise_multiplier=stage.noise_multiplier / 2",
@@ -654,7 +647,7 @@ MUTANTS: tuple[Mutant, ...] = (
         (f"{FRESH}[bayes_cells]",),
     ),
     Mutant(
-        "dpgp_core/bayes/measuring.py",
+        READERS,
         "the first stage of Bayes cloaking has noise that is known",
         "measurement.measure(self._dataset.y)",
         f"measurement.measure(self._dataset.y, None if self._stages else {SEEDED})",
@@ -708,13 +701,6 @@ MUTANTS: tuple[Mutant, ...] = (
         "strategy_integers(np.asarray(self.B, dtype=float)) / GRID)\n        check_intervals(",
         "np.rint(np.asarray(self.B, dtype=float) * GRID) / GRID)\n        check_intervals(",
         _in("measurement", "cells"),
-    ),
-    Mutant(
-        RECORDS,
-        "rounding of records is left out",
-        " + 2 * math.isqrt(k) + 5)",
-        ")",
-        _in("measurement", "records"),
     ),
     # sparse DP-GP
     Mutant(
@@ -1058,14 +1044,14 @@ MUTANTS: tuple[Mutant, ...] = (
         _in("bayes", "spread", "shares_are_of_one_budget"),
     ),
     Mutant(
-        "dpgp_core/bayes/measuring.py",
+        READERS,
         "half the noise on distances",
         "_from_zero(planned.strategy.B, float(reach[0]), shares.distances)",
         "_from_zero(planned.strategy.B, float(reach[0]), shares.distances / 2)",
         _in("mechanisms", "bayes_cloaking", "all_that_is_measured_spends_what_is_promised"),
     ),
     Mutant(
-        "dpgp_core/bayes/measuring.py",
+        READERS,
         "distances have noise that is known",
         "z = measurement.measure(np.abs(y - g[0]))",
         f"z = measurement.measure(np.abs(y - g[0]), {SEEDED})",
@@ -1116,9 +1102,9 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         SPREAD,
         "people scatter by twice what distances say",
-        "return Spread(usual + found.mean / 2",
-        "return Spread(usual + found.mean",
-        _in("bayes", "spread", "scatter_is_found_at_each_place_and_better_by_many"),
+        "return Spread(usual + scaled.mean / 2",
+        "return Spread(usual + scaled.mean",
+        _in("bayes/records", "spread", "scatter_is_found_at_each_place_and_better_by_many"),
     ),
     Mutant(
         "dpgp_core/evaluation/peers.py",

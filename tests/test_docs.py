@@ -79,7 +79,9 @@ def test_every_module_that_a_command_runs_exists(document):
             assert path.with_suffix(".py").exists() or (path / "__main__.py").exists(), module
 
 
-@pytest.mark.parametrize("code", code_of(ROOT / "docs/examples.md"), ids=["first-release", "people", "ask-again", "compare"])
+@pytest.mark.parametrize(
+    "code", code_of(ROOT / "docs/examples.md"), ids=["first-release", "people", "ask-again", "compare"]
+)
 def test_examples_run(code, capsys, monkeypatch):
     monkeypatch.chdir(ROOT)
     exec(compile(code, "docs/examples.md", "exec"), {})

@@ -32,7 +32,7 @@ from dpgp_core.bayes.cells.stages import cell_multipliers
 from dpgp_core.data import Dataset
 from dpgp_core.measurement.cells import CellCounts
 from dpgp_core.measurement.integers import GRID
-from dpgp_core.mechanisms.bayes_cells import CellPlan
+from dpgp_core.mechanisms.bayes_cells import CellPlan, plan_cells
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
 from dpgp_core.mechanisms.bayes_release import BayesRelease
 from dpgp_core.strategies.strategy import Strategy
@@ -48,7 +48,7 @@ def held_out(epsilon: float, dataset: Dataset, draws: int) -> tuple[FloatArray, 
     residuals, held, started = list[FloatArray](), list[list[float]](), time.process_time()
     half_range = dataset.output_range / dataset.y_scale / 2
     for index, (train, X_test, truth) in enumerate(splits(dataset)):
-        plan = mechanism.plan_cells(train.n, x_box=dataset.x_box, half_range=half_range)
+        plan = plan_cells(mechanism, train.n, dataset.x_box, half_range, "number")
         release = mechanism.measure(plan, train, X_test, np.random.default_rng([SEED, index]), draws)
         residuals.append(release.samples - truth)
         held.append(inside(release, truth))
@@ -87,7 +87,7 @@ def seconds_table() -> None:
         for n in SIZES:
             data, started = smooth(n, dim), time.process_time()
             mechanism = BayesCloaking(epsilon=1.0, delta=DELTA, protects="inputs and outputs")
-            plan = mechanism.plan_cells(n, x_box=data.x_box, half_range=1.5)
+            plan = plan_cells(mechanism, n, data.x_box, 1.5, "number")
             planned = time.process_time()
             release = mechanism.measure(plan, data, np.full((1, dim), 0.5))
             drawn = time.process_time() - planned

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 from .gaussian import check_budget
 from .losses import PrivacyLoss
@@ -107,3 +107,15 @@ class Guarantee:
         epsilon = loss.epsilon(self.budget.delta) or self.budget.epsilon
         budget = Budget(epsilon=epsilon, delta=self.budget.delta)
         return replace(self, budget=budget, loss=loss, established=True, releases=self.releases * releases)
+
+
+def promise_of(guarantee: Guarantee) -> dict[str, Any]:
+    """What a file says is promised, as plain JSON values."""
+    return {
+        "epsilon": guarantee.budget.epsilon,
+        "delta": guarantee.budget.delta,
+        "protects": guarantee.protects,
+        "neighbours": guarantee.neighbours,
+        "unit": guarantee.unit,
+        "theorem": guarantee.theorem,
+    }

@@ -82,8 +82,7 @@ def fitted_attack(inside: FloatArray, outside: FloatArray) -> LinearAttack:
     Raises:
         ValueError: fewer than two releases, or different test points.
     """
-    if min(len(inside), len(outside)) < 2 or inside.shape[1:] != outside.shape[1:]:
-        raise ValueError(f"need at least 2 releases (k, P) of each kind, got shapes {inside.shape}, {outside.shape}")
+    check_releases(inside, outside)
     mean_in, mean_out = inside.mean(axis=0), outside.mean(axis=0)
     # S = (S_in + S_out) / 2, each a factor's L L^T with L = (samples - mean)^T / sqrt(k - 1)
     factor_in = (inside - mean_in).T / math.sqrt(len(inside) - 1)
@@ -117,3 +116,9 @@ def _whitened(mean_in: FloatArray, mean_out: FloatArray, factor: FloatArray) -> 
         beyond -= U @ (U.T @ beyond)
         weights += beyond / rounding**2
     return LinearAttack(weights=weights, centre=(mean_in + mean_out) / 2, mu=math.sqrt(max(float(shift @ weights), 0)))
+
+
+def check_releases(inside: FloatArray, outside: FloatArray) -> None:
+    """Raise ValueError unless there are two releases (k, P) of each kind, at the same test points."""
+    if min(len(inside), len(outside)) < 2 or inside.shape[1:] != outside.shape[1:]:
+        raise ValueError(f"need at least 2 releases (k, P) of each kind, got shapes {inside.shape}, {outside.shape}")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import FloatArray
+from .linear import check_releases
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -40,8 +41,7 @@ def null_space_attack(inside: FloatArray, outside: FloatArray) -> NullSpaceAttac
     Raises:
         ValueError: fewer than two releases, or different test points.
     """
-    if min(len(inside), len(outside)) < 2 or inside.shape[1:] != outside.shape[1:]:
-        raise ValueError(f"need at least 2 releases (k, P) of each kind, got shapes {inside.shape}, {outside.shape}")
+    check_releases(inside, outside)
     centre = (inside.mean(axis=0) + outside.mean(axis=0)) / 2
     within = np.vstack([inside - inside.mean(axis=0), outside - outside.mean(axis=0)])
     _, s, axes = np.linalg.svd(within, full_matrices=False)

@@ -17,13 +17,11 @@ from ..gp.exact import check_columns
 from ..levels import check_codes, level_columns
 from ..measurement.cell_statistics import CellStatistics
 from ..measurement.statistics import Statistics
-from .cells.refit import read_cells
 from .intervals import Mixture
-from .joint import Joint, joint_of
-from .models import Model, models_of, places_of, weights_of
-from .released import observed_of, public_of
+from .joint import Joint
+from .models import Model, models_of
+from .refit import read
 from .settings import noise_sds_for
-from .stages import posterior
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -86,8 +84,8 @@ def difference(
     for each, code in zip(places, codes, strict=True):
         each[:, column] = code
         check_codes(each, statistics.x_box, statistics.x_names)
-    joint = _joint(statistics, _models(statistics) if models is None else tuple(models), np.vstack(places))
-    return Difference(X=places[0], mixture=contrast(joint), y_scale=statistics.y_scale)
+    read_by = read(statistics, _models(statistics) if models is None else tuple(models))
+    return Difference(X=places[0], mixture=contrast(read_by.at(np.vstack(places)).joint()), y_scale=statistics.y_scale)
 
 
 def contrast(joint: Joint) -> Mixture:
@@ -115,14 +113,6 @@ def _models(statistics: Statistics | CellStatistics) -> tuple[Model, ...]:
     low, high = statistics.bounds
     noises = noise_sds_for(statistics.reading, statistics.x_box)
     return models_of((), None, statistics.x_box, (high - low) / statistics.y_scale / 2, noises)
-
-
-def _joint(statistics: Statistics | CellStatistics, models: tuple[Model, ...], X_test: FloatArray) -> Joint:
-    if isinstance(statistics, CellStatistics):
-        return read_cells(statistics, models).joint(X_test)
-    places = places_of(models, statistics.X, X_test, public=public_of(statistics))
-    outcome = posterior(observed_of(statistics), places, weights_of(models))
-    return joint_of(models, X_test, len(statistics.X), outcome)
 
 
 def _column(statistics: Statistics | CellStatistics, of: str | None) -> int:

@@ -10,8 +10,6 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from ..arrays import FloatArray
-from .filter import State
-from .models import Places
 from .people import People
 
 Of = Literal["outputs", "function"]
@@ -107,25 +105,6 @@ class Mixture:
         return sds
 
 
-def mixture_of(places: Sequence[Places], states: Sequence[State], weights: FloatArray) -> Mixture:
-    """The models' predictions at the test inputs.
-
-    Args:
-        places: each model (M).
-        states: posterior under each (M).
-        weights: (D, M).
-    """
-    tests = places[0].tests
-    return Mixture(
-        means=np.stack([state.mean[:, tests] for state in states], axis=1),
-        variances=np.stack(
-            [np.maximum(state.variance[:, tests], _floor(p)) for p, state in zip(places, states, strict=True)], axis=1
-        ),
-        noise_variances=np.array([place.noise_variance for place in places]),
-        weights=weights,
-    )
-
-
 def side_by_side(parts: Sequence[Mixture]) -> Mixture:
     """The draws of several mixtures of the same models at the same test inputs."""
     return replace(
@@ -143,8 +122,3 @@ def _people_of(parts: Sequence[People | None]) -> People | None:
         return None
     skews = [part.skew for part in given if part.skew is not None]
     return People(np.concatenate([part.variance for part in given]), np.concatenate(skews) if skews else None)
-
-
-def _floor(place: Places) -> float:
-    """A variance is a difference of prior and what was learnt, rounded."""
-    return 1e-14 * float(place.variance.max())

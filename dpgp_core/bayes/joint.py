@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..arrays import FloatArray
 from .models import Model
-from .stages import Outcome
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -60,21 +58,3 @@ class Joint:
         prior = self.models[m].kernel(self.X_test, self.X_test)
         covariance: FloatArray = prior - self.shared[m].T @ self.shared[m]
         return covariance
-
-
-def joint_of(models: Sequence[Model], X_test: FloatArray, n: int, outcome: Outcome) -> Joint:
-    """The joint posterior given the first draw.
-
-    Args:
-        models: the mixture (M).
-        X_test: test inputs (P, D).
-        n: number of records.
-        outcome: of the stages, at these records and test inputs.
-    """
-    return Joint(
-        models=tuple(models),
-        X_test=X_test,
-        means=np.stack([state.mean[0, n : n + len(X_test)] for state in outcome.states]),
-        shared=tuple(state.shared[0][:, n : n + len(X_test)] for state in outcome.states),
-        weights=outcome.weights[0],
-    )

@@ -4,22 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from ..arrays import FloatArray
 from ..gp.exact import check_columns
 from ..kernels import Kernel
 from ..levels import check_codes
 from ..measurement.cell_statistics import CellStatistics
-from ..measurement.conditioning import Posterior
 from ..measurement.refit import Observe, Refit
-from ..measurement.refit import refit as read
+from ..measurement.refit import refit as refit_linear
 from ..measurement.statistics import Statistics
-from .cells.refit import refit_cells
-from .filter import State
-from .intervals import mixture_of
-from .models import Model, Places, across_levels, places_of, weights_of
-from .released import clipped_observation, distances_of, observed_of, public_of
-from .spread import with_people
-from .stages import posterior
+from .cells.reading import read_cells
+from .models import Model, across_levels
+from .reading import Reading
+from .records.reading import read_records
+from .records.released import clipped_observation, public_of
+
+
+def read(statistics: Statistics | CellStatistics, models: Sequence[Model]) -> Reading:
+    """A released statistic, of records or of cells, read with some models (M), in model units."""
+    if isinstance(statistics, CellStatistics):
+        return read_cells(statistics, models)
+    return read_records(statistics, models)
 
 
 def refit(
@@ -47,37 +53,22 @@ def refit(
     Raises:
         ValueError: no model, a variance is not positive, or the columns of X_test do not fit.
     """
-    if isinstance(statistics, CellStatistics):
-        return refit_cells(statistics, kernels=kernels, noise_variances=noise_variances, X_test=X_test)
-    public = public_of(statistics)
-    if observe is not None or public is None:
+    if isinstance(statistics, Statistics) and (observe is not None or public_of(statistics) is None):
         how = observe or clipped_observation
-        return read(statistics, kernels=kernels, noise_variances=noise_variances, X_test=X_test, observe=how)
+        return refit_linear(statistics, kernels=kernels, noise_variances=noise_variances, X_test=X_test, observe=how)
     if not kernels or not noise_variances:
         raise ValueError("give at least one kernel and one noise variance")
-    check_columns(statistics.X, X_test)
+    check_columns(np.empty((1, len(statistics.x_box))), X_test)
     check_codes(X_test, statistics.x_box, statistics.x_names)
     pairs = (Model(kernel=kernel, noise_variance=variance) for kernel in kernels for variance in noise_variances)
     models = across_levels(pairs, statistics.x_box)
-    places = places_of(models, statistics.X, X_test, public=public)
-    found = posterior(observed_of(statistics), places, weights_of(models))
-    prediction = mixture_of(places, found.states, found.weights)
-    people = with_people(prediction, distances_of(statistics), public, statistics.X, X_test).people
+    found = read(statistics, models).at(X_test)
+    people = found.with_people().people
     return Refit(
         X_test=X_test,
-        posteriors=tuple(map(_of_one, places, found.states)),
-        weights=found.weights[0],
+        posteriors=found.posteriors(),
+        weights=found.curve.weights[0],
         midpoint=statistics.midpoint,
         scale=statistics.y_scale,
         people=None if people is None else people.variance[0],
-    )
-
-
-def _of_one(place: Places, state: State) -> Posterior:
-    return Posterior(
-        mean=state.mean[0, place.tests],
-        root=state.shared[0][:, place.tests],
-        prior_variance=place.variance[place.tests],
-        noise_variance=place.noise_variance,
-        log_evidence=float(state.log_evidence[0]),
     )

@@ -20,6 +20,7 @@ from scipy.special import ndtr, softmax
 from ..arrays import FloatArray
 
 REACH = 3.0  # A over the predictive standard deviation
+ROUNDS = 4  # curve, scatter, models, where each follows from the others
 SHARE = 0.1  # of a stage's 1/s^2 that goes to squares
 _POINTS, _LEAST, _MOST = 32, 0.01, 1.0  # standard deviations that are told apart, of half the range; none can be larger
 _SHARES: FloatArray = np.geomspace(_LEAST, _MOST, _POINTS) ** 2

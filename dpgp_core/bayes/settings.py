@@ -26,7 +26,7 @@ from ..measurement.statistics import Reading
 from ..seasons import Periods, check_periods, periodic
 from .cells.grid import PER_SIDE
 from .models import AUTO_NOISE_SDS, NOISE_SDS_BEFORE, YES_NO_SDS, Model, models_of
-from .planning import stage_multipliers
+from .plan import stage_multipliers
 from .spread import Shares, split
 from .waves import with_waves
 from .widths import CLIP

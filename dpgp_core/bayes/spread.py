@@ -27,14 +27,11 @@ from scipy.special import ndtr
 
 from ..arrays import FloatArray
 from ..data import Kind
+from ..measurement.distances import MeasuredDistances
 from ..strategies.strategy import Strategy
-from .bias import Public
-from .intervals import Mixture, mixture_of
-from .models import Model, Places, auto_models, places_of, weights_of
+from .intervals import Mixture
+from .models import Model, auto_models
 from .people import People, skewness_of
-from .planning import plan_stages
-from .scatter import expected
-from .stages import Observed, Outcome, curve_at_records, mean_square, posterior
 
 SHARE = 0.05  # of 1/s^2 that goes to distances
 SKEW_SHARE = 0.03  # and to who lies above the curve, where outcomes may be skewed
@@ -45,7 +42,6 @@ _NOISES = (0.25, 0.5)  # standard deviations of a/A about its mean, over half it
 _SDS: FloatArray = np.linspace(0.0, 2.0, 401)  # sigma over A; beyond, nearly everybody is cut off
 _HERMITE = np.polynomial.hermite_e.hermegauss(9)
 _LEAST = 1e-6  # of the variance of yes and no, where all say the same
-_TOLERANCE = 1e-6  # of the prior variance, left out of the features
 
 
 def _mean_distance(sd: FloatArray) -> FloatArray:
@@ -145,14 +141,6 @@ class PlannedDistances(NamedTuple):
     shares: Shares
 
 
-def about_curve(places: Sequence[Places], now: Outcome, half_range: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """What distances are taken from: the curve g at the records (D, n), their reach A (D,), and sd (D,)."""
-    assert now.scatter is not None
-    g = curve_at_records(places, now, half_range)
-    reach = reach_of(mean_square(now, g).mean(axis=1), half_range)
-    return g, reach, np.sqrt(expected(now.scatter, half_range))
-
-
 def reach_of(square: FloatArray, half_range: float) -> FloatArray:
     """A: twice the root mean of E (y - g)^2 over people (D,), at most half the range, in model units."""
     reach: FloatArray = np.minimum(2 * np.sqrt(square), half_range)
@@ -173,64 +161,16 @@ def usual_distance(sd: FloatArray, reach: FloatArray) -> FloatArray:
     return usual
 
 
-def plan_spread(x_box: Sequence[tuple[float, float]], X: FloatArray, X_test: FloatArray, s: float) -> Strategy:
-    """What to measure of distances: public, from inputs, box and budget.
-
-    Args:
-        x_box: D public (low, high) pairs.
-        X: records (n, D).
-        X_test: where the scatter should be known (P, D).
-        s: noise multiplier.
-    """
-    places = _places(x_box, X, X_test)
-    return plan_stages(places, weights_of(spread_models(x_box)), 1.0, (s,), gap=GAP)[0].strategy
-
-
-def read_spread(seen: Distances, x_box: Sequence[tuple[float, float]], X: FloatArray, X_test: FloatArray) -> Spread:
-    """What noisy sums of distances say of E a at X_test (P, D): spends nothing.
-
-    Args:
-        seen: as released, of records X (n, D).
-        x_box: D public (low, high) pairs.
-        X: the records (n, D).
-        X_test: where (P, D).
-    """
-    places, ends = _places(x_box, X, X_test), np.ones((len(seen.z), len(X)))
-    usual = usual_distance(seen.sd, seen.reach)[:, None]
-    z = seen.z - (usual - 0.5) * seen.B.sum(axis=1)
-    outcome = posterior([Observed(seen.B, -ends, ends, seen.s, z)], places, weights_of(spread_models(x_box)))
-    return spread_of(mixture_of(places, outcome.states, outcome.weights), usual, seen.reach)
-
-
-def spread_of(found: Mixture, usual: FloatArray, reach: FloatArray) -> Spread:
+def spread_of(scaled: Mixture, usual: FloatArray, reach: FloatArray) -> Spread:
     """E a / A from what is known of 2 (a / A - usual).
 
     Args:
-        found: at P places.
+        scaled: at P places.
         usual: (D, 1).
         reach: A (D,).
     """
-    square = np.einsum("dm,dmp->dp", found.weights, found.variances + found.means**2)
-    return Spread(usual + found.mean / 2, np.maximum(square - found.mean**2, 0.0) / 4, reach)
-
-
-def with_people(
-    prediction: Mixture, distances: Distances | None, public: Public | None, X: FloatArray, X_test: FloatArray
-) -> Mixture:
-    """The same prediction, with what is known of how people scatter at each test input.
-
-    Args:
-        prediction: of the curve at X_test (P, D).
-        distances: as released, of records X (n, D); None if there are none.
-        public: of the table.
-        X: the records (n, D).
-        X_test: where (P, D).
-    """
-    if public is not None and public.kind == "yes/no":
-        return two_valued(prediction, public.half_range)
-    if distances is None or public is None:
-        return prediction
-    return peopled(prediction, read_spread(distances, public.x_box, X, X_test), distances, len(X))
+    square = np.einsum("dm,dmp->dp", scaled.weights, scaled.variances + scaled.means**2)
+    return Spread(usual + scaled.mean / 2, np.maximum(square - scaled.mean**2, 0.0) / 4, reach)
 
 
 def peopled(prediction: Mixture, spread: Spread, distances: Distances, n: float) -> Mixture:
@@ -249,7 +189,8 @@ def two_valued(prediction: Mixture, half_range: float) -> Mixture:
     return replace(prediction, people=People(np.maximum(left, _LEAST * half_range**2)))
 
 
-def _places(x_box: Sequence[tuple[float, float]], X: FloatArray, X_test: FloatArray) -> tuple[Places, ...]:
-    """Models of 2 (a / A - usual) at records X (n, D) and test inputs X_test (P, D), from the box alone."""
-    public = Public(x_box, 1.0)  # nothing is cut off at its ends
-    return places_of(spread_models(x_box), X, X_test, public=public, tolerance=_TOLERANCE)
+def as_read(measured: MeasuredDistances) -> Distances:
+    """The same numbers as one draw."""
+    above, m = measured.above, measured.measurement
+    count = None if above is None else (above.measurement.noise_sd, above.z)
+    return Distances(m.B, np.array([measured.reach]), np.array([measured.sd]), m.noise_sd, measured.z[None], count)

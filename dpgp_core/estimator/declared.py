@@ -76,12 +76,8 @@ def declared_dataset(
     found = declared_levels(names, levels)
     box = whole_box(declared_box(x_box, sum(each is None for each in found)), found)
     check_codes(X, box, names)
-    lows, highs = np.array(box).T
-    outside = int(((lows > X) | (highs < X)).any(axis=1).sum())
-    if outside and protects == "outputs":
-        raise ValueError(
-            f"{outside} of {len(X)} rows of X lie outside x_box, {box}; declare the whole domain, or leave them out"
-        )
+    if protects == "outputs":
+        _check_inside(X, box)
     unit = "one record" if groups is None else "one person"
     return Dataset(
         name="fit",
@@ -102,6 +98,15 @@ def declared_dataset(
         person=groups,
         x_levels=found if any(found) else None,
     )
+
+
+def _check_inside(X: FloatArray, box: Sequence[Pair]) -> None:
+    lows, highs = np.array(box).T
+    outside = int(((lows > X) | (highs < X)).any(axis=1).sum())
+    if outside:
+        raise ValueError(
+            f"{outside} of {len(X)} rows of X lie outside x_box, {box}; declare the whole domain, or leave them out"
+        )
 
 
 def declared_levels(

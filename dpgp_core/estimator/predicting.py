@@ -10,13 +10,13 @@ from numpy.typing import ArrayLike
 from ..arrays import FloatArray
 from ..bayes.intervals import Of
 from .conventions import Regressor, column_of, matrix_of, names_of, not_fitted
-from .reading import Reading
+from .reading import FittedReading
 
 
 class Predicting(Regressor):
     """Methods of an estimator that has left its ``reading_``. All but ``score`` read public numbers only."""
 
-    reading_: Reading
+    reading_: FittedReading
     n_features_in_: int
 
     def predict(
@@ -114,7 +114,7 @@ class Predicting(Regressor):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "reading_")
 
-    def _fitted(self) -> Reading:
+    def _fitted(self) -> FittedReading:
         if not self.__sklearn_is_fitted__():
             raise not_fitted(self)
         return self.reading_

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -10,17 +9,14 @@ import numpy as np
 from scipy.special import logsumexp
 
 from ..arrays import FloatArray
-from ..bayes.bias import Public
-from ..bayes.cells.refit import CellReading, reading_of
-from ..bayes.intervals import Mixture, mixture_of
-from ..bayes.joint import Joint, joint_of
-from ..bayes.models import Model, Places, places_of, weights_of
+from ..bayes.cells.reading import reading_of
+from ..bayes.joint import Joint
+from ..bayes.models import weights_of
+from ..bayes.reading import Reading
+from ..bayes.records.reading import RecordReading
 from ..bayes.settings import reading_for
-from ..bayes.spread import Distances, with_people
-from ..bayes.stages import Observed, Outcome, posterior
 from ..data import Dataset, Kind
 from ..gp.uncertainty import Of
-from ..levels import check_codes
 from ..mechanisms.bayes_cells import AnyBayesPlan
 from ..mechanisms.bayes_cloaking import BayesCloaking
 from ..mechanisms.bayes_release import BayesPlan, BayesRelease, MixtureUncertainty
@@ -29,18 +25,22 @@ _ROWS = 4096  # test inputs predicted at a time
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Reading(ABC):
-    """One release of Bayes cloaking, with the models it is read by. It holds no record: all of it is post-processing.
+class FittedReading:
+    """One release of Bayes cloaking, with the models it is read by. It holds no outcome: all of it is post-processing.
 
     Attributes:
+        read: the release and its models.
         bounds: public (low, high) of the output.
         y_scale: unit of the model, in the output's unit.
         kind: of the outcome.
+        cut: the kinds of interval that are cut to the bounds, see ``MixtureUncertainty``.
     """
 
+    read: Reading
     bounds: tuple[float, float]
     y_scale: float
     kind: Kind = "number"
+    cut: tuple[Of, ...] = ()
 
     @property
     def midpoint(self) -> float:
@@ -51,11 +51,11 @@ class Reading(ABC):
         """Predictions at X_test (P, D), some rows at a time."""
         for start in range(0, len(X_test), _ROWS):
             yield MixtureUncertainty(
-                prediction=self._prediction(X_test[start : start + _ROWS]),
+                prediction=self.read.at(X_test[start : start + _ROWS]).with_people(),
                 bounds=self.bounds,
                 midpoint=self.midpoint,
                 y_scale=self.y_scale,
-                cut=self._cut,
+                cut=self.cut,
                 two_valued=self.kind == "yes/no",
             )
 
@@ -65,94 +65,18 @@ class Reading(ABC):
         sds = [self.y_scale * np.sqrt(part.prediction.variance[0]) for part in parts]
         return np.concatenate([part.values[0] for part in parts]), np.concatenate(sds)
 
-    @abstractmethod
     def joint(self, X_test: FloatArray) -> Joint:
         """Posterior of f at X_test (P, D) together, in model units."""
+        return self.read.at(X_test).joint()
 
-    @abstractmethod
     def log_evidence(self) -> float:
         """Log density of what was measured of the outputs under the mixture, prior weights included."""
-
-    @abstractmethod
-    def _prediction(self, X_test: FloatArray) -> Mixture: ...
-
-    @property
-    @abstractmethod
-    def _cut(self) -> tuple[Of, ...]: ...
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class ReadingOfRecords(Reading):
-    """Where inputs are public.
-
-    Attributes:
-        X: inputs of the records (n, D).
-        observed: the stages, of one draw.
-        models: the mixture, in model units.
-        public: box, range and kind of outcome.
-        distances: of the outcomes to the curve, if they were measured.
-    """
-
-    X: FloatArray
-    observed: tuple[Observed, ...]
-    models: tuple[Model, ...]
-    public: Public
-    distances: Distances | None = None
-
-    def joint(self, X_test: FloatArray) -> Joint:
-        """See ``Reading``."""
-        return joint_of(self.models, X_test, len(self.X), self._outcome(X_test)[1])
-
-    def log_evidence(self) -> float:
-        """See ``Reading``."""
-        states = self._outcome(self.X[:1])[1].states
-        logs = [state.log_evidence[0] for state in states]
-        return float(logsumexp(logs, b=weights_of(self.models)))
-
-    def _prediction(self, X_test: FloatArray) -> Mixture:
-        places, outcome = self._outcome(X_test)
-        prediction = mixture_of(places, outcome.states, outcome.weights)
-        return with_people(prediction, self.distances, self.public, self.X, X_test)
-
-    @property
-    def _cut(self) -> tuple[Of, ...]:
-        return ()
-
-    def _outcome(self, X_test: FloatArray) -> tuple[tuple[Places, ...], Outcome]:
-        check_codes(X_test, self.public.x_box)
-        places = places_of(self.models, self.X, X_test, public=self.public)
-        return places, posterior(self.observed, places, weights_of(self.models))
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class ReadingOfCells(Reading):
-    """Where inputs are private: no input of a record is kept.
-
-    Attributes:
-        cells: counts and sums over public cells, read by the models.
-    """
-
-    cells: CellReading
-
-    def joint(self, X_test: FloatArray) -> Joint:
-        """See ``Reading``."""
-        return self.cells.joint(X_test)
-
-    def log_evidence(self) -> float:
-        """See ``Reading``."""
-        return float(logsumexp(self.cells.log_evidence, b=weights_of(self.cells.given)))
-
-    def _prediction(self, X_test: FloatArray) -> Mixture:
-        return self.cells.predict(X_test)
-
-    @property
-    def _cut(self) -> tuple[Of, ...]:
-        return ("outputs", "function")
+        return float(logsumexp(self.read.log_evidence(), b=weights_of(self.read.models)))
 
 
 def reading_of_release(
     mechanism: BayesCloaking, plan: AnyBayesPlan, dataset: Dataset, release: BayesRelease
-) -> Reading:
+) -> FittedReading:
     """What one draw leaves.
 
     Args:
@@ -161,20 +85,23 @@ def reading_of_release(
         dataset: for what is public of it.
         release: of one draw.
     """
-    bounds, y_scale = dataset.y_bounds, dataset.y_scale
+    read: Reading
     if isinstance(plan, BayesPlan):
-        return ReadingOfRecords(
-            X=dataset.X.copy(),
-            observed=release.observed,
+        read = RecordReading(
             models=plan.models,
+            X=dataset.X.copy(),
+            x_box=plan.x_box,
             public=plan.public,
+            observed=release.observed,
             distances=release.distances,
-            bounds=bounds,
-            y_scale=y_scale,
-            kind=plan.kind,
         )
-    setting = plan.setting
-    given = mechanism.models(dataset.x_box, setting.half_range, reading_for(plan.kind))
-    return ReadingOfCells(
-        cells=reading_of(setting, given, release.cells[0]), bounds=bounds, y_scale=y_scale, kind=plan.kind
+    else:
+        models = mechanism.models(dataset.x_box, plan.setting.half_range, reading_for(plan.kind))
+        read = reading_of(plan.setting, models, release.cells[0])
+    return FittedReading(
+        read=read,
+        bounds=dataset.y_bounds,
+        y_scale=dataset.y_scale,
+        kind=plan.kind,
+        cut=() if isinstance(plan, BayesPlan) else ("outputs", "function"),
     )

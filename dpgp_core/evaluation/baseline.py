@@ -17,7 +17,7 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.special import softmax
 
 from ..arrays import FloatArray
-from ..bayes.models import Places, places_of
+from ..bayes.records.places import Places, places_of
 from ..bayes.settings import reading_for
 from ..data import Dataset
 from ..kernels import Kernel

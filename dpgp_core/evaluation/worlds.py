@@ -15,10 +15,10 @@ import numpy as np
 
 from ..arrays import FloatArray
 from ..bayes.bias import Public
-from ..bayes.intervals import mixture_of
-from ..bayes.measuring import InFloats
-from ..bayes.models import places_of
-from ..bayes.stages import run_stages
+from ..bayes.records.filter import mixture_of
+from ..bayes.records.places import places_of
+from ..bayes.records.readers import InFloats
+from ..bayes.records.stages import run_stages
 from ..gp.clipping import seen
 from ..gp.pivoted import factorise
 from ..kernels import Stationary

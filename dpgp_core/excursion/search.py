@@ -6,7 +6,7 @@ Settings are chosen on public or simulated targets; a search on private data wou
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 from functools import partial
@@ -21,9 +21,6 @@ from .grid_search import EpsilonOfSetting, PathSetting, Progress, SearchSpace, m
 from .marginals import hall_mean, posterior_marginals
 from .sets import PROBABILITY_FLOOR, Targets
 
-KernelOf = Callable[[float], Kernel]
-"""Map a lengthscale to a kernel with k(x, x) = 1."""
-
 
 def exponential(lengthscale: float) -> Kernel:
     """The exponential kernel, unit variance; lengthscale in input units."""
@@ -37,7 +34,6 @@ def search(
     space: SearchSpace | None = None,
     *,
     rounds: int = 3,
-    kernel_of: KernelOf = exponential,
     progress: Progress | None = None,
     executor: Executor | None = None,
 ) -> tuple[PathSetting, ...]:
@@ -53,7 +49,6 @@ def search(
         budgets: largest epsilons allowed; inf for no constraint.
         space: where to search.
         rounds: refinements, each twice as fine.
-        kernel_of: kernel family, k(x, x) = 1.
         progress: called with the fraction done.
         executor: where the lengthscales of a grid are evaluated; None for here, one after the other.
 
@@ -63,7 +58,7 @@ def search(
     Raises:
         ValueError: no setting of the space keeps within a budget.
     """
-    evaluate = partial(_posterior_losses, targets, kernel_of)
+    evaluate = partial(_posterior_losses, targets)
     return minimise(evaluate, epsilon_of_setting, budgets, space or SearchSpace(), rounds, progress, executor)
 
 
@@ -90,10 +85,7 @@ def search_hall(
     delta: float,
     space: SearchSpace | None = None,
     *,
-    M: float = 1.0,
-    L: int = 1,
     rounds: int = 3,
-    kernel_of: KernelOf = exponential,
     progress: Progress | None = None,
     executor: Executor | None = None,
 ) -> tuple[PathSetting, ...]:
@@ -106,42 +98,35 @@ def search_hall(
         budgets: finite epsilons > 0.
         delta: in (0, 1).
         space: where to search; its scale is not used.
-        M: bound of |y|, in model units.
-        L: paths released.
         rounds: refinements, each twice as fine.
-        kernel_of: kernel family, k >= 0 and k(x, x) = 1.
         progress: called with the fraction done.
         executor: where the lengthscales of a grid are evaluated; None for here, one after the other.
 
     Returns:
         One setting per budget, with ``scale`` = c.
     """
-    evaluate = partial(_hall_losses, targets, kernel_of)
+    evaluate = partial(_hall_losses, targets)
     found: list[PathSetting] = []
     for done, budget in enumerate(budgets):
-        c = hall_noise(budget, delta, M, L)
+        c = hall_noise(budget, delta)
         only_c = replace(space or SearchSpace(), scale=(c, c, 1))
         share = _share(progress, done, len(budgets))
         found += minimise(evaluate, _constant(budget), (budget,), only_c, rounds, share, executor)
     return tuple(found)
 
 
-def _posterior_losses(
-    targets: Targets, kernel_of: KernelOf, lengthscale: float, r: FloatArray, scale: FloatArray
-) -> FloatArray:
+def _posterior_losses(targets: Targets, lengthscale: float, r: FloatArray, scale: FloatArray) -> FloatArray:
     """Mean BCE over the targets of posterior sampling, r (R,) and scale (R, S) -> (R, S)."""
-    kernel, total = kernel_of(lengthscale), np.zeros(scale.shape)
+    kernel, total = exponential(lengthscale), np.zeros(scale.shape)
     for X, y, truth in zip(targets.X, targets.y, targets.truth, strict=True):
         mean, variance = posterior_marginals(kernel, X, y, targets.grid, r * r)
         total += _bce(np.where(truth, 1, -1) * (mean - targets.threshold) / np.sqrt(variance), scale)
     return total / len(targets)
 
 
-def _hall_losses(
-    targets: Targets, kernel_of: KernelOf, lengthscale: float, r: FloatArray, scale: FloatArray
-) -> FloatArray:
+def _hall_losses(targets: Targets, lengthscale: float, r: FloatArray, scale: FloatArray) -> FloatArray:
     """Mean BCE over the targets of Hall's release, r (R,) and scale (R, S) -> (R, S)."""
-    kernel, q, total = kernel_of(lengthscale), (r * r)[:, None], np.zeros(scale.shape)
+    kernel, q, total = exponential(lengthscale), (r * r)[:, None], np.zeros(scale.shape)
     for X, y, truth in zip(targets.X, targets.y, targets.truth, strict=True):
         sums = hall_mean(kernel, X, y, targets.grid, 1.0)
         total += _bce(np.where(truth, 1, -1) * (sums - q * targets.threshold), scale)

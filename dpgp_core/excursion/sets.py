@@ -94,7 +94,7 @@ def binary_cross_entropy(p: FloatArray, truth: BoolArray) -> FloatArray:
     return loss
 
 
-def choose_cutoff(p: FloatArray, truth: BoolArray, cutoffs: FloatArray = CUTOFFS) -> float:
+def choose_cutoff(p: FloatArray, truth: BoolArray) -> float:
     """Cutoff C for which {p >= C} has the largest mean IoU; among equals, the one nearest to 1/2.
 
     To be used on validation data, apart from those that are then reported.
@@ -102,10 +102,9 @@ def choose_cutoff(p: FloatArray, truth: BoolArray, cutoffs: FloatArray = CUTOFFS
     Args:
         p: excursion probabilities or vote shares (T, P).
         truth: (T, P).
-        cutoffs: candidates (k,).
     """
-    scores = np.array([iou(p >= cutoff, truth).mean() for cutoff in cutoffs])
-    best = cutoffs[scores >= scores.max() - 1e-12]
+    scores = np.array([iou(p >= cutoff, truth).mean() for cutoff in CUTOFFS])
+    best = CUTOFFS[scores >= scores.max() - 1e-12]
     return float(best[np.abs(best - 0.5).argmin()])
 
 

@@ -112,7 +112,7 @@ class LowRank:
         return FactoredMatrix(_solve(self.solved(noise_variance), V_test.T).T, self.rows, self.triangle)
 
     def variance(self, X_test: FloatArray, noise_variance: float) -> FloatArray:
-        """Posterior variance of f at X_test (P, D), shape (P,), the diagonal of ``gp.lowrank.posterior``'s."""
+        """Posterior variance of f at X_test (P, D), shape (P,): K_** - Q_*f (Q_ff + noise I)^-1 Q_f*, its diagonal."""
         V_test = self.features.at(X_test).values()
         # diag(K_** - V_* V_*^T) + noise |T^-T v_*|^2
         spread = solve_triangular(self.solved(noise_variance), V_test.T, trans="T", check_finite=False)

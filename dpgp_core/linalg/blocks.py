@@ -158,11 +158,11 @@ def columns_of(matrix: Matrix, block: slice) -> FloatArray:
     return matrix.left @ values_of(matrix.rows[block]).T
 
 
-def column_lengths(matrix: Matrix, executor: Executor | None = None) -> FloatArray:
+def column_lengths(matrix: Matrix) -> FloatArray:
     """|c_j|^2 for every column of C (P, n), shape (n,), block by block."""
     if isinstance(matrix, np.ndarray):
         return column_norms(matrix)
-    return norms(Columns(matrix.rows), matrix.left, executor)
+    return norms(Columns(matrix.rows), matrix.left)
 
 
 def upper(A: FloatArray) -> FloatArray:

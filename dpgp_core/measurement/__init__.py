@@ -6,7 +6,6 @@ from .conditioning import Observation, Posterior, condition
 from .discrete import Bits, discrete_gaussian, discrete_laplace, system_bits
 from .measurement import LaplaceMeasurement, Measurement
 from .noise import GaussianNoise, LaplaceNoise
-from .records import RecordSum
 from .refit import Refit, linear_observation, refit
 from .statistics import Stage, Statistics
 from .statistics_file import statistics_from_files, statistics_to_files
@@ -21,7 +20,6 @@ __all__ = [
     "Measurement",
     "Observation",
     "Posterior",
-    "RecordSum",
     "Refit",
     "Stage",
     "Statistics",

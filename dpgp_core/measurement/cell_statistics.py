@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from .cells import CellCounts, CellResiduals
 from .distances import MeasuredDistances
 from .integers import GRID
 from .measurement import Measurement
-from .statistics import Reading
+from .statistics import Reading, check_described
 
 NODES = 3  # to a cell and side that is of numbers: where the public functions are given
 
@@ -171,12 +170,7 @@ class CellStatistics:
             raise ValueError(f"every g must have {nodes} values, one per node of the box")
         if not len(self.x_names) == len(self.x_units) == len(self.x_box):
             raise ValueError(f"x_names and x_units must each have {len(self.x_box)} entries, one per side of the box")
-        if not (math.isfinite(self.y_scale) and self.y_scale > 0):
-            raise ValueError(f"y_scale must be a positive number, got {self.y_scale}")
-        try:
-            json.dumps(dict(self.guarantee), allow_nan=False)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"the guarantee must be of plain JSON values: {error}") from None
+        check_described(self.y_scale, self.guarantee)
 
     @property
     def measurements(self) -> tuple[CellResiduals | Measurement, ...]:

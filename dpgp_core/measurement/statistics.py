@@ -120,12 +120,7 @@ class Statistics:
             raise ValueError("all stages must have the same number of columns and the same bounds")
         if self.distances is not None and {len(self.distances.g), self.distances.measurement.B.shape[1]} != {n}:
             raise ValueError(f"distances must have {n} columns and a curve of {n} values, one per record")
-        if not (math.isfinite(self.y_scale) and self.y_scale > 0):
-            raise ValueError(f"y_scale must be a positive number, got {self.y_scale}")
-        try:
-            json.dumps(dict(self.guarantee), allow_nan=False)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"the guarantee must be of plain JSON values: {error}") from None
+        check_described(self.y_scale, self.guarantee)
 
     @property
     def measurements(self) -> tuple[Measurement | LaplaceMeasurement | CellResiduals, ...]:
@@ -144,3 +139,13 @@ class Statistics:
         """Public centre of the output, in its unit."""
         low, high = self.bounds
         return low + (high - low) / 2
+
+
+def check_described(y_scale: float, guarantee: Mapping[str, Any]) -> None:
+    """Raise ValueError unless the scale of the output is a positive number, and the promise can be written as JSON."""
+    if not (math.isfinite(y_scale) and y_scale > 0):
+        raise ValueError(f"y_scale must be a positive number, got {y_scale}")
+    try:
+        json.dumps(dict(guarantee), allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"the guarantee must be of plain JSON values: {error}") from None

@@ -7,27 +7,26 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..accounting.guarantee import promise_of
 from ..arrays import FloatArray
 from ..bayes.cells.binned import BinnedPlan
 from ..bayes.cells.counts import Counts, plan_counts, public_counts
-from ..bayes.cells.filter import cell_models
 from ..bayes.cells.grid import cells_of
 from ..bayes.cells.known import CellSetting, cell_mixture
 from ..bayes.cells.measuring import CellsExactly, CellsForTeaching, CellsSilently, cell_statistics
-from ..bayes.cells.refit import people_at, read_cells
+from ..bayes.cells.models import cell_models
+from ..bayes.cells.reading import people_at
 from ..bayes.cells.spread import distances_setting, measure_distances
 from ..bayes.cells.stages import CellReleased, Reader, cell_multipliers, run_cells
 from ..bayes.intervals import Mixture, side_by_side
-from ..bayes.measuring import promise_of
-from ..bayes.models import Model
-from ..bayes.planning import stage_multipliers
+from ..bayes.plan import stage_multipliers
 from ..bayes.settings import BayesSettings, reading_for
 from ..data import Dataset, Kind
 from ..gp.exact import check_columns
 from ..levels import check_codes, groups_of
 from ..measurement.cell_statistics import CellStatistics
 from ..measurement.cells import CellCounts
-from .bayes_release import BayesPlan, BayesRelease, MixtureUncertainty, taught
+from .bayes_release import BayesPlan, BayesRelease, taught, uncertainty_of
 
 LOOSER = 30  # gap of strategies over cells against the one asked for: they are planned anew for each draw
 
@@ -63,7 +62,19 @@ def plan_cells(
     kind: Kind,
     people: bool = False,
 ) -> CellPlan:
-    """Public plan for n records; see ``BayesCloaking.plan_cells``."""
+    """Public plan where inputs are private: models over the cells, and the strategy of the counts.
+
+    Args:
+        settings: of the mechanism.
+        n: number of records, or of people.
+        x_box: D public (low, high) pairs, D from 1 to 3.
+        half_range: half the public range of the outputs, in model units.
+        kind: of the outcome.
+        people: whether people may have several rows.
+
+    Raises:
+        ValueError: n or x_box is out of range.
+    """
     if n < 1:
         raise ValueError(f"n must be at least 1, got {n}")
     grid = cells_of(x_box, periods=settings.waves)
@@ -102,7 +113,7 @@ def measure_cells(
     check_codes(X_test, grid.box, dataset.x_names)
     people = dataset.person is not None
     if dataset.people != plan.setting.n or dataset.x_box != grid.box or groups_of(dataset.x_box) != groups_of(grid.box):
-        raise ValueError("the plan is for another number of records or another box; call plan_cells() for these")
+        raise ValueError("the plan is for another number of records or another box; call plan_for() with these")
     if isinstance(plan, CellPlan) and plan.people != people:
         raise ValueError("the plan says otherwise whether people have several rows; call plan_for() with these")
     if isinstance(plan, BinnedPlan) and (plan.counts.mean != public_counts(grid, dataset.X, dataset.person).mean).any():
@@ -117,7 +128,7 @@ def measure_cells(
         measured.append(released)
         if isinstance(reader, CellsExactly):
             kept.append(cell_statistics(dataset, grid, released, reader.stages, promise_of(card)))
-    uncertainty = uncertainty_of(dataset, side_by_side(predictions))
+    uncertainty = uncertainty_of(dataset, side_by_side(predictions), cut=("outputs", "function"))
     release = BayesRelease(
         X_test=X_test,
         samples=uncertainty.values,
@@ -134,29 +145,6 @@ def measure_cells(
         return taught(release)
     silent, _ = draw_cells(settings, plan, X_test, CellsSilently(dataset, grid), like=measured[0])
     return taught(release, silent)
-
-
-def reread_cells(statistics: CellStatistics, models: Sequence[Model], X_test: FloatArray) -> FloatArray:
-    """Values (P,) of a released statistic; see ``BayesCloaking.reread``."""
-    values: FloatArray = uncertainty_of(statistics, read_cells(statistics, models).predict(X_test)).values[0]
-    return values
-
-
-def uncertainty_of(public: Dataset | CellStatistics, prediction: Mixture) -> MixtureUncertainty:
-    """The mixture in the output's unit; the curve's intervals hold it within the bounds, see ``MixtureUncertainty``.
-
-    Args:
-        public: for bounds and scale of the output.
-        prediction: in model units.
-    """
-    return MixtureUncertainty(
-        prediction=prediction,
-        bounds=public.y_bounds if isinstance(public, Dataset) else public.bounds,
-        midpoint=public.midpoint,
-        y_scale=public.y_scale,
-        cut=("outputs", "function"),
-        two_valued=(public.y_kind if isinstance(public, Dataset) else public.reading) == "yes/no",
-    )
 
 
 def draw_cells(

@@ -11,21 +11,22 @@ import numpy as np
 from ..arrays import FloatArray
 from ..bayes.bias import Public
 from ..bayes.cells.binned import BinnedPlan, plan_binned
-from ..bayes.intervals import mixture_of
-from ..bayes.measuring import Setting, measure_exactly, measure_for_teaching, measure_silently
-from ..bayes.models import places_of, typical_models, weights_of
-from ..bayes.planning import importance_of, plan_stages, rescaled
-from ..bayes.released import observed_of, public_of
+from ..bayes.models import typical_models, weights_of
+from ..bayes.plan import rescaled
+from ..bayes.records.measuring import Setting, measure_exactly, measure_for_teaching, measure_silently
+from ..bayes.records.places import places_of
+from ..bayes.records.planning import importance_of, plan_stages
+from ..bayes.records.spread import plan_spread, with_people
+from ..bayes.refit import read
 from ..bayes.settings import BayesSettings, reading_for
-from ..bayes.spread import PlannedDistances, plan_spread, with_people
-from ..bayes.stages import posterior
+from ..bayes.spread import PlannedDistances
 from ..data import Dataset, Kind
 from ..gp.exact import check_columns
 from ..levels import check_codes, number_sides
 from ..measurement.cell_statistics import CellStatistics
 from ..measurement.statistics import Statistics
-from .bayes_cells import AnyBayesPlan, CellPlan, measure_cells, plan_cells, reread_cells
-from .bayes_release import BayesPlan, BayesRelease, MixtureUncertainty, taught
+from .bayes_cells import AnyBayesPlan, CellPlan, measure_cells, plan_cells
+from .bayes_release import BayesPlan, BayesRelease, taught, uncertainty_of
 
 PLANNED_WITHOUT = 1e-4  # of the prior variance, left out of what strategies are planned with: far below every noise
 
@@ -42,9 +43,9 @@ class BayesCloaking(BayesSettings):
 
     Stage i measures B_i q + s_i w, q_j in [-1/2, 1/2] the place of y_j in a public interval: the whole range at first,
     later one around the curve that earlier stages predict, as wide as promises least risk. Columns of B_i have norm
-    <= 1, so with sum 1 / s_i^2 = 1 / s^2 all stages together are (1 / s)-GDP (see ``bayes.stages``); a tenth of each
-    goes to a sum of squares (see ``bayes.scatter``). Predictions average Gaussian process models by their evidence and
-    by the squares; anything computed from the measurements is free.
+    <= 1, so with sum 1 / s_i^2 = 1 / s^2 all stages together are (1 / s)-GDP (see ``bayes.records.stages``); a tenth of
+    each goes to a sum of squares (see ``bayes.scatter``). Predictions average Gaussian process models by their evidence
+    and by the squares; anything computed from the measurements is free.
 
     Where inputs are private too (``protects="inputs and outputs"``), a share of 1 / s^2 goes to noisy counts of the
     records in public cells, and the stages measure sums over the records of each cell (see ``bayes.cells.stages``).
@@ -82,7 +83,7 @@ class BayesCloaking(BayesSettings):
             ValueError: shapes disagree, ``weights`` does not fit X_test, or inputs are private.
         """
         if self._inputs_too:
-            raise ValueError("plan() reads inputs, which are private here; use plan_cells(), which needs their number")
+            raise ValueError("plan() reads inputs, which are private here; use plan_for(), which reads their number")
         check_columns(X, X_test)
         check_codes(X, x_box)
         check_codes(X_test, x_box)
@@ -130,22 +131,6 @@ class BayesCloaking(BayesSettings):
             ValueError: draws < 1, or shapes disagree.
         """
         return self.measure(self.plan_for(dataset, X_test), dataset, X_test, rng, draws)
-
-    def plan_cells(
-        self, n: int, *, x_box: Sequence[tuple[float, float]], half_range: float, kind: Kind = "number"
-    ) -> CellPlan:
-        """Public plan where inputs are private: models over the cells, and the strategy of the counts.
-
-        Args:
-            n: number of records.
-            x_box: D public (low, high) pairs, D from 1 to 3.
-            half_range: half the public range of the outputs, in model units.
-            kind: of the outcome.
-
-        Raises:
-            ValueError: n or x_box is out of range.
-        """
-        return plan_cells(self, n, x_box, half_range, kind)
 
     def plan_for(self, dataset: Dataset, X_test: FloatArray) -> AnyBayesPlan:
         """``plan``, ``plan_cells`` or ``plan_binned`` with what is public of a data set; nothing private is read."""
@@ -197,13 +182,8 @@ class BayesCloaking(BayesSettings):
             found = measure_exactly(setting, dataset, guarantee, draws)
         else:
             found = measure_for_teaching(setting, dataset, rng, draws)
-        uncertainty = MixtureUncertainty(
-            prediction=with_people(found.prediction, found.distances, plan.public, dataset.X, X_test),
-            bounds=dataset.y_bounds,
-            midpoint=dataset.midpoint,
-            y_scale=dataset.y_scale,
-            two_valued=plan.kind == "yes/no",
-        )
+        prediction = with_people(found.prediction, found.distances, plan.public, dataset.X, X_test)
+        uncertainty = uncertainty_of(dataset, prediction)
         release = BayesRelease(
             X_test=X_test,
             samples=uncertainty.values,
@@ -227,11 +207,7 @@ class BayesCloaking(BayesSettings):
         """
         low, high = statistics.bounds
         models = self.models(statistics.x_box, (high - low) / statistics.y_scale / 2, statistics.reading)
-        if isinstance(statistics, CellStatistics):
-            return reread_cells(statistics, models, X_test)
-        places = places_of(models, statistics.X, X_test, public=public_of(statistics))
-        outcome = posterior(observed_of(statistics), places, weights_of(models))
-        mean = mixture_of(places, outcome.states, outcome.weights).mean[0]
+        mean = read(statistics, models).at(X_test).curve.mean[0]
         values: FloatArray = np.clip(statistics.midpoint + statistics.y_scale * mean, low, high)
         return values
 

@@ -12,9 +12,10 @@ from ..bayes.cells.stages import CellReleased
 from ..bayes.difference import Difference, difference
 from ..bayes.intervals import Mixture
 from ..bayes.models import Model, weights_of
+from ..bayes.plan import PlannedStages
+from ..bayes.records.stages import Observed
 from ..bayes.spread import Distances
-from ..bayes.stages import Observed, PlannedStages
-from ..data import Kind
+from ..data import Dataset, Kind
 from ..gp.uncertainty import Of
 from ..strategies.strategy import Strategy
 from .base import TEACHING, NotPrivate, Release, TeachingRelease
@@ -169,6 +170,24 @@ class BayesRelease(Release):
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TeachingBayesRelease(BayesRelease, TeachingRelease):
     """Numbered draws; ``mean`` is what the same stages predict when they measure without noise. Not private."""
+
+
+def uncertainty_of(dataset: Dataset, prediction: Mixture, cut: tuple[Of, ...] = ()) -> MixtureUncertainty:
+    """The mixture in the output's unit.
+
+    Args:
+        dataset: for bounds, scale and kind of the output.
+        prediction: in model units.
+        cut: see ``MixtureUncertainty``.
+    """
+    return MixtureUncertainty(
+        prediction=prediction,
+        bounds=dataset.y_bounds,
+        midpoint=dataset.midpoint,
+        y_scale=dataset.y_scale,
+        cut=cut,
+        two_valued=dataset.y_kind == "yes/no",
+    )
 
 
 def taught(release: BayesRelease, silent: Mixture | None = None) -> BayesRelease:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, overload
+from typing import ClassVar
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from ..measurement.measurement import STEPS, LaplaceMeasurement
 from ..measurement.noise import LaplaceNoise
 from ..measurement.statistics import Stage, Statistics
 from .base import NotPrivate, Release, promise_for, teaching
-from .recorded import statistics_of
+from .recorded import EachDraw, statistics_of
 
 ASSUMPTIONS = (
     FIXED_IN_ADVANCE[0],
@@ -140,8 +140,8 @@ class BinMeans:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class BinSums(Sequence[Statistics]):
-    """The statistics of every draw, made when asked for: indicators of many records are large.
+class BinSums(EachDraw):
+    """Noisy sums over bins.
 
     Attributes:
         plan: the occupied bins.
@@ -172,14 +172,7 @@ class BinSums(Sequence[Statistics]):
         factor = self.maps[draw]
         return np.full(len(factor), self.public.midpoint), factor, self.z[draw]
 
-    @overload
-    def __getitem__(self, draw: int) -> Statistics: ...
-    @overload
-    def __getitem__(self, draw: slice) -> list[Statistics]: ...
-    def __getitem__(self, draw: int | slice) -> Statistics | list[Statistics]:
-        """The statistics of one draw, or of several."""
-        if isinstance(draw, slice):
-            return [self[i] for i in range(len(self))[draw]]
+    def _of_draw(self, draw: int) -> Statistics:
         low, high = (np.full(self.public.n, end) for end in self.public.y_bounds)
         B = self.plan.weights * self.plan.counts[:, None]
         measurement = LaplaceMeasurement(B=B, low=low, high=high, bounds=self.public.y_bounds, epsilon=self.epsilon)

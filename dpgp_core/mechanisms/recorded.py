@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -51,9 +52,26 @@ class Mapped(Protocol):
         ...
 
 
+class EachDraw(Sequence[Statistics], ABC):
+    """The statistics of every draw, made when asked for: strategies of many records are large."""
+
+    @overload
+    def __getitem__(self, draw: int) -> Statistics: ...
+    @overload
+    def __getitem__(self, draw: slice) -> list[Statistics]: ...
+    def __getitem__(self, draw: int | slice) -> Statistics | list[Statistics]:
+        """The statistics of one draw, or of several."""
+        if isinstance(draw, slice):
+            return [self[i] for i in range(len(self))[draw]]
+        return self._of_draw(draw)
+
+    @abstractmethod
+    def _of_draw(self, draw: int) -> Statistics: ...
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Recorded(Sequence[Statistics]):
-    """The statistics of every draw, made when asked for: strategies of many records are large.
+class Recorded(EachDraw):
+    """Of a Gaussian release.
 
     Attributes:
         mechanism, plan: what was measured.
@@ -71,14 +89,7 @@ class Recorded(Sequence[Statistics]):
     def __len__(self) -> int:
         return len(self.z[0])
 
-    @overload
-    def __getitem__(self, draw: int) -> Statistics: ...
-    @overload
-    def __getitem__(self, draw: slice) -> list[Statistics]: ...
-    def __getitem__(self, draw: int | slice) -> Statistics | list[Statistics]:
-        """The statistics of one draw, or of several."""
-        if isinstance(draw, slice):
-            return [self[i] for i in range(len(self))[draw]]
+    def _of_draw(self, draw: int) -> Statistics:
         stages = [self._stage(found) for found in self.replayed(range(len(self))[draw])]
         return statistics_of(self.public, stages, self.guarantee)
 

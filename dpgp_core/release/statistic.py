@@ -12,15 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import checks
-from ..accounting.guarantee import Guarantee
+from ..accounting.guarantee import Guarantee, promise_of
 from ..arrays import FloatArray
-from ..bayes.cells.refit import read_cells
-from ..bayes.intervals import Mixture, mixture_of
-from ..bayes.measuring import promise_of
-from ..bayes.models import Model, places_of, weights_of
-from ..bayes.released import distances_of, observed_of, public_of
-from ..bayes.spread import with_people
-from ..bayes.stages import posterior
+from ..bayes.refit import read
 from ..data import Dataset
 from ..measurement.cell_statistics import CellStatistics
 from ..measurement.cell_statistics_file import cell_statistics_from_files, cell_statistics_to_files
@@ -125,20 +119,9 @@ def recentiled(
         raise ValueError("the release holds no scatter, so no centiles follow from it; fetch the zip again")
     low, high = statistics.bounds
     models = mechanism.models(statistics.x_box, (high - low) / statistics.y_scale / 2, statistics.reading)
-    prediction = predicted(statistics, models, X_test)
+    prediction = read(statistics, models).at(X_test).with_people()
     rows = [prediction.quantile(probability)[0] for probability in probabilities]
     return np.clip(statistics.midpoint + statistics.y_scale * np.array(rows), low, high)
-
-
-def predicted(statistics: Statistics | CellStatistics, models: Sequence[Model], X_test: FloatArray) -> Mixture:
-    """Curve and people at X_test (P, D) by these models, in model units. Post-processing."""
-    if isinstance(statistics, CellStatistics):
-        return read_cells(statistics, models).predict(X_test)
-    public = public_of(statistics)
-    places = places_of(models, statistics.X, X_test, public=public)
-    outcome = posterior(observed_of(statistics), places, weights_of(models))
-    prediction = mixture_of(places, outcome.states, outcome.weights)
-    return with_people(prediction, distances_of(statistics), public, statistics.X, X_test)
 
 
 def _noise(about: Mapping[str, Any]) -> NoiseScales:

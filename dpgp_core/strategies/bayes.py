@@ -100,16 +100,8 @@ def bayes(
         ValueError: a value above is out of range or of the wrong shape.
     """
     mixture = _mixture(models, t)
-    check_positive("gap", gap)
-    if not of_risk >= 0:
-        raise ValueError(f"of_risk must be at least 0, got {of_risk}")
     n = mixture.n
-    if start is not None and (start.ndim != 2 or start.shape[1] != n or not np.isfinite(start).all()):
-        raise ValueError(f"start must be a finite matrix with {n} columns, one per record, got shape {start.shape}")
-    if rank is not None and rank < 1:
-        raise ValueError(f"rank must be at least 1, got {rank}; leave it out for the default")
-    if groups is not None and (groups.shape != (n,) or not np.array_equal(np.unique(groups), range(groups.max() + 1))):
-        raise ValueError(f"groups must be {n} labels 0, 1, ... without a hole, one per record")
+    _check_options(n, rank, gap, of_risk, start, groups)
     r = min(n, LARGEST_RANK if rank is None else rank)
     used, fewest = 0, 0
     if start is None and groups is None:
@@ -136,6 +128,20 @@ def grouped(models: Sequence[RiskModel]) -> Labels | None:
     if len(models[0].noise) <= _UNGROUPED:
         return None
     return nearest_of_spread(features(models), _GROUPS)
+
+
+def _check_options(
+    n: int, rank: int | None, gap: float, of_risk: float, start: FloatArray | None, groups: Labels | None
+) -> None:
+    check_positive("gap", gap)
+    if not of_risk >= 0:
+        raise ValueError(f"of_risk must be at least 0, got {of_risk}")
+    if start is not None and (start.ndim != 2 or start.shape[1] != n or not np.isfinite(start).all()):
+        raise ValueError(f"start must be a finite matrix with {n} columns, one per record, got shape {start.shape}")
+    if rank is not None and rank < 1:
+        raise ValueError(f"rank must be at least 1, got {rank}; leave it out for the default")
+    if groups is not None and (groups.shape != (n,) or not np.array_equal(np.unique(groups), range(groups.max() + 1))):
+        raise ValueError(f"groups must be {n} labels 0, 1, ... without a hole, one per record")
 
 
 def _mixture(models: Sequence[RiskModel], t: float) -> MixtureRisk:

@@ -11,11 +11,13 @@ from streamlit.testing.v1 import AppTest
 
 from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.bayes.bias import Public
-from dpgp_core.bayes.intervals import mixture_of
-from dpgp_core.bayes.measuring import InFloats
-from dpgp_core.bayes.models import auto_models, places_of, weights_of
-from dpgp_core.bayes.planning import plan_stages, stage_multipliers
-from dpgp_core.bayes.stages import posterior, run_stages
+from dpgp_core.bayes.models import auto_models, weights_of
+from dpgp_core.bayes.plan import stage_multipliers
+from dpgp_core.bayes.records.filter import mixture_of
+from dpgp_core.bayes.records.places import places_of
+from dpgp_core.bayes.records.planning import plan_stages
+from dpgp_core.bayes.records.readers import InFloats
+from dpgp_core.bayes.records.stages import posterior, run_stages
 from dpgp_core.data import Dataset
 from dpgp_core.gp.clipping import seen
 from dpgp_core.measurement import statistics_to_files

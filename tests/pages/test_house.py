@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import active_children
+
+import numpy as np
+import pytest
 
 from pages._ui.visitor import HOUSE
 from pages._ui.work import cached
 from pages._ui.work.jobs import Jobs
 from pages._ui.work.workers import Workers
-from tests.pages.work import beat, niceness, tell
+from tests.pages.work import beat, niceness, scaled, tell
 from tests.waiting import PATIENCE, wait_until
 
 
@@ -56,6 +60,17 @@ def test_processes_are_there_before_the_first_task():
         assert set(active_children()) - before
     finally:
         pool.stop()
+
+
+def test_nothing_is_begun_by_processes_that_are_stopped():
+    """A page that still asks while the server ends would start processes anew, which nobody ends."""
+    pool, before = Workers(1), set(active_children())
+    pool.begin()
+    pool.stop()
+    asked, _ = pool.submit(scaled, np.ones(2), 2.0)
+    with pytest.raises(BrokenProcessPool):
+        asked.result(timeout=PATIENCE)
+    assert set(active_children()) == before
 
 
 def test_the_house_is_closed_when_its_work_is_done(monkeypatch, tmp_path):

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpgp_core.bayes.planning import rescaled
+from dpgp_core.bayes.plan import rescaled
 from dpgp_core.mechanisms import BayesCloaking
 from pages._ui.cloaking import computed, staged
 from pages._ui.cloaking.results import LEVEL

@@ -26,14 +26,15 @@ from ...gp.exact import check_columns
 from ...strategies.strategy import Strategy
 from ..bias import Public
 from ..models import typical_models
+from ..plan import PlannedStage, PlannedStages
 from ..scatter import split
 from ..settings import BayesSettings, reading_for
-from ..stages import PlannedStage, PlannedStages
 from .choosing import chosen
 from .counts import Counts, public_counts
-from .filter import CellObserved, cell_models
+from .filter import CellObserved
 from .grid import cells_of
 from .known import CellSetting, after, linearised, start
+from .models import cell_models
 from .planning import Seen, plan_for_mixture
 from .spread import distances_setting, plan_distances
 

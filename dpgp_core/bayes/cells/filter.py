@@ -20,8 +20,6 @@ the rest has only what is left of it.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -29,49 +27,17 @@ from scipy.linalg import cho_solve, cholesky, solve_triangular
 
 from ...arrays import FloatArray
 from ...gp.clipping import Clipped, clipped
-from ...gp.factored import Features
-from ...gp.pivoted import factorise
-from ...kernels import Kernel
-from ...seasons import Periods, lifted
-from ..bias import SAME, bias_features, bias_sd, ends_of
-from ..models import Model
+from ..bias import SAME, bias_sd, ends_of
 from ..widths import CLIP
 from .counts import Counts
 from .grid import CellGrid
+from .models import CellModel
 
-_TOLERANCE = 1e-10  # of the prior variance at the cells' centres, left out of the features
 _HERMITE = np.polynomial.hermite_e.hermegauss(15)
 _TINY = 1e-14
 _USUAL = clipped(np.zeros(()), np.ones(()), np.asarray(-CLIP), np.asarray(CLIP))
 KAPPA = float(_USUAL.extra / _USUAL.gain**2)
 """What clipping adds to a record's noise over what it keeps of it, for the usual interval; 0.17."""
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class CellModel:
-    """One model on the grid.
-
-    Attributes:
-        features: phi, of pivots among the cells' centres.
-        nodes: phi at the grid's nodes (F, k).
-        cells: its means over the cells (M, k).
-        bias: psi, of the field h of clipping's bias (M, q); q = 0 where a release is read as if there were none.
-        noise_variance: of an output about f.
-        weight: prior weight.
-        periods: of the inputs, whose phases stand behind them on the grid.
-    """
-
-    features: Features
-    nodes: FloatArray
-    cells: FloatArray
-    bias: FloatArray
-    noise_variance: float
-    weight: float
-    periods: Periods = ()
-
-    def at(self, X: FloatArray) -> FloatArray:
-        """Phi at X (n, D): (n, k)."""
-        return self.features.at(lifted(X, self.periods)).values()
 
 
 class CellState(NamedTuple):
@@ -145,35 +111,6 @@ class Linear(NamedTuple):
     T: FloatArray
     rest: FloatArray
     own: FloatArray
-
-
-def cell_models(models: Sequence[Model], grid: CellGrid, *, biased: bool = True) -> tuple[CellModel, ...]:
-    """Every model on the grid; models of one kernel share their features.
-
-    Args:
-        models: the mixture.
-        grid: public cells.
-        biased: whether clipping may be; False for releases that were made, and are read, as if it were not.
-    """
-    bias = bias_features(grid.box, grid.centres) if biased else np.zeros((grid.size, 0))
-    known: dict[Kernel, tuple[Features, FloatArray, FloatArray]] = {}
-    for kernel in dict.fromkeys(model.kernel for model in models):
-        features = factorise(kernel, grid.centres, _TOLERANCE).features
-        nodes = features.at(grid.nodes).values()
-        known[kernel] = features.at(grid.centres), nodes, grid.averages(nodes)
-    found = (_cell_model(model, bias, *known[model.kernel]) for model in models)
-    return tuple(replace(each, periods=grid.periods) for each in found)
-
-
-def _cell_model(model: Model, bias: FloatArray, features: Features, nodes: FloatArray, cells: FloatArray) -> CellModel:
-    return CellModel(
-        features=features,
-        nodes=nodes,
-        cells=cells,
-        bias=bias,
-        noise_variance=model.noise_variance,
-        weight=model.weight,
-    )
 
 
 def cell_prior(model: CellModel, counts: Counts) -> CellState:

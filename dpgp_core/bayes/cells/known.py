@@ -16,11 +16,11 @@ from scipy.special import softmax
 from ...arrays import FloatArray
 from ...measurement.cells import CellCounts
 from ..intervals import Mixture
-from ..scatter import SquaresSeen, expected, log_density, model_weights, nothing_known, of_two_values
-from ..stages import ROUNDS
+from ..scatter import ROUNDS, SquaresSeen, expected, log_density, model_weights, nothing_known, of_two_values
 from .counts import Counts, counts_given
-from .filter import CellModel, CellObserved, CellState, Linear, Outlook, cell_prior, cell_update, linearise
+from .filter import CellObserved, CellState, Linear, Outlook, cell_prior, cell_update, linearise
 from .grid import CellGrid
+from .models import CellModel
 
 Ends = tuple[FloatArray, FloatArray, FloatArray]
 """Low and high of each cell's residuals (M,), and g (F,), which they are taken about."""
@@ -126,13 +126,13 @@ def curve(setting: CellSetting, now: Posterior) -> FloatArray:
     return np.clip(mean, -setting.half_range, setting.half_range)
 
 
-def cell_mixture(models: Sequence[CellModel], found: Posterior, X_test: FloatArray) -> Mixture:
+def cell_mixture(models: Sequence[CellModel], posterior: Posterior, X_test: FloatArray) -> Mixture:
     """The models' predictions at X_test (P, D), one draw.
 
     Variance = k(x, x) - phi^T phi + phi^T C phi.
     """
     means, variances = [], []
-    for model, state in zip(models, found.states, strict=True):
+    for model, state in zip(models, posterior.states, strict=True):
         phi, k = model.at(X_test), model.cells.shape[1]
         left = phi @ state.covariance[:k, :k] - phi
         prior = model.features.kernel.diagonal(X_test)
@@ -142,7 +142,7 @@ def cell_mixture(models: Sequence[CellModel], found: Posterior, X_test: FloatArr
         means=np.array([means]),
         variances=np.array([variances]),
         noise_variances=np.array([model.noise_variance for model in models]),
-        weights=found.weights[None],
+        weights=posterior.weights[None],
     )
 
 

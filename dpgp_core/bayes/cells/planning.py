@@ -22,8 +22,9 @@ from ...arrays import FloatArray
 from ...strategies.bayes import bayes
 from ...strategies.risk_model import RiskModel
 from ...strategies.strategy import Strategy
-from ..planning import on_the_grid
-from .filter import KAPPA, CellModel, CellState, Linear
+from ..plan import on_the_grid
+from .filter import KAPPA, CellState, Linear
+from .models import CellModel
 
 _LEAST_WEIGHT = 0.02  # of a kernel that is planned for
 _STEPS = 200  # of the solver: where it needs more, with very many records, the strategy is good and not the best
@@ -136,7 +137,7 @@ def _risk_model(found: _Moments, counts: FloatArray, weight: float) -> RiskModel
     """K and F W^(1/2), W the shares of the records.
 
     K is the records' own noise D plus V diag(values) V^T, in units of D: of these only what stands out from the noise
-    is kept, and of F what lies along it (see ``bayes.leading``).
+    is kept, and of F what lies along it (see ``bayes.records.leading``).
     """
     importance = counts / counts.sum()
     noise = found.own + _FLOOR * float(found.K.diagonal().mean())

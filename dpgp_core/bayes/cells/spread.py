@@ -14,15 +14,15 @@ from ...measurement.cells import CellResiduals
 from ...measurement.distances import MeasuredDistances
 from ...strategies.strategy import Strategy
 from ..intervals import Mixture
-from ..released import as_read
 from ..scatter import expected
-from ..spread import GAP, Shares, peopled, reach_of, spread_models, spread_of, usual_distance
+from ..spread import GAP, Shares, as_read, peopled, reach_of, spread_models, spread_of, usual_distance
 from ..waves import on_dates
 from ..widths import CLIP
 from .counts import Counts
-from .filter import CellObserved, Linear, cell_models, linearise
+from .filter import CellObserved, Linear, linearise
 from .grid import CellGrid
 from .known import CellSetting, Posterior, after, cell_mixture, curve, mean_square, start
+from .models import cell_models
 from .planning import Seen, plan_for_mixture, plan_stage
 from .stages import Reader
 
@@ -82,18 +82,18 @@ def measure_distances(
 
 
 def with_people(
-    of: CellSetting, counts: Counts, found: MeasuredDistances, prediction: Mixture, X_test: FloatArray
+    of: CellSetting, counts: Counts, measured: MeasuredDistances, prediction: Mixture, X_test: FloatArray
 ) -> Mixture:
     """A prediction of the curve at X_test (P, D), with what distances say of people there: spends nothing.
 
     Args:
         of: of the distances.
         counts: of the records.
-        found: as released.
+        measured: as released.
         prediction: of one draw.
         X_test: where.
     """
-    seen = as_read(found)
+    seen = as_read(measured)
     usual = usual_distance(seen.sd, seen.reach)
     now, B = start(of, counts, np.zeros(0)), seen.B
     nothing = np.zeros(len(of.grid.nodes))

@@ -18,7 +18,7 @@ import numpy as np
 from ...arrays import FloatArray
 from ...measurement.cells import CellCounts, CellResiduals
 from ...measurement.distances import MeasuredDistances
-from ..planning import stage_multipliers
+from ..plan import stage_multipliers
 from ..scatter import REACH, split
 from .choosing import chosen, intervals
 from .counts import Counts

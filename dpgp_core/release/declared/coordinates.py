@@ -12,6 +12,7 @@ cos(lat_0) / cos(lat). Source: Snyder 1987, Map projections: a working manual, c
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 RADIUS = 6371.0088  # of the Earth, mean [km]; IUGG
@@ -66,3 +67,27 @@ class Coordinates:
         """A length along an input in the input's unit: degrees if it is one of the two, else as it is."""
         worth = dict(zip((self.longitude, self.latitude), self.kilometres, strict=True))
         return kilometres / worth.get(column, 1.0)
+
+
+def declared_coordinates(
+    names: Sequence[str], box: Mapping[str, tuple[float, float]], dates: Collection[str], categories: Collection[str]
+) -> Coordinates:
+    """Longitude and latitude of a table.
+
+    Args:
+        names: of the two columns, longitude first.
+        box: of the inputs, by name.
+        dates: inputs that are dates.
+        categories: inputs that have levels.
+
+    Raises:
+        ValueError: they are not two inputs that are numbers, or see ``Coordinates``.
+    """
+    if len(names) != 2 or len(set(names) & set(box)) != 2:
+        raise ValueError("coordinates must be two different names of x: [longitude, latitude]")
+    if any(name in dates for name in names):
+        raise ValueError("coordinates must be degrees, and one of them is declared a date; take it out of one")
+    if any(name in categories for name in names):
+        raise ValueError("coordinates must be numbers, and one of them has levels; leave its levels out")
+    longitude, latitude = names
+    return Coordinates(longitude=longitude, latitude=latitude, longitudes=box[longitude], latitudes=box[latitude])

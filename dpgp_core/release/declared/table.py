@@ -16,7 +16,7 @@ from ...levels import Levels, LevelSide, beside_categories, levels_by_column, wh
 from ...reading.date_inputs import date_inputs
 from ...seasons import Periods, check_periods
 from .bought import checked_bounds, checked_share, checked_unit
-from .coordinates import Coordinates
+from .coordinates import Coordinates, declared_coordinates
 from .output_scale import OutputScale
 from .whose import checked_rows
 
@@ -224,15 +224,9 @@ class DeclaredTable:
         if self.coordinates is None:
             return
         self._set("coordinates", checks.texts("coordinates", self.coordinates))
-        if len(self.coordinates) != 2 or len(set(self.coordinates) & set(self.x)) != 2:
-            raise ValueError("coordinates must be two different names of x: [longitude, latitude]")
-        if any(self.dates_of(name) for name in self.coordinates):
-            raise ValueError("coordinates must be degrees, and one of them is declared a date; take it out of one")
-        (longitude, latitude), box = self.coordinates, dict(zip(self.x, self.x_box, strict=True))
-        if any(name in self.levels for name in self.coordinates):
-            raise ValueError("coordinates must be numbers, and one of them has levels; leave its levels out")
-        found = Coordinates(longitude=longitude, latitude=latitude, longitudes=box[longitude], latitudes=box[latitude])
-        self._set("degrees", found)
+        box = dict(zip(self.x, self.x_box, strict=True))
+        dates = [each.name for each in self.dates]
+        self._set("degrees", declared_coordinates(self.coordinates, box, dates, self.levels))
 
     def _check_grid(self) -> None:
         sides = zip(self.x, checks.entries("grid", self.grid, len(self.x)), strict=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from dpgp_core.bayes.planning import rescaled
+from dpgp_core.bayes.plan import rescaled
 from dpgp_core.data import Dataset
 from dpgp_core.mechanisms import BayesCloaking
 from dpgp_core.mechanisms.bayes_release import BayesPlan

@@ -13,12 +13,14 @@ import numpy as np
 
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.arrays import FloatArray
-from dpgp_core.bayes.measuring import read_stages
 from dpgp_core.bayes.models import Model as Mixed
-from dpgp_core.bayes.models import places_of, weights_of
-from dpgp_core.bayes.released import draws_of, part_of
-from dpgp_core.bayes.spread import Distances, with_people
-from dpgp_core.bayes.stages import Observed
+from dpgp_core.bayes.models import weights_of
+from dpgp_core.bayes.records.measuring import read_stages
+from dpgp_core.bayes.records.places import places_of
+from dpgp_core.bayes.records.released import draws_of, part_of
+from dpgp_core.bayes.records.spread import with_people
+from dpgp_core.bayes.records.stages import Observed
+from dpgp_core.bayes.spread import Distances
 from dpgp_core.data import Dataset
 from dpgp_core.evaluation.comparison import Held
 from dpgp_core.evaluation.errors import rmse

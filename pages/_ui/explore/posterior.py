@@ -9,12 +9,9 @@ import numpy as np
 from scipy.special import softmax
 
 from dpgp_core.arrays import FloatArray
-from dpgp_core.bayes.cells.refit import read_cells
-from dpgp_core.bayes.intervals import Mixture, Of, mixture_of
-from dpgp_core.bayes.models import AUTO_VARIANCE, Model, places_of, weights_of
-from dpgp_core.bayes.released import distances_of, observed_of, public_of
-from dpgp_core.bayes.spread import with_people
-from dpgp_core.bayes.stages import posterior
+from dpgp_core.bayes.intervals import Mixture, Of
+from dpgp_core.bayes.models import AUTO_VARIANCE, Model
+from dpgp_core.bayes.refit import read
 from dpgp_core.bayes.waves import waving
 from dpgp_core.measurement import Statistics
 from dpgp_core.measurement.cell_statistics import CellStatistics
@@ -131,13 +128,11 @@ def filtered(
     models = models_of(kernel, lengthscales, half)
     if isinstance(statistics, CellStatistics):
         models = waving(models, statistics.x_box, statistics.periods)
-        mixture, log_evidence = _of_cells(statistics, models, X_test)
-    else:
-        mixture, log_evidence = _of_records(statistics, models, X_test)
+    found = read(statistics, models).at(X_test)
     return Filtered(
         X_test=X_test,
-        mixture=mixture,
-        log_evidence=log_evidence,
+        mixture=found.with_people(),
+        log_evidence=found.log_evidence,
         lengthscales=lengthscales,
         midpoint=statistics.midpoint,
         scale=statistics.y_scale,
@@ -145,19 +140,6 @@ def filtered(
         cut=isinstance(statistics, CellStatistics),
         two_valued=statistics.reading == "yes/no",
     )
-
-
-def _of_cells(statistics: CellStatistics, models: Sequence[Model], X_test: FloatArray) -> tuple[Mixture, FloatArray]:
-    read = read_cells(statistics, models)
-    return read.predict(X_test), read.log_evidence
-
-
-def _of_records(statistics: Statistics, models: Sequence[Model], X_test: FloatArray) -> tuple[Mixture, FloatArray]:
-    places = places_of(models, statistics.X, X_test, public=public_of(statistics))
-    outcome = posterior(observed_of(statistics), places, weights_of(models))
-    evidence = np.array([float(state.log_evidence[0]) for state in outcome.states])
-    prediction, public = mixture_of(places, outcome.states, outcome.weights), public_of(statistics)
-    return with_people(prediction, distances_of(statistics), public, statistics.X, X_test), evidence
 
 
 def models_of(kernel: str, lengthscales: Lengthscales, half_range: float) -> tuple[Model, ...]:

@@ -11,8 +11,8 @@ import numpy as np
 
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.arrays import FloatArray
+from dpgp_core.bayes.records.stages import Squares
 from dpgp_core.bayes.spread import Distances
-from dpgp_core.bayes.stages import Squares
 from dpgp_core.data import Dataset
 from dpgp_core.measurement import Measurement, Stage, Statistics
 from dpgp_core.measurement.cell_statistics import CellStatistics

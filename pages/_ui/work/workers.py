@@ -63,6 +63,7 @@ class Workers:
         self._turns = Turns(places=count, most=count + spare)
         self._fractions = multiprocessing.RawArray("d", SLOTS)
         self._free = list(range(SLOTS))
+        self._stopped = False
         self._lock = threading.RLock()  # a task that ends while it is started starts the next one
         self._pool = self._fresh_pool()
 
@@ -105,8 +106,10 @@ class Workers:
 
     def _start(self, turn: Turn) -> None:
         try:
-            if not self._is_alive():  # it broke
-                self._pool = self._fresh_pool()
+            if not self._is_alive():
+                if self._stopped:  # what waited goes with it
+                    raise BrokenProcessPool("the processes are stopped")
+                self._pool = self._fresh_pool()  # it broke
             turn.work = turn.start()
         except (OSError, BrokenProcessPool) as error:
             self._turns.end(turn)
@@ -146,7 +149,8 @@ class Workers:
             return not self._turns.waiting and len(self._turns.running) < self._turns.places
 
     def stop(self) -> None:
-        """Stop everything that is running."""
+        """Stop everything that is running; what waits is not begun any more."""
+        self._stopped = True  # before the pool is: whoever finds it stopped knows why
         self._pool.stop()
         self._pool.join()
 

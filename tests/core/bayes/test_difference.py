@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpgp_core.bayes.cells.refit import reading_of
+from dpgp_core.bayes.cells.reading import reading_of
 from dpgp_core.bayes.difference import contrast, difference
 from dpgp_core.bayes.joint import Joint
 from dpgp_core.data import Dataset
@@ -55,7 +55,7 @@ def covered(worlds, mechanism):
         low, high = release.interval(0.95, of="function")
         inside.append(((low[0] <= truth.ravel()) & (truth.ravel() <= high[0])).reshape(3, -1).mean(axis=1))
         setting = plan.setting
-        joint = reading_of(setting, release.models, release.cells[0]).joint(POINTS[np.r_[0:7, 14:21]])
+        joint = reading_of(setting, release.models, release.cells[0]).at(POINTS[np.r_[0:7, 14:21]]).joint()
         low, high = contrast(joint).interval(0.95, "function")
         apart = truth[0] - truth[2]
         between.append(((low[0] <= apart) & (apart <= high[0])).mean())

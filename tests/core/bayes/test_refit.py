@@ -5,11 +5,12 @@ import numpy as np
 import pytest
 
 import dpgp_core
-from dpgp_core.bayes.intervals import mixture_of
-from dpgp_core.bayes.models import Model, places_of
+from dpgp_core.bayes.models import Model
+from dpgp_core.bayes.records.filter import mixture_of
+from dpgp_core.bayes.records.places import places_of
+from dpgp_core.bayes.records.released import observed_of, public_of
+from dpgp_core.bayes.records.stages import posterior
 from dpgp_core.bayes.refit import refit
-from dpgp_core.bayes.released import observed_of, public_of
-from dpgp_core.bayes.stages import posterior
 from dpgp_core.kernels import EQ, Matern52
 from dpgp_core.measurement.refit import linear_observation
 from dpgp_core.measurement.statistics_file import statistics_from_files

@@ -1,50 +1,8 @@
 import numpy as np
 import pytest
-from scipy.special import erf
 
-from dpgp_core.bayes.spread import Distances, plan_spread, reach_of, read_spread, split
+from dpgp_core.bayes.spread import reach_of, split
 from dpgp_core.data import KINDS
-
-BOX, GRID = ((0.0, 10.0),), np.linspace(0.5, 9.5, 19)[:, None]
-SHAPES = {"even": lambda x: 0.3 + 0 * x, "growing": lambda x: 0.1 + 0.04 * x}
-
-
-def released(sd, n, s, seed=0, draws=40):
-    """Distances of people who scatter by sd(x) about a curve that is known, and their inputs."""
-    rng = np.random.default_rng(seed)
-    X = 10 * (np.arange(n)[:, None] + 0.5) / n
-    B = plan_spread(BOX, X, GRID, s).B
-    reach = np.full(draws, 2 * float(np.median(sd(X))))
-    y = rng.normal(0, sd(X[:, 0]), (draws, n))
-    a = np.minimum(np.abs(y), reach[:, None])
-    z = (a / reach[:, None] - 0.5) @ B.T + s * rng.standard_normal((draws, len(B)))
-    return Distances(B, reach, reach / 2, s, z), X
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-def test_scatter_is_found_at_each_place_and_better_by_many(shape):
-    sd = SHAPES[shape]
-    errors = []
-    for n in (300, 3000):
-        seen, X = released(sd, n, s=4.0)
-        found = np.sqrt(read_spread(seen, BOX, X, GRID).noise_variance)
-        errors.append(np.sqrt(((found / sd(GRID[:, 0]) - 1) ** 2).mean()))
-    assert errors[1] < 0.1 < errors[0] < 0.5
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("n", [300, pytest.param(3000, marks=pytest.mark.full)])
-def test_intervals_hold_one_more_output_wherever_it_is(shape, n):
-    sd = SHAPES[shape]
-    seen, X = released(sd, n, s=4.0)
-    half = 2.0 * np.sqrt(read_spread(seen, BOX, X, GRID).noise_variance)
-    inside = erf(half / (sd(GRID[:, 0]) * 2**0.5)).mean()
-    assert inside > 0.93
-
-
-def test_columns_are_at_most_one_long():
-    X = np.linspace(0, 10, 50)[:, None]
-    assert (np.linalg.norm(plan_spread(BOX, X, GRID, 4.0).B, axis=0) <= 1).all()
 
 
 @pytest.mark.parametrize("kind", KINDS)

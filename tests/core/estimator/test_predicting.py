@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from dpgp_core.bayes.models import places_of, weights_of
-from dpgp_core.bayes.stages import posterior
+from dpgp_core.bayes.models import weights_of
+from dpgp_core.bayes.records.places import places_of
+from dpgp_core.bayes.records.stages import posterior
 
 X_TEST = np.linspace(-2, 12, 5)[:, None]
 
@@ -45,7 +46,7 @@ def test_curves_are_of_the_posterior(fitted):
 
 
 def test_the_evidence_is_that_of_the_mixture(fitted):
-    reading = fitted.reading_
+    reading = fitted.reading_.read
     states = posterior(
         reading.observed,
         places_of(reading.models, reading.X, X_TEST, public=reading.public),

@@ -13,7 +13,7 @@ from dpgp_core.excursion.marginals import hall_mean
 from dpgp_core.excursion.search import hall_noise, search, search_hall
 from dpgp_core.excursion.sets import binary_cross_entropy, excursion_probability
 from dpgp_core.gp.exact import posterior
-from dpgp_core.kernels import EQ, Matern12
+from dpgp_core.kernels import Matern12
 
 DELTA = 0.005
 SPACE = SearchSpace(lengthscale=(0.1, 1.0, 3), r=(0.5, 8.0, 3), scale=(0.05, 1.0, 3))
@@ -69,11 +69,6 @@ def test_a_threshold_moves_the_answer_with_the_data(targets):
     assert (
         search(replace(targets, threshold=0.2), price, space=SPACE)[0].bce > search(targets, price, space=SPACE)[0].bce
     )
-
-
-def test_another_kernel_family_can_be_searched(targets):
-    found = search(targets, price, space=SPACE, rounds=0, kernel_of=lambda scale: EQ(lengthscale=scale))[0]
-    assert found.bce != search(targets, price, space=SPACE, rounds=0)[0].bce
 
 
 @pytest.mark.parametrize("kind", [ThreadPoolExecutor, ProcessPoolExecutor])

@@ -5,7 +5,7 @@ from dpgp_core.gp import inference
 from dpgp_core.gp.exact import cloaking_matrix
 from dpgp_core.gp.inference import Inference, InferenceChoice, describe
 from dpgp_core.gp.pivoted import factorise
-from dpgp_core.kernels import EQ, Matern12
+from dpgp_core.kernels import EQ, KERNELS, Matern12
 from dpgp_core.linalg.blocks import FactoredMatrix
 
 
@@ -84,3 +84,24 @@ def test_bad_problems_are_named():
         InferenceChoice().cloaking_matrix(EQ(), inputs(5), X_TEST, 0.0)
     with pytest.raises(ValueError, match="equally many columns"):
         InferenceChoice().cloaking_matrix(EQ(), inputs(5), X_TEST[:, :1], 0.3)
+
+
+@pytest.fixture
+def problem():
+    rng = np.random.default_rng(3)
+    return rng.normal(size=(40, 2)), rng.normal(size=(6, 2))
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=[kernel.__name__ for kernel in KERNELS])
+def test_low_rank_agrees_with_exact_inference(kernel, problem):
+    k = kernel(variance=1.5, lengthscale=(0.7, 2.0))
+    C = inference.cloaking_matrix(k, *problem, 0.2, method="lowrank")
+    np.testing.assert_allclose(C, cloaking_matrix(k, *problem, 0.2), atol=1e-7)
+
+
+@pytest.mark.parametrize("tolerance", [0.2, 1e-2, 1e-4])
+def test_the_error_falls_with_the_tolerance(problem, tolerance):
+    # with E = K_ff - V V^T: each factor of C is off by at most |E| / noise <= tolerance tr(K_ff) / noise
+    C = inference.cloaking_matrix(EQ(), *problem, 0.3, method="lowrank", tolerance=tolerance)
+    error = np.abs(C - cloaking_matrix(EQ(), *problem, 0.3)).max()
+    assert 0 < error <= min(1.0, 2 * np.sqrt(tolerance * 40 / 0.3))

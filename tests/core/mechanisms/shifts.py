@@ -4,9 +4,9 @@ import numpy as np
 
 from dpgp_core.accounting.losses import GaussianLoss
 from dpgp_core.bayes.cells.binned import BinnedPlan
-from dpgp_core.bayes.measuring import run
+from dpgp_core.bayes.records.measuring import run
+from dpgp_core.bayes.records.stages import Squares
 from dpgp_core.bayes.spread import Distances
-from dpgp_core.bayes.stages import Squares
 from dpgp_core.measurement.blocks import exact_sums
 from dpgp_core.measurement.distances import Above, MeasuredDistances
 from dpgp_core.measurement.integers import GRID

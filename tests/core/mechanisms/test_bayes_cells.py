@@ -5,9 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpgp_core.bayes.cells.refit import refit_cells
+from dpgp_core import refit
 from dpgp_core.measurement.cell_statistics_file import cell_statistics_from_files, cell_statistics_to_files
 from dpgp_core.mechanisms.base import TEACHING, TeachingRelease
+from dpgp_core.mechanisms.bayes_cells import plan_cells
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
 
 X_TEST = np.linspace(0.5, 9.5, 6)[:, None]
@@ -40,15 +41,15 @@ def test_counts_and_stages_spend_what_is_promised(mechanism, data):
 
 
 def test_a_plan_knows_the_number_of_records_and_no_record(mechanism, data):
-    with pytest.raises(ValueError, match="plan_cells"):
+    with pytest.raises(ValueError, match="plan_for"):
         mechanism.plan(data.X, X_TEST, x_box=data.x_box, half_range=2.0)
-    plan = mechanism.plan_cells(12, x_box=data.x_box, half_range=2.0 / data.y_scale)
+    plan = plan_cells(mechanism, 12, data.x_box, 2.0 / data.y_scale, "number")
     moved = replace(data, X=np.full((12, 1), -1e9), y=np.full(12, 1e300))  # a constant column, out of the box
     assert mechanism.measure(plan, moved, X_TEST).samples.shape == (1, 6)
     with pytest.raises(ValueError, match="another number of records"):
         mechanism.measure(plan, data.subset(np.arange(5)), X_TEST)
     with pytest.raises(ValueError, match="n must be at least 1"):
-        mechanism.plan_cells(0, x_box=data.x_box, half_range=2.0)
+        plan_cells(mechanism, 0, data.x_box, 2.0, "number")
 
 
 def test_statistics_hold_no_record(mechanism, data):
@@ -62,7 +63,7 @@ def test_statistics_hold_no_record(mechanism, data):
 def test_refit_with_the_same_models_is_the_release(mechanism, data):
     release = mechanism.release(data, X_TEST)
     models = mechanism.models(data.x_box, 2.0 / data.y_scale)
-    again = refit_cells(
+    again = refit(
         release.statistics[0],
         kernels=[model.kernel for model in models[::5]],
         noise_variances=[model.noise_variance for model in models[:5]],
@@ -86,7 +87,7 @@ def test_teaching_draws_follow_the_generator_and_keep_no_statistics(mechanism, d
 
 def test_more_than_three_inputs_are_refused(mechanism):
     with pytest.raises(ValueError, match="1 to 3 input columns"):
-        mechanism.plan_cells(12, x_box=[(0.0, 1.0)] * 4, half_range=1.0)
+        plan_cells(mechanism, 12, [(0.0, 1.0)] * 4, 1.0, "number")
 
 
 def test_much_data_and_budget_find_the_curve(make_dataset):

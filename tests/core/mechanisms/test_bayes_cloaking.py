@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from dpgp_core.bayes.bias import Public
-from dpgp_core.bayes.intervals import mixture_of
-from dpgp_core.bayes.models import places_of
+from dpgp_core.bayes.records.filter import mixture_of
+from dpgp_core.bayes.records.places import places_of
+from dpgp_core.bayes.records.released import observed_of
+from dpgp_core.bayes.records.stages import posterior
 from dpgp_core.bayes.refit import refit
-from dpgp_core.bayes.released import observed_of
-from dpgp_core.bayes.stages import posterior
 from dpgp_core.data import KINDS
 from dpgp_core.kernels import EQ, Matern52
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking

@@ -6,7 +6,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from dpgp_core.bayes.measuring import promise_of
+from dpgp_core.accounting.guarantee import promise_of
 from dpgp_core.data import Dataset
 from dpgp_core.kernels import EQ
 from dpgp_core.measurement.cells import CellCounts

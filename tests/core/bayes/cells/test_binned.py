@@ -5,11 +5,11 @@ import pytest
 
 from dpgp_core.bayes.cells.binned import PER_SIDE, binned_stages
 from dpgp_core.bayes.cells.counts import public_counts
-from dpgp_core.bayes.cells.filter import cell_models
 from dpgp_core.bayes.cells.grid import CellGrid, cells_of
 from dpgp_core.bayes.cells.known import CellSetting, start
+from dpgp_core.bayes.cells.models import cell_models
 from dpgp_core.bayes.models import auto_models, typical_models
-from dpgp_core.bayes.planning import stage_multipliers
+from dpgp_core.bayes.plan import stage_multipliers
 
 CELLS = CellGrid(box=((0.0, 1.0),), per_side=15)
 SETTING = CellSetting(

@@ -6,9 +6,9 @@ import pytest
 
 from dpgp_core.bayes.cells.choosing import chosen, intervals
 from dpgp_core.bayes.cells.counts import known_counts
-from dpgp_core.bayes.cells.filter import cell_models
 from dpgp_core.bayes.cells.grid import CellGrid
 from dpgp_core.bayes.cells.known import CellSetting, start
+from dpgp_core.bayes.cells.models import cell_models
 from dpgp_core.bayes.models import auto_models
 from dpgp_core.bayes.widths import WIDTHS
 

@@ -10,9 +10,9 @@ import pytest
 
 from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.bayes.cells.counts import plan_counts
-from dpgp_core.bayes.cells.filter import cell_models
 from dpgp_core.bayes.cells.grid import cells_of
 from dpgp_core.bayes.cells.known import CellSetting, cell_mixture
+from dpgp_core.bayes.cells.models import cell_models
 from dpgp_core.bayes.cells.stages import cell_multipliers, run_cells
 from dpgp_core.bayes.intervals import side_by_side
 from dpgp_core.bayes.models import auto_models

@@ -3,8 +3,9 @@ import pytest
 from scipy.stats import multivariate_normal
 
 from dpgp_core.bayes.cells.counts import Counts
-from dpgp_core.bayes.cells.filter import KAPPA, cell_models, cell_prior, cell_update, linearise
+from dpgp_core.bayes.cells.filter import KAPPA, cell_prior, cell_update, linearise
 from dpgp_core.bayes.cells.grid import CellGrid
+from dpgp_core.bayes.cells.models import cell_models
 from dpgp_core.bayes.models import Model
 from dpgp_core.kernels import EQ
 
@@ -101,8 +102,3 @@ def test_uncertain_counts_add_variance_where_residuals_are_off_the_middle(world)
     more = _open(model, unsure, state, g).rest - _open(model, sure, state, g).rest
     K = CELLS.averages(CELLS.averages(MODEL.kernel(CELLS.nodes, CELLS.nodes)).T).diagonal()
     np.testing.assert_allclose(more, np.diag(np.arange(1.0, 7) * (2.0**2 + K)) / 100**2, rtol=1e-3, atol=1e-12)
-
-
-def test_models_of_one_kernel_share_their_features():
-    models = cell_models([MODEL, Model(kernel=MODEL.kernel, noise_variance=1.0)], CELLS)
-    assert models[0].nodes is models[1].nodes

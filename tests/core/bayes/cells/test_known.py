@@ -3,9 +3,10 @@ import pytest
 
 from dpgp_core.bayes.cells.choosing import intervals
 from dpgp_core.bayes.cells.counts import known_counts
-from dpgp_core.bayes.cells.filter import CellObserved, cell_models, outlook
+from dpgp_core.bayes.cells.filter import CellObserved, outlook
 from dpgp_core.bayes.cells.grid import CellGrid
 from dpgp_core.bayes.cells.known import CellSetting, after, cell_mixture, curve, linearised, mean_square, start
+from dpgp_core.bayes.cells.models import cell_models
 from dpgp_core.bayes.models import auto_models
 
 BOX, HALF = ((0.0, 10.0),), 2.0

@@ -4,10 +4,10 @@ import pytest
 from dpgp_core.bayes.cells import planning
 from dpgp_core.bayes.cells.choosing import intervals
 from dpgp_core.bayes.cells.counts import known_counts, plan_counts
-from dpgp_core.bayes.cells.filter import cell_models
 from dpgp_core.bayes.cells.grid import CellGrid
 from dpgp_core.bayes.cells.known import CellSetting, linearised, start
 from dpgp_core.bayes.cells.measuring import CellsForTeaching
+from dpgp_core.bayes.cells.models import cell_models
 from dpgp_core.bayes.cells.planning import Seen, plan_for_mixture, plan_stage
 from dpgp_core.bayes.cells.stages import cell_multipliers, run_cells
 from dpgp_core.bayes.models import auto_models

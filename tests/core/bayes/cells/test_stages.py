@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from dpgp_core.bayes.cells.counts import plan_counts
-from dpgp_core.bayes.cells.filter import cell_models
 from dpgp_core.bayes.cells.grid import CellGrid
 from dpgp_core.bayes.cells.known import CellSetting, cell_mixture
 from dpgp_core.bayes.cells.measuring import CellsExactly
+from dpgp_core.bayes.cells.models import cell_models
 from dpgp_core.bayes.cells.stages import cell_multipliers, cell_posterior, run_cells
 from dpgp_core.bayes.models import auto_models
 from dpgp_core.bayes.scatter import split

@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 
 from dpgp_core import EQ, BayesCloaking, refit
-from dpgp_core.bayes.cells.refit import refit_cells
 
 X_TEST = np.linspace(0.5, 9.5, 6)[:, None]
 
@@ -14,10 +13,10 @@ def statistics(make_dataset):
 
 
 def test_the_same_numbers_are_read_by_other_models_at_other_points(statistics):
-    one = refit_cells(statistics, kernels=[EQ(lengthscale=2.0)], noise_variances=[0.3], X_test=X_TEST)
-    again = refit_cells(statistics, kernels=[EQ(lengthscale=2.0)], noise_variances=[0.3], X_test=X_TEST)
-    other = refit_cells(statistics, kernels=[EQ(lengthscale=6.0)], noise_variances=[0.3], X_test=X_TEST)
-    part = refit_cells(statistics, kernels=[EQ(lengthscale=2.0)], noise_variances=[0.3], X_test=X_TEST[2:3])
+    one = refit(statistics, kernels=[EQ(lengthscale=2.0)], noise_variances=[0.3], X_test=X_TEST)
+    again = refit(statistics, kernels=[EQ(lengthscale=2.0)], noise_variances=[0.3], X_test=X_TEST)
+    other = refit(statistics, kernels=[EQ(lengthscale=6.0)], noise_variances=[0.3], X_test=X_TEST)
+    part = refit(statistics, kernels=[EQ(lengthscale=2.0)], noise_variances=[0.3], X_test=X_TEST[2:3])
     np.testing.assert_array_equal(one.mean, again.mean)
     np.testing.assert_allclose(part.mean, one.mean[2:3], rtol=1e-6)
     assert (one.mean != other.mean).any()
@@ -25,12 +24,7 @@ def test_the_same_numbers_are_read_by_other_models_at_other_points(statistics):
 
 def test_no_model_is_refused(statistics):
     with pytest.raises(ValueError, match="give at least one kernel and one noise variance"):
-        refit_cells(statistics, kernels=[], noise_variances=[0.3], X_test=X_TEST)
-
-
-def test_the_public_name_reads_either_kind(statistics):
-    options = {"kernels": [EQ(lengthscale=2.0)], "noise_variances": [0.3], "X_test": X_TEST}
-    np.testing.assert_array_equal(refit(statistics, **options).mean, refit_cells(statistics, **options).mean)
+        refit(statistics, kernels=[], noise_variances=[0.3], X_test=X_TEST)
 
 
 def test_a_refit_with_the_models_of_a_mechanism_is_what_it_reads_itself(statistics):

@@ -1,14 +1,16 @@
 import numpy as np
 import pytest
 
-from dpgp_core.bayes import planning
 from dpgp_core.bayes.bias import Public
-from dpgp_core.bayes.leading import leading
-from dpgp_core.bayes.models import auto_models, places_of
-from dpgp_core.bayes.planning import plan_stages, risk_models, stage_multipliers
+from dpgp_core.bayes.models import auto_models
+from dpgp_core.bayes.plan import stage_multipliers
+from dpgp_core.bayes.records import planning
+from dpgp_core.bayes.records.choosing import next_intervals
+from dpgp_core.bayes.records.leading import leading
+from dpgp_core.bayes.records.places import places_of
+from dpgp_core.bayes.records.planning import plan_stages, risk_models
+from dpgp_core.bayes.records.stages import Observed, after, begin
 from dpgp_core.bayes.scatter import split
-from dpgp_core.bayes.stages import Observed, after, begin
-from dpgp_core.bayes.widths import next_intervals
 from dpgp_core.strategies.bayes import risk
 
 HALF, N, TESTS = 1.0, 80, 20

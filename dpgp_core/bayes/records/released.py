@@ -6,15 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..arrays import FloatArray
-from ..data import Kind
-from ..gp.clipping import clipped
-from ..measurement.conditioning import Observation
-from ..measurement.distances import MeasuredDistances
-from ..measurement.refit import Predict
-from ..measurement.statistics import Stage, Statistics
-from .bias import Public
-from .spread import Distances
+from ...arrays import FloatArray
+from ...data import Kind
+from ...gp.clipping import clipped
+from ...measurement.conditioning import Observation
+from ...measurement.refit import Predict
+from ...measurement.statistics import Stage, Statistics
+from ..bias import Public
+from ..spread import Distances, as_read
 from .stages import Observed, Squares
 
 
@@ -58,13 +57,6 @@ def observed_of(statistics: Statistics) -> tuple[Observed, ...]:
 def distances_of(statistics: Statistics) -> Distances | None:
     """The distances of one release as ``spread.read_spread`` takes them, if they were measured."""
     return None if statistics.distances is None else as_read(statistics.distances)
-
-
-def as_read(found: MeasuredDistances) -> Distances:
-    """The same numbers as one draw."""
-    above, m = found.above, found.measurement
-    count = None if above is None else (above.measurement.noise_sd, above.z)
-    return Distances(m.B, np.array([found.reach]), np.array([found.sd]), m.noise_sd, found.z[None], count)
 
 
 def draws_of(distances: Distances, some: slice) -> Distances:

@@ -1,23 +1,16 @@
 import numpy as np
 import pytest
 
-from dpgp_core.bayes import measuring
 from dpgp_core.bayes.bias import Public
-from dpgp_core.bayes.measuring import (
-    ExactMeasure,
-    Setting,
-    measure_exactly,
-    measure_for_teaching,
-    read_stages,
-    teaching,
-)
-from dpgp_core.bayes.models import auto_models, places_of, weights_of
-from dpgp_core.bayes.planning import plan_stages, stage_multipliers
-from dpgp_core.bayes.stages import PlannedStage
+from dpgp_core.bayes.models import auto_models, weights_of
+from dpgp_core.bayes.plan import stage_multipliers
+from dpgp_core.bayes.records import measuring
+from dpgp_core.bayes.records.measuring import Setting, measure_exactly, measure_for_teaching, read_stages
+from dpgp_core.bayes.records.places import places_of
+from dpgp_core.bayes.records.planning import plan_stages
+from dpgp_core.bayes.records.readers import ExactMeasure, teaching
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
-from dpgp_core.strategies.strategy import Strategy
 
-ONE_ROW = Strategy(B=np.ones((1, 12)), risk=1.0, bound=0.5, gap=0.1, iterations=1)
 GUARANTEE = BayesCloaking(epsilon=1.0, delta=0.01).guarantee
 
 
@@ -47,22 +40,6 @@ def test_both_ways_measure_the_same_but_for_the_noise(setting, data):
         error = stage.noise_multiplier / np.sqrt(draws)
         assert np.abs(z.mean(axis=0) - q @ stage.strategy.B.T).max() < 6 * error
         assert np.abs(z.std(axis=0) / stage.noise_multiplier - 1).max() < 6 / np.sqrt(2 * draws)
-
-
-def test_squares_are_measured_with_their_own_noise(data):
-    """Mean and spread over exact and teaching draws, within 6 standard errors."""
-    draws, s = 200, 0.7
-    g, high = np.full((1, 12), 0.1), np.full((1, 12), 0.09)
-    expected = (np.minimum((data.standardised() - 0.1) ** 2, 0.09) / 0.09 - 0.5).sum()
-    exact, stage = ExactMeasure(data), PlannedStage(strategy=ONE_ROW, noise_multiplier=1.0, width=1.0, widths=(1.0,))
-    exact(stage, -np.ones((1, 12)), np.ones((1, 12)))
-    real = np.concatenate([exact.squares(s, g, high).z for _ in range(draws)])
-    taught = (
-        teaching(data, np.random.default_rng(0), draws).squares(s, np.repeat(g, draws, 0), np.repeat(high, draws, 0)).z
-    )
-    for z in (real, taught):
-        assert abs(z.mean() - expected) < 6 * s / np.sqrt(draws)
-        assert abs(z.std() / s - 1) < 6 / np.sqrt(2 * draws)
 
 
 def test_statistics_hold_what_was_measured_and_nothing_else(setting, data):

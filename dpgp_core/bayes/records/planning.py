@@ -7,37 +7,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
-from ..arrays import FloatArray
-from ..gp.clipping import clipped
-from ..measurement.integers import GRID, strategy_integers
-from ..strategies.bayes import bayes, grouped, risk
-from ..strategies.risk_model import RiskModel, in_common_basis, with_noise_of_one_shape
-from ..strategies.strategy import Strategy
-from .bias import SAME, Ends, bias_sd, ends_of
+from ...arrays import FloatArray
+from ...gp.clipping import clipped
+from ...strategies.bayes import bayes, grouped, risk
+from ...strategies.risk_model import RiskModel, in_common_basis, with_noise_of_one_shape
+from ..bias import SAME, Ends, bias_sd, ends_of
+from ..plan import PlannedStage, on_the_grid
+from ..scatter import expected, nothing_known, split, usual_variance
+from ..widths import CLIP, PLANNED_TIED, WIDTHS, widest
+from .choosing import next_intervals
 from .filter import State
 from .leading import leading
-from .models import Places
-from .scatter import expected, nothing_known, split, usual_variance
-from .stages import Observed, Outcome, PlannedStage, after, begin
-from .widths import CLIP, PLANNED_TIED, WIDTHS, next_intervals, widest
+from .places import Places
+from .stages import Observed, Outcome, after, begin
 
 MANY = 1000  # records above which plans rest on what stands out from the noise
 FEW = 1000  # records up to which plans are for people who scatter as much as is usual
 LEFT_OUT = 2e-2  # eigenvalue, in units of the noise, up to which a direction of the covariance is left out then
-_LARGEST_PART = 8  # share of 1/s^2 of a stage over that of the first
 _OF_RISK = 1e-3  # share of the whole risk that need not be avoided: a twentieth of a per cent of the error
 _OF_GAP = 0.1  # or this of the gap asked for, where that is more
 _LOOSEST = 0.1  # gap of an early stage of very many records
-
-
-def stage_multipliers(noise_multiplier: float, stages: int) -> tuple[float, ...]:
-    """s_i = s / sqrt(share_i), shares of 1/s^2 proportional to 1, 2, 4, 8, 8, ...: early stages only find the place."""
-    parts = [min(2**i, _LARGEST_PART) for i in range(stages)]
-    return tuple(noise_multiplier * math.sqrt(sum(parts) / part) for part in parts)
 
 
 def plan_stages(
@@ -117,12 +109,6 @@ def _modelled(
     return risk_models(places, weights[0], now.states, low, high, share), low, high
 
 
-def rescaled(planned: Sequence[PlannedStage], noise_multiplier: float) -> tuple[PlannedStage, ...]:
-    """The same strategies at another budget: valid at any, if no longer the best."""
-    multipliers = stage_multipliers(noise_multiplier, len(planned))
-    return tuple(replace(stage, noise_multiplier=s) for stage, s in zip(planned, multipliers, strict=True))
-
-
 def importance_of(weights: Sequence[float] | None, tests: int, records: int) -> FloatArray:
     """Importance of the test inputs, then of the records, sum 1: a record counts as much as the average test input.
 
@@ -140,11 +126,6 @@ def importance_of(weights: Sequence[float] | None, tests: int, records: int) -> 
     whole = np.concatenate([given, np.full(records, given.mean())])
     importance: FloatArray = whole / whole.sum()
     return importance
-
-
-def on_the_grid(strategy: Strategy) -> Strategy:
-    """The strategy with B as it will be measured: multiples of 2^-20 whose columns are checked in integers."""
-    return replace(strategy, B=strategy_integers(strategy.B) / GRID)
 
 
 def planned_variance(n: int, half_range: float) -> float:

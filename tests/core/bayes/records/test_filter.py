@@ -3,9 +3,10 @@ import pytest
 from scipy.linalg import block_diag
 from scipy.stats import multivariate_normal
 
-from dpgp_core.bayes.filter import mixture_weights, prior, update
-from dpgp_core.bayes.models import Model, places_of
-from dpgp_core.bayes.stages import Observed, posterior
+from dpgp_core.bayes.models import Model
+from dpgp_core.bayes.records.filter import mixture_weights, prior, update
+from dpgp_core.bayes.records.places import places_of
+from dpgp_core.bayes.records.stages import Observed, posterior
 from dpgp_core.gp.clipping import clipped
 from dpgp_core.kernels import EQ, Matern32
 

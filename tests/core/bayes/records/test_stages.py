@@ -4,13 +4,15 @@ import numpy as np
 import pytest
 
 from dpgp_core.bayes.bias import Public
-from dpgp_core.bayes.filter import prior
-from dpgp_core.bayes.intervals import mixture_of
-from dpgp_core.bayes.measuring import InFloats
-from dpgp_core.bayes.models import auto_models, places_of
-from dpgp_core.bayes.planning import plan_stages, stage_multipliers
-from dpgp_core.bayes.stages import posterior, run_stages
-from dpgp_core.bayes.widths import NARROWEST, next_intervals
+from dpgp_core.bayes.models import auto_models
+from dpgp_core.bayes.plan import stage_multipliers
+from dpgp_core.bayes.records.choosing import next_intervals
+from dpgp_core.bayes.records.filter import mixture_of, prior
+from dpgp_core.bayes.records.places import places_of
+from dpgp_core.bayes.records.planning import plan_stages
+from dpgp_core.bayes.records.readers import InFloats
+from dpgp_core.bayes.records.stages import posterior, run_stages
+from dpgp_core.bayes.widths import NARROWEST
 
 BOX = [(0.0, 1.0)]
 HALF, N, TESTS = 1.0, 60, 20

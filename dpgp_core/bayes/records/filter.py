@@ -16,11 +16,12 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import softmax
 
-from ..arrays import FloatArray
-from ..gp.clipping import clipped
-from .bias import SAME, bias_sd, ends_of
-from .models import Places
-from .scatter import model_weights
+from ...arrays import FloatArray
+from ...gp.clipping import clipped
+from ..bias import SAME, bias_sd, ends_of
+from ..intervals import Mixture
+from ..scatter import model_weights
+from .places import Places
 
 _LOG_TWO_PI = math.log(2 * math.pi)
 
@@ -124,3 +125,27 @@ def mixture_weights(
     logs = np.log(prior_weights) + np.stack([state.log_evidence for state in states], axis=1)
     weights: FloatArray = softmax(logs, axis=1)
     return weights
+
+
+def mixture_of(places: Sequence[Places], states: Sequence[State], weights: FloatArray) -> Mixture:
+    """The models' predictions at the test inputs.
+
+    Args:
+        places: each model (M).
+        states: posterior under each (M).
+        weights: (D, M).
+    """
+    tests = places[0].tests
+    return Mixture(
+        means=np.stack([state.mean[:, tests] for state in states], axis=1),
+        variances=np.stack(
+            [np.maximum(state.variance[:, tests], _floor(p)) for p, state in zip(places, states, strict=True)], axis=1
+        ),
+        noise_variances=np.array([place.noise_variance for place in places]),
+        weights=weights,
+    )
+
+
+def _floor(place: Places) -> float:
+    """A variance is a difference of prior and what was learnt, rounded."""
+    return 1e-14 * float(place.variance.max())

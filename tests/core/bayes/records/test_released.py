@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from dpgp_core.bayes.released import clipped_observation, observed_of, stacked
+from dpgp_core.bayes.records.released import clipped_observation, observed_of, stacked
 from dpgp_core.gp.clipping import clipped
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
 

@@ -9,58 +9,17 @@ exactly (1 / s)-GDP with sum 1 / s_i^2 = 1 / s^2 (adaptive composition: Dong, Ro
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ..arrays import FloatArray
-from ..strategies.strategy import Strategy
+from ...arrays import FloatArray
+from ..plan import PlannedStage
+from ..scatter import REACH, ROUNDS, SquaresSeen, expected, log_density, nothing_known, of_two_values, split
+from .choosing import Known, least_risk_intervals
 from .filter import State, mixture_weights, prior, update
-from .models import Places
-from .scatter import REACH, SquaresSeen, expected, log_density, nothing_known, of_two_values, split
-from .widths import Known, least_risk_intervals
-
-ROUNDS = 4  # curve, scatter, models, where each follows from the others
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class PlannedStage:
-    """What one stage measures, and with how much noise. Public.
-
-    Attributes:
-        strategy: B (r, n) with its risk, bound and gap.
-        noise_multiplier: s of the stage, its squares included.
-        width: half-width of intervals over the predictive standard deviation that it was planned for; infinite for the
-            whole range.
-        widths: those that are chosen among when it is measured.
-    """
-
-    strategy: Strategy
-    noise_multiplier: float
-    width: float
-    widths: tuple[float, ...]
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class PlannedStages:
-    """All stages, planned before any output is read. Public.
-
-    Attributes:
-        stages: strategy and noise multiplier of each stage.
-    """
-
-    stages: tuple[PlannedStage, ...]
-
-    @property
-    def gap(self) -> float:
-        """Largest certified gap of any stage's strategy, as a share of what privacy costs it."""
-        return max(stage.strategy.gap for stage in self.stages)
-
-    @property
-    def avoidable(self) -> float:
-        """Largest certified share of any stage's whole expected squared error that a better strategy might avoid."""
-        return max(stage.strategy.avoidable for stage in self.stages)
+from .places import Places
 
 
 class Squares(NamedTuple):

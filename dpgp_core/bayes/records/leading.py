@@ -11,9 +11,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..arrays import FloatArray
+from ...arrays import FloatArray
 from .filter import State
-from .models import Places
+from .places import Places
 
 _ROUNDING = 1e-13  # of the largest eigenvalue of a Gram matrix: below, directions are not told apart
 
