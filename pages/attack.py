@@ -12,21 +12,12 @@ if show:
     attacked = computed.attacked(setting)
     frame.heading(words.TITLE, words.answer(attacked))
     frame.overlay_banner("The attack is simulated with the true data or with data sets like it.")
-    left, right = st.columns(2)
-    with left:
-        pictures.chart(
-            cached.drawn(figures.roc_figure, attacked, False, of=setting),
-            "roc",
-            words.caption(attacked),
-        )
-    with right:
-        pictures.chart(
-            cached.drawn(figures.roc_figure, attacked, True, of=setting),
-            "roc_log",
-            words.LOGARITHMIC,
-        )
+    pictures.chart(cached.drawn(figures.roc_figure, attacked, False, of=setting), "roc", words.caption(attacked))
     frame.metrics(words.metrics(attacked))
-    values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
+    few, values, how, lesson = st.tabs(["Few accusations", "Table", "How it is computed", "Try this"])
+    with few:
+        stretched = cached.drawn(figures.roc_figure, attacked, True, of=setting)
+        pictures.chart(stretched, "roc_log", words.LOGARITHMIC)
     with values:
         frame.table(words.table(attacked), "attack", "Computed with true data: not private.")
     with how:

@@ -10,21 +10,15 @@ statistics, guarantee = chosen.found.statistics, chosen.found.guarantee
 
 with top:
     frame.heading(words.TITLE, words.answer(chosen))
-left, right = st.columns([3, 2])
-with left:
-    st.header("The curve" if chosen.view.threshold is None else f"Above {words.threshold(chosen)}?")
-    pictures.chart(figures.picture(statistics, chosen.read, chosen.view), "explored", words.caption(chosen))
-with right:
-    st.header("Which lengthscale?")
-    labels = figures.share_labels(statistics)
-    picture = figures.lengthscales(labels, chosen.read, chosen.view.lengthscale)
-    pictures.chart(picture, "explored_lengthscales", words.LENGTHSCALE_CAPTION)
+pictures.chart(figures.picture(statistics, chosen.read, chosen.view), "explored", words.caption(chosen))
 frame.metrics(words.metrics(chosen))
-st.caption(words.STANDS_STILL)
 values, likely, how, lesson = st.tabs(["Table", "Lengthscales", "How it is computed", "Try this"])
 with values:
     frame.table(words.table(chosen), "explored_curve", "Computed from released numbers: all of it may be published.")
 with likely:
+    labels = figures.share_labels(statistics)
+    picture = figures.lengthscales(labels, chosen.read, chosen.view.lengthscale)
+    pictures.chart(picture, "explored_lengthscales", words.LENGTHSCALE_CAPTION)
     frame.table(words.likely(chosen), "explored_likely")
 with how:
     frame.steps(words.explain(chosen))

@@ -29,11 +29,11 @@ left, right = st.columns(2)
 with left:
     st.header(f"This setting: {offers.MECHANISM.titles[design.mechanism]}")
     picture = cached.drawn(figures.curves, ours, show, *(() if then is None else (False, then)))
-    pictures.chart(picture, "curves", words.curves_alt(ours, "orange"))
+    pictures.chart(picture, "curves", words.curves_alt(ours, "orange", show))
 with right:
     st.header(words.published_title(paper))
     beside = cached.drawn(figures.curves, paper, show, True)
-    pictures.chart(beside, "curves_paper", words.curves_alt(paper, "purple, dashed"))
+    pictures.chart(beside, "curves_paper", words.curves_alt(paper, "purple", show))
 play.show({"curves": picture, "curves_paper": beside}, player)
 frame.metrics(words.release_metrics(ours, paper, errors, shown))
 pinned.show("kung_curves", then, ours, show, shown)

@@ -20,7 +20,7 @@ left, right = st.columns(2)
 table = figures.fit_table(found)
 if view == "fits":
     with left:
-        caption = words.fit_alt(found)
+        caption = words.fit_alt(found, show)
         pictures.chart(picture(figures.fit, found, show), "sparse_fit", caption)
     if show:
         with right:

@@ -10,7 +10,8 @@ frame.heading(
     "Upload a table and say what is public about it. You get values, a figure and a card that you may publish. "
     + figures.so_far(len(account.entries), account.limit, account.spent),
 )
-frame.metrics(figures.metrics(len(account.entries), account.limit, account.spent, account.left))
+if account.limit is not None:
+    frame.metrics(figures.metrics(len(account.entries), account.limit, account.spent, account.left))
 held = intake.table()
 account = session.account(held)
 spec = form.declared(held, account.limit, account.inputs_public) if held else None

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from tests.e2e import browser as tool
-from tests.e2e.actions import shown
+from tests.e2e.actions import shown, unfold
 
 pytestmark = pytest.mark.full
 
@@ -20,6 +20,7 @@ def test_undo_and_reset_move_the_controls_and_the_address(visit):
     tool.settle(page)
     assert "epsilon=3" in page.url
     sidebar = page.locator("[data-testid=stSidebar]")
+    unfold(page)
     sidebar.get_by_role("button", name="Undo").click()
     tool.settle(page)
     assert "epsilon=2" in page.url

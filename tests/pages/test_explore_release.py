@@ -73,7 +73,7 @@ def test_free_refits_change_the_curve_and_not_epsilon(open_page):
     app = open_page("explore_release")
     assert not app.exception
     assert spent(app) == ["ε = 1", "ε = 0"]
-    assert "post-processing" in "\n".join(each.value for each in app.caption)
+    assert "post-processing" in app.metric[1].proto.help
     assert app.title[0].value == "What else can you ask of a release?"
     assert "costs **no more privacy**" in page_text(app)
     first = y_of(app, "average of all models")

@@ -22,7 +22,7 @@ def everybody(open_page):
 
 def test_certificate_on_screen_holds(open_page):
     shown = {metric.label: metric.value for metric in everybody(open_page).metric}
-    largest = float(shown["Largest shift of any record"])
+    largest = float(shown["Largest shift of any person"])
     assert largest == pytest.approx(1, abs=1e-5)
     assert largest <= 1.0
     assert float(shown["Optimality gap"].split()[0]) <= 0.1

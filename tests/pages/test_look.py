@@ -55,3 +55,19 @@ def test_a_table_tells_histograms_by_their_bins_and_maps_by_their_values():
     found = read(go.Figure().add_heatmap(x=[1, 2, 3], y=[0.5, 1], z=np.arange(6.0).reshape(2, 3), colorbar=bar))
     assert list(found.columns) == ["x", "y", "a & b"]
     assert found.to_numpy().tolist()[:4] == [[1, 0.5, 0], [2, 0.5, 1], [3, 0.5, 2], [1, 1, 3]]
+
+
+def test_names_stand_at_their_lines_ends_in_the_picture_and_not_upon_each_other():
+    figure = go.Figure()
+    for name, end in (("perfect", 95), ("long name of ours", 99), ("Bayes", 97), ("other", 30)):
+        figure.add_scatter(x=[0, 1], y=[0, end], name=name, line={"color": "red"})
+    figure.update_yaxes(range=[0, 100])
+    named = plots.named_lines(finish(figure, 400), {"long name of ours": "ours", "Bayes": ""})
+    notes = named.layout.annotations
+    assert [each.text.split()[-1] for each in notes] == ["other", "perfect", "ours"]  # from the lowest
+    tall = 400 - named.layout.margin.t - named.layout.margin.b
+    places = [each.y * tall + each.yshift for each in notes]
+    assert places[0] == 0.3 * tall
+    assert np.diff(places).min() >= 15
+    assert places[-1] <= tall + named.layout.margin.t / 2
+    assert named.layout.showlegend is False

@@ -65,21 +65,21 @@ def test_the_shift_is_the_mahalanobis_length_and_never_above_what_was_calibrated
 def test_the_page_says_it_and_the_link_holds_it(open_page):
     app = open_page(PAGE, everybody="true", person_kung="200", moved_to_kung="100.27")
     assert not app.exception
-    assert "Record 200, age " in page_text(app)
+    assert "Person 200, age " in page_text(app)
     shown = {metric.label: metric.value for metric in app.metric}
-    assert float(shown["Shift, in noise"]) <= float(shown["Calibrated to hide"])
+    assert float(shown["Shift, in privacy noise"]) <= float(shown["Calibrated to hide"])
     assert "person_kung=200&moved_to_kung=100.27" in app.sidebar.code[0].value
     before = traces(app, CURVES)
     app.slider(key="moved_to_kung").set_value(60.27).run()
     after = traces(app, CURVES)
-    assert after["fit after the move"] != before["fit after the move"]
-    assert after["fit"] == before["fit"]
+    assert after["after the move"] != before["after the move"]
+    assert after["without privacy"] == before["without privacy"]
     assert not app.exception
 
 
 def test_without_the_overlay_nobody_is_shown(open_page):
     app = open_page(PAGE, everybody="true", overlay="false")
-    assert "Record 2" not in page_text(app)
+    assert "Person 2, age" not in page_text(app)
     assert len(app.get("plotly_chart")) == CURVES
     assert not [slider for slider in app.slider if slider.key == "moved_to_kung"]
     assert "switch “True data shown” on" in "".join(caption.value for caption in app.caption)

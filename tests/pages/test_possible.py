@@ -58,7 +58,7 @@ def test_figure_and_words_name_every_line(found):
     assert set(drawn) == NAMES
     np.testing.assert_array_equal(drawn["no mechanism can do better"].y, found.any)
     np.testing.assert_array_equal(drawn["Bayes cloaking, simulated"].x, possible.EPSILONS)
-    assert "not held-out error of outputs" in possible_shown.caption()
+    assert "not the error on people left out" in possible_shown.caption()
 
 
 @pytest.mark.full

@@ -28,6 +28,11 @@ class Page(NamedTuple):
     lead: str
 
 
+STEPS = "Why does so little noise hide a person?"
+MOVES = (
+    r"One person moves these two predictions along one line only\. Noise that covers just such lines has "
+    rf"{N} %\** of the variance of noise in all directions\."
+)
 PAGES = (
     Page(
         "start?decide_by=gp_prior",
@@ -65,7 +70,39 @@ PAGES = (
         rf"At epsilon = {N} a published price is wrong by {N} %\** \(typical error\); without privacy by {N} %\. The "
         r"map is sharpest in \*\*[^.*]+\*\* and most blurred in \*\*[^.*]+\*\*\.",
     ),
-)  # a page stands here as soon as it keeps to the words
+    Page(
+        "excursion_sets",
+        "Where is the level exceeded?",
+        rf"One published path finds the area with an overlap of {N}\** \(1 is perfect\)\. Without privacy the best is "
+        rf"{N}\. The path costs epsilon = {N}\**\.",
+    ),
+    Page(
+        "attack?shadows=1000",
+        "Can an attacker tell who is in the data?",
+        rf"An attacker who may accuse {N} in 100 innocent people finds {N} in 100\** of those present\. Guessing finds "
+        rf"{N}; the promise allows {N} at most\.",
+    ),
+    Page(
+        "your_data",
+        "Publish a curve from your own table",
+        r"Upload a table and say what is public about it\. You get values, a figure and a card that you may publish\.",
+    ),
+    Page(
+        "explore_release",
+        "What else can you ask of a release?",
+        rf"{N} noisy numbers\** were published with epsilon = {N}\. Everything here is computed from them and costs "
+        r"\*\*no more privacy\*\*\.",
+    ),
+    Page("how_cloaking_works", STEPS, MOVES),
+    Page("how_cloaking_works?step=covered", STEPS, MOVES),
+    Page(
+        "how_cloaking_works?step=measured",
+        STEPS,
+        rf"It measures {N} noisy sums\** of heights, in {N} stages, and computes the curve from them\.",
+    ),
+    Page("how_cloaking_works?step=spend", STEPS, rf"At epsilon = {N}, your {N} sums leave an error of {N} cm"),
+    Page("how_cloaking_works?step=clip", STEPS, rf"a mean gets privacy noise of {N}\** points"),
+)
 FORBIDDEN = {  # another word for a thing that has one
     r"\boff by\b": "error",
     r"\bknown to within\b": "error, or where the curve is",
@@ -82,6 +119,11 @@ FORBIDDEN = {  # another word for a thing that has one
     r"\bdear\b|\bstingy\b": "costs much, little",
     r"three records has a promise|three times the epsilon": "delta grows too",
 }
+IN_SIGHT = 5  # controls of a sidebar, with the one that copies its state
+CONTROLS = (
+    *("select_slider", "slider", "selectbox", "toggle", "number_input", "text_input", "file_uploader", "button"),
+    "popover",
+)
 MEAN, LONG_SHARE = 15.0, 0.2  # words a sentence, and share of sentences of more than twenty
 
 
@@ -95,10 +137,20 @@ def test_a_page_says_its_title_and_lead_and_no_other_word_for_a_thing(open_page,
     assert re.search(row.lead, lead), lead
     found = {(pattern, each[:120]) for each in said(app) for pattern in FORBIDDEN if re.search(pattern, each, re.I)}
     assert not found, found
+    assert len(list(in_sight(app.sidebar))) <= IN_SIGHT
     captions = [each.value for each in app.caption]
     mean, long = ease([lead, *captions])
     assert mean <= MEAN
     assert long <= LONG_SHARE, [each for each in sentences([lead, *captions]) if len(each.split()) > LONG]
+
+
+def in_sight(block):
+    """Controls of a block of the sidebar that are not folded away."""
+    for each in block.children.values():
+        if each.type in CONTROLS:
+            yield each
+        elif each.type == "flex_container":
+            yield from in_sight(each)
 
 
 def test_every_term_of_the_table_is_in_the_glossary():

@@ -86,7 +86,7 @@ def test_figures_and_sentences_say_the_same(open_page, plan):
     assert values(drawn["with privacy"])[here] == pytest.approx(plan.error, rel=0.01)
     assert values(drawn["no budget buys"]) == pytest.approx(plan.unbuyable)
     metrics = {metric.label: metric.value for metric in app.metric}
-    for label, value in (("Expected error", plan.error), ("No budget buys", plan.unbuyable)):
+    for label, value in (("Expected error of the curve", plan.error), ("No budget buys", plan.unbuyable)):
         assert float(re.match(r"[\d.]+", metrics[label])[0]) == pytest.approx(value, rel=0.05)
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import streamlit as st
-
 from dpgp_core.accounting.gaussian import check_delta
 from dpgp_core.attack.lira import Inputs
 from pages._ui.attack.attacks import OutputAttack, PathAttack, Target
-from pages._ui.look.bound import as_number, choice, folded, into, pick
+from pages._ui.look.bound import as_number, choice, folded, into, pick, side
 from pages._ui.look.offers import DELTA_TITLE, PATH_DELTAS, DropDown
-from pages._ui.look.sidebar import delta_fits, path_controls, privacy
+from pages._ui.look.sidebar import delta_fits, path_controls, paths_released, privacy
 from pages._ui.model import Model
 from pages._ui.work import cached
 
@@ -27,21 +25,22 @@ INPUTS: DropDown[Inputs] = DropDown("inputs", {"halves": "Balanced around the ta
 
 def attack_setting() -> PathAttack | OutputAttack:
     """The sidebar of the attack page: what is attacked, and the attack's settings."""
-    budget = st.sidebar.container()
-    with st.sidebar:
+    budget = side().container()
+    with side():
         target = pick("Attack on", TARGET)
     if target != "paths":
         with into(budget):
             draw = privacy()
         delta_fits(draw.delta, cached.dataset("kung").n)
-        with folded("More"):
+        with folded("Attack"):
             trials = choice("Simulated releases", "shadows", SHADOWS, 10000)
         return OutputAttack(Model("kung", "EQ", 25.0, 0.3), target, draw, int(trials))
     released = path_controls(0.5, 1, "attack_")
-    with folded("More"):
+    with folded("Attack"):
+        paths = paths_released("attack_")
         delta = choice(DELTA_TITLE, "attack_delta", PATH_DELTAS, 0.01, lambda raw: check_delta(as_number(raw)))
         trials = choice(
             "Shadow data sets", "shadows", SHADOWS, 10000, help="Simulated data like the real one, of each kind."
         )
         inputs = pick("Other people", INPUTS, help="Where the inputs of the other nine people lie.")
-    return PathAttack(released.r, released.sigma, released.L, float(delta), inputs, int(trials), 1)
+    return PathAttack(released.r, released.sigma, paths, float(delta), inputs, int(trials), 1)

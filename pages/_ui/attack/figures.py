@@ -15,7 +15,7 @@ LIMIT, ATTACK, GUESSING = "the promise allows", "this attack", "guessing"
 _POINTS = 400  # of the ROC that are drawn
 _LEAST = 0.5  # in 100: of fewer, chance alone puts the attack above the limit or below it
 _TICKS = (_LEAST, 1, 5, 10, 50, 100)
-_NAMED_AT = {False: ((50, "above"), (55, "above"), (70, "below")), True: ((5, "above"), (40, "above"), (2, "below"))}
+_NAMED_AT = {False: ((50, "above"), (55, "above"), (70, "below")), True: ((5, "above"), (20, "above"), (2, "below"))}
 
 
 def roc_figure(attacked: Attacked, logarithmic: bool) -> go.Figure:

@@ -14,10 +14,12 @@ BLAMED = 0.05  # innocent people that are accused, in the sentence
 
 
 def metrics(attacked: Attacked) -> list[Metric]:
-    """AUC, power at 1 %, promised and proven epsilon."""
+    """Area under the curve, how many are found, promised and proven epsilon."""
     auc, power = attacked.roc.auc(CONFIDENCE), attacked.roc.power_at(0.01, CONFIDENCE)
     return [
-        Metric("Area under the curve", f"{auc.value:.3f}", f"95 % interval {auc.low:.3f} to {auc.high:.3f}"),
+        Metric(
+            "Area under the curve", f"{auc.value:.3f}", f"95 % range {auc.low:.3f} to {auc.high:.3f}; guessing has 0.5"
+        ),
         Metric(
             "Found if 1 in 100 is accused",
             text.percent(power.value),
@@ -81,13 +83,22 @@ def steps(attacked: Attacked, paths: bool) -> list[tuple[str, str]]:
     """How the attack works, with its numbers."""
     count = len(attacked.roc.inside)
     first = (
-        ("Attack", "LiRA: likelihood ratio of the released values at the target, densities fitted to shadow data sets")
+        (
+            "Attack",
+            "LiRA: the likelihood ratio of the released values at the target. Densities are fitted to simulated data",
+        )
         if paths
-        else ("Attack", "likelihood ratio of two neighbouring data sets under the known noise: linear in the release")
+        else (
+            "Attack",
+            "the likelihood ratio of two neighbouring data sets under the known noise. It is linear in the release",
+        )
     )
     return [
         first,
-        ("Trials", f"{count:,} releases with the record and {len(attacked.roc.outside):,} without, all fresh"),
-        ("Proven epsilon", "threshold chosen on half the scores, tested once on the other half, Clopper-Pearson"),
+        ("Trials", f"{count:,} releases with the person and {len(attacked.roc.outside):,} without, all fresh"),
+        (
+            "Proven epsilon",
+            "the threshold is chosen on half of the scores and tested once on the other half (Clopper-Pearson)",
+        ),
         ("Time", f"{attacked.seconds:.2f} s"),
     ]

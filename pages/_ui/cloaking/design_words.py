@@ -29,9 +29,9 @@ def certificate(result: Result) -> list[Metric]:
     shifts = np.linalg.lstsq(result.linear_plan.factor, dense_of(result.linear_plan.weights), rcond=1e-14)[0]
     largest = float((shifts**2).sum(axis=0).max())
     return [
-        Metric("Largest shift of any record", f"{largest:.6f}", "must not exceed 1"),
+        Metric("Largest shift of any person", f"{largest:.6f}", "must not exceed 1"),
         Metric("Optimality gap", f"{100 * noise.gap:.2f} %", "certified upper bound"),
-        Metric("Directions of noise", f"{noise.rank}", f"of {len(result.fit.C)} test points"),
+        Metric("Directions of privacy noise", f"{noise.rank}", f"of {len(result.fit.C)} test points"),
         Metric("Newton steps", f"{noise.iterations}", f"objective {noise.objective}"),
     ]
 
@@ -47,7 +47,7 @@ def record_table(result: Result) -> pd.DataFrame:
     return pd.DataFrame(columns).sort_values("λ, share of the total", ascending=False)
 
 
-C_ALT = "Cloaking matrix: how far each prediction moves when one record's output changes by one unit."
+C_ALT = "Cloaking matrix: how far each prediction moves when one person's output changes by one unit."
 M_ALT = "Correlation of the privacy noise between test points: noise at nearby points moves together."
 
 
@@ -55,8 +55,8 @@ def lambda_alt(result: Result) -> str:
     """Text alternative of the stems."""
     noise = _design(result)
     return (
-        f"Weight of each record in the noise. {carriers(noise)} of {len(noise.lambdas)} records have more than "
-        "1 % of the largest weight; they sit at the edges and in sparse places, where one person moves the curve most."
+        f"Weight of each person in the noise. {carriers(noise)} of {len(noise.lambdas)} have more than 1 % of the "
+        "largest weight. They are at the edges and in sparse places, where one person moves the curve most."
     )
 
 

@@ -61,7 +61,7 @@ def _budget(result: Result, draw: Draw) -> Steps:
     data, (low, high) = result.dataset, result.dataset.y_bounds
     return [
         (
-            "Largest change of one record",
+            "Largest change of one person",
             f"d = {text.number(data.output_range, 4)} {data.y_unit}, from the declared bounds {low:.4g} to {high:.4g} "
             f"{data.y_unit} ({data.bounds_reason})",
         ),
@@ -79,9 +79,9 @@ def _measured(plan: BayesPlan, other: str) -> Steps:
     return [
         (
             "Measured",
-            f"{' + '.join(map(str, ranks))} = {sum(ranks)} noisy weighted sums of the outputs, in {len(ranks)} stages: "
-            "the first takes them as they are, each later one what is left of them near the curve that is known by "
-            "then. No record moves any stage by more than 1, in units that the noise is calibrated to",
+            f"{' + '.join(map(str, ranks))} = {sum(ranks)} noisy weighted sums of the outputs, in {len(ranks)} stages. "
+            "The first takes them as they are. Each later one takes what is left of them near the curve that is known "
+            "by then. No person moves any stage by more than 1, in units that the noise is calibrated to",
         ),
         (
             "Certificate",
@@ -120,12 +120,12 @@ def _noise(noise: NoiseDesign | None, design: Design) -> Steps:
         (
             "Noise",
             f"(d s′)² M, M of rank {noise.rank} from the {design.objective} objective; "
-            "every record's shift c_jᵀ M⁺ c_j is at most 1",
+            "everybody's shift c_jᵀ M⁺ c_j is at most 1",
         ),
         (
             "Certificate",
             f"within {100 * noise.gap:.2g} % of the optimum after {noise.iterations} Newton steps; "
-            f"{carriers(noise)} records carry the noise (λ above 1 % of the largest)",
+            f"{carriers(noise)} people carry the noise (λ above 1 % of the largest)",
         ),
         (
             "Dropped by the rank tolerance",

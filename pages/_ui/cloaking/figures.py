@@ -12,9 +12,11 @@ from pages._ui.cloaking.growth import Growth
 from pages._ui.cloaking.results import LEVEL, Result
 from pages._ui.left_out import Trio
 from pages._ui.look.palette import GUARANTEE, NON_PRIVATE, OTHER, PINNED, PRIVATE, TRUTH, faded
-from pages._ui.look.plots import HEIGHT, axis, band, centile_lines, finish
+from pages._ui.look.plots import HEIGHT, axis, band, centile_lines, finish, named_lines
 
 DRAWS, BANDS = "draws", "bands"  # groups of the traces that are played
+_PINNED = "pinned (A), its interval thin"
+SHORT = {"published curve": "published", _PINNED: "pinned (A)"}  # at a line's end
 
 
 def curves(result: Result, overlay: bool, other: bool = False, pinned: Result | None = None) -> go.Figure:
@@ -52,7 +54,7 @@ def curves(result: Result, overlay: bool, other: bool = False, pinned: Result | 
         )
     if pinned is not None:
         _add_pinned(figure, x, pinned.outcome.samples[0, grid], pinned.intervals.curve.of(0)[:, grid])
-    return on_axes(figure, data, x, wide[:, grid])
+    return named_lines(on_axes(figure, data, x, wide[:, grid]), SHORT)
 
 
 def growth(
@@ -70,7 +72,8 @@ def growth(
     )  # fmt: skip
     low, high = data.x_box[0]
     on_axes(figure, data, chart.x)
-    return figure.update_xaxes(range=[low, high + 0.06 * (high - low)])
+    figure.update_xaxes(range=[low, high + 0.06 * (high - low)])
+    return figure.update_layout(showlegend=False, margin={"t": 20})
 
 
 def add_truth(figure: go.Figure, data: Dataset, x: FloatArray, nonprivate: FloatArray) -> None:
@@ -103,7 +106,7 @@ def on_axes(figure: go.Figure, data: Dataset, x: FloatArray, drawn: FloatArray |
 def _add_pinned(figure: go.Figure, x: FloatArray, curve: FloatArray, ends: FloatArray) -> None:
     """A pinned draw and the edges of its interval: another band on top of the present ones would hide them."""
     line = {"color": PINNED, "width": 2, "dash": "dashdot"}
-    figure.add_scatter(x=x, y=curve, name="pinned (A), its interval thin", mode="lines", legendgroup="pin", line=line)
+    figure.add_scatter(x=x, y=curve, name=_PINNED, mode="lines", legendgroup="pin", line=line)
     there, gap = np.concatenate([x, [np.nan], x]), [np.nan]
     figure.add_scatter(
         x=there, y=np.concatenate([ends[1], gap, ends[0]]), mode="lines", name="pinned interval",
@@ -132,7 +135,7 @@ def cloaking_heat(result: Result) -> go.Figure:
     C = dense_of(result.fit.C)[records::3][:, order]
     return _heat(
         C, np.arange(1.0, data.n + 1), result.outcome.scene.X_test[records::3, 0],
-        f"records, in order of {data.x_names[0]}", f"test point: {axis(data.x_names[0], data.x_units[0])}",
+        f"people, in order of {data.x_names[0]}", f"test point: {axis(data.x_names[0], data.x_units[0])}",
     )  # fmt: skip
 
 

@@ -183,15 +183,15 @@ def curve_table(result: Result, overlay: bool, pinned: Result | None = None) -> 
     return pd.DataFrame(columns).round(4)
 
 
-def curves_alt(result: Result, colour: str) -> str:
-    """Text alternative of the curves figure."""
+def curves_alt(result: Result, colour: str, overlay: bool) -> str:
+    """What the curves figure shows."""
     data, scene = result.dataset, result.outcome.scene
     grid = slice(scene.records, None)
     x, half = scene.X_test[grid, 0], result.intervals.output.half[grid]
     least, most = int(half.argmin()), int(half.argmax())
     return (
-        f"{data.y_name.capitalize()} by {data.x_names[0]}. The range for one more person ({100 * LEVEL:g} %) lies "
-        f"about the published curve ({colour}); privacy noise is included. It is narrowest at {text.number(x[least])} "
-        f"{data.x_units[0]}, with ± {text.number(half[least])} {data.y_unit}. It is widest "
-        f"at {text.number(x[most], 3)} {data.x_units[0]}, with ± {text.number(half[most])} {data.y_unit}."
+        f"Dark {colour}: where the curve is. Light: the range for one more person ({100 * LEVEL:g} %). It is "
+        f"± {text.number(half[least])} {data.y_unit} at {text.number(x[least])} {data.x_units[0]} and "
+        f"± {text.number(half[most])} {data.y_unit} at {text.number(x[most], 3)}."
+        + (" Circles: true data." if overlay else "")
     )

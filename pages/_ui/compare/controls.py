@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import streamlit as st
-
 from datasets import EXHIBITS
 from pages._ui import session
 from pages._ui.compare.contenders import BY_WAIT, CONTENDERS, USUAL, Contest
 from pages._ui.compare.words import Scale
 from pages._ui.look import offers, pictures, state
-from pages._ui.look.bound import choice, folded, pick, switch
+from pages._ui.look.bound import choice, folded, pick, side, switch
 from pages._ui.look.offers import DropDown, of_datasets
 from pages._ui.look.sidebar import dataset, delta_fits, model, privacy
 from pages._ui.work import cached
@@ -60,7 +58,7 @@ def target(nonprivate: float, scale: Scale) -> float:
     """
     usual = float(f"{1.25 * scale.show(nonprivate):.2g}")
     key = "target_percent" if scale.logarithmic else f"target_{scale.unit or 'units'}"
-    asked = st.sidebar.number_input(
+    asked = side().number_input(
         f"I need an error of at most [{scale.unit}]",
         min_value=0.001,
         max_value=10_000.0,

@@ -9,14 +9,14 @@ import plotly.graph_objects as go
 
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
-from pages._ui.cloaking.figures import add_truth, on_axes
+from pages._ui.cloaking.figures import SHORT, add_truth, on_axes
 from pages._ui.cloaking.results import LEVEL, Scene
 from pages._ui.compare.contenders import CONTENDERS, CURVE_EPSILONS, Contest, Curve
 from pages._ui.compare.pinned import Pinned
 from pages._ui.compare.released import Drawn
 from pages._ui.compare.words import Scale
 from pages._ui.look.palette import BINS, GUARANTEE, NON_PRIVATE, OTHER, PINNED, PRIVATE, TRUTH, faded
-from pages._ui.look.plots import End, band, finish, named
+from pages._ui.look.plots import End, band, finish, named, named_lines
 
 _COLOURS = {"private": PRIVATE, "other": OTHER, "truth": TRUTH, "guarantee": GUARANTEE, "bins": BINS}
 FIRST = ("bayes", "refined", "published", "sparse", "integral_bins")
@@ -117,4 +117,4 @@ def release(found: Drawn, place: Scene, dataset: Dataset, nonprivate: FloatArray
             band(figure, x, low, high, line["color"], opacity, title)
     add_truth(figure, dataset, x, nonprivate[found.rows[along]])
     figure.add_scatter(x=x, y=found.values[along], name="published curve", mode="lines", line=line | {"width": 2})
-    return on_axes(figure, dataset, x)
+    return named_lines(on_axes(figure, dataset, x), SHORT)

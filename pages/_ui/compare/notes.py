@@ -29,8 +29,8 @@ EXPLANATION = [
     (
         "Bayes cloaking (ours)",
         "recommended for a release. It needs no kernel, lengthscale or noise, and its release can be refitted for "
-        "free. Its strategies are planned for the powers of four next to each ε, to within 1 % of the best there is "
-        "(or of what can be saved at all, 0.1 % of the error's square), for a release ten times as closely",
+        "free. Its strategies are planned for the powers of four next to each ε. They are within 1 % of the best there "
+        "is, or within 0.1 % of the error's square; those of a release are ten times as close",
     ),
     (
         "Bayes cloaking (inputs too)",
@@ -39,10 +39,10 @@ EXPLANATION = [
     ),
     (
         "Error",
-        f"root mean square on people left out, in {FOLDS} public parts; {_MANY} simulated releases each, fewer where "
-        f"each is a fit of its own: {_FEWER}. The epsilon needed is found by root-finding, and of Bayes cloaking read "
-        "off its curve. Without privacy: Bayes cloaking's models on the exact outputs, or the sidebar's model "
-        "where that does better",
+        f"root mean square on people left out, in {FOLDS} public parts. There are {_MANY} simulated releases each, "
+        f"fewer where each is a fit of its own: {_FEWER}. The epsilon needed is found by root-finding, and of Bayes "
+        "cloaking read off its curve. Without privacy: Bayes cloaking's models on the exact outputs, or the sidebar's "
+        "model where that does better",
     ),
     ("Same draws", "every ε uses the same underlying noise, so curves are smooth and the root is well defined"),
     ("Seconds", "one fit and one release on this server, folds averaged"),

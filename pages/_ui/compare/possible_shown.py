@@ -42,10 +42,11 @@ def figure(found: Possible, scale: Scale) -> go.Figure:
 def caption() -> str:
     """What is drawn under the prior, and for whom each line is proven."""
     return (
-        "Root mean square error of the curve itself at the records, on average over worlds drawn from the prior of "
-        f"the sidebar, scaled so that the bounds hold all of its outputs but {text.percent(OUTSIDE)}; not held-out "
-        "error of outputs. **Green**: proven for every mechanism that protects an output as Gaussian noise of this ε "
-        "and δ does (μ-GDP). **Dashed**: proven for fixed linear maps with Gaussian noise, of which it is the best; "
-        "stages that look closer each time are none, and may pass it. **Orange**: Bayes cloaking in "
-        f"{WORLDS} simulated worlds, ± 2 standard errors, told the prior and mixing it with others all the same."
+        "The expected error of the curve where people are, on average over worlds drawn from the sidebar's prior. It "
+        "is not the error on people left out. The worlds are scaled so that the bounds hold all outputs but "
+        f"{text.percent(OUTSIDE)}. **Green**: proven for every mechanism that protects an output as Gaussian noise of "
+        "this ε and δ does (μ-GDP). **Dashed**: proven for fixed linear maps with Gaussian noise. Stages that look "
+        "closer each time are no such map, and may pass it. "
+        f"**Orange**: Bayes cloaking in {WORLDS} simulated worlds, ± 2 standard errors. It is told the prior, and "
+        "mixes it with others all the same."
     )

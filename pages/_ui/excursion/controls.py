@@ -18,7 +18,7 @@ from pages._ui.excursion.figures import LAYERS
 from pages._ui.look import state
 from pages._ui.look.bound import as_number, choice, folded, pick
 from pages._ui.look.offers import DELTA_TITLE, PATH_DELTAS, RIDGES, SIGMAS, DropDown
-from pages._ui.look.sidebar import draw_number, overlay, path_controls
+from pages._ui.look.sidebar import draw_number, overlay, path_controls, paths_released
 
 PATH_LENGTHS = (0.05, 0.08, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2)
 ETAS = (0, 0.05, 0.1, 0.2, 0.5, 1)
@@ -59,7 +59,8 @@ def excursion_settings(study: Study) -> ExcursionSettings:
     released = path_controls(s, r)
     threshold = choice(thresholds.title, thresholds.key, thresholds.offered, thresholds.start, help=thresholds.help)
     show = overlay()
-    with folded("More"):
+    with folded("Paths"):
+        paths = paths_released()
         delta = choice(DELTA_TITLE, "path_delta", PATH_DELTAS, 1e-4, lambda raw: check_delta(as_number(raw)))
         eta = choice("η: added prior noise", "eta", ETAS, 0, help="More noise from the prior; buys a smaller epsilon.")
         length = choice(
@@ -84,7 +85,7 @@ def excursion_settings(study: Study) -> ExcursionSettings:
         lengthscale=float(length),
         r=released.r,
         sigma=released.sigma,
-        L=released.L,
+        L=paths,
         eta=float(eta),
         threshold=float(threshold),
         noise=float(noise),

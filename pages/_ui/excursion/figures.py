@@ -16,7 +16,7 @@ from pages._ui.excursion.contender import SURE, Beside
 from pages._ui.excursion.exploration import Explored
 from pages._ui.look.maps import Layer
 from pages._ui.look.palette import GUARANTEE, NON_PRIVATE, OTHER, PREDICTION_SCALE, PRIVATE, RISK, TRUTH, faded
-from pages._ui.look.plots import finish
+from pages._ui.look.plots import finish, named_lines
 
 _SHOWN = 5  # paths drawn at most
 _percent = partial(Layer, unit="%", low=0, high=100, scale=PREDICTION_SCALE)
@@ -50,11 +50,11 @@ def curve(found: Explored, beside: Beside | None, plain: FloatArray | None) -> g
     if beside is not None:
         figure.add_scatter(x=x, y=beside.mean, name=BAYES, line={"color": GUARANTEE, "width": 2.5, "dash": "dash"})
     figure.add_hline(
-        y=found.level, line={"color": TRUTH, "width": 1}, annotation_text="level", annotation_position="bottom right"
+        y=found.level, line={"color": TRUTH, "width": 1}, annotation_text="level", annotation_position="top left"
     )
     figure.update_xaxes(title="x [arbitrary units]", range=[0, 1])
     figure.update_yaxes(title="value [arbitrary units]")
-    return finish(figure, 360)
+    return named_lines(finish(figure, 360), {"published path": "path"})
 
 
 def parts(inside: BoolArray, truth: BoolArray) -> tuple[BoolArray, BoolArray, BoolArray]:

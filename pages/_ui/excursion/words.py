@@ -15,8 +15,8 @@ OVERLAP = (
     "How much of the true area is found, in simulated releases at the epsilon of one path. Paths are orange, Hall's "
     "release is purple, Bayes cloaking green. All three protect inputs and outputs."
 )
-CURVE = "A published path (orange) and Bayes cloaking (green) against the level."
-CURVE_WITH_TRUTH = f"{CURVE} The truth is dotted grey; what is known without privacy is blue."
+CURVE = "Two releases against the level: a published path, and Bayes cloaking."
+CURVE_WITH_TRUTH = f"{CURVE} Beside them is the truth, and what is known without privacy."
 SETS = "Where each of them is above the level."
 SETS_WITH_TRUTH = f"{SETS} Green is found, grey is missed, red is false."
 FIELD = "Share of published paths above the level. The boundary of Bayes cloaking is green."
@@ -85,23 +85,23 @@ def steps(found: Explored, view: View) -> list[tuple[str, str]]:
         (
             "Release",
             f"whole paths of GP(μ, s² k_D), exponential kernel, lengthscale {view.lengthscale:g}, ridge r² = "
-            f"{view.r**2:g}, s = {view.sigma:g}, η = {view.eta:g}; more points of a path later cost nothing",
+            f"{view.r**2:g}, s = {view.sigma:g}, η = {view.eta:g}. More points of a path later cost nothing",
         ),
         (
             "Bayes release",
-            "noisy counts of records in public cells and noisy sums of clipped outputs over them, in six stages, at "
-            "the ε of one path; probabilities average Gaussian process models by their evidence: the page's kernel, "
-            "half and twice its lengthscale, and models made from box and bounds. "
-            "Another threshold, curve or kernel is free",
+            "noisy counts of people in public cells and noisy sums of their clipped outputs, in six stages, at the ε "
+            "of one path. Probabilities average Gaussian process models by their evidence. The models are the page's "
+            "kernel with half and twice its lengthscale, and others made from box and bounds. Another level, curve or "
+            "kernel is free",
         ),
         (
             "What each protects",
-            "all three: one record, position and value, replaced by any other; the number of records is public. "
-            "Further paths, and further releases of Hall's kind, add to ε; reading one Bayes release again does not",
+            "all three: one person's position and value, replaced by any other. The number of people is public. "
+            "Further paths, and further releases of Hall's kind, add to ε. Reading one Bayes release again does not",
         ),
         (
-            "Non-private estimate",
-            f"{{p ≥ {found.cutoff:.2f}}}, the cutoff chosen on separate simulated data; effective dimension "
+            "Without privacy",
+            f"{{p ≥ {found.cutoff:.2f}}}, with a cutoff chosen on separate simulated data. Effective dimension "
             f"{text.number(found.d_eff)}, cross-entropy {text.number(found.bce)} nats",
         ),
         ("Distribution", f"{len(found.path_iou)} paths, of which {SIMULATED} are simulated for this picture only"),

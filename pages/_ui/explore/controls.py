@@ -17,7 +17,7 @@ from pages._ui.explore.posterior import NOISES, SHARES, Filtered, shares_of
 from pages._ui.explore.slots import EXPLORED, EXPLORED_FILES, EXPLORED_SETTINGS, Taken
 from pages._ui.explore.statistic import Explored, Teaching
 from pages._ui.look import offers
-from pages._ui.look.bound import choice, into, pick, segments
+from pages._ui.look.bound import choice, folded, into, pick, segments, side
 from pages._ui.look.offers import DropDown
 from pages._ui.look.plots import unit_of_length
 from pages._ui.look.sidebar import delta_fits, draw_number, privacy
@@ -79,17 +79,18 @@ class Chosen(NamedTuple):
 
 def chosen(asked: DeltaGenerator) -> Chosen:
     """The whole sidebar, with the release that is explored; the question stands in the container ``asked``."""
-    budget = st.sidebar.container()
+    budget = side().container()
     taken = _source()
-    free, more = st.sidebar.container(), st.sidebar.expander("More")
-    taught = None if taken else _taught(budget, more)
+    free = side().container()
+    taught = None if taken else _taught(budget)
     with into(free):
         averaged = pick("Lengthscale", AVERAGED)
+    with into(free) if averaged == "one" else folded("Reading"):
         share = choice(
             "Lengthscale [% of the domain]", "explore_share", SHARES, 25, disabled=averaged == "average",
             help="Change it as often as you like. The data are not looked at again.",
         )  # fmt: skip
-    with into(more):
+    with folded("Reading"):
         kernel = pick("Kernel", offers.KERNEL)
         noise = pick("Spread of people", NOISE)
         points = choice("Points of the grid", "explore_points", POINTS, 200, help="New points cost nothing either.")
@@ -98,7 +99,7 @@ def chosen(asked: DeltaGenerator) -> Chosen:
     view = View(
         lengthscale=SHARES.index(share) if averaged == "one" else None,
         noise=None if noise == "average" else NOISES.index(int(noise[1:])),
-        **_shown(found, asked, more),
+        **_shown(found, asked),
     )
     seen = EXPLORED_SETTINGS.get(frozenset()) | {repr((refit, view))}
     EXPLORED_SETTINGS.put(seen)
@@ -114,15 +115,15 @@ def length_at(found: Explored, index: int) -> str:
     )
 
 
-def _shown(found: Explored, asked: DeltaGenerator, more: DeltaGenerator) -> dict[str, Any]:
+def _shown(found: Explored, asked: DeltaGenerator) -> dict[str, Any]:
     """The question, and beside it what belongs to it; the rest under More."""
     with asked:
         shown = segments("What to ask", SHOWN)
-    with into(more):
+    with folded("Reading"):
         of = pick("Range for", OF, disabled=shown != "curve")
         level = choice("Probability of the range [%]", "explore_level", LEVELS, 95, disabled=shown != "curve")
     low, high = found.statistics.bounds
-    with into(asked if shown == "threshold" else more):
+    with into(asked) if shown == "threshold" else folded("Reading"):
         share = choice(
             "Level [% of the public range]", "explore_threshold", THRESHOLDS, 50, disabled=shown != "threshold",
             help=f"The public range is {number(low, 4)} to {number(high, 4)} {plain(found.statistics.y_unit)}.",
@@ -131,11 +132,11 @@ def _shown(found: Explored, asked: DeltaGenerator, more: DeltaGenerator) -> dict
     return {"of": of, "level": level / 100, "threshold": threshold, "centiles": shown == "centiles"}
 
 
-def _taught(budget: DeltaGenerator, more: DeltaGenerator) -> Teaching:
+def _taught(budget: DeltaGenerator) -> Teaching:
     with into(budget):
         draw = privacy()
     delta_fits(draw.delta, cached.dataset(_DEFAULT).n)
-    with into(more):
+    with folded("Example draw"):
         return Teaching(_DEFAULT, draw.epsilon, draw.delta, draw_number(help="Which example draw."))
 
 
@@ -153,7 +154,7 @@ def _read(taken: Taken | None, taught: Teaching | None, refit: Refit) -> tuple[E
 
 def _source() -> Taken | None:
     """A visitor's release; None for the shipped one."""
-    with st.sidebar:
+    with side():
         st.subheader("Release")
         if environment.switched_on("DPGP_UPLOADS"):
             _upload()

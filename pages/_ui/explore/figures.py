@@ -23,6 +23,7 @@ from pages._ui.look.plots import (
     finish,
     fit_axis,
     mark_dates,
+    named_lines,
     unit_of_length,
 )
 
@@ -30,6 +31,7 @@ LEVEL = 0.95  # of the range that says whether a value on a map is known
 RANGE_OF = {"function": "where the curve is", "outputs": "range for one more person"}
 _WRITTEN = 0.5  # per cent from which a bar has its number
 AVERAGE, ONE = "average of all models", "with the chosen model"
+_SHORT = {AVERAGE: "average", ONE: "chosen model", "probability above": ""}  # at a line's end
 
 
 def picture(statistics: Statistics | CellStatistics, read: Filtered, view: View) -> go.Figure:
@@ -53,7 +55,8 @@ def picture(statistics: Statistics | CellStatistics, read: Filtered, view: View)
         fit_axis(figure, _curves(figure, x, read, view), read.bounds)
     figure.update_xaxes(title=_title(statistics.x_names[0], statistics.x_units[0]))
     figure.update_yaxes(title=title)
-    return _dated(finish(figure, HEIGHT), statistics)
+    shown = _dated(finish(figure, HEIGHT), statistics)
+    return shown if view.centiles and read.knows_people else named_lines(shown, _SHORT)
 
 
 def lengthscales(labels: list[str], read: Filtered, marked: int | None = None) -> go.Figure:

@@ -15,7 +15,7 @@ from pages._ui.look.text import at_most, number, percent, plain, small
 
 TITLE = "What else can you ask of a release?"
 STANDS_STILL = (
-    "Nothing that is computed from released numbers costs more privacy (post-processing). No record is looked at again."
+    "Nothing that is computed from released numbers costs more privacy (post-processing). No person is looked at again."
 )
 BAND_NOTE = "It is the range of all models together. The range of one lengthscale alone would be too narrow."
 _CENTILES = (
@@ -30,7 +30,7 @@ _HATCHED = (
 )
 FILE_NOTE = (
     "As the file says. What this page cannot check is that the noise was drawn as promised, and that nothing else "
-    "about the same records was released."
+    "about the same people was released."
 )
 
 
@@ -127,10 +127,10 @@ def explain(chosen: Chosen) -> list[tuple[str, str]]:
         ("Released", f"z = B q + noise in {len(stages)} stages, {chosen.found.numbers} numbers in all; q are "
          f"{_measured(chosen)}, clipped to public intervals"),
         ("Models", f"{len(SHARES)} lengthscales × {len(NOISES)} noises with the kernel {chosen.refit.kernel}; each "
-         "reads z as noisy sums of clipped outputs, and noise and clipping are part of its likelihood"),
+         "reads z as noisy sums of clipped outputs. Noise and clipping are part of its likelihood"),
         ("Probability of a lengthscale", "proportional to the evidence p(z | model), summed over the noises"),
         ("Average", "the models' posteriors mixed by these probabilities; intervals are quantiles of the mixture"),
-        ("Threshold", "P(f > T) under the mixture, at each point by itself"),
+        ("Above a level", "P(f > level) under the mixture, at each point by itself"),
         ("Budget", "0: a function of what was released. Choosing a lengthscale by looking at this page is free too"),
     ]  # fmt: skip
 

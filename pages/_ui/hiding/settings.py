@@ -27,7 +27,7 @@ def chosen(step: str) -> ReleaseSettings:
         return replace(_PLAYED, draw=draw)
     if step == "spend":
         sidebar.delta_fits(draw.delta, cached.dataset(_PLAYED.model.dataset).n)
-        with folded("More"):
+        with folded("Example draw"):
             seed = sidebar.draw_number(help="Which simulated world, and which noise.")
         return replace(_PLAYED, draw=replace(draw, seed=seed))
     name = sidebar.dataset()

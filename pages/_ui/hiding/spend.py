@@ -15,7 +15,7 @@ from pages._ui.look import frame, pictures, state, text
 from pages._ui.look.bound import choice, into
 from pages._ui.look.metric import Metric
 from pages._ui.look.palette import GUARANTEE, PRIVATE, TRUTH, faded
-from pages._ui.look.plots import HEIGHT, axis, band, finish, fit_axis
+from pages._ui.look.plots import HEIGHT, axis, band, finish, fit_axis, named_lines
 from pages._ui.model import Draw
 from pages._ui.work import cached
 
@@ -25,8 +25,8 @@ _KEY, _FIRST = "measured_at", "5, 15, 40"
 _SURE = 1.96  # standard deviations on either side that hold 95 % of a normal value
 _APART = 2.5  # years between places that can be clicked
 _ALT = (
-    "Each diamond is a sum of the heights of people near that age, with privacy noise. Orange is what the sums say, "
-    "green what the best plan finds, dotted grey the true curve. Click a cross to measure there, a diamond to stop."
+    "Each diamond is a sum of the heights of people near that age, with privacy noise. Click a cross to measure there, "
+    "a diamond to stop."
 )
 
 
@@ -84,10 +84,10 @@ def metrics(found: Spent, data: Dataset) -> list[Metric]:
         f"{text.number(error)} {data.y_unit}" for error in (*found.errors, found.limit, found.without)
     )
     return [
-        Metric("Error, by hand", yours, "expected"),
+        Metric("Error, by hand", yours, "of the curve"),
         Metric("Error, best plan", best, f"{found.rank} sums, all at once"),
         Metric("Proven limit", limit, "of every method", "Stages come nearer to it than sums that are taken at once."),
-        Metric("Error without privacy", without, "expected"),
+        Metric("Error without privacy", without, "of the curve"),
     ]
 
 
@@ -116,4 +116,4 @@ def figure(found: Spent, asked: Spending, data: Dataset) -> go.Figure:
         )  # fmt: skip
     figure.update_xaxes(title=axis(data.x_names[0], data.x_units[0]), range=list(data.x_box[0]))
     figure.update_yaxes(title=axis(data.y_name, data.y_unit))
-    return finish(figure, HEIGHT - 40)
+    return named_lines(finish(figure, HEIGHT - 40))

@@ -17,12 +17,9 @@ from pages._ui.model import ReleaseSettings
 from pages._ui.person import section as person
 from pages._ui.work import cached
 
-_BEFORE_AND_AFTER = "Person {moved} changes by {d:g}. The prediction moves from the solid to the dashed curve."
-_LINES = "Each line is what one person can do to the two predictions. Moves of one person stay on one line."
-_ELLIPSES = (
-    "The orange ellipse is cloaking noise: it just covers both lines. The grey one is noise in all directions. Both "
-    "hide the same change."
-)
+_BEFORE_AND_AFTER = "Person {moved} changes by {d:g}. The curve moves from solid to dashed."
+_LINES = "What each person can do to both predictions: moves along one line."
+_ELLIPSES = "Cloaking noise just covers both lines. Noise in all directions hides no more."
 
 
 def lead(points: TwoPoints) -> str:
@@ -43,7 +40,7 @@ def show(step: str, chosen: ReleaseSettings, top: DeltaGenerator) -> None:
         frame.heading(steps.TITLE, lead(points))
     with place:
         _pictures(step, points, pair)
-        frame.metrics(_metrics(points, pair), "two")
+        frame.metrics(_metrics(step, points, pair), "two")
         with st.expander("Table of the moves"):
             frame.table(table(points, pair), "two_people")
     n = cached.dataset(chosen.model.dataset).n
@@ -55,14 +52,18 @@ def show(step: str, chosen: ReleaseSettings, top: DeltaGenerator) -> None:
             _everybody(result)
 
 
-def _metrics(points: TwoPoints, pair: TwoPointSettings) -> list[Metric]:
-    """How far the person moves both predictions, and the variances of both noises."""
-    move = pair.d * points.C[:, pair.moved - 1]
+def _metrics(step: str, points: TwoPoints, pair: TwoPointSettings) -> list[Metric]:
+    """How far the person moves both predictions; of the next step the variances of both noises."""
+    if step == "moves":
+        move = pair.d * points.C[:, pair.moved - 1]
+        changing = f"changing by {pair.d:g}"
+        return [
+            Metric(f"Person {pair.moved} moves prediction 1 by", text.number(abs(move[0])), changing),
+            Metric("and prediction 2 by", text.number(abs(move[1])), changing),
+        ]
     variances = pair.d**2 * points.design.covariance().trace(), points.prior.trace()
     both = "of both predictions together"
     return [
-        Metric(f"Person {pair.moved} moves prediction 1 by", text.number(abs(move[0])), f"changing by {pair.d:g}"),
-        Metric("and prediction 2 by", text.number(abs(move[1])), f"changing by {pair.d:g}"),
         Metric("Variance of cloaking noise", text.number(variances[0]), both),
         Metric("Variance of noise in all directions", text.number(variances[1]), both),
     ]

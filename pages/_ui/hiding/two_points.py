@@ -13,7 +13,7 @@ from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms.gp_prior import exact_sensitivity
 from dpgp_core.strategies.noise_design import NoiseDesign, design_noise
 from pages._ui.look.palette import NON_PRIVATE, OTHER, PRIVATE, TRUTH
-from pages._ui.look.plots import finish
+from pages._ui.look.plots import finish, named_lines
 
 TEST_POINTS = np.array([[3.0], [7.0]])
 OUTPUTS = np.array([1.0, -0.5])
@@ -100,7 +100,7 @@ def curves(points: TwoPoints, moved: int) -> go.Figure:
         )
     figure.update_xaxes(title="input", range=[0, 10])
     figure.update_yaxes(title="output", range=[-4, 5])
-    return finish(figure, 400)
+    return named_lines(finish(figure, 400))
 
 
 def plane(points: TwoPoints, covered: bool) -> go.Figure:

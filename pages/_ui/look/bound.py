@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -19,7 +19,16 @@ Check = Callable[[str], None]
 _BOX: ContextVar[DeltaGenerator | None] = ContextVar("box", default=None)  # where controls go, if not to the sidebar
 
 
-_MORE: ContextVar[DeltaGenerator | None] = ContextVar("more", default=None)  # of the page that is being made
+class _Places(NamedTuple):
+    """Of the page being made: what is wrong with its link, controls in sight, and the place of those that are not."""
+
+    notes: DeltaGenerator
+    side: DeltaGenerator
+    below: DeltaGenerator
+
+
+_PLACES: ContextVar[_Places | None] = ContextVar("places", default=None)
+_MORE: ContextVar[tuple[DeltaGenerator, str] | None] = ContextVar("more", default=None)  # with its last title
 
 
 @contextmanager
@@ -34,23 +43,33 @@ def into(box: DeltaGenerator) -> Iterator[None]:
 
 
 def begin() -> None:
-    """A page begins: what it folds away has its own place."""
+    """A page begins: what it folds away stands below all that is in sight, whenever it is drawn."""
+    _PLACES.set(_Places(st.container(), st.sidebar.container(), st.sidebar.container()))
     _MORE.set(None)
+
+
+def side() -> DeltaGenerator:
+    """The part of the sidebar that is in sight."""
+    places = _PLACES.get()
+    return st.sidebar if places is None else places.side
 
 
 def folded(title: str) -> AbstractContextManager[None]:
     """Controls drawn meanwhile stand folded away in the sidebar, in the one place for more, under a title."""
     more = _MORE.get()
     if more is None:
-        more = st.sidebar.expander("More", icon=":material/tune:")
-        _MORE.set(more)
-    more.markdown(f"**{title}**")
-    return into(more)
+        places = _PLACES.get()
+        below = st.sidebar if places is None else places.below
+        more = below.expander("More", icon=":material/tune:"), ""
+    if title != more[1]:
+        more[0].markdown(f"**{title}**")
+        _MORE.set((more[0], title))
+    return into(more[0])
 
 
 def box() -> DeltaGenerator:
     """Where controls go now."""
-    return _BOX.get() or st.sidebar
+    return _BOX.get() or side()
 
 
 def choice(label: str, key: str, options: Sequence[T], default: T, check: Check | None = None, **kwargs: Any) -> T:
@@ -103,7 +122,8 @@ def explain_bad_link(key: str, options: Sequence[Any], default: Any, check: Chec
         except ValueError as error:
             reason = f"{error}."
     address.note_explained(key)
-    st.warning(text.bad_link_value(key, raw, reason, default))
+    places = _PLACES.get()
+    (st if places is None else places.notes).warning(text.bad_link_value(key, raw, reason, default))
 
 
 def as_number(raw: str) -> float:

@@ -16,7 +16,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpgp_core.accounting.guarantee import Guarantee
-from pages._ui.look import bar, glossary, palette, state, text
+from pages._ui.look import bar, bound, glossary, palette, state, text
 from pages._ui.look.metric import Metric
 
 TEACHING_NOTE = (
@@ -179,16 +179,16 @@ def qr(link: str) -> bytes:
 
 
 def state_link() -> None:
-    """Sidebar: the address of this state, ready to copy; undo, and reset. The last call of a page."""
+    """Sidebar: the address of this state, ready to copy; under More undo, and reset. The last call of a page."""
     state.remember()
     address = here()
-    with st.sidebar.container(horizontal=True):
-        with st.popover("Copy this state", icon=":material/link:", key="state_copy", on_change="rerun") as box:
-            st.code(address, language=None, wrap_lines=True)
-            if box.open:  # a code takes half as long as the rest of a page
-                st.image(qr(address), width=180, output_format="PNG")
+    with bound.folded("This state"), st.container(horizontal=True):
         st.button("Undo", key="state_undo", icon=":material/undo:", on_click=state.undo, disabled=not state.can_undo())
         st.button("Reset", key="state_reset", icon=":material/restart_alt:", on_click=state.reset)
+    with st.sidebar, st.popover("Copy this state", icon=":material/link:", key="state_copy", on_change="rerun") as box:
+        st.code(address, language=None, wrap_lines=True)
+        if box.open:  # a code takes half as long as the rest of a page
+            st.image(qr(address), width=180, output_format="PNG")
     if state.is_lesson():
         with bar.above(), st.popover("QR code", icon=":material/qr_code_2:", key="state_qr", on_change="rerun") as box:
             if box.open:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 TERMS = {
-    "ε (epsilon)": "The privacy budget: because of one person no event's probability can grow by more than a "
+    "ε (epsilon)": "The privacy budget. Because of one person no event's probability can grow by more than a "
     "factor exp(ε), plus δ. 0 would be perfect privacy; smaller is more private and less accurate.",
     "δ (delta)": "What a probability may grow by beyond that factor; well below 1 / number of people to mean much.",
     "Differential privacy": "Noise is added so that what is published looks nearly the same whoever takes part.",

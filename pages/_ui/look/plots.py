@@ -36,7 +36,7 @@ _MARGIN = {"l": 60, "r": 20, "t": 40, "b": 50}
 NAME = "dpgp"
 LESSON = 17  # px of type that is read from the last row
 _LESSON_HEIGHT = 430  # px of a figure that leaves room for question, answer and epsilon at 1280 x 720
-_LINE = 15  # px between two names
+_LINE, _SMALL = 15, 12  # px between two names, and of their type
 _LETTER = 6.6  # px, about
 _GAP = 6  # px between a line and its name
 _LITTLE = 20  # px above a picture without a legend
@@ -126,16 +126,10 @@ def centile_lines(
     for centile, values in lines.items():
         label = [""] * (len(x) - 1) + [f"{centile}" if labelled else ""]
         figure.add_scatter(
-            x=x,
-            y=values,
-            mode="lines+text",
-            text=label,
-            textposition="middle right",
-            cliponaxis=False,
-            name=name if centile == _MEDIAN else f"centile {centile}",
+            x=x, y=values, mode="lines+text", text=label, textposition="middle right", cliponaxis=False,
+            name=name if centile == _MEDIAN else f"centile {centile}", showlegend=centile == _MEDIAN,
             line={"color": colour, "width": 2.5 if centile == _MEDIAN else 1},
-            showlegend=centile == _MEDIAN,
-        )
+        )  # fmt: skip
 
 
 def dates_of(unit: str) -> Dates | None:
@@ -188,6 +182,8 @@ def enlarge(figure: go.Figure) -> go.Figure:
     figure.update_annotations(font=size)
     figure.update_traces({"colorbar": titled}, selector={"type": "heatmap"})
     figure.update_traces(textfont=size, selector={"type": "scatter"})
+    if figure.layout.showlegend is False:  # names at lines' ends need their room
+        figure.update_layout(margin={"r": round((figure.layout.margin.r or 0) * LESSON / _SMALL)})
     if (figure.layout.height or 0) > _LESSON_HEIGHT:
         figure.update_layout(height=_LESSON_HEIGHT)
     return figure
@@ -208,13 +204,44 @@ def named(figure: go.Figure, ends: Iterable[End]) -> go.Figure:
         figure: its height and margins are set.
         ends: of the lines.
     """
-    below, wide = -float("inf"), 0
+    listed = sorted(ends)
     tall = figure.layout.height - _LITTLE - figure.layout.margin.b
-    for share, name, colour in sorted(ends):
-        below = max(tall * min(max(share, 0.0), 1.0), below + _LINE)
-        wide = max(wide, len(name))
+    there = [min(max(share, 0.0), 1.0) for share, *_ in listed]
+    places = [tall * share for share in there]
+    for at in range(1, len(places)):
+        places[at] = max(places[at], places[at - 1] + _LINE)
+    top = tall + _LINE / 2
+    for at in reversed(range(len(places))):
+        places[at] = min(places[at], top)
+        top = places[at] - _LINE
+    for share, place, (_, name, colour) in zip(there, places, listed, strict=True):
         figure.add_annotation(
-            x=1, xref="paper", y=0, yref="paper", yshift=below, showarrow=False, xanchor="left", yanchor="middle",
-            xshift=_GAP, text=f'<span style="color:{colour}"><b>━</b></span> {name}', font={"size": 12},
+            x=1, xref="paper", y=share, yref="paper", yshift=place - tall * share, showarrow=False, xanchor="left",
+            yanchor="middle", xshift=_GAP, font={"size": _SMALL},
+            text=f'<span style="color:{colour}"><b>━</b></span> {name}',
         )  # fmt: skip
+    wide = max(len(name) for _, name, _ in listed) if listed else 0
     return figure.update_layout(showlegend=False, margin={"r": round(4 * _GAP + _LETTER * wide), "t": _LITTLE})
+
+
+def named_lines(figure: go.Figure, names: Mapping[str, str] | None = None) -> go.Figure:
+    """A finished picture whose lines have their names at their right ends, in place of a legend.
+
+    Args:
+        figure: its vertical axis gets a range, where it has none.
+        names: of a trace -> what to write, where that differs; nothing is written for "".
+    """
+    lines = [each for each in figure.data if each.type == "scatter" and "lines" in (each.mode or "lines")]
+    axis = figure.layout.yaxis
+    if axis.range is None:
+        values = np.concatenate([np.asarray(each.y, float) for each in figure.data])
+        low, high = float(np.nanmin(values)), float(np.nanmax(values))
+        air = _AIR * (high - low)
+        figure.update_yaxes(range=[0.0 if axis.rangemode == "tozero" else low - air, high + air])
+    low, high = axis.range
+    ends = {}
+    for each in lines:
+        name = (names or {}).get(each.name, each.name)
+        if name and not each.fill and each.showlegend is not False and name not in ends:
+            ends[name] = End((float(each.y[-1]) - low) / (high - low), name, each.line.color)
+    return named(figure, ends.values())

@@ -12,7 +12,7 @@ from dpgp_core.accounting.gaussian import check_budget, check_delta
 from dpgp_core.checks import check_positive
 from pages._ui import session
 from pages._ui.look import offers, state, text
-from pages._ui.look.bound import as_number, box, choice, folded, pick, switch
+from pages._ui.look.bound import as_number, box, choice, folded, pick, side, switch
 from pages._ui.look.offers import LAST_DRAW, DropDown
 from pages._ui.model import ANALYTIC, Design, Draw, Model, ReleaseSettings, chosen_design
 from pages._ui.work import cached
@@ -20,12 +20,12 @@ from pages._ui.work import cached
 
 def dataset(offered: DropDown[str] = offers.CURVE) -> str:
     """Which dataset."""
-    with st.sidebar:
+    with side():
         return pick("Dataset", offered)
 
 
 def privacy() -> Draw:
-    """Epsilon and delta: the first controls of every page that has them."""
+    """Epsilon, the first control of every page that has it, and delta, which is folded away."""
     epsilon = choice(
         offers.EPSILON,
         "epsilon",
@@ -34,20 +34,21 @@ def privacy() -> Draw:
         lambda raw: check_budget(as_number(raw), 0.5),
         help=f"{text.GROWTH.capitalize()}. Smaller is more private.",
     )
-    delta = choice(
-        offers.DELTA_TITLE,
-        "delta",
-        offers.DELTAS,
-        offers.DELTA,
-        lambda raw: check_delta(as_number(raw)),
-        help=text.DELTA_HELP,
-    )
+    with folded("Promise"):
+        delta = choice(
+            offers.DELTA_TITLE,
+            "delta",
+            offers.DELTAS,
+            offers.DELTA,
+            lambda raw: check_delta(as_number(raw)),
+            help=text.DELTA_HELP,
+        )
     return Draw(epsilon=float(epsilon), delta=float(delta))
 
 
 def draws(draw: Draw) -> Draw:
     """How many draws of the noise are shown, and which."""
-    with folded("Draws"):
+    with folded("Example draws"):
         count = choice("Draws shown", "draws", (1, 2, 3, 5, 10, 20), 1, help="Each draw is a release; they add up.")
         st.button("Draw again", on_click=_next_draw, width="stretch", icon=":material/casino:")
         seed = draw_number(help="Seed of the noise, for teaching.")
@@ -57,9 +58,9 @@ def draws(draw: Draw) -> Draw:
 def delta_fits(delta: float, records: int) -> None:
     """Say where delta is above 1 / n: then it may be kept by giving one whole record away."""
     if delta * records > 1:
-        st.sidebar.warning(
-            f"δ = {text.small(delta)} is more than 1 in {records:,}, the number of records: handing out one of them "
-            f"whole would keep such a promise. Take at most δ = {text.small(1 / (10 * records))}."
+        side().warning(
+            f"δ = {text.small(delta)} is more than 1 in {records:,}, the number of rows. Handing out one of them whole "
+            f"would keep such a promise. Take at most δ = {text.small(1 / (10 * records))}."
         )
 
 
@@ -164,7 +165,7 @@ def noise_control(default: float = 0.3, help: str | None = NOISE_HELP, key: str 
 
 def overlay() -> bool:
     """Whether true data and non-private results are drawn."""
-    with st.sidebar:
+    with side():
         return switch(
             "True data shown",
             "overlay",
@@ -174,15 +175,14 @@ def overlay() -> bool:
 
 
 class PathSettings(NamedTuple):
-    """Square root of the ridge, scale of the paths, and how many are released."""
+    """Square root of the ridge, and scale of the paths."""
 
     r: float
     sigma: float
-    L: int
 
 
 def path_controls(sigma: float, r: float, prefix: str = "") -> PathSettings:
-    """Ridge, scale and number of released posterior paths; ``prefix`` sets pages that open otherwise apart."""
+    """Ridge and scale of released posterior paths; ``prefix`` sets pages that open otherwise apart."""
     ridge = choice(
         "r: more accurate ⟷ more private",
         f"{prefix}r",
@@ -199,5 +199,10 @@ def path_controls(sigma: float, r: float, prefix: str = "") -> PathSettings:
         lambda raw: check_positive("s", as_number(raw)),
         help="Scale of the paths' own randomness.",
     )
-    paths = choice("Paths released", f"{prefix}paths", offers.PATHS, 1, help="Each path is a release; they add up.")
-    return PathSettings(float(ridge), float(scale), int(paths))
+    return PathSettings(float(ridge), float(scale))
+
+
+def paths_released(prefix: str = "") -> int:
+    """How many posterior paths are released."""
+    help = "Each path is a release; they add up."
+    return int(choice("Paths released", f"{prefix}paths", offers.PATHS, 1, help=help))

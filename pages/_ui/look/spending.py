@@ -49,7 +49,7 @@ def _seen_sentence(guarantees: Sequence[Guarantee], delta: float) -> str:
     """What separate releases of all settings seen would cost. The pictures themselves use numbered draws."""
     mixed = len({each.protects for each in guarantees}) > 1
     return (
-        f"{len(guarantees)} separate real releases of the settings seen in this session, all about the same records, "
+        f"{len(guarantees)} separate real releases of the settings seen in this session, all about the same people, "
         f"would cost ε = {_together(guarantees, delta)} at δ = {text.small(delta)}. The numbered draws shown here "
         "share their privacy noise: they hide nothing from someone who sees two."
         + (" Some of these settings protect outputs only: beside them inputs are public." if mixed else "")

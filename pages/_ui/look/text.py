@@ -70,8 +70,8 @@ def _written(value: Decimal, digits: int) -> str:
 
 GROWTH = "no event's probability can grow by more than a factor exp(ε), plus δ, because of one person"
 DELTA_HELP = (
-    "What any event's probability may grow by beyond the factor exp(ε). It must be well below 1 / number of people: "
-    "a mechanism that hands out one record whole with probability δ keeps this promise."
+    "What any event's probability may grow by beyond the factor exp(ε). It must be well below 1 / number of people. "
+    "A mechanism that hands out one person's row with probability δ keeps this promise too."
 )
 _MANY = 13  # of an epsilon: exp(13) is 442,413, and its digits tell nothing more
 _BLAMED = 0.05  # false alarms at which the trade-off of Gaussian noise is quoted

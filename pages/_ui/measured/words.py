@@ -18,7 +18,7 @@ def answer(found: Measured, data: Dataset) -> str:
     return (
         f"Bayes cloaking adds no noise to a finished curve. It measures **{sum(found.ranks)} noisy sums** of "
         f"{data.y_name}s, in {len(found.ranks)} stages, and computes the curve from them. At epsilon = "
-        f"{found.settings.epsilon:g} its expected error is **{text.number(found.error)} {data.y_unit}**."
+        f"{found.settings.epsilon:g} the expected error of the curve is **{text.number(found.error)} {data.y_unit}**."
     )
 
 
@@ -49,8 +49,8 @@ def parts(found: Measured, unit: str) -> str:
     """What the expected error is made of."""
     error, floor, price = (text.number(value) for value in (found.error, found.unbuyable, found.price))
     return (
-        f"The expected error is **{error} {unit}**. No budget buys **{floor} {unit}** of it. **Privacy costs {price} "
-        f"{unit}** (squares add up: {floor}² + {price}² = {error}²)."
+        f"The expected error of the curve is **{error} {unit}**. No budget buys **{floor} {unit}** of it. "
+        f"**Privacy costs {price} {unit}** (squares add up: {floor}² + {price}² = {error}²)."
     )
 
 
@@ -58,7 +58,7 @@ def metrics(found: Measured, unit: str) -> list[Metric]:
     """The split in three figures."""
     of = "Of the curve where people are, on average over what the models expect. Nobody's outcome was read."
     return [
-        Metric("Expected error", f"{text.number(found.error)} {unit}", "under the prior", of),
+        Metric("Expected error of the curve", f"{text.number(found.error)} {unit}", "under the prior", of),
         Metric("No budget buys", f"{text.number(found.unbuyable)} {unit}", "everybody known", of),
         Metric("Privacy costs", f"{text.number(found.price)} {unit}", "root of the difference of squares", of),
         Metric("Nothing measured", f"{text.number(found.unmeasured)} {unit}", "the prior alone", of),
@@ -81,6 +81,5 @@ RANKS_ALT = "How many numbers each stage measures, against ε; darker bars are l
 def split_alt(found: Measured, unit: str) -> str:
     """Text alternative of the split."""
     return (
-        f"Expected error of the curve against ε (orange), what no budget buys of it (blue, "
-        f"{text.number(found.unbuyable)} {unit}), and the error when nothing is measured (dotted). {PUBLIC}"
+        f"Expected error of the curve against ε. No budget buys {text.number(found.unbuyable)} {unit} of it. {PUBLIC}"
     )

@@ -47,18 +47,19 @@ def interval_sentence(spec: ReleaseSpec, half_width: FloatArray | None, step: fl
     """How wide the intervals will be, before anything is released; it depends on public values only."""
     if half_width is None and not spec.protects_inputs:
         return (
-            "It measures in stages, each around the curve that those before it released, so how wide its intervals "
-            "come out is known only with the release, and is part of it."
+            "It measures in stages, each around the curve that those before it released. How wide its intervals come "
+            "out is known only with the release, and is part of it."
         )
     if half_width is None:
         return (
-            "This mechanism protects the inputs too, so how wide its intervals come out is known only with the "
-            "release, and is part of it."
+            "This mechanism protects the inputs too. How wide its intervals come out is known only with the release, "
+            "and is part of it."
         )
     low, middle, high = (error(spec, float(width)) for width in np.quantile(half_width, [0.1, 0.5, 0.9]))
     return (
         f"The curve will be known to about **{middle}** with 95 % probability ({low} to {high} over most of the "
-        f"grid), privacy noise included, if the model is right. Values will be rounded to multiples of {step:g}."
+        "grid). That counts privacy noise, and holds if the model is right. Values will be rounded to multiples of "
+        f"{step:g}."
     )
 
 
@@ -108,8 +109,8 @@ def released_caption(spec: ReleaseSpec) -> str:
     if spec.levels:
         lines = f"{_ABOUT_GROUPS if one else _ABOUT_FIRST}{lines}"
     measured = (
-        "Released values; the band holds the curve with 95 % probability if the model is right, privacy noise "
-        f"included.{lines} All of it was computed from the numbers measured with noise"
+        "Released values. The band holds the curve with 95 % probability if the model is right. It counts privacy "
+        f"noise.{lines} All of it was computed from the numbers measured with noise"
     )
     if spec.protects_inputs:
         return f"{measured}, which is all that was used of inputs and outputs, and from the public settings."

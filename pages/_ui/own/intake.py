@@ -18,7 +18,7 @@ from pages._ui.work import cached
 _AT_ONCE = 2**18  # bytes; larger tables are read beside the page
 _DIALECTS = {"commas": "comma", "semicolons (decimal commas)": "semicolon", "tabs": "tab"}
 _NO_UPLOADS = (
-    "This server takes no files. Practise here with a table that is public; for your own, run the same release on your "
+    "This server takes no files. Practise here with a table that is public. For your own, run the same release on your "
     "own machine, where the table stays: `python -m dpgp_core release --csv table.csv --config config.json --out "
     "release.zip`."
 )
@@ -56,10 +56,10 @@ def _upload() -> None:
         "A table with a header line: CSV in UTF-8, or an Excel workbook (.xlsx) of one sheet; up to 5 MB",
         type=["csv", "tsv", "txt", "xlsx"],
         key=f"own_file_{OWN_FILES.get(0)}",
-        help="It is held in this session's memory and in that of processes that end with each task: not in a file, not "
-        "in a log, not in an address, not shared with other visitors. Forget the table, and it is removed; close the "
-        "page, and it is removed some minutes later. No program can promise that the system has not moved memory to "
-        "its swap space.",
+        help="It is held in this session's memory, and in that of processes that end with each task. It is in no file, "
+        "no log and no address, and no other visitor sees it. Forget the table, and it is removed. Close the page, and "
+        "it is removed some minutes later. No program can promise that the system has not moved memory to its swap "
+        "space.",
     )
     if uploaded is not None:
         _take(uploaded.name, uploaded.getvalue(), _DIALECTS[written])

@@ -22,12 +22,12 @@ _OTHER_TABLE = (
 )
 _MIXING = (
     "This ledger holds releases that protect **{before}**, and this one protects **{now}**. A release that protects "
-    "outputs only publishes functions of the inputs without noise (where the noise is large, where the model is sure), "
-    "so beside it no release protects inputs, whatever its own card says. It is refused, unless the inputs are public."
+    "outputs only publishes functions of the inputs without noise, such as where the model is sure. So beside it no "
+    "release protects inputs, whatever its own card says. It is refused, unless the inputs are public."
 )
 INPUTS_PUBLIC = (
-    "Inputs count as public in this ledger, as declared on this page: only outputs are protected, whatever a release "
-    "promises by itself."
+    "Inputs count as public in this ledger, as declared on this page. So only outputs are protected, whatever a "
+    "release promises by itself."
 )
 
 

@@ -152,8 +152,8 @@ def _explore(issued: Issued) -> None:
     """Other models, points and thresholds for the released numbers: the page where they cost nothing."""
     st.header("Explore this release, free")
     st.markdown(
-        "Other lengthscales, kernels, grids, levels and thresholds can be tried on the released numbers as often as "
-        "you like: whatever is computed from them is covered by the guarantee already."
+        "Try other lengthscales, kernels, grids and levels on the released numbers as often as you like. Whatever is "
+        "computed from them is covered by the guarantee already."
     )
     if st.button("Explore this release, free", icon=":material/travel_explore:"):
         EXPLORED.put(Taken(issued.name, {"release.zip": issued.bundle}, hashlib.sha256(issued.bundle).hexdigest()))

@@ -43,7 +43,7 @@ def controls(data: Dataset, name: str) -> Choice:
     left, right = st.columns([1, 3])
     with left:
         rank = int(
-            st.number_input(f"Record, by {data.x_names[0]}", 1, data.n, data.n, key=_person(name), bind="query-params")
+            st.number_input(f"Person, by {data.x_names[0]}", 1, data.n, data.n, key=_person(name), bind="query-params")
         )
     label = f"{data.y_name.capitalize()} moved to [{data.y_unit}]"
     with right:

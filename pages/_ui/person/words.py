@@ -16,16 +16,17 @@ _BLAMED = 0.05
 
 
 def answer(found: Moved, data: Dataset) -> str:
-    """Who is moved where, what that does to the fit, and what hides it."""
+    """Who is moved where, what that does to the curve, and what hides it."""
     choice, unit, peak = found.settings[-1], data.y_unit, found.largest
     where = f"{text.number(found.x[peak], 3)} {data.x_units[0]}".strip()
     caught = 1 - float(gaussian_tradeoff(np.array([_BLAMED]), found.shift)[0]) if found.shift > 0 else _BLAMED
     return (
-        f"Record {choice.rank}, {data.x_names[0]} {text.number(found.at, 3)} {data.x_units[0]}, stands at "
-        f"{text.number(found.output, 3)} {unit}. At {text.number(choice.value, 3)} {unit} instead, the fit moves by up "
-        f"to **{_size(found, peak)} {unit}** (at {where}), where the noise has a standard deviation of "
-        f"**{text.number(found.noise[peak])} {unit}**. Whoever knows all other records, looks at the whole curve and "
-        f"accuses {100 * _BLAMED:g} % of the innocent finds {text.at_most(100 * caught)} % of those who moved so."
+        f"Person {choice.rank}, {data.x_names[0]} {text.number(found.at, 3)} {data.x_units[0]}, has "
+        f"{text.number(found.output, 3)} {unit}. With {text.number(choice.value, 3)} {unit} instead, the curve moves "
+        f"by up to **{_size(found, peak)} {unit}** (at {where}). The privacy noise there has a standard deviation of "
+        f"**{text.number(found.noise[peak])} {unit}**. An attacker who knows everybody else may accuse "
+        f"{100 * _BLAMED:g} in 100 innocent people. Then {text.at_most(100 * caught)} in 100 of those who moved so are "
+        "found."
     )
 
 
@@ -37,14 +38,14 @@ def metrics(found: Moved, data: Dataset) -> list[Metric]:
     """The move in the output's unit and in units of the noise."""
     unit, peak = data.y_unit, found.largest
     metric = (
-        "Length of the fit's move at all test points in the metric of the noise (Mahalanobis): how many standard "
-        "deviations it is along the direction in which it shows best."
+        "How far the curve moves, in standard deviations of the noise along the direction where it shows best "
+        "(Mahalanobis)."
     )
     return [
-        Metric("Largest move of the fit", f"{_size(found, peak)} {unit}", "not private"),
-        Metric("Noise there", f"{text.number(found.noise[peak])} {unit}", "one standard deviation"),
-        Metric("Shift, in noise", f"{text.at_most(found.shift)}", "standard deviations", metric),
-        Metric("Calibrated to hide", f"{text.at_most(found.calibrated)}", "1 / s′, at any record", metric),
+        Metric("Largest move of the curve", f"{_size(found, peak)} {unit}", "not private"),
+        Metric("Privacy noise there", f"{text.number(found.noise[peak])} {unit}", "one standard deviation"),
+        Metric("Shift, in privacy noise", f"{text.at_most(found.shift)}", "standard deviations", metric),
+        Metric("Calibrated to hide", f"{text.at_most(found.calibrated)}", "1 / s′, for anybody", metric),
     ]
 
 
@@ -54,16 +55,16 @@ def table(found: Moved, data: Dataset) -> pd.DataFrame:
     return pd.DataFrame(
         {
             axis(data.x_names[0], data.x_units[0]): found.x,
-            f"fit [{unit}] (not private)": found.before,
+            f"curve without privacy [{unit}] (not private)": found.before,
             f"after the move [{unit}] (not private)": found.after,
-            f"without the record [{unit}] (not private)": found.without,
-            f"noise, standard deviation [{unit}]": found.noise,
+            f"without the person [{unit}] (not private)": found.without,
+            f"privacy noise, standard deviation [{unit}]": found.noise,
         }
     ).round(4)
 
 
 CURVES_ALT = (
-    "The fit with everybody's true output (blue), after one record is moved (dashed purple) and without it (dotted), "
-    "and where 95 % of releases lie, point by point (orange). Click a record to move it. Not private."
+    "The curve without privacy (blue), after one person is moved (dashed purple), and without that person (dotted). "
+    "95 % of releases lie in the orange band, point by point. Click a person to move. Not private."
 )
-NOISE_ALT = "How far the fit moves (dashed purple) and the standard deviation of the noise (orange). Not private."
+NOISE_ALT = "How far the curve moves (dashed purple), and the standard deviation of privacy noise (orange)."

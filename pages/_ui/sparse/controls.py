@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-import streamlit as st
-
 from datasets import EXHIBITS, exhibit
-from pages._ui.look.bound import choice, folded, pick
+from pages._ui.look.bound import choice, folded, pick, side
 from pages._ui.look.offers import DropDown, of_datasets
 from pages._ui.look.sidebar import dataset, delta_fits, draw_number, lengthscale, noise_control, overlay, privacy
 from pages._ui.sparse.setting import SparseSetting
@@ -44,7 +42,7 @@ def sparse_settings() -> SparseSettings:
     assert start is not None
     delta_fits(draw.delta, (start.load or exhibit(name).load)().n)
     show = overlay()
-    with st.sidebar:
+    with side():
         view = pick("Show", VIEW)
     with folded("Model"):
         length = lengthscale(name, "Lengthscale [{}]")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,7 @@ import plotly.graph_objects as go
 
 from dpgp_core.arrays import FloatArray
 from pages._ui.look.palette import BINS, GUARANTEE, NON_PRIVATE, OTHER, PRIVATE, TRUTH, faded
-from pages._ui.look.plots import axis, band, finish
+from pages._ui.look.plots import axis, band, finish, named_lines
 from pages._ui.sparse.choosing import CHOICE_EPSILONS, Choices
 from pages._ui.sparse.errors import CURVE_EPSILONS, Curves
 from pages._ui.sparse.fitting import KINDS, LEVEL, Fits
@@ -21,6 +22,12 @@ _LOOKS: dict[Contender, tuple[str, str, str]] = {
     "paper": ("the paper's", OTHER, "dash"),
     "naive": ("noise ignored", BINS, "dot"),
     "bayes": ("Bayes cloaking", GUARANTEE, "longdash"),
+}
+_SHORT = {  # at a line's end
+    "ours: whitened": "ours",
+    "Evidence: free (ours)": "evidence, free",
+    "All kernels together, exponential mechanism": "all together",
+    "Liu-Talwar (the paper)": "Liu-Talwar",
 }
 _CHOOSER_LOOKS = ((PRIVATE, "solid"), (BINS, "dot"), (OTHER, "dash"))
 _MOST_POINTS = 600  # of the data that are drawn
@@ -60,8 +67,7 @@ def fit(found: Fits, overlay: bool) -> go.Figure:
     figure.update_yaxes(
         title=axis(data.y_name, data.y_unit), range=[low - 0.35 * data.output_range, high + 0.35 * data.output_range]
     )
-    figure = finish(figure, 470)
-    return figure.update_layout(legend={"y": -0.2, "yanchor": "top"}, margin={"b": 150})
+    return named_lines(finish(figure, 470), _SHORT)
 
 
 def calibration(found: Fits) -> go.Figure:
@@ -76,7 +82,7 @@ def calibration(found: Fits) -> go.Figure:
         )
     figure.update_xaxes(title="central interval [%]", range=[0, 100])
     figure.update_yaxes(title="people left out inside [%]", range=[0, 100])
-    return finish(figure, 470)
+    return named_lines(finish(figure, 470), _SHORT)
 
 
 def against_epsilon(found: Curves, what: str, without: float) -> go.Figure:
@@ -90,11 +96,17 @@ def against_epsilon(found: Curves, what: str, without: float) -> go.Figure:
             x=CURVE_EPSILONS, y=line, name=name, mode="lines+markers", line={"color": colour, "dash": dash}
         )
     if what == "error":
-        figure.add_hline(y=without, line={"color": NON_PRIVATE, "width": 2})
+        ends = [min(CURVE_EPSILONS), max(CURVE_EPSILONS)]
+        figure.add_scatter(x=ends, y=[without] * 2, name="without privacy", line={"color": NON_PRIVATE, "width": 2})
     title = axis("error", unit) if what == "error" else "log-likelihood of a person left out [nats]"
-    figure.update_xaxes(title="ε: more private → more accurate", type="log")
+    figure.update_xaxes(title="ε: more private → more accurate", **_ticked(CURVE_EPSILONS))
     figure.update_yaxes(title=title, rangemode="tozero" if what == "error" else "normal")
-    return finish(figure, 420)
+    return named_lines(finish(figure, 420), _SHORT)
+
+
+def _ticked(epsilons: Sequence[float]) -> dict[str, Any]:
+    """A logarithmic axis with a whole number at each epsilon."""
+    return {"type": "log", "tickvals": epsilons, "ticktext": [f"{epsilon:g}" for epsilon in epsilons]}
 
 
 def choice_errors(found: Choices) -> go.Figure:
@@ -104,9 +116,9 @@ def choice_errors(found: Choices) -> go.Figure:
         figure.add_scatter(
             x=CHOICE_EPSILONS, y=line, name=name, mode="lines+markers", line={"color": colour, "dash": dash}
         )
-    figure.update_xaxes(title="ε of choice and fit together", type="log")
+    figure.update_xaxes(title="ε of choice and fit together", **_ticked(CHOICE_EPSILONS))
     figure.update_yaxes(title=axis("error", found.dataset.y_unit), rangemode="tozero")
-    return finish(figure, 420)
+    return named_lines(finish(figure, 420), _SHORT)
 
 
 def choice_shares(found: Choices) -> go.Figure:

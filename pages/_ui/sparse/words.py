@@ -107,12 +107,12 @@ def steps(setting: SparseSetting, found: Fits) -> list[tuple[str, str]]:
     ]
 
 
-def fit_alt(found: Fits) -> str:
-    """Text alternative of the fits."""
+def fit_alt(found: Fits, overlay: bool) -> str:
+    """What the picture of the fits shows."""
     return (
-        f"Published curves: our sparse GP orange, the paper's purple and dashed, Bayes cloaking green. The bands hold "
-        f"{100 * LEVEL:g} % and count privacy noise: one more {found.dataset.y_name}, and where the curve is. The "
-        "paper's do not hold, so it has none."
+        f"Published curves. Light bands hold one more {found.dataset.y_name} ({100 * LEVEL:g} %), dark ones the curve. "
+        "The paper's bands do not hold, so it has none. Triangles: inducing inputs."
+        + (" Circles: true data." if overlay else "")
     )
 
 

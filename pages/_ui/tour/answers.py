@@ -37,9 +37,9 @@ def promise() -> str:
     """Step 1."""
     strong, start, weak = (text.percent(success(epsilon)) for epsilon in (0.1, 0.5, 10))
     return (
-        f"Someone tossing a coin is right 50 % of the time. At ε = 0.5 the best attacker is right **{start}**, "
-        f"{strong} at ε = 0.1, {weak} at ε = 10: a small ε leaves almost nothing to learn about you, "
-        "a large one most of it. The red curve moves from the diagonal into the corner."
+        f"Who tosses a coin is right 50 % of the time. At ε = 0.5 the best attacker is right **{start}** of the time. "
+        f"At ε = 0.1 it is {strong}, at ε = 10 {weak}. A small ε leaves almost nothing to learn about you, a large one "
+        "most of it."
     )
 
 
@@ -53,10 +53,10 @@ def neighbours() -> str:
     """Step 2."""
     apart, together = two_point_noise(5.5), two_point_noise(4.5)
     return (
-        "In the same place the two share one pull on the predictions: each can move them less, and in the same "
-        "direction. The lines in the right picture fall together, the orange ellipse shrinks onto them, and the "
-        f"noise at the more exposed point falls from {text.number(apart)} to **{text.number(together)}** for the same "
-        "promise."
+        "In the same place the two share one pull on the predictions. Each can move them less, and in the same "
+        "direction. The lines in the right picture fall together, and the orange ellipse shrinks onto them. The "
+        f"privacy noise at the more exposed point falls from {text.number(apart)} to **{text.number(together)}** for "
+        "the same promise."
     )
 
 
@@ -80,9 +80,9 @@ def twice_the_budget() -> str:
     """Step 3."""
     half, one, paper = kung_noise(0.5, False), kung_noise(1, False), kung_noise(0.5, True)
     return (
-        f"The noise falls from ± {text.number(half)} cm to ± {text.number(one)} cm (95 % of draws, median over the "
-        "records): twice the ε, a little more than half the noise. The method of 2018 needs "
-        f"± {text.number(paper)} cm at ε = 0.5, **{text.number(paper / half)} times** as much for the same "
+        f"The privacy noise falls from ± {text.number(half)} cm to ± {text.number(one)} cm (95 % of releases, for a "
+        "typical person). Twice the ε needs a little more than half the noise. The method of 2018 needs "
+        f"± {text.number(paper)} cm at ε = 0.5. That is **{text.number(paper / half)} times** as much for the same "
         "promise."
     )
 
@@ -102,9 +102,9 @@ def dear_places() -> str:
     dense, empty = london_noise(15.0)
     dense_8, _ = london_noise(8.0)
     return (
-        f"Where at least {_DENSE} sales are, 95 % of draws stay within {text.factor_of(dense)} of a price; in hexagons "
-        f"without a sale within **{text.factor_of(empty)}**: few neighbours, little to hide among. At 8 km every "
-        f"hexagon has fewer neighbours to hide among, and even the dense ones need {text.factor_of(dense_8)}."
+        f"Where at least {_DENSE} sales are, 95 % of releases stay within {text.factor_of(dense)} of a price. In "
+        f"hexagons without a sale it is **{text.factor_of(empty)}**. They have few neighbours to hide among. At 8 km "
+        f"every hexagon has fewer of them. Then even the dense ones need {text.factor_of(dense_8)}."
     )
 
 
@@ -123,8 +123,8 @@ def best_lengthscale() -> str:
     """Step 5."""
     private, loose = best_lengthscales()
     return (
-        f"Yes. At ε = 10 the least error comes with **{loose:g} years**, at ε = 0.1 with **{private:g} years**: "
-        "the more noise a release needs, the more people each value should average over. "
+        f"Yes. At ε = 10 the least error comes with **{loose:g} years**, at ε = 0.1 with **{private:g} years**. "
+        "The more noise a release needs, the more people each value should average over. "
         "The likeliest tiles climb from left to right."
     )
 
@@ -135,14 +135,14 @@ def attack_limit() -> str:
     attacked = attack_room.attacked(attack)
     return (
         "**No.** But for chance, red stays below the green limit. This attack is the best there is against Gaussian "
-        f"noise, and all it proves is ε ≥ {text.at_least(attacked.epsilon_lower, 2)} where "
-        f"{attacked.guarantee.budget.epsilon:g} is promised. Against posterior paths red stays far below "
-        "green: there the promise is a bound, and no known attack comes near it."
+        f"noise. It proves ε ≥ {text.at_least(attacked.epsilon_lower, 2)} where "
+        f"{attacked.guarantee.budget.epsilon:g} is promised. Against posterior paths red stays far below green. There "
+        "the promise is a bound, and no known attack comes near it."
     )
 
 
 def needed(target: float) -> float:
-    """Epsilon that refined cloaking needs for a held-out error of ``target`` cm; inf if none is enough."""
+    """Epsilon that refined cloaking needs for an error of ``target`` cm on people left out; inf if none is enough."""
     contest = contenders.Contest(KUNG, DELTA, 10, 6)
     found = compare.needed(contest, "refined", target)
     return math.inf if found is None else found
@@ -152,7 +152,7 @@ def price_of_accuracy() -> str:
     """Step 7."""
     nine, eight = needed(9.0), needed(8.0)
     return (
-        f"Refined cloaking needs ε = {text.at_most(nine, 2)} for 9 cm and **ε = {text.at_most(eight, 2)}** for 8 cm: "
-        f"the last centimetre costs {text.number(eight / nine)} times the privacy loss. Asking for the "
-        "accuracy you need, and no more, is the cheapest privacy there is."
+        f"Refined cloaking needs ε = {text.at_most(nine, 2)} for an error of 9 cm, and **ε = "
+        f"{text.at_most(eight, 2)}** for 8 cm. The last centimetre costs {text.number(eight / nine)} times the ε. So "
+        "ask for the accuracy that you need, and no more."
     )

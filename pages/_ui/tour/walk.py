@@ -38,14 +38,14 @@ STEPS = (
         "start",
         {"epsilon": "0.5", "prior": "50"},
         "What does ε mean for one person?",
-        "Read the attacker's success, then move ε to 0.1 and to 10.",
+        "Move ε to 0.1 and to 10, and watch the chance after the release.",
         answers.promise,
     ),
     Step(
         "how_cloaking_works",
-        {"x1": "4.5", "x2": "5.5"},
+        {"step": "covered", "x1": "4.5", "x2": "5.5"},
         "Why do two people who are alike hide each other?",
-        "With the sliders of the two records, move record 2 from 5.5 onto record 1, at 4.5.",
+        "Open “Move the two people”, and move person 2 from 5.5 onto person 1, at 4.5.",
         answers.neighbours,
     ),
     Step(
@@ -58,8 +58,8 @@ STEPS = (
     Step(
         "london_noise_map",
         {"map": "noise"},
-        "Where on the map is privacy dear?",
-        "Find the dark and the bright hexagons, then shorten the lengthscale from 15 to 8 km.",
+        "Where on the map does privacy cost most?",
+        "Find the dark and the bright hexagons, then shorten the lengthscale (under More) from 15 to 8 km.",
         answers.dear_places,
     ),
     Step(
@@ -114,9 +114,7 @@ def banner(page: str) -> Iterator[None]:
         return
     with reveal:
         hidden = step.from_true_data and session.control("overlay") is False
-        answer = (
-            "The answer quotes true data: switch the educational overlay on to see it." if hidden else step.answer()
-        )
+        answer = "The answer quotes true data. Switch “True data shown” on to see it." if hidden else step.answer()
         st.markdown(answer + (_ending() if number == len(STEPS) else ""))
 
 
