@@ -19,7 +19,7 @@ from tests.e2e import newcomer
 from tests.e2e.actions import QUESTIONS, copied, shown, unfold
 from tests.e2e.conftest import Visit
 
-ON_A_TELEPHONE = ("london_noise_map", "your_data")  # in `make test`; all in `make test-all`
+ON_A_TELEPHONE = ("your_data",)  # in `make test`; all in `make test-all`
 PHONES = [pytest.param(each, marks=[] if each in ON_A_TELEPHONE else pytest.mark.full) for each in QUESTIONS]
 WITH_PICTURES = [page.file for page in menu.PAGES if not page.of_one_session]  # without a table there is none
 LINKS = ("kung_curves?lengthscale_years=9&epsilon=2", "?tour=1", "attack?epsilon=nonsense")

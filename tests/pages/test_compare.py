@@ -15,6 +15,7 @@ from pages._ui.model import Model, load_dataset
 from tests.pages.reading import page_text, traces
 
 
+@pytest.mark.full
 def test_every_contender_has_a_row_and_says_what_it_protects(open_page):
     table = open_page("compare").dataframe[0].value
     assert list(table["mechanism"]) == [
@@ -26,6 +27,7 @@ def test_every_contender_has_a_row_and_says_what_it_protects(open_page):
     assert list(table["protects"][table["mechanism"].str.contains("bins")]) == ["outputs; pure ε (δ = 0)"] * 2
 
 
+@pytest.mark.full
 def test_ours_beat_the_published_form_and_the_sentence_names_the_winner(open_page):
     app = open_page("compare")
     error = app.dataframe[0].value.set_index("mechanism")["error [cm]"]
@@ -34,11 +36,13 @@ def test_ours_beat_the_published_form_and_the_sentence_names_the_winner(open_pag
     assert f": {error.idxmin()}, **" in page_text(app)
 
 
+@pytest.mark.full
 def test_hall_above_one_is_no_promise(open_page):
     table = open_page("compare", epsilon="5").dataframe[0].value.set_index("mechanism")
     assert "not established" in table.loc["Cloaking, method of 2018", "protects"]
 
 
+@pytest.mark.full
 def test_unreachable_target_is_said_plainly(open_page):
     app = open_page("compare", target_cm="1.0")
     assert "no epsilon up to 100 is enough" in page_text(app)

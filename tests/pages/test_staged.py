@@ -117,6 +117,7 @@ def test_a_map_opens_with_noise_that_is_added_once_and_has_no_noise_layer_where_
     assert (table["where the price is, ± [%]"] > 0).all()
 
 
+@pytest.mark.full
 def test_many_records_are_not_measured_in_stages_while_a_page_waits(open_page):
     app = open_page("london_noise_map", map_dataset="london_sales", mechanism="bayes")
     assert app.selectbox(key="mechanism").value == "Refined cloaking"

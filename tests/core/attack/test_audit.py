@@ -112,7 +112,7 @@ def test_stages_of_bayes_cloaking_keep_their_claim(make_dataset):
     assert 0 <= found.epsilon_lower <= found.claimed == 1.0
 
 
-@pytest.mark.parametrize("score", ["known noise", "fitted"])
+@pytest.mark.parametrize("score", [pytest.param("known noise", marks=pytest.mark.full), "fitted"])
 def test_releases_do_not_contradict_the_claim(mechanism, make_dataset, score):
     pair = hardest_neighbours(mechanism, make_dataset())
     # false-alarm rate of the default confidence: 1e-6
@@ -124,7 +124,7 @@ def test_releases_do_not_contradict_the_claim(mechanism, make_dataset, score):
     assert (found.claimed, found.delta, found.trials) == (mechanism.guarantee.budget.epsilon, 0.01, TRIALS)
 
 
-@pytest.mark.parametrize("score", ["known noise", "fitted"])
+@pytest.mark.parametrize("score", [pytest.param("known noise", marks=pytest.mark.full), "fitted"])
 def test_half_the_noise_is_found_out(mechanism, make_dataset, score):
     pair = hardest_neighbours(mechanism, make_dataset())
     scaled = Scaled(mechanism, 0.5)
