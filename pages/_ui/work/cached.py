@@ -39,6 +39,7 @@ _POSTPONED = (
 
 jobs = Jobs(ROOM)
 _ahead: dict[bool, Ahead] = {}  # for visitors, and for the server's own visits
+_closing: list[Workers] = []  # of the house, while it ends
 
 
 def start() -> None:
@@ -64,9 +65,12 @@ def close_house() -> None:
     """End those processes when they are done; what the server's visits wish for later is done by idle ones."""
     pool, jobs.house = jobs.house, None
     if pool is not None:
+        _closing.append(pool)
         while pool.busy:
             time.sleep(_LOOK_SECONDS)
-        pool.stop()
+        if pool in _closing:
+            _closing.remove(pool)
+            pool.stop()
 
 
 def private_pool() -> Workers:
@@ -86,6 +90,8 @@ def stop() -> None:
     for pool in (jobs.house, jobs.workers, jobs.private):
         if pool is not None:
             pool.stop()
+    while _closing:
+        _closing.pop().stop()
     jobs.workers = jobs.private = jobs.house = None
 
 
