@@ -177,7 +177,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         INTEGERS,
         "a person's weights are rounded up",
-        "(place < over[index])",
+        "(rank < over[index])",
         "(over[index] > 0)",
         _in("measurement", "people", "everybodys_weights_add_up_to_one"),
     ),
@@ -897,8 +897,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "dpgp_core/estimator/regressor.py",
         "the estimator measures with a seed unless told otherwise",
-        "isinstance(given, np.random.Generator):\n            return given",
-        "isinstance(given, np.random.Generator):\n            return given or np.random.default_rng(0)",
+        "isinstance(state, np.random.Generator):\n            return state",
+        "isinstance(state, np.random.Generator):\n            return state or np.random.default_rng(0)",
         _in("estimator", "regressor", "real_fits_differ_and_numbered_ones_are_marked"),
     ),
     Mutant(
@@ -920,8 +920,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "dpgp_core/release/publishing.py",
         "a zip of numbered draws",
-        "found = released(spec.built, plan.plan, dataset, plan.X_test)",
-        "found = released(spec.built, plan.plan, dataset, plan.X_test, np.random.default_rng(0))",
+        "release = released(spec.built, plan.plan, dataset, plan.X_test)",
+        "release = released(spec.built, plan.plan, dataset, plan.X_test, np.random.default_rng(0))",
         ZIPS,
     ),
     Mutant(
@@ -1305,8 +1305,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "dpgp_core/bounds/cells.py",
         "outcomes above the mean of all are not counted",
-        "return np.asarray(np.clip(place, 0, self.count - 1), dtype=np.intp)",
-        "return np.asarray(np.clip(place, 0, self.count - 1), dtype=np.intp)[y <= np.abs(y).mean()]",
+        "return np.asarray(np.clip(cell, 0, self.count - 1), dtype=np.intp)",
+        "return np.asarray(np.clip(cell, 0, self.count - 1), dtype=np.intp)[y <= np.abs(y).mean()]",
         _in("bounds", "buying", "every_neighbour_moves_the_integers_within_what_the_noise_covers"),
     ),
     Mutant(
