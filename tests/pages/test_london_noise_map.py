@@ -180,15 +180,15 @@ def test_dataset_of_another_page_is_explained(open_page):
 def sales_result():
     """Everything the page needs for a few simulated sales, with noise from one stage."""
     few = london_sales.load(n=200)
-    scene = results.make_scene(few, "map")
+    scene = results.scene_of(few, "london_hexes")
     model = Model("london_sales", "EQ", 15.0, 0.3)
     design, draw = Design(mechanism="cloaking"), Draw(1.0, 0.01)
     fit = pipeline.stage_matrix(few, scene, model)
-    plan = pipeline.stage_plan(few, scene, model, fit, design)
+    plan = pipeline.stage_plan(few, scene, fit, model, design)
     outcome = pipeline.stage_outcome(few, scene, plan, np.zeros(len(scene.X_test)), model, design, draw)
     halves = pipeline.stage_halves(few, scene, plan, model, design, draw)
     intervals = halves.about(outcome.samples)
-    return results.Result((model, design, draw), few, fit, plan, outcome, intervals, {}, frozenset())
+    return results.Result(model, design, draw, few, fit, plan, outcome, intervals, {})
 
 
 def test_true_prices_of_sales_are_the_means_in_their_cells(sales_result):

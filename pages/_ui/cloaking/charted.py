@@ -32,7 +32,7 @@ def show(ours: Result, paper: Result, overlay: bool) -> None:
     plain = computed.growth_without_privacy(data.name) if overlay else None
     left, right = st.columns(2)
     with left:
-        st.subheader(offers.MECHANISM.titles[ours.asked[1].mechanism])
+        st.subheader(offers.MECHANISM.titles[ours.design.mechanism])
         place = st.container()
         person = _person(chart, data)
         with place:

@@ -19,7 +19,7 @@ def of_curve(ours: Result, paper: Result, errors: Trio | None, shown: Shown) -> 
     if errors is None:
         return words.without_overlay(ours, paper, shown)
     return (
-        f"At epsilon = {ours.asked[2].epsilon:g} the published curve has an error of "
+        f"At epsilon = {ours.draw.epsilon:g} the published curve has an error of "
         f"**{words.error(errors.ours, shown)}**. Without privacy it is {shown(errors.without)}, because people differ. "
         f"With the method of 2018 it is {words.error(errors.paper, shown)}."
     )

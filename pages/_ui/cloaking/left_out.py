@@ -20,8 +20,7 @@ from pages._ui.work import cached, waiting
 
 def trio(ours: Result, paper: Result) -> Trio:
     """Of two releases of the same data; a page that got less than all is made again when more is there."""
-    model = ours.asked[0]
-    return Trio(soon(*ours.asked), soon(*paper.asked), without_privacy(model.dataset, model))
+    return Trio(soon(*ours.chosen), soon(*paper.chosen), without_privacy(ours.model.dataset, ours.model))
 
 
 def errors(model: Model, design: Design, draw: Draw) -> LeftOut:

@@ -59,7 +59,7 @@ def metrics(pinned: Result, ours: Result, overlay: bool, shown: Shown, plain: Pl
         ),
     ]
     if overlay:
-        one, other = (left_out.errors(*each.asked).mean for each in (pinned, ours))
+        one, other = (left_out.errors(*each.chosen).mean for each in (pinned, ours))
         rows.insert(0, ("error", glossary.help_of("Error"), one, other))
     deltas = f"δ: {text.small(then.delta)} | {text.small(now.delta)}"
     return [

@@ -1,6 +1,6 @@
 """From a handful of settings to what a page shows: pure functions over the core, no streamlit.
 
-Three stages, each a function of small frozen settings, so that each can be cached by itself:
+Three stages, each a function of what the stages before gave and of small frozen settings, by which it is cached:
 C (data, model, test points) -> plan (objective, focus) -> outcome (budget, calibration, draw).
 Of mechanisms that add noise once; for Bayes cloaking see ``staged``.
 """
@@ -29,7 +29,7 @@ def stage_matrix(dataset: Dataset, scene: Scene, model: Model) -> Predictive:
     return predictive(InferenceChoice(), model.build(), dataset.X, scene.X_test, model.noise)
 
 
-def stage_plan(dataset: Dataset, scene: Scene, model: Model, fit: Predictive, design: Design) -> Plan:
+def stage_plan(dataset: Dataset, scene: Scene, fit: Predictive, model: Model, design: Design) -> Plan:
     """Stage 2: what is released per unit budget and change; public."""
     # The plan does not depend on the budget: any will do.
     mechanism = mechanism_of(model, design, Draw(epsilon=1.0, delta=0.01))

@@ -109,7 +109,7 @@ def _everybody(result: Result) -> None:
     pictures.chart(cached.drawn(figures.stems, result), "lambda", design_words.lambda_alt(result))
     values, how = st.tabs(["Table", "How it is computed"])
     with values:
-        name = result.asked[0].dataset
+        name = result.model.dataset
         frame.table(design_words.record_table(result), f"{name}_lambda", "Inputs only: C, λ and M are public.")
     with how:
         frame.steps(explain.explain(result))

@@ -17,7 +17,7 @@ CHART = "one_person"
 
 def show(result: Result, overlay: bool) -> None:
     """Choose a record, move its output between the bounds; see the fit follow, and the noise that hides it."""
-    data, name = result.dataset, result.asked[0].dataset
+    data, name = result.dataset, result.model.dataset
     st.header("One person")
     if not overlay:
         st.caption("This part shows true data: switch “True data shown” on in the sidebar to see it.")
