@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import gc
 import importlib
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -17,8 +16,6 @@ from pages._ui.serve import forgetting, warm
 from pages._ui.serve.readiness import shared_modules
 from pages._ui.work import cached
 
-_SWITCH_SECONDS = 0.0005
-
 
 @asynccontextmanager
 async def lifespan(_: App) -> AsyncIterator[None]:
@@ -28,9 +25,6 @@ async def lifespan(_: App) -> AsyncIterator[None]:
     if warming:
         cached.work_ahead()
     _spare_the_collector()
-    # Every piece of a page that is sent lets go of the interpreter's lock, some sixty times a page; python has a thread
-    # wait for it for as long as another may hold it, which is 5 ms unless told otherwise.
-    sys.setswitchinterval(_SWITCH_SECONDS)
     beside = [
         asyncio.create_task(forgetting.forget_ended_sessions()),
         asyncio.create_task(asyncio.to_thread(cached.begin)),

@@ -80,11 +80,6 @@ class Cost:
         return f"{text.number(value)} {self.scale.short}"
 
 
-def share(value: float) -> str:
-    """A belief as a percentage."""
-    return text.percent(value)
-
-
 def sentence(draw: Draw, found: Moved) -> str:
     """What somebody may believe afterwards, in hundredths."""
     before, after = text.number(100 * found.prior), text.at_most(100 * found.limit.high, 2)
@@ -108,8 +103,8 @@ def _but(found: Moved) -> str:
 
 def limits(found: Moved) -> str:
     """The two limits of a belief, and how often they are passed."""
-    said = f"a chance of {share(found.prior)} cannot become more than {share(found.limit.high)} or less than "
-    said += share(found.limit.low)
+    before, most, least = (text.percent(belief) for belief in (found.prior, found.limit.high, found.limit.low))
+    said = f"a chance of {before} cannot become more than {most} or less than {least}"
     if found.beyond is None:
         return f"{said}, but for delta, of which nothing is promised"
     if found.beyond == 0:

@@ -81,7 +81,7 @@ def strip(epsilon: float) -> go.Figure:
     )
     figure.add_vline(x=epsilon, line={"color": GUARANTEE, "width": 2})
     figure.add_annotation(
-        x=_log(epsilon), y=1, yref="paper", yanchor="bottom", text=f"yours: {epsilon:g}", showarrow=False,
+        x=math.log10(epsilon), y=1, yref="paper", yanchor="bottom", text=f"yours: {epsilon:g}", showarrow=False,
         font={"color": GUARANTEE},
     )  # fmt: skip
     ticks = [0.1, 0.3, 1, 3, 10, 30, 100]
@@ -92,11 +92,6 @@ def strip(epsilon: float) -> go.Figure:
     figure.update_yaxes(autorange="reversed", automargin=True)
     figure = finish(figure, 320)
     return figure.update_layout(showlegend=False)
-
-
-def _log(value: float) -> float:
-    """Annotations on a log axis are placed by exponent."""
-    return math.log10(value)
 
 
 def table() -> pd.DataFrame:
