@@ -150,7 +150,7 @@ def test_a_hexagon_is_picked_by_name_and_outlined_and_a_wrong_name_is_explained(
     [ring] = layers(app)[f"outline-private-{cell}"]["data"]
     assert sorted(map(tuple, ring["path"])) == sorted((lon, lat) for lat, lon in h3.cell_to_boundary(cell))
     app = open_page("london_noise_map", hexagon="Atlantis 1")
-    assert "no hexagon of this map is called so" in app.warning[0].value
+    assert "this control has no such value. Showing hexagon = nothing" in app.warning[0].value
     assert "outline-private" in layers(app)
     assert not app.table
 

@@ -9,14 +9,11 @@ import streamlit as st
 
 from datasets import STUDIES
 from datasets.study import Study
-from dpgp_core.accounting.gaussian import check_delta
-from dpgp_core.checks import check_positive
 from pages._ui import session
 from pages._ui.excursion import computed, exploration
 from pages._ui.excursion.exploration import View
 from pages._ui.excursion.figures import LAYERS
-from pages._ui.look import state
-from pages._ui.look.bound import as_number, choice, folded, pick
+from pages._ui.look.bound import choice, folded, pick, segments
 from pages._ui.look.offers import DELTA_TITLE, PATH_DELTAS, RIDGES, SIGMAS, DropDown
 from pages._ui.look.sidebar import draw_number, overlay, path_controls, paths_released
 
@@ -29,14 +26,7 @@ LAYER = DropDown("excursion_layer", {kind: layer.title for kind, layer in LAYERS
 
 def chosen_study() -> Study:
     """Which data: three tabs, bound to the address."""
-    titles = list(STUDY.titles.values())
-    chosen = st.segmented_control(
-        "Data", titles, default=titles[0], key=STUDY.key, bind="query-params", required=True,
-        label_visibility="collapsed",
-    )  # fmt: skip
-    study = STUDIES[STUDY.value(chosen)]
-    state.note(STUDY.key, chosen, titles[0], study.name)
-    return study
+    return STUDIES[segments("Data", STUDY)]
 
 
 def excursion_layer(show_overlay: bool, beside: bool) -> str:
@@ -61,14 +51,13 @@ def excursion_settings(study: Study) -> ExcursionSettings:
     show = overlay()
     with folded("Paths"):
         paths = paths_released()
-        delta = choice(DELTA_TITLE, "path_delta", PATH_DELTAS, 1e-4, lambda raw: check_delta(as_number(raw)))
+        delta = choice(DELTA_TITLE, "path_delta", PATH_DELTAS, 1e-4)
         eta = choice("η: added prior noise", "eta", ETAS, 0, help="More noise from the prior; buys a smaller epsilon.")
         length = choice(
             "Lengthscale [share of the domain]",
             f"length_{study.name}",
             PATH_LENGTHS,
             lengthscale,
-            lambda raw: check_positive("lengthscale", as_number(raw)),
         )
         noise = (
             choice("Spread of the simulated data", "data_noise", study.noises, study.noise)

@@ -9,13 +9,12 @@ from typing import NamedTuple
 import streamlit as st
 
 from datasets import EXHIBITS, exhibit
-from dpgp_core.accounting.gaussian import check_budget
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.selection.exponential import MechanismName
 from pages._ui import session
 from pages._ui.lengthscale.choice import Budgets, Grid
 from pages._ui.look import offers, pictures
-from pages._ui.look.bound import as_number, choice, folded, pick
+from pages._ui.look.bound import choice, folded, pick
 from pages._ui.look.offers import EPSILONS, DropDown, lengthscale_key, of_datasets
 from pages._ui.look.sidebar import dataset, delta_fits, hall_fits, noise_control, privacy
 from pages._ui.model import Design, Model, mechanism_of
@@ -53,7 +52,6 @@ def choice_settings() -> ChoiceSettings:
         "selection_epsilon",
         SELECTION_EPSILONS,
         1,
-        lambda raw: check_budget(as_number(raw), 0.5),
         help="Budget of choosing the lengthscale. The slider above is the budget of the release that follows.",
     )
     name = dataset(DATASET)
