@@ -10,12 +10,12 @@ from pages._ui.compare import (
     notes,
     peers,
     pinned,
-    possible_shown,
+    possible,
     released_shown,
     words,
 )
 from pages._ui.look import frame, glossary, pictures, pin, sidebar
-from pages._ui.look.metric import Metric
+from pages._ui.look.text import Metric
 from pages._ui.work import cached
 
 contest, epsilon, names, every = controls.compare_settings()
@@ -65,8 +65,8 @@ if show:
     with limits:
         if controls.asks_for_limits():
             found = computed.limits(contest)
-            drawn = cached.drawn(possible_shown.figure, found, scale, of=contest)
-            pictures.chart(drawn, "possible", possible_shown.caption())
+            drawn = cached.drawn(possible.figure, found, scale, of=contest)
+            pictures.chart(drawn, "possible", possible.caption())
     cards = [one or best.name, best.name, *cards]
 else:
     frame.needs_overlay(QUESTION)

@@ -14,7 +14,7 @@ from dpgp_core.mechanisms import Cloaking
 from dpgp_core.mechanisms.gp_prior import exact_sensitivity
 from pages._ui import menu
 from pages._ui.attack import attacks
-from pages._ui.attack.computed import attacked
+from pages._ui.attack.attacks import attacked
 from pages._ui.look import text
 from pages._ui.tour import answers, walk
 from tests.pages.reading import page_text

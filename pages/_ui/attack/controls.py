@@ -34,7 +34,7 @@ def attack_setting() -> PathAttack | OutputAttack:
         with folded("Attack"):
             trials = choice("Simulated releases", "shadows", SHADOWS, 10000)
         return OutputAttack(Model("kung", "EQ", 25.0, 0.3), target, draw, int(trials))
-    released = path_controls(0.5, 1, "attack_")
+    r, sigma = path_controls(0.5, 1, "attack_")
     with folded("Attack"):
         paths = paths_released("attack_")
         delta = choice(DELTA_TITLE, "attack_delta", PATH_DELTAS, 0.01)
@@ -42,4 +42,4 @@ def attack_setting() -> PathAttack | OutputAttack:
             "Shadow data sets", "shadows", SHADOWS, 10000, help="Simulated data like the real one, of each kind."
         )
         inputs = pick("Other people", INPUTS, help="Where the inputs of the other nine people lie.")
-    return PathAttack(released.r, released.sigma, paths, float(delta), inputs, int(trials), 1)
+    return PathAttack(r, sigma, paths, float(delta), inputs, int(trials), 1)

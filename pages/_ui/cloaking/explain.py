@@ -9,7 +9,7 @@ from dpgp_core.strategies.noise_design import NoiseDesign
 from pages._ui.cloaking import words
 from pages._ui.cloaking.design_words import carriers
 from pages._ui.cloaking.results import Result
-from pages._ui.folds import FOLDS
+from pages._ui.left_out import FOLDS
 from pages._ui.look import text
 from pages._ui.model import Design, Draw, Model, usual
 

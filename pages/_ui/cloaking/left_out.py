@@ -12,8 +12,7 @@ from dpgp_core.mechanisms import CATALOGUE, BayesCloaking
 from dpgp_core.mechanisms.bayes_release import BayesPlan
 from pages._ui.cloaking import plans, staged
 from pages._ui.cloaking.results import Result
-from pages._ui.folds import folds_of
-from pages._ui.left_out import SEED, LeftOut, Trio, without_privacy
+from pages._ui.left_out import SEED, LeftOut, Trio, folds_of, without_privacy
 from pages._ui.model import PICTURE_GAP, Budget, Design, Draw, Model, mechanism_of, usual
 from pages._ui.work import cached, waiting
 

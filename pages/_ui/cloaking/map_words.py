@@ -11,7 +11,7 @@ from pages._ui.cloaking import words
 from pages._ui.cloaking.results import Result
 from pages._ui.left_out import Trio
 from pages._ui.look import text
-from pages._ui.look.metric import Metric
+from pages._ui.look.text import Metric
 
 TITLE = "Where does privacy blur the map?"
 

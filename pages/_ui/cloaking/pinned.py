@@ -10,8 +10,8 @@ from pages._ui.cloaking import computed, left_out
 from pages._ui.cloaking.results import LEVEL, Result
 from pages._ui.cloaking.words import Shown, at_records, uncertainty
 from pages._ui.look import frame, glossary, pin, text
-from pages._ui.look.metric import Metric
 from pages._ui.look.offers import DropDown
+from pages._ui.look.text import Metric
 
 Plain = Callable[[float], float]
 

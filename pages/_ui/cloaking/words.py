@@ -13,8 +13,8 @@ from dpgp_core.mechanisms.bayes_release import BayesPlan
 from pages._ui.cloaking.results import LEVEL, Result
 from pages._ui.left_out import LeftOut, Trio
 from pages._ui.look import glossary, text
-from pages._ui.look.metric import Metric
 from pages._ui.look.plots import axis
+from pages._ui.look.text import Metric
 
 
 def at_records(result: Result, half: FloatArray) -> float:

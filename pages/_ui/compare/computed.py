@@ -14,7 +14,7 @@ from pages._ui.compare.contenders import CONTENDERS, Contest, Curve
 from pages._ui.compare.peers import Found
 from pages._ui.compare.possible import Possible
 from pages._ui.compare.released import Drawn
-from pages._ui.folds import FOLDS
+from pages._ui.left_out import FOLDS
 from pages._ui.work import cached, engine
 
 _MANY = max(entry.simulated for entry in CONTENDERS.values())  # draws of those that are quick

@@ -14,7 +14,7 @@ from pages._ui.compare.contenders import CURVE_EPSILONS, Contest, Curve
 from pages._ui.compare.controls import BINS, DATASET, INDUCING, CompareSettings
 from pages._ui.compare.words import Scale
 from pages._ui.look import pin, text
-from pages._ui.look.metric import Metric
+from pages._ui.look.text import Metric
 
 PAGE = "compare"
 

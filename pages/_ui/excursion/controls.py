@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import bisect
-from typing import NamedTuple
 
 import streamlit as st
 
@@ -35,18 +34,11 @@ def excursion_layer(show_overlay: bool, beside: bool) -> str:
     return pick("The map shows", LAYER, [kind for kind in offered if beside or kind != "bayes"])
 
 
-class ExcursionSettings(NamedTuple):
-    """What is released, of which data, and whether the overlay is on."""
-
-    view: View
-    overlay: bool
-
-
-def excursion_settings(study: Study) -> ExcursionSettings:
-    """The whole sidebar."""
+def excursion_settings(study: Study) -> tuple[View, bool]:
+    """The whole sidebar: what is released, and whether the overlay is on."""
     lengthscale, r, s = study.start
     thresholds = study.thresholds
-    released = path_controls(s, r)
+    ridge, scale = path_controls(s, r)
     threshold = choice(thresholds.title, thresholds.key, thresholds.offered, thresholds.start, help=thresholds.help)
     show = overlay()
     with folded("Paths"):
@@ -72,8 +64,8 @@ def excursion_settings(study: Study) -> ExcursionSettings:
     view = View(
         name=study.name,
         lengthscale=float(length),
-        r=released.r,
-        sigma=released.sigma,
+        r=ridge,
+        sigma=scale,
         L=paths,
         eta=float(eta),
         threshold=float(threshold),
@@ -81,7 +73,7 @@ def excursion_settings(study: Study) -> ExcursionSettings:
         delta=float(delta),
         seed=seed,
     )
-    return ExcursionSettings(view, show)
+    return view, show
 
 
 def _ask() -> None:

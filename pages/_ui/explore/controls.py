@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -12,9 +11,8 @@ from streamlit.delta_generator import DeltaGenerator
 from dpgp_core.bayes.intervals import Of
 from pages._ui import environment
 from pages._ui.explore import computed, statistic
-from pages._ui.explore.computed import Refit
+from pages._ui.explore.computed import EXPLORED, EXPLORED_FILES, EXPLORED_SETTINGS, Refit, Taken
 from pages._ui.explore.posterior import NOISES, SHARES, Filtered, shares_of
-from pages._ui.explore.slots import EXPLORED, EXPLORED_FILES, EXPLORED_SETTINGS, Taken
 from pages._ui.explore.statistic import Explored, Teaching
 from pages._ui.look import offers
 from pages._ui.look.bound import choice, folded, into, pick, segments, side
@@ -178,7 +176,7 @@ def _upload() -> None:
     if not uploaded:
         return
     files = {each.name: each.getvalue() for each in uploaded}
-    fresh = taken_from(" and ".join(files), files)
+    fresh = computed.taken(" and ".join(files), files)
     held = EXPLORED.find()
     if held is not None and held.digest == fresh.digest:
         return
@@ -189,14 +187,6 @@ def _upload() -> None:
         st.error(plain(f"{error}."))
         return
     EXPLORED.put(fresh)
-
-
-def taken_from(name: str, files: dict[str, bytes]) -> Taken:
-    """Files with what tells them apart."""
-    digest = hashlib.sha256()
-    for each, content in sorted(files.items()):
-        digest.update(f"{each} {len(content)} ".encode() + content)
-    return Taken(name, files, digest.hexdigest())
 
 
 def _back() -> None:

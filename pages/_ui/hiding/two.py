@@ -12,7 +12,7 @@ from pages._ui.hiding import steps, two_points
 from pages._ui.hiding.two_points import TwoPoints, TwoPointSettings
 from pages._ui.look import frame, pictures, state, text
 from pages._ui.look.bound import switch
-from pages._ui.look.metric import Metric
+from pages._ui.look.text import Metric
 from pages._ui.model import ReleaseSettings
 from pages._ui.person import section as person
 from pages._ui.work import cached

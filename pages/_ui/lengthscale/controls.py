@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import NamedTuple
 
 import streamlit as st
 
@@ -35,17 +34,8 @@ CHOICE_BY: DropDown[MechanismName] = DropDown(
 )
 
 
-class ChoiceSettings(NamedTuple):
-    """Candidates, budgets, unit of the lengthscale, and the guarantee of the release that follows."""
-
-    grid: Grid
-    budgets: Budgets
-    unit: str
-    release: Guarantee
-
-
-def choice_settings() -> ChoiceSettings:
-    """The sidebar of the lengthscale page."""
+def choice_settings() -> tuple[Grid, Budgets, Guarantee]:
+    """The whole sidebar: candidates, budgets, and the guarantee of the release that follows."""
     draw = privacy()
     selection = choice(
         "ε of the choice: more private ⟷ more accurate",
@@ -68,7 +58,7 @@ def choice_settings() -> ChoiceSettings:
     grid = Grid(Model(name, kernel, shown.lengthscale, noise), shown.lengthscales, objective)
     budgets = Budgets(float(selection), draw.epsilon, draw.delta, calibration, mechanism)
     release = mechanism_of(grid.model, Design("cloaking", objective), replace(draw, calibration=calibration))
-    return ChoiceSettings(grid, budgets, shown.unit, release.guarantee)
+    return grid, budgets, release.guarantee
 
 
 def carry_tile() -> None:

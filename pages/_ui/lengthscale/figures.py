@@ -10,9 +10,9 @@ from dpgp_core.selection.exponential import SelectionTable
 from pages._ui.lengthscale.choice import Beside, Budgets, Chosen, Grid, label
 from pages._ui.look import text
 from pages._ui.look.glossary import help_of
-from pages._ui.look.metric import Metric
 from pages._ui.look.palette import GUARANTEE, NON_PRIVATE, PREDICTION_SCALE, PRIVATE
 from pages._ui.look.plots import End, finish, named
+from pages._ui.look.text import Metric
 
 
 def tiles(

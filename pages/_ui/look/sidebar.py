@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import streamlit as st
 
@@ -168,15 +168,8 @@ def overlay() -> bool:
         )
 
 
-class PathSettings(NamedTuple):
-    """Square root of the ridge, and scale of the paths."""
-
-    r: float
-    sigma: float
-
-
-def path_controls(sigma: float, r: float, prefix: str = "") -> PathSettings:
-    """Ridge and scale of released posterior paths; ``prefix`` sets pages that open otherwise apart."""
+def path_controls(sigma: float, r: float, prefix: str = "") -> tuple[float, float]:
+    """Square root of the ridge, and scale of released paths; ``prefix`` sets pages that open otherwise apart."""
     ridge = choice(
         "r: more accurate ⟷ more private",
         f"{prefix}r",
@@ -191,7 +184,7 @@ def path_controls(sigma: float, r: float, prefix: str = "") -> PathSettings:
         sigma,
         help="Scale of the paths' own randomness.",
     )
-    return PathSettings(float(ridge), float(scale))
+    return float(ridge), float(scale)
 
 
 def paths_released(prefix: str = "") -> int:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpgp_core.data import Dataset
+from pages._ui.cloaking import computed as cloaking
 from pages._ui.hiding import steps
 from pages._ui.look import bound, frame, pictures
-from pages._ui.measured import computed, figures, words
+from pages._ui.measured import figures, strategy, words
 from pages._ui.measured.strategy import Measured
 from pages._ui.model import PICTURE_GAP, Budget, Draw
 from pages._ui.work import cached
@@ -19,7 +22,7 @@ STAGES = (1, 2, 3, 4, 5)
 def show(dataset: str, draw: Draw, top: DeltaGenerator) -> None:
     """Rows of B of a stage; on demand how many there are against epsilon, and what the expected error is made of."""
     data, asked = cached.dataset(dataset), Budget(dataset, "records", draw.epsilon, draw.delta)
-    found = computed.at(asked)
+    found = at(asked)
     with top:
         frame.heading(steps.TITLE, words.answer(found, data))
     with bound.into(st.container()):
@@ -35,7 +38,7 @@ def show(dataset: str, draw: Draw, top: DeltaGenerator) -> None:
 
 
 def _against_epsilon(data: Dataset, found: Measured, asked: Budget) -> None:
-    every = computed.over_epsilon(asked)
+    every = over_epsilon(asked)
     left, right = st.columns(2)
     with left:
         st.subheader("More epsilon, more numbers")
@@ -46,3 +49,15 @@ def _against_epsilon(data: Dataset, found: Measured, asked: Budget) -> None:
         st.markdown(words.parts(found, data.y_unit))
         split = cached.drawn(figures.split, every, asked.epsilon, data.y_unit, of=asked)
         pictures.chart(split, "split", words.split_alt(found, data.y_unit))
+
+
+def at(budget: Budget) -> Measured:
+    """The plan of one budget."""
+    given = cached.dataset(budget.dataset), cloaking.plan_of(budget)
+    return cached.value("What the plan expects", strategy.describe, budget, given=given)
+
+
+def over_epsilon(budget: Budget) -> tuple[Measured, ...]:
+    """The plans over ``EPSILONS`` and the budget asked for, by epsilon."""
+    epsilons = sorted({*map(float, strategy.EPSILONS), budget.epsilon})
+    return tuple(at(replace(budget, epsilon=epsilon)) for epsilon in epsilons)

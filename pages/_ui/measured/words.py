@@ -6,8 +6,8 @@ import pandas as pd
 
 from dpgp_core.data import Dataset
 from pages._ui.look import text
-from pages._ui.look.metric import Metric
 from pages._ui.look.plots import axis
+from pages._ui.look.text import Metric
 from pages._ui.measured.strategy import Measured
 
 PUBLIC = "Nothing here depends on any outcome."

@@ -15,10 +15,9 @@ from dpgp_core.release.handout.groups import grouped, split
 from dpgp_core.release.handout.turned import east_across, turned
 from dpgp_core.release.publishing import useful, within_tolerance
 from pages._ui.ledgers.standing import Standing
-from pages._ui.look.metric import Metric
 from pages._ui.look.palette import PREDICTION_SCALE, PRIVATE
 from pages._ui.look.plots import HEIGHT, finish, mark_dates
-from pages._ui.look.text import at_least, at_most, number, plain
+from pages._ui.look.text import Metric, at_least, at_most, number, plain
 from pages._ui.own import curves
 
 _HUGE = math.log(1e6)

@@ -10,7 +10,7 @@ import streamlit as st
 
 from dpgp_core.release import Published, ReleaseSpec
 from dpgp_core.release.publishing import within_tolerance
-from pages._ui.explore.slots import EXPLORED, Taken
+from pages._ui.explore.computed import EXPLORED, taken
 from pages._ui.ledgers.deliveries import DELIVERIES, Issued
 from pages._ui.ledgers.standing import Standing
 from pages._ui.look import pictures
@@ -156,7 +156,7 @@ def _explore(issued: Issued) -> None:
         "computed from them is covered by the guarantee already."
     )
     if st.button("Explore this release, free", icon=":material/travel_explore:"):
-        EXPLORED.put(Taken(issued.name, {"release.zip": issued.bundle}, hashlib.sha256(issued.bundle).hexdigest()))
+        EXPLORED.put(taken(issued.name, {"release.zip": issued.bundle}))
         st.switch_page("../explore_release.py")
 
 

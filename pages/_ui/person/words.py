@@ -8,8 +8,8 @@ import pandas as pd
 from dpgp_core.accounting.tradeoff import gaussian_tradeoff
 from dpgp_core.data import Dataset
 from pages._ui.look import text
-from pages._ui.look.metric import Metric
 from pages._ui.look.plots import axis
+from pages._ui.look.text import Metric
 from pages._ui.person.moved import Moved
 
 _BLAMED = 0.05

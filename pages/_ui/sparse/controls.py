@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from datasets import EXHIBITS, exhibit
 from pages._ui.look.bound import choice, folded, pick, side
@@ -26,16 +26,8 @@ VIEW: DropDown[SparseView] = DropDown(
 )
 
 
-class SparseSettings(NamedTuple):
-    """What is released, which of its figures are shown, and whether the overlay is on."""
-
-    setting: SparseSetting
-    view: SparseView
-    overlay: bool
-
-
-def sparse_settings() -> SparseSettings:
-    """The sidebar of the sparse DP-GP page."""
+def sparse_settings() -> tuple[SparseSetting, SparseView, bool]:
+    """The whole sidebar: what is released, which of its figures are shown, and whether the overlay is on."""
     draw = privacy()
     name = dataset(DATASET)
     start = exhibit(name).sparse
@@ -51,5 +43,4 @@ def sparse_settings() -> SparseSettings:
             "Inducing inputs along each input", f"inducing_{name}", start.inducing, start.start, help="Public."
         )
         seed = draw_number()
-    setting = SparseSetting(name, length, noise, int(count), draw.epsilon, draw.delta, seed)
-    return SparseSettings(setting, view, show)
+    return SparseSetting(name, length, noise, int(count), draw.epsilon, draw.delta, seed), view, show

@@ -13,7 +13,7 @@ from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import BayesCloaking, SparseVariational
-from pages._ui.folds import folds_of
+from pages._ui.left_out import folds_of
 from pages._ui.sparse import contender
 
 LEVELS: FloatArray = np.linspace(0.05, 0.95, 19)

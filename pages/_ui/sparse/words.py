@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.accounting.ledger import Ledger
-from pages._ui.folds import FOLDS
+from pages._ui.left_out import FOLDS
 from pages._ui.look import glossary, text
-from pages._ui.look.metric import Metric
+from pages._ui.look.text import Metric
 from pages._ui.sparse import contender
 from pages._ui.sparse.errors import REPEATS
 from pages._ui.sparse.fitting import LEVEL, Fits

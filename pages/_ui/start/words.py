@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dpgp_core.data import Dataset
 from pages._ui.compare.contenders import CONTENDERS, contender
-from pages._ui.folds import FOLDS
+from pages._ui.left_out import FOLDS
 from pages._ui.look import frame, text
 from pages._ui.start import decision
 from pages._ui.start.brief import Brief

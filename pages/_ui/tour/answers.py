@@ -11,7 +11,6 @@ from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.accounting.tradeoff import attacker_success
 from dpgp_core.arrays import FloatArray
 from pages._ui.attack import attacks
-from pages._ui.attack import computed as attack_room
 from pages._ui.cloaking.computed import run, run_published
 from pages._ui.cloaking.results import Result
 from pages._ui.compare import computed as compare
@@ -132,7 +131,7 @@ def best_lengthscale() -> str:
 def attack_limit() -> str:
     """Step 6."""
     attack = attacks.OutputAttack(KUNG, "cloaking", Draw(epsilon=1.0, delta=DELTA), 10000)
-    attacked = attack_room.attacked(attack)
+    attacked = attacks.attacked(attack)
     return (
         "**No.** But for chance, red stays below the green limit. This attack is the best there is against Gaussian "
         f"noise. It proves ε ≥ {text.at_least(attacked.epsilon_lower, 2)} where "
