@@ -61,4 +61,4 @@ def _plain(view: View) -> View:
 def found_settings(name: str, noise: float, delta: float, paths: int, budget: float) -> Found:
     """Best settings within a budget. Raises ValueError if there are none."""
     settings = (name, noise, delta, paths, budget)
-    return cached.value("Searching settings on simulated data", exploration.find_settings, *settings, reports=True)
+    return cached.value("Searching settings on simulated data", exploration.find_settings, *settings)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,21 +30,6 @@ class Shown:
     high: FloatArray
 
 
-@dataclass(frozen=True, eq=False)
-class LeftOut:
-    """Performance on one part of the people who were left out, over ``DRAWS``. Not private.
-
-    Attributes:
-        missed: prediction minus truth (draws, P), in the output's unit.
-        likelihood: mean log-likelihood of a person.
-        inside: share of outputs inside each central interval.
-    """
-
-    missed: FloatArray
-    likelihood: float
-    inside: FloatArray
-
-
 def mechanism(epsilon: float, delta: float) -> BayesCloaking:
     """With automatic models, from box and bounds."""
     return BayesCloaking(epsilon=epsilon, delta=delta, protects="inputs and outputs")
@@ -58,19 +42,13 @@ def shown(bayes: BayesCloaking, data: Dataset, points: FloatArray, seed: int) ->
     return Shown(found.samples[0], low[0], high[0])
 
 
-def left_out(
-    bayes: BayesCloaking, train: Dataset, test: Dataset, levels: Sequence[float], seed: Sequence[int]
-) -> LeftOut:
-    """Numbered draws about one part of the people, judged on the others."""
-    found = bayes.release(train, test.X, np.random.default_rng([*seed, 5]), DRAWS)
-    inside = []
-    for level in levels:
-        low, high = found.interval(float(level))
-        inside.append(((low <= test.clipped_y) & (test.clipped_y <= high)).mean())
-    return LeftOut(found.samples - test.clipped_y, _likelihood(found, test), np.array(inside))
+def share_inside(release: BayesRelease, test: Dataset, level: float) -> float:
+    """Share of people left out whose outputs lie inside the central interval of a level."""
+    low, high = release.interval(level)
+    return float(((low <= test.clipped_y) & (test.clipped_y <= high)).mean())
 
 
-def _likelihood(found: BayesRelease, test: Dataset) -> float:
+def likelihood(found: BayesRelease, test: Dataset) -> float:
     """Mean log density of the outputs under the mixture of models, in their unit."""
     mixture = found.uncertainty.prediction
     variances = mixture.variances + mixture.noise_variances[:, None]

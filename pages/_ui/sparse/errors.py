@@ -112,24 +112,21 @@ def curves(setting: SparseSetting, progress: Callable[[float], None] = lambda _:
     for method in compared:
         found: list[Judged] = []
         for epsilon in CURVE_EPSILONS:
-            found.append(_judged(setting, method, epsilon, data))
+            judge = bayes(setting, epsilon, data) if method == "bayes" else judged(setting, method, epsilon, data)
+            found.append(judge)
             progress((len(errors) + len(found) / len(CURVE_EPSILONS)) / len(compared))
         errors[method] = np.array([each.rmse for each in found])
         likelihood[method] = np.array([each.likelihood for each in found])
     return Curves(data, errors, likelihood, with_nothing_hidden(setting, data))
 
 
-def _judged(setting: SparseSetting, method: Contender, epsilon: float, data: Dataset) -> Judged:
-    if method == "bayes":
-        return bayes(setting, epsilon, data)
-    return judged(setting, method, epsilon, data)
-
-
 def bayes(setting: SparseSetting, epsilon: float, data: Dataset, levels: Sequence[float] = ()) -> Judged:
     """Bayes cloaking that protects the same, over ``contender.DRAWS`` releases."""
-    found = [
-        contender.left_out(setting.bayes(epsilon), train, test, levels, [setting.seed, index])
-        for index, (train, test) in enumerate(parts(data))
-    ]
-    likelihood = float(np.mean([each.likelihood for each in found]))
-    return Judged(error_of([each.missed for each in found]), likelihood, np.mean([e.inside for e in found], axis=0))
+    missed, likelihoods, inside = [], [], []
+    for index, (train, test) in enumerate(parts(data)):
+        rng = np.random.default_rng([setting.seed, index, 5])
+        release = setting.bayes(epsilon).release(train, test.X, rng, contender.DRAWS)
+        missed.append(release.samples - test.clipped_y)
+        likelihoods.append(contender.likelihood(release, test))
+        inside.append([contender.share_inside(release, test, level) for level in levels])
+    return Judged(error_of(missed), float(np.mean(likelihoods)), np.mean(inside, axis=0))

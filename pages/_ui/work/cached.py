@@ -108,12 +108,11 @@ def answer(
     function: Callable[..., T],
     *settings: Hashable,
     given: tuple[Any, ...] = (),
-    reports: bool = False,
     here: bool = False,
 ) -> Answer[T]:
     """What ``Jobs.get`` answers, with ``what`` on the page while it waits; a page whose work was ended stops here."""
     with _shown(what, postpones=True) as bar:
-        return jobs.get(function, *settings, given=given, reports=reports, waiting=bar, here=here)
+        return jobs.get(function, *settings, given=given, waiting=bar, here=here)
 
 
 def within(

@@ -19,6 +19,7 @@ from typing import Any
 from pebble import ProcessPool
 
 from pages._ui import environment
+from pages._ui.work.frames import called
 from pages._ui.work.turns import Turn, Turns
 
 if sys.platform != "win32":  # where there is no limit on memory
@@ -67,25 +68,20 @@ class Workers:
         self._pool: ProcessPool | None = self._fresh_pool()  # None: stopped
 
     def submit(
-        self,
-        function: Callable[..., Any],
-        *args: Any,
-        reports: bool = False,
-        owner: Hashable | None = None,
+        self, function: Callable[..., Any], *args: Any, owner: Hashable | None = None
     ) -> tuple[Future[Any], int]:
-        """Have ``function(*args)`` run, with ``progress=`` a callback if it reports; return its future and slot.
+        """Have ``function(*args)`` run, with ``progress=`` a callback if it takes one; return its future and slot.
 
         Args:
             function: importable by name.
             args: what it takes.
-            reports: whether it takes ``progress``.
             owner: who asked: of one owner one task runs at a time; None: of nobody's.
         """
         with self._lock:
             slot = self._free.pop() if self._free else -1
         if slot >= 0:
             self._fractions[slot] = 0.0
-        turn = Turn(owner, lambda: self._started().schedule(_call, (slot, reports, function, args)))
+        turn = Turn(owner, lambda: self._started().schedule(_call, (slot, function, args)))
         turn.add_done_callback(lambda _: self._give_back(slot))
         with self._lock:
             self._turns.waiting.append(turn)
@@ -214,12 +210,9 @@ def _end_with_the_server() -> None:
         os._exit(1)
 
 
-def _call(slot: int, reports: bool, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
-    if not reports:
-        return function(*args)
-
+def _call(slot: int, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     def progress(fraction: float) -> None:
         if slot >= 0:
             _reports[slot] = fraction
 
-    return function(*args, progress=progress)
+    return called(function, args, progress)
