@@ -108,5 +108,5 @@ def run_published(model: Model, draw: Draw) -> Result:
     return run(model, PAPER_DESIGN, hall)
 
 
-def _without_privacy(data: Dataset, place: Scene, _name: str) -> FloatArray:
-    return baseline.without_privacy(data, place.X_test)
+def _without_privacy(data: Dataset, scene: Scene, _name: str) -> FloatArray:
+    return baseline.without_privacy(data, scene.X_test)

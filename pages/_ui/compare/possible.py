@@ -18,7 +18,7 @@ from dpgp_core.kernels import Stationary
 from pages._ui.compare.words import Scale
 from pages._ui.look import text
 from pages._ui.look.palette import GUARANTEE, NON_PRIVATE, OTHER, PRIVATE, faded
-from pages._ui.look.plots import finish
+from pages._ui.look.plots import band, finish
 from pages._ui.model import PICTURE_GAP, Model
 from pages._ui.work.engine import engine
 
@@ -100,10 +100,7 @@ def figure(found: Possible, scale: Scale) -> go.Figure:
         x=x, y=scale.show(found.any), name="no mechanism can do better", mode="lines",
         line={"color": GUARANTEE, "width": 2.5}, fill="tozeroy", fillcolor=faded(GUARANTEE, 0.12),
     )  # fmt: skip
-    drawn.add_scatter(
-        x=[*x, *x[::-1]], y=[*high, *low[::-1]], fill="toself", fillcolor=faded(PRIVATE, 0.22),
-        mode="lines", line={"width": 0}, hoverinfo="skip", showlegend=False,
-    )  # fmt: skip
+    band(drawn, np.array(x), low, high, PRIVATE, 0.22)
     drawn.add_scatter(
         x=x, y=scale.show(found.reached), name="Bayes cloaking, simulated", mode="lines+markers",
         line={"color": PRIVATE, "width": 2.5},

@@ -75,8 +75,8 @@ class Chosen(NamedTuple):
     settings: int
 
 
-def chosen(asked: DeltaGenerator) -> Chosen:
-    """The whole sidebar, with the release that is explored; the question stands in the container ``asked``."""
+def chosen(question: DeltaGenerator) -> Chosen:
+    """The whole sidebar, with the release that is explored; the question stands in the container ``question``."""
     budget = side().container()
     taken = _source()
     free = side().container()
@@ -97,7 +97,7 @@ def chosen(asked: DeltaGenerator) -> Chosen:
     view = View(
         lengthscale=SHARES.index(share) if averaged == "one" else None,
         noise=None if noise == "average" else NOISES.index(int(noise[1:])),
-        **_shown(found, asked),
+        **_shown(found, question),
     )
     seen = EXPLORED_SETTINGS.get(frozenset()) | {repr((refit, view))}
     EXPLORED_SETTINGS.put(seen)
@@ -113,15 +113,15 @@ def length_at(found: Explored, index: int) -> str:
     )
 
 
-def _shown(found: Explored, asked: DeltaGenerator) -> dict[str, Any]:
+def _shown(found: Explored, question: DeltaGenerator) -> dict[str, Any]:
     """The question, and beside it what belongs to it; the rest under More."""
-    with asked:
+    with question:
         shown = segments("What to ask", SHOWN)
     with folded("Reading"):
         of = pick("Range for", OF, disabled=shown != "curve")
         level = choice("Probability of the range [%]", "explore_level", LEVELS, 95, disabled=shown != "curve")
     low, high = found.statistics.bounds
-    with into(asked) if shown == "threshold" else folded("Reading"):
+    with into(question) if shown == "threshold" else folded("Reading"):
         share = choice(
             "Level [% of the public range]", "explore_threshold", THRESHOLDS, 50, disabled=shown != "threshold",
             help=f"The public range is {number(low, 4)} to {number(high, 4)} {plain(found.statistics.y_unit)}.",

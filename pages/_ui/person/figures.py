@@ -6,6 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpgp_core.data import Dataset
+from pages._ui.cloaking.figures import on_axes
 from pages._ui.look.palette import NON_PRIVATE, OTHER, PRIVATE, TRUTH, faded
 from pages._ui.look.plots import HEIGHT, axis, band, finish, named_lines
 from pages._ui.person.moved import Moved
@@ -38,12 +39,7 @@ def curves(found: Moved, data: Dataset) -> go.Figure:
         x=[found.at, found.at], y=[found.output, choice.value], name=_PERSON, mode="lines+markers",
         line={"color": OTHER, "width": 1.5}, marker={"size": [9, 13], "symbol": ["circle", "diamond"], "color": OTHER},
     )  # fmt: skip
-    low, high = data.y_bounds
-    figure.update_xaxes(title=axis(data.x_names[0], data.x_units[0]), range=[found.x[0], found.x[-1]])
-    figure.update_yaxes(
-        title=axis(data.y_name, data.y_unit), range=[low - 0.35 * data.output_range, high + 0.35 * data.output_range]
-    )
-    return named_lines(finish(figure, HEIGHT), _SHORT)
+    return named_lines(on_axes(figure, data, found.x), _SHORT)
 
 
 def against_noise(found: Moved, data: Dataset) -> go.Figure:

@@ -18,7 +18,7 @@ from pages._ui.compare.contenders import CURVE_EPSILONS
 from pages._ui.compare.words import Scale
 from pages._ui.look import text
 from pages._ui.look.palette import GUARANTEE, NON_PRIVATE, PRIVATE, RISK, TRUTH, faded
-from pages._ui.look.plots import End, finish, named
+from pages._ui.look.plots import End, finish, named, ticked
 from pages._ui.model import Draw
 from pages._ui.start.meaning import Family
 
@@ -190,10 +190,7 @@ def errors_figure(cost: Cost, epsilon: float) -> go.Figure:
 
 def _against_epsilon(figure: go.Figure, epsilon: float) -> go.Figure:
     figure.add_vline(x=epsilon, line={"color": GUARANTEE, "width": 1.5, "dash": "dot"})
-    figure.update_xaxes(
-        type="log", range=[-1, 2], tickvals=_TICKS, ticktext=[f"{tick:g}" for tick in _TICKS],
-        title="epsilon (more private to the left)",
-    )  # fmt: skip
+    figure.update_xaxes(title="epsilon (more private to the left)", range=[-1, 2], **ticked(_TICKS))
     return finish(figure, _HEIGHT)
 
 
