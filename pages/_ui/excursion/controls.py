@@ -60,7 +60,7 @@ def excursion_settings(study: Study) -> tuple[View, bool]:
     with folded("Find private settings"):
         help = "Searched on simulated data, so it costs nothing."
         choice("for epsilon at most", "search_budget", SEARCH_BUDGETS, 3, help=help)
-        st.button("Find", on_click=_ask, width="stretch", icon=":material/search:")
+        st.button("Find", on_click=session.SEARCH_ASKED.put, args=(True,), width="stretch", icon=":material/search:")
     view = View(
         name=study.name,
         lengthscale=float(length),
@@ -74,10 +74,6 @@ def excursion_settings(study: Study) -> tuple[View, bool]:
         seed=seed,
     )
     return view, show
-
-
-def _ask() -> None:
-    session.SEARCH_ASKED.put(True)
 
 
 def search_if_asked() -> None:

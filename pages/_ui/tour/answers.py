@@ -13,6 +13,7 @@ from dpgp_core.arrays import FloatArray
 from pages._ui.attack import attacks
 from pages._ui.cloaking.computed import run, run_published
 from pages._ui.cloaking.results import Result
+from pages._ui.cloaking.words import at_records
 from pages._ui.compare import computed as compare
 from pages._ui.compare import contenders
 from pages._ui.hiding import two_points
@@ -63,11 +64,7 @@ def kung_noise(epsilon: float, published: bool) -> float:
     """Half of the 95 % interval of the privacy noise, median over the records, in cm."""
     draw = Draw(epsilon=epsilon, delta=DELTA)
     result = run_published(KUNG, draw) if published else run(KUNG, Design(mechanism="cloaking"), draw)
-    return _typical_noise(result)
-
-
-def _typical_noise(result: Result) -> float:
-    return float(np.median(_noise(result)[: result.outcome.scene.records]))
+    return at_records(result, _noise(result))
 
 
 def _noise(result: Result) -> FloatArray:
