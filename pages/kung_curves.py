@@ -1,6 +1,6 @@
 import streamlit as st
 
-from pages._ui.cloaking import charted, computed, explain, figures, leads, left_out, pinned, play, words
+from pages._ui.cloaking import charted, computed, explain, figures, left_out, pinned, play, words
 from pages._ui.look import frame, offers, pictures, sidebar, spending, text
 from pages._ui.work import cached
 
@@ -18,10 +18,7 @@ def shown(value: float) -> str:
 
 errors = left_out.trio(ours, paper) if show else None
 
-frame.heading(
-    leads.question(data),
-    leads.of_curve(ours, paper, errors, shown) + words.meanwhile(ours, errors),
-)
+frame.heading(charted.question(data), charted.lead(ours, paper, errors, shown) + words.meanwhile(ours, errors))
 if show:
     frame.overlay_banner()
 player = st.container()

@@ -8,7 +8,7 @@ from datasets import EXHIBITS, exhibit
 from pages._ui.look.bound import choice, folded, pick, side
 from pages._ui.look.offers import DropDown, of_datasets
 from pages._ui.look.sidebar import dataset, delta_fits, draw_number, lengthscale, noise_control, overlay, privacy
-from pages._ui.sparse.setting import SparseSetting
+from pages._ui.sparse.setting import SparseSetting, load
 
 SparseView = Literal["fits", "errors", "choice"]
 DATASET = of_datasets(
@@ -32,7 +32,7 @@ def sparse_settings() -> tuple[SparseSetting, SparseView, bool]:
     name = dataset(DATASET)
     start = exhibit(name).sparse
     assert start is not None
-    delta_fits(draw.delta, (start.load or exhibit(name).load)().n)
+    delta_fits(draw.delta, load(name).n)
     show = overlay()
     with side():
         view = pick("Show", VIEW)
