@@ -198,10 +198,3 @@ def test_claim_7_accuracy_costs_privacy(open_page):
     app = open_page("compare", target_cm="8")
     shown = app.dataframe[0].value.set_index("mechanism").loc["Refined cloaking", "ε needed for the target"]
     assert float(shown) == pytest.approx(eight, rel=0.01)
-
-
-def test_the_last_step_points_to_ones_own_data_only_once_that_page_exists(monkeypatch, tmp_path):
-    monkeypatch.setattr(walk, "_PAGES", tmp_path)
-    assert walk._ending() == ""
-    (tmp_path / "your_data.py").touch()
-    assert "Your data & release" in walk._ending()

@@ -8,13 +8,12 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages._ui.cloaking import computed, design_words, explain, figures
 from pages._ui.cloaking.results import Result
-from pages._ui.hiding import steps, two_points
+from pages._ui.hiding import person, steps, two_points
 from pages._ui.hiding.two_points import TwoPoints, TwoPointSettings
 from pages._ui.look import frame, pictures, state, text
 from pages._ui.look.bound import switch
 from pages._ui.look.text import Metric
 from pages._ui.model import ReleaseSettings
-from pages._ui.person import section as person
 from pages._ui.work import cached
 
 _BEFORE_AND_AFTER = "Person {moved} changes by {d:g}. The curve moves from solid to dashed."

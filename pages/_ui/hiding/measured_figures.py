@@ -6,9 +6,9 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpgp_core.data import Dataset
+from pages._ui.hiding.strategy import Measured
 from pages._ui.look.palette import NON_PRIVATE, PRIVATE, TRUTH, faded
 from pages._ui.look.plots import HEIGHT, End, axis, finish, named, ticked
-from pages._ui.measured.strategy import Measured
 
 NAMED = ("solid", "dash", "dot", "dashdot")  # of the first rows; the others are thin
 _SMALL = 330
