@@ -87,7 +87,7 @@ class Page:
         self.name = name
         self.dataset = load_dataset(name)
         shown = exhibit(name)
-        self.scene = results.scene_of(self.dataset, shown.name)
+        self.scene = pipeline.scene_of(self.dataset, shown.name)
 
     def prepare(
         self, lengthscale: float

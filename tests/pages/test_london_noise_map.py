@@ -91,7 +91,7 @@ def test_without_the_overlay_the_true_medians_cannot_be_chosen(open_page):
     app = open_page("london_noise_map", overlay="false", map="truth")
     assert not app.exception
     assert app.segmented_control(key="map").value == "Prices"
-    assert "map = `True prices`" in app.warning[0].value
+    assert "map = `truth`" in app.warning[0].value
 
 
 def test_two_maps_share_one_scale(open_page):
@@ -180,7 +180,7 @@ def test_dataset_of_another_page_is_explained(open_page):
 def sales_result():
     """Everything the page needs for a few simulated sales, with noise from one stage."""
     few = london_sales.load(n=200)
-    scene = results.scene_of(few, "london_hexes")
+    scene = pipeline.scene_of(few, "london_hexes")
     model = Model("london_sales", "EQ", 15.0, 0.3)
     design, draw = Design(mechanism="cloaking"), Draw(1.0, 0.01)
     fit = pipeline.stage_matrix(few, scene, model)

@@ -13,7 +13,7 @@ from dpgp_core.data import Dataset
 from dpgp_core.evaluation import baseline
 from dpgp_core.gp.predictive import Predictive
 from dpgp_core.mechanisms.bayes_release import BayesPlan
-from pages._ui.cloaking import growth, pipeline, plans, results, staged
+from pages._ui.cloaking import growth, pipeline, plans, staged
 from pages._ui.cloaking.growth import Growth
 from pages._ui.cloaking.plans import Given
 from pages._ui.cloaking.results import Draws, Result, Scene
@@ -24,7 +24,7 @@ from pages._ui.work.jobs import Answer
 
 def scene(name: str) -> Scene:
     """Where the pages predict for a shipped dataset, by name."""
-    return cached.value("Loading the data", results.scene_of, name, given=(cached.dataset(name),))
+    return cached.value("Loading the data", pipeline.scene_of, name, given=(cached.dataset(name),))
 
 
 def run(model: Model, design: Design, draw: Draw, *, meanwhile: bool = False) -> Result:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from datasets import exhibit, london_hexes
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.arrays import FloatArray
 from dpgp_core.bayes.records.released import draws_of, part_of
@@ -22,7 +21,6 @@ from dpgp_core.mechanisms.bayes_release import BayesPlan
 from pages._ui.model import Budget, Design, Draw, Model
 from pages._ui.work.jobs import Answer
 
-GRID_POINTS = 200
 LEVEL = 0.95
 
 
@@ -204,20 +202,3 @@ class Result:
         """Of a mechanism that adds noise once, to a linear map of the outputs."""
         assert isinstance(self.plan, Plan)
         return self.plan
-
-
-def scene_of(dataset: Dataset, name: str) -> Scene:
-    """Test points of a dataset: its own inputs, then a grid along the first, as declared; the cells of a map."""
-    shown = exhibit(name)
-    if shown.scene == "map":
-        medians, cells = london_hexes.load(), london_hexes.map_cells()
-        empty = cells[cells["sales"] == 0]
-        X_test = np.vstack([medians.X, empty[["easting_km", "northing_km"]].to_numpy(float)])
-        labels = pd.concat([pd.DataFrame(dict(medians.labels)), empty[["cell", "sales"]]], ignore_index=True)
-        return Scene(X_test, medians.clipped_y, labels.fillna({"borough": "no sale here"}))
-    low, high = dataset.x_box[0]
-    # 30 % beyond the domain: the noise peaks where nobody lives, and a map of it should show that.
-    along = np.linspace(*(shown.drawn or (low, high + 0.3 * (high - low))), GRID_POINTS)
-    grid = np.tile(np.mean(dataset.x_box, axis=1), (GRID_POINTS, 1))  # other inputs in the middle of their box
-    grid[:, 0] = along
-    return Scene(np.vstack([dataset.X, grid]), dataset.clipped_y)
