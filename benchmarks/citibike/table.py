@@ -17,7 +17,6 @@ and only what is missing is computed. A unit has its own seeded generator, so th
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 import time
@@ -90,7 +89,12 @@ def interval(errors: FloatArray) -> str:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the protocol and print its table."""
-    options = _parser().parse_args(argv)
+    options = options_of(
+        __doc__,
+        argv,
+        **{"replicates": 3, "train": 4900, "test": 100, "draws": 10, "seed": 2018, "file": None, "published": False},
+        **{"out": Path("citibike_table.jsonl"), "workers": min(2, os.cpu_count() or 1), "scheduler": None},
+    )
     if min(options.replicates, options.train, options.test, options.draws, options.workers) < 1 or options.seed < 0:
         raise SystemExit("--replicates, --train, --test, --draws and --workers must be at least 1, --seed at least 0")
     shared = {name: getattr(options, name) for name in ("seed", "train", "test", "draws", "file")}
@@ -111,21 +115,3 @@ def main(argv: Sequence[str] | None = None) -> None:
     print(f"{options.train} to train, {options.test} to test, {options.draws} noise draws each")
     print(table)
     print(f"{time.monotonic() - started:.0f} s")
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = options_of(__doc__)
-    parser.add_argument("--replicates", type=int, default=3, help="Monte-Carlo replicates; the paper has 30")
-    parser.add_argument("--train", type=int, default=4900, help="training journeys of a replicate")
-    parser.add_argument("--test", type=int, default=100, help="test journeys of a replicate")
-    parser.add_argument("--draws", type=int, default=10, help="noise draws that an error is averaged over")
-    parser.add_argument("--seed", type=int, default=2018, help="seed of everything")
-    parser.add_argument("--file", help="the operator's monthly CSV or zip; default: simulated journeys")
-    parser.add_argument("--published", action="store_true", help="add cloaking as published: log-det and Hall")
-    parser.add_argument("--out", type=Path, default=Path("citibike_table.jsonl"), help="results, added to as they come")
-    parser.add_argument("--workers", type=int, default=min(2, os.cpu_count() or 1), help="local processes")
-    parser.add_argument(
-        "--scheduler",
-        help="address of a Dask scheduler, tcp://host:port, instead of local processes; default: DPGP_SCHEDULER",
-    )
-    return parser

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.shared.options import options_of
-from benchmarks.shared.table import heading, markdown
+from benchmarks.shared.table import show
 from benchmarks.shared.timing import timed
 from pages._ui.work import engine
 
@@ -121,12 +121,13 @@ def _usual(work: Callable[[], object], repeats: int) -> float:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Print a row for each figure: own processes, Dask's, their ratio."""
-    parser = options_of(__doc__)
-    parser.add_argument("--repeats", type=int, default=3)
-    repeats = parser.parse_args(argv).repeats
+    repeats = options_of(__doc__, argv, repeats=3).repeats
     engine.cap_threads()
     runs = [(measured(own), measured(dask)) for _ in range(repeats)]
-    print(heading("", "own processes", "Dask's", "ratio"))
-    for figure in runs[0][0]:
-        ours, theirs = (statistics.median(run[which][figure] for run in runs) for which in (0, 1))
-        print(markdown(figure, f"{ours:.3g}", f"{theirs:.3g}", f"{theirs / ours:.2g}"), flush=True)
+    figures = {
+        figure: [statistics.median(run[which][figure] for run in runs) for which in (0, 1)] for figure in runs[0][0]
+    }
+    show(
+        {"": figure, "own processes": ours, "Dask's": theirs, "ratio": f"{theirs / ours:.2g}"}
+        for figure, (ours, theirs) in figures.items()
+    )

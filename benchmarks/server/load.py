@@ -31,7 +31,7 @@ from benchmarks.server.phases import Load, cold, first_visits, openings, warm
 from benchmarks.server.report import HEAD, Phase, resident_megabytes
 from benchmarks.server.table import rows, table
 from benchmarks.server.walk import LONGEST_SECONDS, walked
-from benchmarks.shared.options import options_of
+from benchmarks.shared.options import parser_of
 from benchmarks.shared.timing import machine
 from deploy import local
 
@@ -68,17 +68,9 @@ def own_server(more: Mapping[str, str] | None = None) -> Iterator[tuple[str, int
 
 def main(arguments: Sequence[str] | None = None) -> list[Phase]:
     """Command line; returns what was measured."""
-    parser = options_of(__doc__)
-    parser.add_argument("--sessions", type=int, default=20)
-    parser.add_argument("--moves", type=int, default=10, help="of each session in a phase")
-    parser.add_argument("--seconds", type=float, default=60.0, help="no move starts later in its phase")
-    parser.add_argument("--think", type=float, default=2.0, help="mean pause before a move [s]; 0: as fast as it goes")
-    parser.add_argument("--address", help="of a running server; default: start one")
-    parser.add_argument("--walk", action="store_true", help="all pages at random, uploads, disconnects; then idle")
-    parser.add_argument("--idle", type=float, default=30.0, help="how long a walk is followed by nothing [s]")
-    parser.add_argument(
-        "--table", nargs="?", const=1.0, type=float, metavar="SHARE", help="walks beside their targets; of 15 minutes"
-    )
+    numbers = {"sessions": 20, "moves": 10, "seconds": 60.0, "think": 2.0, "idle": 30.0}
+    parser = parser_of(__doc__, **numbers, walk=False, address=None)
+    parser.add_argument("--table", nargs="?", const=1.0, type=float, metavar="SHARE", help="of a quarter of an hour")
     chosen = parser.parse_args(arguments)
     if chosen.sessions < 1 or chosen.moves < 1:
         parser.error(f"--sessions and --moves must be at least 1, got {chosen.sessions} and {chosen.moves}")
