@@ -19,9 +19,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from sklearn.datasets import load_diabetes
 
 import datasets
+from benchmarks.bayes.unseen import RAW, Unseen, declared
 from benchmarks.shared import judged
 from benchmarks.shared.judged import judge, releasing, splits
 from benchmarks.shared.options import options_of
@@ -75,25 +75,9 @@ def tables() -> dict[str, Declared]:
 
 def diabetes() -> Dataset:
     """Progression of 442 patients against body mass index and mean blood pressure."""
-    found = load_diabetes(scaled=False)
     box = ((15.0, 45.0), (60.0, 140.0))
-    low, high = np.array(box).T
-    return Dataset(
-        name="diabetes",
-        X=np.clip(np.asarray(found.data)[:, 2:4], low, high),
-        y=np.asarray(found.target, dtype=float),
-        x_names=("body mass index", "blood pressure"),
-        x_units=("kg/m^2", "mm Hg"),
-        y_name="progression",
-        y_unit="",
-        y_bounds=(0.0, 350.0),
-        x_box=box,
-        privacy_unit="one patient's progression",
-        source="Efron, Hastie, Johnstone & Tibshirani 2004, from scikit-learn",
-        licence="BSD-3-Clause",
-        bounds_reason="round numbers about the range of the score",
-        y_scale=100.0,
-    )
+    data = declared("diabetes", Unseen("load_diabetes", ("bmi", "bp"), box, "target", (0.0, 350.0), RAW))
+    return replace(data, X=np.clip(data.X, *np.array(box).T), y_scale=100.0)
 
 
 def on_table(name: str, table: Declared, epsilon: float, draws: int) -> FloatArray:

@@ -34,7 +34,6 @@ from dpgp_core.gp.exact import output_covariance
 from dpgp_core.gp.pivoted import factorise
 from dpgp_core.kernels import EQ
 from dpgp_core.strategies.noise_design import design_noise
-from pages._ui.work.engine import engine
 
 LENGTHSCALE, NOISE_VARIANCE = 15.0, 0.3
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
@@ -110,22 +109,21 @@ class Pool(ThreadPoolExecutor):
         return super().map(fn, *iterables, **options)
 
 
-def measure(n: int, test_points: int, threads: int, scheduler: str | None = None) -> Row:
-    """Run one size in this process, its passes on threads or on a cluster."""
+def measure(n: int, test_points: int, threads: int) -> Row:
+    """Run one size in this process."""
     data, kernel = london_sales.load(n=n), EQ(lengthscale=LENGTHSCALE)
     low, high = np.array(data.x_box).T
     X_test = np.random.default_rng(0).uniform(low, high, (test_points, 2))
     started = time.process_time()
-    with Pool(threads) as local, engine(scheduler) as cluster:
-        pool = cluster or local
+    with Pool(threads) as pool:
         clock = [time.perf_counter()]
         factored = factorise(kernel, data.X, executor=pool)
         clock.append(time.perf_counter())
         C = factored.matrix(X_test, NOISE_VARIANCE)
         clock.append(time.perf_counter())
-        before = local.passes
+        before = pool.passes
         trace = design_noise(C, "trace", executor=pool)
-        passes = local.passes - before
+        passes = pool.passes - before
         clock.append(time.perf_counter())
         logdet = design_noise(C, "logdet", executor=pool)
         clock.append(time.perf_counter())
@@ -134,10 +132,9 @@ def measure(n: int, test_points: int, threads: int, scheduler: str | None = None
     return Row(n, *map(float, np.diff(clock)), cpu, peak_gigabytes(), *shape, rank, gap, passes)
 
 
-def measure_apart(n: int, test_points: int, threads: int, scheduler: str | None = None) -> Row:
+def measure_apart(n: int, test_points: int, threads: int) -> Row:
     """Run one size in a process of its own."""
     options = ["--sizes", str(n), "--one", "--test-points", str(test_points), "--threads", str(threads)]
-    options += ["--scheduler", scheduler] if scheduler else []
     return Row(*json.loads(apart("scale", *options)))
 
 
@@ -174,16 +171,16 @@ def conclusions(rows: Sequence[Row], at_floor: Row, cholesky_seconds: float) -> 
 def main(argv: Sequence[str] | None = None) -> None:
     """Print the table and what follows from it; with --one a row of it, as JSON, made in this process."""
     sizes = {"sizes": SIZES, "test_points": 400, "threads": 2, "floor": london_sales.N_PUBLISHED}
-    given = options_of(__doc__, argv, **sizes, scheduler="", one=False)
+    given = options_of(__doc__, argv, **sizes, one=False)
     if given.one:
-        print(json.dumps(measure(given.sizes[0], given.test_points, given.threads, given.scheduler or None)))
+        print(json.dumps(measure(given.sizes[0], given.test_points, given.threads)))
         return
     print(machine())
     rows = list[Row]()
 
     def measured() -> Iterator[dict[str, object]]:
         for n in given.sizes:
-            rows.append(measure_apart(n, given.test_points, given.threads, given.scheduler))
+            rows.append(measure_apart(n, given.test_points, given.threads))
             yield rows[-1].cells()
 
     show(measured())

@@ -49,10 +49,10 @@ class Unseen:
     options: tuple[tuple[str, Any], ...] = ()
 
 
-_RAW = (("scaled", False),)
+RAW = (("scaled", False),)
 TABLES = {
-    "diabetes": Unseen("load_diabetes", ("bmi",), ((15.0, 45.0),), "target", (0.0, 400.0), _RAW),
-    "diabetes_2d": Unseen("load_diabetes", ("bmi", "bp"), ((15.0, 45.0), (50.0, 140.0)), "target", (0.0, 400.0), _RAW),
+    "diabetes": Unseen("load_diabetes", ("bmi",), ((15.0, 45.0),), "target", (0.0, 400.0), RAW),
+    "diabetes_2d": Unseen("load_diabetes", ("bmi", "bp"), ((15.0, 45.0), (50.0, 140.0)), "target", (0.0, 400.0), RAW),
     "tumours": Unseen("load_breast_cancer", ("mean radius",), ((5.0, 30.0),), "mean compactness", (0.0, 0.4)),
     "tumours_2d": Unseen(
         "load_breast_cancer", ("mean radius", "mean texture"), ((5.0, 30.0), (5.0, 40.0)), "mean symmetry", (0.1, 0.3)
@@ -63,8 +63,12 @@ TABLES = {
 
 
 def load(name: str) -> Dataset:
-    """The table as a ``Dataset``."""
-    what = TABLES[name]
+    """One of ``TABLES``."""
+    return declared(name, TABLES[name])
+
+
+def declared(name: str, what: Unseen) -> Dataset:
+    """Columns of a table as a ``Dataset``."""
     bunch = getattr(import_module("sklearn.datasets"), what.loader)(**dict(what.options))
     columns = dict(zip(bunch.feature_names, np.asarray(bunch.data, dtype=float).T, strict=True))
     columns["target"] = np.asarray(bunch.target, dtype=float)

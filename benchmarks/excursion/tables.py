@@ -39,9 +39,9 @@ from benchmarks.excursion.parts import (
     london_part,
     plumes_part,
 )
-from benchmarks.excursion.rows import BUDGETS, COLUMNS, rows
+from benchmarks.excursion.rows import BUDGETS, rows
 from benchmarks.shared.options import options_of
-from benchmarks.shared.table import columns
+from benchmarks.shared.table import show
 from benchmarks.shared.timing import timed
 from datasets import excursion_1d
 from dpgp_core.excursion.search import search
@@ -99,7 +99,8 @@ def print_tables(options: argparse.Namespace, executor: Executor | None) -> None
         part = build()
         lines = rows(part, options.draws, options.seed, executor, options.bayes_sets)
         trivial = np.median(part.report.truth.mean(axis=1))  # IoU of the whole domain with a set of that share
-        print(f"\n{part.title}\n{columns([COLUMNS, *lines])}")
+        print(f"\n{part.title}")
+        show(lines)
         print(f"the whole domain as estimate: IoU {trivial:.3f}; {time.perf_counter() - began:.1f} s", flush=True)
     if "speed" in options.parts:
         print(f"\n{speed_line(options.curve_sets, options.curve_grid, CURVE_SEED)}", flush=True)

@@ -32,6 +32,7 @@ from benchmarks.server.report import HEAD, Phase, resident_megabytes
 from benchmarks.server.table import rows, table
 from benchmarks.server.walk import LONGEST_SECONDS, walked
 from benchmarks.shared.options import parser_of
+from benchmarks.shared.table import show
 from benchmarks.shared.timing import machine
 from deploy import local
 
@@ -85,8 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> list[Phase]:
     print(machine())
     print(f"think {chosen.think:g} s")
     if chosen.table is not None:
-        for line in table(own_server, chosen.table):
-            print(line, flush=True)
+        show(table(own_server, chosen.table))
         return []
     server = contextlib.nullcontext((chosen.address, None)) if chosen.address else own_server()
     with server as (address, pid):
@@ -95,6 +95,7 @@ def main(arguments: Sequence[str] | None = None) -> list[Phase]:
             print(f"server before: {resident_megabytes(pid):.0f} MB")
         if chosen.walk:
             walk = asyncio.run(walked(load, pid, chosen.idle))
-            print("\n".join([HEAD, *(phase.row() for phase in walk.phases), "", *rows(walk, chosen.idle)]))
+            print("\n".join([HEAD, *(phase.row() for phase in walk.phases), ""]))
+            show(rows(walk, chosen.idle))
             return walk.phases
         return asyncio.run(measure(load, pid))
