@@ -72,11 +72,6 @@ def test_documents_name_benchmarks_that_there_are():
     assert found > 15
 
 
-def test_columns_are_as_wide_as_their_widest_cell():
-    assert table.columns([("a", "bb"), ("ccc", "d")]) == "a    bb\nccc  d"
-    assert table.columns([("a", "bb"), ("ccc", "d")], right=True) == "  a  bb\nccc   d"
-
-
 def test_rows_are_printed_under_the_names_of_their_cells(capsys):
     table.show(iter([{"a": 1, "b [s]": 0.12345}, {"a": 20, "b [s]": "-"}]))
     assert capsys.readouterr().out.splitlines() == ["| a | b [s] |", "|---|---|", "| 1 | 0.123 |", "| 20 | - |"]

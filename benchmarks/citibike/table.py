@@ -30,7 +30,7 @@ from scipy.stats import t as student
 from benchmarks.citibike.work import LEVELS, OURS, THEIRS, Task, compute, rows
 from benchmarks.shared.options import options_of
 from benchmarks.shared.results import finished, keep
-from benchmarks.shared.table import columns
+from benchmarks.shared.table import show
 from dpgp_core.arrays import FloatArray
 from pages._ui.work.engine import engine
 
@@ -69,14 +69,13 @@ def executed(tasks: Sequence[Task], executor: Executor | None) -> Iterator[tuple
 # ---- the table
 
 
-def summary(tasks: Sequence[Task], results: dict[str, list[float]]) -> str:
-    """Lay out mean error and half width of the 95 % interval of every row, in seconds."""
-    lines = [("method", "setting", *LEVELS)]
+def summary(tasks: Sequence[Task], results: dict[str, list[float]]) -> Iterator[dict[str, object]]:
+    """Mean error and half width of the 95 % interval of every row, in seconds."""
     for method, setting in dict.fromkeys((task.method, task.setting) for task in tasks):
         errors = [results[task.key] for task in tasks if (task.method, task.setting) == (method, setting)]
         name = f"{setting:g} degrees" if method in (OURS, THEIRS) else f"{setting:g}^4 bins"
-        lines.append((method, name, *(interval(level) for level in np.array(errors).T)))
-    return columns(lines)
+        cells = {level: interval(each) for level, each in zip(LEVELS, np.array(errors).T, strict=True)}
+        yield {"method": method, "setting": name} | cells
 
 
 def interval(errors: FloatArray) -> str:
@@ -107,11 +106,11 @@ def main(argv: Sequence[str] | None = None) -> None:
     try:
         with engine(options.scheduler, options.workers) as executor:
             run(tasks, options.out, executor)
-        table = summary(tasks, finished(options.out))
+        table = list(summary(tasks, finished(options.out)))
     except ValueError as error:
         raise SystemExit(str(error)) from None
     kind = "simulated journeys" if options.file is None else "journeys of the file"
     print(f"RMSE in seconds, mean +- 95 % interval over {options.replicates} replicates; {kind}, ", end="")
     print(f"{options.train} to train, {options.test} to test, {options.draws} noise draws each")
-    print(table)
+    show(table)
     print(f"{time.monotonic() - started:.0f} s")

@@ -1,8 +1,8 @@
-"""How tables are printed: rows with named cells as they are made, or columns once all are there."""
+"""How tables are printed: rows with named cells, as they are made."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 
 def show(rows: Iterable[Mapping[str, object]]) -> None:
@@ -15,11 +15,3 @@ def show(rows: Iterable[Mapping[str, object]]) -> None:
 
 def _line(cells: Iterable[object]) -> str:
     return f"| {' | '.join(map(str, cells))} |"
-
-
-def columns(rows: Sequence[Sequence[str]], *, right: bool = False) -> str:
-    """Rows of cells, the heading first, each column as wide as its widest cell."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    placed = str.rjust if right else str.ljust
-    lines = ("  ".join(placed(cell, width) for cell, width in zip(row, widths, strict=True)) for row in rows)
-    return "\n".join(line.rstrip() for line in lines)
