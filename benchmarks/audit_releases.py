@@ -151,9 +151,7 @@ def audit_zips(pair: Pair, zips: int, *, factor: float = 1.0, confidence: float 
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Print the table."""
-    parser = options_of(__doc__)
-    parser.add_argument("--zips", type=int, default=20_000, help="of each of the two tables")
-    zips = parser.parse_args(argv).zips
+    zips = options_of(__doc__, argv, zips=20_000).zips
     print(f"{zips} zips of each of two tables, confidence 1 - 1e-6; epsilon at least ...")
     print(f"{'mechanism':15} {'claimed':>9} {'as released':>12} {'half the noise':>15}")
     for mechanism in CHOICES:

@@ -17,7 +17,7 @@ import numpy as np
 
 from benchmarks.shared.options import options_of
 from benchmarks.shared.simulated import simulated
-from benchmarks.shared.table import heading, markdown
+from benchmarks.shared.table import show
 from dpgp_core.arrays import FloatArray
 from dpgp_core.bounds.buying import buy_bounds
 from dpgp_core.data import Dataset, Kind
@@ -75,7 +75,7 @@ def error(dataset: Dataset, epsilon: float, delta: float, truth: FloatArray, rng
     return float(((found.samples[0] - truth) ** 2).mean())
 
 
-def row(name: str, n: int, epsilon: float, delta: float, repeats: int) -> str:
+def row(name: str, n: int, epsilon: float, delta: float, repeats: int) -> dict[str, object]:
     """One line of the table."""
     table, seed = TABLES[name], np.random.default_rng(0)
     truth = np.clip(table.draw(np.repeat(AGES, MANY), seed), *table.declared).reshape(-1, MANY).mean(axis=1)
@@ -92,27 +92,19 @@ def row(name: str, n: int, epsilon: float, delta: float, repeats: int) -> str:
         bought.append(error(found.dataset, found.rest.epsilon, delta, truth, rng))
     ordered = sorted(widths, key=lambda ends: ends[1] - ends[0])
     usual, widest = (f"{low:.3g} ... {high:.3g}" for low, high in (ordered[len(ordered) // 2], ordered[-1]))
-    return markdown(
-        name,
-        f"{n}",
-        usual,
-        widest,
-        f"{100 * np.mean(outside):.1f} % (at most {100 * max(outside):.1f})",
-        f"{float(np.sqrt(np.mean(declared))):.2g}",
-        f"{float(np.sqrt(np.mean(bought) / np.mean(declared))):.2f}",
-    )
+    return {
+        "table": name,
+        "people": n,
+        "bounds bought": usual,
+        "widest": widest,
+        "outside": f"{100 * np.mean(outside):.1f} % (at most {100 * max(outside):.1f})",
+        "error, declared": f"{float(np.sqrt(np.mean(declared))):.2g}",
+        "bought / declared": f"{float(np.sqrt(np.mean(bought) / np.mean(declared))):.2f}",
+    }
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Parse the options and print a row for each case."""
-    parser = options_of(__doc__)
-    parser.add_argument("--repeats", type=int, default=12)
-    parser.add_argument("--epsilon", type=float, default=1.0)
-    parser.add_argument("--delta", type=float, default=1e-5)
-    parser.add_argument("--people", type=int, nargs="+", default=[300, 1000, 5000])
-    options = parser.parse_args(argv)
-    print(f"epsilon = {options.epsilon:g}, delta = {options.delta:g}, {options.repeats} repeats")
-    print(heading("table", "people", "bounds bought", "widest", "outside", "error, declared", "bought / declared"))
-    for name in TABLES:
-        for n in options.people:
-            print(row(name, n, options.epsilon, options.delta, options.repeats), flush=True)
+    """Print the table."""
+    given = options_of(__doc__, argv, repeats=12, epsilon=1.0, delta=1e-5, people=[300, 1000, 5000])
+    print(f"epsilon = {given.epsilon:g}, delta = {given.delta:g}, {given.repeats} repeats")
+    show(row(name, n, given.epsilon, given.delta, given.repeats) for name in TABLES for n in given.people)

@@ -14,17 +14,18 @@ bounds, and so do the outputs that they are asked to hold. Mechanisms without an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from sklearn.datasets import load_diabetes
 
 import datasets
+from benchmarks.bayes.unseen import RAW, Unseen, declared
 from benchmarks.shared import judged
-from benchmarks.shared.judged import releasing, splits
+from benchmarks.shared.judged import judge, releasing, splits
 from benchmarks.shared.options import options_of
-from benchmarks.shared.table import heading, markdown
+from benchmarks.shared.table import show
 from dpgp_core.arrays import FloatArray
 from dpgp_core.bayes.models import auto_models
 from dpgp_core.data import Dataset
@@ -74,34 +75,14 @@ def tables() -> dict[str, Declared]:
 
 def diabetes() -> Dataset:
     """Progression of 442 patients against body mass index and mean blood pressure."""
-    found = load_diabetes(scaled=False)
     box = ((15.0, 45.0), (60.0, 140.0))
-    low, high = np.array(box).T
-    return Dataset(
-        name="diabetes",
-        X=np.clip(np.asarray(found.data)[:, 2:4], low, high),
-        y=np.asarray(found.target, dtype=float),
-        x_names=("body mass index", "blood pressure"),
-        x_units=("kg/m^2", "mm Hg"),
-        y_name="progression",
-        y_unit="",
-        y_bounds=(0.0, 350.0),
-        x_box=box,
-        privacy_unit="one patient's progression",
-        source="Efron, Hastie, Johnstone & Tibshirani 2004, from scikit-learn",
-        licence="BSD-3-Clause",
-        bounds_reason="round numbers about the range of the score",
-        y_scale=100.0,
-    )
+    data = declared("diabetes", Unseen("load_diabetes", ("bmi", "bp"), box, "target", (0.0, 350.0), RAW))
+    return replace(data, X=np.clip(data.X, *np.array(box).T), y_scale=100.0)
 
 
 def on_table(name: str, table: Declared, epsilon: float, draws: int) -> FloatArray:
     """Share of held-out outputs inside each interval (4,)."""
-    mechanism, data, shares = table.mechanism(name, epsilon), table.data, []
-    for index, (train, X_test, truth) in enumerate(splits(data)):
-        release = releasing(mechanism, train, X_test)
-        shares.append(inside(release(train, np.random.default_rng([1, index]), draws), truth))
-    return np.asarray(np.mean(shares, axis=0))
+    return judge(table.mechanism(name, epsilon), splits(table.data), draws).inside
 
 
 def on_worlds(name: str, table: Declared, epsilon: float, worlds: int) -> FloatArray:
@@ -141,24 +122,29 @@ def without(name: str, table: Declared) -> str | None:
     return release.uncertainty.reason if isinstance(release.uncertainty, NoInterval) else None
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    """Print the table."""
-    parser = options_of(__doc__)
-    parser.add_argument("--draws", type=int, default=4)
-    parser.add_argument("--worlds", type=int, default=12)
-    parser.add_argument("--epsilons", type=float, nargs="+", default=EPSILONS)
-    parser.add_argument("--mechanisms", nargs="+", choices=list(CATALOGUE), default=list(CATALOGUE))
-    given = parser.parse_args(argv)
+def rows(given: Namespace) -> Iterator[dict[str, object]]:
+    """One a mechanism and budget."""
     of_tables = tables()
     kung = of_tables["!Kung"]
-    print(heading("mechanism", "ε", *of_tables, "the model"))
     for name in given.mechanisms:
-        reason = without(name, kung)
+        title, reason = CATALOGUE[name].title, without(name, kung)
+        for epsilon in given.epsilons if reason is None else ():
+            row: dict[str, object] = {"mechanism": title, "ε": epsilon}
+            found = {each: on_table(name, table, epsilon, given.draws) for each, table in of_tables.items()}
+            found["the model"] = on_worlds(name, kung, epsilon, given.worlds)
+            yield row | {each: " / ".join(f"{100 * share:.0f}" for share in found[each]) for each in found}
         if reason is not None:
-            print(markdown(CATALOGUE[name].title, "", f"none: {reason}", *[""] * len(of_tables)), flush=True)
-            continue
-        for epsilon in given.epsilons:
-            shares = [on_table(name, table, epsilon, given.draws) for table in of_tables.values()]
-            shares.append(on_worlds(name, kung, epsilon, given.worlds))
-            cells = (" / ".join(f"{100 * share:.0f}" for share in each) for each in shares)
-            print(markdown(CATALOGUE[name].title, f"{epsilon:g}", *cells), flush=True)
+            yield {
+                "mechanism": title,
+                "ε": "",
+                "!Kung": f"none: {reason}",
+                "London": "",
+                "diabetes": "",
+                "the model": "",
+            }
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Print the table."""
+    names = {"mechanisms": list(CATALOGUE)}
+    show(rows(options_of(__doc__, argv, names, draws=4, worlds=12, epsilons=list(EPSILONS))))

@@ -9,13 +9,14 @@ too. The year has two hills, one high; the week has Sundays that are low.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from benchmarks.shared.curves import Curves
 from benchmarks.shared.options import options_of
 from benchmarks.shared.simulated import simulated
+from benchmarks.shared.table import show
 from dpgp_core.accounting.guarantee import Protects
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
@@ -23,7 +24,7 @@ from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
 from dpgp_core.seasons import WEEK, YEAR
 
 CASES = ((5000, 1.0, "year"), (5000, 0.3, "year"), (1826, 1.0, "year"), (5000, 1.0, "week"))
-PROTECTS: tuple[Protects, ...] = ("outputs", "inputs and outputs")
+PROTECTS: dict[str, Protects] = {"public days": "outputs", "private days": "inputs and outputs"}
 PERIODS = {"year": YEAR, "week": WEEK}
 DELTA, SHOWN = 1e-5, 500
 
@@ -42,8 +43,8 @@ def visits(days: int, wave: str, rng: np.random.Generator) -> Dataset:
     return simulated(day[:, None], counts, (0.0, 60.0), box, y_scale=15.0, y_kind="count")
 
 
-def measured(mechanism: BayesCloaking, days: int, wave: str, repeats: int) -> tuple[float, float]:
-    """Error, and share inside."""
+def measured(mechanism: BayesCloaking, days: int, wave: str, repeats: int) -> Curves:
+    """Releases of one case."""
     day = np.rint(np.linspace(0, days - 1, SHOWN))
     found = Curves(rate(day, days, wave))
     for repeat in range(repeats):
@@ -51,23 +52,22 @@ def measured(mechanism: BayesCloaking, days: int, wave: str, repeats: int) -> tu
         data = visits(days, wave, rng)
         plan = mechanism.plan_for(data, day[:, None])
         found.add(mechanism.measure(plan, data, day[:, None], rng, mean=False))
-    return found.error, found.inside
+    return found
+
+
+def rows(repeats: int) -> Iterator[dict[str, object]]:
+    """One a case."""
+    for days, epsilon, wave in CASES:
+        row: dict[str, object] = {"days": days, "epsilon": epsilon, "wave": wave}
+        for name, protects in PROTECTS.items():
+            for declared, periods in ((name, None), (f"{name}, declared", [PERIODS[wave]])):
+                mechanism = BayesCloaking(epsilon=epsilon, delta=DELTA, protects=protects, periods=periods)
+                row[declared] = measured(mechanism, days, wave, repeats)
+        yield row
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Parse the options and print a row for each case."""
-    parser = options_of(__doc__)
-    parser.add_argument("--repeats", type=int, default=3)
-    repeats = parser.parse_args(argv).repeats
+    """Print the table."""
+    repeats = options_of(__doc__, argv, repeats=3).repeats
     print(f"{repeats} repeats, delta {DELTA:g}: error [visits] (share inside)")
-    print(" days  epsilon  wave    public days:    declared   private days:    declared")
-    for days, epsilon, wave in CASES:
-        cells = [
-            measured(
-                BayesCloaking(epsilon=epsilon, delta=DELTA, protects=protects, periods=periods), days, wave, repeats
-            )
-            for protects in PROTECTS
-            for periods in (None, [PERIODS[wave]])
-        ]
-        shown = "   ".join(f"{error:5.2f} ({share:.2f})" for error, share in cells)
-        print(f"{days:>5} {epsilon:>8g}  {wave}     {shown}", flush=True)
+    show(rows(repeats))

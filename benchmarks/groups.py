@@ -11,18 +11,18 @@ much "rougher" than the other, too little is known, and intervals say so too lat
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
+from benchmarks.shared.curves import Curves
 from benchmarks.shared.options import options_of
 from benchmarks.shared.simulated import simulated
+from benchmarks.shared.table import show
 from dpgp_core.accounting.guarantee import Protects
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
-from dpgp_core.mechanisms.bayes_release import BayesRelease
 
 AGES = np.linspace(0.5, 19.5, 39)
 LEVELS = ("large", "small")
@@ -35,13 +35,6 @@ APART: Mapping[str, Callable[[FloatArray], FloatArray]] = {
     "rougher": lambda age: 75 - 90 * (1 - np.exp(-age / 8)) + 20 * np.sin(age),
 }
 CASES = ((600, 0.1), (600, 0.5), (3000, 0.1), (3000, 0.5))
-
-
-class Found(NamedTuple):
-    """Root mean squared error [cm] and share inside, for the large and the small group."""
-
-    error: FloatArray
-    inside: FloatArray
 
 
 def height(age: FloatArray, small: FloatArray, kind: str) -> FloatArray:
@@ -63,47 +56,37 @@ def of_group(data: Dataset, group: int) -> Dataset:
     return simulated(data.X[rows][:, :1], data.y[rows], data.y_bounds, data.x_box[:1], y_scale=40.0)
 
 
-def measured(mechanism: BayesCloaking, case: tuple[int, float, str], repeats: int) -> tuple[Found, Found]:
-    """Together, and apart."""
+def measured(mechanism: BayesCloaking, case: tuple[int, float, str], repeats: int) -> dict[str, list[Curves]]:
+    """Of the large and the small group: their curves together, and apart."""
     n, share, kind = case
     places = [np.stack([AGES, np.full(len(AGES), float(group))], axis=1) for group in (0, 1)]
-    truth = np.stack([height(each[:, 0], each[:, 1], kind) for each in places])
-    squares, inside = np.zeros((2, repeats, 2)), np.zeros((2, repeats, 2))
+    found = {way: [Curves(height(each[:, 0], each[:, 1], kind)) for each in places] for way in ("together", "apart")}
     for repeat in range(repeats):
         rng = np.random.default_rng([n, repeat])
         data = people(n, share, kind, rng)
         joint = mechanism.release(data, np.vstack(places), rng)
-        ends = joint.interval(0.95, "function")
-        found = [(joint.samples[0].reshape(2, -1), *(end[0].reshape(2, -1) for end in ends))]
-        alone = [mechanism.release(of_group(data, group), AGES[:, None], rng) for group in (0, 1)]
-        both = [np.stack(each) for each in zip(*((a.samples[0], *_ends(a)) for a in alone), strict=True)]
-        for way, (value, low, high) in enumerate([*found, (both[0], both[1], both[2])]):
-            squares[way, repeat] = ((value - truth) ** 2).mean(axis=1)
-            inside[way, repeat] = ((low <= truth) & (truth <= high)).mean(axis=1)
-    together, apart = (Found(np.sqrt(squares[way].mean(axis=0)), inside[way].mean(axis=0)) for way in (0, 1))
-    return together, apart
+        for group, curves in enumerate(found["together"]):
+            curves.add(joint, slice(group * len(AGES), (group + 1) * len(AGES)))
+        for group, curves in enumerate(found["apart"]):
+            curves.add(mechanism.release(of_group(data, group), AGES[:, None], rng))
+    return found
 
 
-def _ends(release: BayesRelease) -> tuple[FloatArray, FloatArray]:
-    low, high = release.interval(0.95, "function")
-    return low[0], high[0]
-
-
-def main(argv: Sequence[str] | None = None) -> None:
-    """Parse the options and print a row for each case."""
-    parser = options_of(__doc__)
-    parser.add_argument("--repeats", type=int, default=6)
-    parser.add_argument("--kinds", nargs="+", choices=list(APART), default=list(APART))
-    parser.add_argument("--epsilon", type=float, default=1.0)
-    options = parser.parse_args(argv)
-    print(f"{options.repeats} repeats, epsilon = {options.epsilon:g}, delta = 1e-5: error [cm] (share inside)")
-    print("people  small  groups          protects            large: together  apart          small: together  apart")
+def rows(kinds: Sequence[str], repeats: int) -> Iterator[dict[str, object]]:
+    """One a case."""
     both: tuple[Protects, ...] = ("outputs", "inputs and outputs")
     for protects in both:
         binned = True if protects == "outputs" else None
-        mechanism = BayesCloaking(epsilon=options.epsilon, delta=1e-5, protects=protects, binned=binned)
+        mechanism = BayesCloaking(epsilon=1.0, delta=1e-5, protects=protects, binned=binned)
         for n, share in CASES:
-            for kind in options.kinds:
-                found = measured(mechanism, (n, share, kind), options.repeats)
-                cells = [f"{f.error[g]:5.2f} ({f.inside[g]:.2f})" for g in (0, 1) for f in found]
-                print(f"{n:>6} {share:>6g}  {kind:14s}  {protects:18s}  " + "   ".join(cells), flush=True)
+            for kind in kinds:
+                found = measured(mechanism, (n, share, kind), repeats)
+                cells = {f"{LEVELS[g]}: {way}": found[way][g] for g in (0, 1) for way in found}
+                yield {"people": n, "share": share, "groups": kind, "protects": protects} | cells
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Print the table."""
+    options = options_of(__doc__, argv, names={"kinds": list(APART)}, repeats=6)
+    print(f"{options.repeats} repeats, epsilon 1, delta 1e-5: error [cm] (share inside)")
+    show(rows(options.kinds, options.repeats))

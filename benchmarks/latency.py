@@ -12,9 +12,9 @@ counts. Other rows run other benchmarks' code.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from math import log
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from benchmarks import noise_design, scale
 from benchmarks.attacks import lira
 from benchmarks.excursion import tables as excursion_tables
 from benchmarks.shared.options import options_of
-from benchmarks.shared.table import columns
+from benchmarks.shared.table import show
 from benchmarks.shared.timing import machine, quickest, timed
 from datasets import EXHIBITS, exhibit, kung, load, london_sales
 from dpgp_core.gp.exact import cloaking_matrix
@@ -37,11 +37,9 @@ BUDGET_SECONDS = 0.05
 INTERVAL_SECONDS: dict[str | None, float] = {"curve": 0.15, "map": 0.5}
 DESIGN_SECONDS, LIRA_SECONDS, SPARSE_SECONDS = 0.1, 5.0, 0.02
 SCALE_SECONDS, SCALE_MEMORY = 60.0, 8.0
-HEADER = ("work", "target", "measured", "ratio", "")
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(NamedTuple):
     """What was measured against its target, both in ``unit``; a smaller figure is better."""
 
     work: str
@@ -49,16 +47,12 @@ class Row:
     measured: float
     unit: str = "ms"
 
-    @property
-    def ratio(self) -> float:
-        """Measured over target; at most 1 meets it."""
-        return self.measured / self.target
-
-    def cells(self) -> tuple[str, ...]:
+    def cells(self) -> dict[str, object]:
         """As printed."""
-        verdict = "met" if self.ratio <= 1 else f"missed by {100 * (self.ratio - 1):.0f} %"
-        shown = [f"{value:.4g} {self.unit}".rstrip() for value in (self.target, self.measured)]
-        return self.work, *shown, f"{self.ratio:.2f}", verdict
+        ratio = self.measured / self.target
+        target, measured = (f"{value:.4g} {self.unit}".rstrip() for value in (self.target, self.measured))
+        verdict = "met" if ratio <= 1 else f"missed by {100 * (ratio - 1):.0f} %"
+        return {"work": self.work, "target": target, "measured": measured, "ratio": f"{ratio:.2f}", "": verdict}
 
 
 def milliseconds(work: str, target: float, seconds: float) -> Row:
@@ -70,7 +64,7 @@ def design_rows(repeats: int) -> Iterator[Row]:
     """The noise of !Kung at 200 test ages, and C and noise of the published London size over a dense Cholesky."""
     C = cloaking_matrix(EQ(lengthscale=25.0), kung.load().X, np.linspace(-50, 150, 200)[:, None], 0.3)
     for objective in ("trace", "logdet"):
-        seconds = noise_design.our_row(C, objective)[0].seconds
+        seconds = noise_design.our_seconds(C, objective)
         yield milliseconds(f"noise design, !Kung n 287, P 200, {objective}", DESIGN_SECONDS, seconds)
     n = london_sales.N_PUBLISHED
     took = min(scale.measure(n, 400, 1).release for _ in range(repeats))
@@ -162,18 +156,13 @@ def scale_rows(largest: int) -> Iterator[Row]:
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Run the benchmark and print its table."""
-    parser = options_of(__doc__)
-    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
-    parser.add_argument("--repeats", type=int, default=5, help="runs of each interactive step; the quickest counts")
-    parser.add_argument("--largest", type=int, default=1_000_000, help="records of the largest problem")
-    parser.add_argument("--shadows", type=int, default=10_000)
-    options = parser.parse_args(argv)
+    """Print the table."""
+    given = options_of(__doc__, argv, {"parts": PARTS}, repeats=5, largest=1_000_000, shadows=10_000)
     parts = {
-        "design": partial(design_rows, options.repeats),
-        "pages": partial(page_rows, options.repeats),
-        "batch": partial(batch_rows, options.shadows, 100, 800),
-        "scale": partial(scale_rows, options.largest),
+        "design": partial(design_rows, given.repeats),
+        "pages": partial(page_rows, given.repeats),
+        "batch": partial(batch_rows, given.shadows, 100, 800),
+        "scale": partial(scale_rows, given.largest),
     }
     print(machine())
-    print(columns([HEADER, *(row.cells() for name in options.parts for row in parts[name]())]))
+    show(row.cells() for name in given.parts for row in parts[name]())

@@ -13,12 +13,11 @@ more the discrete noise varies than s w, and how far the integers' sums lie from
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from benchmarks.shared.options import options_of
-from benchmarks.shared.table import heading, markdown
+from benchmarks.shared.table import show
 from benchmarks.shared.timing import machine, processor_seconds
 from dpgp_core.arrays import FloatArray
 from dpgp_core.linalg.blocks import FactoredMatrix, Matrix
@@ -29,26 +28,6 @@ from dpgp_core.measurement.noise import GaussianNoise
 DIRECTIONS, RECORDS = (5, 50, 500), (287, 10_000, 1_000_000)
 MULTIPLIER = 1.8779  # epsilon 1, delta 0.01
 LARGEST, RANK = 5 * 10**7, 100
-HEADER = ("r", "n", "exact [s]", "float [s]", "ratio", "of it noise [s]", "more noise", "rounding / s")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Cost:
-    """Of one measurement of n outputs in r directions; seconds, and relative differences."""
-
-    r: int
-    n: int
-    exact: float
-    floating: float
-    noise: float
-    more_noise: float
-    rounding: float
-
-    def row(self) -> str:
-        """As printed."""
-        ratio = f"{self.exact / self.floating:.3g}"
-        seconds = (f"{self.exact:.2g}", f"{self.floating:.2g}", ratio, f"{self.noise:.2g}")
-        return markdown(f"{self.r}", f"{self.n:,}", *seconds, f"{self.more_noise:.0e}", f"{self.rounding:.0e}")
 
 
 def strategy(r: int, n: int, rng: np.random.Generator) -> Matrix:
@@ -62,14 +41,11 @@ def strategy(r: int, n: int, rng: np.random.Generator) -> Matrix:
     return FactoredMatrix(left, rows)
 
 
-def cost(r: int, n: int, repeats: int) -> Cost:
+def cost(r: int, n: int) -> dict[str, object]:
     """Both ways on the same strategy and outputs."""
     rng = np.random.default_rng([r, n])
-    B, y, noise = (
-        strategy(r, n, rng),
-        rng.uniform(-2, 2, n),
-        GaussianNoise(sensitivity=STEPS, noise_multiplier=MULTIPLIER),
-    )
+    B, y = strategy(r, n, rng), rng.uniform(-2, 2, n)
+    noise = GaussianNoise(sensitivity=STEPS, noise_multiplier=MULTIPLIER)
     low, high = np.full(n, -1.0), np.full(n, 1.0)
     sums: list[int] = []
 
@@ -81,28 +57,23 @@ def cost(r: int, n: int, repeats: int) -> Cost:
         return np.asarray(B @ (np.clip(y, low, high) / 2)) + MULTIPLIER * rng.standard_normal(r)
 
     works = exactly, in_floats, lambda: noise.draw(r)
-    seconds = np.array([[processor_seconds(work) for work in works] for _ in range(repeats)])
+    repeats = 5 if r * n < 10**7 else 2
+    exact, floating, drawing = np.min([[processor_seconds(work) for work in works] for _ in range(repeats)], axis=0)
     apart = np.array([x / STEPS for x in sums]) - np.asarray(B @ (np.clip(y, low, high) / 2))
-    exact, floating, drawing = (float(each) for each in seconds.min(axis=0))
-    return Cost(
-        r=r,
-        n=n,
-        exact=exact,
-        floating=floating,
-        noise=drawing,
-        more_noise=noise.sd / (MULTIPLIER * STEPS) - 1,
-        rounding=float(np.abs(apart).max()) / MULTIPLIER,
-    )
+    return {
+        "r": r,
+        "n": f"{n:,}",
+        "exact [s]": f"{exact:.2g}",
+        "float [s]": f"{floating:.2g}",
+        "ratio": f"{exact / floating:.3g}",
+        "of it noise [s]": f"{drawing:.2g}",
+        "more noise": f"{noise.sd / (MULTIPLIER * STEPS) - 1:.0e}",
+        "rounding / s": f"{np.abs(apart).max() / MULTIPLIER:.0e}",
+    }
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Print the table."""
-    parser = options_of(__doc__)
-    parser.add_argument("--directions", type=int, nargs="+", default=DIRECTIONS)
-    parser.add_argument("--records", type=int, nargs="+", default=RECORDS)
-    given = parser.parse_args(argv)
+    given = options_of(__doc__, argv, directions=DIRECTIONS, records=RECORDS)
     print(machine())
-    print(heading(*HEADER))
-    for n in given.records:
-        for r in given.directions:
-            print(cost(r, n, 5 if r * n < 10**7 else 2).row(), flush=True)
+    show(cost(r, n) for n in given.records for r in given.directions)

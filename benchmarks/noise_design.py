@@ -20,14 +20,14 @@ product: `--literal-steps 1000` runs it to the end (a minute or two), fewer are 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from argparse import Namespace
+from collections.abc import Callable, Iterator, Sequence
 from statistics import median
 
 import numpy as np
 
 from benchmarks.shared.options import options_of
-from benchmarks.shared.table import columns
+from benchmarks.shared.table import show
 from benchmarks.shared.timing import machine, timed
 from datasets import kung
 from dpgp_core.arrays import FloatArray
@@ -38,20 +38,6 @@ from dpgp_core.strategies.noise_design import NoiseDesign, ObjectiveName, design
 LEARNING_RATE = 0.05
 STOP = 1e-5
 REPEATS = 30  # of our solver, for the median
-COLUMNS = ("method", "objective", "seconds", "rank", "gap", "log|M|", "mean sq. noise", "time / ours")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Row:
-    """One line of the table; ``None`` prints as a dash."""
-
-    method: str
-    objective: str
-    seconds: float
-    rank: int | None = None
-    gap: float | None = None
-    logdet: float | None = None
-    noise: float | None = None
 
 
 def pseudo_inverse(M: FloatArray) -> tuple[FloatArray, int]:
@@ -118,88 +104,80 @@ def rescaled_quality(lambdas: FloatArray, C: FloatArray, space: NoiseDesign) -> 
     return float(logdet), float(D2 * (s**2 @ np.diag(Q)) / len(C))
 
 
-def our_row(C: FloatArray, objective: ObjectiveName) -> tuple[Row, NoiseDesign]:
-    """Time ``design_noise`` with its defaults, median of ``REPEATS`` runs."""
-    seconds = [timed(lambda: design_noise(C, objective)) for _ in range(REPEATS)]
-    design = design_noise(C, objective)
-    logdet = 2 * np.linalg.slogdet(design.root)[1]
-    noise = float(design.variance().mean())
-    return (
-        Row(
-            method="ours, gap 1e-3",
-            objective=objective,
-            seconds=median(seconds),
-            rank=design.rank,
-            gap=design.gap,
-            logdet=logdet,
-            noise=noise,
-        ),
-        design,
-    )
+def row(
+    method: str,
+    seconds: float,
+    unit: float,
+    objective: str = "logdet",
+    rank: int | str = "-",
+    gap: float | None = None,
+    quality: tuple[float | None, float | None] = (None, None),
+) -> dict[str, object]:
+    """One line; times are compared with ``unit``, those of our log-det solver: the same problem. None is a dash."""
+
+    def number(value: float | None, form: str) -> str:
+        return "-" if value is None else format(value, form)
+
+    return {
+        "method": method,
+        "objective": objective,
+        "seconds": format(seconds, ".4f" if seconds < 1 else ".1f"),
+        "rank": rank,
+        "gap": number(gap, ".1e"),
+        "log det M": number(quality[0], ".3f"),
+        "mean sq. noise": number(quality[1], ".5f"),
+        "time / ours": format(seconds / unit, ",.0f" if seconds > 3 * unit else ".1f"),
+    }
 
 
-def published_row(C: FloatArray, space: NoiseDesign, steps: int, seed: int, smallest: float = 0.0) -> Row:
+def our_seconds(C: FloatArray, objective: ObjectiveName) -> float:
+    """Of ``design_noise`` with its defaults, median of ``REPEATS`` runs."""
+    return median(timed(lambda: design_noise(C, objective)) for _ in range(REPEATS))
+
+
+def our_row(C: FloatArray, objective: ObjectiveName, unit: float) -> dict[str, object]:
+    """Our solver."""
+    seconds, design = our_seconds(C, objective), design_noise(C, objective)
+    quality = float(2 * np.linalg.slogdet(design.root)[1]), float(design.variance().mean())
+    return row("ours, gap 1e-3", seconds, unit, objective, design.rank, design.gap, quality)
+
+
+def published_row(
+    C: FloatArray, unit: float, space: NoiseDesign, steps: int, seed: int, smallest: float = 0.0
+) -> dict[str, object]:
     """Run Algorithm 2 once."""
     started = time.perf_counter()
     lambdas, used, converged = algorithm_2(C, steps, np.random.default_rng(seed), smallest=smallest)
     seconds = time.perf_counter() - started
     inverse, rank = pseudo_inverse((C * lambdas) @ C.T)
-    logdet, noise = rescaled_quality(lambdas, C, space)
     method = "Algorithm 2" if smallest == 0 else "Algorithm 2 as printed"
-    return Row(
-        method=f"{method}, seed {seed}, {used} steps" + ("" if converged else ", not converged"),
-        objective="logdet",
-        seconds=seconds,
-        rank=rank,
-        gap=float(np.einsum("ij,ij->j", C, inverse @ C).max() - 1),
-        logdet=logdet,
-        noise=noise,
-    )
+    method += f", seed {seed}, {used} steps" + ("" if converged else ", not converged")
+    gap = float(np.einsum("ij,ij->j", C, inverse @ C).max() - 1)
+    return row(method, seconds, unit, rank=rank, gap=gap, quality=rescaled_quality(lambdas, C, space))
 
 
-def literal_row(C: FloatArray, steps: int, literal_steps: int, seed: int) -> Row:
+def literal_row(C: FloatArray, unit: float, steps: int, literal_steps: int, seed: int) -> dict[str, object]:
     """Time a few literal steps and multiply out; no result, only a time."""
     few = min(literal_steps, steps)
     seconds = timed(lambda: algorithm_2(C, few, np.random.default_rng(seed), gradient=literal_gradient)) / few
-    return Row(
-        method="Algorithm 2, literal loop" + (f", extrapolated from {few} to {steps} steps" if few < steps else ""),
-        objective="logdet",
-        seconds=seconds * steps,
-    )
+    more = f", extrapolated from {few} to {steps} steps" if few < steps else ""
+    return row(f"Algorithm 2, literal loop{more}", seconds * steps, unit)
 
 
-def table(rows: Sequence[Row]) -> str:
-    """Lay the rows out in columns; times are compared with our log-det solver, the same problem."""
-    ours = rows[0].seconds
-
-    def number(value: float | None, form: str) -> str:
-        return "-" if value is None else format(value, form)
-
-    cells = [COLUMNS] + [
-        (
-            row.method,
-            row.objective,
-            format(row.seconds, ".4f" if row.seconds < 1 else ".1f"),
-            number(row.rank, "d"),
-            number(row.gap, ".1e"),
-            number(row.logdet, ".3f"),
-            number(row.noise, ".5f"),
-            format(row.seconds / ours, ",.0f" if row.seconds > 3 * ours else ".1f"),
-        )
-        for row in rows
-    ]
-    return columns(cells)
+def rows(C: FloatArray, given: Namespace) -> Iterator[dict[str, object]]:
+    """One a method."""
+    design, unit = design_noise(C, "logdet"), our_seconds(C, "logdet")
+    for objective in ("logdet", "trace"):
+        yield our_row(C, objective, unit)
+    for seed in range(given.seed, given.seed + given.starts):
+        yield published_row(C, unit, design, given.steps, seed)
+    yield published_row(C, unit, design, given.steps, given.seed, smallest=-np.inf)
+    yield literal_row(C, unit, given.steps, given.literal_steps, given.seed)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Run the benchmark and print its table."""
-    parser = options_of(__doc__)
-    parser.add_argument("--steps", type=int, default=1000, help="most gradient steps of Algorithm 2")
-    parser.add_argument("--seed", type=int, default=0, help="seed of the first start of Algorithm 2")
-    parser.add_argument("--starts", type=int, default=1, help="random starts of Algorithm 2")
-    parser.add_argument("--literal-steps", type=int, default=3, help="steps of the loop as printed to time")
-    options = parser.parse_args(argv)
-
+    """Print the table."""
+    given = options_of(__doc__, argv, steps=1000, seed=0, starts=1, literal_steps=3)
     X, ages = kung.load().X, np.linspace(-50, 150, 200)[:, None]
 
     def matrix() -> FloatArray:
@@ -209,14 +187,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     print(machine())
     milliseconds = 1e3 * median(timed(matrix) for _ in range(REPEATS))
     print(f"cloaking matrix C {C.shape}: {milliseconds:.1f} ms, not counted below")
-    ours, design = our_row(C, "logdet")
-    rows = [ours, our_row(C, "trace")[0]]
-    rows += [published_row(C, design, options.steps, options.seed + i) for i in range(options.starts)]
-    rows.append(published_row(C, design, options.steps, options.seed, smallest=-np.inf))
-    rows.append(literal_row(C, options.steps, options.literal_steps, options.seed))
-    print(table(rows))
+    show(rows(C, given))
     print(
-        f"log|M| and mean squared noise: after exact rescaling, on the {design.rank} dimensions that ours keeps. "
+        "log det M and mean squared noise: after exact rescaling, on the dimensions that ours keeps. "
         "gap: ours certified, Algorithm 2 max c^T M^+ c - 1. "
         "A dash: negative lambdas, so M is no covariance."
     )

@@ -8,14 +8,16 @@ own records and its own numbered noise. error: root mean squared error over all 
 curve, its root mean square; inside: share of points inside the 95 % interval for the curve, on average, and in the
 least of five fifths of the inputs. Beside it what is published at the same budget by cloaking (one stage, which clips
 to the bounds only), by polynomials (AdaSSP) and binned means of the best degree and number of bins in hindsight, inputs
-protected, and Bayes cloaking at epsilon 1000, next to no privacy. protects: "outputs", or "inputs" for both.
+protected. protects: "outputs", or "inputs" for both.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from argparse import Namespace
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +25,7 @@ from scipy import stats
 
 from benchmarks.shared.options import options_of
 from benchmarks.shared.simulated import simulated
+from benchmarks.shared.table import show
 from benchmarks.shared.timing import machine
 from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.accounting.guarantee import Protects
@@ -33,7 +36,7 @@ from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
 from dpgp_core.mechanisms.cloaking import Cloaking
 
-DELTA, LEVEL, FIFTHS, NO_PRIVACY = 1e-5, 0.95, 5, 1000.0
+DELTA, LEVEL, FIFTHS = 1e-5, 0.95, 5
 GRID, SIDE = np.linspace(0.02, 0.98, 41), np.linspace(0.05, 0.95, 9)
 PEERS = ("polynomial", "bins")
 PROTECTS: dict[str, Protects] = {"outputs": "outputs", "inputs": "inputs and outputs"}
@@ -174,29 +177,22 @@ def contender(which: str, epsilon: float, name: str) -> BayesCloaking | Cloaking
     return Cloaking(epsilon=epsilon, delta=DELTA, kernel=kernel, noise_variance=(0.1 * (high - low)) ** 2)
 
 
+def rows(given: Namespace) -> Iterator[dict[str, object]]:
+    """One a case."""
+    for name, n, epsilon, which in product(given.worlds, given.sizes, given.epsilons, given.protects):
+        if which in PEERS:
+            found = hindsight(name, n, epsilon, which, given.repeats)
+        else:
+            found = measured(name, n, contender(which, epsilon, name), given.repeats)
+        cells = {field: f"{number:.4f}" for field, number in found._asdict().items()}
+        yield {"world": name, "n": n, "epsilon": epsilon, "protects": which} | cells
+
+
 def main(argv: Sequence[str] | None = None) -> None:
-    """Parse the options and print a row for each case."""
-    parser = options_of(__doc__)
-    parser.add_argument("--worlds", nargs="+", choices=list(WORLDS), default=list(WORLDS))
-    parser.add_argument("--sizes", nargs="+", type=int, default=[300, 3000, 30_000])
-    parser.add_argument("--epsilons", nargs="+", type=float, default=[0.2, 1.0, 5.0])
-    parser.add_argument("--protects", nargs="+", choices=[*PROTECTS, "cloaking", *PEERS], default=list(PROTECTS))
-    parser.add_argument("--repeats", type=int, default=10)
-    parser.add_argument("--no-privacy", action="store_true", help="Bayes cloaking at epsilon 1000 too")
-    options = parser.parse_args(argv)
+    """Print the table."""
+    names = {"worlds": list(WORLDS), "protects": [*PROTECTS, "cloaking", *PEERS]}
+    numbers: dict[str, list[float]] = {"sizes": [300, 3000, 30_000], "epsilons": [0.2, 1.0, 5.0]}
+    given = options_of(__doc__, argv, names, **numbers, protects=list(PROTECTS), repeats=10)
     print(machine())
-    print(f"delta {DELTA:g}, {options.repeats} repeats")
-    print("world             n  epsilon  protects    error    bias  inside  least    width")
-    for name in options.worlds:
-        for n in options.sizes:
-            for epsilon in [*options.epsilons, *([NO_PRIVACY] if options.no_privacy else [])]:
-                for which in options.protects:
-                    if which in PEERS:
-                        found = hindsight(name, n, epsilon, which, options.repeats)
-                    else:
-                        found = measured(name, n, contender(which, epsilon, name), options.repeats)
-                    print(
-                        f"{name:<12}{n:>7}  {epsilon:>7g}  {which:<8} {found.error:>8.4f} {found.bias:>7.4f}"
-                        f"    {found.inside:.3f}  {found.least:.3f} {found.width:>8.4f}",
-                        flush=True,
-                    )
+    print(f"delta {DELTA:g}, {given.repeats} repeats")
+    show(rows(given))

@@ -13,7 +13,7 @@ row each: rows are hidden, so the time may not tell them.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from benchmarks.shared.curves import Curves
 from benchmarks.shared.options import options_of
 from benchmarks.shared.simulated import simulated
+from benchmarks.shared.table import show
 from dpgp_core.accounting.gaussian import epsilon_of, noise_multiplier
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
@@ -47,14 +48,14 @@ def children(rows: NDArray[np.int64], rng: np.random.Generator) -> Dataset:
     return simulated(age[:, None], y, (40.0, 200.0), ((0.0, 20.0),), y_scale=40.0, person=person)
 
 
-def measured(mechanism: BayesCloaking, count: int, repeats: int, *, people: bool) -> tuple[float, float]:
-    """Error, and share inside."""
+def measured(mechanism: BayesCloaking, count: int, repeats: int, *, people: bool) -> Curves:
+    """Releases of one case."""
     found = Curves(height(AGES))
     for repeat in range(repeats):
         rng = np.random.default_rng([count, repeat])
         data = children(rng.integers(1, MOST + 1, count), rng)
         found.add(mechanism.release(data if people else replace(data, person=None), AGES[:, None], rng))
-    return found.error, found.inside
+    return found
 
 
 def rows_of(count: int, rng: np.random.Generator) -> dict[str, NDArray[np.int64]]:
@@ -83,24 +84,27 @@ def times(count: int, repeats: int) -> dict[str, float]:
     return {name: float(np.median(each[1:])) for name, each in spent.items()}  # the first loads what all need
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    """Parse the options and print a row for each case."""
-    parser = options_of(__doc__)
-    parser.add_argument("--repeats", type=int, default=6)
-    repeats = parser.parse_args(argv).repeats
-    print(f"{repeats} repeats: error [cm] (share inside)")
-    print("people  epsilon    delta          row       people  ages public       k = 10")
+def rows(repeats: int) -> Iterator[dict[str, object]]:
+    """One a case."""
     for count, epsilon, delta in CASES:
         row = BayesCloaking(epsilon=epsilon, delta=delta, protects="inputs and outputs")
         group = replace(row, epsilon=epsilon_of(MOST * noise_multiplier(epsilon, delta), delta))
-        cells = [
-            measured(row, count, repeats, people=False),
-            measured(row, count, repeats, people=True),
-            measured(replace(row, protects="outputs"), count, repeats, people=True),
-            measured(group, count, repeats, people=False),
-        ]
-        print(f"{count:>6} {epsilon:>8g} {delta:>8g}" + "".join(f"  {e:5.2f} ({i:.2f})" for e, i in cells), flush=True)
-    print("\nrows of 1,200 people  time over that of 1 each")
+        yield {
+            "people": count,
+            "epsilon": epsilon,
+            "delta": delta,
+            "row": measured(row, count, repeats, people=False),
+            "ages hidden": measured(row, count, repeats, people=True),
+            "ages public": measured(replace(row, protects="outputs"), count, repeats, people=True),
+            f"k = {MOST}": measured(group, count, repeats, people=False),
+        }
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Print both tables."""
+    repeats = options_of(__doc__, argv, repeats=6).repeats
+    print(f"{repeats} repeats: error [cm] (share inside)")
+    show(rows(repeats))
+    print()
     found = times(1200, 2 * repeats)
-    for name, seconds in found.items():
-        print(f"{name:20s}  {seconds / found['1 each']:.2f}", flush=True)
+    show({"rows of 1,200 people": name, "time over that of 1 each": s / found["1 each"]} for name, s in found.items())

@@ -20,43 +20,26 @@ import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import cholesky
 
 from benchmarks.shared.apart import apart, peak_gigabytes
 from benchmarks.shared.options import options_of
-from benchmarks.shared.table import columns
+from benchmarks.shared.table import show
 from benchmarks.shared.timing import machine, quickest
 from datasets import london_sales
 from dpgp_core.gp.exact import output_covariance
 from dpgp_core.gp.pivoted import factorise
 from dpgp_core.kernels import EQ
 from dpgp_core.strategies.noise_design import design_noise
-from pages._ui.work.engine import engine
 
 LENGTHSCALE, NOISE_VARIANCE = 15.0, 0.3
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
-HEADER = (
-    "n",
-    "factor",
-    "C",
-    "trace",
-    "logdet",
-    "total [s]",
-    "CPU [s]",
-    "peak [GB]",
-    "pivots",
-    "residual",
-    "rank",
-    "gap",
-)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Row:
+class Row(NamedTuple):
     """One size; seconds unless said otherwise.
 
     Attributes:
@@ -83,32 +66,36 @@ class Row:
     trace_passes: int
 
     @property
-    def total(self) -> float:
-        """Seconds of everything, both objectives."""
-        return self.factor + self.matrix + self.trace + self.logdet
-
-    @property
     def release(self) -> float:
         """Seconds that one release needs: C and the default objective."""
         return self.factor + self.matrix + self.trace
+
+    @property
+    def total(self) -> float:
+        """Seconds of everything, both objectives."""
+        return self.release + self.logdet
 
     @property
     def flops(self) -> float:
         """Of ``release``, counted over records: V by a triangular solve, its QR factorisation, and the passes."""
         return self.n * self.pivots * (3.0 * self.pivots + 2.0 * self.rank * self.trace_passes)
 
-    def cells(self) -> tuple[str, ...]:
+    def cells(self) -> dict[str, object]:
         """As printed."""
-        seconds = [f"{s:.3f}" for s in (self.factor, self.matrix, self.trace, self.logdet, self.total)]
-        rest = (
-            f"{self.cpu:.2f}",
-            f"{self.peak:.2f}",
-            f"{self.pivots}",
-            f"{self.residual:.1e}",
-            f"{self.rank}",
-            f"{self.gap:.1e}",
-        )
-        return f"{self.n:,}", *seconds, *rest
+        return {
+            "n": f"{self.n:,}",
+            "factor": f"{self.factor:.3f}",
+            "C": f"{self.matrix:.3f}",
+            "trace": f"{self.trace:.3f}",
+            "logdet": f"{self.logdet:.3f}",
+            "total [s]": f"{self.total:.3f}",
+            "CPU [s]": f"{self.cpu:.2f}",
+            "peak [GB]": f"{self.peak:.2f}",
+            "pivots": self.pivots,
+            "residual": f"{self.residual:.1e}",
+            "rank": self.rank,
+            "gap": f"{self.gap:.1e}",
+        }
 
 
 class Pool(ThreadPoolExecutor):
@@ -122,47 +109,33 @@ class Pool(ThreadPoolExecutor):
         return super().map(fn, *iterables, **options)
 
 
-def measure(n: int, test_points: int, threads: int, scheduler: str | None = None) -> Row:
-    """Run one size in this process, its passes on threads or on a cluster."""
+def measure(n: int, test_points: int, threads: int) -> Row:
+    """Run one size in this process."""
     data, kernel = london_sales.load(n=n), EQ(lengthscale=LENGTHSCALE)
     low, high = np.array(data.x_box).T
     X_test = np.random.default_rng(0).uniform(low, high, (test_points, 2))
     started = time.process_time()
-    with Pool(threads) as local, engine(scheduler) as cluster:
-        pool = cluster or local
+    with Pool(threads) as pool:
         clock = [time.perf_counter()]
         factored = factorise(kernel, data.X, executor=pool)
         clock.append(time.perf_counter())
         C = factored.matrix(X_test, NOISE_VARIANCE)
         clock.append(time.perf_counter())
-        before = local.passes
+        before = pool.passes
         trace = design_noise(C, "trace", executor=pool)
-        passes = local.passes - before
+        passes = pool.passes - before
         clock.append(time.perf_counter())
         logdet = design_noise(C, "logdet", executor=pool)
         clock.append(time.perf_counter())
-    factor, matrix, by_trace, by_logdet = np.diff(clock)
-    return Row(
-        n=n,
-        factor=factor,
-        matrix=matrix,
-        trace=by_trace,
-        logdet=by_logdet,
-        cpu=time.process_time() - started,
-        peak=peak_gigabytes(),
-        pivots=factored.rank,
-        residual=factored.residual,
-        rank=trace.rank,
-        gap=max(trace.gap, logdet.gap),
-        trace_passes=passes,
-    )
+    rank, gap = trace.rank, max(trace.gap, logdet.gap)
+    cpu, shape = time.process_time() - started, (factored.rank, factored.residual)
+    return Row(n, *map(float, np.diff(clock)), cpu, peak_gigabytes(), *shape, rank, gap, passes)
 
 
-def measure_apart(n: int, test_points: int, threads: int, scheduler: str | None = None) -> Row:
+def measure_apart(n: int, test_points: int, threads: int) -> Row:
     """Run one size in a process of its own."""
     options = ["--sizes", str(n), "--one", "--test-points", str(test_points), "--threads", str(threads)]
-    options += ["--scheduler", scheduler] if scheduler else []
-    return Row(**json.loads(apart("scale", *options)))
+    return Row(*json.loads(apart("scale", *options)))
 
 
 def growth(rows: Sequence[Row]) -> float | None:
@@ -178,11 +151,9 @@ def floor_seconds(n: int) -> float:
     return quickest(lambda: cholesky(K, lower=True, check_finite=False), 2)
 
 
-def report(rows: Sequence[Row], at_floor: Row, cholesky_seconds: float) -> str:
-    """The table and what follows from it."""
-    cells = [HEADER, *(row.cells() for row in rows)]
-    lines = [columns(cells, right=True)]
-    exponent, largest = growth(rows), max(rows, key=lambda row: row.n)
+def conclusions(rows: Sequence[Row], at_floor: Row, cholesky_seconds: float) -> str:
+    """What follows from the table."""
+    lines, exponent, largest = list[str](), growth(rows), max(rows, key=lambda row: row.n)
     if exponent is not None:
         lines.append(f"growth from n = {largest.n // 100:,} to {largest.n:,}: n^{exponent:.2f}")
     rate = at_floor.n**3 / 3 / cholesky_seconds
@@ -198,19 +169,20 @@ def report(rows: Sequence[Row], at_floor: Row, cholesky_seconds: float) -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Run the benchmark and print its table."""
-    parser = options_of(__doc__)
-    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="numbers of records")
-    parser.add_argument("--test-points", type=int, default=400)
-    parser.add_argument("--threads", type=int, default=2, help="threads over blocks of records")
-    parser.add_argument("--scheduler", help="tcp://host:port of a Dask cluster that runs the passes instead")
-    parser.add_argument("--floor", type=int, default=london_sales.N_PUBLISHED, help="records of the dense Cholesky")
-    parser.add_argument("--one", action="store_true", help="run the one size in this process and print it as JSON")
-    options = parser.parse_args(argv)
-    if options.one:
-        print(json.dumps(asdict(measure(options.sizes[0], options.test_points, options.threads, options.scheduler))))
+    """Print the table and what follows from it; with --one a row of it, as JSON, made in this process."""
+    sizes = {"sizes": SIZES, "test_points": 400, "threads": 2, "floor": london_sales.N_PUBLISHED}
+    given = options_of(__doc__, argv, **sizes, one=False)
+    if given.one:
+        print(json.dumps(measure(given.sizes[0], given.test_points, given.threads)))
         return
     print(machine())
-    rows = [measure_apart(n, options.test_points, options.threads, options.scheduler) for n in options.sizes]
-    at_floor = measure_apart(options.floor, options.test_points, 1)
-    print(report(rows, at_floor, floor_seconds(options.floor)))
+    rows = list[Row]()
+
+    def measured() -> Iterator[dict[str, object]]:
+        for n in given.sizes:
+            rows.append(measure_apart(n, given.test_points, given.threads))
+            yield rows[-1].cells()
+
+    show(measured())
+    at_floor = measure_apart(given.floor, given.test_points, 1)
+    print(conclusions(rows, at_floor, floor_seconds(given.floor)))

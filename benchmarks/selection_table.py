@@ -104,7 +104,7 @@ def run(name: str, options: argparse.Namespace) -> None:
     plans, seconds = timed_plans(dataset, problem, options.objective, options.seed)
     d = dataset.output_range / dataset.y_scale
     started = time.perf_counter()
-    scores = grid_scores(plans, dataset, None if options.clip is None else options.clip * d)
+    scores = grid_scores(plans, dataset, None if math.isinf(options.clip) else options.clip * d)
     scoring = time.perf_counter() - started
     started = time.perf_counter()
     table = selection_table(scores, options.selection_epsilon, EPSILONS, DELTA, options.calibration, unproven=True)
@@ -124,14 +124,9 @@ def run(name: str, options: argparse.Namespace) -> None:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Parse the options and print the tables."""
-    parser = options_of(__doc__)
-    parser.add_argument("--dataset", choices=[*PROBLEMS], help="default: all")
-    parser.add_argument("--selection-epsilon", type=float, default=1.0)
-    parser.add_argument("--objective", choices=["trace", "logdet"], default="trace")
-    parser.add_argument("--calibration", choices=["analytic", "hall"], default="analytic")
-    parser.add_argument("--clip", type=float, help="compare clipped errors, B in units of d; default: unclipped")
-    parser.add_argument("--seed", type=int, default=0, help="public seed of the folds")
-    options = parser.parse_args(argv)
+    names = {"dataset": list(PROBLEMS), "objective": ["trace", "logdet"], "calibration": ["analytic", "hall"]}
+    one = {"dataset": None, "objective": "trace", "calibration": "analytic"}
+    options = options_of(__doc__, argv, names, **one, selection_epsilon=1.0, clip=math.inf, seed=0)
     print(machine())
     print(f"selection epsilon {options.selection_epsilon:g}, exponential mechanism")
     if options.calibration == "hall":

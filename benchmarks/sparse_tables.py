@@ -218,12 +218,8 @@ def speed_table(sizes: Sequence[int]) -> None:
 def main(argv: Sequence[str] | None = None) -> None:
     """Parse the options and print the tables."""
     names = ("error", "calibration", "selection", "speed")
-    parser = options_of(__doc__)
-    parser.add_argument("--tables", nargs="+", choices=names, default=list(names))
-    parser.add_argument("--repeats", type=int, default=40)
-    parser.add_argument("--gamma", type=float, default=0.01, help="of the repeated selections")
-    parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000, 1_000_000], help="of the speed table")
-    options = parser.parse_args(argv)
+    sizes = [10_000, 100_000, 1_000_000]
+    options = options_of(__doc__, argv, {"tables": names}, repeats=40, gamma=0.01, sizes=sizes)
     print(machine())
     print(f"delta {DELTA:g}")
     tables: dict[str, Callable[[], None]] = {

@@ -13,6 +13,7 @@ from benchmarks import __main__ as runner
 from benchmarks.catalogue import CATALOGUE
 from benchmarks.shared import judged, table
 from benchmarks.shared.apart import ROOT
+from benchmarks.shared.options import options_of
 
 
 def test_every_module_that_prints_a_table_has_a_row():
@@ -71,10 +72,18 @@ def test_documents_name_benchmarks_that_there_are():
     assert found > 15
 
 
-def test_columns_are_as_wide_as_their_widest_cell():
-    assert table.columns([("a", "bb"), ("ccc", "d")]) == "a    bb\nccc  d"
-    assert table.columns([("a", "bb"), ("ccc", "d")], right=True) == "  a  bb\nccc   d"
-    assert table.heading("a", "b") == "| a | b |\n|---|---|"
+def test_rows_are_printed_under_the_names_of_their_cells(capsys):
+    table.show(iter([{"a": 1, "b [s]": 0.12345}, {"a": 20, "b [s]": "-"}]))
+    assert capsys.readouterr().out.splitlines() == ["| a | b [s] |", "|---|---|", "| 1 | 0.123 |", "| 20 | - |"]
+
+
+def test_options_are_of_the_kinds_of_their_defaults():
+    defaults = {"sizes": [300], "share": 0.5, "own": False, "out": None, "data": ["b"]}
+    given = options_of("", ["--sizes", "1", "2", "--own"], {"data": ["a", "b"], "which": "xy"}, **defaults)
+    assert (given.sizes, given.share, given.own, given.out) == ([1, 2], 0.5, True, None)
+    assert (given.data, given.which) == (["b"], ["x", "y"])
+    with pytest.raises(SystemExit):
+        options_of("", ["--data", "c"], {"data": ["a", "b"]})
 
 
 def test_the_error_of_draws_is_their_mean_and_its_standard_error():

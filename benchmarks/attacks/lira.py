@@ -85,13 +85,8 @@ def lines(row: Golden, roc: Roc, seconds: float, seed: int, count: int) -> list[
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the benchmark and print its table."""
-    parser = options_of(__doc__)
-    parser.add_argument("--shadows", type=int, default=10_000, help="data sets to fit, and to test, per hypothesis")
-    parser.add_argument("--seed", type=int, default=0, help="first seed")
-    parser.add_argument("--seeds", type=int, default=1, help="number of seeds")
-    parser.add_argument("--inputs", choices=("halves", "uniform"), default="halves", help="how inputs are drawn")
-    parser.add_argument("--cholesky", type=int, default=2000, help="size of the matrix that measures the machine")
-    options = parser.parse_args(argv)
+    names = {"inputs": ("halves", "uniform")}
+    options = options_of(__doc__, argv, names, inputs="halves", shadows=10_000, seed=0, seeds=1, cholesky=2000)
 
     print(machine())
     print(f"inputs {options.inputs}, {options.shadows} shadows to fit and to test, of each hypothesis; 95 % intervals")

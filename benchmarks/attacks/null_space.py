@@ -21,7 +21,9 @@ from __future__ import annotations
 import io
 import sys
 import time
-from collections.abc import Sequence
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -30,7 +32,7 @@ from benchmarks.attacks.null_space_work import BOUNDS, Case, before, in_zips, sa
 from benchmarks.audit_releases import CONFIDENCE
 from benchmarks.shared.options import options_of
 from benchmarks.shared.results import finished, keep
-from benchmarks.shared.table import heading, markdown
+from benchmarks.shared.table import show
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.accounting.losses import GaussianLoss
 from dpgp_core.accounting.tradeoff import attacker_success, laplace_attacker_success
@@ -41,7 +43,6 @@ from dpgp_core.mechanisms.catalogue import CATALOGUE
 from dpgp_core.release import CHOICES, read_table
 
 EPSILONS = (0.01, 1.0, 10.0)
-HEADER = ("mechanism", "bounds", "samples, zips", "allowed", "before", "ε ≥", "library", "ε ≥", "zips", "ε ≥")
 NAMES = tuple(name for name in CATALOGUE if name != "paths")  # paths are no release
 MOST = {"bayes": (1000, 400), "bayes_cells": (160, 100)}  # samples and zips of those that take longer
 
@@ -79,17 +80,20 @@ def measured(case: Case) -> list[float]:
     return found
 
 
-def printed(cases: Sequence[Case], found: Sequence[Sequence[float]]) -> str:
+def row(cases: Sequence[Case], found: Sequence[Sequence[float]]) -> dict[str, object]:
     """One line of the table: the budgets of one mechanism with one pair of bounds."""
     claims, allow, *columns = zip(*found, strict=True)
-    cells = [_written(allow, 3)]
-    for accuracy, bound in zip(columns[::2], columns[1::2], strict=True):
-        cells += [_written(accuracy, 3), _written(bound, 2)]
-    refuted = any(bound > claim for column in columns[3::2] for bound, claim in zip(column, claims, strict=True))
-    case = cases[0]
-    number = f"{case.samples:,}" + (f", {case.zips:,}" if case.name in CHOICES else "")
-    title = CATALOGUE[case.name].title + (" **REFUTED**" if refuted else "")
-    return markdown(title, case.bounds, number, *cells)
+    case, pairs = cases[0], list(zip(columns[::2], columns[1::2], strict=True))
+    refuted = any(bound > claim for _, bounds in pairs[1:] for bound, claim in zip(bounds, claims, strict=True))
+    cells: dict[str, object] = {
+        "mechanism": CATALOGUE[case.name].title + (" **REFUTED**" if refuted else ""),
+        "bounds": case.bounds,
+        "samples, zips": f"{case.samples:,}" + (f", {case.zips:,}" if case.name in CHOICES else ""),
+        "allowed": _written(allow, 3),
+    }
+    for what, (accuracy, bounds) in zip(("before", "library", "zips"), pairs, strict=True):
+        cells |= {what: _written(accuracy, 3), f"{what}: ε ≥": _written(bounds, 2)}
+    return cells
 
 
 def _written(numbers: Sequence[float], digits: int) -> str:
@@ -97,25 +101,22 @@ def _written(numbers: Sequence[float], digits: int) -> str:
     return "–" if np.isnan(numbers).all() else " / ".join(f"{each:.{digits}f}".removeprefix("0") for each in numbers)
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    """Print the table."""
-    parser = options_of(__doc__)
-    parser.add_argument("--samples", type=int, default=4000, help="library samples of each data set, at most")
-    parser.add_argument("--zips", type=int, default=500, help="of each table, at most")
-    parser.add_argument("--only", nargs="+", choices=NAMES, default=NAMES, help="mechanisms")
-    parser.add_argument("--bounds", nargs="+", choices=list(BOUNDS), default=list(BOUNDS))
-    parser.add_argument("--out", type=Path, default=Path("null_space.jsonl"), help="results, added to as they come")
-    given = parser.parse_args(argv)
-    print(heading(*HEADER))
-    for name in given.only:
+def rows(given: Namespace) -> Iterator[dict[str, object]]:
+    """One for each mechanism and bounds; what is not in the file of results yet is computed."""
+    for name, bounds in product(given.only, given.bounds):
         most = MOST.get(name, (given.samples, given.zips))
         numbers = [min(pair) for pair in zip(most, (given.samples, given.zips), strict=True)]
-        for bounds in given.bounds:
-            cases = [Case(name, bounds, epsilon, *numbers) for epsilon in EPSILONS]
-            for case in cases:
-                if case.key not in finished(given.out):
-                    started = time.process_time()
-                    keep(given.out, case.key, measured(case))
-                    print(f"{case.key} {time.process_time() - started:.0f} s", file=sys.stderr, flush=True)
-            results = finished(given.out)
-            print(printed(cases, [results[case.key] for case in cases]), flush=True)
+        cases = [Case(name, bounds, epsilon, *numbers) for epsilon in EPSILONS]
+        for case in cases:
+            if case.key not in finished(given.out):
+                started = time.process_time()
+                keep(given.out, case.key, measured(case))
+                print(f"{case.key} {time.process_time() - started:.0f} s", file=sys.stderr, flush=True)
+        results = finished(given.out)
+        yield row(cases, [results[case.key] for case in cases])
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Print the table."""
+    names = {"only": NAMES, "bounds": list(BOUNDS)}
+    show(rows(options_of(__doc__, argv, names, samples=4000, zips=500, out=Path("null_space.jsonl"))))

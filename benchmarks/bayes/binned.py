@@ -16,15 +16,17 @@ three public folds, 10 numbered draws each, and processor seconds of a plan and 
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Sequence
+from itertools import product
 
 import numpy as np
 
 from benchmarks.shared.apart import apart, peak_gigabytes
 from benchmarks.shared.judged import error_of, splits
 from benchmarks.shared.options import options_of
-from benchmarks.shared.table import heading, markdown
+from benchmarks.shared.table import show
 from benchmarks.shared.timing import machine
 from datasets import excursion_1d, kung, london_hexes, london_sales
 from dpgp_core.bayes.cells.binned import PER_SIDE
@@ -33,9 +35,6 @@ from dpgp_core.data import Dataset
 from dpgp_core.mechanisms import BayesCloaking
 
 SIZES, EPSILONS = (10_000, 100_000, 1_000_000), (1.0,)
-HEADER = f"{'n':>9}{'epsilon':>8}{'plan [s]':>9}{'draw [s]':>9}{'peak [GB]':>10}{'worst gap':>10}{'of risk':>9}"
-HEADER += f"{'rows':>6}{'error':>8}{'95 %':>7}"
-
 FEW = {
     "height by age": kung.load(),
     "height by age and weight": kung.load(dims=2),
@@ -46,7 +45,7 @@ FOLDS, DRAWS = 3, 10
 COLUMNS = ("error", "plan [s]", "draw [s]")
 
 
-def row(n: int, epsilon: float) -> str:
+def row(n: int, epsilon: float) -> dict[str, object]:
     """One line of the table, measured in this process."""
     data, others = london_sales.load(n=n), london_sales.load(n=2_000, seed=1)
     mechanism = BayesCloaking(epsilon=epsilon, delta=0.01, gap=1e-2, binned=True)
@@ -61,19 +60,26 @@ def row(n: int, epsilon: float) -> str:
     error = float(np.sqrt(((release.samples[0] - others.clipped_y) ** 2).mean()))
     low, high = release.interval(0.95)
     inside = float(((low[0] <= others.clipped_y) & (others.clipped_y <= high[0])).mean())
-    rows = sum(stage.strategy.rank for stage in plan.stages)
-    planned, drawn = np.diff(clock)
-    return (
-        f"{n:9,}{epsilon:8g}{planned:9.1f}{drawn:9.1f}{peak:10.2f}{plan.gap:10.1e}{plan.avoidable:9.1e}"
-        f"{rows:6}{error:8.4f}{inside:7.3f}"
-    )
+    return {
+        "n": f"{n:,}",
+        "epsilon": epsilon,
+        "plan [s]": f"{clock[1] - clock[0]:.1f}",
+        "draw [s]": f"{clock[2] - clock[1]:.1f}",
+        "peak [GB]": f"{peak:.2f}",
+        "worst gap": f"{plan.gap:.1e}",
+        "of risk": f"{plan.avoidable:.1e}",
+        "rows": sum(stage.strategy.rank for stage in plan.stages),
+        "error": f"{error:.4f}",
+        "95 %": f"{inside:.3f}",
+    }
 
 
-def beside(data: Dataset, epsilon: float) -> tuple[str, ...]:
-    """Cells of one line: error, seconds of a plan and of a draw, with columns of their own, shared, and the ratios."""
+def beside(data: Dataset, epsilon: float) -> dict[str, object]:
+    """Error, seconds of a plan and of a draw: with columns of their own, shared, and the ratios."""
     own, shared = (_held_out(data, epsilon, binned) for binned in (False, True))
-    ratios = (b / a for a, b in zip(own, shared, strict=True))
-    return tuple(f"{number:.3g}" for number in (*own, *shared, *ratios))
+    ratios = tuple(b / a for a, b in zip(own, shared, strict=True))
+    of = zip(("", "shared: ", "ratio: "), (own, shared, ratios), strict=True)
+    return {f"{way}{what}": number for way, numbers in of for what, number in zip(COLUMNS, numbers, strict=True)}
 
 
 def _held_out(data: Dataset, epsilon: float, binned: bool) -> tuple[float, float, float]:
@@ -91,24 +97,15 @@ def _held_out(data: Dataset, epsilon: float, binned: bool) -> tuple[float, float
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Print the table."""
-    parser = options_of(__doc__)
-    parser.add_argument("--sizes", nargs="+", type=int, default=SIZES)
-    parser.add_argument("--epsilons", nargs="+", type=float, default=EPSILONS)
-    parser.add_argument("--own", action="store_true", help="few records: columns of their own beside shared ones")
-    parser.add_argument("--one", action="store_true", help="run the one size and epsilon in this process")
-    choice = parser.parse_args(argv)
-    if choice.one:
-        print(row(choice.sizes[0], choice.epsilons[0]))
+    """Print a table; with --one a row of it, as JSON, made in this process."""
+    given = options_of(__doc__, argv, sizes=SIZES, epsilons=EPSILONS, own=False, one=False)
+    if given.one:
+        print(json.dumps(row(given.sizes[0], given.epsilons[0])))
         return
     print(machine())
-    if choice.own:
-        print(heading("table", "ε", *(f"{of}{what}" for of in ("", "shared: ", "ratio: ") for what in COLUMNS)))
-        for name, data in FEW.items():
-            for epsilon in choice.epsilons:
-                print(markdown(name, f"{epsilon:g}", *beside(data, epsilon)), flush=True)
+    if given.own:
+        few = product(FEW.items(), given.epsilons)
+        show({"table": name, "ε": epsilon} | beside(data, epsilon) for (name, data), epsilon in few)
         return
-    print(HEADER)
-    for n in choice.sizes:
-        for epsilon in choice.epsilons:
-            print(apart("bayes_binned", "--one", "--sizes", str(n), "--epsilons", str(epsilon)), flush=True)
+    options = (("--one", "--sizes", str(n), "--epsilons", str(e)) for n, e in product(given.sizes, given.epsilons))
+    show(json.loads(apart("bayes_binned", *each)) for each in options)

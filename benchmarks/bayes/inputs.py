@@ -1,4 +1,4 @@
-"""Bayes cloaking that protects inputs as well as outputs: held-out error, coverage, sensitivity of the counts, seconds.
+"""Bayes cloaking that protects inputs as well as outputs: held-out error, coverage, seconds.
 
     python -m benchmarks bayes_inputs
     python -m benchmarks bayes_inputs --data kung --epsilons 0.2 1 5 --draws 20
@@ -15,23 +15,22 @@ squared error.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import product
 
 import numpy as np
 
-from benchmarks.bayes.tables import DELTA, SEED, TABLES
+from benchmarks.bayes.tables import DELTA, TABLES
 from benchmarks.shared.apart import peak_gigabytes
-from benchmarks.shared.judged import error_of, inside, shares, splits
+from benchmarks.shared.judged import judge, shares, splits
 from benchmarks.shared.options import options_of
 from benchmarks.shared.simulated import simulated
+from benchmarks.shared.table import show
 from benchmarks.shared.timing import machine
-from dpgp_core.arrays import FloatArray
 from dpgp_core.bayes.cells.known import after, linearised, start
 from dpgp_core.bayes.cells.planning import Seen, plan_stage
 from dpgp_core.bayes.cells.stages import cell_multipliers
 from dpgp_core.data import Dataset
-from dpgp_core.measurement.cells import CellCounts
-from dpgp_core.measurement.integers import GRID
 from dpgp_core.mechanisms.bayes_cells import CellPlan, plan_cells
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
 from dpgp_core.mechanisms.bayes_release import BayesRelease
@@ -42,19 +41,20 @@ GAP = 1e-3
 SIZES = (1_000, 10**5, 10**6)
 
 
-def held_out(epsilon: float, dataset: Dataset, draws: int) -> tuple[FloatArray, FloatArray, float, float]:
-    """Residuals (draws, N), shares inside each interval (levels,), sensitivity of the counts, seconds a draw."""
-    mechanism = BayesCloaking(epsilon=epsilon, delta=DELTA, protects="inputs and outputs", gap=GAP)
-    residuals, held, started = list[FloatArray](), list[list[float]](), time.process_time()
-    half_range = dataset.output_range / dataset.y_scale / 2
-    for index, (train, X_test, truth) in enumerate(splits(dataset)):
-        plan = plan_cells(mechanism, train.n, dataset.x_box, half_range, "number")
-        release = mechanism.measure(plan, train, X_test, np.random.default_rng([SEED, index]), draws)
-        residuals.append(release.samples - truth)
-        held.append(inside(release, truth))
-    sensitivity = CellCounts(B=plan.B, noise_multiplier=1.0).noise.sensitivity / GRID
-    seconds = (time.process_time() - started) / (draws * len(held))
-    return np.concatenate(residuals, axis=1), np.mean(held, axis=0), sensitivity, seconds
+def held_rows(names: Sequence[str], epsilons: Sequence[float], draws: int) -> Iterator[dict[str, object]]:
+    """Errors at held-out records."""
+    for name in names:
+        dataset = TABLES[name].load()
+        for epsilon in epsilons:
+            mechanism = BayesCloaking(epsilon=epsilon, delta=DELTA, protects="inputs and outputs", gap=GAP)
+            found = judge(mechanism, splits(dataset), draws)
+            yield {
+                "table": f"{name} [{dataset.y_unit}], n = {dataset.n}",
+                "epsilon": epsilon,
+                "error": "{:.3f} +- {:.3f}".format(*found.error),
+                "inside": shares(found.inside),
+                "s a draw": f"{found.draw_seconds:.2f}",
+            }
 
 
 def smooth(n: int, dim: int) -> Dataset:
@@ -81,44 +81,29 @@ def worst_gap(mechanism: BayesCloaking, plan: CellPlan, release: BayesRelease) -
     return max(each.gap for each in found), max(each.avoidable for each in found)
 
 
-def seconds_table() -> None:
-    """Print seconds of plan and of one real draw, and the gaps of its stages."""
-    for dim in (1, 2):
-        for n in SIZES:
-            data, started = smooth(n, dim), time.process_time()
-            mechanism = BayesCloaking(epsilon=1.0, delta=DELTA, protects="inputs and outputs")
-            plan = plan_cells(mechanism, n, data.x_box, 1.5, "number")
-            planned = time.process_time()
-            release = mechanism.measure(plan, data, np.full((1, dim), 0.5))
-            drawn = time.process_time() - planned
-            peak = peak_gigabytes()
-            gap, of_risk = worst_gap(mechanism, plan, release)
-            said = f"plan {planned - started:5.2f} s, draw {drawn:5.2f} s, peak {peak:.2f} GB, "
-            said += f"gap {gap:.1e}, of the risk {of_risk:.1e}"
-            print(f"  {dim} inputs, n = {n:>8}: {said}", flush=True)
+def seconds_rows() -> Iterator[dict[str, object]]:
+    """Seconds of plan and of one real draw, and the gaps of its stages."""
+    for dim, n in product((1, 2), SIZES):
+        data, started = smooth(n, dim), time.process_time()
+        mechanism = BayesCloaking(epsilon=1.0, delta=DELTA, protects="inputs and outputs")
+        plan = plan_cells(mechanism, n, data.x_box, 1.5, "number")
+        planned = time.process_time()
+        release = mechanism.measure(plan, data, np.full((1, dim), 0.5))
+        drawn = time.process_time() - planned
+        row = {"inputs": dim, "n": n, "plan [s]": planned - started, "draw [s]": drawn, "peak [GB]": peak_gigabytes()}
+        gap, of_risk = worst_gap(mechanism, plan, release)
+        yield row | {"gap": f"{gap:.1e}", "of the risk": f"{of_risk:.1e}"}
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Parse the options and print the tables."""
-    parser = options_of(__doc__)
-    parser.add_argument("--tables", nargs="+", choices=("held", "seconds"), default=["held", "seconds"])
-    parser.add_argument("--data", nargs="+", choices=list(TABLES), default=list(TABLES))
-    parser.add_argument("--epsilons", nargs="+", type=float, default=list(EPSILONS))
-    parser.add_argument("--draws", type=int, default=4)
-    options = parser.parse_args(argv)
+    """Print the tables."""
+    names = {"tables": ["held", "seconds"], "data": list(TABLES)}
+    given = options_of(__doc__, argv, names, epsilons=list(EPSILONS), draws=4)
     print(machine())
-    print(f"delta {DELTA:g}, {options.draws} draws")
-    for name in options.data if "held" in options.tables else ():
-        dataset = TABLES[name].load()
-        print(f"\nheld: {name} [{dataset.y_unit}], n = {dataset.n}")
-        for epsilon in options.epsilons:
-            residuals, held, sensitivity, seconds = held_out(epsilon, dataset, options.draws)
-            mean, error = error_of(residuals)
-            print(
-                f"  epsilon {epsilon:<4g} {mean:.3f} +- {error:.3f}   inside {shares(held)}   "
-                f"counts' sensitivity {sensitivity:.3f}   {seconds:.2f} s a draw",
-                flush=True,
-            )
-    if "seconds" in options.tables:
+    print(f"delta {DELTA:g}")
+    if "held" in given.tables:
+        print(f"\nheld: {given.draws} draws")
+        show(held_rows(given.data, given.epsilons, given.draws))
+    if "seconds" in given.tables:
         print("\nseconds: epsilon 1, real draws")
-        seconds_table()
+        show(seconds_rows())

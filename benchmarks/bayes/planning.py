@@ -13,11 +13,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from itertools import product
 
 import numpy as np
 
 from benchmarks.bayes import unseen
 from benchmarks.shared.options import options_of
+from benchmarks.shared.table import show
 from benchmarks.shared.timing import cholesky_seconds, machine
 from datasets import load
 from dpgp_core.data import Dataset
@@ -25,8 +27,6 @@ from dpgp_core.mechanisms import BayesCloaking
 
 DIMS: dict[str, dict[str, int]] = {"kung2": {"dims": 2}}  # of columns that are not the data set's own
 SHIPPED = ("kung", "kung2", "london_hexes", "london_sales", "toy_1d")
-HEADER = f"{'data':13}{'n':>6}{'epsilon':>8}{'asked':>8}{'rows':>6}{'steps':>6}{'worst gap':>10}{'of risk':>9}"
-HEADER += f"{'seconds':>9}{'Cholesky':>9}"
 
 
 def table(name: str) -> Dataset:
@@ -36,35 +36,38 @@ def table(name: str) -> Dataset:
     return load(name.removesuffix("2"), **DIMS.get(name, {}))
 
 
-def rows(names: Sequence[str], epsilons: Sequence[float], gaps: Sequence[float], unit: float) -> Iterator[str]:
-    """Lines of the table, one a plan."""
+def rows(
+    names: Sequence[str], epsilons: Sequence[float], gaps: Sequence[float], unit: float
+) -> Iterator[dict[str, object]]:
+    """One a plan; ``unit`` is the seconds of a Cholesky factorisation."""
     for name in names:
         data = table(name)
         axes = [np.linspace(low, high, 100 if data.dim == 1 else 14) for low, high in data.x_box]
         X_test = np.stack(np.meshgrid(*axes), -1).reshape(-1, data.dim)
-        for epsilon in epsilons:
-            for gap in gaps:
-                start = time.process_time()
-                plan = BayesCloaking(epsilon=epsilon, delta=0.01, gap=gap).plan_for(data, X_test)
-                seconds = time.process_time() - start
-                found = [stage.strategy for stage in plan.stages]
-                yield (
-                    f"{name:13}{data.n:6}{epsilon:8g}{gap:8g}{sum(each.rank for each in found):6}"
-                    f"{sum(each.iterations for each in found):6}{plan.gap:10.1e}{plan.avoidable:9.1e}"
-                    f"{seconds:9.2f}{seconds / unit:9.1f}"
-                )
+        for epsilon, gap in product(epsilons, gaps):
+            start = time.process_time()
+            plan = BayesCloaking(epsilon=epsilon, delta=0.01, gap=gap).plan_for(data, X_test)
+            seconds = time.process_time() - start
+            found = [stage.strategy for stage in plan.stages]
+            yield {
+                "data": name,
+                "n": data.n,
+                "epsilon": epsilon,
+                "asked": gap,
+                "rows": sum(each.rank for each in found),
+                "steps": sum(each.iterations for each in found),
+                "worst gap": f"{plan.gap:.1e}",
+                "of risk": f"{plan.avoidable:.1e}",
+                "seconds": f"{seconds:.2f}",
+                "Cholesky": f"{seconds / unit:.1f}",
+            }
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Print the table."""
-    parser = options_of(__doc__)
-    parser.add_argument("--data", nargs="+", choices=(*SHIPPED, *unseen.TABLES), default=SHIPPED)
-    parser.add_argument("--epsilons", nargs="+", type=float, default=[0.25, 1.0, 4.0, 16.0, 64.0])
-    parser.add_argument("--gaps", nargs="+", type=float, default=[1e-3, 1e-2])
-    choice = parser.parse_args(argv)
+    names = {"data": [*SHIPPED, *unseen.TABLES]}
+    given = options_of(__doc__, argv, names, data=SHIPPED, epsilons=[0.25, 1.0, 4.0, 16.0, 64.0], gaps=[1e-3, 1e-2])
     unit = cholesky_seconds()
     print(machine())
     print(f"Cholesky(2000): {unit:.3f} s")
-    print(HEADER)
-    for row in rows(choice.data, choice.epsilons, choice.gaps, unit):
-        print(row, flush=True)
+    show(rows(given.data, given.epsilons, given.gaps, unit))

@@ -7,28 +7,30 @@ Real, public tables of other fields that scikit-learn ships (it has to be instal
 known of the quantity, not read off the table; every prior that has to be declared has a lengthscale of a quarter of the
 box, a noise variance of 0.3 and a scale of a quarter of the bounds. Held-out error over five public folds, outputs and
 predictions cut to the bounds, delta = 0.01: mean over draws +- standard error. Shares of held-out outputs inside the
-central 50, 90, 95 and 99 % intervals of Bayes cloaking. "best constant" is the mean of the training outputs, without
+central 50, 90, 95 and 99 % intervals. "best constant" is the mean of the training outputs, without
 privacy.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
+from itertools import product
 from typing import Any
 
 import numpy as np
 
-from benchmarks.shared.judged import error_of, inside, releasing, shares, splits
+from benchmarks.shared.judged import error_of, judge, shares, splits
 from benchmarks.shared.options import options_of
+from benchmarks.shared.table import show
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import CATALOGUE, BayesCloaking
 from dpgp_core.mechanisms.entry import Parameters
 
-DELTA, SEED, CELLS = 0.01, 1, 6
+DELTA, CELLS = 0.01, 6
 GAP = 0.02  # of what privacy costs, that planning for public inputs leaves: it takes most of the time
 EPSILONS = (0.2, 1.0, 5.0)
 MECHANISMS = ("bayes", "bayes_cells", "refined", "sparse")
@@ -47,10 +49,10 @@ class Unseen:
     options: tuple[tuple[str, Any], ...] = ()
 
 
-_RAW = (("scaled", False),)
+RAW = (("scaled", False),)
 TABLES = {
-    "diabetes": Unseen("load_diabetes", ("bmi",), ((15.0, 45.0),), "target", (0.0, 400.0), _RAW),
-    "diabetes_2d": Unseen("load_diabetes", ("bmi", "bp"), ((15.0, 45.0), (50.0, 140.0)), "target", (0.0, 400.0), _RAW),
+    "diabetes": Unseen("load_diabetes", ("bmi",), ((15.0, 45.0),), "target", (0.0, 400.0), RAW),
+    "diabetes_2d": Unseen("load_diabetes", ("bmi", "bp"), ((15.0, 45.0), (50.0, 140.0)), "target", (0.0, 400.0), RAW),
     "tumours": Unseen("load_breast_cancer", ("mean radius",), ((5.0, 30.0),), "mean compactness", (0.0, 0.4)),
     "tumours_2d": Unseen(
         "load_breast_cancer", ("mean radius", "mean texture"), ((5.0, 30.0), (5.0, 40.0)), "mean symmetry", (0.1, 0.3)
@@ -61,8 +63,12 @@ TABLES = {
 
 
 def load(name: str) -> Dataset:
-    """The table as a ``Dataset``."""
-    what = TABLES[name]
+    """One of ``TABLES``."""
+    return declared(name, TABLES[name])
+
+
+def declared(name: str, what: Unseen) -> Dataset:
+    """Columns of a table as a ``Dataset``."""
     bunch = getattr(import_module("sklearn.datasets"), what.loader)(**dict(what.options))
     columns = dict(zip(bunch.feature_names, np.asarray(bunch.data, dtype=float).T, strict=True))
     columns["target"] = np.asarray(bunch.target, dtype=float)
@@ -85,9 +91,8 @@ def load(name: str) -> Dataset:
     )
 
 
-def held_out(name: str, dataset: Dataset, epsilon: float, draws: int) -> tuple[FloatArray, FloatArray | None]:
-    """Residuals (draws, N), and shares inside the intervals (levels,) of mechanisms that find their models."""
-    entry, low_high = CATALOGUE[name], dataset.y_bounds
+def held_out(name: str, dataset: Dataset, epsilon: float, draws: int) -> tuple[FloatArray, FloatArray]:
+    """Residuals (draws, N) of values cut to the bounds, and shares inside the intervals (levels,)."""
     parameters = Parameters(
         kernel=EQ(lengthscale=[(high - low) / 4 for low, high in dataset.x_box]),
         noise_variance=0.3,
@@ -97,15 +102,11 @@ def held_out(name: str, dataset: Dataset, epsilon: float, draws: int) -> tuple[F
         n=dataset.n,
         cells=CELLS,
     )
-    mechanism, residuals, held = entry.build(parameters), [], []
+    mechanism = CATALOGUE[name].build(parameters)
     if isinstance(mechanism, BayesCloaking) and mechanism.protects == "outputs":
         mechanism = replace(mechanism, gap=GAP)
-    for index, (train, X_test, truth) in enumerate(splits(dataset)):
-        release = releasing(mechanism, train, X_test)(train, np.random.default_rng([SEED, index]), draws)
-        residuals.append(np.clip(release.samples, *low_high) - truth)
-        if entry.automatic:
-            held.append(inside(release, truth))
-    return np.concatenate(residuals, axis=1), np.mean(held, axis=0) if held else None
+    found = judge(mechanism, splits(dataset), draws)
+    return np.clip(found.samples, *dataset.y_bounds) - found.truth, found.inside
 
 
 def constant_error(dataset: Dataset) -> float:
@@ -114,20 +115,18 @@ def constant_error(dataset: Dataset) -> float:
     return float(np.sqrt((np.concatenate(residuals) ** 2).mean()))
 
 
-def main(argv: Sequence[str] | None = None) -> None:
-    """Parse the options and print the table."""
-    parser = options_of(__doc__)
-    parser.add_argument("--tables", nargs="+", choices=list(TABLES), default=list(TABLES))
-    parser.add_argument("--mechanisms", nargs="+", choices=MECHANISMS, default=list(MECHANISMS))
-    parser.add_argument("--epsilons", nargs="+", type=float, default=list(EPSILONS))
-    parser.add_argument("--draws", type=int, default=20)
-    options = parser.parse_args(argv)
-    for table in options.tables:
+def rows(tables: Sequence[str], epsilons: Sequence[float], draws: int) -> Iterator[dict[str, object]]:
+    """One for each table, mechanism and budget."""
+    for table in tables:
         dataset = load(table)
-        print(f"{table}: n = {dataset.n}, best constant {constant_error(dataset):.4g}")
-        for name in options.mechanisms:
-            for epsilon in options.epsilons:
-                residuals, held = held_out(name, dataset, epsilon, options.draws)
-                mean, error = error_of(residuals)
-                said = "" if held is None else f"inside {shares(held)}"
-                print(f"  {name:12} epsilon {epsilon:<4g} {mean:.4g} +- {error:.2g}   {said}", flush=True)
+        of_table = {"table": table, "n": dataset.n, "best constant": f"{constant_error(dataset):.4g}"}
+        for name, epsilon in product(MECHANISMS, epsilons):
+            residuals, inside = held_out(name, dataset, epsilon, draws)
+            error = "{:.4g} +- {:.2g}".format(*error_of(residuals))
+            yield of_table | {"mechanism": name, "epsilon": epsilon, "error": error, "inside": shares(inside)}
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Print the table."""
+    given = options_of(__doc__, argv, {"tables": list(TABLES)}, epsilons=list(EPSILONS), draws=20)
+    show(rows(given.tables, given.epsilons, given.draws))

@@ -17,7 +17,6 @@ and only what is missing is computed. A unit has its own seeded generator, so th
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 import time
@@ -31,7 +30,7 @@ from scipy.stats import t as student
 from benchmarks.citibike.work import LEVELS, OURS, THEIRS, Task, compute, rows
 from benchmarks.shared.options import options_of
 from benchmarks.shared.results import finished, keep
-from benchmarks.shared.table import columns
+from benchmarks.shared.table import show
 from dpgp_core.arrays import FloatArray
 from pages._ui.work.engine import engine
 
@@ -70,14 +69,13 @@ def executed(tasks: Sequence[Task], executor: Executor | None) -> Iterator[tuple
 # ---- the table
 
 
-def summary(tasks: Sequence[Task], results: dict[str, list[float]]) -> str:
-    """Lay out mean error and half width of the 95 % interval of every row, in seconds."""
-    lines = [("method", "setting", *LEVELS)]
+def summary(tasks: Sequence[Task], results: dict[str, list[float]]) -> Iterator[dict[str, object]]:
+    """Mean error and half width of the 95 % interval of every row, in seconds."""
     for method, setting in dict.fromkeys((task.method, task.setting) for task in tasks):
         errors = [results[task.key] for task in tasks if (task.method, task.setting) == (method, setting)]
         name = f"{setting:g} degrees" if method in (OURS, THEIRS) else f"{setting:g}^4 bins"
-        lines.append((method, name, *(interval(level) for level in np.array(errors).T)))
-    return columns(lines)
+        cells = {level: interval(each) for level, each in zip(LEVELS, np.array(errors).T, strict=True)}
+        yield {"method": method, "setting": name} | cells
 
 
 def interval(errors: FloatArray) -> str:
@@ -90,7 +88,12 @@ def interval(errors: FloatArray) -> str:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the protocol and print its table."""
-    options = _parser().parse_args(argv)
+    options = options_of(
+        __doc__,
+        argv,
+        **{"replicates": 3, "train": 4900, "test": 100, "draws": 10, "seed": 2018, "file": None, "published": False},
+        **{"out": Path("citibike_table.jsonl"), "workers": min(2, os.cpu_count() or 1), "scheduler": None},
+    )
     if min(options.replicates, options.train, options.test, options.draws, options.workers) < 1 or options.seed < 0:
         raise SystemExit("--replicates, --train, --test, --draws and --workers must be at least 1, --seed at least 0")
     shared = {name: getattr(options, name) for name in ("seed", "train", "test", "draws", "file")}
@@ -103,29 +106,11 @@ def main(argv: Sequence[str] | None = None) -> None:
     try:
         with engine(options.scheduler, options.workers) as executor:
             run(tasks, options.out, executor)
-        table = summary(tasks, finished(options.out))
+        table = list(summary(tasks, finished(options.out)))
     except ValueError as error:
         raise SystemExit(str(error)) from None
     kind = "simulated journeys" if options.file is None else "journeys of the file"
     print(f"RMSE in seconds, mean +- 95 % interval over {options.replicates} replicates; {kind}, ", end="")
     print(f"{options.train} to train, {options.test} to test, {options.draws} noise draws each")
-    print(table)
+    show(table)
     print(f"{time.monotonic() - started:.0f} s")
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = options_of(__doc__)
-    parser.add_argument("--replicates", type=int, default=3, help="Monte-Carlo replicates; the paper has 30")
-    parser.add_argument("--train", type=int, default=4900, help="training journeys of a replicate")
-    parser.add_argument("--test", type=int, default=100, help="test journeys of a replicate")
-    parser.add_argument("--draws", type=int, default=10, help="noise draws that an error is averaged over")
-    parser.add_argument("--seed", type=int, default=2018, help="seed of everything")
-    parser.add_argument("--file", help="the operator's monthly CSV or zip; default: simulated journeys")
-    parser.add_argument("--published", action="store_true", help="add cloaking as published: log-det and Hall")
-    parser.add_argument("--out", type=Path, default=Path("citibike_table.jsonl"), help="results, added to as they come")
-    parser.add_argument("--workers", type=int, default=min(2, os.cpu_count() or 1), help="local processes")
-    parser.add_argument(
-        "--scheduler",
-        help="address of a Dask scheduler, tcp://host:port, instead of local processes; default: DPGP_SCHEDULER",
-    )
-    return parser

@@ -28,20 +28,7 @@ from dpgp_core.kernels import Matern12
 from dpgp_core.mechanisms import BayesCloaking
 
 BUDGETS = (math.inf, 10.0, 3.0)
-COLUMNS = (
-    "limit",
-    "release",
-    "length",
-    "r",
-    "s or c",
-    "epsilon",
-    "d_eff",
-    "BCE",
-    "+BCE",
-    "IoU",
-    "quartiles",
-    "path sd",
-)
+Row = dict[str, object]
 
 
 def probabilities(targets: Targets, setting: PathSetting, *, hall: bool) -> FloatArray:
@@ -74,7 +61,7 @@ def row(
     part: Part,
     losses: tuple[FloatArray, FloatArray],
     scores: FloatArray,
-) -> tuple[str, ...]:
+) -> Row:
     """One line of a table; ``losses`` are this release's and those without a limit, ``scores`` (T, draws)."""
     K = [Matern12(lengthscale=setting.lengthscale)(X, X) for X in part.report.X]
     d_eff = np.median([effective_dimension(each, setting.r**2) for each in K])
@@ -82,20 +69,21 @@ def row(
     each = scores.mean(axis=1) if len(scores) > 1 else scores[0]
     low, middle, high = np.quantile(each, (0.25, 0.5, 0.75))
     spread = f"{np.median(scores.std(axis=1, ddof=1)):.3f}" if scores.shape[1] > 1 else "-"
-    return (
-        limit,
-        release,
-        f"{setting.lengthscale:.3g}",
-        "any" if release == "Hall" else f"{setting.r:.3g}",  # t = 0
-        f"{setting.scale:.3g}",
-        f"{setting.epsilon:.4g}",
-        "-" if release == "Hall" else f"{d_eff:.1f}",
-        f"{losses[0].mean():.3f}",
-        f"{increase:+.0f} %",
-        f"{middle:.3f}",
-        f"{low:.3f}-{high:.3f}",
-        spread,
-    )
+    found = ("any", "-") if release == "Hall" else (f"{setting.r:.3g}", f"{d_eff:.1f}")  # t = 0
+    return {
+        "limit": limit,
+        "release": release,
+        "length": f"{setting.lengthscale:.3g}",
+        "r": found[0],
+        "s or c": f"{setting.scale:.3g}",
+        "epsilon": f"{setting.epsilon:.4g}",
+        "d_eff": found[1],
+        "BCE": f"{losses[0].mean():.3f}",
+        "+BCE": f"{increase:+.0f} %",
+        "IoU": f"{middle:.3f}",
+        "quartiles": f"{low:.3f}-{high:.3f}",
+        "path sd": spread,
+    }
 
 
 def bayes_probabilities(part: Part, setting: PathSetting, sets: int, seed: int) -> FloatArray:
@@ -112,31 +100,29 @@ def bayes_probabilities(part: Part, setting: PathSetting, sets: int, seed: int) 
     return np.array(p)
 
 
-def bayes_row(limit: str, setting: PathSetting, part: Part, base: FloatArray, sets: int, seed: int) -> tuple[str, ...]:
+def bayes_row(limit: str, setting: PathSetting, part: Part, base: FloatArray, sets: int, seed: int) -> Row:
     """The line of Bayes cloaking at the epsilon of one path; ``base`` are the losses without a limit (T,)."""
     p = bayes_probabilities(part, setting, sets, seed)
     truth = part.report.truth[: len(p)]
     loss = binary_cross_entropy(p, truth)
     low, middle, high = np.quantile(iou(p >= 0.5, truth), (0.25, 0.5, 0.75))
-    return (
-        limit,
-        f"Bayes, {len(p)} of {len(part.report.truth)} sets",
-        "mixed",
-        "-",
-        "-",
-        f"{setting.epsilon:.4g}",
-        "-",
-        f"{loss.mean():.3f}",
-        f"{100 * np.median(loss / base[: len(p)] - 1):+.0f} %",
-        f"{middle:.3f}",
-        f"{low:.3f}-{high:.3f}",
-        "-",
-    )
+    return {
+        "limit": limit,
+        "release": f"Bayes, {len(p)} of {len(part.report.truth)} sets",
+        "length": "mixed",
+        "r": "-",
+        "s or c": "-",
+        "epsilon": f"{setting.epsilon:.4g}",
+        "d_eff": "-",
+        "BCE": f"{loss.mean():.3f}",
+        "+BCE": f"{100 * np.median(loss / base[: len(p)] - 1):+.0f} %",
+        "IoU": f"{middle:.3f}",
+        "quartiles": f"{low:.3f}-{high:.3f}",
+        "path sd": "-",
+    }
 
 
-def rows(
-    part: Part, draws: int, seed: int, executor: Executor | None = None, bayes_sets: int = 0
-) -> list[tuple[str, ...]]:
+def rows(part: Part, draws: int, seed: int, executor: Executor | None = None, bayes_sets: int = 0) -> list[Row]:
     """Search, draw and score everything that one table shows; the searches run on the executor."""
     rng = np.random.default_rng(seed)
     settings = search(part.tuning, part.cost("proven"), BUDGETS, executor=executor)

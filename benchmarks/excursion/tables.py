@@ -39,9 +39,9 @@ from benchmarks.excursion.parts import (
     london_part,
     plumes_part,
 )
-from benchmarks.excursion.rows import BUDGETS, COLUMNS, rows
+from benchmarks.excursion.rows import BUDGETS, rows
 from benchmarks.shared.options import options_of
-from benchmarks.shared.table import columns
+from benchmarks.shared.table import show
 from benchmarks.shared.timing import timed
 from datasets import excursion_1d
 from dpgp_core.excursion.search import search
@@ -81,21 +81,9 @@ def speed_line(sets: int, size: int, seed: int) -> str:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the benchmark and print its tables."""
-    parser = options_of(__doc__)
-    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
-    parser.add_argument("--curve-sets", type=int, default=100, help="training sets of each 1-D table")
-    parser.add_argument("--curve-grid", type=int, default=800, help="points of the 1-D grid")
-    parser.add_argument("--plume-sets", type=int, default=20, help="training sets of each 2-D table")
-    parser.add_argument(
-        "--coarse-side", type=int, default=24, help="side of the grid that 2-D settings are searched on"
-    )
-    parser.add_argument("--side", type=int, default=48, help="side of the grid of the 2-D paths")
-    parser.add_argument("--london-sets", type=int, default=20, help="simulated maps for London")
-    parser.add_argument("--draws", type=int, default=20, help="paths drawn from each release")
-    parser.add_argument("--bayes-sets", type=int, default=30, help="reported sets with a Bayes release; 0 for none")
-    parser.add_argument("--seed", type=int, default=1, help="seed of everything else")
-    parser.add_argument("--scheduler", help="address of a Dask scheduler, tcp://host:port; default: DPGP_SCHEDULER")
-    options = parser.parse_args(argv)
+    sizes = {"curve_sets": 100, "curve_grid": 800, "plume_sets": 20, "coarse_side": 24, "side": 48, "london_sets": 20}
+    more = {"draws": 20, "bayes_sets": 30, "seed": 1, "scheduler": None}
+    options = options_of(__doc__, argv, {"parts": PARTS}, **sizes, **more)
     try:
         with engine(options.scheduler) as executor:
             print_tables(options, executor)
@@ -111,7 +99,8 @@ def print_tables(options: argparse.Namespace, executor: Executor | None) -> None
         part = build()
         lines = rows(part, options.draws, options.seed, executor, options.bayes_sets)
         trivial = np.median(part.report.truth.mean(axis=1))  # IoU of the whole domain with a set of that share
-        print(f"\n{part.title}\n{columns([COLUMNS, *lines])}")
+        print(f"\n{part.title}")
+        show(lines)
         print(f"the whole domain as estimate: IoU {trivial:.3f}; {time.perf_counter() - began:.1f} s", flush=True)
     if "speed" in options.parts:
         print(f"\n{speed_line(options.curve_sets, options.curve_grid, CURVE_SEED)}", flush=True)

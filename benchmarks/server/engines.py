@@ -15,13 +15,13 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, contextmanager
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from benchmarks.server.report import resident_megabytes
 from benchmarks.shared.options import options_of
-from benchmarks.shared.table import heading, markdown
+from benchmarks.shared.table import show
 from benchmarks.shared.timing import timed
 from pages._ui.work import engine
 
@@ -78,21 +78,6 @@ def long() -> None:
         pass
 
 
-def megabytes() -> float:
-    """Of all processes that this one has started, and theirs."""
-    total, edge = 0.0, [os.getpid()]
-    while edge:
-        for thread in Path(f"/proc/{edge.pop()}/task").glob("*/children"):
-            edge += (found := [int(number) for number in thread.read_text().split()])
-            total += sum(map(_held, found))
-    return total / 1024
-
-
-def _held(process: int) -> int:
-    lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
-    return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
-
-
 def measured(make: Callable[[], AbstractContextManager[Engine]]) -> dict[str, float]:
     """One row's figures of one engine."""
     begun = time.perf_counter()
@@ -103,7 +88,8 @@ def measured(make: Callable[[], AbstractContextManager[Engine]]) -> dict[str, fl
             each.result()
         found["a small task [ms]"] = 1e3 * _usual(lambda: at.submit("a", small).result(), 30)
         found["a result of 20 MB [ms]"] = 1e3 * _usual(lambda: at.submit("a", large).result(), 5)
-        found["memory of all processes [MB]"] = megabytes()
+        own_size = resident_megabytes(os.getpid(), started=False)
+        found["memory of all processes [MB]"] = resident_megabytes(os.getpid()) - own_size
         tasks = [at.submit(owner, long) for owner in range(COUNT)]
         time.sleep(HELD)
         found["a newcomer beside two long tasks [s]"] = timed(lambda: at.submit("new", small).result())
@@ -121,12 +107,13 @@ def _usual(work: Callable[[], object], repeats: int) -> float:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Print a row for each figure: own processes, Dask's, their ratio."""
-    parser = options_of(__doc__)
-    parser.add_argument("--repeats", type=int, default=3)
-    repeats = parser.parse_args(argv).repeats
+    repeats = options_of(__doc__, argv, repeats=3).repeats
     engine.cap_threads()
     runs = [(measured(own), measured(dask)) for _ in range(repeats)]
-    print(heading("", "own processes", "Dask's", "ratio"))
-    for figure in runs[0][0]:
-        ours, theirs = (statistics.median(run[which][figure] for run in runs) for which in (0, 1))
-        print(markdown(figure, f"{ours:.3g}", f"{theirs:.3g}", f"{theirs / ours:.2g}"), flush=True)
+    figures = {
+        figure: [statistics.median(run[which][figure] for run in runs) for which in (0, 1)] for figure in runs[0][0]
+    }
+    show(
+        {"": figure, "own processes": ours, "Dask's": theirs, "ratio": f"{theirs / ours:.2g}"}
+        for figure, (ours, theirs) in figures.items()
+    )

@@ -14,12 +14,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from benchmarks.shared.options import options_of
+from benchmarks.shared.table import show
 from benchmarks.shared.timing import machine
 from pages._ui import menu
 from tests.e2e import browser as tool
 
 MOMENTS = ("heading", "number", "idle")
-HEADER = ("page", *(f"{visitor}: {moment}" for visitor in ("first", "second") for moment in MOMENTS))
 _NUMBERS = "[data-testid=stMetricValue], [data-testid=stMarkdown]"
 _WATCH = f"""() => {{
     window.moments = [0, 0, 0];
@@ -47,27 +47,22 @@ def visited(browser: Any, address: str) -> list[float]:
     return found
 
 
-def rows(files: Sequence[str], age: float, settings: dict[str, str]) -> Iterator[tuple[str, ...]]:
+def rows(files: Sequence[str], age: float, settings: dict[str, str]) -> Iterator[dict[str, object]]:
     """One row a page."""
     with tool.launch() as browser:
         for file in files:
+            row: dict[str, object] = {"page": file}
             with tool.serve(**settings) as address:
                 time.sleep(age)
-                path = f"{address}/{'' if file == menu.PAGES[0].file else file}"
-                found = [*visited(browser, path), *visited(browser, path)]
-            yield file, *(f"{seconds:.1f} s" for seconds in found)
+                for visitor in ("first", "second"):
+                    seconds = visited(browser, f"{address}/{'' if file == menu.PAGES[0].file else file}")
+                    row |= {f"{visitor}: {m}": f"{s:.1f} s" for m, s in zip(MOMENTS, seconds, strict=True)}
+            yield row
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Measure and print the table, row by row."""
-    parser = options_of(__doc__)
-    files = [page.file for page in menu.PAGES]
-    parser.add_argument("--pages", nargs="+", choices=files, default=files)
-    parser.add_argument("--age", type=float, default=10.0, help="of the server when the first visitor comes [s]")
-    parser.add_argument("--settings", nargs="*", default=[], metavar="NAME=VALUE", help="of the server, beside its own")
-    options = parser.parse_args(argv)
-    settings = {"DPGP_WARM": "1"} | dict(each.split("=", 1) for each in options.settings)
+    names = {"pages": [page.file for page in menu.PAGES]}
+    given = options_of(__doc__, argv, names, age=10.0, settings=["DPGP_WARM=1"])
     print(machine())
-    print(" | ".join(HEADER))
-    for row in rows(options.pages, options.age, settings):
-        print(" | ".join(row), flush=True)
+    show(rows(given.pages, given.age, dict(each.split("=", 1) for each in given.settings)))

@@ -20,12 +20,12 @@ from typing import Any, NamedTuple
 from playwright.sync_api import TimeoutError
 
 from benchmarks.shared.options import options_of
+from benchmarks.shared.table import show
 from benchmarks.shared.timing import machine
 from pages._ui import menu
 from tests.e2e import browser as tool
 
 MOMENTS = ("first", "answer", "idle")
-HEADER = ("page", "control", *(f"{state} {moment}" for state in ("cold", "warm") for moment in MOMENTS))
 _WATCH = """() => {
     window.watch?.disconnect();
     const from = performance.now(), answer = () => document.querySelector(".st-key-answer")?.textContent;
@@ -114,7 +114,7 @@ def moved(page: Any, move: Callable[[], None]) -> tuple[float, ...]:
     return tuple(each / 1000 for each in (changes[0], page.evaluate("window.answered"), changes[-1]))
 
 
-def rows(page: Any, address: str, file: str, query: str, wanted: str) -> Iterator[tuple[str, ...]]:
+def rows(page: Any, address: str, file: str, query: str, wanted: str) -> Iterator[dict[str, object]]:
     """One row a control of the page whose label begins so."""
     page.goto(f"{address}/{'' if file == 'start' else file}?{query}")
     tool.settle(page)
@@ -122,25 +122,19 @@ def rows(page: Any, address: str, file: str, query: str, wanted: str) -> Iterato
     for _ in range(folded.count()):
         folded.first.click()
     for control in (each for each in controls(page) if each.name.startswith(wanted)):
-        cold = moved(page, control.there)
-        moved(page, control.back)
-        warm = moved(page, control.there)
-        moved(page, control.back)
-        yield file, control.name, *(f"{seconds:.2f} s" for seconds in (*cold, *warm))
+        row: dict[str, object] = {"page": file, "control": control.name}
+        for state in ("cold", "warm"):
+            seconds = moved(page, control.there)
+            row |= {f"{state} {moment}": f"{each:.2f} s" for moment, each in zip(MOMENTS, seconds, strict=True)}
+            moved(page, control.back)
+        yield row
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Measure and print the table, row by row."""
-    parser = options_of(__doc__)
-    files = [page.file for page in menu.PAGES if not page.of_one_session]
-    parser.add_argument("--pages", nargs="+", choices=files, default=files)
-    parser.add_argument("--address", default="", help="parameters that the pages are opened with")
-    parser.add_argument("--controls", default="", help="how the labels of those to move begin")
-    options = parser.parse_args(argv)
+    names = {"pages": [page.file for page in menu.PAGES if not page.of_one_session]}
+    given = options_of(__doc__, argv, names, address="", controls="")
     print(machine())
-    print(" | ".join(HEADER))
     with tool.serve() as address, tool.launch() as browser:
         page = tool.new_context(browser, viewport={"width": 1440, "height": 900}).new_page()
-        for file in options.pages:
-            for row in rows(page, address, file, options.address, options.controls):
-                print(" | ".join(row), flush=True)
+        show(row for file in given.pages for row in rows(page, address, file, given.address, given.controls))

@@ -31,7 +31,8 @@ from benchmarks.server.phases import Load, cold, first_visits, openings, warm
 from benchmarks.server.report import HEAD, Phase, resident_megabytes
 from benchmarks.server.table import rows, table
 from benchmarks.server.walk import LONGEST_SECONDS, walked
-from benchmarks.shared.options import options_of
+from benchmarks.shared.options import parser_of
+from benchmarks.shared.table import show
 from benchmarks.shared.timing import machine
 from deploy import local
 
@@ -68,17 +69,9 @@ def own_server(more: Mapping[str, str] | None = None) -> Iterator[tuple[str, int
 
 def main(arguments: Sequence[str] | None = None) -> list[Phase]:
     """Command line; returns what was measured."""
-    parser = options_of(__doc__)
-    parser.add_argument("--sessions", type=int, default=20)
-    parser.add_argument("--moves", type=int, default=10, help="of each session in a phase")
-    parser.add_argument("--seconds", type=float, default=60.0, help="no move starts later in its phase")
-    parser.add_argument("--think", type=float, default=2.0, help="mean pause before a move [s]; 0: as fast as it goes")
-    parser.add_argument("--address", help="of a running server; default: start one")
-    parser.add_argument("--walk", action="store_true", help="all pages at random, uploads, disconnects; then idle")
-    parser.add_argument("--idle", type=float, default=30.0, help="how long a walk is followed by nothing [s]")
-    parser.add_argument(
-        "--table", nargs="?", const=1.0, type=float, metavar="SHARE", help="walks beside their targets; of 15 minutes"
-    )
+    numbers = {"sessions": 20, "moves": 10, "seconds": 60.0, "think": 2.0, "idle": 30.0}
+    parser = parser_of(__doc__, **numbers, walk=False, address=None)
+    parser.add_argument("--table", nargs="?", const=1.0, type=float, metavar="SHARE", help="of a quarter of an hour")
     chosen = parser.parse_args(arguments)
     if chosen.sessions < 1 or chosen.moves < 1:
         parser.error(f"--sessions and --moves must be at least 1, got {chosen.sessions} and {chosen.moves}")
@@ -93,8 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> list[Phase]:
     print(machine())
     print(f"think {chosen.think:g} s")
     if chosen.table is not None:
-        for line in table(own_server, chosen.table):
-            print(line, flush=True)
+        show(table(own_server, chosen.table))
         return []
     server = contextlib.nullcontext((chosen.address, None)) if chosen.address else own_server()
     with server as (address, pid):
@@ -103,6 +95,7 @@ def main(arguments: Sequence[str] | None = None) -> list[Phase]:
             print(f"server before: {resident_megabytes(pid):.0f} MB")
         if chosen.walk:
             walk = asyncio.run(walked(load, pid, chosen.idle))
-            print("\n".join([HEAD, *(phase.row() for phase in walk.phases), "", *rows(walk, chosen.idle)]))
+            print("\n".join([HEAD, *(phase.row() for phase in walk.phases), ""]))
+            show(rows(walk, chosen.idle))
             return walk.phases
         return asyncio.run(measure(load, pid))

@@ -45,14 +45,14 @@ def quantile(values: Sequence[float], share: float) -> float:
     return ordered[max(0, -int(-share * len(ordered) // 1) - 1)] if ordered else float("nan")
 
 
-def resident_megabytes(pid: int) -> float:
-    """Memory of a process and all it has started, in MB, shared pages counted once; nan where there is no /proc."""
+def resident_megabytes(pid: int, *, started: bool = True) -> float:
+    """Memory of a process and of all it has ``started``, in MB, shared pages counted once; nan where no /proc is."""
     parents = {}
     for status in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):  # it ended meanwhile
             parents[int(status.parent.name)] = int(status.read_text().rsplit(")", 1)[1].split()[1])
     family = {pid}
-    while grown := {child for child, parent in parents.items() if parent in family} - family:
+    while started and (grown := {child for child, parent in parents.items() if parent in family} - family):
         family |= grown
     total = 0
     for member in family:

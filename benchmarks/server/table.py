@@ -19,15 +19,16 @@ SOAK_CACHE_MB = 16  # full from the beginning, so that what grows is no cache
 Serve = Callable[[dict[str, str]], AbstractContextManager[tuple[str, int]]]
 
 
-def table(serve: Serve, share: float) -> Iterator[str]:
-    """The lines of the load table, as Markdown; fifteen minutes times ``share``, one walk after the other.
+Row = dict[str, object]
+
+
+def table(serve: Serve, share: float) -> Iterator[Row]:
+    """The load table; fifteen minutes times ``share``, one walk after the other.
 
     Args:
         serve: a fresh server with these settings: (address, process number).
         share: of every time, in (0, 1].
     """
-    yield "| | measured | target |"
-    yield "|---|---|---|"
     with serve({}) as (address, pid):
         many = asyncio.run(walked(Load(address, 40, 1, 180 * share, 2.0), pid, 180 * share))
         yield from crowd(many, 180 * share)
@@ -40,7 +41,7 @@ def table(serve: Serve, share: float) -> Iterator[str]:
     yield _soak(soak, 270 * share)
 
 
-def crowd(walk: Walk, seconds: float) -> Iterator[str]:
+def crowd(walk: Walk, seconds: float) -> Iterator[Row]:
     """Forty sessions, and what is left of them after as long a pause."""
     bound = environment.whole("DPGP_CACHE_MB") + 150
     yield _times(f"40 sessions, {seconds:.0f} s: first answer", walk.first.seconds, "p95 <= 3 s")
@@ -52,20 +53,16 @@ def crowd(walk: Walk, seconds: float) -> Iterator[str]:
     yield _line("descriptors, the same", ", ".join(open_files), "<= 60 at last")
 
 
-def rows(walk: Walk, idle: float) -> list[str]:
-    """One walk, in columns."""
-    slope, uncertain = growth(walk.memory)
-    states = list(zip(*((f"{each.megabytes:.0f}", str(each.descriptors)) for each in walk.states), strict=True))
-    found = [
-        ("answered, look again, errors", _counts(walk)),
-        ("left in the middle", str(walk.left)),
-        ("first answer", _quantiles(walk.first.seconds)),
-        ("complete", _quantiles(walk.complete)),
-        (f"memory before, at the end, {idle:g} s later", f"{', '.join(states[0])} MB"),
-        ("descriptors, the same", ", ".join(states[1])),
-        ("memory grew by", f"{slope:.1f} ± {uncertain:.1f} MB/h"),
-    ]
-    return [f"{what:<44} {measured}" for what, measured in found]
+def rows(walk: Walk, idle: float) -> Iterator[Row]:
+    """One walk, beside no target."""
+    yield _line("answered, look again, errors", _counts(walk))
+    yield _line("left in the middle", str(walk.left))
+    yield _line("first answer", _quantiles(walk.first.seconds))
+    yield _line("complete", _quantiles(walk.complete))
+    megabytes, open_files = ([f"{number:.0f}" for number in each] for each in zip(*walk.states, strict=True))
+    yield _line(f"memory before, at the end, {idle:g} s later", f"{', '.join(megabytes)} MB")
+    yield _line("descriptors, the same", ", ".join(open_files))
+    yield _line("memory grew by", "{:.1f} ± {:.1f} MB/h".format(*growth(walk.memory)))
 
 
 def growth(samples: Sequence[tuple[float, float]]) -> tuple[float, float]:
@@ -86,7 +83,7 @@ def growth(samples: Sequence[tuple[float, float]]) -> tuple[float, float]:
     return float(3600 * slope), float(3600 * error)
 
 
-def _soak(walk: Walk, seconds: float) -> str:
+def _soak(walk: Walk, seconds: float) -> Row:
     slope, uncertain = growth(walk.memory)
     what = f"{seconds:.0f} s, 6 sessions, 5 s between moves, cache {SOAK_CACHE_MB} MB: memory grows by"
     return _line(what, f"{slope:.0f} ± {uncertain:.0f} MB/h, {len(walk.errors)} errors", "<= 5 MB/h, 0 errors")
@@ -97,7 +94,7 @@ def _counts(walk: Walk) -> str:
     return f"{walk.requests}, {walk.postponed}, {len(walk.errors)}{shown}"
 
 
-def _times(what: str, seconds: Sequence[float], target: str) -> str:
+def _times(what: str, seconds: Sequence[float], target: str) -> Row:
     return _line(what, _quantiles(seconds), target)
 
 
@@ -106,5 +103,5 @@ def _quantiles(seconds: Sequence[float]) -> str:
     return f"p50 {p50:.2f}, p95 {p95:.2f}, max {longest:.1f} s"
 
 
-def _line(*cells: str) -> str:
-    return f"| {' | '.join(cells)} |"
+def _line(what: str, measured: str, target: str = "") -> Row:
+    return {"": what, "measured": measured, "target": target}

@@ -8,6 +8,7 @@ import random
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from benchmarks.server.client import Answer, Session
 from benchmarks.server.phases import PAGES, SEED, Load, noting_failures
@@ -18,8 +19,7 @@ MOST_REQUESTS = 100_000
 _UPLOADS, _LEAVES = 0.5, 0.15  # shares of visits to the page of own tables, and of all
 
 
-@dataclass(frozen=True)
-class State:
+class State(NamedTuple):
     """MB of a server and its processes, and descriptors that the server holds open."""
 
     megabytes: float

@@ -16,11 +16,11 @@ from typing import Any
 
 from benchmarks.server.latency_browser import slider
 from benchmarks.shared.options import options_of
+from benchmarks.shared.table import show
 from benchmarks.shared.timing import machine
 from pages._ui import menu
 from tests.e2e import browser as tool
 
-HEADER = ("page", "requests", "files [kB]", "websocket [kB]", "a step of epsilon [kB]")
 _BUDGET = re.compile("(ε|s): more")  # of posterior paths epsilon follows from s
 
 
@@ -70,22 +70,18 @@ def weighed(browser: Any, address: str, file: str) -> tuple[Scales, int | None]:
     return first, seen.socket - first.socket
 
 
-def row(browser: Any, address: str, file: str) -> tuple[str, ...]:
+def row(browser: Any, address: str, file: str) -> dict[str, object]:
     """One row a page: what the second of two visitors fetches."""
     weighed(browser, address, file)
     first, step = weighed(browser, address, file)
-    sizes = (first.files, first.socket, step)
-    return file, f"{first.requests}", *("–" if size is None else f"{size / 1000:,.0f}" for size in sizes)
+    sizes = {"files": first.files, "websocket": first.socket, "a step of epsilon": step}
+    shown = {f"{what} [kB]": "–" if size is None else f"{size / 1000:,.0f}" for what, size in sizes.items()}
+    return {"page": file, "requests": first.requests} | shown
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Measure and print the table, row by row."""
-    parser = options_of(__doc__)
-    files = [page.file for page in menu.PAGES]
-    parser.add_argument("--pages", nargs="+", choices=files, default=files)
-    options = parser.parse_args(argv)
+    pages = options_of(__doc__, argv, {"pages": [page.file for page in menu.PAGES]}).pages
     print(machine())
-    print(" | ".join(HEADER))
     with tool.serve() as address, tool.launch() as browser:
-        for file in options.pages:
-            print(" | ".join(row(browser, address, file)), flush=True)
+        show(row(browser, address, file) for file in pages)

@@ -18,11 +18,15 @@ class Curves:
     def __init__(self, truth: FloatArray) -> None:
         self._truth, self._squares, self._held = truth, list[float](), list[float]()
 
-    def add(self, release: BayesRelease) -> None:
-        """Count one more, of one draw."""
+    def add(self, release: BayesRelease, places: slice = slice(None)) -> None:
+        """Count one more, of one draw; at some of its places (P)."""
         low, high = release.interval(0.95, "function")
-        self._squares.append(float(((release.samples[0] - self._truth) ** 2).mean()))
-        self._held.append(float(((low[0] <= self._truth) & (self._truth <= high[0])).mean()))
+        self._squares.append(float(((release.samples[0][places] - self._truth) ** 2).mean()))
+        self._held.append(float(((low[0][places] <= self._truth) & (self._truth <= high[0][places])).mean()))
+
+    def __str__(self) -> str:
+        """As printed."""
+        return f"{self.error:.2f} ({self.inside:.2f})"
 
     @property
     def error(self) -> float:

@@ -21,4 +21,3 @@ def test_every_record_has_its_residuals_and_every_level_a_share():
     assert residuals.shape == (2, 150)
     assert inside.shape == (4,)
     assert (np.diff(inside) >= 0).all()
-    assert held_out("sparse", load("iris"), 1.0, 2)[1] is None

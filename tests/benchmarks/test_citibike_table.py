@@ -9,7 +9,7 @@ from benchmarks.citibike import table as benchmark
 from benchmarks.citibike import work as work
 
 TINY = ["--replicates", "2", "--train", "120", "--test", "15", "--draws", "2", "--workers", "1"]
-ROW = re.compile(r"^(?P<name>[a-z, ]+?)  +(?P<setting>[\d.]+ degrees|\d+\^4 bins) +(?P<cells>\d.*)$")
+ROW = re.compile(r"^\| (?P<name>[a-z, ]+?) \| (?P<setting>[\d.]+ degrees|\d+\^4 bins) \| (?P<cells>\d.*) \|$")
 
 
 def run(out, capsys, *options):
@@ -22,7 +22,7 @@ def table(text):
     """{(method, setting): 4 x (mean, half width)}; a cell that does not parse is an error."""
     found = {}
     for row in filter(None, map(ROW.match, text.splitlines())):
-        cells = [tuple(map(float, cell.split(" +- "))) for cell in re.split(r"  +", row["cells"])]
+        cells = [tuple(map(float, cell.split(" +- "))) for cell in row["cells"].split(" | ")]
         assert len(cells) == 4
         found[row["name"], row["setting"]] = cells
     return found

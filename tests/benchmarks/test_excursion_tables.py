@@ -48,7 +48,8 @@ def test_curves_have_no_golden_figures(capsys):
 
 def test_columns_of_a_row_and_limits_kept():
     part = excursion_parts.curve_part(0.3, 4, 40, 6, one_curve=False)
-    for limit, release, *_, epsilon, _, _, _, score, _, _ in excursion_rows.rows(part, 2, 1):
+    for row in excursion_rows.rows(part, 2, 1):
+        limit, release, epsilon, score = (row[name] for name in ("limit", "release", "epsilon", "IoU"))
         assert limit == "none" or float(epsilon) <= float(limit)
         assert release in {"one path", "Hall"} or release.startswith("not private")
         assert 0 <= float(score) <= 1
@@ -61,7 +62,7 @@ def test_bayes_releases_have_the_epsilon_of_a_path():
     assert p.shape == (1, 40)
     assert ((p >= 0) & (p <= 1)).all()
     base = np.full(1, np.log(2))
-    line = dict(zip(excursion_rows.COLUMNS, excursion_rows.bayes_row("10", setting, part, base, 1, 1), strict=True))
+    line = excursion_rows.bayes_row("10", setting, part, base, 1, 1)
     assert (line["release"], line["epsilon"]) == ("Bayes, 1 of 1 sets", "8")
     assert float(line["IoU"]) > 0.5
     assert line["+BCE"].startswith("-")  # more is known than by a coin

@@ -12,6 +12,7 @@ from benchmarks.server.phases import _unseen
 from benchmarks.server.report import Phase, quantile
 from benchmarks.server.table import growth
 from benchmarks.server.walk import State, Walk
+from benchmarks.shared.table import show
 
 
 @pytest.fixture(scope="module")
@@ -142,7 +143,7 @@ def test_a_walk_is_bounded_and_stays_on_this_machine(wrong, capsys):
     assert "error: --" in capsys.readouterr().err
 
 
-def test_the_table_has_every_target_and_comes_from_walks(monkeypatch):
+def test_the_table_has_every_target_and_comes_from_walks(monkeypatch, capsys):
     served, loads = [], []
 
     @contextlib.contextmanager
@@ -159,7 +160,8 @@ def test_the_table_has_every_target_and_comes_from_walks(monkeypatch):
         return found
 
     monkeypatch.setattr(load_table, "walked", walk)
-    lines = list(load_table.table(serve, 0.5))
+    show(load_table.table(serve, 0.5))
+    lines = capsys.readouterr().out.splitlines()
     assert loads == [(40, 90, 90), (6, 75, 0), (6, 135, 0)]
     assert served == [{}, {"DPGP_CACHE_MB": "16"}]
     assert {line.count("|") for line in lines} == {4}

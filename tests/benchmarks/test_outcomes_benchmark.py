@@ -8,7 +8,7 @@ from benchmarks.outcomes import WORLDS, along, contender, hindsight, measured
 def test_every_contender_has_a_row_and_peers_have_no_interval(capsys):
     asked = ["--worlds", "plane", "--sizes", "60", "--epsilons", "5", "--repeats", "2"]
     outcomes.main([*asked, "--protects", "inputs", "polynomial", "bins", "cloaking"])
-    rows = [line.split() for line in capsys.readouterr().out.splitlines()[3:]]
+    rows = [line.strip("| ").split(" | ") for line in capsys.readouterr().out.splitlines()[4:]]
     assert [row[3] for row in rows] == ["inputs", "polynomial", "bins", "cloaking"]
     assert all(np.isfinite(float(row[4])) for row in rows)
     assert [row[6] == "nan" for row in rows] == [False, True, True, False]

@@ -15,11 +15,10 @@ def row():
 
 def test_the_table_has_its_rows(capsys):
     benchmark.main(["--sizes", "5", "500", "--test-points", "12", "--threads", "1", "--floor", "300"])
-    machine, header, *rows, growth, floor, work = capsys.readouterr().out.splitlines()
+    machine, header, _, *rows, growth, floor, work = capsys.readouterr().out.splitlines()
     assert "cores" in machine
-    assert header.split() == " ".join(benchmark.HEADER).split()
-    assert [line.split()[0] for line in rows] == ["5", "500"]
-    assert all(len(line.split()) == len(benchmark.HEADER) for line in rows)
+    assert [line.split()[1] for line in rows] == ["5", "500"]
+    assert {line.count("|") for line in rows} == {header.count("|")}
     assert growth.startswith("growth from n = 5 to 500: n^")
     assert "floor, n = 300: one dense Cholesky" in floor
     assert work.startswith("n = 500: ")
@@ -53,7 +52,7 @@ def test_growth_is_an_exponent():
     ]
     assert benchmark.growth(rows) == pytest.approx(1.0)
     assert benchmark.growth(rows[1:]) is None
-    assert "growth" not in benchmark.report(rows[1:], rows[0], 1.0)
+    assert "growth" not in benchmark.conclusions(rows[1:], rows[0], 1.0)
 
 
 def test_pool_counts_passes():
