@@ -21,14 +21,11 @@ from pages._ui.serve import (  # noqa: E402
     http,
     origin,
 )
-from pages._ui.serve.announced import announced  # noqa: E402
 from pages._ui.serve.startup import lifespan  # noqa: E402
-from pages._ui.work import pace  # noqa: E402
 
 origin.never_ask_outside()
 forgetting.keep_off_the_disk()
 forgetting.give_back_large_blocks()
 downloads.bind_to_browsers()
-pace.take_short_turns()
 http.drain_on_signal()
-app = st.App("pages/_ui/main.py", lifespan=announced(lifespan), routes=http.ROUTES, middleware=http.MIDDLEWARE)
+app = st.App("pages/_ui/main.py", lifespan=lifespan, routes=http.ROUTES, middleware=http.MIDDLEWARE)

@@ -87,7 +87,7 @@ class Page:
         self.name = name
         self.dataset = load_dataset(name)
         shown = exhibit(name)
-        self.scene = results.make_scene(self.dataset, shown.scene, shown.drawn)
+        self.scene = pipeline.scene_of(self.dataset, shown.name)
 
     def prepare(
         self, lengthscale: float
@@ -95,7 +95,7 @@ class Page:
         """Stages 1 and 2; returns stage 3, which is all that a new draw needs, and the intervals of a new budget."""
         model = Model(self.name, "EQ", lengthscale, 0.3)
         fit = pipeline.stage_matrix(self.dataset, self.scene, model)
-        plans = [pipeline.stage_plan(self.dataset, self.scene, model, fit, design) for design in self.designs]
+        plans = [pipeline.stage_plan(self.dataset, self.scene, fit, model, design) for design in self.designs]
         settings = list(zip(plans, self.designs, self.draws, strict=True))
         nonprivate = self.dataset.in_data_units(fit.C @ self.dataset.standardised())
 

@@ -66,10 +66,10 @@ class Dates:
 
     def read(self, cell: str, column: str, line: int) -> float:
         """A cell as days since the first day; ValueError names column, line and remedy, never the cell."""
-        found = parsed(cell, self.format)
-        if found is None:
+        day = parsed(cell, self.format)
+        if day is None:
             raise ValueError(undated_sentence(cell, column, line, self.format))
-        return float((found - date.fromisoformat(self.first)).days)
+        return float((day - date.fromisoformat(self.first)).days)
 
     def day(self, days: float) -> date:
         """The day that is so many days after the first, to the nearest."""
@@ -83,10 +83,10 @@ class Dates:
 def parsed(cell: str, format: Format) -> date | None:
     """A date written as declared; None for anything else."""
     text = cell.strip()
-    found = (_ISO if format == "iso" else _DAY_FIRST).fullmatch(text) if text.isascii() else None
-    if found is None:
+    match = (_ISO if format == "iso" else _DAY_FIRST).fullmatch(text) if text.isascii() else None
+    if match is None:
         return None
-    parts = [int(part) for part in found.groups()]
+    parts = [int(part) for part in match.groups()]
     try:
         return date(*(parts if format == "iso" else reversed(parts)))
     except ValueError:  # a day that is in no calendar
@@ -128,10 +128,10 @@ def _problem(cell: str, format: Format) -> tuple[str, str]:
 
 def declared_day(name: str, value: object) -> date:
     """A declared day in ISO's way of writing; ValueError for anything else."""
-    found = parsed(value, "iso") if isinstance(value, str) else None
-    if found is None:
+    day = parsed(value, "iso") if isinstance(value, str) else None
+    if day is None:
         raise ValueError(f"{name} must be a date such as {SHOWN['iso']}, got {checks.shown(value)}")
-    return found
+    return day
 
 
 def _number(text: str) -> bool:

@@ -93,16 +93,16 @@ def checked_levels(name: str, values: object) -> Levels:
         name: of the input.
         values: what was declared.
     """
-    found = checks.texts(f"levels of {name!r}", values)
-    if not 2 <= len(found) <= MOST_LEVELS:
+    texts = checks.texts(f"levels of {name!r}", values)
+    if not 2 <= len(texts) <= MOST_LEVELS:
         raise ValueError(
-            f"an input that is a category must have 2 ... {MOST_LEVELS} levels, {name!r} has {len(found)}; "
+            f"an input that is a category must have 2 ... {MOST_LEVELS} levels, {name!r} has {len(texts)}; "
             f"put rare ones into a level {OTHER!r}, or leave the input out"
         )
-    repeated = next((level for level in found if found.count(level) > 1), None)
+    repeated = next((level for level in texts if texts.count(level) > 1), None)
     if repeated is not None:
         raise ValueError(f"{name!r} has the level {checks.shown(repeated)} more than once; name each level once")
-    return found
+    return texts
 
 
 def levels_by_column(names: Sequence[str], declared: Mapping[str, object] | None) -> tuple[Levels | None, ...]:
@@ -115,15 +115,15 @@ def levels_by_column(names: Sequence[str], declared: Mapping[str, object] | None
     Raises:
         ValueError: levels are none that can be, there are too many combinations, or no input is a number.
     """
-    given = {} if declared is None else declared
-    if not isinstance(given, Mapping):
-        raise ValueError(f"levels must name inputs and their levels, got {checks.shown(given)}")
-    unknown = next((name for name in given if name not in names), None)
+    by_name = {} if declared is None else declared
+    if not isinstance(by_name, Mapping):
+        raise ValueError(f"levels must name inputs and their levels, got {checks.shown(by_name)}")
+    unknown = next((name for name in by_name if name not in names), None)
     if unknown is not None:
         raise ValueError(f"levels are declared for {checks.shown(unknown)}, which is no input; name it in x too")
-    found = tuple(checked_levels(name, given[name]) if name in given else None for name in names)
-    check_levels(found)
-    return found
+    levels = tuple(checked_levels(name, by_name[name]) if name in by_name else None for name in names)
+    check_levels(levels)
+    return levels
 
 
 def check_levels(levels: Sequence[Levels | None]) -> None:
@@ -174,8 +174,10 @@ def check_codes(X: FloatArray, box: Sequence[Interval], names: Sequence[str] | N
     for d in level_columns(box):
         count, column = round(box[d][1] - box[d][0]), X[:, d]
         if not ((column >= 0) & (column < count) & (column == np.rint(column))).all():
-            what = f"input {d + 1}" if names is None else repr(names[d])
-            raise ValueError(f"{what} has {count} levels, so its column of X must hold whole numbers 0 ... {count - 1}")
+            named = f"input {d + 1}" if names is None else repr(names[d])
+            raise ValueError(
+                f"{named} has {count} levels, so its column of X must hold whole numbers 0 ... {count - 1}"
+            )
 
 
 def _side(side: Interval | None, levels: Levels | None) -> Interval:

@@ -1,6 +1,6 @@
 import streamlit as st
 
-from pages._ui.attack import computed, controls, figures, words
+from pages._ui.attack import attacks, controls, figures, words
 from pages._ui.attack.attacks import PathAttack
 from pages._ui.look import frame, pictures, sidebar
 from pages._ui.work import cached
@@ -9,7 +9,7 @@ setting = controls.attack_setting()
 show = sidebar.overlay()
 
 if show:
-    attacked = computed.attacked(setting)
+    attacked = attacks.attacked(setting)
     frame.heading(words.TITLE, words.answer(attacked))
     frame.overlay_banner("The attack is simulated with the true data or with data sets like it.")
     pictures.chart(cached.drawn(figures.roc_figure, attacked, False, of=setting), "roc", words.caption(attacked))

@@ -10,12 +10,12 @@ from pages._ui.compare import (
     notes,
     peers,
     pinned,
-    possible_shown,
+    possible,
     released_shown,
     words,
 )
 from pages._ui.look import frame, glossary, pictures, pin, sidebar
-from pages._ui.look.metric import Metric
+from pages._ui.look.text import Metric
 from pages._ui.work import cached
 
 contest, epsilon, names, every = controls.compare_settings()
@@ -30,16 +30,16 @@ if show:
     nonprivate = left_out.without_privacy(contest.model.dataset, contest.model)
     target, one = controls.target(nonprivate, scale), controls.release_of()
     curves = arriving.curves(contest, names, QUESTION, epsilon, nonprivate, target)
-    asked = pinned.find(contest)
-    then = None if asked is None else pinned.run(asked, target, curves)
+    kept_settings = pinned.find(contest)
+    kept = None if kept_settings is None else pinned.run(kept_settings, target, curves)
     needs = {name: computed.needed(contest, name, target) for name in curves}
     now = pinned.Pinned(contest, epsilon, curves, nonprivate, needs)
     best = words.ranking(curves, epsilon)[0]
     frame.heading(QUESTION, words.lead(curves, contest, epsilon, scale, nonprivate, target, needs))
     frame.overlay_banner("It takes the true data to know an error.")
     picture = cached.drawn(figures.errors, curves, nonprivate, epsilon, target, scale, every, of=(contest, names))
-    if then is not None:
-        picture = figures.with_pinned(picture, then, contest, nonprivate, scale)
+    if kept is not None:
+        picture = figures.with_pinned(picture, kept, contest, nonprivate, scale)
     released_shown.curves(picture, contest, one, epsilon)
     frame.metrics(
         [
@@ -49,14 +49,14 @@ if show:
             Metric("ε for the target", words.least_epsilon(needs, contest), f"error at most {shown(target)}"),
         ]
     )
-    if then is not None:
+    if kept is not None:
         st.markdown(pin.differences())
-        frame.metrics(pinned.metrics(then, now, target, scale), "pinned")
+        frame.metrics(pinned.metrics(kept, now, target, scale), "pinned")
     pin.buttons(pinned.PAGE)
     values, limits, how, lesson = st.tabs(["Table", "What is possible", "How it is computed", "Try this"])
     with values:
         rows = words.table(curves, contest, epsilon, scale, needs)
-        frame.table(rows if then is None else pinned.beside(rows, then, scale), "compare", notes.TABLE_NOTE)
+        frame.table(rows if kept is None else pinned.beside(rows, kept, scale), "compare", notes.TABLE_NOTE)
         frame.table(peers.table(computed.otherwise(contest, epsilon), scale), "otherwise", peers.NOTE)
     with how:
         frame.steps(notes.EXPLANATION)
@@ -65,8 +65,8 @@ if show:
     with limits:
         if controls.asks_for_limits():
             found = computed.limits(contest)
-            drawn = cached.drawn(possible_shown.figure, found, scale, of=contest)
-            pictures.chart(drawn, "possible", possible_shown.caption())
+            drawn = cached.drawn(possible.figure, found, scale, of=contest)
+            pictures.chart(drawn, "possible", possible.caption())
     cards = [one or best.name, best.name, *cards]
 else:
     frame.needs_overlay(QUESTION)

@@ -4,8 +4,8 @@ from pages._ui.explore import controls, figures, words
 from pages._ui.look import frame, pictures, spending
 
 top = st.container()
-asked = st.container()
-chosen = controls.chosen(asked)
+question = st.container()
+chosen = controls.chosen(question)
 statistics, guarantee = chosen.found.statistics, chosen.found.guarantee
 
 with top:

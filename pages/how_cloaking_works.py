@@ -1,8 +1,7 @@
 import streamlit as st
 
-from pages._ui.hiding import clipping, settings, spend, steps, two
+from pages._ui.hiding import clipping, measured, settings, spend, steps, two
 from pages._ui.look import frame
-from pages._ui.measured import section as measured
 
 top = st.container()
 step = steps.chosen()

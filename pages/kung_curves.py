@@ -1,13 +1,13 @@
 import streamlit as st
 
-from pages._ui.cloaking import charted, computed, explain, figures, leads, left_out, pinned, play, words
+from pages._ui.cloaking import charted, computed, explain, figures, left_out, pinned, play, words
 from pages._ui.look import frame, offers, pictures, sidebar, spending, text
 from pages._ui.work import cached
 
 chosen = sidebar.release_settings(offers.CURVE)
 model, design, draw, show = chosen.model, chosen.design, chosen.draw, chosen.overlay
 ours, paper = computed.run(model, design, draw, meanwhile=True), computed.run_published(model, draw)
-then = pinned.find("kung_curves", offers.CURVE, model.dataset)
+kept = pinned.find("kung_curves", offers.CURVE, model.dataset)
 data, guarantee = ours.dataset, ours.outcome.guarantee
 unit = data.y_unit
 
@@ -18,17 +18,14 @@ def shown(value: float) -> str:
 
 errors = left_out.trio(ours, paper) if show else None
 
-frame.heading(
-    leads.question(data),
-    leads.of_curve(ours, paper, errors, shown) + words.meanwhile(ours, errors),
-)
+frame.heading(charted.question(data), charted.lead(ours, paper, errors, shown) + words.meanwhile(ours, errors))
 if show:
     frame.overlay_banner()
 player = st.container()
 left, right = st.columns(2)
 with left:
     st.header(f"This setting: {offers.MECHANISM.titles[design.mechanism]}")
-    picture = cached.drawn(figures.curves, ours, show, *(() if then is None else (False, then)))
+    picture = cached.drawn(figures.curves, ours, show, *(() if kept is None else (False, kept)))
     pictures.chart(picture, "curves", words.curves_alt(ours, "orange", show))
 with right:
     st.header(words.published_title(paper))
@@ -36,11 +33,11 @@ with right:
     pictures.chart(beside, "curves_paper", words.curves_alt(paper, "purple", show))
 play.show({"curves": picture, "curves_paper": beside}, player)
 frame.metrics(words.release_metrics(ours, paper, errors, shown))
-pinned.show("kung_curves", then, ours, show, shown)
+pinned.show("kung_curves", kept, ours, show, shown)
 charted.show(ours, paper, show)
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
 with values:
-    frame.table(words.curve_table(ours, show, then), f"{data.name}_curve", words.OVERLAY_NOTE)
+    frame.table(words.curve_table(ours, show, kept), f"{data.name}_curve", words.OVERLAY_NOTE)
 with how:
     if errors is not None and errors.ours is not None:
         st.header("How much of the error is luck?")
@@ -69,6 +66,6 @@ with lesson:
         ],
     )
 frame.guarantee_card(guarantee, frame.TEACHING_NOTE)
-releases = [each for each in (ours, paper, then) if each is not None]
+releases = [each for each in (ours, paper, kept) if each is not None]
 spending.spent(data.name, *((each.released, each.outcome.guarantee) for each in releases), free=words.free(ours))
 frame.state_link()

@@ -1,13 +1,14 @@
 import streamlit as st
 
+from datasets import exhibit
 from pages._ui.explore import beside
 from pages._ui.lengthscale import arriving, choice, computed, controls, figures
 from pages._ui.look import frame, pictures, sidebar, text
 from pages._ui.work import cached
 
-grid, budgets, unit, release = controls.choice_settings()
+grid, budgets, release = controls.choice_settings()
 show = sidebar.overlay()
-data = cached.dataset(grid.model.dataset)
+data, unit = cached.dataset(grid.model.dataset), exhibit(grid.model.dataset).unit
 guarantee, total = choice.guarantees(budgets, release.for_unit(data.privacy_unit), data.privacy_unit)
 y_unit = data.y_unit
 QUESTION = "What does it cost to choose the lengthscale?"

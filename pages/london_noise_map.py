@@ -32,8 +32,8 @@ else:
     with place:
         pictures.hexagon_map(table, layer, kind, "hexagons", picked)
 frame.metrics(map_words.metrics(ours, paper, errors))
-then = pinned.find("london_noise_map", offers.MAP, model.dataset)
-pinned.show("london_noise_map", then, ours, show, text.factor_of, text.relative)
+kept = pinned.find("london_noise_map", offers.MAP, model.dataset)
+pinned.show("london_noise_map", kept, ours, show, text.factor_of, text.relative)
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
 with values:
     frame.table(table, data.name, cells.note(ours, show))

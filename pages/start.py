@@ -51,7 +51,7 @@ with errors:
         st.info("It takes the true data to know an error: switch “True data shown” on in the sidebar to see it.")
 with advice:
     if cost:
-        st.markdown(f"{decision.price(draw, cost, words.what(data))} {decision.recommendation(cost)}")
+        st.markdown(f"{decision.price(draw, cost, words.curve_or_map(data))} {decision.recommendation(cost)}")
         frame.overlay_banner()
 with printed:
     page = words.brief(chosen, data, moved, cost, frame.here())

@@ -8,13 +8,13 @@ account = session.account()
 frame.heading(
     "Publish a curve from your own table",
     "Upload a table and say what is public about it. You get values, a figure and a card that you may publish. "
-    + figures.so_far(len(account.entries), account.limit, account.spent),
+    + figures.so_far(account),
 )
-if account.limit is not None:
-    frame.metrics(figures.metrics(len(account.entries), account.limit, account.spent, account.left))
+if in_figures := figures.metrics(account):
+    frame.metrics(in_figures)
 held = intake.table()
 account = session.account(held)
-spec = form.declared(held, account.limit, account.inputs_public) if held else None
+spec = form.declared(held, account.ledger) if held else None
 found = steps.ready(held, spec) if held and spec else None
 if held and spec and found:
     st.header("4. Release")
@@ -29,7 +29,7 @@ if held and spec and found:
     frame.guarantee_card(
         spec.guarantee,
         "The noise of a real release comes from the operating system and is not kept: nobody can draw it again."
-        + (f" {protection.INPUTS_PUBLIC}" if account.inputs_public else ""),
+        + (f" {protection.INPUTS_PUBLIC}" if account.ledger.inputs_public else ""),
     )
 else:
     steps.fetch_again(account)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -65,8 +66,14 @@ def reachable(found: Graph, start: str) -> set[str]:
     return seen
 
 
+@functools.cache
+def parsed(path: Path) -> ast.Module:
+    """A file as Python reads it, once for all who ask."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def _imported(name: str, path: Path, known: set[str], types: bool) -> Iterator[str]:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = parsed(path)
     for node in ast.walk(tree) if types else _running(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in known)

@@ -65,21 +65,17 @@ def caching(tree):
             yield "Jobs"
 
 
-def parse(path):
-    return ast.parse(path.read_text(encoding="utf-8"))
-
-
 @pytest.mark.parametrize("package", ALLOWED)
 def test_package_imports_only_what_it_may(package):
     for path in sources(package):
-        foreign = set(imported(parse(path))) - ALLOWED[package] - set(sys.stdlib_module_names)
+        foreign = set(imported(structure.parsed(path))) - ALLOWED[package] - set(sys.stdlib_module_names)
         assert not foreign, f"{name(path)} imports {foreign}"
 
 
 def test_core_has_no_relative_import_out_of_the_package():
     for path in sources("dpgp_core"):
         depth = len(path.relative_to(ROOT).parts) - 1
-        levels = [node.level for node in ast.walk(parse(path)) if isinstance(node, ast.ImportFrom)]
+        levels = [node.level for node in ast.walk(structure.parsed(path)) if isinstance(node, ast.ImportFrom)]
         assert max(levels, default=0) <= depth, name(path)
 
 
@@ -97,7 +93,7 @@ TOUCHES = {  # one module opens a table by its path; the command line needs one 
 def test_core_touches_neither_files_nor_network():
     forbidden = {"pathlib", "os", "io", "urllib", "http", "socket", "requests", "shutil", "tempfile", "open"}
     for path in sources("dpgp_core"):
-        tree = parse(path)
+        tree = structure.parsed(path)
         opening = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} & {"open"}
         found = forbidden & (set(imported(tree)) | opening)
         assert found == TOUCHES.get(name(path), set()), name(path)
@@ -106,13 +102,13 @@ def test_core_touches_neither_files_nor_network():
 def test_pages_import_nothing_from_tests_or_benchmarks():
     for path in [*sources("pages"), ROOT / "app.py"]:
         if path.exists():
-            assert not {"tests", "benchmarks"} & set(imported(parse(path))), name(path)
+            assert not {"tests", "benchmarks"} & set(imported(structure.parsed(path))), name(path)
 
 
 def test_only_compute_caches():
     for path in [*sources("pages", "dpgp_core", "datasets"), ROOT / "app.py"]:
         if path.exists() and name(path) != "pages/_ui/work/cached.py":
-            assert not list(caching(parse(path))), name(path)
+            assert not list(caching(structure.parsed(path))), name(path)
 
 
 def test_only_one_module_touches_the_session():
@@ -122,7 +118,7 @@ def test_only_one_module_touches_the_session():
 
 def test_no_file_uses_numpys_global_random_state():
     for path in sources("dpgp_core", "datasets", "pages", "benchmarks", "tests"):
-        assert not list(uses_of_global_state(parse(path))), name(path)
+        assert not list(uses_of_global_state(structure.parsed(path))), name(path)
 
 
 def test_there_is_something_to_check():
@@ -228,7 +224,7 @@ MEASURED = {
 
 def test_benchmarks_and_deploy_import_nothing_private_of_pages():
     for path in sources("benchmarks", "deploy"):
-        tree = parse(path)
+        tree = structure.parsed(path)
         for node in ast.walk(tree):
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("pages"):
                 module = node.module.removeprefix("pages._ui").removeprefix(".")
@@ -274,5 +270,5 @@ def test_what_nothing_but_tests_uses_is_in_the_list_of_the_library():
     words = Counter(word for path in code for word in re.findall(r"\w+", path.read_text(encoding="utf-8")))
     listed = set(re.findall(r"\w+", (ROOT / "docs/library.md").read_text(encoding="utf-8")))
     for path in sources("dpgp_core", "datasets", "pages"):
-        unused = {each for each in defined(parse(path)) if words[each] == 1 and not each.startswith("__")}
+        unused = {each for each in defined(structure.parsed(path)) if words[each] == 1 and not each.startswith("__")}
         assert unused <= listed, f"{name(path)}: use, list or delete {sorted(unused - listed)}"

@@ -111,9 +111,9 @@ def best_of_runs(run: Callable[[], tuple[float, Run] | None], runs: int) -> tupl
     """The (score, result) of highest score among ``runs`` calls; None where a call is refused each time."""
     best: tuple[float, Run] | None = None
     for _ in range(runs):
-        found = run()
-        if found is not None and (best is None or found[0] > best[0]):
-            best = found
+        result = run()
+        if result is not None and (best is None or result[0] > best[0]):
+            best = result
     return best
 
 

@@ -73,8 +73,8 @@ def posterior_sampling_epsilon(
     epsilon = np.empty(deltas.size)
     for start in range(0, deltas.size, _CHUNK):
         chunk = slice(start, start + _CHUNK)
-        found = [_least_epsilon(curve.part(chunk), paths[chunk], deltas[chunk]) for curve in curves]
-        epsilon[chunk] = np.maximum(0.0, np.min(found, axis=0))
+        least = [_least_epsilon(curve.part(chunk), paths[chunk], deltas[chunk]) for curve in curves]
+        epsilon[chunk] = np.maximum(0.0, np.min(least, axis=0))
     return epsilon.reshape(arrays[0].shape) if arrays[0].ndim else float(epsilon[0])
 
 

@@ -112,8 +112,8 @@ def epsilon_lower_bound(inside: FloatArray, outside: FloatArray, delta: float, c
     first_in, last_in = np.array_split(inside, 2)
     first_out, last_out = np.array_split(outside, 2)
     thresholds = np.unique(np.quantile(np.concatenate([first_in, first_out]), _levels(), method="lower"))
-    found = _bounds(first_in, first_out, thresholds, delta, tail)
-    event, best = np.unravel_index(int(found.argmax()), found.shape)
+    bounds = _bounds(first_in, first_out, thresholds, delta, tail)
+    event, best = np.unravel_index(int(bounds.argmax()), bounds.shape)
     tested = _bounds(last_in, last_out, thresholds[[best]], delta, tail)[event, 0]
     return max(0.0, float(tested))
 

@@ -121,10 +121,10 @@ def _column(statistics: Statistics | CellStatistics, of: str | None) -> int:
         raise ValueError("no input of the release is a category, so it has no groups")
     if of is None and len(columns) > 1:
         raise ValueError("several inputs are categories; say which one by of")
-    found = next((d for d in columns if of is None or statistics.x_names[d] == of), None)
-    if found is None:
+    column = next((d for d in columns if of is None or statistics.x_names[d] == of), None)
+    if column is None:
         raise ValueError(f"{of!r} is no input of the release that is a category")
-    return found
+    return column
 
 
 def _code(statistics: Statistics | CellStatistics, column: int, level: str) -> int:

@@ -58,8 +58,8 @@ class Mixture:
     def variance(self) -> FloatArray:
         """Of f (D, P): sum_m w_m (variance_m + (mean_m - mean)^2)."""
         mean = self.mean
-        found: FloatArray = np.einsum("dm,dmp->dp", self.weights, self.variances + (self.means - mean[:, None]) ** 2)
-        return found
+        variance: FloatArray = np.einsum("dm,dmp->dp", self.weights, self.variances + (self.means - mean[:, None]) ** 2)
+        return variance
 
     def quantile(self, probability: float, of: Of = "outputs") -> FloatArray:
         """The mixture's quantiles (D, P), by bisection between the models' own, which enclose it.
@@ -117,8 +117,8 @@ def side_by_side(parts: Sequence[Mixture]) -> Mixture:
 
 
 def _people_of(parts: Sequence[People | None]) -> People | None:
-    given = [part for part in parts if part is not None]
-    if not given:
+    present = [part for part in parts if part is not None]
+    if not present:
         return None
-    skews = [part.skew for part in given if part.skew is not None]
-    return People(np.concatenate([part.variance for part in given]), np.concatenate(skews) if skews else None)
+    skews = [part.skew for part in present if part.skew is not None]
+    return People(np.concatenate([part.variance for part in present]), np.concatenate(skews) if skews else None)

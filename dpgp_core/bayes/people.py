@@ -44,8 +44,8 @@ class People(NamedTuple):
         if self.skew is None:
             return np.full((len(self.variance), 1), float(ndtri(probability)))
         each = np.array([_quantile(float(c), probability) for c in _SKEWS])
-        found: FloatArray = softmax(self.skew, axis=1) @ each
-        return found[:, None]
+        quantiles: FloatArray = softmax(self.skew, axis=1) @ each
+        return quantiles[:, None]
 
     def standard_below(self, values: FloatArray) -> FloatArray:
         """P(standardised variable <= values), values (D, P): by interpolation among its quantiles."""
@@ -68,8 +68,8 @@ def skewness_of(z: FloatArray, s: float, n: float, unsure: FloatArray) -> FloatA
     share = np.array([_above(float(c)) for c in _SKEWS])
     variance = s**2 + n * share * (1 - share) + ((_MOVED * n) ** 2 * unsure)[:, None]
     prior = -0.5 * (_SKEWS / _PRIOR_SD) ** 2
-    found: FloatArray = prior - 0.5 * (z[:, None] - n * (share - 0.5)) ** 2 / variance - 0.5 * np.log(variance)
-    return found
+    log_density: FloatArray = prior - 0.5 * (z[:, None] - n * (share - 0.5)) ** 2 / variance - 0.5 * np.log(variance)
+    return log_density
 
 
 def _quantile(skew: float, probability: float) -> float:

@@ -62,12 +62,12 @@ def refit(
     check_codes(X_test, statistics.x_box, statistics.x_names)
     pairs = (Model(kernel=kernel, noise_variance=variance) for kernel in kernels for variance in noise_variances)
     models = across_levels(pairs, statistics.x_box)
-    found = read(statistics, models).at(X_test)
-    people = found.with_people().people
+    reading = read(statistics, models).at(X_test)
+    people = reading.with_people().people
     return Refit(
         X_test=X_test,
-        posteriors=found.posteriors(),
-        weights=found.curve.weights[0],
+        posteriors=reading.posteriors(),
+        weights=reading.curve.weights[0],
         midpoint=statistics.midpoint,
         scale=statistics.y_scale,
         people=None if people is None else people.variance[0],

@@ -93,8 +93,8 @@ def nothing_known() -> FloatArray:
 
 def expected(scatter: FloatArray, half_range: float) -> FloatArray:
     """E sigma^2 given log densities (..., S): what clipping is judged by, (...); large while little is known."""
-    found: FloatArray = softmax(scatter, axis=-1) @ variances_of(half_range)
-    return found
+    variance: FloatArray = softmax(scatter, axis=-1) @ variances_of(half_range)
+    return variance
 
 
 def log_density(half_range: float, seen: SquaresSeen) -> FloatArray:
@@ -114,8 +114,8 @@ def log_density(half_range: float, seen: SquaresSeen) -> FloatArray:
     unsure = seen.counts @ np.minimum(seen.about / seen.reach**2, 0.5)
     variance = seen.s**2 + each @ seen.counts + unsure**2
     likely = [-0.5 * (seen.z - (mean - 0.5) @ seen.counts) ** 2 / variance for mean in (normal, two_groups)]
-    found: FloatArray = np.logaddexp(*likely) - 0.5 * np.log(variance)
-    return found
+    log_density: FloatArray = np.logaddexp(*likely) - 0.5 * np.log(variance)
+    return log_density
 
 
 def of_two_values(half_range: float, square: FloatArray) -> FloatArray:
@@ -127,8 +127,8 @@ def of_two_values(half_range: float, square: FloatArray) -> FloatArray:
     """
     sigma = np.maximum(half_range**2 - square, _SHARES[0] * half_range**2)
     apart = 0.5 * np.log(variances_of(half_range) / sigma[:, None])
-    found: FloatArray = -0.5 * (apart / _KNOWN_TO) ** 2
-    return found
+    log_density: FloatArray = -0.5 * (apart / _KNOWN_TO) ** 2
+    return log_density
 
 
 def model_weights(
@@ -148,9 +148,9 @@ def model_weights(
     hats = [_hats([models[i].noise_variance for i in own], half_range) for own in families]
     prior = [math.log(sum(models[i].weight for i in own)) for own in families]
     logs = [log + evidence[:, own] @ hat.T for log, own, hat in zip(prior, families, hats, strict=True)]
-    given = softmax(np.stack(logs), axis=0)  # (K, D, S)
+    probabilities = softmax(np.stack(logs), axis=0)  # (K, D, S)
     weights = np.empty_like(evidence)
-    for own, hat, likely in zip(families, hats, given, strict=True):
+    for own, hat, likely in zip(families, hats, probabilities, strict=True):
         weights[:, own] = (p * likely) @ hat
     return weights
 

@@ -47,8 +47,8 @@ _LEAST = 1e-6  # of the variance of yes and no, where all say the same
 def _mean_distance(sd: FloatArray) -> FloatArray:
     """E min(|r|, 1), r ~ N(0, sd^2)."""
     t = 1 / np.maximum(sd, 1e-9)
-    found: FloatArray = sd * math.sqrt(2 / math.pi) * -np.expm1(-t * t / 2) + 2 * ndtr(-t)
-    return found
+    mean_distance: FloatArray = sd * math.sqrt(2 / math.pi) * -np.expm1(-t * t / 2) + 2 * ndtr(-t)
+    return mean_distance
 
 
 _MEANS = _mean_distance(_SDS)

@@ -87,7 +87,7 @@ def with_waves(
 
 def _waves(box: Sequence[tuple[float, float]], variance: float, periods: Periods) -> list[Kernel]:
     columns, sides = level_columns(box), [high - low for low, high in number_sides(box)]
-    found = [
+    waved = [
         Seasonal(
             trend=EQ(variance=(1 - SHARE) * variance, lengthscale=[trend * side for side in sides]),
             periods=_own(periods, columns),
@@ -99,8 +99,8 @@ def _waves(box: Sequence[tuple[float, float]], variance: float, periods: Periods
         for smooth in SMOOTH
     ]
     if not columns:
-        return [*found]
-    return [AcrossLevels(inner=inner, columns=columns, shared=rho) for rho in SHARED for inner in found]
+        return [*waved]
+    return [AcrossLevels(inner=inner, columns=columns, shared=rho) for rho in SHARED for inner in waved]
 
 
 def _of_numbers(kernel: Kernel, periods: Periods, change: Callable[[Kernel, Periods], Kernel]) -> Kernel:

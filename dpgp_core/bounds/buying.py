@@ -67,13 +67,13 @@ class BoughtBounds:
     """What was bought; all but ``dataset`` may be published.
 
     Attributes:
-        found: the noisy counts, whose bounds these are.
+        counts: the noisy counts, whose bounds these are.
         guarantee: of the counts alone; ``together`` is of them and of what comes after.
         rest: the budget that is left.
         dataset: the records with these bounds, and a quarter of their width as scale, for a mechanism with ``rest``.
     """
 
-    found: OutcomeCounts
+    counts: OutcomeCounts
     guarantee: Guarantee
     rest: Budget
     dataset: Dataset
@@ -81,12 +81,12 @@ class BoughtBounds:
     @property
     def interval(self) -> tuple[float, float]:
         """(low, high) for the outcomes, round numbers of the declared unit."""
-        return self.found.interval
+        return self.counts.interval
 
     @property
     def clear(self) -> bool:
         """Whether people stood out of the noise; if not, the bounds are a guess."""
-        return self.found.clear
+        return self.counts.clear
 
     def together(self, rest: Guarantee) -> Guarantee:
         """The promise for the counts and a release within these bounds: mu^2 adds up.
@@ -134,10 +134,10 @@ def buy_bounds(
     purchase = Purchase(epsilon=epsilon, delta=delta, share=share)
     cells = RoundCells(unit=unit, sides=sides_of(dataset.y_kind, log=log))
     purchase.check(cells, dataset.people)
-    found = count_outcomes(purchase, cells, dataset, rng)
-    low, high = found.interval
+    counts = count_outcomes(purchase, cells, dataset, rng)
+    low, high = counts.interval
     return BoughtBounds(
-        found=found,
+        counts=counts,
         guarantee=purchase.guarantee(dataset),
         rest=purchase.rest,
         dataset=replace(dataset, y_bounds=(low, high), y_scale=(high - low) / 4, bounds_reason=REASON),

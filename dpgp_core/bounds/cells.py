@@ -83,12 +83,12 @@ class RoundCells:
         if np.isnan(y).any():
             raise ValueError("y must not hold NaN; remove or fill missing values first")
         sizes = self.ends[self.ends > 0]
-        place = np.searchsorted(sizes, np.abs(y), side="left")  # 0 up to the unit
+        cell = np.searchsorted(sizes, np.abs(y), side="left")  # 0 up to the unit
         if self.sides == "both signs":
-            place = len(sizes) - 1 + np.sign(y).astype(np.intp) * place
+            cell = len(sizes) - 1 + np.sign(y).astype(np.intp) * cell
         else:
-            place = np.where(y > 0, place, 0) - (self.sides == "above 0")
-        return np.asarray(np.clip(place, 0, self.count - 1), dtype=np.intp)
+            cell = np.where(y > 0, cell, 0) - (self.sides == "above 0")
+        return np.asarray(np.clip(cell, 0, self.count - 1), dtype=np.intp)
 
     def interval(self, first: int, last: int) -> tuple[float, float]:
         """(low, high) of all cells from first to last; low is 0 where outcomes are 0 or more."""

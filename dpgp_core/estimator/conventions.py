@@ -41,8 +41,8 @@ class Regressor:
 
     def __repr__(self) -> str:
         defaults = inspect.signature(type(self)).parameters
-        given = {k: v for k, v in self.get_params().items() if repr(v) != repr(defaults[k].default)}
-        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in given.items())})"
+        changed = {k: v for k, v in self.get_params().items() if repr(v) != repr(defaults[k].default)}
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in changed.items())})"
 
     def __sklearn_tags__(self) -> Any:
         """Asked for by scikit-learn alone."""
@@ -71,17 +71,17 @@ def matrix_of(X: ArrayLike) -> FloatArray:
         ValueError: it is not.
         TypeError: it is sparse, or a cell is no number.
     """
-    found = _floats("X", X)
-    if found.ndim != 2:
+    array = _floats("X", X)
+    if array.ndim != 2:
         raise ValueError(
-            f"X must have two dimensions, rows and columns, got shape {found.shape}. Reshape your data: X[:, None] "
+            f"X must have two dimensions, rows and columns, got shape {array.shape}. Reshape your data: X[:, None] "
             "makes a column of a vector"
         )
-    if len(found) < 1:
-        raise ValueError(f"Found array with 0 sample(s) (shape={found.shape}) while a minimum of 1 is required.")
-    if found.shape[1] < 1:
-        raise ValueError(f"Found array with 0 feature(s) (shape={found.shape}) while a minimum of 1 is required.")
-    return found
+    if len(array) < 1:
+        raise ValueError(f"Found array with 0 sample(s) (shape={array.shape}) while a minimum of 1 is required.")
+    if array.shape[1] < 1:
+        raise ValueError(f"Found array with 0 feature(s) (shape={array.shape}) while a minimum of 1 is required.")
+    return array
 
 
 def column_of(y: ArrayLike | None, n: int) -> FloatArray:
@@ -93,10 +93,10 @@ def column_of(y: ArrayLike | None, n: int) -> FloatArray:
     """
     if y is None:
         raise ValueError("the estimator requires y to be passed, but the target y is None")
-    found = _floats("y", y)
-    if found.shape != (n,):
-        raise ValueError(f"y must have one number for each of the {n} rows of X, shape ({n},), got {found.shape}")
-    return found
+    array = _floats("y", y)
+    if array.shape != (n,):
+        raise ValueError(f"y must have one number for each of the {n} rows of X, shape ({n},), got {array.shape}")
+    return array
 
 
 def names_of(X: object) -> tuple[str, ...] | None:
@@ -108,13 +108,13 @@ def names_of(X: object) -> tuple[str, ...] | None:
 def _floats(name: str, values: ArrayLike) -> FloatArray:
     if hasattr(values, "toarray"):
         raise TypeError(f"{name} is sparse, and sparse data are not supported; pass {name}.toarray()")
-    found = np.asarray(values)
-    dates = found.dtype == object and any(isinstance(each, date) for each in found.flat)
-    if dates or found.dtype.kind in "mM":
+    array = np.asarray(values)
+    dates = array.dtype == object and any(isinstance(each, date) for each in array.flat)
+    if dates or array.dtype.kind in "mM":
         raise ValueError(f"{name} holds dates, and the estimator takes numbers; give it days since a public first day")
-    if np.iscomplexobj(found):
+    if np.iscomplexobj(array):
         raise ValueError(f"Complex data not supported: {name} must be of real numbers")
-    floats = found.astype(float)
+    floats = array.astype(float)
     if not np.isfinite(floats).all():
         raise ValueError(f"{name} must be finite, and holds NaN or infinity (inf); fill or remove such rows first")
     return floats

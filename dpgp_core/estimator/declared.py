@@ -73,8 +73,8 @@ def declared_dataset(
     """
     low, high = y_bounds
     names = names or tuple(f"x{number}" for number in range(X.shape[1]))
-    found = declared_levels(names, levels)
-    box = whole_box(declared_box(x_box, sum(each is None for each in found)), found)
+    by_name = declared_levels(names, levels)
+    box = whole_box(declared_box(x_box, sum(each is None for each in by_name)), by_name)
     check_codes(X, box, names)
     if protects == "outputs":
         _check_inside(X, box)
@@ -96,7 +96,7 @@ def declared_dataset(
         y_scale=y_scale,
         y_kind=kind,
         person=groups,
-        x_levels=found if any(found) else None,
+        x_levels=by_name if any(by_name) else None,
     )
 
 

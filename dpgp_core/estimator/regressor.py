@@ -162,12 +162,12 @@ class DPGaussianProcessRegressor(Predicting):
         )
 
     def _noise(self) -> np.random.Generator | None:
-        given = self.random_state
-        if given is None or isinstance(given, np.random.Generator):
-            return given
-        if isinstance(given, int | np.integer) and not isinstance(given, bool) and given >= 0:
-            return np.random.default_rng(int(given))
+        state = self.random_state
+        if state is None or isinstance(state, np.random.Generator):
+            return state
+        if isinstance(state, int | np.integer) and not isinstance(state, bool) and state >= 0:
+            return np.random.default_rng(int(state))
         raise ValueError(
             f"random_state must be None for a real measurement, or a whole number or numpy.random.Generator for a "
-            f"numbered teaching draw, got {given!r}"
+            f"numbered teaching draw, got {state!r}"
         )

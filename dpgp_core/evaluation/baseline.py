@@ -44,9 +44,9 @@ def without_privacy(dataset: Dataset, X_test: FloatArray) -> FloatArray:
     half_range = dataset.output_range / dataset.y_scale / 2
     models = _MECHANISM.models(dataset.x_box, half_range, reading_for(dataset.y_kind))
     y = (dataset.clipped_y - dataset.midpoint) / dataset.y_scale
-    found = [_under(place, y) for place in places_of(models, dataset.X, X_test)]
-    weights = softmax([evidence for _, evidence in found])
-    mean = np.einsum("m,mp->p", weights, np.stack([mean for mean, _ in found]))
+    posteriors = [_under(place, y) for place in places_of(models, dataset.X, X_test)]
+    weights = softmax([evidence for _, evidence in posteriors])
+    mean = np.einsum("m,mp->p", weights, np.stack([mean for mean, _ in posteriors]))
     predicted: FloatArray = np.clip(dataset.in_data_units(mean), *dataset.y_bounds)
     return predicted
 

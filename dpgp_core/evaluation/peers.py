@@ -91,8 +91,8 @@ class Polynomial:
         values = np.maximum(values + np.maximum(ridge - np.maximum(own, 0.0), 0.0)[:, None], _LEAST * d)
         along = np.einsum("dij,di->dj", vectors, z[:, len(upper[0]) + 1 :] / b) / values
         curves = np.einsum("dij,dj->di", vectors, along) @ phi.T
-        found: FloatArray = dataset.midpoint + np.clip(curves, -half, half)
-        return found
+        predicted: FloatArray = dataset.midpoint + np.clip(curves, -half, half)
+        return predicted
 
     def _features(self, dataset: Dataset, X: FloatArray) -> FloatArray:
         """Products of Chebyshev polynomials of total degree <= ``degree`` over the public box (n, d), each <= 1."""
@@ -136,8 +136,8 @@ class BinnedMeans:
         sums, counts = np.split(z, 2, axis=1)
         means = dataset.output_range * sums / np.maximum(2 * counts, 2 * s)
         half = dataset.output_range / 2
-        found: FloatArray = dataset.midpoint + np.clip(means, -half, half)[:, self._bins(dataset, X_test)]
-        return found
+        predicted: FloatArray = dataset.midpoint + np.clip(means, -half, half)[:, self._bins(dataset, X_test)]
+        return predicted
 
     def _bins(self, dataset: Dataset, X: FloatArray) -> NDArray[np.intp]:
         each = np.minimum((_in_box(dataset, X) * self.per_side).astype(int), self.per_side - 1)

@@ -90,11 +90,11 @@ def sweep_fold(
     held = held_fold(mechanism, dataset, test)
     residuals_of(mechanism, held, 1, [seed, index], intervals=False)
     seconds = time.perf_counter() - start
-    found = []
+    rows = []
     for epsilon in epsilons:
-        found.append(residuals_of(with_epsilon(mechanism, epsilon), held, draws, [seed, index]))
-        progress(len(found) / len(epsilons))
-    return found, seconds
+        rows.append(residuals_of(with_epsilon(mechanism, epsilon), held, draws, [seed, index]))
+        progress(len(rows) / len(epsilons))
+    return rows, seconds
 
 
 def _report(progress: Callable[[float], None], done: int, pieces: int, part: float) -> None:

@@ -80,8 +80,8 @@ def reached(
     y = f[:, : len(X)] + math.sqrt(noise_variance) * drawn.standard_normal((worlds, len(X)))
     measure = InFloats(np.clip(y, -half_range, half_range), lambda rows: noises.standard_normal((worlds, rows)))
     places = places_of(plan.models, X, X_test, public=Public(x_box, half_range))
-    found = run_stages(plan.stages, places, plan.prior_weights, half_range, measure, draws=worlds)
-    predicted = np.clip(mixture_of(places, found.states, found.weights).mean, -half_range, half_range)
+    outcome = run_stages(plan.stages, places, plan.prior_weights, half_range, measure, draws=worlds)
+    predicted = np.clip(mixture_of(places, outcome.states, outcome.weights).mean, -half_range, half_range)
     truth = seen(f[:, len(X) :], noise_variance, half_range)[0]
     squares = ((predicted - truth) ** 2).mean(axis=1)
     rmse = math.sqrt(squares.mean())

@@ -106,13 +106,13 @@ def search_hall(
         One setting per budget, with ``scale`` = c.
     """
     evaluate = partial(_hall_losses, targets)
-    found: list[PathSetting] = []
+    settings: list[PathSetting] = []
     for done, budget in enumerate(budgets):
         c = hall_noise(budget, delta)
         only_c = replace(space or SearchSpace(), scale=(c, c, 1))
         share = _share(progress, done, len(budgets))
-        found += minimise(evaluate, _constant(budget), (budget,), only_c, rounds, share, executor)
-    return tuple(found)
+        settings += minimise(evaluate, _constant(budget), (budget,), only_c, rounds, share, executor)
+    return tuple(settings)
 
 
 def _posterior_losses(targets: Targets, lengthscale: float, r: FloatArray, scale: FloatArray) -> FloatArray:

@@ -66,5 +66,5 @@ def seen(f: FloatArray, noise_variance: float, half_range: float) -> tuple[Float
     if not noise_variance:
         return np.clip(f, -half_range, half_range), np.zeros_like(f)
     low, high = (np.full((), side * half_range) for side in (-1, 1))
-    found = clipped(f, np.full((), noise_variance), low, high)
-    return found.mean, found.extra + found.gain**2 * noise_variance
+    of_one = clipped(f, np.full((), noise_variance), low, high)
+    return of_one.mean, of_one.extra + of_one.gain**2 * noise_variance

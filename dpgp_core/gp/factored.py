@@ -130,5 +130,5 @@ class LowRank:
 
 def _solve(T: FloatArray, b: FloatArray) -> FloatArray:
     """(T^T T)^-1 b."""
-    found: FloatArray = solve_triangular(T, solve_triangular(T, b, trans="T", check_finite=False), check_finite=False)
-    return found
+    solved: FloatArray = solve_triangular(T, solve_triangular(T, b, trans="T", check_finite=False), check_finite=False)
+    return solved

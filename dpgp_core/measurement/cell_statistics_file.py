@@ -67,9 +67,9 @@ def cell_statistics_from_files(card: Mapping[str, Any], npz: bytes) -> CellStati
     if card.get("kind") != KIND:
         raise ValueError(f"the statistics must be of kind {KIND!r}; {AGAIN}")
     with reading():
-        found = _read(card, npz)
-        check_read(found)
-    return found
+        statistics = _read(card, npz)
+        check_read(statistics)
+    return statistics
 
 
 def _read(card: Mapping[str, Any], npz: bytes) -> CellStatistics:

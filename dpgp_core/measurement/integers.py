@@ -96,10 +96,10 @@ def person_weights(person: NDArray[np.generic]) -> IntArray:
     """
     _, index, rows = np.unique(person, return_inverse=True, return_counts=True)
     order = np.argsort(index, kind="stable")
-    place = np.empty(len(index), dtype=np.int64)  # of each row among those of its person
-    place[order] = np.arange(len(index)) - np.repeat(np.cumsum(rows) - rows, rows)
+    rank = np.empty(len(index), dtype=np.int64)  # of each row among those of its person
+    rank[order] = np.arange(len(index)) - np.repeat(np.cumsum(rows) - rows, rows)
     each, over = np.divmod(GRID, rows.astype(np.int64))
-    weights: IntArray = each[index] + (place < over[index])
+    weights: IntArray = each[index] + (rank < over[index])
     return weights
 
 

@@ -56,9 +56,9 @@ def statistics_from_files(card: Mapping[str, Any], npz: bytes) -> Statistics:
     """
     check_schema(card)
     with reading():
-        found = _read(card, npz)
-        check_read(found)
-    return found
+        statistics = _read(card, npz)
+        check_read(statistics)
+    return statistics
 
 
 def _read(card: Mapping[str, Any], npz: bytes) -> Statistics:
@@ -175,11 +175,11 @@ def levels_of(inputs: Mapping[str, Any]) -> tuple[Levels | None, ...] | None:
     if "levels" not in inputs:
         return None
     pairs = zip(inputs["names"], checks.entries("levels", inputs["levels"], len(inputs["names"])), strict=True)
-    found = tuple(None if each is None else checked_levels(str(name), each) for name, each in pairs)
-    check_levels(found)
-    if all(each is None for each in found):
+    levels = tuple(None if each is None else checked_levels(str(name), each) for name, each in pairs)
+    check_levels(levels)
+    if all(each is None for each in levels):
         raise ValueError("levels are announced, and no input has any")
-    return found
+    return levels
 
 
 def about_reading(reading: Reading) -> dict[str, str]:

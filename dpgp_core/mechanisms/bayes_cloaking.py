@@ -179,19 +179,19 @@ class BayesCloaking(BayesSettings):
         together = guarantee.repeated(draws)
         setting = self._setting(plan, dataset.X, X_test)
         if rng is None:
-            found = measure_exactly(setting, dataset, guarantee, draws)
+            predicted = measure_exactly(setting, dataset, guarantee, draws)
         else:
-            found = measure_for_teaching(setting, dataset, rng, draws)
-        prediction = with_people(found.prediction, found.distances, plan.public, dataset.X, X_test)
+            predicted = measure_for_teaching(setting, dataset, rng, draws)
+        prediction = with_people(predicted.prediction, predicted.distances, plan.public, dataset.X, X_test)
         uncertainty = uncertainty_of(dataset, prediction)
         release = BayesRelease(
             X_test=X_test,
             samples=uncertainty.values,
             guarantee=together,
-            statistics=found.statistics,
+            statistics=predicted.statistics,
             uncertainty=uncertainty,
-            observed=found.observed,
-            distances=found.distances,
+            observed=predicted.observed,
+            distances=predicted.distances,
             models=plan.models,
         )
         if rng is None:

@@ -85,8 +85,8 @@ class MixtureUncertainty:
         if self.two_valued and of == "outputs":
             low, high = self.bounds
             return np.where((high - self.values) / (high - low) >= probability, low, high)
-        found = self._in_unit(self.prediction.quantile(probability, of))
-        return np.clip(found, *self.bounds) if of in self.cut else found
+        quantiles = self._in_unit(self.prediction.quantile(probability, of))
+        return np.clip(quantiles, *self.bounds) if of in self.cut else quantiles
 
     @property
     def scatter(self) -> FloatArray:

@@ -105,11 +105,11 @@ class GaussianMechanism:
             known = curve[:, n:] if stage is plan else curve
             if offset.any():
                 known = known + (stage.factor @ (stage.strategy @ offset.T)).T
-            place = Place(low, high, (high - low).max(axis=1, keepdims=True), known)
-            found = Measured(stage, s, place, measure(stage, s, place))
-            yield found
+            interval = Place(low, high, (high - low).max(axis=1, keepdims=True), known)
+            measured = Measured(stage, s, interval, measure(stage, s, interval))
+            yield measured
             if stage is not plan:
-                curve = np.clip(found.curve(found.z), -dataset.output_range / 2, dataset.output_range / 2)
+                curve = np.clip(measured.curve(measured.z), -dataset.output_range / 2, dataset.output_range / 2)
 
     def release_planned(
         self,

@@ -186,8 +186,8 @@ def _some_of_each(plan: BinPlan, rng: np.random.Generator) -> IndexArray:
     most = max(1, _RECORDS // len(plan.counts))
     order = rng.permutation(len(plan.members))
     order = order[np.argsort(plan.members[order], kind="stable")]
-    place = np.arange(len(order)) - (np.cumsum(plan.counts) - plan.counts)[plan.members[order]]
-    return np.asarray(order[place < most], dtype=np.intp)
+    rank = np.arange(len(order)) - (np.cumsum(plan.counts) - plan.counts)[plan.members[order]]
+    return np.asarray(order[rank < most], dtype=np.intp)
 
 
 def _bin_means(values: FloatArray, members: IndexArray, bins: int) -> FloatArray:

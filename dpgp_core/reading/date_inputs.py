@@ -37,11 +37,11 @@ def date_inputs(
             known[name], sides[name] = _declared(name, side, about)
         elif name not in known and name in said:
             raise ValueError(f"x_box of {name!r}, which is declared a date, must be two dates such as {SHOWN['iso']}")
-    found = tuple(known[name] for name in names if name in known)
-    for each in found:
+    periods = tuple(known[name] for name in names if name in known)
+    for each in periods:
         if each.period_days is not None:
             check_room(f"period of {each.name!r}", each.period_days, checks.interval("x_box", sides[each.name]))
-    return found, tuple(sides.values())
+    return periods, tuple(sides.values())
 
 
 def is_date_box(side: object) -> bool:
@@ -52,10 +52,10 @@ def is_date_box(side: object) -> bool:
 def _known(declared: Declared | None) -> dict[str, Dates]:
     if declared is None or isinstance(declared, Mapping):
         return {}
-    found = checks.entries("dates", declared)
-    if not all(isinstance(each, Dates) for each in found):
+    pairs = checks.entries("dates", declared)
+    if not all(isinstance(each, Dates) for each in pairs):
         raise ValueError(f"dates must be an object that names inputs, such as {EXAMPLE}; got a list")
-    return {each.name: each for each in found if isinstance(each, Dates)}
+    return {each.name: each for each in pairs if isinstance(each, Dates)}
 
 
 EXAMPLE = '{"day": {"format": "iso", "period": "year"}}'

@@ -93,8 +93,8 @@ def buy(spec: ReleaseSpec, dataset: Dataset) -> OutcomeCounts:
 def without_noise(spec: ReleaseSpec, dataset: Dataset) -> ReleaseSpec:
     """The rest within bounds that the counts would give without noise. Not private: for who holds the data."""
     silent = np.bincount(cells_of(spec).of(dataset.y), minlength=cells_of(spec).count).astype(float)
-    found = _of(spec, silent * (dataset.people / dataset.n), dataset.people)
-    return settled(spec, found.interval)
+    expected = _of(spec, silent * (dataset.people / dataset.n), dataset.people)
+    return settled(spec, expected.interval)
 
 
 def within_bounds(spec: ReleaseSpec, dataset: Dataset) -> Dataset:

@@ -52,8 +52,8 @@ def check_folder(folder: Path) -> str:
     values = values_in_unit(spec, remapped(spec.built, about, files, points, without_outputs(spec, points)), step)
     _check_column(files, "value", values, step)
     if spec.centiles:
-        found = recentiled(spec.built, about, files, points, [centile / 100 for centile in CENTILES])
-        for centile, row in zip(CENTILES, found, strict=True):
+        curves = recentiled(spec.built, about, files, points, [centile / 100 for centile in CENTILES])
+        for centile, row in zip(CENTILES, curves, strict=True):
             _check_column(files, f"centile_{centile}", in_unit(spec, row, step), step)
     centiles = " and centiles" if spec.centiles else ""
     return (
@@ -73,16 +73,16 @@ def _within_bounds(spec: ReleaseSpec, card: Mapping[str, Any], files: Mapping[st
         named = checks.interval("the bounds", card["bounds"]["interval"])
     except (KeyError, TypeError):
         raise ValueError("release.json says nothing of the bounds that were bought; fetch the zip again") from None
-    found = counts_read(spec, files.get(BOUNDS, b""), n).interval
-    if found != named:
+    interval = counts_read(spec, files.get(BOUNDS, b""), n).interval
+    if interval != named:
         raise ValueError(f"the bounds do not follow from {BOUNDS}; fetch the zip again")
-    return settled(spec, found)
+    return settled(spec, interval)
 
 
 def _check_column(files: Mapping[str, bytes], name: str, expected: FloatArray, step: float) -> None:
-    shown = _column(files.get("values.csv", b""), name)
+    column = _column(files.get("values.csv", b""), name)
     # another processor may round the last digit of a product differently, and so at most one step
-    if shown.shape != expected.shape or not (np.abs(shown - expected) <= 1.5 * step).all():
+    if column.shape != expected.shape or not (np.abs(column - expected) <= 1.5 * step).all():
         raise ValueError("values.csv does not follow from what was measured; fetch the zip again")
 
 

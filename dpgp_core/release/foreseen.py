@@ -43,8 +43,8 @@ def foreseen(plan: ReleasePlan, n: int, epsilons: Sequence[float]) -> FloatArray
         spec = replace(plan.spec, epsilon=float(epsilon), total_epsilon=_TOTAL)
         rng = np.random.default_rng(_SEED)
         with solvable():
-            found = released(spec.built, plan.plan, _made_up(spec, plan, n, rng), plan.X_test, rng)
-            widths.append(float(np.median(half_widths(found, "function"))))
+            practice = released(spec.built, plan.plan, _made_up(spec, plan, n, rng), plan.X_test, rng)
+            widths.append(float(np.median(half_widths(practice, "function"))))
     return np.array(widths)
 
 

@@ -96,8 +96,8 @@ def _check_new(path: str, content: bytes, new: bool) -> None:
 
 
 def _line(spent: tuple[str, Guarantee], inputs_public: bool) -> bytes:
-    found = entry_to_object(*spent) | {"inputs_public": inputs_public}
-    return json.dumps(found, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode() + b"\n"
+    line = entry_to_object(*spent) | {"inputs_public": inputs_public}
+    return json.dumps(line, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode() + b"\n"
 
 
 def _read(path: str, content: bytes) -> tuple[Ledger, int]:
@@ -112,16 +112,16 @@ def _read(path: str, content: bytes) -> tuple[Ledger, int]:
     whole = len(head)
     for number, line in enumerate(content[whole:].splitlines(keepends=True), 1):
         try:
-            found = read_object(line, f"line {number} after the beginning of the ledger")
+            entry = read_object(line, f"line {number} after the beginning of the ledger")
         except ValueError:
             if line.endswith(b"\n"):
                 raise
             break
-        public = found.pop("inputs_public", None)
+        public = entry.pop("inputs_public", None)
         if not isinstance(public, bool):
             raise ValueError(f"line {number} after the beginning of the ledger must have inputs_public true or false")
         ledger.inputs_public = ledger.inputs_public or public
-        ledger.entries.append(entry_from_object(found))
+        ledger.entries.append(entry_from_object(entry))
         whole += len(line)
     return ledger, whole
 

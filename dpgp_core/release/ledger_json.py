@@ -34,10 +34,10 @@ def ledger_from_json(text: str | bytes) -> Ledger:
     Raises:
         ValueError: it is no such JSON, or an entry claims less than its loss amounts to.
     """
-    found = read_object(text, "the ledger", MAX_LEDGER_BYTES)
-    if found.get("schema") != SCHEMA or "ledger" not in found:
+    members = read_object(text, "the ledger", MAX_LEDGER_BYTES)
+    if members.get("schema") != SCHEMA or "ledger" not in members:
         raise ValueError(f"the ledger must be a JSON object with schema {SCHEMA} and a key 'ledger'")
-    return ledger_from_object(found["ledger"])
+    return ledger_from_object(members["ledger"])
 
 
 def ledger_to_object(ledger: Ledger) -> dict[str, Any]:
@@ -45,8 +45,8 @@ def ledger_to_object(ledger: Ledger) -> dict[str, Any]:
     limit = None if ledger.limit is None else {"epsilon": ledger.limit.epsilon, "delta": ledger.limit.delta}
     spent = None if ledger.limit is None else {"epsilon": ledger.epsilon(ledger.limit.delta)}
     entries = [entry_to_object(what, guarantee) for what, guarantee in ledger.entries]
-    found = {"limit": limit, "spent": spent, "inputs_public": ledger.inputs_public, "entries": entries}
-    return found | ({"begun_again": ledger.begun_again} if ledger.begun_again else {})
+    members = {"limit": limit, "spent": spent, "inputs_public": ledger.inputs_public, "entries": entries}
+    return members | ({"begun_again": ledger.begun_again} if ledger.begun_again else {})
 
 
 def ledger_from_object(found: object) -> Ledger:

@@ -122,10 +122,10 @@ def publish(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None = None
 def _published(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan) -> Published:
     """Measure and map, the bounds being known."""
     with solvable():
-        found = released(spec.built, plan.plan, dataset, plan.X_test)
-        value = found.samples[0]
+        release = released(spec.built, plan.plan, dataset, plan.X_test)
+        value = release.samples[0]
         if plan.half_width is None or plan.half_outputs is None:
-            both = found.interval(LEVEL, "function"), found.interval(LEVEL, "outputs")
+            both = release.interval(LEVEL, "function"), release.interval(LEVEL, "outputs")
             ends = [(low[0], high[0]) for low, high in both]
         else:  # they depend on public values alone
             ends = [(value - half, value + half) for half in (plan.half_width, plan.half_outputs)]
@@ -135,11 +135,11 @@ def _published(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan) -> Publis
         values=values_in_unit(spec, value, plan.step),
         curve=curve,
         outputs=outputs,
-        statistics=found.statistics,
+        statistics=release.statistics,
         step=plan.step,
         n=dataset.people,
         guarantee=spec.guarantee,
-        centiles=_centiles(spec, found, plan.step),
+        centiles=_centiles(spec, release, plan.step),
     )
 
 

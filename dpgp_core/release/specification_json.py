@@ -39,13 +39,13 @@ def spec_from_json(text: str | bytes) -> ReleaseSpec:
     Raises:
         ValueError: it is no such JSON; the message names the key and the remedy.
     """
-    found = read_object(text, WHAT)
-    return spec_from_object(found.get("config", found))
+    members = read_object(text, WHAT)
+    return spec_from_object(members.get("config", members))
 
 
 def spec_to_object(spec: ReleaseSpec) -> dict[str, Any]:
     """The configuration as a JSON object; what is derived of categories is left out."""
-    found = {"schema": SCHEMA} | {field.name: getattr(spec, field.name) for field in fields(spec) if field.init}
+    members = {"schema": SCHEMA} | {field.name: getattr(spec, field.name) for field in fields(spec) if field.init}
     dates = {each.name: each for each in spec.dates}
     box = (
         None
@@ -56,7 +56,7 @@ def spec_to_object(spec: ReleaseSpec) -> dict[str, Any]:
         for name, side in zip(spec.x, spec.x_box, strict=True)
     )
     about = {name: {"format": each.format, "period": each.period} for name, each in dates.items()}
-    return found | {"x_box": list(box), "dates": about}
+    return members | {"x_box": list(box), "dates": about}
 
 
 def spec_from_object(found: object) -> ReleaseSpec:
@@ -67,9 +67,9 @@ def spec_from_object(found: object) -> ReleaseSpec:
     """
     if not isinstance(found, dict):
         raise ValueError(f"{WHAT} must be a JSON object in curly brackets; start from the printed example")
-    given = [field for field in fields(ReleaseSpec) if field.init]
-    required = [field.name for field in given if field.default is MISSING]
-    optional = [field.name for field in given if field.default is not MISSING]
+    settings = [field for field in fields(ReleaseSpec) if field.init]
+    required = [field.name for field in settings if field.default is MISSING]
+    optional = [field.name for field in settings if field.default is not MISSING]
     check_keys(found, WHAT, required=["schema", *required], optional=optional)
     if found["schema"] != SCHEMA or isinstance(found["schema"], bool):
         raise ValueError(f"{WHAT} must have schema {SCHEMA}, the only one that this version reads")

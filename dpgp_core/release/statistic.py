@@ -46,8 +46,8 @@ def statistic_files(
     """
 
     def first() -> Any:
-        found = statistics[0]
-        return found if promised is None else replace(found, guarantee=promise_of(promised))
+        statistic = statistics[0]
+        return statistic if promised is None else replace(statistic, guarantee=promise_of(promised))
 
     if not isinstance(statistics, Mapped) and isinstance(statistics[0], Statistics):
         about, npz = statistics_to_files(first())
@@ -89,15 +89,15 @@ def remapped(
         ValueError: a file is missing or damaged.
     """
     if isinstance(mechanism, SparseVariational):
-        found, noise = _arrays(files, FILE, ("A", "B")), _noise(about)
-        released = NoisyStatistics(A=found["A"], B=found["B"], noise=noise)
+        arrays, noise = _arrays(files, FILE, ("A", "B")), _noise(about)
+        released = NoisyStatistics(A=arrays["A"], B=arrays["B"], noise=noise)
         return mechanism.fit_statistics(released, public).predict(X_test)[0]
     if isinstance(mechanism, PlannedForBudget):
         return mechanism.reread(statistics_of_files(about, files.get(FILE, b"")), X_test)
-    found = _arrays(files, MAP, ("offset", "map", "z"))
-    if found["map"].shape != (*found["offset"].shape, *found["z"].shape):
+    arrays = _arrays(files, MAP, ("offset", "map", "z"))
+    if arrays["map"].shape != (*arrays["offset"].shape, *arrays["z"].shape):
         raise ValueError(f"{MAP} {_DAMAGED}")
-    return np.asarray(found["offset"] + found["map"] @ found["z"])
+    return np.asarray(arrays["offset"] + arrays["map"] @ arrays["z"])
 
 
 def recentiled(
@@ -125,10 +125,10 @@ def recentiled(
 
 
 def _noise(about: Mapping[str, Any]) -> NoiseScales:
-    given = about.get("noise")
-    if not isinstance(given, Mapping) or given.keys() != {"sa", "sb"}:
+    noise = about.get("noise")
+    if not isinstance(noise, Mapping) or noise.keys() != {"sa", "sb"}:
         raise ValueError(f"the description of the noise {_DAMAGED}")
-    return NoiseScales(**{name: checks.number(f"the noise {name}", scale, 0) for name, scale in given.items()})
+    return NoiseScales(**{name: checks.number(f"the noise {name}", scale, 0) for name, scale in noise.items()})
 
 
 def digest(content: bytes) -> str:

@@ -27,7 +27,7 @@ def read_object(text: str | bytes, what: str, most: int = MAX_BYTES) -> dict[str
         raise ValueError(f"{what} is larger than {most} bytes, the limit; is it the right file?")
     problem = "is not valid JSON"
     try:
-        found = json.loads(
+        value = json.loads(
             text.decode("utf-8-sig") if isinstance(text, bytes) else text,
             object_pairs_hook=_without_repeats,
             parse_constant=_refuse_constant,
@@ -42,8 +42,8 @@ def read_object(text: str | bytes, what: str, most: int = MAX_BYTES) -> dict[str
     except _Refused as error:
         problem = str(error)
     else:
-        if isinstance(found, dict):
-            return found
+        if isinstance(value, dict):
+            return value
         problem = "must be one JSON object in curly brackets"
     raise ValueError(f"{what} {problem}; correct it, or start from the printed example")
 
@@ -70,14 +70,14 @@ class _Refused(Exception):
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    members = dict(pairs)
+    if len(members) < len(pairs):
         seen: set[str] = set()
         for key, _ in pairs:
             if key in seen:
                 raise _Refused(f"has the key {shown(key)} twice")
             seen.add(key)
-    return found
+    return members
 
 
 def _refuse_constant(name: str) -> float:

@@ -60,5 +60,5 @@ def _line_maximum(z: FloatArray) -> float:
 
     scan = np.linspace(z[0], z[-1], max(2, math.ceil(20 * (z[-1] - z[0])) + 1))
     best, step = scan[total(scan).argmax()], max(scan[1] - scan[0], 1e-12)
-    found = minimize_scalar(lambda x: -total(np.array([x]))[0], bounds=(best - step, best + step), method="bounded")
-    return max(float(total(scan).max()), -float(found.fun)) * (1 + 1e-9)
+    maximum = minimize_scalar(lambda x: -total(np.array([x]))[0], bounds=(best - step, best + step), method="bounded")
+    return max(float(total(scan).max()), -float(maximum.fun)) * (1 + 1e-9)

@@ -112,14 +112,14 @@ def bayes(
         patience, shares = _PATIENCE if first is None else _PATIENCE_AFTER, (_GROUPED * gap, _GROUPED * of_risk)
         coarse = minimise_risk(small, min(r, small.n), shares[0], first, max_iterations, shares[1], patience=patience)
         start, used, fewest = coarse.B[:, groups], coarse.used, max(len(coarse.B) - _FEWER, 0)
-    found = minimise_risk(mixture, r, gap, start, max(max_iterations - used, 1), of_risk, fewest)
-    excess = found.risk - mixture.least
+    refined = minimise_risk(mixture, r, gap, start, max(max_iterations - used, 1), of_risk, fewest)
+    excess = refined.risk - mixture.least
     return Strategy(
-        B=found.B,
-        risk=found.risk,
-        bound=found.bound,
-        gap=max(found.risk - found.bound, 0.0) / excess if excess > 0 else 0.0,
-        iterations=used + found.used,
+        B=refined.B,
+        risk=refined.risk,
+        bound=refined.bound,
+        gap=max(refined.risk - refined.bound, 0.0) / excess if excess > 0 else 0.0,
+        iterations=used + refined.used,
     )
 
 

@@ -77,5 +77,5 @@ def _products(risk: MixtureRisk, point: Point, model: tuple[Family, Member, Floa
     BU = point.BQ[:, family.columns] @ family.T
     inside = family.E - family.T @ (family.signs[:, None] * (BU.T @ J))
     noisy = (A * (member.level * risk.shapes[member.shape])[:, None]).T @ point.B.T
-    found: FloatArray = (A.T @ risk.basis[:, family.columns]) @ inside - noisy @ J
-    return found
+    gradient: FloatArray = (A.T @ risk.basis[:, family.columns]) @ inside - noisy @ J
+    return gradient

@@ -51,8 +51,8 @@ class Curvature:
         inside = scaled @ self._basis
         outside = (scaled - inside @ self._basis.T) / (1 + np.outer(self._own, self._rest))
         inside = inside / (1 + np.outer(self._own, self._theirs)) - outside @ self._basis
-        found: FloatArray = self._turned @ ((outside + inside @ self._basis.T) / self._root)
-        return found
+        solution: FloatArray = self._turned @ ((outside + inside @ self._basis.T) / self._root)
+        return solution
 
 
 def _orthonormal(A: FloatArray) -> FloatArray:

@@ -20,8 +20,8 @@ def sums(values: FloatArray, groups: Labels) -> FloatArray:
     """Sums of rows of values (n,) or (n, k) by group, (number of groups,) or (number of groups, k)."""
     order = np.argsort(groups, kind="stable")
     starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
-    found: FloatArray = np.add.reduceat(values[order], starts, axis=0)
-    return found
+    sums: FloatArray = np.add.reduceat(values[order], starts, axis=0)
+    return sums
 
 
 def nearest_of_spread(features: FloatArray, count: int) -> Labels:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -10,11 +11,18 @@ from datasets import exhibit
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
 from dpgp_core.evaluation.baseline import error_without_privacy
-from pages._ui.folds import folds_of
+from dpgp_core.evaluation.cross_validation import k_folds
 from pages._ui.model import Design, Draw, Model, mechanism_of
 from pages._ui.work import cached
 
 SEED = 1  # of simulated releases
+FOLDS = 5
+_SHUFFLED = 0  # seed of the folds: one partition a data set, public and the same everywhere
+
+
+def folds_of(dataset: Dataset) -> tuple[Any, ...]:
+    """Test indices of each fold, shuffled."""
+    return k_folds(dataset.n, FOLDS, np.random.default_rng(_SHUFFLED))
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,11 +25,13 @@ class Stand(NamedTuple):
         value: of the control.
         default: where it stands if nothing is said about it.
         written: in an address.
+        offered: all that it can stand at, as shown; empty if there are too many to name.
     """
 
     value: Any
     default: Any
     written: str
+    offered: tuple[str, ...] = ()
 
 
 class Steps(NamedTuple):
@@ -67,7 +69,6 @@ PAGE: Slot[str] = Slot("page")  # the latest page that was drawn
 CARRIED: Slot[dict[str, str]] = Slot("carried")  # parameters that go along from page to page
 ASKED: Slot[dict[str, str]] = Slot("asked")  # what an address asked for before it was made usable
 LAST_ADDRESS: Slot[dict[str, str]] = Slot("last_address")
-EXPLAINED: Slot[frozenset[str]] = Slot("explained")  # parameters that a control has explained already
 STANDS: Slot[dict[str, Stand]] = Slot("stands")  # where the controls of this page stand
 STEPS: Slot[Steps] = Slot("steps")  # what can be undone
 # Pages
@@ -75,9 +76,7 @@ SEEN: Slot[dict[str, dict[str, Guarantee]]] = Slot("seen_releases")  # dataset -
 TILE: Slot[tuple[float, float]] = Slot("tile")  # lengthscale and epsilon that were clicked
 SEARCH_ASKED: Slot[bool] = Slot("search_asked")
 
-_OURS = frozenset(
-    slot.key for slot in (PAGE, CARRIED, ASKED, LAST_ADDRESS, EXPLAINED, STANDS, STEPS, SEEN, TILE, SEARCH_ASKED)
-)
+_OURS = frozenset(slot.key for slot in (PAGE, CARRIED, ASKED, LAST_ADDRESS, STANDS, STEPS, SEEN, TILE, SEARCH_ASKED))
 
 
 def control(key: str) -> Any:

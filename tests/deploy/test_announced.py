@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import asynccontextmanager
 
 import pytest
 from streamlit import config
 
-from pages._ui.serve.announced import announced
-
-
-def life_of(lifespan):
-    async def live():
-        async with announced(lifespan)(None):
-            pass
-
-    asyncio.run(live())
+from pages._ui.serve import startup
 
 
 @pytest.fixture
@@ -39,24 +30,20 @@ def options(monkeypatch):
         ({"server.address": "localhost", "set": True, "server.sslCertFile": "x"}, "https://name:8501"),
     ],
 )
-def test_it_is_where_a_browser_finds_the_server(options, capsys, settings, address):
+def test_it_is_where_a_browser_finds_the_server(options, settings, address):
     options |= settings
-
-    @asynccontextmanager
-    async def lifespan(_):
-        assert capsys.readouterr().out == ""  # not before everything has started
-        yield
-
-    life_of(lifespan)
-    assert capsys.readouterr().out == f"Dashboard URL: {address}\n"
+    assert startup.address() == address
 
 
-def test_a_server_that_does_not_start_has_no_address(capsys):
-    @asynccontextmanager
-    async def lifespan(_):
+def test_a_server_that_does_not_start_has_no_address(monkeypatch, capsys):
+    def broken():
         raise RuntimeError
-        yield
 
+    async def live():
+        async with startup.lifespan(None):
+            pass
+
+    monkeypatch.setattr(startup.cached, "start", broken)
     with pytest.raises(RuntimeError):
-        life_of(lifespan)
+        asyncio.run(live())
     assert capsys.readouterr().out == ""

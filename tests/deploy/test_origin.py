@@ -16,7 +16,7 @@ import pytest
 from benchmarks.server.client import Session
 from benchmarks.server.report import quantile
 from pages._ui import environment
-from pages._ui.hosts import Host
+from pages._ui.environment import Host
 from pages._ui.serve import http
 from pages._ui.serve.origin import Doorkeeper
 from tests.e2e import browser as tool

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from dpgp_core.release.check import check_folder
-from pages._ui.own import practice, practice_dates
+from pages._ui.own import practice
 from tests.e2e.actions import Counted
 from tests.e2e.test_your_data import answer, choose, download, fill, release, upload
 
@@ -23,7 +23,7 @@ MOST_ACTIONS = 14
 
 def visits() -> bytes:
     """The practice table of dates, without its last day: nobody's practice."""
-    [table] = [each for each in practice.TABLES if each.file == practice_dates.FILE]
+    [table] = [each for each in practice.TABLES if each.file == practice.VISITS]
     return b"\n".join(table.content().split(b"\n")[:-2]) + b"\n"
 
 
@@ -53,7 +53,7 @@ def test_days_of_visits_from_file_to_zip(visit, tmp_path):
     assert check_folder(tmp_path).startswith("The files are those that release.json describes")
     card = json.loads(archive.read("release.json"))
     assert card["config"]["dates"] == {"day": {"format": "iso", "period": "year"}}
-    assert card["public"]["n"] == practice_dates.DAYS - 1
+    assert card["public"]["n"] == practice.DAYS - 1
     rows = list(csv.DictReader(io.StringIO(archive.read("values.csv").decode())))
     days = [date.fromisoformat(row["day"]) for row in rows]
     assert (days[0], days[-1]) == (date(2010, 1, 1), date(2023, 9, 8))

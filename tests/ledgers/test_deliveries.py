@@ -1,5 +1,3 @@
-import pytest
-
 from pages._ui.ledgers.deliveries import Deliveries, Issued
 
 
@@ -21,8 +19,3 @@ def test_memory_is_bounded_and_the_least_recently_used_goes_first():
     assert [kept.find(name) is not None for name in "abc"] == [True, False, True]
     kept.keep("d", Issued("d", b"x" * 100))  # the latest can always be fetched
     assert [kept.find(name) is not None for name in "abcd"] == [False, False, False, True]
-
-
-def test_a_limit_out_of_range_is_refused():
-    with pytest.raises(ValueError, match="most_bytes must be at least 1, got 0"):
-        Deliveries(most_bytes=0)

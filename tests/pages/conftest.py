@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from dpgp_core.mechanisms import CATALOGUE
 from pages._ui.cloaking import left_out
 from pages._ui.compare import contenders
-from pages._ui.measured import strategy
+from pages._ui.hiding import strategy
 from pages._ui.work import cached
 from pages._ui.work.jobs import Jobs
 from tests.pages.reading import ROOT

@@ -24,7 +24,7 @@ CASES = [
     ("kung_curves", "overlay", "maybe", "it must be true or false. Showing overlay = True"),
     ("kung_curves", "epsilon", "", "it is empty. Showing epsilon = 1"),
     ("excursion_sets", "excursion", "", "it is empty. Showing excursion = 1-D"),
-    ("excursion_sets", "excursion", "Venus", "it is not offered. Showing excursion = 1-D"),
+    ("excursion_sets", "excursion", "Venus", "it is not offered here; the choices are 1-D"),
     ("how_cloaking_works", "x1", "99", "it must be a number within the range of this control. Showing x1 = 2.5"),
     ("how_cloaking_works", "moved", "two", "it must be a whole number within the range of this control."),
     ("compare", "target_cm", "-3", "it must be a number within the range of this control. Showing target_cm = "),

@@ -8,7 +8,7 @@ import pytest
 
 from pages._ui import session
 from pages._ui.cloaking import computed as cloaking
-from pages._ui.compare import computed, contenders, controls, figures, front, peers, pinned, released, words
+from pages._ui.compare import computed, contenders, controls, figures, peers, pinned, released, words
 from pages._ui.compare.concern import concerning
 from pages._ui.look import pin
 from pages._ui.model import Model, load_dataset
@@ -120,10 +120,10 @@ def test_the_front_holds_whom_no_other_beats_at_the_same_protection():
         "integral_bins": 10.0,
     }
     curves = {name: a_curve(error) for name, error in errors.items()}
-    assert front.front(curves, contest, 5.0) == {"bayes", "sparse", "integral_bins"}  # published: no promise there
-    assert front.front(curves, contest, 0.5) == {"published", "sparse", "integral_bins"}
+    assert words.front(curves, contest, 5.0) == {"bayes", "sparse", "integral_bins"}  # published: no promise there
+    assert words.front(curves, contest, 0.5) == {"published", "sparse", "integral_bins"}
     curves["sparse"] = a_curve(6.0)
-    assert front.front(curves, contest, 5.0) == {"sparse", "integral_bins"}
+    assert words.front(curves, contest, 5.0) == {"sparse", "integral_bins"}
 
 
 @pytest.mark.full

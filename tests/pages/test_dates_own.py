@@ -9,7 +9,7 @@ from datetime import date
 
 import pytest
 
-from pages._ui.own import practice, practice_dates
+from pages._ui.own import practice
 from tests.pages.reading import page_text
 from tests.pages.test_your_data import declare, last_zip, ledgers, press, said, uploaded  # noqa: F401
 
@@ -62,7 +62,7 @@ def test_what_does_not_fit_is_a_sentence(open_page, changes, message):
 
 
 def test_the_practice_table_of_daily_visits_fills_the_form(open_page):
-    [table] = [each for each in practice.TABLES if each.file == practice_dates.FILE]
+    [table] = [each for each in practice.TABLES if each.file == practice.VISITS]
     app = press(open_page("your_data"), table.button)
     assert not app.exception
     assert not app.error

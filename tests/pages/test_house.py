@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import active_children
+from multiprocessing.synchronize import SemLock
 
 import numpy as np
 import pytest
@@ -67,6 +69,7 @@ def test_nothing_is_begun_by_processes_that_are_stopped():
     pool, before = Workers(1), set(active_children())
     pool.begin()
     pool.stop()
+    pool.begin()
     asked, _ = pool.submit(scaled, np.ones(2), 2.0)
     with pytest.raises(BrokenProcessPool):
         asked.result(timeout=PATIENCE)
@@ -83,3 +86,24 @@ def test_the_house_is_closed_when_its_work_is_done(monkeypatch, tmp_path):
         assert last.result(timeout=PATIENCE).computed  # it was not cut off
     assert cached.jobs.house is None
     cached.stop()
+
+
+def test_a_server_that_is_stopped_while_the_house_closes_leaves_nothing(monkeypatch, tmp_path):
+    """What is left over, the terminal tells of: "2 leaked semaphore objects"."""
+    before, children = semaphores(), set(active_children())
+    monkeypatch.setattr(cached, "jobs", Jobs(room=10**6, workers=Workers(1), owner=lambda: HOUSE + "x"))
+    cached.open_house()
+    with ThreadPoolExecutor(2) as others:
+        last = others.submit(cached.jobs.get, beat, str(tmp_path), 20.0)
+        wait_until((tmp_path / "process").exists, "the last visit's work to begin")
+        closing = others.submit(cached.close_house)
+        wait_until(lambda: cached.jobs.house is None, "the house to close")
+        cached.stop()
+        assert (semaphores(), set(active_children())) == (before, children)
+        assert last.exception(timeout=PATIENCE) is not None
+        closing.result(timeout=PATIENCE)
+
+
+def semaphores():
+    gc.collect()
+    return {id(each) for each in gc.get_objects() if isinstance(each, SemLock)}

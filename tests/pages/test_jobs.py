@@ -116,7 +116,7 @@ def test_work_that_nobody_waits_for_is_stopped(workers, tmp_path):
             raise MovedOn
 
     with pytest.raises(MovedOn):
-        jobs.get(beat, str(tmp_path), 10 * PATIENCE, reports=True, waiting=move_on)
+        jobs.get(beat, str(tmp_path), 10 * PATIENCE, waiting=move_on)
     process = int((tmp_path / "process").read_text())
     wait_until(lambda: ended(process), "the worker's end")
     assert seen == sorted(seen)  # real fractions, from the worker
@@ -230,7 +230,7 @@ def test_a_killed_worker_is_called_that_and_leaves_no_zombie(workers, tmp_path):
                 os.kill(int((tmp_path / "process").read_text()), signal.SIGKILL)
 
     with pytest.raises(WorkStopped, match=r"was killed \(signal 9\), perhaps because .* try again"):
-        jobs.get(beat, str(tmp_path), 60.0, reports=True, waiting=kill)
+        jobs.get(beat, str(tmp_path), 60.0, waiting=kill)
     assert jobs.get(scaled, 2.0, given=(np.ones(2),)).value.tolist() == [2, 2]
     killed = Path("/proc") / (tmp_path / "process").read_text()
     wait_until(lambda: not killed.exists(), "the killed process to be gone, and no zombie")

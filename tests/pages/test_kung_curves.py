@@ -13,7 +13,7 @@ from dpgp_core.evaluation.comparison import held_out_errors, hold_out
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import Cloaking, RefinedCloaking
 from pages._ui.cloaking import figures, pipeline, play, staged
-from pages._ui.folds import folds_of
+from pages._ui.left_out import folds_of
 from pages._ui.model import KERNELS
 from tests.pages.reading import page_text, traces
 

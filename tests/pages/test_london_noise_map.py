@@ -91,7 +91,7 @@ def test_without_the_overlay_the_true_medians_cannot_be_chosen(open_page):
     app = open_page("london_noise_map", overlay="false", map="truth")
     assert not app.exception
     assert app.segmented_control(key="map").value == "Prices"
-    assert "map = `True prices`" in app.warning[0].value
+    assert "map = `truth`" in app.warning[0].value
 
 
 def test_two_maps_share_one_scale(open_page):
@@ -150,7 +150,7 @@ def test_a_hexagon_is_picked_by_name_and_outlined_and_a_wrong_name_is_explained(
     [ring] = layers(app)[f"outline-private-{cell}"]["data"]
     assert sorted(map(tuple, ring["path"])) == sorted((lon, lat) for lat, lon in h3.cell_to_boundary(cell))
     app = open_page("london_noise_map", hexagon="Atlantis 1")
-    assert "no hexagon of this map is called so" in app.warning[0].value
+    assert "this control has no such value. Showing hexagon = nothing" in app.warning[0].value
     assert "outline-private" in layers(app)
     assert not app.table
 
@@ -180,15 +180,15 @@ def test_dataset_of_another_page_is_explained(open_page):
 def sales_result():
     """Everything the page needs for a few simulated sales, with noise from one stage."""
     few = london_sales.load(n=200)
-    scene = results.make_scene(few, "map")
+    scene = pipeline.scene_of(few, "london_hexes")
     model = Model("london_sales", "EQ", 15.0, 0.3)
     design, draw = Design(mechanism="cloaking"), Draw(1.0, 0.01)
     fit = pipeline.stage_matrix(few, scene, model)
-    plan = pipeline.stage_plan(few, scene, model, fit, design)
+    plan = pipeline.stage_plan(few, scene, fit, model, design)
     outcome = pipeline.stage_outcome(few, scene, plan, np.zeros(len(scene.X_test)), model, design, draw)
     halves = pipeline.stage_halves(few, scene, plan, model, design, draw)
     intervals = halves.about(outcome.samples)
-    return results.Result((model, design, draw), few, fit, plan, outcome, intervals, {}, frozenset())
+    return results.Result(model, design, draw, few, fit, plan, outcome, intervals, {})
 
 
 def test_true_prices_of_sales_are_the_means_in_their_cells(sales_result):

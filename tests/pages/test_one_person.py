@@ -8,8 +8,8 @@ import pytest
 from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.kernels import EQ
 from pages._ui.cloaking import computed
+from pages._ui.hiding.moved import Choice, move
 from pages._ui.model import Design, Draw, Model
-from pages._ui.person.moved import Choice, move
 from tests.pages.reading import page_text, traces
 
 PAGE, CURVES = "how_cloaking_works", 2

@@ -112,7 +112,7 @@ def test_without_the_overlay_no_error_is_compared(open_page):
 
 
 def test_an_empty_link_is_the_page_untouched():
-    found = pin.release_settings(pin.Given({}), offers.CURVE)
+    found = pin.release_settings(pin.Link({}), offers.CURVE)
     assert (found.model.dataset, found.draw.epsilon, found.design.mechanism) == ("kung", 1.0, "bayes")
     assert not found.overlay
 

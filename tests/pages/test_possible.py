@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from datasets import exhibit
-from pages._ui.compare import possible, possible_shown
+from pages._ui.compare import possible
 from pages._ui.compare.words import scale_of
 from pages._ui.model import Model, load_dataset
 from tests.pages.reading import page_text, traces
@@ -54,11 +54,11 @@ def test_no_output_is_read():
 @pytest.mark.full
 def test_figure_and_words_name_every_line(found):
     scale = scale_of(load_dataset("toy_1d"))
-    drawn = {trace.name: trace for trace in possible_shown.figure(found, scale).data if trace.name}
+    drawn = {trace.name: trace for trace in possible.figure(found, scale).data if trace.name}
     assert set(drawn) == NAMES
     np.testing.assert_array_equal(drawn["no mechanism can do better"].y, found.any)
     np.testing.assert_array_equal(drawn["Bayes cloaking, simulated"].x, possible.EPSILONS)
-    assert "not the error on people left out" in possible_shown.caption()
+    assert "not the error on people left out" in possible.caption()
 
 
 @pytest.mark.full

@@ -9,7 +9,7 @@ import pytest
 
 from dpgp_core.bayes.plan import rescaled
 from dpgp_core.mechanisms import BayesCloaking
-from pages._ui.cloaking import computed, staged
+from pages._ui.cloaking import computed, results, staged
 from pages._ui.cloaking.results import LEVEL
 from pages._ui.look import offers
 from pages._ui.model import Budget, Design, Draw, Model
@@ -35,7 +35,7 @@ def plan(result):
 def test_numbers_read_with_the_automatic_models_are_a_release_of_the_core(result, plan, monkeypatch):
     data, scene = result.dataset, result.outcome.scene
     release = MECHANISM.measure(plan, data, scene.X_test, np.random.default_rng(DRAW.seed), DRAW.draws)
-    numbers = staged.measure(data, scene, plan, staged.Asked(BUDGET, DRAW.seed, DRAW.draws))
+    numbers = staged.measure(data, scene, plan, results.Draws(BUDGET, DRAW.seed, DRAW.draws))
     assert numbers.guarantee == release.guarantee == result.outcome.guarantee
     monkeypatch.setattr(staged, "models", lambda *_: plan.models)
     found = staged.read(data, scene.X_test, plan, numbers, KUNG)
@@ -75,7 +75,7 @@ def test_intervals_hold_on_data_from_the_models_that_read_the_numbers(result, pl
         f = root @ rng.standard_normal(len(everywhere))
         y = data.in_data_units(f + np.sqrt(model.noise_variance) * rng.standard_normal(len(f)))
         world = replace(data, y=y[: data.n])
-        numbers = staged.measure(world, scene, plan, staged.Asked(BUDGET, seed, 1))
+        numbers = staged.measure(world, scene, plan, results.Draws(BUDGET, seed, 1))
         found = staged.read(world, points, plan, numbers, KUNG)
         for of, truth in (("function", data.in_data_units(f)), ("outputs", y)):
             (low, high), at = found.interval(LEVEL, of), truth[data.n :]
@@ -111,7 +111,7 @@ def test_a_map_opens_with_noise_that_is_added_once_and_has_no_noise_layer_where_
     app = open_page("london_noise_map", mechanism="bayes", map="noise")
     assert app.segmented_control(key="map").value == "Prices"
     assert "Privacy noise" not in app.segmented_control(key="map").options
-    assert "map = `Privacy noise`" in app.warning[0].value
+    assert "map = `noise`" in app.warning[0].value
     table = app.dataframe[0].value
     assert "privacy noise, ± [%]" not in table
     assert (table["where the price is, ± [%]"] > 0).all()
@@ -121,4 +121,4 @@ def test_a_map_opens_with_noise_that_is_added_once_and_has_no_noise_layer_where_
 def test_many_records_are_not_measured_in_stages_while_a_page_waits(open_page):
     app = open_page("london_noise_map", map_dataset="london_sales", mechanism="bayes")
     assert app.selectbox(key="mechanism").value == "Refined cloaking"
-    assert "mechanism = `Bayes cloaking (ours)`" in app.warning[0].value
+    assert "mechanism = `bayes`" in app.warning[0].value

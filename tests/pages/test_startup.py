@@ -41,11 +41,12 @@ async def serve_briefly():
 
 
 @pytest.mark.parametrize(("asked", "warming"), [("1", True), ("0", False)])
-def test_a_server_starts_workers_and_visits_and_stops_both(quiet, monkeypatch, asked, warming):
+def test_a_server_starts_workers_and_visits_says_where_it_is_and_stops_both(quiet, monkeypatch, capsys, asked, warming):
     monkeypatch.setenv("DPGP_WARM", asked)
     before = gc.get_freeze_count()
     asyncio.run(serve_briefly())
     assert before == 0
+    assert capsys.readouterr().out == f"Dashboard URL: {startup.address()}\n"
     assert quiet == (
         ["workers", "working ahead", "visits", "no workers", "no visits"] if warming else ["workers", "no workers"]
     )

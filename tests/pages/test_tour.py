@@ -14,7 +14,7 @@ from dpgp_core.mechanisms import Cloaking
 from dpgp_core.mechanisms.gp_prior import exact_sensitivity
 from pages._ui import menu
 from pages._ui.attack import attacks
-from pages._ui.attack.computed import attacked
+from pages._ui.attack.attacks import attacked
 from pages._ui.look import text
 from pages._ui.tour import answers, walk
 from tests.pages.reading import page_text
@@ -198,10 +198,3 @@ def test_claim_7_accuracy_costs_privacy(open_page):
     app = open_page("compare", target_cm="8")
     shown = app.dataframe[0].value.set_index("mechanism").loc["Refined cloaking", "ε needed for the target"]
     assert float(shown) == pytest.approx(eight, rel=0.01)
-
-
-def test_the_last_step_points_to_ones_own_data_only_once_that_page_exists(monkeypatch, tmp_path):
-    monkeypatch.setattr(walk, "_PAGES", tmp_path)
-    assert walk._ending() == ""
-    (tmp_path / "your_data.py").touch()
-    assert "Your data & release" in walk._ending()

@@ -12,7 +12,7 @@ import pytest
 import datasets
 from dpgp_core.mechanisms import BayesCloaking
 from pages._ui.cloaking import computed, staged
-from pages._ui.measured import strategy
+from pages._ui.hiding import strategy
 from pages._ui.model import PICTURE_GAP, Budget
 from tests.pages.reading import page_text, traces
 

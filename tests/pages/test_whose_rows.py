@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 
 from dpgp_core.accounting.guarantee import Budget
+from dpgp_core.accounting.ledger import Ledger
 from dpgp_core.release import CHOICES, bundle, ledger_from_json
 from dpgp_core.release.specification_json import EXAMPLE
 from pages._ui.explore import statistic
 from pages._ui.explore.statistic import CARD, FILE
+from pages._ui.ledgers.standing import Standing
 from pages._ui.own import figures, practice, protection, upload
-from pages._ui.own.session import Account
 from tests.pages.reading import page_text
 from tests.pages.test_your_data import declare, declared, last_zip, ledgers, press, said, uploaded  # noqa: F401
 
@@ -111,18 +112,16 @@ def test_what_is_hidden_has_a_name_without_being_asked(open_page):
     assert app.session_state["own_ready"][1].plan.spec.unit == "one person's height"
 
 
-def account(limit: float, *entries) -> Account:
-    return Account(
-        entries=tuple(entries), limit=limit, delta=1e-5, spent=0.0, left=0.0, inputs_public=False,
-        protects=frozenset(), begun_again="", last=None, counts=True, elsewhere=False,
-    )  # fmt: skip
+def account(limit: float | None, *entries) -> Standing:
+    total = None if limit is None else Budget(epsilon=limit, delta=1e-5)
+    return Standing(id="a", ledger=Ledger(limit=total, entries=list(entries)), counts=True)
 
 
 def test_a_release_that_would_be_refused_is_not_offered():
     one = replace(EXAMPLE, total_epsilon=1.0)
     spent = ("a", one.guarantee)
     assert protection.refusal(one, account(1.0)) == ""
-    assert protection.refusal(one, replace(account(1.0), limit=None, delta=None)) == ""
+    assert protection.refusal(one, account(None)) == ""
     assert "above the declared 1" in protection.refusal(one, account(1.0, spent))
     assert "Use epsilon = " in protection.refusal(one, account(1.2, spent))
     assert protection.refusal(one, account(2.0, spent)) == ""

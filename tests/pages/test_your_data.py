@@ -369,7 +369,7 @@ def test_a_lost_ledger_goes_on_from_its_card_and_from_no_other(open_page, ledger
 
 def test_a_zip_that_the_server_no_longer_holds_is_said_to_be_gone(open_page, monkeypatch):
     app = press(declared(open_page), "Make release 1")
-    monkeypatch.setattr("pages._ui.own.session.DELIVERIES", Deliveries())
+    monkeypatch.setattr("pages._ui.own.steps.DELIVERIES", Deliveries())
     del app.session_state["own_released"]
     assert "what it cost stays spent" in captions(app.run())
 

@@ -83,9 +83,9 @@ def counts_given(grid: CellGrid, n: int, B: FloatArray, noise_sd: float, z: Floa
     S = H @ K @ H.T + np.diag([*np.full(len(B), noise_sd**2), known])
     gain = np.linalg.solve(S, H @ K).T
     surprise = np.concatenate([z, [n / np.sqrt(grid.size)]]) - H @ np.full(grid.size, mean)
-    found = np.maximum(mean + gain @ surprise, 0.0)
+    numbers = np.maximum(mean + gain @ surprise, 0.0)
     covariance = K - gain @ H @ K
-    return Counts(found * (n / found.sum()), (covariance + covariance.T) / 2)
+    return Counts(numbers * (n / numbers.sum()), (covariance + covariance.T) / 2)
 
 
 def public_counts(grid: CellGrid, X: FloatArray, person: NDArray[np.generic] | None = None) -> Counts:

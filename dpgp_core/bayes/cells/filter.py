@@ -207,7 +207,7 @@ def _common(
 ) -> FloatArray:
     """Variance of E(clip(r) | f) about its linear part, by Gauss-Hermite quadrature over f (M,)."""
     points, weights = _HERMITE
-    given = clipped(shift + np.sqrt(v) * points[:, None], spread, low, high).mean - one.mean
-    square = (weights / weights.sum()) @ (given * given)
+    clipped_mean = clipped(shift + np.sqrt(v) * points[:, None], spread, low, high).mean - one.mean
+    square = (weights / weights.sum()) @ (clipped_mean * clipped_mean)
     common: FloatArray = np.clip(square - one.gain**2 * v, 0.0, one.extra)
     return common

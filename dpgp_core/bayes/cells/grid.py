@@ -102,8 +102,8 @@ class CellGrid:
         coordinates = self._share(X).T * np.array(self.fine)[:, None] - 0.5
         levels = list(level_columns(self.sides))
         coordinates[levels] = np.rint(coordinates[levels])
-        found: FloatArray = map_coordinates(values.reshape(self.fine), coordinates, order=1, mode="nearest")
-        return found
+        interpolated: FloatArray = map_coordinates(values.reshape(self.fine), coordinates, order=1, mode="nearest")
+        return interpolated
 
     def averages(self, values: FloatArray) -> FloatArray:
         """Mean over the nodes of each cell (M, ...) of values (F, ...) at the nodes."""

@@ -66,12 +66,12 @@ class Posterior(NamedTuple):
 def start(setting: CellSetting, counts: CellCounts | Counts, z: FloatArray) -> Posterior:
     """What is known before any residual is measured, z (r,) being what was released of counts that are not public."""
     if isinstance(counts, CellCounts):
-        found = counts_given(setting.grid, setting.n, counts.B, counts.noise_sd, z)
+        known = counts_given(setting.grid, setting.n, counts.B, counts.noise_sd, z)
     else:
-        found = counts
-    states = tuple(cell_prior(model, found) for model in setting.models)
+        known = counts
+    states = tuple(cell_prior(model, known) for model in setting.models)
     scatter = nothing_known()
-    return Posterior(found, states, scatter, _weights(setting, states, scatter))
+    return Posterior(known, states, scatter, _weights(setting, states, scatter))
 
 
 def linearised(

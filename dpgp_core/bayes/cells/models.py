@@ -60,8 +60,8 @@ def cell_models(models: Sequence[Model], grid: CellGrid, *, biased: bool = True)
         features = factorise(kernel, grid.centres, _TOLERANCE).features
         nodes = features.at(grid.nodes).values()
         known[kernel] = features.at(grid.centres), nodes, grid.averages(nodes)
-    found = (_cell_model(model, bias, *known[model.kernel]) for model in models)
-    return tuple(replace(each, periods=grid.periods) for each in found)
+    on_cells = (_cell_model(model, bias, *known[model.kernel]) for model in models)
+    return tuple(replace(each, periods=grid.periods) for each in on_cells)
 
 
 def _cell_model(model: Model, bias: FloatArray, features: Features, nodes: FloatArray, cells: FloatArray) -> CellModel:

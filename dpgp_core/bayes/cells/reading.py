@@ -36,13 +36,13 @@ class CellReading(Reading):
     Attributes:
         models: the mixture, in model units.
         setting: the same on the cells, and all else that is public.
-        found: counts, states and probabilities of the models.
+        posterior: counts, states and probabilities of the models.
         distances: to the curve, if they were measured.
     """
 
     models: tuple[Model, ...]
     setting: CellSetting
-    found: CellPosterior
+    posterior: CellPosterior
     distances: MeasuredDistances | None
 
     def at(self, X_test: FloatArray) -> ReadAt:
@@ -52,14 +52,14 @@ class CellReading(Reading):
         return _CellsAt(
             models=self.models,
             X_test=X_test,
-            curve=cell_mixture(self.setting.models, self.found, X_test),
+            curve=cell_mixture(self.setting.models, self.posterior, X_test),
             log_evidence=self.log_evidence(),
             reading=self,
         )
 
     def log_evidence(self) -> FloatArray:
         """See ``Reading``."""
-        return np.array([state.log_evidence for state in self.found.states])
+        return np.array([state.log_evidence for state in self.posterior.states])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -69,11 +69,11 @@ class _CellsAt(ReadAt):
     def with_people(self) -> Mixture:
         """See ``ReadAt``."""
         of = self.reading
-        return people_at(of.setting, of.found, of.distances, self.curve, self.X_test)
+        return people_at(of.setting, of.posterior, of.distances, self.curve, self.X_test)
 
     def posteriors(self) -> tuple[Posterior, ...]:
         """See ``ReadAt``."""
-        pairs = zip(self.reading.setting.models, self.reading.found.states, strict=True)
+        pairs = zip(self.reading.setting.models, self.reading.posterior.states, strict=True)
         return tuple(_of_one(model, state, self.X_test) for model, state in pairs)
 
 
@@ -105,8 +105,8 @@ def reading_of(setting: CellSetting, models: Sequence[Model], released: CellRele
         models: the mixture, in model units.
         released: counts and sums.
     """
-    found = cell_posterior(setting, released)
-    return CellReading(models=tuple(models), setting=setting, found=found, distances=released.distances)
+    posterior = cell_posterior(setting, released)
+    return CellReading(models=tuple(models), setting=setting, posterior=posterior, distances=released.distances)
 
 
 def people_at(

@@ -41,5 +41,5 @@ def leading(place: Places, state: State, least: float) -> tuple[Places, State]:
     values, V = np.linalg.eigh(inner)
     long = np.abs(values) > least
     values = values[long]
-    found: FloatArray = R @ ((W / np.sqrt(g)) @ (V[:, long] * np.sqrt(np.abs(values))))
-    return replace(place, phi=found[:, values > 0]), state._replace(shared=found[:, values < 0].T[None])
+    root: FloatArray = R @ ((W / np.sqrt(g)) @ (V[:, long] * np.sqrt(np.abs(values))))
+    return replace(place, phi=root[:, values > 0]), state._replace(shared=root[:, values < 0].T[None])

@@ -81,9 +81,9 @@ def plan_stages(
         if many:
             models = in_common_basis(with_noise_of_one_shape(models), LEFT_OUT)
         groups = grouped(models) if groups is None else groups
-        asked = max(gap, min(gap * looser, _LOOSEST))
-        found = bayes(models, own**2, gap=asked, of_risk=of_risk * looser, groups=groups, start=last)
-        strategy = on_the_grid(found)
+        tolerated = max(gap, min(gap * looser, _LOOSEST))
+        best = bayes(models, own**2, gap=tolerated, of_risk=of_risk * looser, groups=groups, start=last)
+        strategy = on_the_grid(best)
         last = strategy.B if many else None
         planned.append(PlannedStage(strategy=strategy, noise_multiplier=s, width=widths[chosen], widths=widths))
         if len(planned) == len(multipliers):
@@ -120,10 +120,10 @@ def importance_of(weights: Sequence[float] | None, tests: int, records: int) -> 
     Raises:
         ValueError: ``weights`` does not fit.
     """
-    given = np.ones(tests) if weights is None else np.asarray(weights, dtype=float)
-    if given.shape != (tests,) or not np.isfinite(given).all() or (given < 0).any() or given.sum() == 0:
+    of_tests = np.ones(tests) if weights is None else np.asarray(weights, dtype=float)
+    if of_tests.shape != (tests,) or not np.isfinite(of_tests).all() or (of_tests < 0).any() or of_tests.sum() == 0:
         raise ValueError(f"weights must be {tests} numbers >= 0, not all zero, one per test input")
-    whole = np.concatenate([given, np.full(records, given.mean())])
+    whole = np.concatenate([of_tests, np.full(records, of_tests.mean())])
     importance: FloatArray = whole / whole.sum()
     return importance
 

@@ -62,9 +62,9 @@ class ExactMeasure:
         if shares.above is not None:
             count = _from_zero(np.ones((1, n)), 1.0, shares.above)
             above = Above(measurement=count, z=count.measure((y > g[0]).astype(float)))
-        found = MeasuredDistances(measurement=measurement, g=g[0], sd=float(sd[0]), z=z, above=above)
-        self._distances = found
-        return as_read(found)
+        distances = MeasuredDistances(measurement=measurement, g=g[0], sd=float(sd[0]), z=z, above=above)
+        self._distances = distances
+        return as_read(distances)
 
     def statistics(self, guarantee: Guarantee) -> Statistics:
         """All that was measured, with the promise for it."""

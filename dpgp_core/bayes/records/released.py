@@ -42,7 +42,7 @@ def clipped_observation(statistics: Statistics, stage: Stage, predict: Predict) 
 
 def observed_of(statistics: Statistics) -> tuple[Observed, ...]:
     """The stages of one release in model units, as ``stages.posterior`` takes them."""
-    found = []
+    stages = []
     for stage in statistics.stages:
         low, high = _model_units(statistics, stage)
         squares = None
@@ -50,8 +50,8 @@ def observed_of(statistics: Statistics) -> tuple[Observed, ...]:
             of = stage.squares
             squares = Squares(of.g[None], of.measurement.high[None], of.measurement.noise_sd, of.z)
         m = stage.measurement
-        found.append(Observed(m.B, low[None], high[None], m.noise_sd, stage.z[None], squares))
-    return tuple(found)
+        stages.append(Observed(m.B, low[None], high[None], m.noise_sd, stage.z[None], squares))
+    return tuple(stages)
 
 
 def distances_of(statistics: Statistics) -> Distances | None:
@@ -67,13 +67,13 @@ def draws_of(distances: Distances, some: slice) -> Distances:
 
 def beside(parts: Sequence[Distances | None]) -> Distances | None:
     """Distances of several releases of one strategy, side by side as draws."""
-    given = [part for part in parts if part is not None]
-    if not given:
+    measured = [part for part in parts if part is not None]
+    if not measured:
         return None
-    reach, sd, z = (np.concatenate([part[i] for part in given]) for i in (1, 2, 4))
-    counts = [part.above for part in given if part.above is not None]
+    reach, sd, z = (np.concatenate([part[i] for part in measured]) for i in (1, 2, 4))
+    counts = [part.above for part in measured if part.above is not None]
     above = (counts[0][0], np.concatenate([z for _, z in counts])) if counts else None
-    return given[0]._replace(reach=reach, sd=sd, z=z, above=above)
+    return measured[0]._replace(reach=reach, sd=sd, z=z, above=above)
 
 
 def public_of(statistics: Statistics) -> Public | None:
@@ -107,11 +107,11 @@ def stacked(draws: Sequence[tuple[Observed, ...]]) -> tuple[Observed, ...]:
 
 
 def _together(parts: Sequence[Squares | None]) -> Squares | None:
-    given = [part for part in parts if part is not None]
-    if not given:
+    measured = [part for part in parts if part is not None]
+    if not measured:
         return None
-    g, high, z = (np.concatenate([part[i] for part in given]) for i in (0, 1, 3))
-    return Squares(g, high, given[0].s, z)
+    g, high, z = (np.concatenate([part[i] for part in measured]) for i in (0, 1, 3))
+    return Squares(g, high, measured[0].s, z)
 
 
 def _model_units(statistics: Statistics, stage: Stage) -> tuple[FloatArray, FloatArray]:

@@ -189,11 +189,11 @@ def with_squares(places: Sequence[Places], prior_weights: FloatArray, now: Outco
     noise = now.weights @ [place.noise_variance for place in places]
     about = np.maximum(mean_square(now, seen.g) - noise[:, None], 0.0)
     ones, half_range = np.ones(places[0].n), places[0].half_range
-    found = [
+    widened = [
         log_density(half_range, SquaresSeen(each, reach, ones, seen.s, float(z)))
         for each, reach, z in zip(about, np.sqrt(seen.high), seen.z, strict=True)
     ]
-    scatter = now.scatter + np.stack(found)
+    scatter = now.scatter + np.stack(widened)
     return now._replace(scatter=scatter, weights=mixture_weights(now.states, prior_weights, places, scatter))
 
 

@@ -145,9 +145,9 @@ class DeclaredTable:
         Raises:
             ValueError: it is no list, or of another length, or something stands there.
         """
-        given = checks.entries(name, values)
-        if len(given) == len(self.numbers):
-            return list(given)
+        entries = checks.entries(name, values)
+        if len(entries) == len(self.numbers):
+            return list(entries)
         pairs = list(zip(self.x, checks.entries(name, values, len(self.x)), strict=True))
         wrong = next((each for each, value in pairs if each in self.levels and value is not None), None)
         if wrong is not None:
@@ -190,8 +190,8 @@ class DeclaredTable:
         checks.entries("x_units", self.x_units, len(self.x))
         self._check_levels()
         levels = self.x_levels or (None,) * len(self.x)
-        given = [None if isinstance(side, LevelSide) else side for side in checks.entries("x_box", self.x_box)]
-        whole = beside_categories(self.of_numbers("x_box", given), levels)
+        numbers = [None if isinstance(side, LevelSide) else side for side in checks.entries("x_box", self.x_box)]
+        whole = beside_categories(self.of_numbers("x_box", numbers), levels)
         dates, boxes = date_inputs(self.x, whole, self.dates)
         self._set("dates", dates)
         sides = [checks.interval("each entry of x_box", pair) for pair in self.of_numbers("x_box", boxes)]

@@ -209,16 +209,16 @@ def _points(x: FloatArray, y: FloatArray) -> str:
 
 
 def _colour(value: float, low: float, high: float) -> str:
-    place = (len(_SCALE) - 1) * (min(max((value - low) / (high - low), 0.0), 1.0) if high > low else 0.5)
+    position = (len(_SCALE) - 1) * (min(max((value - low) / (high - low), 0.0), 1.0) if high > low else 0.5)
     red, green, blue = (
-        round(float(np.interp(place, range(len(_SCALE)), channel))) for channel in zip(*_SCALE, strict=True)
+        round(float(np.interp(position, range(len(_SCALE)), channel))) for channel in zip(*_SCALE, strict=True)
     )
     return f"#{red:02x}{green:02x}{blue:02x}"
 
 
 def _named(name: str, unit: str) -> str:
-    shown = f"{name} [{unit}]" if unit else name
-    return shown if len(shown) <= 60 else f"{shown[:59]}…"
+    title = f"{name} [{unit}]" if unit else name
+    return title if len(title) <= 60 else f"{title[:59]}…"
 
 
 def _text(x: float, y: float, words: str, anchor: str = "start") -> str:

@@ -21,7 +21,9 @@ from dpgp_core.kernels import Matern12
 from dpgp_core.linalg.blocks import dense_of
 from dpgp_core.mechanisms import PosteriorSampling
 from dpgp_core.mechanisms.base import TeachingRelease
+from pages._ui.attack import attacks
 from pages._ui.model import Design, Draw, Model, mechanism_of
+from pages._ui.work import cached
 
 Target = Literal["paths", "cloaking", "gp_prior"]
 RATES = (0.01, 0.05, 0.10)
@@ -129,3 +131,11 @@ def _lower_bound(roc: Roc, delta: float, seed: int) -> float:
 def allowed(guarantee: Guarantee, rate: FloatArray) -> FloatArray:
     """Largest true positive rate that (epsilon, delta) allows at false positive rates."""
     return 1 - budget_tradeoff(rate, guarantee.budget.epsilon, guarantee.budget.delta)
+
+
+def attacked(attack: PathAttack | OutputAttack) -> Attacked:
+    """LiRA against posterior paths, or the best attack on a Gaussian release."""
+    if isinstance(attack, PathAttack):
+        return cached.value("Attacking with shadow data sets", attacks.attack_paths, attack)
+    data = cached.dataset(attack.model.dataset)
+    return cached.value("Attacking simulated releases", attacks.attack_outputs, attack, given=(data,))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dpgp_core.accounting.gaussian import check_delta
 from dpgp_core.attack.lira import Inputs
 from pages._ui.attack.attacks import OutputAttack, PathAttack, Target
-from pages._ui.look.bound import as_number, choice, folded, into, pick, side
+from pages._ui.look.bound import choice, folded, into, pick, side
 from pages._ui.look.offers import DELTA_TITLE, PATH_DELTAS, DropDown
 from pages._ui.look.sidebar import delta_fits, path_controls, paths_released, privacy
 from pages._ui.model import Model
@@ -35,12 +34,12 @@ def attack_setting() -> PathAttack | OutputAttack:
         with folded("Attack"):
             trials = choice("Simulated releases", "shadows", SHADOWS, 10000)
         return OutputAttack(Model("kung", "EQ", 25.0, 0.3), target, draw, int(trials))
-    released = path_controls(0.5, 1, "attack_")
+    r, sigma = path_controls(0.5, 1, "attack_")
     with folded("Attack"):
         paths = paths_released("attack_")
-        delta = choice(DELTA_TITLE, "attack_delta", PATH_DELTAS, 0.01, lambda raw: check_delta(as_number(raw)))
+        delta = choice(DELTA_TITLE, "attack_delta", PATH_DELTAS, 0.01)
         trials = choice(
             "Shadow data sets", "shadows", SHADOWS, 10000, help="Simulated data like the real one, of each kind."
         )
         inputs = pick("Other people", INPUTS, help="Where the inputs of the other nine people lie.")
-    return PathAttack(released.r, released.sigma, paths, float(delta), inputs, int(trials), 1)
+    return PathAttack(r, sigma, paths, float(delta), inputs, int(trials), 1)

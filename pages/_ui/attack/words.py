@@ -8,7 +8,7 @@ import pandas as pd
 from dpgp_core.attack.roc import Estimate
 from pages._ui.attack.attacks import CONFIDENCE, RATES, Attacked, allowed
 from pages._ui.look import text
-from pages._ui.look.metric import Metric
+from pages._ui.look.text import Metric
 
 BLAMED = 0.05  # innocent people that are accused, in the sentence
 

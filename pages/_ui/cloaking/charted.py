@@ -1,4 +1,4 @@
-"""The part of the !Kung page with the growth chart, and where one person stands on it."""
+"""The !Kung page: its question and answer; its growth chart, and where one person stands on that."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ import math
 import streamlit as st
 
 from dpgp_core.data import Dataset
-from pages._ui.cloaking import computed, figures
+from pages._ui.cloaking import computed, figures, words
 from pages._ui.cloaking.growth import Growth
 from pages._ui.cloaking.results import Result
+from pages._ui.cloaking.words import Shown
+from pages._ui.left_out import Trio
 from pages._ui.look import offers, pictures, state
 from pages._ui.work import cached
 
@@ -24,6 +26,22 @@ _MEASURED = (
 _DECLARED = "This method has one declared spread for everybody: its lines are as far apart at every {x}."
 
 
+def question(data: Dataset) -> str:
+    """The title: heights grow, other outcomes have a curve."""
+    return f"What does privacy do to a {'growth ' if data.y_name == 'height' else ''}curve?"
+
+
+def lead(ours: Result, paper: Result, errors: Trio | None, shown: Shown) -> str:
+    """The plain sentences under the question."""
+    if errors is None:
+        return words.without_overlay(ours, paper, shown)
+    return (
+        f"At epsilon = {ours.draw.epsilon:g} the published curve has an error of "
+        f"**{words.error(errors.ours, shown)}**. Without privacy it is {shown(errors.without)}, because people differ. "
+        f"With the method of 2018 it is {words.error(errors.paper, shown)}."
+    )
+
+
 def show(ours: Result, paper: Result, overlay: bool) -> None:
     """The chart of this setting beside that of the method of 2018, and one person whom a visitor moves."""
     data = ours.dataset
@@ -32,7 +50,7 @@ def show(ours: Result, paper: Result, overlay: bool) -> None:
     plain = computed.growth_without_privacy(data.name) if overlay else None
     left, right = st.columns(2)
     with left:
-        st.subheader(offers.MECHANISM.titles[ours.asked[1].mechanism])
+        st.subheader(offers.MECHANISM.titles[ours.design.mechanism])
         place = st.container()
         person = _person(chart, data)
         with place:

@@ -6,31 +6,25 @@ Bayes cloaking plan and numbers do, and only what reads them depends on the mode
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
-from datasets import exhibit
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
 from dpgp_core.evaluation import baseline
 from dpgp_core.gp.predictive import Predictive
-from dpgp_core.mechanisms import Plan
 from dpgp_core.mechanisms.bayes_release import BayesPlan
-from pages._ui.cloaking import growth, pipeline, plans, results, staged
+from pages._ui.cloaking import growth, pipeline, plans, staged
 from pages._ui.cloaking.growth import Growth
-from pages._ui.cloaking.results import Halves, Intervals, Outcome, Result, Scene
-from pages._ui.cloaking.staged import Asked
+from pages._ui.cloaking.plans import Given
+from pages._ui.cloaking.results import Draws, Result, Scene
 from pages._ui.model import PAPER_DESIGN, Budget, Design, Draw, Model
 from pages._ui.work import cached
 from pages._ui.work.jobs import Answer
 
-Times = Mapping[str, Answer[Any]]
-
 
 def scene(name: str) -> Scene:
     """Where the pages predict for a shipped dataset, by name."""
-    return cached.value("Loading the data", _scene, name, given=(cached.dataset(name),))
+    return cached.value("Loading the data", pipeline.scene_of, name, given=(cached.dataset(name),))
 
 
 def run(model: Model, design: Design, draw: Draw, *, meanwhile: bool = False) -> Result:
@@ -41,74 +35,54 @@ def run(model: Model, design: Design, draw: Draw, *, meanwhile: bool = False) ->
         meanwhile: a page may show something first, and be made again with what is better: measured by the nearest
             plan that is ready (see ``plans.soon``).
     """
-    return _run_staged(model, design, draw, meanwhile) if design.in_stages else _run_once(model, design, draw)
+    given = cached.dataset(model.dataset), scene(model.dataset)
+    fit = cached.answer("Computing the cloaking matrix C", pipeline.stage_matrix, model, given=given)
+    if design.in_stages:
+        return _run_staged(model, design, draw, given, fit, meanwhile)
+    return _run_once(model, design, draw, given, fit)
 
 
-def _run_once(model: Model, design: Design, draw: Draw) -> Result:
+def _run_once(model: Model, design: Design, draw: Draw, given: Given, fit: Answer[Predictive]) -> Result:
     """Of a mechanism that adds noise once: only scaling and drawing it depend on the budget."""
-    data, place = cached.dataset(model.dataset), scene(model.dataset)
-    fit = _cloaking_matrix(model)
-    plan = cached.answer("Designing the noise: λ and M", _plan, model, design, given=(data, place, fit.value))
-    stages = (data, place, plan.value)
-    given = (*stages, without_privacy(model.dataset))
-    outcome = cached.answer("Drawing the noise", _outcome, model, design, draw, given=given, here=True)
+    stage_2 = (*given, fit.value)
+    plan = cached.answer("Designing the noise: λ and M", pipeline.stage_plan, model, design, given=stage_2)
+    stages = (*given, plan.value)
+    stage_3 = (*stages, without_privacy(model.dataset))
+    outcome = cached.answer("Drawing the noise", pipeline.stage_outcome, model, design, draw, given=stage_3, here=True)
     a_draw = replace(draw, draws=1, seed=1)  # intervals are as wide for every draw
-    halves = cached.answer("Simulating intervals", _halves, model, design, a_draw, given=stages, here=True)
-    times: Times = {"C": fit, "λ, M": plan, "scale, draw": outcome, "intervals": halves}
-    intervals = halves.value.about(outcome.value.samples)
-    return _result((model, design, draw), data, fit.value, plan.value, outcome.value, intervals, times)
-
-
-def _run_staged(model: Model, design: Design, draw: Draw, meanwhile: bool) -> Result:
-    """Of Bayes cloaking: plan and numbers depend on the budget, and not on the model that reads them."""
-    data, place = cached.dataset(model.dataset), scene(model.dataset)
-    fit = _cloaking_matrix(model)
-    budget = Budget(model.dataset, design.focus, draw.epsilon, draw.delta)
-    plan, budget = plans.soon(budget, (data, place)) if meanwhile else (plans.best(budget, (data, place)), budget)
-    stages = (data, place, plan.value)
-    asked = Asked(budget, draw.seed, draw.draws)
-    numbers = cached.answer("Measuring", staged.measure, asked, given=stages)
-    given = (*stages, numbers.value, without_privacy(model.dataset))
-    drawn = cached.answer("Reading the numbers", staged.outcome, asked, model, given=given)
-    times: Times = {"C": fit, "plan": plan, "numbers": numbers, "reading": drawn}
-    read = replace(plan.value, models=staged.models(data, plan.value, model))
-    found = _result((model, design, draw), data, fit.value, read, *drawn.value, times)
-    return replace(found, planned_for=budget.planned_for)
-
-
-def _result(
-    asked: tuple[Model, Design, Draw],
-    data: Dataset,
-    fit: Predictive,
-    plan: Plan | BayesPlan,
-    outcome: Outcome,
-    intervals: Intervals,
-    times: Times,
-) -> Result:
-    return Result(
-        asked=asked,
-        dataset=data,
-        fit=fit,
-        plan=plan,
-        outcome=outcome,
-        intervals=intervals,
-        seconds={stage: each.seconds for stage, each in times.items()},
-        computed=frozenset(stage for stage, each in times.items() if each.computed),
+    halves = cached.answer(
+        "Simulating intervals", pipeline.stage_halves, model, design, a_draw, given=stages, here=True
     )
+    return Result(
+        model, design, draw, given[0], fit.value, plan.value, outcome.value,
+        intervals=halves.value.about(outcome.value.samples),
+        times={"C": fit, "λ, M": plan, "scale, draw": outcome, "intervals": halves},
+    )  # fmt: skip
+
+
+def _run_staged(
+    model: Model, design: Design, draw: Draw, given: Given, fit: Answer[Predictive], meanwhile: bool
+) -> Result:
+    """Of Bayes cloaking: plan and numbers depend on the budget, and not on the model that reads them."""
+    budget = Budget(model.dataset, design.focus, draw.epsilon, draw.delta)
+    plan, budget = plans.soon(budget, given) if meanwhile else (plans.best(budget, given), budget)
+    stages, draws = (*given, plan.value), Draws(budget, draw.seed, draw.draws)
+    numbers = cached.answer("Measuring", staged.measure, draws, given=stages)
+    reading = (*stages, numbers.value, without_privacy(model.dataset))
+    read = cached.answer("Reading the numbers", staged.outcome, draws, model, given=reading)
+    mixed = replace(plan.value, models=staged.models(given[0], plan.value, model))
+    return Result(
+        model, design, draw, given[0], fit.value, mixed, *read.value, draws=draws, numbers=numbers.value,
+        times={"C": fit, "plan": plan, "numbers": numbers, "reading": read},
+    )  # fmt: skip
 
 
 def growth_of(result: Result) -> Growth:
     """Centiles of people from the first draw of a result."""
-    model, design, draw = result.asked
-    if not isinstance(result.plan, BayesPlan):
+    if result.numbers is None:
         return growth.by_one_noise(result)
-    data, place = cached.dataset(model.dataset), scene(model.dataset)
-    epsilon, delta = result.planned_for or (draw.epsilon, draw.delta)
-    budget = replace(Budget(model.dataset, design.focus, draw.epsilon, draw.delta), planned_for=result.planned_for)
-    plan = plans.best(Budget(model.dataset, design.focus, epsilon, delta), (data, place)).value
-    asked = Asked(budget, draw.seed, draw.draws)
-    numbers = cached.answer("Measuring", staged.measure, asked, given=(data, place, plan)).value
-    return cached.value("Drawing the centiles", growth.released, asked, model, given=(data, place, plan, numbers))
+    given = result.dataset, result.outcome.scene, result.plan, result.numbers
+    return cached.value("Drawing the centiles", growth.released, result.draws, result.model, given=given)
 
 
 def growth_without_privacy(name: str) -> Growth:
@@ -134,33 +108,5 @@ def run_published(model: Model, draw: Draw) -> Result:
     return run(model, PAPER_DESIGN, hall)
 
 
-def _cloaking_matrix(model: Model) -> Answer[Predictive]:
-    given = (cached.dataset(model.dataset), scene(model.dataset))
-    return cached.answer("Computing the cloaking matrix C", _fit, model, given=given)
-
-
-def _scene(data: Dataset, name: str) -> Scene:
-    shown = exhibit(name)
-    return results.make_scene(data, shown.scene, shown.drawn)
-
-
-def _fit(data: Dataset, place: Scene, model: Model) -> Predictive:
-    return pipeline.stage_matrix(data, place, model)
-
-
-def _plan(data: Dataset, place: Scene, fit: Predictive, model: Model, design: Design) -> Plan:
-    return pipeline.stage_plan(data, place, model, fit, design)
-
-
-def _without_privacy(data: Dataset, place: Scene, _name: str) -> FloatArray:
-    return baseline.without_privacy(data, place.X_test)
-
-
-def _outcome(
-    data: Dataset, place: Scene, plan: Plan, nonprivate: FloatArray, model: Model, design: Design, draw: Draw
-) -> Outcome:
-    return pipeline.stage_outcome(data, place, plan, nonprivate, model, design, draw)
-
-
-def _halves(data: Dataset, place: Scene, plan: Plan, model: Model, design: Design, draw: Draw) -> Halves:
-    return pipeline.stage_halves(data, place, plan, model, design, draw)
+def _without_privacy(data: Dataset, scene: Scene, _name: str) -> FloatArray:
+    return baseline.without_privacy(data, scene.X_test)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import streamlit as st
 
@@ -14,16 +13,9 @@ from pages._ui.look.offers import DropDown
 LAYER = DropDown("map", {kind: layer.title for kind, layer in LAYERS.items()})
 
 
-class MapView(NamedTuple):
-    """Which layer of the map, and whether the method of 2018 stands beside it."""
-
-    layer: str
-    beside: bool
-
-
-def map_view(kinds: Sequence[str]) -> MapView:
-    """Above the map, with the layers that are offered."""
+def map_view(kinds: Sequence[str]) -> tuple[str, bool]:
+    """Which of the layers the map shows, and whether the method of 2018 stands beside it; chosen above the map."""
     with st.container(horizontal=True, vertical_alignment="center", key="map_row"):
         kind = segments("The map shows", LAYER, kinds)
         beside = switch("Method of 2018 beside it", "beside", width="content")
-    return MapView(kind, beside)
+    return kind, beside

@@ -8,8 +8,8 @@ import pandas as pd
 from dpgp_core.linalg.blocks import dense_of
 from dpgp_core.strategies.noise_design import NoiseDesign
 from pages._ui.cloaking.results import Result
-from pages._ui.look.metric import Metric
 from pages._ui.look.plots import axis
+from pages._ui.look.text import Metric
 
 
 def cloaking_answer(result: Result) -> str:

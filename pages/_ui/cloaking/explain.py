@@ -9,7 +9,7 @@ from dpgp_core.strategies.noise_design import NoiseDesign
 from pages._ui.cloaking import words
 from pages._ui.cloaking.design_words import carriers
 from pages._ui.cloaking.results import Result
-from pages._ui.folds import FOLDS
+from pages._ui.left_out import FOLDS
 from pages._ui.look import text
 from pages._ui.model import Design, Draw, Model, usual
 
@@ -24,7 +24,7 @@ ERROR = (
 
 def explain(result: Result) -> Steps:
     """What was computed for a result, in order."""
-    model, design, draw = result.asked
+    model, design, draw = result.chosen
     plan = result.plan
     if isinstance(plan, BayesPlan):
         before, after = [_models(plan, model, result.dataset.x_units[0])], _measured(plan, words.planned_for(result))
@@ -94,8 +94,8 @@ def _measured(plan: BayesPlan, other: str) -> Steps:
 
 def _times(result: Result) -> str:
     return ", ".join(
-        f"{stage} {1000 * seconds:.1f} ms ({'computed' if stage in result.computed else 'cached'})"
-        for stage, seconds in result.seconds.items()
+        f"{stage} {1000 * took.seconds:.1f} ms ({'computed' if took.computed else 'cached'})"
+        for stage, took in result.times.items()
     )
 
 

@@ -13,8 +13,7 @@ from dpgp_core.mechanisms import BayesCloaking
 from dpgp_core.mechanisms.bayes_release import BayesPlan, MixtureUncertainty
 from dpgp_core.release import CENTILES
 from pages._ui.cloaking import staged
-from pages._ui.cloaking.results import LEVEL, Result, Scene
-from pages._ui.cloaking.staged import Asked, Numbers
+from pages._ui.cloaking.results import LEVEL, Draws, Numbers, Result, Scene
 from pages._ui.model import Model
 
 LEVELS = (1, *CENTILES[:1], 5, 10, 15, *range(20, 85, 5), 85, 90, 95, *CENTILES[-1:], 99)
@@ -44,7 +43,7 @@ class Growth:
         return float(np.interp(y, there, LEVELS))
 
 
-def released(dataset: Dataset, scene: Scene, plan: BayesPlan, numbers: Numbers, _asked: Asked, model: Model) -> Growth:
+def released(dataset: Dataset, scene: Scene, plan: BayesPlan, numbers: Numbers, _draws: Draws, model: Model) -> Growth:
     """From the first draw of Bayes cloaking: spends nothing beyond it."""
     X = scene.X_test[scene.records :]
     return _of(X, staged.read(dataset, X, plan, numbers.first, model))

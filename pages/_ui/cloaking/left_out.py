@@ -12,16 +12,14 @@ from dpgp_core.mechanisms import CATALOGUE, BayesCloaking
 from dpgp_core.mechanisms.bayes_release import BayesPlan
 from pages._ui.cloaking import plans, staged
 from pages._ui.cloaking.results import Result
-from pages._ui.folds import folds_of
-from pages._ui.left_out import SEED, LeftOut, Trio, without_privacy
+from pages._ui.left_out import SEED, LeftOut, Trio, folds_of, without_privacy
 from pages._ui.model import PICTURE_GAP, Budget, Design, Draw, Model, mechanism_of, usual
 from pages._ui.work import cached, waiting
 
 
 def trio(ours: Result, paper: Result) -> Trio:
     """Of two releases of the same data; a page that got less than all is made again when more is there."""
-    model = ours.asked[0]
-    return Trio(soon(*ours.asked), soon(*paper.asked), without_privacy(model.dataset, model))
+    return Trio(soon(*ours.chosen), soon(*paper.chosen), without_privacy(ours.model.dataset, ours.model))
 
 
 def errors(model: Model, design: Design, draw: Draw) -> LeftOut:

@@ -11,7 +11,7 @@ from pages._ui.cloaking import words
 from pages._ui.cloaking.results import Result
 from pages._ui.left_out import Trio
 from pages._ui.look import text
-from pages._ui.look.metric import Metric
+from pages._ui.look.text import Metric
 
 TITLE = "Where does privacy blur the map?"
 
@@ -20,7 +20,7 @@ def lead(ours: Result, errors: Trio | None) -> str:
     """The plain sentences under the question. Errors need the true data, so without them it is about noise."""
     sharp, blurred = extremes(ours)
     where = f"The map is sharpest in **{sharp}** and most blurred in **{blurred}**."
-    setting = f"At epsilon = {ours.asked[2].epsilon:g}"
+    setting = f"At epsilon = {ours.draw.epsilon:g}"
     if errors is not None:
         return (
             f"{setting} a published price is wrong by **{words.error(errors.ours, text.factor_of)}** (typical error); "

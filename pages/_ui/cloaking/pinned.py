@@ -10,15 +10,15 @@ from pages._ui.cloaking import computed, left_out
 from pages._ui.cloaking.results import LEVEL, Result
 from pages._ui.cloaking.words import Shown, at_records, uncertainty
 from pages._ui.look import frame, glossary, pin, text
-from pages._ui.look.metric import Metric
 from pages._ui.look.offers import DropDown
+from pages._ui.look.text import Metric
 
 Plain = Callable[[float], float]
 
 
 def find(page: str, offered: DropDown[str], dataset: str) -> Result | None:
     """The release that is pinned on a page, if it is of the dataset on screen: its first draw."""
-    chosen = pin.pinned(page, lambda given: pin.release_settings(given, offered))
+    chosen = pin.pinned(page, lambda link: pin.release_settings(link, offered))
     if chosen is None:
         return None
     if chosen.model.dataset != dataset:
@@ -47,7 +47,7 @@ def metrics(pinned: Result, ours: Result, overlay: bool, shown: Shown, plain: Pl
         plain: the number that is written, for how much larger or smaller B is.
     """
     name = ours.dataset.y_name
-    then, now = (each.outcome.guarantee.budget for each in (pinned, ours))
+    kept, now = (each.outcome.guarantee.budget for each in (pinned, ours))
     found = uncertainty(pinned, ours)
     rows = [
         (found.name.lower(), found.meaning, found.ours, found.other),
@@ -59,11 +59,11 @@ def metrics(pinned: Result, ours: Result, overlay: bool, shown: Shown, plain: Pl
         ),
     ]
     if overlay:
-        one, other = (left_out.errors(*each.asked).mean for each in (pinned, ours))
+        one, other = (left_out.errors(*each.chosen).mean for each in (pinned, ours))
         rows.insert(0, ("error", glossary.help_of("Error"), one, other))
-    deltas = f"δ: {text.small(then.delta)} | {text.small(now.delta)}"
+    deltas = f"δ: {text.small(kept.delta)} | {text.small(now.delta)}"
     return [
-        Metric("A | B: ε", f"{then.epsilon:g} | {now.epsilon:g}", deltas),
+        Metric("A | B: ε", f"{kept.epsilon:g} | {now.epsilon:g}", deltas),
         *(
             Metric(
                 f"A | B: {label}",

@@ -38,7 +38,7 @@ def soon(budget: Budget, given: Given) -> tuple[Answer[BayesPlan], Budget]:
     budgets one step away.
     """
     near, missing = nearest(budget), [each for each in _steps(budget) if not _is_ready(each)]
-    cached.wish(*(Wish(staged.plan_stages, (each,), given, reports=False) for each in missing))
+    cached.wish(*(Wish(staged.plan_stages, (each,), given) for each in missing))
     if near is None or near == budget:
         return best(budget, given), budget
     found = cached.within(PATIENCE_SECONDS, _what(budget), staged.plan_stages, budget, given=given)

@@ -29,13 +29,11 @@ def show(charts: Mapping[str, go.Figure], above: DeltaGenerator) -> None:
     """
     count = len(_traces(next(iter(charts.values())), DRAWS))
     if count == 1:
-        st.button(f"Show {MANY} draws, to play", icon=":material/play_circle:", on_click=_ask_for_many)
+        st.button(
+            f"Show {MANY} draws, to play", icon=":material/play_circle:", on_click=session.move, args=({"draws": MANY},)
+        )
         return
     above.html(_style(charts, count) + _buttons(count))
-
-
-def _ask_for_many() -> None:
-    session.move({"draws": MANY})
 
 
 def _traces(figure: go.Figure, group: str) -> list[int]:

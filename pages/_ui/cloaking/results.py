@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from datasets import london_hexes
-from datasets.exhibit import Scene as SceneKind
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.arrays import FloatArray
+from dpgp_core.bayes.records.released import draws_of, part_of
+from dpgp_core.bayes.records.stages import Observed
+from dpgp_core.bayes.spread import Distances
 from dpgp_core.data import Dataset
 from dpgp_core.gp.predictive import Predictive
 from dpgp_core.mechanisms import Plan
 from dpgp_core.mechanisms.bayes_release import BayesPlan
-from pages._ui.model import Design, Draw, Model
+from pages._ui.model import Budget, Design, Draw, Model
+from pages._ui.work.jobs import Answer
 
-GRID_POINTS = 200
 LEVEL = 0.95
 
 
@@ -120,57 +123,82 @@ class Intervals:
     scatter: FloatArray | None = None
 
 
+@dataclass(frozen=True)
+class Draws:
+    """What the numbers of Bayes cloaking depend on: budget, number of the first draw, and how many."""
+
+    budget: Budget
+    first: int
+    count: int
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """What the stages of Bayes cloaking released. May be published, were it not for numbered draws.
+
+    Attributes:
+        stages: what was measured of each, and what came of it, in model units.
+        distances: to the curve that they gave.
+        guarantee: of all draws together.
+    """
+
+    stages: tuple[Observed, ...]
+    distances: Distances | None
+    guarantee: Guarantee
+
+    @property
+    def first(self) -> Numbers:
+        """Those of the first draw alone."""
+        one = slice(0, 1)
+        distances = None if self.distances is None else draws_of(self.distances, one)
+        return Numbers(tuple(part_of(stage, one) for stage in self.stages), distances, self.guarantee)
+
+
 @dataclass(frozen=True, eq=False)
 class Result:
     """Everything a page needs for one setting.
 
     Attributes:
-        asked: what was chosen.
-        planned_for: epsilon and delta of the plan that was measured by, where the best one is still being made.
+        model, design, draw: what was chosen.
         dataset, fit, plan, outcome, intervals: the stages' results.
-        seconds: time taken by each stage in this run.
-        computed: stages that were computed in this run; the others came from the cache.
+        draws, numbers: what Bayes cloaking measured, and what came of it; None where noise is added once.
+        times: of each stage: whether it was computed in this run or came from the cache, and the seconds it took.
     """
 
-    asked: tuple[Model, Design, Draw]
+    model: Model
+    design: Design
+    draw: Draw
     dataset: Dataset
     fit: Predictive
     plan: Plan | BayesPlan
     outcome: Outcome
     intervals: Intervals
-    seconds: dict[str, float]
-    computed: frozenset[str]
-    planned_for: tuple[float, float] | None = None
+    times: Mapping[str, Answer[Any]]
+    draws: Draws | None = None
+    numbers: Numbers | None = None
+
+    @property
+    def planned_for(self) -> tuple[float, float] | None:
+        """Epsilon and delta of the plan that was measured by, where the best one is still being made."""
+        return None if self.draws is None else self.draws.budget.planned_for
+
+    @property
+    def chosen(self) -> tuple[Model, Design, Draw]:
+        """What was chosen."""
+        return self.model, self.design, self.draw
 
     @property
     def settings(self) -> tuple[object, ...]:
         """What all of it depends on."""
-        return (*self.asked, self.planned_for)
+        return (*self.chosen, self.planned_for)
 
     @property
     def released(self) -> tuple[object, ...]:
         """What the release depends on: numbers that stages measured are read with any model, for nothing."""
-        model, design, draw = self.asked
-        return (model.dataset, design, draw) if design.in_stages else self.asked
+        return (self.model.dataset, *self.chosen[1:]) if self.design.in_stages else self.chosen
 
     @property
     def linear_plan(self) -> Plan:
         """Of a mechanism that adds noise once, to a linear map of the outputs."""
         assert isinstance(self.plan, Plan)
         return self.plan
-
-
-def make_scene(dataset: Dataset, kind: SceneKind | None, drawn: tuple[float, float] | None = None) -> Scene:
-    """Test points of a dataset: its own inputs, then a grid along the first, as declared; the cells of a map."""
-    if kind == "map":
-        medians, cells = london_hexes.load(), london_hexes.map_cells()
-        empty = cells[cells["sales"] == 0]
-        X_test = np.vstack([medians.X, empty[["easting_km", "northing_km"]].to_numpy(float)])
-        labels = pd.concat([pd.DataFrame(dict(medians.labels)), empty[["cell", "sales"]]], ignore_index=True)
-        return Scene(X_test, medians.clipped_y, labels.fillna({"borough": "no sale here"}))
-    low, high = dataset.x_box[0]
-    # 30 % beyond the domain: the noise peaks where nobody lives, and a map of it should show that.
-    along = np.linspace(*(drawn or (low, high + 0.3 * (high - low))), GRID_POINTS)
-    grid = np.tile(np.mean(dataset.x_box, axis=1), (GRID_POINTS, 1))  # other inputs in the middle of their box
-    grid[:, 0] = along
-    return Scene(np.vstack([dataset.X, grid]), dataset.clipped_y)

@@ -7,58 +7,23 @@ with the page's model, mixed with its neighbours and the automatic ones, which i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.arrays import FloatArray
 from dpgp_core.bayes.models import Model as Mixed
 from dpgp_core.bayes.models import weights_of
 from dpgp_core.bayes.records.measuring import read_stages
 from dpgp_core.bayes.records.places import places_of
-from dpgp_core.bayes.records.released import draws_of, part_of
 from dpgp_core.bayes.records.spread import with_people
-from dpgp_core.bayes.records.stages import Observed
-from dpgp_core.bayes.spread import Distances
 from dpgp_core.data import Dataset
 from dpgp_core.evaluation.comparison import Held
 from dpgp_core.evaluation.errors import rmse
 from dpgp_core.mechanisms import BayesCloaking
 from dpgp_core.mechanisms.bayes_release import BayesPlan, MixtureUncertainty
-from pages._ui.cloaking.results import LEVEL, Ends, Intervals, Outcome, Scene
+from pages._ui.cloaking.results import LEVEL, Draws, Ends, Intervals, Numbers, Outcome, Scene
 from pages._ui.model import PICTURE_GAP, Budget, Model, usual
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What the numbers depend on: budget, number of the first draw, and how many."""
-
-    budget: Budget
-    seed: int
-    draws: int
-
-
-@dataclass(frozen=True, eq=False)
-class Numbers:
-    """What the stages released. May be published, were it not for numbered draws.
-
-    Attributes:
-        stages: what was measured of each, and what came of it, in model units.
-        distances: to the curve that they gave.
-        guarantee: of all draws together.
-    """
-
-    stages: tuple[Observed, ...]
-    distances: Distances | None
-    guarantee: Guarantee
-
-    @property
-    def first(self) -> Numbers:
-        """Those of the first draw alone."""
-        one = slice(0, 1)
-        distances = None if self.distances is None else draws_of(self.distances, one)
-        return Numbers(tuple(part_of(stage, one) for stage in self.stages), distances, self.guarantee)
 
 
 def plan_stages(dataset: Dataset, scene: Scene, budget: Budget) -> BayesPlan:
@@ -69,9 +34,9 @@ def plan_stages(dataset: Dataset, scene: Scene, budget: Budget) -> BayesPlan:
     return mechanism.plan(dataset.X, scene.X_test, x_box=dataset.x_box, half_range=half_range)
 
 
-def measure(dataset: Dataset, scene: Scene, plan: BayesPlan, asked: Asked) -> Numbers:
+def measure(dataset: Dataset, scene: Scene, plan: BayesPlan, draws: Draws) -> Numbers:
     """Numbered draws."""
-    return _measured(dataset, scene.X_test[:1], plan, asked.budget, np.random.default_rng(asked.seed), asked.draws)
+    return _measured(dataset, scene.X_test[:1], plan, draws.budget, np.random.default_rng(draws.first), draws.count)
 
 
 def models(dataset: Dataset, plan: BayesPlan, model: Model) -> tuple[Mixed, ...]:
@@ -124,7 +89,7 @@ def outcome(
     plan: BayesPlan,
     numbers: Numbers,
     nonprivate: FloatArray,
-    _asked: Asked,
+    _draws: Draws,
     model: Model,
 ) -> tuple[Outcome, Intervals]:
     """Released curves and their intervals.

@@ -13,8 +13,8 @@ from dpgp_core.mechanisms.bayes_release import BayesPlan
 from pages._ui.cloaking.results import LEVEL, Result
 from pages._ui.left_out import LeftOut, Trio
 from pages._ui.look import glossary, text
-from pages._ui.look.metric import Metric
 from pages._ui.look.plots import axis
+from pages._ui.look.text import Metric
 
 
 def at_records(result: Result, half: FloatArray) -> float:
@@ -67,7 +67,7 @@ def planned_for(result: Result) -> str:
     if result.planned_for is None:
         return ""
     epsilon, delta = result.planned_for
-    return f"ε = {epsilon:g}" if delta == result.asked[2].delta else f"δ = {text.small(delta)}"
+    return f"ε = {epsilon:g}" if delta == result.draw.delta else f"δ = {text.small(delta)}"
 
 
 def meanwhile(result: Result, found: Trio | None) -> str:
@@ -87,7 +87,7 @@ def error(found: LeftOut | None, shown: Shown) -> str:
 
 def without_overlay(ours: Result, paper: Result, shown: Shown) -> str:
     """The plain sentences under the question where no error may be shown."""
-    epsilon, found = ours.asked[2].epsilon, uncertainty(ours, paper)
+    epsilon, found = ours.draw.epsilon, uncertainty(ours, paper)
     if ours.intervals.noise is None or paper.intervals.noise is None:
         said = f"the curve is within **{shown(found.ours)}** of the published one, in {100 * LEVEL:g} of 100 cases"
     else:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pages._ui.compare import computed, figures, foreseen, notes, words
 from pages._ui.compare.contenders import CONTENDERS, Contest, Curve
-from pages._ui.folds import FOLDS
+from pages._ui.left_out import FOLDS
 from pages._ui.look import frame, pictures
 
 

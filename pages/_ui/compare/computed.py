@@ -14,7 +14,7 @@ from pages._ui.compare.contenders import CONTENDERS, Contest, Curve
 from pages._ui.compare.peers import Found
 from pages._ui.compare.possible import Possible
 from pages._ui.compare.released import Drawn
-from pages._ui.folds import FOLDS
+from pages._ui.left_out import FOLDS
 from pages._ui.work import cached, engine
 
 _MANY = max(entry.simulated for entry in CONTENDERS.values())  # draws of those that are quick
@@ -51,12 +51,12 @@ def growing(contest: Contest, name: str, what: str = "Errors of ") -> Iterator[G
         return
     data, what = dataset(contest), f"{what}{CONTENDERS[name].title}"
     if not is_slow(name):
-        yield Grown(cached.value(what, contenders.curve, concern, name, given=(data,), reports=True), folds)
+        yield Grown(cached.value(what, contenders.curve, concern, name, given=(data,)), folds)
         return
     pieces: list[Piece] = []
     for index in range(folds):
         doing = f"{what}, fold {index + 1} of {folds}"
-        pieces.append(cached.value(doing, contenders.piece, concern, name, index, given=(data,), reports=True))
+        pieces.append(cached.value(doing, contenders.piece, concern, name, index, given=(data,)))
         if len(pieces) < folds:
             yield Grown(contenders.joined(pieces, concern, name), len(pieces))
     yield Grown(cached.value(what, contenders.joined, concern, name, given=(pieces,), here=True), folds)
@@ -102,4 +102,4 @@ def otherwise(contest: Contest, epsilon: float) -> tuple[Found, ...]:
 def limits(contest: Contest) -> Possible:
     """What is possible under the page's prior at its delta."""
     data, what = cached.dataset(contest.model.dataset), "Asking what is possible under the prior"
-    return cached.value(what, possible.possible, contest.model, contest.delta, given=(data,), reports=True)
+    return cached.value(what, possible.possible, contest.model, contest.delta, given=(data,))

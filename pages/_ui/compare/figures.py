@@ -15,8 +15,8 @@ from pages._ui.compare.contenders import CONTENDERS, CURVE_EPSILONS, Contest, Cu
 from pages._ui.compare.pinned import Pinned
 from pages._ui.compare.released import Drawn
 from pages._ui.compare.words import Scale
-from pages._ui.look.palette import BINS, GUARANTEE, NON_PRIVATE, OTHER, PINNED, PRIVATE, TRUTH, faded
-from pages._ui.look.plots import End, band, finish, named, named_lines
+from pages._ui.look.palette import BINS, GUARANTEE, NON_PRIVATE, OTHER, PINNED, PRIVATE, TRUTH
+from pages._ui.look.plots import End, band, finish, named, named_lines, ticked
 
 _COLOURS = {"private": PRIVATE, "other": OTHER, "truth": TRUTH, "guarantee": GUARANTEE, "bins": BINS}
 FIRST = ("bayes", "refined", "published", "sparse", "integral_bins")
@@ -54,10 +54,7 @@ def errors(
         entry, line = CONTENDERS[name], _line(name)
         if entry.banded and name in drawn:  # more would hide each other
             low, high = scale.show(np.percentile(curve.errors, [10, 90], axis=1))
-            figure.add_scatter(
-                x=[*CURVE_EPSILONS, *CURVE_EPSILONS[::-1]], y=[*high, *low[::-1]], fill="toself",
-                fillcolor=faded(line["color"], 0.15), line={"width": 0}, hoverinfo="skip", showlegend=False,
-            )  # fmt: skip
+            band(figure, np.array(CURVE_EPSILONS), low, high, line["color"], 0.15)
         figure.add_scatter(
             x=CURVE_EPSILONS, y=scale.show(curve.mean), name=entry.title, mode="lines+markers",
             line=line, marker=_DIAMOND if entry.private_inputs else {"size": 4}, visible=name in drawn,
@@ -73,15 +70,9 @@ def errors(
     values = [(scale.show(curves[name].mean[-1]), _short(name), _line(name)["color"]) for name in drawn]
     values += [(scale.show(nonprivate), "without privacy", NON_PRIVATE), (scale.show(target), "target", GUARANTEE)]
     ends = [End(float((np.log10(value) - low) / (high - low)), name, colour) for value, name, colour in values]
-    figure.update_xaxes(
-        title="epsilon: more private → more accurate", type="log", range=[-1.03, 2.03], tickvals=_X_TICKS,
-        ticktext=[f"{tick:g}" for tick in _X_TICKS],
-    )  # fmt: skip
+    figure.update_xaxes(title="epsilon: more private → more accurate", range=[-1.03, 2.03], **ticked(_X_TICKS))
     ticks = [tick for tick in _TICKS if 10**low <= tick <= 10**high]
-    figure.update_yaxes(
-        title=f"error [{scale.unit}]", type="log", range=[low, high], tickvals=ticks,
-        ticktext=[f"{tick:g}" for tick in ticks],
-    )  # fmt: skip
+    figure.update_yaxes(title=f"error [{scale.unit}]", range=[low, high], **ticked(ticks))
     return named(finish(figure, _HEIGHT), ends)
 
 
@@ -105,10 +96,10 @@ def with_pinned(figure: go.Figure, pinned: Pinned, contest: Contest, nonprivate:
     return figure
 
 
-def release(found: Drawn, place: Scene, dataset: Dataset, nonprivate: FloatArray, name: str) -> go.Figure:
+def release(found: Drawn, scene: Scene, dataset: Dataset, nonprivate: FloatArray, name: str) -> go.Figure:
     """A draw along the first input with its intervals, over the records and the fit without noise (P,)."""
-    along = found.rows >= place.records
-    x, line, figure = place.X_test[found.rows[along], 0], _line(name), go.Figure()
+    along = found.rows >= scene.records
+    x, line, figure = scene.X_test[found.rows[along], 0], _line(name), go.Figure()
     bands = ((found.outputs, 0.12, "range for one more person"), (found.curve, 0.28, "where the curve is"))
     for ends, opacity, of in bands:
         if ends is not None:

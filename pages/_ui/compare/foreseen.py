@@ -9,7 +9,7 @@ from datasets import exhibit
 from pages._ui.compare import computed, contenders
 from pages._ui.compare.concern import concerning
 from pages._ui.compare.contenders import USUAL, Contest
-from pages._ui.folds import FOLDS
+from pages._ui.left_out import FOLDS
 from pages._ui.look import offers
 from pages._ui.work import cached
 from pages._ui.work.ahead import Wish

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pages._ui.compare.contenders import CONTENDERS
-from pages._ui.folds import FOLDS
+from pages._ui.left_out import FOLDS
 
 ERRORS_CAPTION = (
     "Error of each method against epsilon. Bands hold 80 in 100 simulated releases. All hide outcomes; those with "

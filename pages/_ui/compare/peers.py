@@ -10,7 +10,7 @@ from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.data import Dataset
 from dpgp_core.evaluation.peers import in_hindsight, settings
 from pages._ui.compare.words import Scale
-from pages._ui.folds import folds_of
+from pages._ui.left_out import folds_of
 
 DRAWS, SEED = 60, 1
 NOTE = (

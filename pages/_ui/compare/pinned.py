@@ -14,7 +14,7 @@ from pages._ui.compare.contenders import CURVE_EPSILONS, Contest, Curve
 from pages._ui.compare.controls import BINS, DATASET, INDUCING, CompareSettings
 from pages._ui.compare.words import Scale
 from pages._ui.look import pin, text
-from pages._ui.look.metric import Metric
+from pages._ui.look.text import Metric
 
 PAGE = "compare"
 
@@ -40,11 +40,11 @@ class Pinned(NamedTuple):
         }
 
 
-def settings(given: pin.Given) -> CompareSettings:
+def settings(link: pin.Link) -> CompareSettings:
     """What the sidebar says at an address. Raises ValueError for what it does not offer."""
-    draw, name = given.draw(), given.picked(DATASET)
-    bins, inducing = given.one("bins", BINS, 10), given.one("inducing", INDUCING, 6)
-    return CompareSettings(Contest(given.model(name), draw.delta, int(bins), int(inducing)), draw.epsilon)
+    draw, name = link.draw(), link.picked(DATASET)
+    bins, inducing = link.one("bins", BINS, 10), link.one("inducing", INDUCING, 6)
+    return CompareSettings(Contest(link.model(name), draw.delta, int(bins), int(inducing)), draw.epsilon)
 
 
 def find(contest: Contest) -> CompareSettings | None:
@@ -97,8 +97,8 @@ def metrics(pinned: Pinned, now: Pinned, target: float, scale: Scale) -> list[Me
 def beside(table: pd.DataFrame, pinned: Pinned, scale: Scale) -> pd.DataFrame:
     """The table with the pinned error of each mechanism after its present one."""
     at = CURVE_EPSILONS.index(pinned.epsilon)
-    then = [round(float(scale.show(curve.mean[at])), 3) for curve in pinned.curves.values()]
+    errors = [round(float(scale.show(curve.mean[at])), 3) for curve in pinned.curves.values()]
     after = list(table.columns).index(f"error [{scale.unit}]")
     wider = table.copy()
-    wider.insert(after + 1, f"pinned (A), ε = {text.number(pinned.epsilon)} [{scale.unit}]", then)
+    wider.insert(after + 1, f"pinned (A), ε = {text.number(pinned.epsilon)} [{scale.unit}]", errors)
     return wider

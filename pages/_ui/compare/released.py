@@ -38,36 +38,36 @@ class Drawn:
     curve: FloatArray | None
 
 
-def drawn(dataset: Dataset, place: Scene, contest: Contest, name: str, epsilon: float) -> Drawn:
+def drawn(dataset: Dataset, scene: Scene, contest: Contest, name: str, epsilon: float) -> Drawn:
     """Release all records once, with the noise of draw ``SEED``."""
     mechanism = contender(contest, name, epsilon)
     low, high = np.array(dataset.x_box).T
-    rows = np.flatnonzero(((low <= place.X_test) & (place.X_test <= high)).all(axis=1))
-    release = mechanism.release(dataset, place.X_test[rows], np.random.default_rng(SEED))
+    rows = np.flatnonzero(((low <= scene.X_test) & (scene.X_test <= high)).all(axis=1))
+    release = mechanism.release(dataset, scene.X_test[rows], np.random.default_rng(SEED))
     if isinstance(release.uncertainty, NoInterval):
         return Drawn(rows, release.samples[0], None, None)
     outputs, curve = (np.stack([end[0] for end in release.interval(LEVEL, of)]) for of in ("outputs", "function"))
     return Drawn(rows, release.samples[0], outputs, curve)
 
 
-def cells(found: Drawn, place: Scene, dataset: Dataset) -> pd.DataFrame:
+def cells(found: Drawn, scene: Scene, dataset: Dataset) -> pd.DataFrame:
     """One row a cell of a map of prices: public labels, the released price, and how far the curve may be from it."""
-    table = public_cells(place).iloc[found.rows]
+    table = public_cells(scene).iloc[found.rows]
     table[LAYER.column] = released_prices(found.values, dataset)
     if found.curve is not None:
         table[_WIDTH] = (100 * np.expm1(np.minimum(np.diff(found.curve, axis=0)[0] / 2, 20))).round(1)
     return table
 
 
-def caption(found: Drawn, place: Scene, dataset: Dataset, name: str, epsilon: float) -> str:
+def caption(found: Drawn, scene: Scene, dataset: Dataset, name: str, epsilon: float) -> str:
     """What the picture shows."""
     title = CONTENDERS[name].title
     said = f"One release of all records by {title} at ε = {epsilon:g}: draw number {SEED}, to teach."
     if found.curve is None:
         said += " It has no interval."
-    elif place.labels is not None:
+    elif scene.labels is not None:
         half = float(np.median(np.diff(found.curve, axis=0))) / 2
         said += f" Half of its {100 * LEVEL:g} % interval: {text.factor_of(half)} at a typical hexagon; see the table."
-    if place.labels is None and dataset.X.shape[1] > 1:
+    if scene.labels is None and dataset.X.shape[1] > 1:
         said += f" Along {dataset.x_names[0]}; {' and '.join(dataset.x_names[1:])} in the middle of what is declared."
     return said

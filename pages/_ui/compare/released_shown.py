@@ -32,15 +32,15 @@ def curves(picture: go.Figure, contest: Contest, name: str | None, epsilon: floa
 def _release(contest: Contest, name: str, epsilon: float) -> None:
     """Curve or map with its interval; of a curve the true data too."""
     model = contest.model
-    data, place = cached.dataset(model.dataset), cloaking.scene(model.dataset)
+    data, scene = cached.dataset(model.dataset), cloaking.scene(model.dataset)
     found = computed.release(contest, name, epsilon)
-    caption = released.caption(found, place, data, name, epsilon)
+    caption = released.caption(found, scene, data, name, epsilon)
     st.header(f"{CONTENDERS[name].title}, ε = {epsilon:g}")
-    if place.labels is None:
-        parts = found, place, data, cloaking.without_privacy(model.dataset), name
+    if scene.labels is None:
+        parts = found, scene, data, cloaking.without_privacy(model.dataset), name
         pictures.chart(cached.drawn(figures.release, *parts, of=(contest, name, epsilon)), "release", caption)
         return
-    cells, above = released.cells(found, place, data), st.container()
+    cells, above = released.cells(found, scene, data), st.container()
     st.caption(caption)
     picked = pictures.pick_hexagon(cells)
     with above:

@@ -11,8 +11,7 @@ import pandas as pd
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.data import Dataset
 from pages._ui.compare.contenders import CONTENDERS, CURVE_EPSILONS, Contest, Curve, contender
-from pages._ui.compare.front import front
-from pages._ui.folds import FOLDS
+from pages._ui.left_out import FOLDS
 from pages._ui.look import text
 
 
@@ -185,3 +184,22 @@ def reachable(needs: dict[str, float | None], contest: Contest, target: str) -> 
         return f"For an error of {target} no epsilon up to 100 is enough."
     by = CONTENDERS[cheapest[0]].title
     return f"For an error of {target} you need epsilon = {text.at_most(cheapest[1])}, with {by}."
+
+
+def front(curves: dict[str, Curve], contest: Contest, epsilon: float) -> frozenset[str]:
+    """Contenders that keep their promise and that no other beats: smaller error, protecting as much.
+
+    Args:
+        curves: of the contenders.
+        contest: their settings.
+        epsilon: one of ``CURVE_EPSILONS``.
+    """
+    at = CURVE_EPSILONS.index(epsilon)
+    held = [name for name in curves if contender(contest, name, epsilon).guarantee.established]
+
+    def beats(rival: str, name: str) -> bool:
+        one, other = CONTENDERS[rival], CONTENDERS[name]
+        as_safe = one.private_inputs >= other.private_inputs and one.pure >= other.pure
+        return as_safe and bool(curves[rival].mean[at] < curves[name].mean[at])
+
+    return frozenset(name for name in held if not any(beats(rival, name) for rival in held))

@@ -27,21 +27,14 @@ def beside(view: View, found: Explored) -> Beside | None:
     epsilon = found.path_epsilon
     if epsilon > contender.MOST_EPSILON:
         return None
-    # Neither r, s nor the threshold enters, but where outputs are measured from the threshold.
-    plain = replace(_plain(view), r=1.0, sigma=1.0)
-    if view.study.thresholds.subtracted:
-        plain = replace(plain, threshold=view.threshold)
-    return contender.read(
-        cached.value("Releasing Bayes cloaking at the same ε", contender.released, plain, epsilon), view
-    )
+    said = cached.value("Releasing Bayes cloaking at the same ε", contender.released, _of_data(view), epsilon)
+    return contender.read(said, view)
 
 
 def without_privacy(view: View, found: Explored) -> FloatArray:
     """What Bayes cloaking's models say when nothing is hidden (P,), in model units. Not private."""
-    same = replace(_plain(view), r=1.0, sigma=1.0, seed=1)
-    if view.study.thresholds.subtracted:
-        same = replace(same, threshold=view.threshold)
-    return cached.value("Fitting without privacy", _without_privacy, same, given=(found.dataset, found.grid))
+    given = found.dataset, found.grid
+    return cached.value("Fitting without privacy", _without_privacy, replace(_of_data(view), seed=1), given=given)
 
 
 def _without_privacy(dataset: Dataset, grid: FloatArray, _view: View) -> FloatArray:
@@ -58,7 +51,13 @@ def _plain(view: View) -> View:
     return replace(view, L=1, eta=0.0, threshold=view.study.thresholds.start)
 
 
+def _of_data(view: View) -> View:
+    """Neither r, s nor the threshold enters, but where outputs are measured from the threshold."""
+    start, subtracted = view.study.thresholds.start, view.study.thresholds.subtracted
+    return replace(_plain(view), r=1.0, sigma=1.0, threshold=view.threshold if subtracted else start)
+
+
 def found_settings(name: str, noise: float, delta: float, paths: int, budget: float) -> Found:
     """Best settings within a budget. Raises ValueError if there are none."""
     settings = (name, noise, delta, paths, budget)
-    return cached.value("Searching settings on simulated data", exploration.find_settings, *settings, reports=True)
+    return cached.value("Searching settings on simulated data", exploration.find_settings, *settings)

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import bisect
-from typing import NamedTuple
 
 import streamlit as st
 
 from datasets import STUDIES
 from datasets.study import Study
-from dpgp_core.accounting.gaussian import check_delta
-from dpgp_core.checks import check_positive
 from pages._ui import session
 from pages._ui.excursion import computed, exploration
 from pages._ui.excursion.exploration import View
 from pages._ui.excursion.figures import LAYERS
-from pages._ui.look import state
-from pages._ui.look.bound import as_number, choice, folded, pick
+from pages._ui.look.bound import choice, folded, pick, segments
 from pages._ui.look.offers import DELTA_TITLE, PATH_DELTAS, RIDGES, SIGMAS, DropDown
 from pages._ui.look.sidebar import draw_number, overlay, path_controls, paths_released
 
@@ -29,14 +25,7 @@ LAYER = DropDown("excursion_layer", {kind: layer.title for kind, layer in LAYERS
 
 def chosen_study() -> Study:
     """Which data: three tabs, bound to the address."""
-    titles = list(STUDY.titles.values())
-    chosen = st.segmented_control(
-        "Data", titles, default=titles[0], key=STUDY.key, bind="query-params", required=True,
-        label_visibility="collapsed",
-    )  # fmt: skip
-    study = STUDIES[STUDY.value(chosen)]
-    state.note(STUDY.key, chosen, titles[0], study.name)
-    return study
+    return STUDIES[segments("Data", STUDY)]
 
 
 def excursion_layer(show_overlay: bool, beside: bool) -> str:
@@ -45,30 +34,22 @@ def excursion_layer(show_overlay: bool, beside: bool) -> str:
     return pick("The map shows", LAYER, [kind for kind in offered if beside or kind != "bayes"])
 
 
-class ExcursionSettings(NamedTuple):
-    """What is released, of which data, and whether the overlay is on."""
-
-    view: View
-    overlay: bool
-
-
-def excursion_settings(study: Study) -> ExcursionSettings:
-    """The whole sidebar."""
+def excursion_settings(study: Study) -> tuple[View, bool]:
+    """The whole sidebar: what is released, and whether the overlay is on."""
     lengthscale, r, s = study.start
     thresholds = study.thresholds
-    released = path_controls(s, r)
+    ridge, scale = path_controls(s, r)
     threshold = choice(thresholds.title, thresholds.key, thresholds.offered, thresholds.start, help=thresholds.help)
     show = overlay()
     with folded("Paths"):
         paths = paths_released()
-        delta = choice(DELTA_TITLE, "path_delta", PATH_DELTAS, 1e-4, lambda raw: check_delta(as_number(raw)))
+        delta = choice(DELTA_TITLE, "path_delta", PATH_DELTAS, 1e-4)
         eta = choice("η: added prior noise", "eta", ETAS, 0, help="More noise from the prior; buys a smaller epsilon.")
         length = choice(
             "Lengthscale [share of the domain]",
             f"length_{study.name}",
             PATH_LENGTHS,
             lengthscale,
-            lambda raw: check_positive("lengthscale", as_number(raw)),
         )
         noise = (
             choice("Spread of the simulated data", "data_noise", study.noises, study.noise)
@@ -79,12 +60,12 @@ def excursion_settings(study: Study) -> ExcursionSettings:
     with folded("Find private settings"):
         help = "Searched on simulated data, so it costs nothing."
         choice("for epsilon at most", "search_budget", SEARCH_BUDGETS, 3, help=help)
-        st.button("Find", on_click=_ask, width="stretch", icon=":material/search:")
+        st.button("Find", on_click=session.SEARCH_ASKED.put, args=(True,), width="stretch", icon=":material/search:")
     view = View(
         name=study.name,
         lengthscale=float(length),
-        r=released.r,
-        sigma=released.sigma,
+        r=ridge,
+        sigma=scale,
         L=paths,
         eta=float(eta),
         threshold=float(threshold),
@@ -92,11 +73,7 @@ def excursion_settings(study: Study) -> ExcursionSettings:
         delta=float(delta),
         seed=seed,
     )
-    return ExcursionSettings(view, show)
-
-
-def _ask() -> None:
-    session.SEARCH_ASKED.put(True)
+    return view, show
 
 
 def search_if_asked() -> None:

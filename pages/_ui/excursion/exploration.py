@@ -214,7 +214,7 @@ def _smooth(view: View, paths: FloatArray) -> FloatArray:
 
 
 def find_settings(
-    name: str, noise: float, delta: float, L: int, budget: float, progress: Callable[[float], None]
+    name: str, noise: float, delta: float, L: int, budget: float, progress: Callable[[float], None] = lambda _: None
 ) -> PathSetting:
     """Best lengthscale, r and s for L paths within epsilon <= budget, searched on simulated data.
 

@@ -105,9 +105,7 @@ def truth_map(found: Explored) -> go.Figure:
 
 def overlap_map(found: Explored) -> go.Figure:
     """Two inputs: where the first published path is right, misses the true set, or is false."""
-    axis, code = np.linspace(0, 1, SIDE), np.zeros(SIDE * SIDE)
-    for part, where in enumerate(parts(found.paths[0] >= found.level, found.true_set), 1):
-        code[where] = part
+    axis, code = np.linspace(0, 1, SIDE), _codes(found)
     colours = [NEITHER, *(colour for _, colour in PARTS)]
     steps = [(end / len(colours), colour) for at, colour in enumerate(colours) for end in (at, at + 1)]
     figure = go.Figure(

@@ -8,7 +8,7 @@ from dpgp_core.accounting.guarantee import Guarantee
 from pages._ui.excursion.contender import MOST_EPSILON, Beside
 from pages._ui.excursion.exploration import SIMULATED, Explored, View
 from pages._ui.look import text
-from pages._ui.look.metric import Metric
+from pages._ui.look.text import Metric
 
 TITLE = "Where is the level exceeded?"
 OVERLAP = (

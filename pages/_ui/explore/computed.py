@@ -2,23 +2,52 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
-from typing import NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpgp_core.data import Dataset
-from dpgp_core.mechanisms.bayes_release import BayesPlan
 from pages._ui.explore import posterior, statistic
 from pages._ui.explore.posterior import Filtered, Lengthscales
-from pages._ui.explore.slots import EXPLORED, EXPLORED_REFIT, Taken
 from pages._ui.explore.statistic import Explored, Teaching
+from pages._ui.session import Slot
 from pages._ui.work import cached
 
 _BEYOND = (
     "the released numbers are so far from what the models of this page expect that nothing can be computed from them; "
     "fetch the files again from whoever released them, or refit them with the library"
 )
+
+
+@dataclass(frozen=True, eq=False)
+class Taken:
+    """A published release as files.
+
+    Attributes:
+        name: shown to who explores it only.
+        files: content by name.
+        digest: tells whether it is another one.
+    """
+
+    name: str
+    files: Mapping[str, bytes] = field(repr=False)
+    digest: str
+
+
+EXPLORED: Slot[Taken] = Slot("own_explored")
+EXPLORED_REFIT: Slot[tuple[tuple[str, Any], Any]] = Slot("own_explored_refit")
+EXPLORED_FILES: Slot[int] = Slot("own_explored_files")  # a new number empties the uploader
+EXPLORED_SETTINGS: Slot[frozenset[str]] = Slot("own_explored_settings")  # all that were looked at
+
+
+def taken(name: str, files: Mapping[str, bytes]) -> Taken:
+    """Files with what tells them apart."""
+    digest = hashlib.sha256()
+    for each, content in sorted(files.items()):
+        digest.update(f"{each} {len(content)} ".encode() + content)
+    return Taken(name, files, digest.hexdigest())
 
 
 class Refit(NamedTuple):
@@ -31,9 +60,7 @@ class Refit(NamedTuple):
 def teaching(taught: Teaching) -> Explored:
     """A numbered draw; plans do not depend on its number."""
     data = cached.dataset(taught.dataset)
-    plan = cached.value(
-        "Planning what to measure", _planned, taught.dataset, taught.epsilon, taught.delta, given=(data,)
-    )
+    plan = cached.value("Planning what to measure", statistic.planned, replace(taught, draw=1), given=(data,))
     return cached.value("Measuring", statistic.measured, taught, given=(data, plan))
 
 
@@ -84,10 +111,6 @@ def _own(files: Mapping[str, bytes], refit: Refit) -> tuple[Explored, Filtered]:
     if not read.is_finite:
         raise ValueError(_BEYOND)
     return found, read
-
-
-def _planned(data: Dataset, dataset: str, epsilon: float, delta: float) -> BayesPlan:
-    return statistic.planned(data, Teaching(dataset, epsilon, delta))
 
 
 def _read(found: Explored, kernel: str, candidates: Lengthscales, _taught: Teaching) -> Filtered:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -12,9 +11,8 @@ from streamlit.delta_generator import DeltaGenerator
 from dpgp_core.bayes.intervals import Of
 from pages._ui import environment
 from pages._ui.explore import computed, statistic
-from pages._ui.explore.computed import Refit
+from pages._ui.explore.computed import EXPLORED, EXPLORED_FILES, EXPLORED_SETTINGS, Refit, Taken
 from pages._ui.explore.posterior import NOISES, SHARES, Filtered, shares_of
-from pages._ui.explore.slots import EXPLORED, EXPLORED_FILES, EXPLORED_SETTINGS, Taken
 from pages._ui.explore.statistic import Explored, Teaching
 from pages._ui.look import offers
 from pages._ui.look.bound import choice, folded, into, pick, segments, side
@@ -77,8 +75,8 @@ class Chosen(NamedTuple):
     settings: int
 
 
-def chosen(asked: DeltaGenerator) -> Chosen:
-    """The whole sidebar, with the release that is explored; the question stands in the container ``asked``."""
+def chosen(question: DeltaGenerator) -> Chosen:
+    """The whole sidebar, with the release that is explored; the question stands in the container ``question``."""
     budget = side().container()
     taken = _source()
     free = side().container()
@@ -99,7 +97,7 @@ def chosen(asked: DeltaGenerator) -> Chosen:
     view = View(
         lengthscale=SHARES.index(share) if averaged == "one" else None,
         noise=None if noise == "average" else NOISES.index(int(noise[1:])),
-        **_shown(found, asked),
+        **_shown(found, question),
     )
     seen = EXPLORED_SETTINGS.get(frozenset()) | {repr((refit, view))}
     EXPLORED_SETTINGS.put(seen)
@@ -115,15 +113,15 @@ def length_at(found: Explored, index: int) -> str:
     )
 
 
-def _shown(found: Explored, asked: DeltaGenerator) -> dict[str, Any]:
+def _shown(found: Explored, question: DeltaGenerator) -> dict[str, Any]:
     """The question, and beside it what belongs to it; the rest under More."""
-    with asked:
+    with question:
         shown = segments("What to ask", SHOWN)
     with folded("Reading"):
         of = pick("Range for", OF, disabled=shown != "curve")
         level = choice("Probability of the range [%]", "explore_level", LEVELS, 95, disabled=shown != "curve")
     low, high = found.statistics.bounds
-    with into(asked) if shown == "threshold" else folded("Reading"):
+    with into(question) if shown == "threshold" else folded("Reading"):
         share = choice(
             "Level [% of the public range]", "explore_threshold", THRESHOLDS, 50, disabled=shown != "threshold",
             help=f"The public range is {number(low, 4)} to {number(high, 4)} {plain(found.statistics.y_unit)}.",
@@ -178,7 +176,7 @@ def _upload() -> None:
     if not uploaded:
         return
     files = {each.name: each.getvalue() for each in uploaded}
-    fresh = taken_from(" and ".join(files), files)
+    fresh = computed.taken(" and ".join(files), files)
     held = EXPLORED.find()
     if held is not None and held.digest == fresh.digest:
         return
@@ -189,14 +187,6 @@ def _upload() -> None:
         st.error(plain(f"{error}."))
         return
     EXPLORED.put(fresh)
-
-
-def taken_from(name: str, files: dict[str, bytes]) -> Taken:
-    """Files with what tells them apart."""
-    digest = hashlib.sha256()
-    for each, content in sorted(files.items()):
-        digest.update(f"{each} {len(content)} ".encode() + content)
-    return Taken(name, files, digest.hexdigest())
 
 
 def _back() -> None:

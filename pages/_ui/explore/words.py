@@ -9,9 +9,8 @@ from dpgp_core.release import CENTILES
 from pages._ui.explore import controls, figures
 from pages._ui.explore.controls import Chosen
 from pages._ui.explore.posterior import NOISES, SHARES
-from pages._ui.look.metric import Metric
 from pages._ui.look.plots import axis
-from pages._ui.look.text import at_most, number, percent, plain, small
+from pages._ui.look.text import Metric, at_most, number, percent, plain, small
 
 TITLE = "What else can you ask of a release?"
 STANDS_STILL = (

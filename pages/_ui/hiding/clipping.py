@@ -16,9 +16,9 @@ from dpgp_core.evaluation.clip import Above, ClipError, clip_error
 from pages._ui.hiding import steps
 from pages._ui.look import frame, pictures, text
 from pages._ui.look.bound import choice, into
-from pages._ui.look.metric import Metric
 from pages._ui.look.palette import PRIVATE, RISK
 from pages._ui.look.plots import finish
+from pages._ui.look.text import Metric
 from pages._ui.model import Draw
 
 PEOPLE = 300

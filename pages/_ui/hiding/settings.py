@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import datasets
 from dpgp_core.accounting.guarantee import Guarantee
 from pages._ui.hiding import by_hand
 from pages._ui.look import sidebar
@@ -41,4 +40,4 @@ def chosen(step: str) -> ReleaseSettings:
 def guarantee(chosen: ReleaseSettings) -> Guarantee:
     """Of one release with these settings."""
     promise: Guarantee = mechanism_of(chosen.model, chosen.design, chosen.draw).guarantee
-    return promise.for_unit(datasets.exhibit(chosen.model.dataset).load().privacy_unit)
+    return promise.for_unit(cached.dataset(chosen.model.dataset).privacy_unit)

@@ -13,9 +13,9 @@ from pages._ui.hiding import by_hand, steps
 from pages._ui.hiding.by_hand import Spending, Spent
 from pages._ui.look import frame, pictures, state, text
 from pages._ui.look.bound import choice, into
-from pages._ui.look.metric import Metric
 from pages._ui.look.palette import GUARANTEE, PRIVATE, TRUTH, faded
 from pages._ui.look.plots import HEIGHT, axis, band, finish, fit_axis, named_lines
+from pages._ui.look.text import Metric
 from pages._ui.model import Draw
 from pages._ui.work import cached
 

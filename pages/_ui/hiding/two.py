@@ -8,13 +8,12 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages._ui.cloaking import computed, design_words, explain, figures
 from pages._ui.cloaking.results import Result
-from pages._ui.hiding import steps, two_points
+from pages._ui.hiding import person, steps, two_points
 from pages._ui.hiding.two_points import TwoPoints, TwoPointSettings
 from pages._ui.look import frame, pictures, state, text
 from pages._ui.look.bound import switch
-from pages._ui.look.metric import Metric
+from pages._ui.look.text import Metric
 from pages._ui.model import ReleaseSettings
-from pages._ui.person import section as person
 from pages._ui.work import cached
 
 _BEFORE_AND_AFTER = "Person {moved} changes by {d:g}. The curve moves from solid to dashed."
@@ -109,7 +108,7 @@ def _everybody(result: Result) -> None:
     pictures.chart(cached.drawn(figures.stems, result), "lambda", design_words.lambda_alt(result))
     values, how = st.tabs(["Table", "How it is computed"])
     with values:
-        name = result.asked[0].dataset
+        name = result.model.dataset
         frame.table(design_words.record_table(result), f"{name}_lambda", "Inputs only: C, λ and M are public.")
     with how:
         frame.steps(explain.explain(result))

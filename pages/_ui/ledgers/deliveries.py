@@ -19,15 +19,10 @@ class Deliveries:
     """Releases by ledger, least recently used dropped first. Safe to use from many threads.
 
     Args:
-        most_bytes: of all zips together, >= 1.
-
-    Raises:
-        ValueError: the limit is out of range.
+        most_bytes: of all zips together.
     """
 
     def __init__(self, most_bytes: int = 64 * 2**20) -> None:
-        if most_bytes < 1:
-            raise ValueError(f"most_bytes must be at least 1, got {most_bytes}")
         self._most_bytes = most_bytes
         self._kept: OrderedDict[str, Issued] = OrderedDict()
         self._lock = threading.Lock()

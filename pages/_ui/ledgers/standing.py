@@ -23,6 +23,17 @@ class Standing:
     counts: bool = False
     elsewhere: bool = False
 
+    @property
+    def spent(self) -> float:
+        """Epsilon of all releases together, at the delta that the first one declared."""
+        limit = self.ledger.limit
+        return 0.0 if limit is None else self.ledger.epsilon(limit.delta)
+
+    @property
+    def left(self) -> float:
+        """Epsilon that a further Gaussian release may have; 0 before the first release declares a total."""
+        return 0.0 if self.ledger.limit is None else self.ledger.epsilon_left()
+
 
 @dataclass(frozen=True, kw_only=True)
 class Spent:

@@ -16,7 +16,7 @@ from dpgp_core.evaluation.cross_validation import FoldPlan, plan_folds
 from dpgp_core.selection.exponential import MechanismName, SelectionTable, selection_guarantee, selection_table
 from dpgp_core.selection.scores import GridScores, grid_scores, published_sensitivity, sse_sensitivity
 from dpgp_core.strategies.noise_design import ObjectiveName
-from pages._ui.folds import FOLDS, folds_of
+from pages._ui.left_out import FOLDS, folds_of
 from pages._ui.look import text
 from pages._ui.model import Model
 

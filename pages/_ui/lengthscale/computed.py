@@ -43,7 +43,7 @@ def growing(grid: Grid) -> Iterator[Grown]:
     for candidate in grid.lengthscales:
         doing = f"Cross-validating lengthscales, {len(plans) + 1} of {count}"
         asked = grid.candidate(candidate), grid.objective
-        plans.append(cached.value(doing, choice.planned, *asked, given=(data,), reports=True))
+        plans.append(cached.value(doing, choice.planned, *asked, given=(data,)))
         if _LEAST <= len(plans) < count:
             so_far = replace(grid, lengthscales=grid.lengthscales[: len(plans)])
             yield Grown(so_far, choice.scored(data, plans, so_far))

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import NamedTuple
 
 import streamlit as st
 
 from datasets import EXHIBITS, exhibit
-from dpgp_core.accounting.gaussian import check_budget
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.selection.exponential import MechanismName
 from pages._ui import session
 from pages._ui.lengthscale.choice import Budgets, Grid
 from pages._ui.look import offers, pictures
-from pages._ui.look.bound import as_number, choice, folded, pick
+from pages._ui.look.bound import choice, folded, pick
 from pages._ui.look.offers import EPSILONS, DropDown, lengthscale_key, of_datasets
 from pages._ui.look.sidebar import dataset, delta_fits, hall_fits, noise_control, privacy
 from pages._ui.model import Design, Model, mechanism_of
@@ -36,24 +34,14 @@ CHOICE_BY: DropDown[MechanismName] = DropDown(
 )
 
 
-class ChoiceSettings(NamedTuple):
-    """Candidates, budgets, unit of the lengthscale, and the guarantee of the release that follows."""
-
-    grid: Grid
-    budgets: Budgets
-    unit: str
-    release: Guarantee
-
-
-def choice_settings() -> ChoiceSettings:
-    """The sidebar of the lengthscale page."""
+def choice_settings() -> tuple[Grid, Budgets, Guarantee]:
+    """The whole sidebar: candidates, budgets, and the guarantee of the release that follows."""
     draw = privacy()
     selection = choice(
         "ε of the choice: more private ⟷ more accurate",
         "selection_epsilon",
         SELECTION_EPSILONS,
         1,
-        lambda raw: check_budget(as_number(raw), 0.5),
         help="Budget of choosing the lengthscale. The slider above is the budget of the release that follows.",
     )
     name = dataset(DATASET)
@@ -70,7 +58,7 @@ def choice_settings() -> ChoiceSettings:
     grid = Grid(Model(name, kernel, shown.lengthscale, noise), shown.lengthscales, objective)
     budgets = Budgets(float(selection), draw.epsilon, draw.delta, calibration, mechanism)
     release = mechanism_of(grid.model, Design("cloaking", objective), replace(draw, calibration=calibration))
-    return ChoiceSettings(grid, budgets, shown.unit, release.guarantee)
+    return grid, budgets, release.guarantee
 
 
 def carry_tile() -> None:

@@ -10,9 +10,9 @@ from dpgp_core.selection.exponential import SelectionTable
 from pages._ui.lengthscale.choice import Beside, Budgets, Chosen, Grid, label
 from pages._ui.look import text
 from pages._ui.look.glossary import help_of
-from pages._ui.look.metric import Metric
 from pages._ui.look.palette import GUARANTEE, NON_PRIVATE, PREDICTION_SCALE, PRIVATE
-from pages._ui.look.plots import End, finish, named
+from pages._ui.look.plots import End, finish, named, ticked
+from pages._ui.look.text import Metric
 
 
 def tiles(
@@ -83,10 +83,7 @@ def errors(
     for value, name, colour, dash in level:
         figure.add_scatter(x=ends, y=[value] * 2, mode="lines", name=name, line={"color": colour, "dash": dash})
     top = 1.05 * max(float(table.private_rmse[:, column].max()), *(value for value, *_ in level))
-    ticks = grid.lengthscales[::2]
-    figure.update_xaxes(
-        title=f"lengthscale [{unit}]", type="log", tickvals=ticks, ticktext=[f"{tick:g}" for tick in ticks]
-    )
+    figure.update_xaxes(title=f"lengthscale [{unit}]", **ticked(grid.lengthscales[::2]))
     figure.update_yaxes(title=f"error [{y_unit}]", range=[0, top])
     last = (float(table.private_rmse[-1, column]), "this lengthscale", PRIVATE, "")
     return named(finish(figure, 430), [End(value / top, name, colour) for value, name, colour, _ in (last, *level)])

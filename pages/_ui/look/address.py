@@ -57,18 +57,12 @@ def remember() -> None:
     session.ASKED.put(asked())
 
 
-def note_explained(key: str) -> None:
-    """A control has already said in its own words why it does not use its value."""
-    session.EXPLAINED.put(session.EXPLAINED.get(frozenset()) | {key})
-
-
 @contextlib.contextmanager
 def explained(titles: Titles) -> Iterator[None]:
     """Run a page, then say above it which values of a new address its controls did not use, and what they show."""
     notes = st.container()
     wanted = session.ASKED.pop()
     wanted = asked() if wanted is None else wanted
-    session.EXPLAINED.put(frozenset())
     new = wanted != session.LAST_ADDRESS.find()
     yield
     if new:  # else the controls were moved since, and the address may lag behind them
@@ -76,13 +70,13 @@ def explained(titles: Titles) -> Iterator[None]:
             if _is_unused(key, raw, titles.get(key, {})):
                 used = _used(key)
                 shown = "nothing" if used is None else used
-                notes.warning(text.bad_link_value(key, raw, _reason(raw, used), shown))
+                notes.warning(text.bad_link_value(key, raw, _reason(key, raw, used), shown))
     session.LAST_ADDRESS.put(asked())
 
 
 def _is_unused(key: str, raw: str, titles: Mapping[str, str]) -> bool:
     """Whether a control of this page stands at another value than its parameter asked for."""
-    if not session.is_control(key) or key in session.EXPLAINED.get(frozenset()):
+    if not session.is_control(key):
         return False
     used, after = _used(key), st.query_params.get(key)
     if used is None:  # of a control that may stand at nothing; of anything else streamlit keeps None too
@@ -108,17 +102,20 @@ def _same(used: bool | int | float | str, raw: str) -> bool:
     return raw == used if isinstance(used, str) else _number(raw) == used
 
 
-def _reason(raw: str, used: Any) -> str:
+def _reason(key: str, raw: str, used: Any) -> str:
     if not raw.strip():
         return "it is empty."
     if used is None:
         return "this control has no such value."
     if isinstance(used, bool):
         return "it must be true or false."
+    if _is_infinite(raw) and not isinstance(used, str):
+        return "it must be a finite number."
+    stand = session.STANDS.get({}).get(key)
+    if stand is not None and stand.offered:
+        return f"it is not offered here; the choices are {', '.join(stand.offered)}."
     if isinstance(used, str):
         return "it is not offered."
-    if _is_infinite(raw):
-        return "it must be a finite number."
     if isinstance(used, int):
         return "it must be a whole number within the range of this control."
     return "it must be a number within the range of this control."

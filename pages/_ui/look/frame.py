@@ -17,7 +17,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpgp_core.accounting.guarantee import Guarantee
 from pages._ui.look import bar, bound, glossary, palette, state, text
-from pages._ui.look.metric import Metric
+from pages._ui.look.text import Metric
 
 TEACHING_NOTE = (
     "The noise on this page comes from a numbered draw so that a link shows the same picture to everyone. "

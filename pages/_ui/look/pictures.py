@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pages._ui import session
-from pages._ui.look import bound, decks, maps, plots, state, tables
+from pages._ui.look import decks, maps, plots, state, tables
 from pages._ui.look.maps import Layer
 from pages._ui.look.plots import axis
 from pages._ui.work import cached
@@ -18,19 +18,12 @@ from pages._ui.work import cached
 _HEXAGON = "hexagon"  # in the address
 
 
-def _toolbar(name: str) -> dict[str, Any]:
-    """Of a plotly figure: its camera saves a PNG fit for print."""
-    return {"displaylogo": False, "toImageButtonOptions": {"format": "png", "scale": 3, "filename": name}}
-
-
-def chart(figure: go.Figure, key: str, alt: str) -> None:
+def chart(figure: go.Figure, key: str, alt: str, **options: Any) -> None:
     """A plotly figure in the page's theme, with a caption that says what it shows, and its table."""
-    _plot(figure, key, alt)
-
-
-def _plot(figure: go.Figure, key: str, alt: str, **options: Any) -> None:
     shown = plots.enlarge(figure) if state.is_lesson() else figure
-    st.plotly_chart(shown, key=key, config=_toolbar(key), alt=alt, **options)
+    camera = {"format": "png", "scale": 3, "filename": key}  # saves a PNG fit for print
+    config = {"displaylogo": False, "toImageButtonOptions": camera}
+    st.plotly_chart(shown, key=key, config=config, alt=alt, **options)
     _caption(key, alt, lambda: tables.of_figure(figure))
 
 
@@ -69,11 +62,6 @@ def hexagon_map(
 def pick_hexagon(cells: pd.DataFrame) -> str | None:
     """The hexagon that was clicked or is named here, with its row of the table."""
     by_name = {name: cell for cell, name in maps.names(cells).items()}
-
-    def check(_: str) -> None:
-        raise ValueError("no hexagon of this map is called so")
-
-    bound.explain_bad_link(_HEXAGON, list(by_name), "no hexagon", check)
     name = st.selectbox(
         "Hexagon: click one, or type its borough", list(by_name), None, key=_HEXAGON, bind="query-params"
     )
@@ -86,7 +74,7 @@ def pick_hexagon(cells: pd.DataFrame) -> str | None:
 
 def clickable(figure: go.Figure, key: str, alt: str, on_click: Callable[[], None]) -> None:
     """A chart whose points can be clicked; the callback reads them from the session under ``key``."""
-    _plot(figure, key, alt, on_select=on_click, selection_mode="points")
+    chart(figure, key, alt, on_select=on_click, selection_mode="points")
 
 
 def clicked(key: str) -> list[Any] | None:

@@ -24,7 +24,7 @@ Value = TypeVar("Value", bound=str)
 
 
 @dataclass(frozen=True)
-class Given:
+class Link:
     """What an address says, read as the controls of a page would: what it leaves out stands at its default."""
 
     address: Mapping[str, str]
@@ -58,7 +58,7 @@ class Given:
         )
 
 
-def pinned(page: str, read: Callable[[Given], T]) -> T | None:
+def pinned(page: str, read: Callable[[Link], T]) -> T | None:
     """What is pinned of this page; None if nothing is, or what the address says cannot be used: then it says so.
 
     Args:
@@ -72,32 +72,32 @@ def pinned(page: str, read: Callable[[Given], T]) -> T | None:
     try:
         if file != page or not state.fits(raw):
             raise ValueError("it is no link of this page")
-        return read(Given(dict(parse_qsl(query))))
+        return read(Link(dict(parse_qsl(query))))
     except ValueError as error:
         st.warning(text.bad_link_value(PIN, raw, f"{error}.", "nothing pinned"))
         return None
 
 
-def release_settings(given: Given, offered: DropDown[str]) -> ReleaseSettings:
+def release_settings(link: Link, offered: DropDown[str]) -> ReleaseSettings:
     """The settings that the sidebar of a page that releases has at an address.
 
     Args:
-        given: parameters as the page writes them.
+        link: parameters as the page writes them.
         offered: datasets of the page.
 
     Raises:
         ValueError: a value is not offered.
     """
-    name = given.picked(offered)
+    name = link.picked(offered)
     design, draw = chosen_design(
-        given.draw(),
-        mechanism=given.picked(offers.MECHANISM, offers.mechanisms(name)),
-        objective=given.picked(offers.OBJECTIVE),
-        calibration=given.picked(offers.CALIBRATION),
-        focus=given.picked(offers.FOCUS),
-        shrinkage=given.one("shrinkage", ("true", "false"), "false") == "true",
+        link.draw(),
+        mechanism=link.picked(offers.MECHANISM, offers.mechanisms(name)),
+        objective=link.picked(offers.OBJECTIVE),
+        calibration=link.picked(offers.CALIBRATION),
+        focus=link.picked(offers.FOCUS),
+        shrinkage=link.one("shrinkage", ("true", "false"), "false") == "true",
     )
-    return ReleaseSettings(given.model(name), design, draw, overlay=False)
+    return ReleaseSettings(link.model(name), design, draw, overlay=False)
 
 
 def _draw_number(raw: str) -> int:
@@ -135,14 +135,14 @@ def _unpin() -> None:
 
 def differences() -> str:
     """Which controls stand elsewhere than what is pinned says, in a sentence. After all controls have been drawn."""
-    then, now = dict(parse_qsl(st.query_params.get(PIN, "").partition("?")[2])), _compared(state.address())
-    keys = [key for key in now if key in then and then[key] != now[key]]
-    whole = now.keys() <= then.keys()
+    kept, now = dict(parse_qsl(st.query_params.get(PIN, "").partition("?")[2])), _compared(state.address())
+    keys = [key for key in now if key in kept and kept[key] != now[key]]
+    whole = now.keys() <= kept.keys()
     if not keys:
         same = "**Pinned (A)** is what you see now (B). Move a control, and both are shown."
         return same if whole else "**Pinned (A)** beside what you see now (B)."
     rest = " All else is the same." if whole else ""
-    return f"**Pinned (A)**: {_listed(then, keys)}; **now (B)**: {_listed(now, keys)}.{rest}"
+    return f"**Pinned (A)**: {_listed(kept, keys)}; **now (B)**: {_listed(now, keys)}.{rest}"
 
 
 def change(a: float, b: float) -> str:

@@ -62,22 +62,24 @@ def axis(name: str, unit: str) -> str:
     return f"{name} [{unit}]" if unit else name
 
 
+def ticked(values: Sequence[float]) -> dict[str, Any]:
+    """Of a logarithmic axis: a number as pages write it at each of the values."""
+    return {"type": "log", "tickvals": values, "ticktext": [f"{value:g}" for value in values]}
+
+
 def band(
-    figure: go.Figure,
-    x: FloatArray,
-    low: FloatArray,
-    high: FloatArray,
-    colour: str,
-    opacity: float,
-    name: str,
+    figure: go.Figure, x: FloatArray, low: FloatArray, high: FloatArray, colour: str, opacity: float, name: str = ""
 ) -> None:
+    """Between two curves (P,); without a name it is not in the legend."""
     figure.add_scatter(
         x=np.concatenate([x, x[::-1]]),
         y=np.concatenate([high, low[::-1]]),
         fill="toself",
         fillcolor=faded(colour, opacity),
         line={"color": faded(colour, 0.0), "width": 0},
+        mode="lines",
         name=name,
+        showlegend=None if name else False,
         hoverinfo="skip",
     )
 

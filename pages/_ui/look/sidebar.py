@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import streamlit as st
 
 from datasets import exhibit
-from dpgp_core.accounting.gaussian import check_budget, check_delta
-from dpgp_core.checks import check_positive
 from pages._ui import session
 from pages._ui.look import offers, state, text
-from pages._ui.look.bound import as_number, box, choice, folded, pick, side, switch
+from pages._ui.look.bound import box, choice, folded, pick, side, switch
 from pages._ui.look.offers import LAST_DRAW, DropDown
 from pages._ui.model import ANALYTIC, Design, Draw, Model, ReleaseSettings, chosen_design
 from pages._ui.work import cached
@@ -31,7 +29,6 @@ def privacy() -> Draw:
         "epsilon",
         offers.EPSILONS,
         1,
-        lambda raw: check_budget(as_number(raw), 0.5),
         help=f"{text.GROWTH.capitalize()}. Smaller is more private.",
     )
     with folded("Promise"):
@@ -40,7 +37,6 @@ def privacy() -> Draw:
             "delta",
             offers.DELTAS,
             offers.DELTA,
-            lambda raw: check_delta(as_number(raw)),
             help=text.DELTA_HELP,
         )
     return Draw(epsilon=float(epsilon), delta=float(delta))
@@ -85,7 +81,6 @@ def lengthscale(name: str, label: str = "Lengthscale [{}]: more detail ⟷ less 
             offers.lengthscale_key(shown),
             offers.whole(shown.lengthscales),
             default,
-            lambda raw: check_positive("lengthscale", as_number(raw)),
             **kwargs,
         )
     )
@@ -157,7 +152,6 @@ def noise_control(default: float = 0.3, help: str | None = NOISE_HELP, key: str 
             key,
             offers.NOISES,
             default,
-            lambda raw: check_positive("noise", as_number(raw)),
             help=help,
         )
     )
@@ -174,21 +168,13 @@ def overlay() -> bool:
         )
 
 
-class PathSettings(NamedTuple):
-    """Square root of the ridge, and scale of the paths."""
-
-    r: float
-    sigma: float
-
-
-def path_controls(sigma: float, r: float, prefix: str = "") -> PathSettings:
-    """Ridge and scale of released posterior paths; ``prefix`` sets pages that open otherwise apart."""
+def path_controls(sigma: float, r: float, prefix: str = "") -> tuple[float, float]:
+    """Square root of the ridge, and scale of released paths; ``prefix`` sets pages that open otherwise apart."""
     ridge = choice(
         "r: more accurate ⟷ more private",
         f"{prefix}r",
         offers.RIDGES,
         r,
-        lambda raw: check_positive("r", as_number(raw)),
         help="Square root of the ridge. Larger listens less to each record.",
     )
     scale = choice(
@@ -196,10 +182,9 @@ def path_controls(sigma: float, r: float, prefix: str = "") -> PathSettings:
         f"{prefix}sigma",
         offers.SIGMAS,
         sigma,
-        lambda raw: check_positive("s", as_number(raw)),
         help="Scale of the paths' own randomness.",
     )
-    return PathSettings(float(ridge), float(scale))
+    return float(ridge), float(scale)
 
 
 def paths_released(prefix: str = "") -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 from urllib.parse import quote
 
@@ -18,9 +19,11 @@ _KEPT = ("tour", "lesson", PIN)  # parameters that are no controls
 _NONE = Steps(None, ())
 
 
-def note(key: str, value: Any, default: Any, written: str | None = None) -> None:
+def note(key: str, value: Any, default: Any, written: str | None = None, offered: Iterable[Any] = ()) -> None:
     """A control of this page stands here. Every control that is bound to the address says so once it is drawn."""
-    session.STANDS.put(session.STANDS.get({}) | {key: Stand(value, default, _written(value, written))})
+    session.STANDS.put(
+        session.STANDS.get({}) | {key: Stand(value, default, _written(value, written), tuple(map(str, offered)))}
+    )
 
 
 def _written(value: Any, written: str | None) -> str:

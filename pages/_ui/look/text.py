@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from decimal import Decimal
+from typing import NamedTuple
 
 import numpy as np
 
@@ -107,3 +108,12 @@ def bad_link_value(key: str, raw: str, reason: str, used: object) -> str:
 def plain(words: str) -> str:
     """Words of a visitor, or of an error that quotes them, with every sign escaped that markdown would act on."""
     return re.sub(r"([\\`*_{}\[\]()#+|<>$:~!])", r"\\\1", " ".join(words.split()))
+
+
+class Metric(NamedTuple):
+    """One figure in data units, with its change against something named."""
+
+    label: str
+    value: str
+    change: str | None = None
+    help: str | None = None

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import streamlit as st
 
 from pages._ui import environment
+from pages._ui.ledgers.standing import Standing
 from pages._ui.look.text import at_least, at_most, plain, small
 from pages._ui.own import session
-from pages._ui.own.session import Account
 from pages._ui.own.slots import OWN_LEDGER_TOKEN
 
 _KEEP = (
@@ -22,21 +22,22 @@ _GUARDS = (
 )
 
 
-def shown(account: Account) -> None:
+def shown(account: Standing) -> None:
     """Sidebar: what is spent and left, the token where it is new, and the ways to another ledger."""
+    ledger = account.ledger
     with st.sidebar:
         st.subheader("Ledger of your table")
-        if account.limit is None:
+        if ledger.limit is None:
             st.caption("Nothing released yet. The total is declared with the first release and fixed from then on.")
         else:
             st.markdown(
-                f":material/verified_user: Spent **ε = {at_most(account.spent)}** of {account.limit:g} "
-                f"at δ = {small(account.delta or 0)}; left for a Gaussian release: **ε = {at_least(account.left)}**"
+                f":material/verified_user: Spent **ε = {at_most(account.spent)}** of {ledger.limit.epsilon:g} "
+                f"at δ = {small(ledger.limit.delta)}; left for a Gaussian release: **ε = {at_least(account.left)}**"
             )
-            st.caption("  \n".join(f"{plain(name)}: ε = {item.budget.epsilon:g}" for name, item in account.entries))
-        if account.begun_again:
+            st.caption("  \n".join(f"{plain(name)}: ε = {item.budget.epsilon:g}" for name, item in ledger.entries))
+        if ledger.begun_again:
             st.caption(
-                f"Another ledger counts the table too; that does not matter, because: {plain(account.begun_again)}"
+                f"Another ledger counts the table too; that does not matter, because: {plain(ledger.begun_again)}"
             )
         _token()
         with st.popover("Continue or begin a ledger", icon=":material/receipt_long:", width="stretch"):
@@ -55,12 +56,12 @@ def _forget_token() -> None:
     OWN_LEDGER_TOKEN.pop()
 
 
-def _others(account: Account) -> None:
+def _others(account: Standing) -> None:
     st.caption(_GUARDS)
     owner = st.text_input("Token of a ledger", type="password", key="own_owner", max_chars=100)
     if st.button("Go on with its ledger") and owner:
         _moved(lambda: session.go_on(owner))
-    if account.entries:
+    if account.ledger.entries:
         st.button("Make a new token; the old one ends", on_click=session.make_token)
     if environment.switched_on("DPGP_UPLOADS"):
         card = st.file_uploader("release.json of a ledger that this server has lost", type=["json"], key="own_card")

@@ -14,10 +14,10 @@ from dpgp_core.release import Published, ReleaseSpec
 from dpgp_core.release.handout.groups import grouped, split
 from dpgp_core.release.handout.turned import east_across, turned
 from dpgp_core.release.publishing import useful, within_tolerance
-from pages._ui.look.metric import Metric
+from pages._ui.ledgers.standing import Standing
 from pages._ui.look.palette import PREDICTION_SCALE, PRIVATE
 from pages._ui.look.plots import HEIGHT, finish, mark_dates
-from pages._ui.look.text import at_least, at_most, number, plain
+from pages._ui.look.text import Metric, at_least, at_most, number, plain
 from pages._ui.own import curves
 
 _HUGE = math.log(1e6)
@@ -26,20 +26,23 @@ _ABOUT_FIRST = " The map is of the first group; the table and the file have all 
 _ABOUT_CENTILES = " Below a thin line lie as many in 100 further people as it says, if the model is right."
 
 
-def so_far(releases: int, limit: float | None, spent: float) -> str:
+def so_far(account: Standing) -> str:
     """The ledger in a sentence."""
-    if limit is None:
+    ledger = account.ledger
+    if ledger.limit is None:
         return "Nothing has been released yet."
-    return f"So far **{releases} released**, ε = {at_most(spent)} of {limit:g} spent."
+    return f"So far **{len(ledger.entries)} released**, ε = {at_most(account.spent)} of {ledger.limit.epsilon:g} spent."
 
 
-def metrics(releases: int, limit: float | None, spent: float, left: float) -> list[Metric]:
-    """The ledger in figures."""
-    total = "no total declared yet" if limit is None else f"of {limit:g} declared"
+def metrics(account: Standing) -> list[Metric]:
+    """The ledger in figures, once its total is declared."""
+    ledger = account.ledger
+    if ledger.limit is None:
+        return []
     return [
-        Metric("Released from your table", str(releases), "each counts"),
-        Metric("Spent", f"ε = {at_most(spent)}", total),
-        Metric("Left", "–" if limit is None else f"ε = {at_least(left)}", "for one Gaussian release"),
+        Metric("Released from your table", str(len(ledger.entries)), "each counts"),
+        Metric("Spent", f"ε = {at_most(account.spent)}", f"of {ledger.limit.epsilon:g} declared"),
+        Metric("Left", f"ε = {at_least(account.left)}", "for one Gaussian release"),
     ]
 
 

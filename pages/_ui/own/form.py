@@ -7,6 +7,8 @@ from typing import Any
 
 import streamlit as st
 
+from dpgp_core.accounting.guarantee import Budget
+from dpgp_core.accounting.ledger import Ledger
 from dpgp_core.mechanisms.catalogue import IF_INPUTS_ARE_PUBLIC
 from dpgp_core.release import CHOICES, KERNEL_NAMES, ReleaseSpec
 from pages._ui import session
@@ -25,13 +27,13 @@ _MECHANISM_HELP = (
 _MISSING = "Still to declare: {}."
 
 
-def declared(held: Table, total: float | None, inputs_public: bool) -> ReleaseSpec | None:
+def declared(held: Table, ledger: Ledger) -> ReleaseSpec | None:
     """The whole form; None, with a sentence on the page, while something is missing or out of range.
 
     Args:
         held: the table, of which the names of columns are used, and what each of them can be read as.
-        total: total epsilon of the ledger once it is fixed; None while it may still be declared.
-        inputs_public: whether the ledger treats inputs as public; unless it does, what protects them is recommended.
+        ledger: its total is declared here until it is fixed; unless it treats inputs as public, what protects them is
+            recommended.
     """
     st.header("2. Say what is public")
     st.markdown(
@@ -41,7 +43,7 @@ def declared(held: Table, total: float | None, inputs_public: bool) -> ReleaseSp
     values = table_form.columns_of(held.columns, held.survey)
     x = values["x"] or []
     values |= whose.asked(held.columns, [*x, values["y"]], held.survey)
-    offered = _offered(inputs_public, people=values["person"] is not None, levels=bool(values["levels"]))
+    offered = _offered(ledger.inputs_public, people=values["person"] is not None, levels=bool(values["levels"]))
     values |= table_form.outcome()
     values |= table_form.outputs(values["y_kind"], values["y"]) | degrees.asked(
         [name for name in x if name not in {*values["formats"], *values["levels"]}]
@@ -52,7 +54,7 @@ def declared(held: Table, total: float | None, inputs_public: bool) -> ReleaseSp
     st.header("3. Choose a mechanism and a budget")
     if values["levels"]:
         st.caption(groups.ONLY_BAYES)
-    values |= _model(offered) | _budget(total)
+    values |= _model(offered) | _budget(ledger.limit)
     values["centiles"] = _centiles(values)
     values["tolerance"] = _tolerance(
         "share of yes, 0 to 1" if values["y_kind"] == "yes/no" else values["y_unit"], values["log"]
@@ -128,7 +130,7 @@ def _model(titles: Mapping[str, str]) -> dict[str, Any]:
     return {"mechanism": mechanism, "kernel": kernel, "noise": noise, "cells": cells}
 
 
-def _budget(total: float | None) -> dict[str, Any]:
+def _budget(limit: Budget | None) -> dict[str, Any]:
     row = st.columns(3)
     epsilon = row[0].number_input(
         "ε of this release",
@@ -145,9 +147,9 @@ def _budget(total: float | None) -> dict[str, Any]:
         key=key("delta", 1e-5),
         help=DELTA_HELP,
     )
-    if total is not None:
-        row[2].metric("Total ε, declared", f"{total:g}")
-        return {"epsilon": epsilon, "delta": delta, "total": total}
+    if limit is not None:
+        row[2].metric("Total ε, declared", f"{limit.epsilon:g}")
+        return {"epsilon": epsilon, "delta": delta, "total": limit.epsilon}
     declared_total = row[2].number_input(
         "Total ε for all releases",
         min_value=0.001,

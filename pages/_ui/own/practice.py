@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import date, timedelta
 from functools import cache
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 from datasets import kung
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Kind
-from pages._ui.own import practice_dates
+from dpgp_core.seasons import YEAR
 
 _RECORDS = 2_000  # of each simulated table
 _AGES = (18.0, 90.0)
@@ -96,6 +97,36 @@ def _by_age(y: str, y_unit: str, unit: str, **bounds: float) -> dict[str, Any]:
     }
 
 
+VISITS, FIRST, DAYS = "simulated_daily_visits.csv", date(2010, 1, 1), 5_000
+
+
+def _daily_visits() -> bytes:
+    """A column ``day`` of ISO dates and ``visits``, counts with a trend and a season: the same on every machine."""
+    rng, t = np.random.default_rng(4), np.arange(float(DAYS))
+    rate = 20 + 3 * np.sin(t / 900) + 8 * np.cos(2 * np.pi * (t - 20) / YEAR)  # most in late January
+    rows = (f"{FIRST + timedelta(days=day)},{count}\n" for day, count in enumerate(rng.poisson(rate)))
+    return ("day,visits\n" + "".join(rows)).encode()
+
+
+_BY_DAY = {
+    "y": "visits",
+    "y_unit": "visits",
+    "low": 0.0,
+    "high": 60.0,
+    "unit": "one day's visits",
+    "whose": "no",
+    "x": ["day"],
+    "holds_day": "dates, as 2024-03-01",
+    "period_day": "every year",
+    "from_day_day": FIRST,
+    "to_day_day": FIRST + timedelta(days=DAYS - 1),
+    "grid_day": 250,
+    "epsilon": 1.0,
+    "delta": 1e-5,
+    "total": 2.0,
+}
+
+
 TABLES = (
     Practice(
         "practice.csv",
@@ -135,7 +166,7 @@ TABLES = (
         | {"x": ["age_years", "sex"], "holds_sex": "groups", "levels_sex": "woman, man"},
         _wages_of_people,
     ),
-    Practice(practice_dates.FILE, practice_dates.BUTTON, "count", practice_dates.form(), practice_dates.content),
+    Practice(VISITS, "Simulated daily visits", "count", _BY_DAY, _daily_visits),
 )
 
 

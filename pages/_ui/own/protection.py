@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
-from dpgp_core.accounting.guarantee import Budget
-from dpgp_core.accounting.ledger import BudgetExceeded, Ledger, MixedRows
+from dpgp_core.accounting.ledger import BudgetExceeded, MixedRows
 from dpgp_core.release import ReleaseSpec
+from pages._ui.ledgers.standing import Standing
 from pages._ui.own import session
-from pages._ui.own.session import Account
 
 _SAME_TABLE = (
     "Another ledger counts releases of this very table. Its people are the same, so what was spent on them stays "
@@ -31,7 +32,7 @@ INPUTS_PUBLIC = (
 )
 
 
-def said(spec: ReleaseSpec, account: Account) -> str:
+def said(spec: ReleaseSpec, account: Standing) -> str:
     """Before a release: whether the table has a past, and whether inputs are private in one release but not in another.
 
     A ledger that would hold both kinds refuses; the visitor may declare the inputs public, which stays.
@@ -43,28 +44,27 @@ def said(spec: ReleaseSpec, account: Account) -> str:
     if account.elsewhere and not account.counts:
         st.warning(_SAME_TABLE, icon=":material/history:")
         because = st.text_input("Why the other count does not matter", key="own_because", max_chars=300)
-    elif account.entries and not account.counts:
+    elif account.ledger.entries and not account.counts:
         st.info(_OTHER_TABLE, icon=":material/help:")
-    if account.inputs_public:
+    if account.ledger.inputs_public:
         st.info(INPUTS_PUBLIC, icon=":material/lock_open:")
-    elif account.protects - {spec.guarantee.protects}:
-        before = " and ".join(sorted(account.protects))
+    elif (protects := {guarantee.protects for _, guarantee in account.ledger.entries}) - {spec.guarantee.protects}:
+        before = " and ".join(sorted(protects))
         st.warning(_MIXING.format(before=before, now=spec.guarantee.protects), icon=":material/lock_open:")
         st.button("Treat inputs as public from now on", on_click=session.make_inputs_public, key="own_inputs_public")
     return because
 
 
-def refusal(spec: ReleaseSpec, account: Account) -> str:
+def refusal(spec: ReleaseSpec, account: Standing) -> str:
     """Why the ledger would refuse a release, in a sentence; "" if it would not.
 
     Whether inputs are private in one release and not in another has a choice of its own.
     """
-    if account.limit is None or account.delta is None:
+    ledger = account.ledger
+    if ledger.limit is None:
         return ""
-    limit = Budget(epsilon=account.limit, delta=account.delta)
-    ledger = Ledger(limit=limit, entries=list(account.entries), inputs_public=True)
     try:
-        ledger.spend([("release", spec.guarantee)])
+        replace(ledger, entries=list(ledger.entries), inputs_public=True).spend([("release", spec.guarantee)])
     except (BudgetExceeded, MixedRows) as error:
         return str(error)
     return ""

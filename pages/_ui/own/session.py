@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 import streamlit as st
 
-from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.release import Published, ReleaseSpec, bundle
 from pages._ui import environment
 from pages._ui.ledgers.database import LedgerUnavailable
 from pages._ui.ledgers.deliveries import DELIVERIES, Issued
-from pages._ui.ledgers.standing import Spent
+from pages._ui.ledgers.standing import Spent, Standing
 from pages._ui.ledgers.state import StateLost, of_this_server
 from pages._ui.look.text import plain
 from pages._ui.own.slots import OWN_LEDGER_TOKEN, OWN_TOKEN
@@ -23,60 +21,16 @@ from pages._ui.visitor import fresh, known_by
 from pages._ui.work import pace
 
 
-@dataclass(frozen=True)
-class Account:
-    """What stands in the ledger now.
-
-    Attributes:
-        entries: (what, guarantee) of every release so far.
-        limit: declared total epsilon; None before the first release.
-        delta: at which everything is added up; None before the first release.
-        spent, left: epsilon.
-        inputs_public: the visitor declared the inputs public.
-        protects: what releases so far protect, each kind once.
-        begun_again: why a table that another ledger counts is counted here; "" if there is none.
-        last: the latest release, to download again, if this server still holds it.
-        counts: the ledger has counted a release of the table in memory.
-        elsewhere: another ledger has.
-    """
-
-    entries: tuple[tuple[str, Guarantee], ...]
-    limit: float | None
-    delta: float | None
-    spent: float
-    left: float
-    inputs_public: bool
-    protects: frozenset[str]
-    begun_again: str
-    last: Issued | None
-    counts: bool
-    elsewhere: bool
-
-
-def account(held: Table | None = None) -> Account:
+def account(held: Table | None = None) -> Standing:
     """The ledger of this browser, and what is known of a table; a page that cannot have it says why and ends."""
     try:
         table = None if held is None else held.digest
         browser, everywhere = token(), _everywhere(held)
         with pace.aside():  # a database may take its time
-            found = of_this_server().find(browser, table, everywhere=everywhere)
+            return of_this_server().find(browser, table, everywhere=everywhere)
     except (LedgerUnavailable, StateLost) as error:
         st.error(plain(f"{error}."))
         st.stop()
-    ledger, limit = found.ledger, found.ledger.limit
-    return Account(
-        entries=tuple(ledger.entries),
-        limit=None if limit is None else limit.epsilon,
-        delta=None if limit is None else limit.delta,
-        spent=0.0 if limit is None else ledger.epsilon(limit.delta),
-        left=0.0 if limit is None else ledger.epsilon_left(),
-        inputs_public=ledger.inputs_public,
-        protects=frozenset(guarantee.protects for _, guarantee in ledger.entries),
-        begun_again=ledger.begun_again,
-        last=DELIVERIES.find(found.id),
-        counts=found.counts,
-        elsewhere=found.elsewhere,
-    )
 
 
 def spend(browser: str, spec: ReleaseSpec, held: Table, because: str) -> Spent:

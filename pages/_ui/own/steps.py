@@ -10,13 +10,13 @@ import streamlit as st
 
 from dpgp_core.release import Published, ReleaseSpec
 from dpgp_core.release.publishing import within_tolerance
-from pages._ui.explore.slots import EXPLORED, Taken
-from pages._ui.ledgers.deliveries import Issued
+from pages._ui.explore.computed import EXPLORED, taken
+from pages._ui.ledgers.deliveries import DELIVERIES, Issued
+from pages._ui.ledgers.standing import Standing
 from pages._ui.look import pictures
 from pages._ui.look.text import plain
 from pages._ui.own import curves, figures, protection, session, upload
 from pages._ui.own.questions import bounds
-from pages._ui.own.session import Account
 from pages._ui.own.slots import OWN_APART, OWN_LEDGER_TOKEN, OWN_PREVIEW, OWN_READY, OWN_REFUSED, OWN_RELEASED
 from pages._ui.own.upload import Prepared, Table
 from pages._ui.work import cached
@@ -65,13 +65,13 @@ def preview(held: Table, spec: ReleaseSpec, found: Prepared) -> None:
             pictures.chart(figures.previewed(*known), "own_preview_chart", "NOT PRIVATE: the fit without noise.")
 
 
-def release(held: Table, spec: ReleaseSpec, found: Prepared, account: Account) -> None:
+def release(held: Table, spec: ReleaseSpec, found: Prepared, account: Standing) -> None:
     """The button that spends, and what came of it."""
     because = protection.said(spec, account)
     because_not = protection.refusal(spec, account)
     if because_not:
         st.info(plain(f"{because_not}."), icon=":material/block:")
-    label = f"Make release {len(account.entries) + 1}: spends ε = {spec.epsilon:g}"
+    label = f"Make release {len(account.ledger.entries) + 1}: spends ε = {spec.epsilon:g}"
     if because_not:
         label = "No release: nothing is left" if account.left < 1e-3 else "No release: see above"
     if st.button(label, type="primary", key="own_release", disabled=bool(because_not)):
@@ -86,11 +86,11 @@ def release(held: Table, spec: ReleaseSpec, found: Prepared, account: Account) -
         fetch_again(account)
 
 
-def fetch_again(account: Account) -> None:
+def fetch_again(account: Standing) -> None:
     """The latest zip, if this server still holds it."""
-    if account.last is not None:
-        download(account.last, again=True)
-    elif account.entries:
+    if (issued := DELIVERIES.find(account.id)) is not None:
+        download(issued, again=True)
+    elif account.ledger.entries:
         st.caption(_ZIP_GONE)
 
 
@@ -156,7 +156,7 @@ def _explore(issued: Issued) -> None:
         "computed from them is covered by the guarantee already."
     )
     if st.button("Explore this release, free", icon=":material/travel_explore:"):
-        EXPLORED.put(Taken(issued.name, {"release.zip": issued.bundle}, hashlib.sha256(issued.bundle).hexdigest()))
+        EXPLORED.put(taken(issued.name, {"release.zip": issued.bundle}))
         st.switch_page("../explore_release.py")
 
 

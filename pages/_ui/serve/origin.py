@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket
 from streamlit import config, net_util
 
-from pages._ui.hosts import Host
+from pages._ui.environment import Host
 
 _PORTS = {"http": 80, "https": 443}
 

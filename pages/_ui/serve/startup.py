@@ -5,38 +5,41 @@ from __future__ import annotations
 import asyncio
 import gc
 import importlib
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import plotly.graph_objects as go
-from streamlit import App
+from streamlit import App, config
+from streamlit.web.server import server_util
 
 from pages._ui import environment
 from pages._ui.serve import forgetting, warm
 from pages._ui.serve.readiness import shared_modules
-from pages._ui.work import cached
+from pages._ui.work import cached, pace
 
-_SWITCH_SECONDS = 0.0005
+_EVERYWHERE = ("0.0.0.0", "::", "")
 
 
 @asynccontextmanager
 async def lifespan(_: App) -> AsyncIterator[None]:
-    """Workers while the server lives; it opens its own pages and computes ahead unless DPGP_WARM is 0."""
+    """Workers while the server lives; it opens its own pages and computes ahead unless DPGP_WARM is 0.
+
+    Prints the only line of a server, its address, once everything that could keep it from starting is done.
+    """
     cached.start()
     warming = environment.switched_on("DPGP_WARM")
     if warming:
         cached.work_ahead()
     _spare_the_collector()
-    # Every piece of a page that is sent lets go of the interpreter's lock, some sixty times a page; python has a thread
-    # wait for it for as long as another may hold it, which is 5 ms unless told otherwise.
-    sys.setswitchinterval(_SWITCH_SECONDS)
+    pace.take_short_turns()
     beside = [
         asyncio.create_task(forgetting.forget_ended_sessions()),
         asyncio.create_task(asyncio.to_thread(cached.begin)),
     ]
     if warming:
         beside.append(asyncio.create_task(_visit_ourselves()))
+    # Streamlit says it before it loads ``app.py``, which may refuse.
+    print(f"Dashboard URL: {address()}", flush=True)
     try:
         yield
     finally:
@@ -62,3 +65,11 @@ def _spare_the_collector() -> None:
     go.Figure().add_scatter(x=[0]).update_layout(legend={}, margin={}).update_xaxes(title="").to_json()  # loads lazily
     gc.collect()
     gc.freeze()
+
+
+def address() -> str:
+    """Where a browser finds this server; asks nobody outside."""
+    host = config.get_option("server.address") or ""
+    if config.is_manually_set("browser.serverAddress") or host in _EVERYWHERE:
+        host = config.get_option("browser.serverAddress")
+    return server_util.get_url(f"[{host}]" if ":" in host else host)

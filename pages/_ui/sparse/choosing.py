@@ -14,7 +14,7 @@ from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import SparseVariational
 from dpgp_core.selection.hyperparameters import Candidate, HyperparameterChoice, choose_by_evidence, choose_jointly
 from dpgp_core.selection.repeated import choose_liu_talwar
-from pages._ui.folds import FOLDS
+from pages._ui.left_out import FOLDS
 from pages._ui.sparse.errors import error_of
 from pages._ui.sparse.setting import SparseSetting, load, parts
 

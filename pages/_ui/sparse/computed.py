@@ -17,12 +17,12 @@ def fits(setting: SparseSetting) -> Fits:
 
 def curves(setting: SparseSetting) -> Curves:
     """Errors against epsilon."""
-    return cached.value("Releasing at every epsilon", errors.curves, setting, reports=True)
+    return cached.value("Releasing at every epsilon", errors.curves, setting)
 
 
 def choices(setting: SparseSetting) -> Choices:
     """Private choices of hyperparameters."""
-    return cached.value("Choosing hyperparameters", choosing.choices, setting, reports=True)
+    return cached.value("Choosing hyperparameters", choosing.choices, setting)
 
 
 def without_privacy(setting: SparseSetting, plain: float) -> float:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from datasets import EXHIBITS, exhibit
 from pages._ui.look.bound import choice, folded, pick, side
 from pages._ui.look.offers import DropDown, of_datasets
 from pages._ui.look.sidebar import dataset, delta_fits, draw_number, lengthscale, noise_control, overlay, privacy
-from pages._ui.sparse.setting import SparseSetting
+from pages._ui.sparse.setting import SparseSetting, load
 
 SparseView = Literal["fits", "errors", "choice"]
 DATASET = of_datasets(
@@ -26,21 +26,13 @@ VIEW: DropDown[SparseView] = DropDown(
 )
 
 
-class SparseSettings(NamedTuple):
-    """What is released, which of its figures are shown, and whether the overlay is on."""
-
-    setting: SparseSetting
-    view: SparseView
-    overlay: bool
-
-
-def sparse_settings() -> SparseSettings:
-    """The sidebar of the sparse DP-GP page."""
+def sparse_settings() -> tuple[SparseSetting, SparseView, bool]:
+    """The whole sidebar: what is released, which of its figures are shown, and whether the overlay is on."""
     draw = privacy()
     name = dataset(DATASET)
     start = exhibit(name).sparse
     assert start is not None
-    delta_fits(draw.delta, (start.load or exhibit(name).load)().n)
+    delta_fits(draw.delta, load(name).n)
     show = overlay()
     with side():
         view = pick("Show", VIEW)
@@ -51,5 +43,4 @@ def sparse_settings() -> SparseSettings:
             "Inducing inputs along each input", f"inducing_{name}", start.inducing, start.start, help="Public."
         )
         seed = draw_number()
-    setting = SparseSetting(name, length, noise, int(count), draw.epsilon, draw.delta, seed)
-    return SparseSettings(setting, view, show)
+    return SparseSetting(name, length, noise, int(count), draw.epsilon, draw.delta, seed), view, show

@@ -7,19 +7,21 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import logsumexp
 
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
 from dpgp_core.evaluation.baseline import error_without_privacy
 from dpgp_core.evaluation.errors import coverage, nlpd, rmse
 from dpgp_core.gp.variational import posterior
+from dpgp_core.mechanisms.bayes_release import BayesRelease
 from dpgp_core.sparse.interval import SparseInterval
 from dpgp_core.sparse.statistics import add_noise
-from pages._ui.folds import folds_of
-from pages._ui.sparse import contender
+from pages._ui.left_out import folds_of
 from pages._ui.sparse.setting import LEVELS, Contender, Method, SparseSetting, load, parts
 
 REPEATS = 8
+BAYES_DRAWS = 1  # about each part of the people: each plans its stages anew
 CURVE_EPSILONS = (0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
 
 
@@ -112,24 +114,37 @@ def curves(setting: SparseSetting, progress: Callable[[float], None] = lambda _:
     for method in compared:
         found: list[Judged] = []
         for epsilon in CURVE_EPSILONS:
-            found.append(_judged(setting, method, epsilon, data))
+            judge = bayes(setting, epsilon, data) if method == "bayes" else judged(setting, method, epsilon, data)
+            found.append(judge)
             progress((len(errors) + len(found) / len(CURVE_EPSILONS)) / len(compared))
         errors[method] = np.array([each.rmse for each in found])
         likelihood[method] = np.array([each.likelihood for each in found])
     return Curves(data, errors, likelihood, with_nothing_hidden(setting, data))
 
 
-def _judged(setting: SparseSetting, method: Contender, epsilon: float, data: Dataset) -> Judged:
-    if method == "bayes":
-        return bayes(setting, epsilon, data)
-    return judged(setting, method, epsilon, data)
-
-
 def bayes(setting: SparseSetting, epsilon: float, data: Dataset, levels: Sequence[float] = ()) -> Judged:
-    """Bayes cloaking that protects the same, over ``contender.DRAWS`` releases."""
-    found = [
-        contender.left_out(setting.bayes(epsilon), train, test, levels, [setting.seed, index])
-        for index, (train, test) in enumerate(parts(data))
-    ]
-    likelihood = float(np.mean([each.likelihood for each in found]))
-    return Judged(error_of([each.missed for each in found]), likelihood, np.mean([e.inside for e in found], axis=0))
+    """Bayes cloaking that protects the same, over ``BAYES_DRAWS`` releases."""
+    missed, likelihoods, inside = [], [], []
+    for index, (train, test) in enumerate(parts(data)):
+        rng = np.random.default_rng([setting.seed, index, 5])
+        release = setting.bayes(epsilon).release(train, test.X, rng, BAYES_DRAWS)
+        missed.append(release.samples - test.clipped_y)
+        likelihoods.append(_likelihood(release, test))
+        inside.append([_share_inside(release, test, level) for level in levels])
+    return Judged(error_of(missed), float(np.mean(likelihoods)), np.mean(inside, axis=0))
+
+
+def _share_inside(release: BayesRelease, test: Dataset, level: float) -> float:
+    """Share of people left out whose outputs lie inside the central interval of a level."""
+    low, high = release.interval(level)
+    return float(((low <= test.clipped_y) & (test.clipped_y <= high)).mean())
+
+
+def _likelihood(found: BayesRelease, test: Dataset) -> float:
+    """Mean log density of the outputs under the mixture of models, in their unit."""
+    mixture = found.uncertainty.prediction
+    variances = mixture.variances + mixture.noise_variances[:, None]
+    squares = (test.standardised() - mixture.means) ** 2 / variances
+    with np.errstate(divide="ignore"):  # a weight of 0 leaves its model out
+        weighted = np.log(mixture.weights)[:, :, None] - 0.5 * (squares + np.log(2 * np.pi * variances))
+    return float(logsumexp(weighted, axis=1).mean() - np.log(test.y_scale))

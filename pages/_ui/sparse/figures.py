@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
 from dpgp_core.arrays import FloatArray
+from pages._ui.cloaking.figures import on_axes
 from pages._ui.look.palette import BINS, GUARANTEE, NON_PRIVATE, OTHER, PRIVATE, TRUTH, faded
-from pages._ui.look.plots import axis, band, finish, named_lines
+from pages._ui.look.plots import axis, band, finish, named_lines, ticked
 from pages._ui.sparse.choosing import CHOICE_EPSILONS, Choices
 from pages._ui.sparse.errors import CURVE_EPSILONS, Curves
 from pages._ui.sparse.fitting import KINDS, LEVEL, Fits
@@ -46,10 +46,7 @@ def fit(found: Fits, overlay: bool) -> go.Figure:
         figure.add_scatter(x=found.x, y=found.means[method], name=name, line={"color": colour, "dash": dash})
     name, colour, dash = _LOOKS["bayes"]
     bayes = found.bayes
-    figure.add_scatter(
-        x=[*found.x, *found.x[::-1]], y=[*bayes.high, *bayes.low[::-1]], fill="toself",
-        fillcolor=faded(colour, 0.15), line={"width": 0}, name=f"{name}, 95 %", hoverinfo="skip",
-    )  # fmt: skip
+    band(figure, found.x, bayes.low, bayes.high, colour, 0.15, f"{name}, 95 %")
     figure.add_scatter(x=found.x, y=bayes.mean, name=name, line={"color": colour, "dash": dash})
     if overlay:
         rows = np.linspace(0, data.n - 1, min(data.n, _MOST_POINTS)).astype(int)
@@ -58,16 +55,11 @@ def fit(found: Fits, overlay: bool) -> go.Figure:
             marker={"color": TRUTH, "symbol": "circle-open", "size": 4},
         )  # fmt: skip
         figure.add_scatter(x=found.x, y=found.plain, name="without privacy", line={"color": NON_PRIVATE})
-    low, high = data.y_bounds
     figure.add_scatter(
-        x=found.inducing, y=np.full_like(found.inducing, low - 0.3 * data.output_range), mode="markers",
+        x=found.inducing, y=np.full_like(found.inducing, data.y_bounds[0] - 0.3 * data.output_range), mode="markers",
         name="inducing inputs", marker={"symbol": "triangle-up", "size": 9, "color": TRUTH},
     )  # fmt: skip
-    figure.update_xaxes(title=axis(data.x_names[0], data.x_units[0]), range=[found.x[0], found.x[-1]])
-    figure.update_yaxes(
-        title=axis(data.y_name, data.y_unit), range=[low - 0.35 * data.output_range, high + 0.35 * data.output_range]
-    )
-    return named_lines(finish(figure, 470), _SHORT)
+    return named_lines(on_axes(figure, data, found.x), _SHORT)
 
 
 def calibration(found: Fits) -> go.Figure:
@@ -99,14 +91,9 @@ def against_epsilon(found: Curves, what: str, without: float) -> go.Figure:
         ends = [min(CURVE_EPSILONS), max(CURVE_EPSILONS)]
         figure.add_scatter(x=ends, y=[without] * 2, name="without privacy", line={"color": NON_PRIVATE, "width": 2})
     title = axis("error", unit) if what == "error" else "log-likelihood of a person left out [nats]"
-    figure.update_xaxes(title="ε: more private → more accurate", **_ticked(CURVE_EPSILONS))
+    figure.update_xaxes(title="ε: more private → more accurate", **ticked(CURVE_EPSILONS))
     figure.update_yaxes(title=title, rangemode="tozero" if what == "error" else "normal")
     return named_lines(finish(figure, 420), _SHORT)
-
-
-def _ticked(epsilons: Sequence[float]) -> dict[str, Any]:
-    """A logarithmic axis with a whole number at each epsilon."""
-    return {"type": "log", "tickvals": epsilons, "ticktext": [f"{epsilon:g}" for epsilon in epsilons]}
 
 
 def choice_errors(found: Choices) -> go.Figure:
@@ -116,7 +103,7 @@ def choice_errors(found: Choices) -> go.Figure:
         figure.add_scatter(
             x=CHOICE_EPSILONS, y=line, name=name, mode="lines+markers", line={"color": colour, "dash": dash}
         )
-    figure.update_xaxes(title="ε of choice and fit together", **_ticked(CHOICE_EPSILONS))
+    figure.update_xaxes(title="ε of choice and fit together", **ticked(CHOICE_EPSILONS))
     figure.update_yaxes(title=axis("error", found.dataset.y_unit), rangemode="tozero")
     return named_lines(finish(figure, 420), _SHORT)
 

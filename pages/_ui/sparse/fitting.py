@@ -10,14 +10,27 @@ from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
 from dpgp_core.evaluation.baseline import without_privacy
 from dpgp_core.gp.uncertainty import Of
-from pages._ui.sparse import contender, errors
-from pages._ui.sparse.contender import Shown
+from pages._ui.sparse import errors
 from pages._ui.sparse.errors import Judged
 from pages._ui.sparse.setting import LEVELS, METHODS, Contender, Method, SparseSetting, load
 
 GRID_POINTS = 161
 LEVEL = 0.95
 KINDS: tuple[Of, ...] = ("outputs", "function")
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """One release. It may be published.
+
+    Attributes:
+        mean: of the curve (P,), in the output's unit.
+        low, high: its interval at ``LEVEL``.
+    """
+
+    mean: FloatArray
+    low: FloatArray
+    high: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +87,7 @@ def fits(setting: SparseSetting) -> Fits:
     found["bayes"] = errors.bayes(setting, setting.epsilon, data, LEVELS.tolist())
     inside = {method: each.inside for method, each in found.items()}
     inside["ours"] = errors.coverage_of_intervals(setting, data)
+    bayes = setting.bayes().release(data, points, np.random.default_rng([setting.seed, 3]))
     return Fits(
         dataset=data,
         x=points[:, 0],
@@ -84,5 +98,5 @@ def fits(setting: SparseSetting) -> Fits:
         rmse={method: each.rmse for method, each in found.items()},
         plain_rmse=errors.with_nothing_hidden(setting, data),
         coverage=inside,
-        bayes=contender.shown(setting.bayes(), data, points, setting.seed),
+        bayes=Shown(bayes.samples[0], *(end[0] for end in bayes.interval(LEVEL, "function"))),
     )

@@ -13,8 +13,7 @@ from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import BayesCloaking, SparseVariational
-from pages._ui.folds import folds_of
-from pages._ui.sparse import contender
+from pages._ui.left_out import folds_of
 
 LEVELS: FloatArray = np.linspace(0.05, 0.95, 19)
 Method = Literal["ours", "paper", "naive"]
@@ -69,8 +68,9 @@ class SparseSetting:
         return [*sparse, (("bayes", self), self.bayes().guarantee.for_unit(unit))]
 
     def bayes(self, epsilon: float | None = None) -> BayesCloaking:
-        """The contender at this or another epsilon."""
-        return contender.mechanism(self.epsilon if epsilon is None else epsilon, self.delta)
+        """The contender, which protects the same, at this or another epsilon; its models are automatic."""
+        at = self.epsilon if epsilon is None else epsilon
+        return BayesCloaking(epsilon=at, delta=self.delta, protects="inputs and outputs")
 
 
 def load(name: str) -> Dataset:

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.accounting.ledger import Ledger
-from pages._ui.folds import FOLDS
+from pages._ui.left_out import FOLDS
 from pages._ui.look import glossary, text
-from pages._ui.look.metric import Metric
-from pages._ui.sparse import contender
-from pages._ui.sparse.errors import REPEATS
+from pages._ui.look.text import Metric
+from pages._ui.sparse.errors import BAYES_DRAWS, REPEATS
 from pages._ui.sparse.fitting import LEVEL, Fits
 from pages._ui.sparse.setting import LEVELS, SparseSetting
 
@@ -101,7 +100,7 @@ def steps(setting: SparseSetting, found: Fits) -> list[tuple[str, str]]:
         (
             "Error",
             f"root mean square on people left out, in {FOLDS} public parts; {REPEATS} releases about the others each, "
-            f"{contender.DRAWS} of Bayes cloaking. Without privacy: Bayes cloaking's models on the exact outputs, or "
+            f"{BAYES_DRAWS} of Bayes cloaking. Without privacy: Bayes cloaking's models on the exact outputs, or "
             "the sparse GP itself where that does better",
         ),
     ]

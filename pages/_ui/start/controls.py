@@ -56,10 +56,10 @@ def decision() -> Decision:
     contest = Contest(usual(name), draw.delta, 10, 6)
     with folded("What is released"):
         family = pick("Kind of privacy noise", FAMILY)
-        fitting = [each for each in MECHANISM.titles if _is_of(family, contender(contest, each, 1.0).guarantee.loss)]
+        fitting = [
+            each
+            for each in MECHANISM.titles
+            if isinstance(contender(contest, each, 1.0).guarantee.loss, _LOSSES[family])
+        ]
         mechanism = pick("Method", MECHANISM, fitting)
     return Decision(draw, belief / 100, family, contest, mechanism, overlay())
-
-
-def _is_of(family: Family, loss: object) -> bool:
-    return isinstance(loss, _LOSSES[family])

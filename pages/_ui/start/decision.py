@@ -18,7 +18,7 @@ from pages._ui.compare.contenders import CURVE_EPSILONS
 from pages._ui.compare.words import Scale
 from pages._ui.look import text
 from pages._ui.look.palette import GUARANTEE, NON_PRIVATE, PRIVATE, RISK, TRUTH, faded
-from pages._ui.look.plots import End, finish, named
+from pages._ui.look.plots import End, finish, named, ticked
 from pages._ui.model import Draw
 from pages._ui.start.meaning import Family
 
@@ -80,11 +80,6 @@ class Cost:
         return f"{text.number(value)} {self.scale.short}"
 
 
-def share(value: float) -> str:
-    """A belief as a percentage."""
-    return text.percent(value)
-
-
 def sentence(draw: Draw, found: Moved) -> str:
     """What somebody may believe afterwards, in hundredths."""
     before, after = text.number(100 * found.prior), text.at_most(100 * found.limit.high, 2)
@@ -108,8 +103,8 @@ def _but(found: Moved) -> str:
 
 def limits(found: Moved) -> str:
     """The two limits of a belief, and how often they are passed."""
-    said = f"a chance of {share(found.prior)} cannot become more than {share(found.limit.high)} or less than "
-    said += share(found.limit.low)
+    before, most, least = (text.percent(belief) for belief in (found.prior, found.limit.high, found.limit.low))
+    said = f"a chance of {before} cannot become more than {most} or less than {least}"
     if found.beyond is None:
         return f"{said}, but for delta, of which nothing is promised"
     if found.beyond == 0:
@@ -195,10 +190,7 @@ def errors_figure(cost: Cost, epsilon: float) -> go.Figure:
 
 def _against_epsilon(figure: go.Figure, epsilon: float) -> go.Figure:
     figure.add_vline(x=epsilon, line={"color": GUARANTEE, "width": 1.5, "dash": "dot"})
-    figure.update_xaxes(
-        type="log", range=[-1, 2], tickvals=_TICKS, ticktext=[f"{tick:g}" for tick in _TICKS],
-        title="epsilon (more private to the left)",
-    )  # fmt: skip
+    figure.update_xaxes(title="epsilon (more private to the left)", range=[-1, 2], **ticked(_TICKS))
     return finish(figure, _HEIGHT)
 
 

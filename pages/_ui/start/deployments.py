@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from pages._ui.look import text
 from pages._ui.look.palette import GUARANTEE, OTHER
-from pages._ui.look.plots import finish
+from pages._ui.look.plots import finish, ticked
 
 NOTE = (
     "Each promise is about something else: a day, a month, a whole census, with another delta. So these numbers cannot "
@@ -81,22 +81,14 @@ def strip(epsilon: float) -> go.Figure:
     )
     figure.add_vline(x=epsilon, line={"color": GUARANTEE, "width": 2})
     figure.add_annotation(
-        x=_log(epsilon), y=1, yref="paper", yanchor="bottom", text=f"yours: {epsilon:g}", showarrow=False,
+        x=math.log10(epsilon), y=1, yref="paper", yanchor="bottom", text=f"yours: {epsilon:g}", showarrow=False,
         font={"color": GUARANTEE},
     )  # fmt: skip
-    ticks = [0.1, 0.3, 1, 3, 10, 30, 100]
-    figure.update_xaxes(
-        type="log", range=[-1.1, 2.1], tickvals=ticks, ticktext=[f"{tick:g}" for tick in ticks],
-        title="epsilon (more private to the left)",
-    )  # fmt: skip
+    ticks = ticked([0.1, 0.3, 1, 3, 10, 30, 100])
+    figure.update_xaxes(title="epsilon (more private to the left)", range=[-1.1, 2.1], **ticks)
     figure.update_yaxes(autorange="reversed", automargin=True)
     figure = finish(figure, 320)
     return figure.update_layout(showlegend=False)
-
-
-def _log(value: float) -> float:
-    """Annotations on a log axis are placed by exponent."""
-    return math.log10(value)
 
 
 def table() -> pd.DataFrame:

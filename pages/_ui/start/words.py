@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dpgp_core.data import Dataset
 from pages._ui.compare.contenders import CONTENDERS, contender
-from pages._ui.folds import FOLDS
+from pages._ui.left_out import FOLDS
 from pages._ui.look import frame, text
 from pages._ui.start import decision
 from pages._ui.start.brief import Brief
@@ -21,7 +21,7 @@ TABLE_NOTE = "Chances follow from epsilon, delta and the kind of noise. It takes
 CARD_NOTE = "The promise does not depend on the data; the error does, and needs the true data to be known."
 
 
-def what(data: Dataset) -> str:
+def curve_or_map(data: Dataset) -> str:
     """What is published of a data set."""
     return "curve" if len(data.x_box) == 1 else "map"
 
@@ -29,7 +29,7 @@ def what(data: Dataset) -> str:
 def errors_alt(data: Dataset, folds: int = FOLDS) -> str:
     """Text alternative of the errors."""
     so_far = f" So far from {folds} of {FOLDS} parts of the people: it will still move." if folds < FOLDS else ""
-    return f"Error of a published {what(data)} (orange) and without privacy (blue), against epsilon.{so_far}"
+    return f"Error of a published {curve_or_map(data)} (orange) and without privacy (blue), against epsilon.{so_far}"
 
 
 def brief(chosen: Decision, data: Dataset, moved: Moved, cost: Cost | None, link: str) -> Brief:
@@ -39,7 +39,7 @@ def brief(chosen: Decision, data: Dataset, moved: Moved, cost: Cost | None, link
     fixed = f"{model.kernel} kernel, lengthscale {model.lengthscale:g} {data.x_units[0]}"
     advice = f"At epsilon = {draw.epsilon:g}, {decision.limits(moved)}."
     if cost is not None:
-        advice = f"{decision.recommendation(cost)} {decision.price(draw, cost, what(data))} {advice}"
+        advice = f"{decision.recommendation(cost)} {decision.price(draw, cost, curve_or_map(data))} {advice}"
     return Brief(
         title=f"What epsilon = {draw.epsilon:g} promises and costs: {data.y_name}",
         recommendation=advice,

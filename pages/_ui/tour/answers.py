@@ -11,9 +11,9 @@ from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.accounting.tradeoff import attacker_success
 from dpgp_core.arrays import FloatArray
 from pages._ui.attack import attacks
-from pages._ui.attack import computed as attack_room
 from pages._ui.cloaking.computed import run, run_published
 from pages._ui.cloaking.results import Result
+from pages._ui.cloaking.words import at_records
 from pages._ui.compare import computed as compare
 from pages._ui.compare import contenders
 from pages._ui.hiding import two_points
@@ -64,11 +64,7 @@ def kung_noise(epsilon: float, published: bool) -> float:
     """Half of the 95 % interval of the privacy noise, median over the records, in cm."""
     draw = Draw(epsilon=epsilon, delta=DELTA)
     result = run_published(KUNG, draw) if published else run(KUNG, Design(mechanism="cloaking"), draw)
-    return _typical_noise(result)
-
-
-def _typical_noise(result: Result) -> float:
-    return float(np.median(_noise(result)[: result.outcome.scene.records]))
+    return at_records(result, _noise(result))
 
 
 def _noise(result: Result) -> FloatArray:
@@ -132,7 +128,7 @@ def best_lengthscale() -> str:
 def attack_limit() -> str:
     """Step 6."""
     attack = attacks.OutputAttack(KUNG, "cloaking", Draw(epsilon=1.0, delta=DELTA), 10000)
-    attacked = attack_room.attacked(attack)
+    attacked = attacks.attacked(attack)
     return (
         "**No.** But for chance, red stays below the green limit. This attack is the best there is against Gaussian "
         f"noise. It proves ε ≥ {text.at_least(attacked.epsilon_lower, 2)} where "

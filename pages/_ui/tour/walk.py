@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 import streamlit as st
@@ -13,8 +12,6 @@ from pages._ui import menu, session
 from pages._ui.look import state, text
 from pages._ui.look.offers import whole
 from pages._ui.tour import answers
-
-_PAGES = Path(__file__).resolve().parents[2]
 
 
 class Step(NamedTuple):
@@ -89,6 +86,7 @@ STEPS = (
 )
 
 
+_ENDING = "\n\nThat was the tour. **Your data & release** does the same with a table of your own."
 _NUMBERS = tuple(str(number + 1) for number in range(len(STEPS)))
 
 
@@ -115,7 +113,7 @@ def banner(page: str) -> Iterator[None]:
     with reveal:
         hidden = step.from_true_data and session.control("overlay") is False
         answer = "The answer quotes true data. Switch “True data shown” on to see it." if hidden else step.answer()
-        st.markdown(answer + (_ending() if number == len(STEPS) else ""))
+        st.markdown(answer + (_ENDING if number == len(STEPS) else ""))
 
 
 def invitation() -> None:
@@ -189,10 +187,3 @@ def _forget() -> None:
     if "tour" in st.query_params:
         del st.query_params["tour"]
     session.CARRIED.put({key: value for key, value in session.CARRIED.get({}).items() if key != "tour"})
-
-
-def _ending() -> str:
-    """Where to go with data of one's own, once that page is there."""
-    if not (_PAGES / "your_data.py").exists():
-        return ""
-    return "\n\nThat was the tour. **Your data & release** does the same with a table of your own."

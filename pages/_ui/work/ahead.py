@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any, NamedTuple
 
-from pages._ui.work.jobs import Jobs
+from pages._ui.work.jobs import Jobs, key_of
 
 _MOST = 100  # wishes; beyond, those of the page that was left longest ago are dropped
 
@@ -21,18 +21,16 @@ class Wish(NamedTuple):
         function: a pure function at the top level of its module.
         settings: what the result depends on.
         given: results of earlier stages.
-        reports: the function takes a keyword ``progress(fraction)``.
     """
 
     function: Callable[..., Any]
     settings: tuple[Hashable, ...]
     given: tuple[Any, ...]
-    reports: bool = True
 
     @property
     def key(self) -> Hashable:
         """Equal for equal results."""
-        return self.function.__module__, self.function.__qualname__, self.settings
+        return key_of(self.function, self.settings)
 
 
 class _GivenUp(Exception):
@@ -73,8 +71,9 @@ class Ahead:
     def _run(self) -> None:
         while (wish := self._next()) is not None:
             try:
-                options: dict[str, Any] = {"given": wish.given, "reports": wish.reports, "house": self._house}
-                self._jobs.get(wish.function, *wish.settings, **options, waiting=self._give_way)
+                self._jobs.get(
+                    wish.function, *wish.settings, given=wish.given, house=self._house, waiting=self._give_way
+                )
             except _GivenUp:
                 with self._changed:
                     self._wishes.setdefault(wish.key, wish)

@@ -63,9 +63,10 @@ def open_house() -> None:
 
 def close_house() -> None:
     """End those processes when they are done; what the server's visits wish for later is done by idle ones."""
-    pool, jobs.house = jobs.house, None
+    pool = jobs.house
     if pool is not None:
-        _closing.append(pool)
+        _closing.append(pool)  # first: whoever stops the server meanwhile finds it in one place or in both
+        jobs.house = None
         while pool.busy:
             time.sleep(_LOOK_SECONDS)
         if pool in _closing:
@@ -107,12 +108,11 @@ def answer(
     function: Callable[..., T],
     *settings: Hashable,
     given: tuple[Any, ...] = (),
-    reports: bool = False,
     here: bool = False,
 ) -> Answer[T]:
     """What ``Jobs.get`` answers, with ``what`` on the page while it waits; a page whose work was ended stops here."""
     with _shown(what, postpones=True) as bar:
-        return jobs.get(function, *settings, given=given, reports=reports, waiting=bar, here=here)
+        return jobs.get(function, *settings, given=given, waiting=bar, here=here)
 
 
 def within(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import pickle
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -19,12 +20,22 @@ class Handed:
     args: tuple[Any, ...] = field(repr=False)
 
 
-def packed(function: Callable[..., Any], args: tuple[Any, ...] | Handed, **options: Any) -> Frames:
-    """What ``function(*args, **options)`` returns; an array that came out of a frame goes back as that frame."""
-    if isinstance(args, Handed):
-        args = args.args
+Progress = Callable[[float], None]  # told the fraction done
+
+
+def called(function: Callable[..., Any], args: tuple[Any, ...], progress: Progress) -> Any:
+    """``function(*args)``, with ``progress`` if it takes that."""
+    takes = "progress" in inspect.signature(function).parameters
+    return function(*args, progress=progress) if takes else function(*args)
+
+
+def packed(
+    function: Callable[..., Any], args: tuple[Any, ...] | Handed, progress: Progress = lambda fraction: None
+) -> Frames:
+    """What ``called`` returns; an array that came out of a frame goes back as that frame."""
+    value = called(function, args.args if isinstance(args, Handed) else args, progress)
     arrays: list[pickle.PickleBuffer] = []
-    rest = pickle.dumps(function(*args, **options), protocol=5, buffer_callback=arrays.append)
+    rest = pickle.dumps(value, protocol=5, buffer_callback=arrays.append)
     return [rest, *map(_frame, arrays)]
 
 

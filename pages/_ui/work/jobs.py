@@ -67,7 +67,6 @@ class Jobs:
         function: Callable[..., T],
         *settings: Hashable,
         given: tuple[Any, ...] = (),
-        reports: bool = False,
         waiting: Waiting | None = None,
         here: bool = False,
         beside: bool = False,
@@ -76,16 +75,15 @@ class Jobs:
         """``function(*given, *settings)``, from the cache if these settings were asked for before.
 
         Args:
-            function: a pure function at the top level of its module.
+            function: a pure function at the top level of its module; if it takes ``progress``, it says how far it is.
             settings: what the result depends on.
             given: results of earlier stages, which the settings determine: no part of the key.
-            reports: the function takes a keyword ``progress(fraction)``.
             waiting: see ``Waiting``.
             here: compute in the caller's thread: for milliseconds, which a process would only make longer.
             beside: a page may postpone it and go on; it runs beside what the page asks for then.
             house: it is of the server's own visits, which is seen where a page asks.
         """
-        start, key = time.perf_counter(), _key(function, settings)
+        start, key = time.perf_counter(), key_of(function, settings)
         if (found := self._find(key)) is not None:
             return Answer(found[0], False, time.perf_counter() - start)
 
@@ -97,7 +95,6 @@ class Jobs:
         work = Work(
             function=function,
             args=(*given, *settings),
-            reports=reports,
             owner=(asks, function.__qualname__) if beside else asks,
             keep=keep,
         )
@@ -110,7 +107,7 @@ class Jobs:
 
     def find(self, function: Callable[..., T], *settings: Hashable) -> T | None:
         """The result for these settings if it is kept; None if it is not."""
-        found = self._find(_key(function, settings))
+        found = self._find(key_of(function, settings))
         return None if found is None else cast(T, found[0])
 
     def _find(self, key: Hashable) -> tuple[Any] | None:
@@ -120,10 +117,10 @@ class Jobs:
                 return (self._kept[key][0],)
         return None
 
-    def once(self, function: Callable[..., T], *args: Any, reports: bool = False, waiting: Waiting | None = None) -> T:
+    def once(self, function: Callable[..., T], *args: Any, waiting: Waiting | None = None) -> T:
         """``function(*args)`` off the page's thread, kept nowhere: for what belongs to one session."""
         handed = Handed(args)
-        work = Work(function=function, args=handed, reports=reports, owner=self.owner())
+        work = Work(function=function, args=handed, owner=self.owner())
         try:
             return cast(T, unpack(self._compute(self.private or self.workers, object(), work, waiting)))
         finally:
@@ -145,7 +142,7 @@ class Jobs:
         self, workers: Workers | None, key: Hashable, work: Work, waiting: Waiting | None, here: bool = False
     ) -> Frames:
         if here or workers is None:
-            return packed(work.function, work.args, **({"progress": lambda fraction: None} if work.reports else {}))
+            return packed(work.function, work.args)
         # of the house's processes, which have what others leave, no visitor waits for anything
         return self._tasks.done(workers, (workers, key), work, waiting)
 
@@ -171,5 +168,6 @@ class Jobs:
                 del self._uses[number]
 
 
-def _key(function: Callable[..., Any], settings: tuple[Hashable, ...]) -> Hashable:
+def key_of(function: Callable[..., Any], settings: tuple[Hashable, ...]) -> Hashable:
+    """By what a result is kept."""
     return function.__module__, function.__qualname__, settings

@@ -21,8 +21,8 @@ _TURN_SECONDS = 5e-4
 def take_short_turns() -> None:
     """From now on a thread keeps the interpreter for half a millisecond at most while another one wants it.
 
-    Numpy lets it go and wants it back at every operation. At python's 5 ms a page of a thousand operations waits for
-    seconds while others are sent, and holds its place all that time.
+    Numpy lets it go and wants it back at every operation, and whoever sends a page some sixty times. At python's 5 ms a
+    page of a thousand operations waits for seconds while others are sent, and holds its place all that time.
     """
     sys.setswitchinterval(_TURN_SECONDS)
 

@@ -55,14 +55,12 @@ class Work:
     Attributes:
         function: importable by name.
         args: what it takes.
-        reports: whether it takes ``progress``.
         owner: who asks; see ``Workers.submit``.
         keep: takes a result that nobody waits for; None: then nothing goes on that nobody waits for.
     """
 
     function: Callable[..., Any]
     args: tuple[Any, ...] | Handed = field(repr=False)
-    reports: bool = False
     owner: Hashable | None = None
     keep: Callable[[Frames], object] | None = None
 
@@ -148,14 +146,7 @@ class Tasks:
             if task is not None:
                 task.waiting += 1
                 return task
-            submitted = workers.submit(
-                packed,
-                work.function,
-                work.args,
-                reports=work.reports,
-                owner=work.owner,
-            )
-            self._going[key] = task = _Task(*submitted)
+            self._going[key] = task = _Task(*workers.submit(packed, work.function, work.args, owner=work.owner))
             return task
 
     def _postpone(self, key: Hashable, task: _Task, work: Work) -> None:

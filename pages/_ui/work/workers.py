@@ -19,6 +19,7 @@ from typing import Any
 from pebble import ProcessPool
 
 from pages._ui import environment
+from pages._ui.work.frames import called
 from pages._ui.work.turns import Turn, Turns
 
 if sys.platform != "win32":  # where there is no limit on memory
@@ -63,30 +64,24 @@ class Workers:
         self._turns = Turns(places=count, most=count + spare)
         self._fractions = multiprocessing.RawArray("d", SLOTS)
         self._free = list(range(SLOTS))
-        self._stopped = False
         self._lock = threading.RLock()  # a task that ends while it is started starts the next one
-        self._pool = self._fresh_pool()
+        self._pool: ProcessPool | None = self._fresh_pool()  # None: stopped
 
     def submit(
-        self,
-        function: Callable[..., Any],
-        *args: Any,
-        reports: bool = False,
-        owner: Hashable | None = None,
+        self, function: Callable[..., Any], *args: Any, owner: Hashable | None = None
     ) -> tuple[Future[Any], int]:
-        """Have ``function(*args)`` run, with ``progress=`` a callback if it reports; return its future and slot.
+        """Have ``function(*args)`` run, with ``progress=`` a callback if it takes one; return its future and slot.
 
         Args:
             function: importable by name.
             args: what it takes.
-            reports: whether it takes ``progress``.
             owner: who asked: of one owner one task runs at a time; None: of nobody's.
         """
         with self._lock:
             slot = self._free.pop() if self._free else -1
         if slot >= 0:
             self._fractions[slot] = 0.0
-        turn = Turn(owner, lambda: self._pool.schedule(_call, (slot, reports, function, args)))
+        turn = Turn(owner, lambda: self._started().schedule(_call, (slot, function, args)))
         turn.add_done_callback(lambda _: self._give_back(slot))
         with self._lock:
             self._turns.waiting.append(turn)
@@ -96,7 +91,8 @@ class Workers:
     def begin(self) -> None:
         """Start the processes, which the first task would do otherwise."""
         with self._lock:
-            self._is_alive()
+            if self._pool is not None:
+                self._started()
 
     def look(self) -> None:
         """Start whatever may start now; to be called now and then, as tasks become slow without a word."""
@@ -106,10 +102,6 @@ class Workers:
 
     def _start(self, turn: Turn) -> None:
         try:
-            if not self._is_alive():
-                if self._stopped:  # what waited goes with it
-                    raise BrokenProcessPool("the processes are stopped")
-                self._pool = self._fresh_pool()  # it broke
             turn.work = turn.start()
         except (OSError, BrokenProcessPool) as error:
             self._turns.end(turn)
@@ -150,14 +142,25 @@ class Workers:
 
     def stop(self) -> None:
         """Stop everything that is running; what waits is not begun any more."""
-        self._stopped = True  # before the pool is: whoever finds it stopped knows why
-        self._pool.stop()
-        self._pool.join()
+        with self._lock:
+            pool, self._pool = self._pool, None
+        if pool is not None:
+            pool.stop()
+            pool.join()
 
-    def _is_alive(self) -> bool:
-        """Whether the pool works; its processes are started by asking."""
+    def _started(self) -> ProcessPool:
+        """The pool, its processes started; another one if it broke.
+
+        Raises:
+            BrokenProcessPool: stopped; what waited goes with it.
+        """
+        if self._pool is None:
+            raise BrokenProcessPool("the processes are stopped")
         with _deaf_to_ctrl_c():
-            return bool(self._pool.active)
+            if not self._pool.active:
+                self._pool = self._fresh_pool()
+                self._pool.active  # noqa: B018 (starts them)
+        return self._pool
 
     def _fresh_pool(self) -> ProcessPool:
         context = ForkServerContext()
@@ -207,12 +210,9 @@ def _end_with_the_server() -> None:
         os._exit(1)
 
 
-def _call(slot: int, reports: bool, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
-    if not reports:
-        return function(*args)
-
+def _call(slot: int, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     def progress(fraction: float) -> None:
         if slot >= 0:
             _reports[slot] = fraction
 
-    return function(*args, progress=progress)
+    return called(function, args, progress)

@@ -6,9 +6,9 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpgp_core.data import Dataset
+from pages._ui.hiding.strategy import Measured
 from pages._ui.look.palette import NON_PRIVATE, PRIVATE, TRUTH, faded
-from pages._ui.look.plots import HEIGHT, End, axis, finish, named
-from pages._ui.measured.strategy import Measured
+from pages._ui.look.plots import HEIGHT, End, axis, finish, named, ticked
 
 NAMED = ("solid", "dash", "dot", "dashdot")  # of the first rows; the others are thin
 _SMALL = 330
@@ -77,7 +77,7 @@ def split(found: tuple[Measured, ...], epsilon: float, unit: str) -> go.Figure:
     line = {"color": TRUTH, "dash": "dot"}
     figure.add_scatter(x=x, y=nothing, name="nothing measured", mode="lines", line=line)
     figure.add_annotation(x=np.log10(epsilon), y=here.error, text="here", showarrow=True, ax=18, ay=-22)
-    figure.update_xaxes(title="ε", type="log", tickvals=x, ticktext=[f"{each:g}" for each in x])
+    figure.update_xaxes(title="ε", **ticked(x))
     top = 1.1 * max(*nothing, *error)
     figure.update_yaxes(title=f"expected error of the curve [{unit}]", range=[0, top])
     ends = [

@@ -1,0 +1,177 @@
+"""The part of How cloaking works where one person is moved."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from dpgp_core.accounting.tradeoff import gaussian_tradeoff
+from dpgp_core.data import Dataset
+from pages._ui import session
+from pages._ui.cloaking.figures import on_axes
+from pages._ui.cloaking.results import Result
+from pages._ui.hiding.moved import Choice, Moved, move
+from pages._ui.look import frame, pictures, state, text
+from pages._ui.look.palette import NON_PRIVATE, OTHER, PRIVATE, TRUTH, faded
+from pages._ui.look.plots import HEIGHT, axis, band, finish, named_lines
+from pages._ui.look.text import Metric
+from pages._ui.work import cached
+
+CHART = "one_person"
+
+
+def show(result: Result, overlay: bool) -> None:
+    """Choose a record, move its output between the bounds; see the fit follow, and the noise that hides it."""
+    data, name = result.dataset, result.model.dataset
+    st.header("One person")
+    if not overlay:
+        st.caption("This part shows true data: switch “True data shown” on in the sidebar to see it.")
+        return
+    frame.overlay_banner()
+    found = move(result, controls(data, name))
+    of = found.settings
+    st.markdown(answer(found, data))
+    left, right = st.columns([3, 2])
+    with left:
+        picture = cached.drawn(curves, found, data, of=of)
+        pictures.clickable(picture, CHART, CURVES_ALT, lambda: _take_click(name))
+    with right:
+        pictures.chart(cached.drawn(against_noise, found, data, of=of), "move_noise", NOISE_ALT)
+    frame.metrics(metrics(found, data), "person")
+    with st.expander("Table of the move"):
+        frame.table(table(found, data), f"{name}_one_person")
+
+
+def controls(data: Dataset, name: str) -> Choice:
+    """Which record, and where to. They open with the last record at the upper bound, whatever its output is."""
+    low, high = data.y_bounds
+    left, right = st.columns([1, 3])
+    with left:
+        rank = int(
+            st.number_input(f"Person, by {data.x_names[0]}", 1, data.n, data.n, key=_person(name), bind="query-params")
+        )
+    label = f"{data.y_name.capitalize()} moved to [{data.y_unit}]"
+    with right:
+        step = data.output_range / 100
+        value = st.slider(label, low, high, high, step, format="%.3g", key=f"moved_to_{name}", bind="query-params")
+    state.note(_person(name), rank, data.n)
+    state.note(f"moved_to_{name}", value, high)
+    return Choice(rank, value)
+
+
+def _person(name: str) -> str:
+    return f"person_{name}"
+
+
+def _take_click(name: str) -> None:
+    """A click on a record chooses it; on anything else, nothing."""
+    for point in session.control(CHART)["selection"]["points"]:
+        if point["curve_number"] == DATA:
+            session.move({_person(name): point["point_index"] + 1})
+
+
+DATA = 1  # place of the true data among the traces
+_BEFORE, _AFTER = "without privacy", "after the move"
+_WITHOUT, _PERSON = "without this person", "this person, moved"
+_SHORT = {_BEFORE: "before", _WITHOUT: "left out", _AFTER: "moved", _PERSON: ""}
+SURE = 1.96  # standard deviations on either side that hold 95 % of a normal value
+
+
+def curves(found: Moved, data: Dataset) -> go.Figure:
+    """The curve before and after, without the person, and how far noise moves it; every person can be clicked."""
+    choice = found.settings[-1]
+    figure = go.Figure()
+    moved = SURE * found.noise
+    band(figure, found.x, found.before - moved, found.before + moved, PRIVATE, 0.22, "95 % of releases, point by point")
+    order = np.argsort(data.X[:, 0], kind="stable")
+    figure.add_scatter(
+        x=data.X[order, 0], y=data.clipped_y[order], name="true data", mode="markers",
+        marker={"color": TRUTH, "symbol": "circle-open", "size": 6},
+    )  # fmt: skip
+    for y, name, colour, dash in (
+        (found.before, _BEFORE, NON_PRIVATE, "solid"),
+        (found.without, _WITHOUT, TRUTH, "dot"),
+        (found.after, _AFTER, OTHER, "dash"),
+    ):
+        figure.add_scatter(x=found.x, y=y, name=name, mode="lines", line={"color": colour, "dash": dash, "width": 2})
+    figure.add_scatter(
+        x=[found.at, found.at], y=[found.output, choice.value], name=_PERSON, mode="lines+markers",
+        line={"color": OTHER, "width": 1.5}, marker={"size": [9, 13], "symbol": ["circle", "diamond"], "color": OTHER},
+    )  # fmt: skip
+    return named_lines(on_axes(figure, data, found.x), _SHORT)
+
+
+def against_noise(found: Moved, data: Dataset) -> go.Figure:
+    """How far the curve moves, and the standard deviation of the noise, along the first input."""
+    figure = go.Figure()
+    figure.add_scatter(
+        x=found.x, y=found.noise, name="privacy noise, one standard deviation", mode="lines",
+        line={"color": PRIVATE, "width": 2}, fill="tozeroy", fillcolor=faded(PRIVATE, 0.22),
+    )  # fmt: skip
+    figure.add_scatter(
+        x=found.x, y=np.abs(found.after - found.before), name="move of the curve", mode="lines",
+        line={"color": OTHER, "width": 2, "dash": "dash"},
+    )  # fmt: skip
+    figure.update_xaxes(title=axis(data.x_names[0], data.x_units[0]), range=[found.x[0], found.x[-1]])
+    figure.update_yaxes(title=axis("size", data.y_unit), rangemode="tozero")
+    return finish(figure, HEIGHT)
+
+
+_BLAMED = 0.05
+
+
+def answer(found: Moved, data: Dataset) -> str:
+    """Who is moved where, what that does to the curve, and what hides it."""
+    choice, unit, peak = found.settings[-1], data.y_unit, found.largest
+    where = f"{text.number(found.x[peak], 3)} {data.x_units[0]}".strip()
+    caught = 1 - float(gaussian_tradeoff(np.array([_BLAMED]), found.shift)[0]) if found.shift > 0 else _BLAMED
+    return (
+        f"Person {choice.rank}, {data.x_names[0]} {text.number(found.at, 3)} {data.x_units[0]}, has "
+        f"{text.number(found.output, 3)} {unit}. With {text.number(choice.value, 3)} {unit} instead, the curve moves "
+        f"by up to **{_size(found, peak)} {unit}** (at {where}). The privacy noise there has a standard deviation of "
+        f"**{text.number(found.noise[peak])} {unit}**. An attacker who knows everybody else may accuse "
+        f"{100 * _BLAMED:g} in 100 innocent people. Then {text.at_most(100 * caught)} in 100 of those who moved so are "
+        "found."
+    )
+
+
+def _size(found: Moved, index: int) -> str:
+    return text.number(abs(found.after[index] - found.before[index]))
+
+
+def metrics(found: Moved, data: Dataset) -> list[Metric]:
+    """The move in the output's unit and in units of the noise."""
+    unit, peak = data.y_unit, found.largest
+    metric = (
+        "How far the curve moves, in standard deviations of the noise along the direction where it shows best "
+        "(Mahalanobis)."
+    )
+    return [
+        Metric("Largest move of the curve", f"{_size(found, peak)} {unit}", "not private"),
+        Metric("Privacy noise there", f"{text.number(found.noise[peak])} {unit}", "one standard deviation"),
+        Metric("Shift, in privacy noise", f"{text.at_most(found.shift)}", "standard deviations", metric),
+        Metric("Calibrated to hide", f"{text.at_most(found.calibrated)}", "1 / s′, for anybody", metric),
+    ]
+
+
+def table(found: Moved, data: Dataset) -> pd.DataFrame:
+    """One row a grid point."""
+    unit = data.y_unit
+    return pd.DataFrame(
+        {
+            axis(data.x_names[0], data.x_units[0]): found.x,
+            f"curve without privacy [{unit}] (not private)": found.before,
+            f"after the move [{unit}] (not private)": found.after,
+            f"without the person [{unit}] (not private)": found.without,
+            f"privacy noise, standard deviation [{unit}]": found.noise,
+        }
+    ).round(4)
+
+
+CURVES_ALT = (
+    "The curve without privacy (blue), after one person is moved (dashed purple), and without that person (dotted). "
+    "95 % of releases lie in the orange band, point by point. Click a person to move. Not private."
+)
+NOISE_ALT = "How far the curve moves (dashed purple), and the standard deviation of privacy noise (orange)."
