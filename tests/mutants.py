@@ -1,9 +1,8 @@
-"""Privacy-breaking edits, applied one by one to a copy of the project: tests must notice each of them.
+"""Privacy-breaking edits, applied one by one to a copy of the project: a test must notice each of them.
 
-``python -m tests.mutants`` runs, for each edit, the few tests that should notice it, and fails if an edit survives, no
-longer fits the code, or its tests fail without it. That takes about half an hour of one core, so it is no part of
-``make test``. ``--only PATTERN`` runs the edits whose file or reason matches; ``--write`` puts the table of all
-edits into docs/mutants.md.
+``python -m tests.mutants`` runs, for each edit of tests/edits/, the test that should notice it, and fails if an edit
+survives, no longer fits the code, or its test fails without it. That takes about half an hour of one core, so it is no
+part of ``make test``. ``--only PATTERN`` runs the edits whose file or reason matches.
 """
 
 from __future__ import annotations
@@ -31,19 +30,10 @@ import pytest
 from tests.mutant_list import MUTANTS, Mutant
 
 ROOT = Path(__file__).resolve().parents[1]
-TABLE = ROOT / "docs/mutants.md"
 LEFT_OUT = shutil.ignore_patterns(".git", ".venv", ".*_cache", "__pycache__", "screenshots", ".hypothesis")
 LONGEST_SECONDS = 300
 PRELOADED = ("numpy", "scipy.integrate", "scipy.linalg", "scipy.optimize", "scipy.special", "scipy.stats")
 OURS = ("benchmarks", "datasets", "dpgp_core", "pages", "tests")
-HEAD = """# Edits that break privacy, and the tests that notice
-
-Written by `python -m tests.mutants --write`, which makes each edit in a copy of the project and runs a few tests: the
-one named failed with the edit, and all of them pass without it. The edits: `tests/mutant_list.py`.
-
-| file | what the edit breaks | noticed by |
-|---|---|---|
-"""
 
 
 class Verdict(NamedTuple):
@@ -131,10 +121,10 @@ def _test(tests: Sequence[str], folder: Path, output: Path) -> None:
 
 
 def judge(mutant: Mutant) -> Verdict:
-    """Apply the edit in this process's copy and run the tests that should notice it."""
+    """Apply the edit in this process's copy and run the test that should notice it."""
     start, folder = time.monotonic(), _copies[0]
     with edited(mutant, folder):
-        failed, remark = run(mutant.tests, folder)
+        failed, remark = run([mutant.test], folder)
     return Verdict(mutant, failed, remark or "survived", time.monotonic() - start)
 
 
@@ -166,29 +156,19 @@ def judge_all(mutants: Sequence[Mutant], processes: int) -> Iterator[Verdict]:
             raise SystemExit(f"fails without any edit: {without.failed or without.remark}")
 
 
-def row(mutant: Mutant, noticed_by: str) -> str:
-    """One line of the table."""
-    test = noticed_by.removeprefix("tests/").replace("|", "\\|")
-    return f"| {mutant.file} | {mutant.breaks} | `{test}` |"
-
-
 def main() -> int:
     """Judge all edits, print what became of each; the exit code says whether one was not noticed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="", help="a regular expression for file and reason")
     parser.add_argument("--processes", type=int, default=1, help="copies of the project to work in side by side")
-    parser.add_argument("--write", action="store_true", help="write the table, if all edits were noticed")
     arguments = parser.parse_args()
     os.environ |= {"OPENBLAS_NUM_THREADS": "1", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     chosen = [mutant for mutant in MUTANTS if re.search(arguments.only, f"{mutant.file} {mutant.breaks}")]
-    rows, missed = [], 0
+    missed = 0
     for mutant, noticed_by, remark, seconds in judge_all(chosen, arguments.processes):
         missed += noticed_by is None
-        rows.append(row(mutant, noticed_by or f"**{remark}**"))
-        print(f"{rows[-1]} {seconds:.0f} s", flush=True)
+        print(f"{mutant.file}: {mutant.breaks}: {noticed_by or remark} {seconds:.0f} s", flush=True)
     print(f"\n{len(chosen)} edits, {missed} not noticed")
-    if arguments.write and not missed and len(chosen) == len(MUTANTS):
-        TABLE.write_text(HEAD + "".join(f"{line}\n" for line in rows), encoding="utf-8")
     return 1 if missed else 0
 
 
