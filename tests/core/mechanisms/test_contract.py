@@ -77,7 +77,9 @@ VARIANTS = {  # name: (row of the catalogue, further arguments), for options tha
     "one bin": ("laplace_bins", {"bins": 1}),
     "paper's sparse GP": ("sparse", {"variant": "paper"}),
 }
-CASES = {name: (name, {}) for name in CATALOGUE if name not in OTHERS} | VARIANTS
+FEWER = {"bayes": {"stages": 3, "gap": 1e-2}, "bayes_cells": {"stages": 3}}  # a first, a middle and a last one
+CASES = {name: (name, FEWER.get(name, {})) for name in CATALOGUE if name not in OTHERS} | VARIANTS
+WHOLE = {f"{name}, all stages": (name, {}) for name in FEWER}
 X_TEST = np.linspace(-2, 12, 9)[:, None]  # the data lie in 0 ... 10
 STATEMENT = "anything at all: this is a numbered draw for teaching, not a release"
 
@@ -86,7 +88,7 @@ def built(case, **changes):
     """Return the mechanism of a case, as its row of the catalogue builds it for these parameters."""
     if case in OTHERS:
         return OTHERS[case]
-    name, options = CASES[case]
+    name, options = (CASES | WHOLE)[case]
     return replace(CATALOGUE[name].build(replace(PARAMETERS, **changes)), **options)
 
 
@@ -99,7 +101,7 @@ def adds_once(mechanism):
     return not isinstance(mechanism, BayesCloaking | RefinedCloaking | SparseVariational)
 
 
-@pytest.fixture(params=CASES)
+@pytest.fixture(params=[*CASES, *(pytest.param(case, marks=pytest.mark.full) for case in WHOLE)])
 def mechanism(request):
     return built(request.param)
 

@@ -55,7 +55,7 @@ def test_optimised_neighbours_reach_the_guarantee(make_dataset, ratio):
     def spent(p):
         return cost(mechanism, with_record(data, 0, p[0], 99.0), with_record(data, 0, p[1], -99.0))
 
-    starts = np.random.default_rng(1).uniform(1, 9, (6, 2))
+    starts = np.random.default_rng(1).uniform(1, 9, (3, 2))
     found = max(-minimize(lambda p: -spent(p), start, method="Nelder-Mead").fun for start in starts)
     mu = mechanism.guarantee.loss.mu
     assert 0.99 * mu <= found <= mu * (1 + 1e-9)
