@@ -23,18 +23,6 @@ QUESTIONS = {
 }
 
 
-class Counted:
-    """What somebody does, one action at a time."""
-
-    def __init__(self, page) -> None:
-        self.page, self.actions = page, 0
-
-    def do(self, action, *values) -> object:
-        """Do one thing, and count it."""
-        self.actions += 1
-        return action(self.page, *values)
-
-
 def move(page, label: str, key: str = "ArrowLeft", wait: bool = True) -> None:
     """Move the slider with this label by one step; wait until the page is done with it."""
     unfold(page)

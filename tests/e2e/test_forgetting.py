@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e import browser as tool
-from tests.e2e.test_your_data import choose, declare, fill, release, upload
+from tests.e2e.own_table import choose, declare, fill, release, upload
 
 pytestmark = [
     pytest.mark.full,

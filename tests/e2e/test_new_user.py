@@ -12,7 +12,7 @@ import pytest
 
 from dpgp_core.release.check import check_folder
 from tests.e2e import browser as tool
-from tests.e2e.test_your_data import download, release
+from tests.e2e.own_table import download, release
 
 
 @pytest.mark.full

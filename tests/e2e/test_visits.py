@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-import zipfile
 from datetime import date
 
 import numpy as np
 import pytest
 
-from dpgp_core.release.check import check_folder
 from pages._ui.own import practice
-from tests.e2e.actions import Counted
-from tests.e2e.test_your_data import answer, choose, download, fill, release, upload
+from tests.e2e.own_table import Counted, answer, choose, fill, handed_out, release, upload
 
 pytestmark = pytest.mark.full
 
@@ -47,14 +41,9 @@ def test_days_of_visits_from_file_to_zip(visit, tmp_path):
     for key, value in (("low", "0"), ("high", "60"), ("total", "1")):
         user.do(fill, key, value)
     user.do(release, 1)
-    archive = zipfile.ZipFile(io.BytesIO(user.do(download)))
-    assert user.actions <= MOST_ACTIONS
-    archive.extractall(tmp_path)
-    assert check_folder(tmp_path).startswith("The files are those that release.json describes")
-    card = json.loads(archive.read("release.json"))
+    card, rows, _ = handed_out(visit, user, MOST_ACTIONS, tmp_path)
     assert card["config"]["dates"] == {"day": {"format": "iso", "period": "year"}}
     assert card["public"]["n"] == practice.DAYS - 1
-    rows = list(csv.DictReader(io.StringIO(archive.read("values.csv").decode())))
     days = [date.fromisoformat(row["day"]) for row in rows]
     assert (days[0], days[-1]) == (date(2010, 1, 1), date(2023, 9, 8))
     values = np.array([float(row["value"]) for row in rows])
@@ -62,6 +51,3 @@ def test_days_of_visits_from_file_to_zip(visit, tmp_path):
     summer = np.array([each.month in (7, 8) for each in days])
     # the table's season is 8 visits up and down; the curve's error is .6 to .8 of one
     assert 9 < values[winter].mean() - values[summer].mean() < 17
-    user.page.get_by_role("button", name="No release: nothing is left").wait_for()
-    assert visit.external == []
-    assert visit.errors == []

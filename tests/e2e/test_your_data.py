@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import io
 import json
@@ -16,82 +15,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Download, Page
-from playwright.sync_api import TimeoutError as PlaywrightTimeout
+from playwright.sync_api import Browser, Page
 
 from datasets import kung
 from tests.e2e import browser as tool
+from tests.e2e.own_table import declare, download, downloaded, release, upload
 from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.full
 
 MARK = "7316042"  # in every private number, and nowhere else
 PRIVATE = "years,secretheight\n" + "\n".join(f"{age},{90 + age}.{MARK}{age}" for age in range(5, 65))
-
-
-def upload(page: Page, name: str, content: bytes) -> None:
-    page.locator("[data-testid=stMain] input[type=file]").set_input_files(
-        {"name": name, "mimeType": "text/csv", "buffer": content}
-    )
-    page.get_by_text(f"In memory: {name}").wait_for()
-    tool.settle(page)
-
-
-def fill(page: Page, key: str, value: str) -> None:
-    control = page.locator(f".st-key-own_f_{key} input").first
-    control.fill(value)
-    control.press("Enter")
-    tool.settle(page)
-
-
-def choose(page: Page, key: str, option: str) -> None:
-    wanted = page.get_by_role("option", name=option, exact=True)
-    for _ in range(30):
-        page.locator(f".st-key-own_f_{key} input").first.click()
-        with contextlib.suppress(PlaywrightTimeout):  # a rerun of the page closes the menu
-            wanted.click(timeout=3000)
-            break
-    else:
-        raise AssertionError(f"the menu of {key} does not offer {option}")
-    if key == "x":
-        page.keyboard.press("Escape")  # the menu of several stays open
-    tool.settle(page)
-
-
-def answer(page: Page, whose: str) -> None:
-    page.locator(".st-key-own_f_whose").get_by_text(whose).click()
-    tool.settle(page)
-
-
-def declare(page: Page, x: str, y: str) -> None:
-    choose(page, "y", y)
-    choose(page, "x", x)
-    answer(page, "No, every row is another person")
-    for key, value in (
-        ("unit", "one person's height"), ("low", "50"), ("high", "200"), (f"box_low_{x}", "0"),
-        (f"box_high_{x}", "90"), ("delta", "0.0001"), ("total", "1.5"),
-    ):  # fmt: skip
-        fill(page, key, value)
-
-
-def release(page: Page, number: int, said: str | None = None) -> None:
-    """Press the button and wait for a release, or for this sentence instead."""
-    made = (
-        f"release {number}: .*(These values may be published|It protects as promised)"  # noise may leave some useless
-    )
-    page.get_by_role("button", name=re.compile(f"Make release {number}")).click()
-    page.get_by_text(re.compile(made if said is None else said)).wait_for()
-    tool.settle(page)
-
-
-def downloaded(page: Page) -> Download:
-    with page.expect_download() as found:
-        page.get_by_role("button", name=re.compile("Download release")).click()
-    return found.value
-
-
-def download(page: Page) -> bytes:
-    return Path(downloaded(page).path()).read_bytes()
 
 
 def test_a_real_table_two_releases_a_refusal_a_zip_and_a_reload(visit):
