@@ -114,7 +114,9 @@ def _test(tests: Sequence[str], folder: Path, output: Path) -> None:
         for name in [name for name in sys.modules if name.partition(".")[0] in OURS]:
             del sys.modules[name]
         importlib.invalidate_caches()
-        code = int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", "--no-header", f"--rootdir={folder}", *tests]))
+        code = int(
+            pytest.main(["-x", "-q", "-m", "", "-p", "no:cacheprovider", "--no-header", f"--rootdir={folder}", *tests])
+        )
         sys.stdout.flush()
     finally:
         os._exit(code)

@@ -135,5 +135,5 @@ def test_moving_a_record_moves_the_two_point_picture(visit):
 
 def test_a_bad_link_is_explained_and_nothing_breaks(visit):
     page = visit.open("kung_curves?epsilon=0")
-    assert page.get_by_text("epsilon must be a finite number above 0").is_visible()
+    assert page.get_by_text("it is not offered here; the choices are 0.1, 0.2").is_visible()
     assert page.get_by_text("At epsilon = 1 ").is_visible()
