@@ -21,7 +21,6 @@ from dpgp_core.kernels import Matern12
 from dpgp_core.linalg.blocks import dense_of
 from dpgp_core.mechanisms import PosteriorSampling
 from dpgp_core.mechanisms.base import TeachingRelease
-from pages._ui.attack import attacks
 from pages._ui.model import Design, Draw, Model, mechanism_of
 from pages._ui.work import cached
 
@@ -136,6 +135,6 @@ def allowed(guarantee: Guarantee, rate: FloatArray) -> FloatArray:
 def attacked(attack: PathAttack | OutputAttack) -> Attacked:
     """LiRA against posterior paths, or the best attack on a Gaussian release."""
     if isinstance(attack, PathAttack):
-        return cached.value("Attacking with shadow data sets", attacks.attack_paths, attack)
+        return cached.value("Attacking with shadow data sets", attack_paths, attack)
     data = cached.dataset(attack.model.dataset)
-    return cached.value("Attacking simulated releases", attacks.attack_outputs, attack, given=(data,))
+    return cached.value("Attacking simulated releases", attack_outputs, attack, given=(data,))
