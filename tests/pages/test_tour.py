@@ -184,11 +184,13 @@ def test_claim_6_the_attack_proves_no_more_than_is_promised_and_far_less_on_path
     def proven(found):
         return found.epsilon_lower / found.guarantee.budget.epsilon
 
-    cloaked = attacks.OutputAttack(answers.KUNG, "cloaking", attacks.Draw(epsilon=1.0, delta=answers.DELTA), 10000)
+    def cloaked(delta):
+        return attacks.OutputAttack(answers.KUNG, "cloaking", attacks.Draw(epsilon=1.0, delta=delta), 100_000)
+
     paths = attacks.PathAttack(1.0, 0.5, 1, 0.01, "halves", 10000, 1)  # the page's defaults
-    loose = attacks.OutputAttack(answers.KUNG, "cloaking", attacks.Draw(epsilon=1.0, delta=0.01), 10000)
-    assert 0.5 < proven(attacked(loose)) <= 1
-    assert 0.1 < proven(attacked(cloaked)) <= 1
+    # Of twelve seeds: .85 to .91 at delta = .01. At 1e-5 it is 0 to .61: the rarest scores decide, by chance.
+    assert 0.7 < proven(attacked(cloaked(0.01))) <= 1
+    assert proven(attacked(cloaked(answers.DELTA))) <= 1
     assert proven(attacked(paths)) < 0.2
 
 
