@@ -7,6 +7,7 @@ import pytest
 from pages._ui.compare import computed, contenders, foreseen
 from pages._ui.compare.concern import concerning
 from pages._ui.model import Model
+from pages._ui.visitor import HOUSE
 from pages._ui.work import cached
 from pages._ui.work.ahead import Ahead, Wish
 from pages._ui.work.jobs import Jobs
@@ -44,6 +45,17 @@ def test_who_waits_comes_before_all_wishes(jobs, ahead, tmp_path):
     wait_until((tmp_path / "process").exists, "the wish to begin")
     assert jobs.get(tell, str(tmp_path), "urgent").computed  # there is one process, and it was given up
     assert jobs.find(beat, str(tmp_path), 3600.0) is None
+
+
+def test_the_servers_own_visits_ask_for_nothing_next(jobs, ahead, monkeypatch, tmp_path):
+    asks = [HOUSE + "x"]
+    monkeypatch.setattr(cached, "_ahead", [ahead])
+    monkeypatch.setattr(cached, "_visitor", lambda: asks[0])
+    cached.wish(Wish(tell, (str(tmp_path), "of the house"), ()))
+    asks[0] = "a visitor"
+    cached.wish(Wish(tell, (str(tmp_path), "of a visitor"), ()))
+    wait_until(lambda: jobs.find(tell, str(tmp_path), "of a visitor") is not None, "the wish")
+    assert jobs.find(tell, str(tmp_path), "of the house") is None
 
 
 def test_compare_wishes_for_what_is_missing_then_for_what_is_one_step_away(cold, monkeypatch):

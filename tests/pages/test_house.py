@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import active_children
 from multiprocessing.synchronize import SemLock
+from threading import current_thread
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from tests.pages.work import beat, niceness, scaled, tell
 from tests.waiting import PATIENCE, wait_until
 
 
-def test_the_servers_own_work_has_processes_behind_those_of_visitors(tmp_path):
+def test_the_servers_own_work_has_processes_behind_those_of_visitors():
     visitors = Workers(1)
     house = Workers(1, behind=visitors)
     jobs = Jobs(room=10**6, workers=visitors, house=house, owner=lambda: HOUSE + "x")
@@ -27,15 +28,8 @@ def test_the_servers_own_work_has_processes_behind_those_of_visitors(tmp_path):
         behind = jobs.get(niceness, 0).value
         jobs.owner = lambda: "a visitor"
         assert jobs.get(niceness, 1).value < behind
-        assert jobs.get(niceness, 2, house=True).value == behind  # what a visit of the house wishes for
-        assert house.has_room()
-        with ThreadPoolExecutor(1) as others:
-            busy = others.submit(jobs.get, beat, str(tmp_path), 1.0)
-            wait_until((tmp_path / "process").exists, "a visitor's work to begin")
-            assert not house.has_room()
-            busy.result(timeout=PATIENCE)
-        jobs.house = None  # the visits are over
-        assert jobs.get(niceness, 3, house=True).value < behind
+        jobs.owner, jobs.house = lambda: HOUSE + "x", None  # the visits are over
+        assert jobs.get(niceness, 2).value < behind
     finally:
         house.stop()
         visitors.stop()
@@ -44,9 +38,12 @@ def test_the_servers_own_work_has_processes_behind_those_of_visitors(tmp_path):
 def test_a_visitor_waits_for_nothing_that_the_house_has_begun(tmp_path):
     visitors = Workers(1)
     house = Workers(1, behind=visitors)
-    jobs = Jobs(room=10**6, workers=visitors, house=house)
+    here = current_thread()
+    jobs = Jobs(
+        room=10**6, workers=visitors, house=house, owner=lambda: None if current_thread() is here else HOUSE + "x"
+    )
     with ThreadPoolExecutor(1) as visits:
-        begun = visits.submit(jobs.get, tell, str(tmp_path), "twice", house=True)
+        begun = visits.submit(jobs.get, tell, str(tmp_path), "twice")
         wait_until(lambda: any(tmp_path.iterdir()), "the house's work to begin")
         jobs.get(tell, str(tmp_path), "twice")
         begun.result(timeout=PATIENCE)

@@ -42,11 +42,10 @@ class Ahead:
 
     Args:
         jobs: whose results they become; without workers nothing is done.
-        house: they are of the server's own visits.
     """
 
-    def __init__(self, jobs: Jobs, *, house: bool = False) -> None:
-        self._jobs, self._house = jobs, house
+    def __init__(self, jobs: Jobs) -> None:
+        self._jobs = jobs
         self._wishes: OrderedDict[Hashable, Wish] = OrderedDict()  # the next one last
         self._changed = threading.Condition()
         self._ended = False
@@ -71,9 +70,7 @@ class Ahead:
     def _run(self) -> None:
         while (wish := self._next()) is not None:
             try:
-                self._jobs.get(
-                    wish.function, *wish.settings, given=wish.given, house=self._house, waiting=self._give_way
-                )
+                self._jobs.get(wish.function, *wish.settings, given=wish.given, waiting=self._give_way)
             except _GivenUp:
                 with self._changed:
                     self._wishes.setdefault(wish.key, wish)
@@ -89,7 +86,7 @@ class Ahead:
         return None
 
     def _idle(self) -> bool:
-        workers = self._jobs.pool(self._house)
+        workers = self._jobs.workers
         return workers is not None and workers.has_room()
 
     def _give_way(self, fraction: float, expected: float | None, crowded: bool) -> None:

@@ -38,7 +38,7 @@ _POSTPONED = (
 )
 
 jobs = Jobs(ROOM)
-_ahead: dict[bool, Ahead] = {}  # for visitors, and for the server's own visits
+_ahead: list[Ahead] = []  # one, in a server that computes ahead
 _closing: list[Workers] = []  # of the house, while it ends
 
 
@@ -62,7 +62,7 @@ def open_house() -> None:
 
 
 def close_house() -> None:
-    """End those processes when they are done; what the server's visits wish for later is done by idle ones."""
+    """End those processes when they are done."""
     pool = jobs.house
     if pool is not None:
         _closing.append(pool)  # first: whoever stops the server meanwhile finds it in one place or in both
@@ -81,13 +81,13 @@ def private_pool() -> Workers:
 
 def work_ahead() -> None:
     """Have idle processes do what ``wish`` is told."""
-    _ahead.update({house: Ahead(jobs, house=house) for house in (False, True)})
+    _ahead.append(Ahead(jobs))
 
 
 def stop() -> None:
     """Stop the processes."""
     while _ahead:
-        _ahead.popitem()[1].stop()
+        _ahead.pop().stop()
     for pool in (jobs.house, jobs.workers, jobs.private):
         if pool is not None:
             pool.stop()
@@ -146,9 +146,12 @@ def find(function: Callable[..., T], *settings: Hashable) -> T | None:
 
 
 def wish(*wishes: Wish) -> None:
-    """What is likely to be asked for next: idle processes compute it, the first of them first."""
-    if _ahead:
-        _ahead[is_house(_visitor())].wish(wishes)
+    """What is likely to be asked for next: idle processes compute it, the first of them first.
+
+    The server's own visits ask for nothing next.
+    """
+    if _ahead and not is_house(_visitor()):
+        _ahead[0].wish(wishes)
 
 
 def dataset(name: str) -> Dataset:

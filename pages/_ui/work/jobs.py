@@ -70,7 +70,6 @@ class Jobs:
         waiting: Waiting | None = None,
         here: bool = False,
         beside: bool = False,
-        house: bool = False,
     ) -> Answer[T]:
         """``function(*given, *settings)``, from the cache if these settings were asked for before.
 
@@ -81,7 +80,6 @@ class Jobs:
             waiting: see ``Waiting``.
             here: compute in the caller's thread: for milliseconds, which a process would only make longer.
             beside: a page may postpone it and go on; it runs beside what the page asks for then.
-            house: it is of the server's own visits, which is seen where a page asks.
         """
         start, key = time.perf_counter(), key_of(function, settings)
         if (found := self._find(key)) is not None:
@@ -98,12 +96,9 @@ class Jobs:
             owner=(asks, function.__qualname__) if beside else asks,
             keep=keep,
         )
-        value = keep(self._compute(self.pool(house or is_house(asks)), key, work, waiting, here))
+        workers = self.house if self.house is not None and is_house(asks) else self.workers
+        value = keep(self._compute(workers, key, work, waiting, here))
         return Answer(value, True, time.perf_counter() - start)
-
-    def pool(self, house: bool) -> Workers | None:
-        """The processes that do the work of visitors, or of the server's own visits."""
-        return self.house if house and self.house is not None else self.workers
 
     def find(self, function: Callable[..., T], *settings: Hashable) -> T | None:
         """The result for these settings if it is kept; None if it is not."""

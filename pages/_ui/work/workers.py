@@ -134,9 +134,7 @@ class Workers:
         return float(self._fractions[slot]) if slot >= 0 else 0.0
 
     def has_room(self) -> bool:
-        """Whether a task would start at once, beside no slow one; of those behind others, beside none of these."""
-        if self._behind is not None and self._behind.busy:
-            return False
+        """Whether a task would start at once, beside no slow one."""
         with self._lock:
             return not self._turns.waiting and len(self._turns.running) < self._turns.places
 
