@@ -64,8 +64,8 @@ if show:
         frame.lessons("compare", notes.LESSONS)
     with limits:
         if controls.asks_for_limits():
-            found = computed.limits(contest)
-            drawn = cached.drawn(possible.figure, found, scale, of=contest)
+            attainable = computed.limits(contest)
+            drawn = cached.drawn(possible.figure, attainable, scale, of=contest)
             pictures.chart(drawn, "possible", possible.caption())
     cards = [one or best.name, best.name, *cards]
 else:

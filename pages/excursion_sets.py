@@ -8,26 +8,26 @@ top = st.container()
 controls.search_if_asked()
 study = controls.chosen_study()
 view, show = controls.excursion_settings(study)
-found = computed.explored(view)
-beside = computed.beside(view, found)
-plain = computed.without_privacy(view, found) if show else None
-best = None if plain is None else computed.best_without(found, plain)
+explored = computed.explored(view)
+beside = computed.beside(view, explored)
+plain = computed.without_privacy(view, explored) if show else None
+best = None if plain is None else computed.best_without(explored, plain)
 
 with top:
-    frame.heading(words.TITLE, words.answer(found, best))
+    frame.heading(words.TITLE, words.answer(explored, best))
     if show:
         frame.overlay_banner()
-shown.pictures_of(view, found, beside, plain)
-frame.metrics(words.metrics(found, beside, best))
+shown.pictures_of(view, explored, beside, plain)
+frame.metrics(words.metrics(explored, beside, best))
 if best is not None:
     st.header("How much of the area is found?")
-    overlap = cached.drawn(figures.overlap, found, beside, best, of=view)
+    overlap = cached.drawn(figures.overlap, explored, beside, best, of=view)
     pictures.chart(overlap, "overlap", words.OVERLAP)
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
 with values:
-    frame.table(figures.path_table(found, beside, show), "excursion_paths", words.TABLE)
+    frame.table(figures.path_table(explored, beside, show), "excursion_paths", words.TABLE)
 with how:
-    frame.steps(words.steps(found, view))
+    frame.steps(words.steps(explored, view))
 with lesson:
     frame.lessons(
         "excursion_sets",
@@ -38,9 +38,9 @@ with lesson:
             ("London above a price: is it better than naming the whole area?", {"excursion": "london"}),
         ],
     )
-frame.guarantee_card(found.guarantee, frame.TEACHING_NOTE)
+frame.guarantee_card(explored.guarantee, frame.TEACHING_NOTE)
 if beside is not None:
     with st.expander("What the guarantee of Bayes cloaking says"):
         frame.guarantee_card(beside.guarantee)
-spending.spent(found.dataset.name, *words.released(view, found, beside))
+spending.spent(explored.dataset.name, *words.released(view, explored, beside))
 frame.state_link()

@@ -6,7 +6,7 @@ from pages._ui.look import frame, pictures, spending
 top = st.container()
 question = st.container()
 chosen = controls.chosen(question)
-statistics, guarantee = chosen.found.statistics, chosen.found.guarantee
+statistics, guarantee = chosen.explored.statistics, chosen.explored.guarantee
 
 with top:
     frame.heading(words.TITLE, words.answer(chosen))

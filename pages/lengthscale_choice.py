@@ -21,9 +21,9 @@ def shown(error: float) -> str:
 if show:
     scored = arriving.scored(grid, budgets, QUESTION, unit)
     table = choice.tabulate(scored, budgets)
-    found = choice.describe(table, grid, budgets)
+    chosen = choice.describe(table, grid, budgets)
     beside_it = computed.beside(grid, budgets, table)
-    frame.heading(QUESTION, choice.lead(found, beside_it, budgets, unit, shown))
+    frame.heading(QUESTION, choice.lead(chosen, beside_it, budgets, unit, shown))
     frame.overlay_banner("Only the chosen value may be published.")
     left, right = st.columns([3, 2])
     with left:
@@ -43,7 +43,7 @@ if show:
             "choice_errors",
             "Error with each lengthscale (orange), and after the private choice (green). Bayes cloaking chooses none.",
         )
-    frame.metrics(figures.metrics(found, beside_it, unit, shown, total, budgets.delta))
+    frame.metrics(figures.metrics(chosen, beside_it, unit, shown, total, budgets.delta))
     values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
     with values:
         rows = choice.table_frame(table, grid, unit, y_unit)

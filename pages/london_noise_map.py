@@ -14,10 +14,10 @@ frame.banners(data.source if data.simulated else None, show)
 layers, table = cells.layers(ours, show), cells.cell_table(ours, show)
 kind, beside = controls.map_view(list(layers))
 layer = layers[kind]
-place = st.container()
+spot = st.container()
 picked = pictures.pick_hexagon(table)
 if beside:
-    left, right = place.columns(2)
+    left, right = spot.columns(2)
     with left:
         st.header(f"This setting: {offers.MECHANISM.titles[design.mechanism]}")
         pictures.hexagon_map(table, layer, kind, "hexagons", picked)
@@ -29,7 +29,7 @@ if beside:
         else:
             st.caption("This method measures no spread of prices: it has one declared for all places.")
 else:
-    with place:
+    with spot:
         pictures.hexagon_map(table, layer, kind, "hexagons", picked)
 frame.metrics(map_words.metrics(ours, paper, errors))
 kept = pinned.find("london_noise_map", offers.MAP, model.dataset)

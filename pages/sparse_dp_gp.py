@@ -7,25 +7,25 @@ from pages._ui.sparse import computed, controls, figures, words
 from pages._ui.work import cached
 
 setting, view, show = controls.sparse_settings()
-found = computed.fits(setting)
-released = setting.released(found.dataset.privacy_unit)
+fits = computed.fits(setting)
+released = setting.released(fits.dataset.privacy_unit)
 guarantee = released[0][1]
 picture = partial(cached.drawn, of=setting)
 
-without = computed.without_privacy(setting, found.plain_rmse) if show else None
+without = computed.without_privacy(setting, fits.plain_rmse) if show else None
 
-frame.heading(words.question(found), words.answer(found, setting, without))
-frame.banners(found.dataset.source if found.dataset.simulated else None, show)
+frame.heading(words.question(fits), words.answer(fits, setting, without))
+frame.banners(fits.dataset.source if fits.dataset.simulated else None, show)
 left, right = st.columns(2)
-table = figures.fit_table(found)
+table = figures.fit_table(fits)
 if view == "fits":
     with left:
-        caption = words.fit_alt(found, show)
-        pictures.chart(picture(figures.fit, found, show), "sparse_fit", caption)
+        caption = words.fit_alt(fits, show)
+        pictures.chart(picture(figures.fit, fits, show), "sparse_fit", caption)
     if show:
         with right:
             caption = "Do ranges hold what they say? Below the dotted line they are too narrow, above it too cautious."
-            pictures.chart(picture(figures.calibration, found), "sparse_calibration", caption)
+            pictures.chart(picture(figures.calibration, fits), "sparse_calibration", caption)
 elif without is None:
     st.info("These figures compare with the true data: switch “True data shown” on in the sidebar to see them.")
 elif view == "errors":
@@ -56,12 +56,12 @@ else:
             "Which lengthscale each method chooses.",
         )
     table = figures.choice_table(chosen)
-frame.metrics(words.metrics(found, setting, without))
+frame.metrics(words.metrics(fits, setting, without))
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
 with values:
     frame.table(table, f"sparse_{view}", words.table_note(view, [each for _, each in released]))
 with how:
-    frame.steps(words.steps(setting, found))
+    frame.steps(words.steps(setting, fits))
 with lesson:
     frame.lessons(
         "sparse_dp_gp",

@@ -15,17 +15,17 @@ if in_figures := figures.metrics(account):
 held = intake.table()
 account = session.account(held)
 spec = form.declared(held, account.ledger) if held else None
-found = steps.ready(held, spec) if held and spec else None
-if held and spec and found:
+prepared = steps.ready(held, spec) if held and spec else None
+if held and spec and prepared:
     st.header("4. Release")
     st.markdown(
-        f"{found.n:,} {'rows' if spec.person is None else 'people'} read. "
-        f"{figures.interval_sentence(spec, found.plan.half_width, found.plan.step)} "
-        f"{figures.inference_sentence(found.plan.inference)}"
+        f"{prepared.n:,} {'rows' if spec.person is None else 'people'} read. "
+        f"{figures.interval_sentence(spec, prepared.plan.half_width, prepared.plan.step)} "
+        f"{figures.inference_sentence(prepared.plan.inference)}"
     )
-    outlook.shown(spec, found)
-    steps.preview(held, spec, found)
-    steps.release(held, spec, found, account)
+    outlook.shown(spec, prepared)
+    steps.preview(held, spec, prepared)
+    steps.release(held, spec, prepared, account)
     frame.guarantee_card(
         spec.guarantee,
         "The noise of a real release comes from the operating system and is not kept: nobody can draw it again."

@@ -42,10 +42,10 @@ class Host(NamedTuple):
     @classmethod
     def read(cls, text: str) -> Host:
         """Read ``name``, ``name:port`` or ``[IPv6]:port``. Raises ValueError for anything else."""
-        found = _NAME.fullmatch(text.lower())
-        if found is None:
+        written = _NAME.fullmatch(text.lower())
+        if written is None:
             raise ValueError(f"a host is a name or a name and a port, as in example.org:8501, got {text!r}")
-        name, port = found[1] or found[3].removesuffix("."), found[2] or found[4]
+        name, port = written[1] or written[3].removesuffix("."), written[2] or written[4]
         return cls(name, int(port) if port else None)
 
     @property
@@ -140,7 +140,7 @@ def ledger_dsn(environment: Mapping[str, str] = os.environ) -> str | None:
 
 def problems(environment: Mapping[str, str] = os.environ) -> list[str]:
     """One sentence for each variable that cannot be used."""
-    found = []
+    sentences = []
     checks: list[Callable[[], object]] = [partial(whole, name, environment) for name in WHOLE]
     checks += [partial(switched_on, name, environment) for name in _SWITCHES]
     checks += [partial(each, environment) for each in (hosts, state, ledger_key, ledger_dsn)]
@@ -148,5 +148,5 @@ def problems(environment: Mapping[str, str] = os.environ) -> list[str]:
         try:
             check()
         except ValueError as error:
-            found.append(f"{error}.")
-    return found
+            sentences.append(f"{error}.")
+    return sentences

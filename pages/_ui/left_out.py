@@ -63,8 +63,8 @@ def without_privacy(name: str, *models: Model) -> float:
         models: those that are declared on the page, if any. The best of them counts where it does better than Bayes
             cloaking's, but not for data of very many people, where it takes long and does not.
     """
-    given, few = (cached.dataset(name),), exhibit(name).cross_validated
-    return cached.value("Fitting without privacy", _without_privacy, name, models if few else (), given=given)
+    data, few = (cached.dataset(name),), exhibit(name).cross_validated
+    return cached.value("Fitting without privacy", _without_privacy, name, models if few else (), given=data)
 
 
 def _without_privacy(data: Dataset, _name: str, models: tuple[Model, ...]) -> float:

@@ -36,11 +36,11 @@ with st.container(key="page_script"):
 # Streamlit's menu drops the address's parameters; put them back, so that the state goes along from page to page.
 carried = session.CARRIED.get({})
 moved = session.PAGE.get(page.url_path) != page.url_path
-asked = address.asked()
-wanted = address.usable(carried if moved and not asked else asked, menu.TITLES)
-if moved and asked:
-    wanted = address.usable(walk.arrive(page.url_path, asked), menu.TITLES)
-if wanted != asked or address.repeated():
+parameters = address.asked()
+wanted = address.usable(carried if moved and not parameters else parameters, menu.TITLES)
+if moved and parameters:
+    wanted = address.usable(walk.arrive(page.url_path, parameters), menu.TITLES)
+if wanted != parameters or address.repeated():
     session.PAGE.put(page.url_path)
     address.remember()
     st.switch_page(page, query_params=wanted)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import gc
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import active_children
 from multiprocessing.synchronize import SemLock
 from threading import current_thread
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -71,6 +72,17 @@ def test_nothing_is_begun_by_processes_that_are_stopped():
     with pytest.raises(BrokenProcessPool):
         asked.result(timeout=PATIENCE)
     assert set(active_children()) == before
+
+
+def test_whoever_waits_for_processes_that_are_stopped_is_told(monkeypatch):
+    """Pebble leaves the future of a task that it stops as it is, unless it sees the process end first."""
+    pool = Workers(1)
+    silent = SimpleNamespace(active=True, schedule=lambda *_: Future(), stop=lambda: None, join=lambda: None)
+    monkeypatch.setattr(pool, "_pool", silent)
+    left = [pool.submit(scaled, np.ones(2), 2.0)[0] for _ in ("running", "waiting")]
+    pool.stop()
+    assert [type(each.exception(timeout=0)) for each in left] == 2 * [BrokenProcessPool]
+    assert not pool.busy
 
 
 def test_the_house_is_closed_when_its_work_is_done(monkeypatch, tmp_path):

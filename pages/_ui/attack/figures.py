@@ -28,13 +28,13 @@ def roc_figure(attacked: Attacked, logarithmic: bool) -> go.Figure:
     figure.add_scatter(x=100 * rate, y=100 * most, name=LIMIT, line={"color": GUARANTEE, "dash": "dash"})
     figure.add_scatter(x=100 * false[keep], y=100 * true[keep], name=ATTACK, line={"color": RISK, "width": 2.5})
     figure.add_scatter(x=100 * rate, y=100 * rate, name=GUESSING, line={"color": TRUTH, "dash": "dot"})
-    found = [attacked.roc.power_at(level, CONFIDENCE) for level in RATES]
+    powers = [attacked.roc.power_at(level, CONFIDENCE) for level in RATES]
     figure.add_scatter(
-        x=[100 * level for level in RATES], y=[100 * each.value for each in found], mode="markers",
+        x=[100 * level for level in RATES], y=[100 * each.value for each in powers], mode="markers",
         name="95 % range", marker={"color": RISK, "size": 7},
         error_y={
-            "array": [100 * (each.high - each.value) for each in found],
-            "arrayminus": [100 * (each.value - each.low) for each in found],
+            "array": [100 * (each.high - each.value) for each in powers],
+            "arrayminus": [100 * (each.value - each.low) for each in powers],
             "color": faded(RISK, 0.7),
         },
     )  # fmt: skip

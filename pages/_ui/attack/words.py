@@ -39,11 +39,11 @@ TITLE = "Can an attacker tell who is in the data?"
 
 def answer(attacked: Attacked) -> str:
     """The plain sentences under the question, in people of 100."""
-    found = 100 * attacked.roc.power_at(BLAMED, CONFIDENCE).value
+    share = 100 * attacked.roc.power_at(BLAMED, CONFIDENCE).value
     most = 100 * float(allowed(attacked.guarantee, np.array([BLAMED]))[0])
     refuted = "" if _held(attacked) else " **The attack refutes the promise.**"
     return (
-        f"An attacker who may accuse {100 * BLAMED:g} in 100 innocent people finds **{text.number(found)} in 100** of "
+        f"An attacker who may accuse {100 * BLAMED:g} in 100 innocent people finds **{text.number(share)} in 100** of "
         f"those present. Guessing finds {100 * BLAMED:g}; the promise allows {text.at_most(most, 2)} at most.{refuted}"
     )
 

@@ -46,15 +46,15 @@ LAYERS = {
 
 def layers(result: Result, overlay: bool) -> dict[str, Layer]:
     """What can be shown of a result: its noise if that is added once, and as overlay only what is not private."""
-    found = {kind: layer for kind, layer in LAYERS.items() if layer.private or overlay}
+    offered = {kind: layer for kind, layer in LAYERS.items() if layer.private or overlay}
     if result.intervals.scatter is None:
-        del found["people"]
+        del offered["people"]
     else:
-        found["people"] = replace(found["people"], spread=_WIDTH, most=_AS_BOUNDS, grey=_UNKNOWN)
+        offered["people"] = replace(offered["people"], spread=_WIDTH, most=_AS_BOUNDS, grey=_UNKNOWN)
     if result.intervals.noise is None:
-        del found["noise"]
-        found["private"] = replace(found["private"], spread=_WIDTH, most=_AS_BOUNDS, grey=_UNKNOWN)
-    return found
+        del offered["noise"]
+        offered["private"] = replace(offered["private"], spread=_WIDTH, most=_AS_BOUNDS, grey=_UNKNOWN)
+    return offered
 
 
 def cell_table(result: Result, overlay: bool) -> pd.DataFrame:

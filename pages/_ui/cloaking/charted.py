@@ -51,9 +51,9 @@ def show(ours: Result, paper: Result, overlay: bool) -> None:
     left, right = st.columns(2)
     with left:
         st.subheader(offers.MECHANISM.titles[ours.design.mechanism])
-        place = st.container()
+        spot = st.container()
         person = _person(chart, data)
-        with place:
+        with spot:
             of = (ours.settings, overlay, person)
             source = "one release (orange)" + (" and without privacy (blue)" if overlay else "")
             picture = cached.drawn(figures.growth, chart, data, person, plain, of=of)

@@ -35,11 +35,11 @@ def run(model: Model, design: Design, draw: Draw, *, meanwhile: bool = False) ->
         meanwhile: a page may show something first, and be made again with what is better: measured by the nearest
             plan that is ready (see ``plans.soon``).
     """
-    given = cached.dataset(model.dataset), scene(model.dataset)
-    fit = cached.answer("Computing the cloaking matrix C", pipeline.stage_matrix, model, given=given)
+    public = cached.dataset(model.dataset), scene(model.dataset)
+    fit = cached.answer("Computing the cloaking matrix C", pipeline.stage_matrix, model, given=public)
     if design.in_stages:
-        return _run_staged(model, design, draw, given, fit, meanwhile)
-    return _run_once(model, design, draw, given, fit)
+        return _run_staged(model, design, draw, public, fit, meanwhile)
+    return _run_once(model, design, draw, public, fit)
 
 
 def _run_once(model: Model, design: Design, draw: Draw, given: Given, fit: Answer[Predictive]) -> Result:

@@ -114,16 +114,16 @@ def _add_pinned(figure: go.Figure, x: FloatArray, curve: FloatArray, ends: Float
     )  # fmt: skip
 
 
-def error_distribution(found: Trio, unit: str) -> go.Figure:
+def error_distribution(trio: Trio, unit: str) -> go.Figure:
     """Error of each simulated release: this setting, the method of 2018, and without privacy."""
     figure = go.Figure()
-    for errors, name, colour in ((found.paper, "method of 2018", OTHER), (found.ours, "this setting", PRIVATE)):
+    for errors, name, colour in ((trio.paper, "method of 2018", OTHER), (trio.ours, "this setting", PRIVATE)):
         if errors is not None:
             figure.add_scatter(
                 x=errors.draws, y=[name] * len(errors.draws), name=name, mode="markers", showlegend=False,
                 marker={"color": faded(colour, 0.55), "size": 10},
             )  # fmt: skip
-    figure.add_vline(x=found.without, line={"color": NON_PRIVATE, "width": 2}, annotation_text="without privacy")
+    figure.add_vline(x=trio.without, line={"color": NON_PRIVATE, "width": 2}, annotation_text="without privacy")
     figure.update_xaxes(title=f"error of one release [{unit}]", rangemode="tozero")
     return finish(figure, 240)
 

@@ -66,5 +66,5 @@ def by_one_noise(result: Result) -> Growth:
     return Growth(result.outcome.scene.X_test[grid, 0], np.array(values))
 
 
-def _of(X: FloatArray, found: MixtureUncertainty) -> Growth:
-    return Growth(X[:, 0], np.array([found.quantile(level / 100)[0] for level in LEVELS]))
+def _of(X: FloatArray, uncertainty: MixtureUncertainty) -> Growth:
+    return Growth(X[:, 0], np.array([uncertainty.quantile(level / 100)[0] for level in LEVELS]))

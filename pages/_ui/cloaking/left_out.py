@@ -26,21 +26,21 @@ def errors(model: Model, design: Design, draw: Draw) -> LeftOut:
     """Of a release with these settings."""
     model, design, draw = _concerned(model, design, draw)
     data, title = cached.dataset(model.dataset), CATALOGUE[design.mechanism].title
-    what, settings = _held(model, design, draw)
-    held = cached.value(f"Leaving people out: {title}", what, *settings, given=(data,))
+    function, settings = _held(model, design, draw)
+    held = cached.value(f"Leaving people out: {title}", function, *settings, given=(data,))
     return LeftOut(cached.value(f"Errors of {title}", _errors, model, design, draw, given=(held,)))
 
 
 def soon(model: Model, design: Design, draw: Draw) -> LeftOut | None:
     """The same if it is there soon; else None, and a page that got that is made again when it is."""
-    asked = _concerned(model, design, draw)
-    what, settings = _held(*asked)
-    if cached.find(what, *settings) is None:
+    concerned = _concerned(model, design, draw)
+    function, settings = _held(*concerned)
+    if cached.find(function, *settings) is None:
         data = cached.dataset(model.dataset)
-        if cached.within(plans.PATIENCE_SECONDS, "Leaving people out", what, *settings, given=(data,)) is None:
-            waiting.afterwards(lambda: errors(*asked))
+        if cached.within(plans.PATIENCE_SECONDS, "Leaving people out", function, *settings, given=(data,)) is None:
+            waiting.afterwards(lambda: errors(*concerned))
             return None
-    return errors(*asked)
+    return errors(*concerned)
 
 
 def _concerned(model: Model, design: Design, draw: Draw) -> tuple[Model, Design, Draw]:

@@ -53,13 +53,13 @@ def _within(half: float) -> str:
 
 def metrics(ours: Result, paper: Result, errors: Trio | None) -> list[Metric]:
     """Error, error without privacy, privacy noise, budget; errors only under the overlay."""
-    guarantee, found = ours.outcome.guarantee, words.uncertainty(ours, paper)
+    guarantee, uncertain = ours.outcome.guarantee, words.uncertainty(ours, paper)
     named = "Where the price is" if ours.intervals.noise is None else "Privacy noise"
     within = "with 95 % probability" if ours.intervals.noise is None else "in 95 of 100 releases"
     many = f"{guarantee.releases} releases" if guarantee.releases > 1 else "one release"
     return [
         *([] if errors is None else words.errors_of(errors, text.factor_of)),
-        Metric(named, _within(words.at_records(ours, _blur(ours))), within, found.meaning),
+        Metric(named, _within(words.at_records(ours, _blur(ours))), within, uncertain.meaning),
         Metric(
             "Spent",
             f"ε = {text.at_most(guarantee.proven_epsilon)}",

@@ -48,9 +48,9 @@ def metrics(pinned: Result, ours: Result, overlay: bool, shown: Shown, plain: Pl
     """
     name = ours.dataset.y_name
     kept, now = (each.outcome.guarantee.budget for each in (pinned, ours))
-    found = uncertainty(pinned, ours)
+    uncertain = uncertainty(pinned, ours)
     rows = [
-        (found.name.lower(), found.meaning, found.ours, found.other),
+        (uncertain.name.lower(), uncertain.meaning, uncertain.ours, uncertain.other),
         (
             "one more person",
             f"Half of the range for one more person ({100 * LEVEL:g} %): their {name}.",

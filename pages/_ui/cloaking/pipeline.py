@@ -30,8 +30,8 @@ GRID_POINTS = 200
 
 def scene_of(dataset: Dataset, name: str) -> Scene:
     """Test points of a dataset: its own inputs, then a grid along the first, as declared; the cells of a map."""
-    shown = exhibit(name)
-    if shown.scene == "map":
+    shipped = exhibit(name)
+    if shipped.scene == "map":
         medians, cells = london_hexes.load(), london_hexes.map_cells()
         empty = cells[cells["sales"] == 0]
         X_test = np.vstack([medians.X, empty[["easting_km", "northing_km"]].to_numpy(float)])
@@ -39,7 +39,7 @@ def scene_of(dataset: Dataset, name: str) -> Scene:
         return Scene(X_test, medians.clipped_y, labels.fillna({"borough": "no sale here"}))
     low, high = dataset.x_box[0]
     # 30 % beyond the domain: the noise peaks where nobody lives, and a map of it should show that.
-    along = np.linspace(*(shown.drawn or (low, high + 0.3 * (high - low))), GRID_POINTS)
+    along = np.linspace(*(shipped.drawn or (low, high + 0.3 * (high - low))), GRID_POINTS)
     grid = np.tile(np.mean(dataset.x_box, axis=1), (GRID_POINTS, 1))  # other inputs in the middle of their box
     grid[:, 0] = along
     return Scene(np.vstack([dataset.X, grid]), dataset.clipped_y)
@@ -74,10 +74,10 @@ def stage_outcome(
 def stage_halves(dataset: Dataset, scene: Scene, plan: Plan, model: Model, design: Design, draw: Draw) -> Halves:
     """Beside stage 3: how far the truth may lie from a released curve. The same for every draw, and public."""
     mechanism = mechanism_of(model, design, draw)
-    found = mechanism.uncertainty(mechanism.mapped(plan, dataset), dataset, np.zeros((1, len(scene.X_test))))
-    assert isinstance(found, SimulatedInterval)
+    uncertainty = mechanism.uncertainty(mechanism.mapped(plan, dataset), dataset, np.zeros((1, len(scene.X_test))))
+    assert isinstance(uncertainty, SimulatedInterval)
     return Halves(
-        output=found.half_width(LEVEL, "outputs"),
-        curve=found.half_width(LEVEL, "function"),
-        noise=found.noise_half_width(LEVEL),
+        output=uncertainty.half_width(LEVEL, "outputs"),
+        curve=uncertainty.half_width(LEVEL, "function"),
+        noise=uncertainty.noise_half_width(LEVEL),
     )

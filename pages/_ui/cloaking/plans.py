@@ -41,9 +41,9 @@ def soon(budget: Budget, given: Given) -> tuple[Answer[BayesPlan], Budget]:
     cached.wish(*(Wish(staged.plan_stages, (each,), given) for each in missing))
     if near is None or near == budget:
         return best(budget, given), budget
-    found = cached.within(PATIENCE_SECONDS, _what(budget), staged.plan_stages, budget, given=given)
-    if found is not None:
-        return found, budget
+    ready = cached.within(PATIENCE_SECONDS, _what(budget), staged.plan_stages, budget, given=given)
+    if ready is not None:
+        return ready, budget
     waiting.afterwards(lambda: best(budget, given))
     plan = best(near, given).value
     scaled = replace(plan, stages=rescaled(plan.stages, _noise(budget)))
@@ -57,8 +57,8 @@ def nearest(budget: Budget) -> Budget | None:
         *(replace(budget, epsilon=float(epsilon)) for epsilon in offers.EPSILONS),
         *(replace(budget, delta=delta) for delta in offers.DELTAS),
     }
-    asked = _noise(budget)
-    by_noise = sorted(offered, key=lambda each: abs(math.log(_noise(each) / asked)))
+    noise = _noise(budget)
+    by_noise = sorted(offered, key=lambda each: abs(math.log(_noise(each) / noise)))
     return next(filter(_is_ready, by_noise), None)
 
 

@@ -38,7 +38,7 @@ def show(charts: Mapping[str, go.Figure], above: DeltaGenerator) -> None:
 
 def _traces(figure: go.Figure, group: str) -> list[int]:
     """Places of a group's traces among their layer's children, counted from 1."""
-    return [place for place, trace in enumerate(figure.data, 1) if trace.legendgroup == group]
+    return [number for number, trace in enumerate(figure.data, 1) if trace.legendgroup == group]
 
 
 def _buttons(count: int) -> str:
@@ -59,7 +59,7 @@ def _style(charts: Mapping[str, go.Figure], count: int) -> str:
         for index in range(count):
             mine = ", ".join(f"{begun} {layer}:nth-child({group[index]})" for group in turns)
             rules.append(f"{mine} {{ animation-delay: calc(var(--slot) * {index - count} - 1ms); }}")
-        every = ", ".join(f"{layer}:nth-child({place})" for group in turns for place in group)
+        every = ", ".join(f"{layer}:nth-child({number})" for group in turns for number in group)
         rules.append(
             f"{begun} :is({every}) {{ animation-name: player-turn; animation-timing-function: step-end; "
             f"animation-iteration-count: infinite; animation-duration: calc(var(--slot) * {count}) !important; }}"

@@ -102,15 +102,15 @@ def outcome(
         nonprivate: the curve without privacy (P,), in the output's unit.
         model: read with it, among others.
     """
-    found = read(dataset, scene.X_test, plan, numbers, model)
-    shown = Outcome(samples=found.values, guarantee=numbers.guarantee, scene=scene, nonprivate=nonprivate)
-    ends = Ends(*found.interval(LEVEL, "outputs")), Ends(*found.interval(LEVEL, "function"))
-    return shown, Intervals(*ends, scatter=found.scatter[0])
+    uncertainty = read(dataset, scene.X_test, plan, numbers, model)
+    published = Outcome(samples=uncertainty.values, guarantee=numbers.guarantee, scene=scene, nonprivate=nonprivate)
+    ends = Ends(*uncertainty.interval(LEVEL, "outputs")), Ends(*uncertainty.interval(LEVEL, "function"))
+    return published, Intervals(*ends, scatter=uncertainty.scatter[0])
 
 
 def _measured(
     dataset: Dataset, X_test: FloatArray, plan: BayesPlan, budget: Budget, rng: np.random.Generator, draws: int
 ) -> Numbers:
     mechanism = BayesCloaking(epsilon=budget.epsilon, delta=budget.delta)
-    found = mechanism.measure(plan, dataset, X_test, rng, draws, mean=False)
-    return Numbers(found.observed, found.distances, found.guarantee)
+    released = mechanism.measure(plan, dataset, X_test, rng, draws, mean=False)
+    return Numbers(released.observed, released.distances, released.guarantee)

@@ -56,10 +56,10 @@ def where(result: Result, shown: Shown) -> str:
     """Where what a map of the result opens with is least and most, among the places of the records."""
     noise, labels = result.intervals.noise, result.outcome.scene.labels
     assert labels is not None
-    what, half = ("uncertainty", result.intervals.curve.half) if noise is None else ("noise", noise)
+    kind, half = ("uncertainty", result.intervals.curve.half) if noise is None else ("noise", noise)
     half = half[: result.outcome.scene.records]
     least, most = (f"in {labels['borough'][row]} ({shown(half[row])})" for row in (half.argmin(), half.argmax()))
-    return f"Where sales are, {what} is least {least} and most {most}."
+    return f"Where sales are, {kind} is least {least} and most {most}."
 
 
 def planned_for(result: Result) -> str:
@@ -70,43 +70,44 @@ def planned_for(result: Result) -> str:
     return f"ε = {epsilon:g}" if delta == result.draw.delta else f"δ = {text.small(delta)}"
 
 
-def meanwhile(result: Result, found: Trio | None) -> str:
+def meanwhile(result: Result, errors: Trio | None) -> str:
     """What is on screen until something better is computed; nothing where there is nothing better."""
     other, said = planned_for(result), ""
     if other:
         said += f" Measured by the plan for {other}, which keeps this promise too, while the best one is made."
-    if found is not None and (found.ours is None or found.paper is None):
+    if errors is not None and (errors.ours is None or errors.paper is None):
         said += " The errors are being computed."
     return said
 
 
-def error(found: LeftOut | None, shown: Shown) -> str:
+def error(left_out: LeftOut | None, shown: Shown) -> str:
     """An error, or that it is not there yet."""
-    return "…" if found is None else shown(found.mean)
+    return "…" if left_out is None else shown(left_out.mean)
 
 
 def without_overlay(ours: Result, paper: Result, shown: Shown) -> str:
     """The plain sentences under the question where no error may be shown."""
-    epsilon, found = ours.draw.epsilon, uncertainty(ours, paper)
+    epsilon, uncertain = ours.draw.epsilon, uncertainty(ours, paper)
     if ours.intervals.noise is None or paper.intervals.noise is None:
-        said = f"the curve is within **{shown(found.ours)}** of the published one, in {100 * LEVEL:g} of 100 cases"
+        said = f"the curve is within **{shown(uncertain.ours)}** of the published one, in {100 * LEVEL:g} of 100 cases"
     else:
-        said = f"privacy noise moves the curve by at most **{shown(found.ours)}**, in {100 * LEVEL:g} of 100 releases"
-    return f"At epsilon = {epsilon:g} {said}. With the method of 2018 it is {shown(found.other)}."
+        most = shown(uncertain.ours)
+        said = f"privacy noise moves the curve by at most **{most}**, in {100 * LEVEL:g} of 100 releases"
+    return f"At epsilon = {epsilon:g} {said}. With the method of 2018 it is {shown(uncertain.other)}."
 
 
 def release_metrics(ours: Result, paper: Result, errors: Trio | None, shown: Shown) -> list[Metric]:
     """The figures above a release, against the method of 2018; errors only under the overlay."""
     guarantee = ours.outcome.guarantee
-    found, most = uncertainty(ours, paper), "±\u00a0"
+    uncertain, most = uncertainty(ours, paper), "±\u00a0"
     draws = f"{guarantee.releases} example draw{'s' if guarantee.releases > 1 else ''}"
     return [
         *([_size(ours)] if errors is None else errors_of(errors, shown)),
         Metric(
-            f"{found.name}, {100 * LEVEL:g} %",
-            most + shown(found.ours),
-            f"method of 2018: {most}{shown(found.other)}",
-            found.meaning,
+            f"{uncertain.name}, {100 * LEVEL:g} %",
+            most + shown(uncertain.ours),
+            f"method of 2018: {most}{shown(uncertain.other)}",
+            uncertain.meaning,
         ),
         Metric(
             "Spent on screen",
@@ -116,15 +117,18 @@ def release_metrics(ours: Result, paper: Result, errors: Trio | None, shown: Sho
     ]
 
 
-def errors_of(found: Trio, shown: Shown) -> list[Metric]:
+def errors_of(errors: Trio, shown: Shown) -> list[Metric]:
     """Of a release against the method of 2018, and without privacy."""
     return [
         Metric(
-            "Error", error(found.ours, shown), f"method of 2018: {error(found.paper, shown)}", glossary.help_of("Error")
+            "Error",
+            error(errors.ours, shown),
+            f"method of 2018: {error(errors.paper, shown)}",
+            glossary.help_of("Error"),
         ),
         Metric(
             "Error without privacy",
-            shown(found.without),
+            shown(errors.without),
             "the same people left out",
             glossary.help_of("Without privacy"),
         ),
@@ -155,9 +159,9 @@ def published_title(paper: Result) -> str:
 OVERLAY_NOTE = "Columns marked “not private” show true data."
 
 
-def errors_alt(found: Trio) -> str:
+def errors_alt(errors: Trio) -> str:
     """Text alternative of the errors figure."""
-    counts = [0 if each is None else len(each.draws) for each in (found.ours, found.paper)]
+    counts = [0 if each is None else len(each.draws) for each in (errors.ours, errors.paper)]
     return (
         f"Each point is the error of one simulated release: {counts[0]} of this setting in orange, {counts[1]} of the "
         "method of 2018 in purple. The blue line is the error without privacy. It takes the true data to know this."
@@ -173,9 +177,9 @@ def curve_table(result: Result, overlay: bool, pinned: Result | None = None) -> 
         columns[f"published, example draw {index} [{data.y_unit}]"] = sample[grid]
     if pinned is not None:
         columns[f"pinned (A) [{data.y_unit}]"] = pinned.outcome.samples[0, grid]
-    for what, ends in (("where the curve is", intervals.curve), ("range for one more person", intervals.output)):
+    for band, ends in (("where the curve is", intervals.curve), ("range for one more person", intervals.output)):
         for name, end in zip(("from", "to"), ends.of(0)[:, grid], strict=True):
-            columns[f"{what}, {100 * LEVEL:g} %, {name} [{data.y_unit}]"] = end
+            columns[f"{band}, {100 * LEVEL:g} %, {name} [{data.y_unit}]"] = end
     if intervals.noise is not None:
         columns[f"privacy noise, {100 * LEVEL:g} %, ± [{data.y_unit}]"] = intervals.noise[grid]
     if overlay:

@@ -23,21 +23,21 @@ def curves(
         nonprivate, target: lines of the picture, in the output's unit.
     """
     foreseen.foresee(contest, names)
-    found, scale = dict[str, Curve](), words.scale_of(computed.dataset(contest))
+    arrived, scale = dict[str, Curve](), words.scale_of(computed.dataset(contest))
     with frame.growing() as fresh:
 
         def show(name: str, folds: int) -> None:
             with fresh():
-                frame.heading_so_far(question, words.so_far(found, epsilon, scale, name, folds, len(names)))
-                picture = figures.errors(found, nonprivate, epsilon, target, scale)
+                frame.heading_so_far(question, words.so_far(arrived, epsilon, scale, name, folds, len(names)))
+                picture = figures.errors(arrived, nonprivate, epsilon, target, scale)
                 pictures.chart(picture, f"so_far_{name}_{folds}", notes.SO_FAR)
 
         for number, name in enumerate(names, 1):
-            if found and not computed.is_ready(contest, name):
+            if arrived and not computed.is_ready(contest, name):
                 show(name, 0)
-            place = f"Comparing, {number} of {len(names)}: "
-            for grown in computed.growing(contest, name, place):
-                found[name] = grown.curve
+            progress = f"Comparing, {number} of {len(names)}: "
+            for grown in computed.growing(contest, name, progress):
+                arrived[name] = grown.curve
                 if grown.folds < FOLDS:
                     show(name, grown.folds)
-    return {name: found[name] for name in CONTENDERS if name in found}
+    return {name: arrived[name] for name in CONTENDERS if name in arrived}

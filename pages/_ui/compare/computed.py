@@ -37,29 +37,29 @@ def curve(contest: Contest, name: str) -> Curve:
     return list(growing(contest, name))[-1].curve
 
 
-def growing(contest: Contest, name: str, what: str = "Errors of ") -> Iterator[Grown]:
+def growing(contest: Contest, name: str, progress: str = "Errors of ") -> Iterator[Grown]:
     """The same from ever more folds as they are done, where each takes long; the last is whole.
 
     Args:
         contest: settings.
         name: of the contender.
-        what: before its title, on the bar while the page waits.
+        progress: before its title, on the bar while the page waits.
     """
     concern, folds = concerning(contest, name), FOLDS
-    if (found := _whole(concern, name)) is not None:
-        yield Grown(found, folds)
+    if (whole := _whole(concern, name)) is not None:
+        yield Grown(whole, folds)
         return
-    data, what = dataset(contest), f"{what}{CONTENDERS[name].title}"
+    data, progress = dataset(contest), f"{progress}{CONTENDERS[name].title}"
     if not is_slow(name):
-        yield Grown(cached.value(what, contenders.curve, concern, name, given=(data,)), folds)
+        yield Grown(cached.value(progress, contenders.curve, concern, name, given=(data,)), folds)
         return
     pieces: list[Piece] = []
     for index in range(folds):
-        doing = f"{what}, fold {index + 1} of {folds}"
+        doing = f"{progress}, fold {index + 1} of {folds}"
         pieces.append(cached.value(doing, contenders.piece, concern, name, index, given=(data,)))
         if len(pieces) < folds:
             yield Grown(contenders.joined(pieces, concern, name), len(pieces))
-    yield Grown(cached.value(what, contenders.joined, concern, name, given=(pieces,), here=True), folds)
+    yield Grown(cached.value(progress, contenders.joined, concern, name, given=(pieces,), here=True), folds)
 
 
 def is_ready(contest: Contest, name: str) -> bool:
@@ -81,25 +81,25 @@ def needed(contest: Contest, name: str, target: float) -> float | None:
     if contenders.CONTENDERS[name].automatic:
         return contenders.read_off(curve(contest, name), target)
     data = cached.dataset(contest.model.dataset)
-    what = f"Solving for ε: {contenders.CONTENDERS[name].title}"
+    doing = f"Solving for ε: {contenders.CONTENDERS[name].title}"
     concern = concerning(contest, name)
-    return cached.value(what, contenders.needed, concern, name, target, given=(data,))
+    return cached.value(doing, contenders.needed, concern, name, target, given=(data,))
 
 
 def release(contest: Contest, name: str, epsilon: float) -> Drawn:
     """One numbered draw of a contender."""
     given = dataset(contest), cloaking.scene(contest.model.dataset)
-    what = f"Drawing a release of {CONTENDERS[name].title}"
-    return cached.value(what, released.drawn, concerning(contest, name), name, epsilon, given=given)
+    doing = f"Drawing a release of {CONTENDERS[name].title}"
+    return cached.value(doing, released.drawn, concerning(contest, name), name, epsilon, given=given)
 
 
 def otherwise(contest: Contest, epsilon: float) -> tuple[Found, ...]:
     """What one might otherwise pick, at its best."""
-    what = "Trying polynomials and binned means"
-    return cached.value(what, peers.found, contest.model.dataset, contest.delta, epsilon, given=(dataset(contest),))
+    doing = "Trying polynomials and binned means"
+    return cached.value(doing, peers.found, contest.model.dataset, contest.delta, epsilon, given=(dataset(contest),))
 
 
 def limits(contest: Contest) -> Possible:
     """What is possible under the page's prior at its delta."""
-    data, what = cached.dataset(contest.model.dataset), "Asking what is possible under the prior"
-    return cached.value(what, possible.possible, contest.model, contest.delta, given=(data,))
+    data, doing = cached.dataset(contest.model.dataset), "Asking what is possible under the prior"
+    return cached.value(doing, possible.possible, contest.model, contest.delta, given=(data,))

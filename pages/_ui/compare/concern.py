@@ -44,8 +44,8 @@ def concerning(contest: Contest, name: str) -> Contest:
 
     So a curve is computed once for all contests that differ in such settings only, as in the number of bins.
     """
-    read, shown = _READ[name], exhibit(contest.model.dataset)
-    usual = Model(shown.name, "EQ", shown.lengthscale, _ANY_NOISE)
+    read, shipped = _READ[name], exhibit(contest.model.dataset)
+    usual = Model(shipped.name, "EQ", shipped.lengthscale, _ANY_NOISE)
     return Contest(
         model=contest.model if read & {"kernel", "noise_variance", "clip"} else usual,
         delta=contest.delta if "delta" in read else _ANY_DELTA,

@@ -128,15 +128,15 @@ def joined(pieces: Sequence[Piece], contest: Contest, name: str) -> Curve:
     return _curve(gathered(pieces))
 
 
-def _curve(found: Sweep) -> Curve:
-    errors = np.array([each.rmse for each in found.errors])
-    half_width, half_score = np.array([(each.half_width, each.half_score) for each in found.errors]).T
-    return Curve(errors, half_width, half_score, found.seconds)
+def _curve(swept: Sweep) -> Curve:
+    errors = np.array([each.rmse for each in swept.errors])
+    half_width, half_score = np.array([(each.half_width, each.half_score) for each in swept.errors]).T
+    return Curve(errors, half_width, half_score, swept.seconds)
 
 
-def read_off(found: Curve, target: float) -> float | None:
+def read_off(errors: Curve, target: float) -> float | None:
     """Smallest epsilon at which a curve is at most ``target``, between its points on logarithmic axes."""
-    return epsilon_on_curve(CURVE_EPSILONS, found.mean, target)
+    return epsilon_on_curve(CURVE_EPSILONS, errors.mean, target)
 
 
 def needed(dataset: Dataset, contest: Contest, name: str, target: float) -> float | None:

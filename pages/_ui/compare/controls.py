@@ -58,7 +58,7 @@ def target(nonprivate: float, scale: Scale) -> float:
     """
     usual = float(f"{1.25 * scale.show(nonprivate):.2g}")
     key = "target_percent" if scale.logarithmic else f"target_{scale.unit or 'units'}"
-    asked = side().number_input(
+    typed = side().number_input(
         f"I need an error of at most [{scale.unit}]",
         min_value=0.001,
         max_value=10_000.0,
@@ -68,9 +68,9 @@ def target(nonprivate: float, scale: Scale) -> float:
         bind="query-params",
         help="The table and the sentence then say which ε that needs.",
     )
-    shown = usual if asked is None else float(asked)
-    state.note(key, asked, None, f"{shown:g}")
-    return scale.back(shown)
+    goal = usual if typed is None else float(typed)
+    state.note(key, typed, None, f"{goal:g}")
+    return scale.back(goal)
 
 
 def release_of() -> str | None:

@@ -96,16 +96,16 @@ def with_pinned(figure: go.Figure, pinned: Pinned, contest: Contest, nonprivate:
     return figure
 
 
-def release(found: Drawn, scene: Scene, dataset: Dataset, nonprivate: FloatArray, name: str) -> go.Figure:
+def release(drawn: Drawn, scene: Scene, dataset: Dataset, nonprivate: FloatArray, name: str) -> go.Figure:
     """A draw along the first input with its intervals, over the records and the fit without noise (P,)."""
-    along = found.rows >= scene.records
-    x, line, figure = scene.X_test[found.rows[along], 0], _line(name), go.Figure()
-    bands = ((found.outputs, 0.12, "range for one more person"), (found.curve, 0.28, "where the curve is"))
+    along = drawn.rows >= scene.records
+    x, line, figure = scene.X_test[drawn.rows[along], 0], _line(name), go.Figure()
+    bands = ((drawn.outputs, 0.12, "range for one more person"), (drawn.curve, 0.28, "where the curve is"))
     for ends, opacity, of in bands:
         if ends is not None:
             low, high = ends[:, along]
             title = f"{of} ({100 * LEVEL:g} %)"
             band(figure, x, low, high, line["color"], opacity, title)
-    add_truth(figure, dataset, x, nonprivate[found.rows[along]])
-    figure.add_scatter(x=x, y=found.values[along], name="published curve", mode="lines", line=line | {"width": 2})
+    add_truth(figure, dataset, x, nonprivate[drawn.rows[along]])
+    figure.add_scatter(x=x, y=drawn.values[along], name="published curve", mode="lines", line=line | {"width": 2})
     return named_lines(on_axes(figure, dataset, x), SHORT)

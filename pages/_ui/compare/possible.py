@@ -58,13 +58,13 @@ def possible(
     dataset: Dataset, model: Model, delta: float, *, progress: Callable[[float], None] = lambda fraction: None
 ) -> Possible:
     """All budgets, one after another or on the cluster (``engine``). Only inputs and what is declared are read."""
-    found: list[tuple[Limits, Reached]] = []
+    rows: list[tuple[Limits, Reached]] = []
     with engine() as executor:
         arguments = ([value] * len(EPSILONS) for value in (dataset.X, dataset.x_box, prior_of(dataset, model), delta))
         for each in (executor.map if executor else map)(_at, *arguments, EPSILONS):
-            found.append(each)
-            progress(len(found) / len(EPSILONS))
-    of_limits, of_stages = (np.array(each) * dataset.y_scale for each in zip(*found, strict=True))
+            rows.append(each)
+            progress(len(rows) / len(EPSILONS))
+    of_limits, of_stages = (np.array(each) * dataset.y_scale for each in zip(*rows, strict=True))
     return Possible(
         without_privacy=float(of_limits[0, 0]),
         fixed=of_limits[:, 1],
@@ -91,22 +91,22 @@ def _at(
     return bound, simulated
 
 
-def figure(found: Possible, scale: Scale) -> go.Figure:
+def figure(bounds: Possible, scale: Scale) -> go.Figure:
     """Limits under the prior and what Bayes cloaking reaches, with two standard errors either way."""
     drawn = go.Figure()
-    x, floor = EPSILONS, np.full(len(EPSILONS), found.without_privacy)
-    low, high = (scale.show(found.reached + side * found.standard_error) for side in (-2, 2))
+    x, floor = EPSILONS, np.full(len(EPSILONS), bounds.without_privacy)
+    low, high = (scale.show(bounds.reached + side * bounds.standard_error) for side in (-2, 2))
     drawn.add_scatter(
-        x=x, y=scale.show(found.any), name="no mechanism can do better", mode="lines",
+        x=x, y=scale.show(bounds.any), name="no mechanism can do better", mode="lines",
         line={"color": GUARANTEE, "width": 2.5}, fill="tozeroy", fillcolor=faded(GUARANTEE, 0.12),
     )  # fmt: skip
     band(drawn, np.array(x), low, high, PRIVATE, 0.22)
     drawn.add_scatter(
-        x=x, y=scale.show(found.reached), name="Bayes cloaking, simulated", mode="lines+markers",
+        x=x, y=scale.show(bounds.reached), name="Bayes cloaking, simulated", mode="lines+markers",
         line={"color": PRIVATE, "width": 2.5},
     )  # fmt: skip
     drawn.add_scatter(
-        x=x, y=scale.show(found.fixed), name="best fixed linear map with Gaussian noise", mode="lines",
+        x=x, y=scale.show(bounds.fixed), name="best fixed linear map with Gaussian noise", mode="lines",
         line={"color": OTHER, "dash": "dash"},
     )  # fmt: skip
     drawn.add_scatter(x=x, y=scale.show(floor), name="without privacy", mode="lines", line={"color": NON_PRIVATE})

@@ -50,23 +50,23 @@ def drawn(dataset: Dataset, scene: Scene, contest: Contest, name: str, epsilon: 
     return Drawn(rows, release.samples[0], outputs, curve)
 
 
-def cells(found: Drawn, scene: Scene, dataset: Dataset) -> pd.DataFrame:
+def cells(release: Drawn, scene: Scene, dataset: Dataset) -> pd.DataFrame:
     """One row a cell of a map of prices: public labels, the released price, and how far the curve may be from it."""
-    table = public_cells(scene).iloc[found.rows]
-    table[LAYER.column] = released_prices(found.values, dataset)
-    if found.curve is not None:
-        table[_WIDTH] = (100 * np.expm1(np.minimum(np.diff(found.curve, axis=0)[0] / 2, 20))).round(1)
+    table = public_cells(scene).iloc[release.rows]
+    table[LAYER.column] = released_prices(release.values, dataset)
+    if release.curve is not None:
+        table[_WIDTH] = (100 * np.expm1(np.minimum(np.diff(release.curve, axis=0)[0] / 2, 20))).round(1)
     return table
 
 
-def caption(found: Drawn, scene: Scene, dataset: Dataset, name: str, epsilon: float) -> str:
+def caption(release: Drawn, scene: Scene, dataset: Dataset, name: str, epsilon: float) -> str:
     """What the picture shows."""
     title = CONTENDERS[name].title
     said = f"One release of all records by {title} at ε = {epsilon:g}: draw number {SEED}, to teach."
-    if found.curve is None:
+    if release.curve is None:
         said += " It has no interval."
     elif scene.labels is not None:
-        half = float(np.median(np.diff(found.curve, axis=0))) / 2
+        half = float(np.median(np.diff(release.curve, axis=0))) / 2
         said += f" Half of its {100 * LEVEL:g} % interval: {text.factor_of(half)} at a typical hexagon; see the table."
     if scene.labels is None and dataset.X.shape[1] > 1:
         said += f" Along {dataset.x_names[0]}; {' and '.join(dataset.x_names[1:])} in the middle of what is declared."

@@ -33,14 +33,14 @@ def _release(contest: Contest, name: str, epsilon: float) -> None:
     """Curve or map with its interval; of a curve the true data too."""
     model = contest.model
     data, scene = cached.dataset(model.dataset), cloaking.scene(model.dataset)
-    found = computed.release(contest, name, epsilon)
-    caption = released.caption(found, scene, data, name, epsilon)
+    drawn = computed.release(contest, name, epsilon)
+    caption = released.caption(drawn, scene, data, name, epsilon)
     st.header(f"{CONTENDERS[name].title}, ε = {epsilon:g}")
     if scene.labels is None:
-        parts = found, scene, data, cloaking.without_privacy(model.dataset), name
+        parts = drawn, scene, data, cloaking.without_privacy(model.dataset), name
         pictures.chart(cached.drawn(figures.release, *parts, of=(contest, name, epsilon)), "release", caption)
         return
-    cells, above = released.cells(found, scene, data), st.container()
+    cells, above = released.cells(drawn, scene, data), st.container()
     st.caption(caption)
     picked = pictures.pick_hexagon(cells)
     with above:

@@ -73,22 +73,22 @@ def table(
     at, unit = CURVE_EPSILONS.index(epsilon), scale.unit
     unbeaten = front(curves, contest, epsilon)
     rows = []
-    for name, found in curves.items():
-        low, high = np.percentile(found.errors[at], [10, 90])
-        wider = found.mean[at] + found.standard_error[at]
+    for name, curve in curves.items():
+        low, high = np.percentile(curve.errors[at], [10, 90])
+        wider = curve.mean[at] + curve.standard_error[at]
         rows.append(
             {
                 "mechanism": CONTENDERS[name].title,
                 "protects": protects(contest, name, epsilon),
                 "unbeaten": "★" if name in unbeaten else "",
-                f"error [{unit}]": round(float(scale.show(found.mean[at])), 3),
-                f"± standard error [{unit}]": float(f"{scale.show(wider) - scale.show(found.mean[at]):.2g}"),
-                "draws": found.errors.shape[1],
+                f"error [{unit}]": round(float(scale.show(curve.mean[at])), 3),
+                f"± standard error [{unit}]": float(f"{scale.show(wider) - scale.show(curve.mean[at]):.2g}"),
+                "draws": curve.errors.shape[1],
                 f"10 % of draws below [{unit}]": round(float(scale.show(low)), 3),
                 f"90 % of draws below [{unit}]": round(float(scale.show(high)), 3),
-                f"95 % interval, ± [{unit}]": round(float(scale.show(found.half_width[at])), 3),
-                f"95 % interval score, ± [{unit}]": round(float(scale.show(found.half_score[at])), 3),
-                "seconds": round(found.seconds, 4),
+                f"95 % interval, ± [{unit}]": round(float(scale.show(curve.half_width[at])), 3),
+                f"95 % interval score, ± [{unit}]": round(float(scale.show(curve.half_score[at])), 3),
+                "seconds": round(curve.seconds, 4),
                 "ε needed for the target": need_in_words(contest, name, needs[name]),
             }
         )

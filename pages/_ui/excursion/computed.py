@@ -22,19 +22,19 @@ def explored(view: View) -> Explored:
     return cached.value("Drawing posterior paths", exploration.explore, view, cutoff)
 
 
-def beside(view: View, found: Explored) -> Beside | None:
+def beside(view: View, curves: Explored) -> Beside | None:
     """The Bayes release at the epsilon of one path; None where that is too large to mean anything."""
-    epsilon = found.path_epsilon
+    epsilon = curves.path_epsilon
     if epsilon > contender.MOST_EPSILON:
         return None
     said = cached.value("Releasing Bayes cloaking at the same ε", contender.released, _of_data(view), epsilon)
     return contender.read(said, view)
 
 
-def without_privacy(view: View, found: Explored) -> FloatArray:
+def without_privacy(view: View, curves: Explored) -> FloatArray:
     """What Bayes cloaking's models say when nothing is hidden (P,), in model units. Not private."""
-    given = found.dataset, found.grid
-    return cached.value("Fitting without privacy", _without_privacy, replace(_of_data(view), seed=1), given=given)
+    public = curves.dataset, curves.grid
+    return cached.value("Fitting without privacy", _without_privacy, replace(_of_data(view), seed=1), given=public)
 
 
 def _without_privacy(dataset: Dataset, grid: FloatArray, _view: View) -> FloatArray:
@@ -42,9 +42,9 @@ def _without_privacy(dataset: Dataset, grid: FloatArray, _view: View) -> FloatAr
     return predicted
 
 
-def best_without(found: Explored, plain: FloatArray) -> float:
+def best_without(curves: Explored, plain: FloatArray) -> float:
     """Overlap of the best area that is found with nothing hidden: of both methods on the page."""
-    return max(found.estimate_iou, found.iou_of(plain >= found.level))
+    return max(curves.estimate_iou, curves.iou_of(plain >= curves.level))
 
 
 def _plain(view: View) -> View:

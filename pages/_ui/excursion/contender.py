@@ -80,8 +80,8 @@ def said(bayes: BayesCloaking, dataset: Dataset, grid: FloatArray, rng: np.rando
     return Said(release.uncertainty.prediction, bayes.guarantee.for_unit(dataset.privacy_unit))
 
 
-def read(found: Said, view: View) -> Beside:
+def read(announced: Said, view: View) -> Beside:
     """The release at the view's threshold: of outputs where the truth is one of them, as in London."""
-    level = np.full(found.prediction.means.shape[-1], view.level)
-    above = 1 - found.prediction.probability_below(level, view.study.truth_of)[0]
-    return Beside(found.prediction.mean[0], above, found.guarantee)
+    level = np.full(announced.prediction.means.shape[-1], view.level)
+    above = 1 - announced.prediction.probability_below(level, view.study.truth_of)[0]
+    return Beside(announced.prediction.mean[0], above, announced.guarantee)

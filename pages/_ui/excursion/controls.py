@@ -85,11 +85,11 @@ def search_if_asked() -> None:
     noise, delta = at.get("data_noise", study.noise), float(at["path_delta"])
     budget, paths = float(at["search_budget"]), int(at["paths"])
     try:
-        found = computed.found_settings(study.name, float(noise), delta, paths, budget)
+        best = computed.found_settings(study.name, float(noise), delta, paths, budget)
     except ValueError as error:
         st.warning(f"No setting keeps within epsilon = {budget:g}: {error}.")
         return
-    _set_controls(study.name, found.lengthscale, found.r, delta, paths, budget)
+    _set_controls(study.name, best.lengthscale, best.r, delta, paths, budget)
 
 
 def _set_controls(name: str, lengthscale: float, r: float, delta: float, paths: int, budget: float) -> None:

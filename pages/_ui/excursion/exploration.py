@@ -230,8 +230,8 @@ def find_settings(
         return _epsilon(study, lengthscale, r, scale, delta, L)
 
     with engine() as executor:
-        [found] = search(targets, epsilon, (budget,), SearchSpace(), rounds=2, progress=progress, executor=executor)
-    return found
+        [best] = search(targets, epsilon, (budget,), SearchSpace(), rounds=2, progress=progress, executor=executor)
+    return best
 
 
 def epsilon_of(name: str, lengthscale: float, r: float, sigma: float, delta: float, L: int) -> float:

@@ -35,14 +35,14 @@ LAYERS = {
 }  # fmt: skip
 
 
-def curve(found: Explored, beside: Beside | None, plain: FloatArray | None) -> go.Figure:
+def curve(explored: Explored, beside: Beside | None, plain: FloatArray | None) -> go.Figure:
     """One input: the truth and what is known without privacy (overlay), and what is published, against the level."""
-    x = found.grid[:, 0]
+    x = explored.grid[:, 0]
     figure = go.Figure()
     if plain is not None:
-        figure.add_scatter(x=x, y=found.truth, name="truth", line={"color": TRUTH, "dash": "dot"})
+        figure.add_scatter(x=x, y=explored.truth, name="truth", line={"color": TRUTH, "dash": "dot"})
         figure.add_scatter(x=x, y=plain, name="without privacy", line={"color": NON_PRIVATE})
-    for index, path in enumerate(found.paths[:_SHOWN]):
+    for index, path in enumerate(explored.paths[:_SHOWN]):
         figure.add_scatter(
             x=x, y=path, name="published path", legendgroup="paths", showlegend=index == 0,
             line={"color": PRIVATE, "width": 1.2},
@@ -50,7 +50,7 @@ def curve(found: Explored, beside: Beside | None, plain: FloatArray | None) -> g
     if beside is not None:
         figure.add_scatter(x=x, y=beside.mean, name=BAYES, line={"color": GUARANTEE, "width": 2.5, "dash": "dash"})
     figure.add_hline(
-        y=found.level, line={"color": TRUTH, "width": 1}, annotation_text="level", annotation_position="top left"
+        y=explored.level, line={"color": TRUTH, "width": 1}, annotation_text="level", annotation_position="top left"
     )
     figure.update_xaxes(title="x [arbitrary units]", range=[0, 1])
     figure.update_yaxes(title="value [arbitrary units]")
@@ -62,17 +62,17 @@ def parts(inside: BoolArray, truth: BoolArray) -> tuple[BoolArray, BoolArray, Bo
     return inside & truth, truth & ~inside, inside & ~truth
 
 
-def sets(found: Explored, beside: Beside | None, plain: FloatArray | None) -> go.Figure:
+def sets(explored: Explored, beside: Beside | None, plain: FloatArray | None) -> go.Figure:
     """One input: each set as a bar along x, one row a set; under the overlay coloured by whether it is right."""
-    rows = [(f"path {i}", path >= found.level) for i, path in enumerate(found.paths[:_SHOWN], 1)]
+    rows = [(f"path {i}", path >= explored.level) for i, path in enumerate(explored.paths[:_SHOWN], 1)]
     if beside is not None:
         rows += [(BAYES, beside.inside), (f"{BAYES}, {SURE:.0%} sure", beside.sure)]
     if plain is not None:
-        rows = [("truth", found.true_set), *rows, ("without privacy", plain >= found.level)]
-    figure, x = go.Figure(), found.grid[:, 0]
-    shown = [("above the level", PRIVATE)] if plain is None else PARTS
-    for part, (name, colour) in enumerate(shown):
-        bars = [bars_of(inside if plain is None else parts(inside, found.true_set)[part], x) for _, inside in rows]
+        rows = [("truth", explored.true_set), *rows, ("without privacy", plain >= explored.level)]
+    figure, x = go.Figure(), explored.grid[:, 0]
+    layers = [("above the level", PRIVATE)] if plain is None else PARTS
+    for part, (name, colour) in enumerate(layers):
+        bars = [bars_of(inside if plain is None else parts(inside, explored.true_set)[part], x) for _, inside in rows]
         figure.add_scatter(
             x=np.concatenate(bars), y=[row for (row, _), bar in zip(rows, bars, strict=True) for _ in bar],
             mode="lines", line={"color": colour, "width": 12}, connectgaps=False, name=name,
@@ -90,22 +90,22 @@ def bars_of(inside: NDArray[np.bool_], x: FloatArray) -> FloatArray:
     return bars if len(bars) else np.array([np.nan])
 
 
-def truth_map(found: Explored) -> go.Figure:
+def truth_map(explored: Explored) -> go.Figure:
     """Two inputs: the true function, and where it exceeds the level."""
     axis = np.linspace(0, 1, SIDE)
     figure = go.Figure(
         go.Heatmap(
-            z=found.truth.reshape(SIDE, SIDE).T, x=axis, y=axis, colorscale=PREDICTION_SCALE,
+            z=explored.truth.reshape(SIDE, SIDE).T, x=axis, y=axis, colorscale=PREDICTION_SCALE,
             colorbar={"title": "truth"},
         )
     )  # fmt: skip
-    _boundary(figure, found.truth, found.level, "level", "#ffffff", "dot", 3, showlegend=False)
+    _boundary(figure, explored.truth, explored.level, "level", "#ffffff", "dot", 3, showlegend=False)
     return _square(figure)
 
 
-def overlap_map(found: Explored) -> go.Figure:
+def overlap_map(explored: Explored) -> go.Figure:
     """Two inputs: where the first published path is right, misses the true set, or is false."""
-    axis, code = np.linspace(0, 1, SIDE), _codes(found)
+    axis, code = np.linspace(0, 1, SIDE), _codes(explored)
     colours = [NEITHER, *(colour for _, colour in PARTS)]
     steps = [(end / len(colours), colour) for at, colour in enumerate(colours) for end in (at, at + 1)]
     figure = go.Figure(
@@ -138,35 +138,35 @@ def _boundary(
     )  # fmt: skip
 
 
-def field(found: Explored, beside: Beside | None) -> go.Figure:
+def field(explored: Explored, beside: Beside | None) -> go.Figure:
     """Two inputs: share of published paths above the level, with the boundaries of what is published."""
     axis = np.linspace(0, 1, SIDE)
     figure = go.Figure(
         go.Heatmap(
-            z=100 * found.votes.reshape(SIDE, SIDE).T, x=axis, y=axis, zmin=0, zmax=100,
+            z=100 * explored.votes.reshape(SIDE, SIDE).T, x=axis, y=axis, zmin=0, zmax=100,
             colorscale=PREDICTION_SCALE, colorbar={"title": "paths above [%]"}, opacity=0.85,
         )
     )  # fmt: skip
-    for index, path in enumerate(found.paths[:_SHOWN]):
-        _boundary(figure, path, found.level, "published path", PRIVATE, "solid", 1.5, index == 0)
+    for index, path in enumerate(explored.paths[:_SHOWN]):
+        _boundary(figure, path, explored.level, "published path", PRIVATE, "solid", 1.5, index == 0)
     if beside is not None:
-        _boundary(figure, beside.probability - 0.5 + found.level, found.level, BAYES, GUARANTEE, "dash", 3)
+        _boundary(figure, beside.probability - 0.5 + explored.level, explored.level, BAYES, GUARANTEE, "dash", 3)
     return _square(figure)
 
 
-def overlap(found: Explored, beside: Beside | None, best: float) -> go.Figure:
+def overlap(explored: Explored, beside: Beside | None, best: float) -> go.Figure:
     """Overlap of paths and of Hall's releases, and of Bayes cloaking, each at the epsilon of one path."""
     figure = go.Figure()
     bins = {"start": 0.0, "end": 1.0, "size": 0.02}
-    rows = ((found.hall_iou, "Hall's release, same epsilon", OTHER), (found.path_iou, "path", PRIVATE))
+    rows = ((explored.hall_iou, "Hall's release, same epsilon", OTHER), (explored.path_iou, "path", PRIVATE))
     for values, name, colour in rows:
         figure.add_histogram(
             x=values, name=name, xbins=bins, histnorm="percent",
             marker={"color": faded(colour, 0.55), "line": {"color": colour, "width": 1}},
         )  # fmt: skip
-    lines = [(best, "without privacy", NON_PRIVATE, 0), (found.everything_iou, "whole area", TRUTH, 14)]
+    lines = [(best, "without privacy", NON_PRIVATE, 0), (explored.everything_iou, "whole area", TRUTH, 14)]
     if beside is not None:
-        lines.append((found.iou_of(beside.inside), BAYES, GUARANTEE, 28))
+        lines.append((explored.iou_of(beside.inside), BAYES, GUARANTEE, 28))
     for value, name, colour, shift in lines:
         figure.add_vline(x=value, line={"color": colour, "width": 2, "dash": "dot" if colour == TRUTH else "solid"})
         figure.add_annotation(
@@ -178,34 +178,34 @@ def overlap(found: Explored, beside: Beside | None, best: float) -> go.Figure:
     return finish(figure, 300)
 
 
-def cell_table(found: Explored, beside: Beside | None, overlay: bool) -> pd.DataFrame:
+def cell_table(explored: Explored, beside: Beside | None, overlay: bool) -> pd.DataFrame:
     """London: one row a hexagon of the public grid; where sales are is private, so only the overlay tells."""
     frame = pd.DataFrame({"cell": london_excursion.cells()})
-    frame[LAYERS["votes"].column] = (100 * found.votes).round(1)
+    frame[LAYERS["votes"].column] = (100 * explored.votes).round(1)
     if beside is not None:
         frame[LAYERS["bayes"].column] = (100 * beside.probability).round(1)
     if overlay:
-        frame[LAYERS["overlap"].column] = _codes(found)
-        frame[LAYERS["estimate"].column] = (100 * found.probability).round(1)
-        frame[LAYERS["truth"].column] = np.where(found.known, 100.0 * found.true_set, np.nan)
+        frame[LAYERS["overlap"].column] = _codes(explored)
+        frame[LAYERS["estimate"].column] = (100 * explored.probability).round(1)
+        frame[LAYERS["truth"].column] = np.where(explored.known, 100.0 * explored.true_set, np.nan)
     return frame
 
 
-def _codes(found: Explored) -> FloatArray:
+def _codes(explored: Explored) -> FloatArray:
     """Where the first path is right, misses the true set, or is false, as numbers; NaN where nobody knows."""
-    code = np.where(found.known, 0.0, np.nan)
-    for part, where in enumerate(parts(found.paths[0] >= found.level, found.true_set), 1):
-        code[where & found.known] = part
+    code = np.where(explored.known, 0.0, np.nan)
+    for part, where in enumerate(parts(explored.paths[0] >= explored.level, explored.true_set), 1):
+        code[where & explored.known] = part
     return code
 
 
-def path_table(found: Explored, beside: Beside | None, overlay: bool) -> pd.DataFrame:
+def path_table(explored: Explored, beside: Beside | None, overlay: bool) -> pd.DataFrame:
     """One row a test point: the released paths, and the sets under the overlay."""
-    columns = {f"x{j + 1}": found.grid[:, j].round(4) for j in range(found.grid.shape[1])}
-    columns |= {f"published path {i}": path.round(4) for i, path in enumerate(found.paths[:_SHOWN], 1)}
-    columns["paths above [%]"] = (100 * found.votes).round(1)
+    columns = {f"x{j + 1}": explored.grid[:, j].round(4) for j in range(explored.grid.shape[1])}
+    columns |= {f"published path {i}": path.round(4) for i, path in enumerate(explored.paths[:_SHOWN], 1)}
+    columns["paths above [%]"] = (100 * explored.votes).round(1)
     if beside is not None:
         columns["Bayes probability [%]"] = (100 * beside.probability).round(1)
     if overlay:
-        columns |= {"truth (not private)": found.truth.round(4), "p (not private)": found.probability.round(4)}
+        columns |= {"truth (not private)": explored.truth.round(4), "p (not private)": explored.probability.round(4)}
     return pd.DataFrame(columns)

@@ -14,36 +14,36 @@ from pages._ui.look import pictures
 from pages._ui.work import cached
 
 
-def pictures_of(view: View, found: Explored, beside: Beside | None, plain: FloatArray | None) -> None:
+def pictures_of(view: View, explored: Explored, beside: Beside | None, plain: FloatArray | None) -> None:
     """What is published, and under the overlay (``plain`` is not None) how it compares with the truth."""
-    {"curve": _curve, "field": _field}.get(view.study.scene, _map)(view, found, beside, plain)
+    {"curve": _curve, "field": _field}.get(view.study.scene, _map)(view, explored, beside, plain)
 
 
-def _curve(view: View, found: Explored, beside: Beside | None, plain: FloatArray | None) -> None:
+def _curve(view: View, explored: Explored, beside: Beside | None, plain: FloatArray | None) -> None:
     picture = partial(cached.drawn, of=(view, plain is None))
-    curve = picture(figures.curve, found, beside, plain)
+    curve = picture(figures.curve, explored, beside, plain)
     pictures.chart(curve, "path_curves", words.CURVE if plain is None else words.CURVE_WITH_TRUTH)
-    sets = picture(figures.sets, found, beside, plain)
+    sets = picture(figures.sets, explored, beside, plain)
     pictures.chart(sets, "path_sets", words.SETS if plain is None else words.SETS_WITH_TRUTH)
 
 
-def _field(view: View, found: Explored, beside: Beside | None, plain: FloatArray | None) -> None:
+def _field(view: View, explored: Explored, beside: Beside | None, plain: FloatArray | None) -> None:
     if plain is None:
-        pictures.chart(cached.drawn(figures.field, found, beside, of=view), "field", words.FIELD)
+        pictures.chart(cached.drawn(figures.field, explored, beside, of=view), "field", words.FIELD)
         return
     left, right = st.columns(2)
     with left:
-        pictures.chart(cached.drawn(figures.truth_map, found, of=view), "field_truth", words.TRUTH_MAP)
+        pictures.chart(cached.drawn(figures.truth_map, explored, of=view), "field_truth", words.TRUTH_MAP)
     with right:
-        pictures.chart(cached.drawn(figures.overlap_map, found, of=view), "field", words.OVERLAP_MAP)
+        pictures.chart(cached.drawn(figures.overlap_map, explored, of=view), "field", words.OVERLAP_MAP)
 
 
-def _map(view: View, found: Explored, beside: Beside | None, plain: FloatArray | None) -> None:
+def _map(view: View, explored: Explored, beside: Beside | None, plain: FloatArray | None) -> None:
     show = plain is not None
     layer = figures.LAYERS[controls.excursion_layer(show, beside is not None)]
-    cells = figures.cell_table(found, beside, show)
-    place = st.container()
+    cells = figures.cell_table(explored, beside, show)
+    spot = st.container()
     picked = pictures.pick_hexagon(cells)
-    with place:
+    with spot:
         pictures.hexagon_map(cells, layer, "excursion", "excursion_map", picked, boroughs=show)
     st.info(words.LONDON)

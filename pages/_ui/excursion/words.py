@@ -29,18 +29,18 @@ LONDON = (
 TABLE = "Columns marked “not private” show true data. The others may be published."
 
 
-def overlap_of(found: Explored, beside: Beside | None) -> str:
+def overlap_of(explored: Explored, beside: Beside | None) -> str:
     """Overlap of the area that Bayes cloaking says."""
-    return f"none above ε = {MOST_EPSILON:g}" if beside is None else f"{found.iou_of(beside.inside):.2f}"
+    return f"none above ε = {MOST_EPSILON:g}" if beside is None else f"{explored.iou_of(beside.inside):.2f}"
 
 
-def _cost(found: Explored) -> str:
-    count = len(found.paths)
+def _cost(explored: Explored) -> str:
+    count = len(explored.paths)
     named = "The path costs" if count == 1 else f"The {count} paths cost"
-    return f"{named} epsilon = **{text.at_most(found.guarantee.budget.epsilon)}**."
+    return f"{named} epsilon = **{text.at_most(explored.guarantee.budget.epsilon)}**."
 
 
-def metrics(found: Explored, beside: Beside | None, best: float | None) -> list[Metric]:
+def metrics(explored: Explored, beside: Beside | None, best: float | None) -> list[Metric]:
     """Overlap of one path, without privacy and of Bayes cloaking, all under the overlay only; epsilon.
 
     Args:
@@ -49,37 +49,39 @@ def metrics(found: Explored, beside: Beside | None, best: float | None) -> list[
     """
     spent = Metric(
         "ε of what is published",
-        text.at_most(found.guarantee.budget.epsilon),
-        f"{len(found.paths)} path{'s' if len(found.paths) > 1 else ''}, "
-        f"δ = {text.at_most(found.guarantee.budget.delta, 2)}",
+        text.at_most(explored.guarantee.budget.epsilon),
+        f"{len(explored.paths)} path{'s' if len(explored.paths) > 1 else ''}, "
+        f"δ = {text.at_most(explored.guarantee.budget.delta, 2)}",
     )
     if best is None:
         return [Metric("Protects", "inputs, outputs", "of one person"), spent]
-    quartiles = np.percentile(found.path_iou, [25, 75])
-    hall = f"Hall {text.number(float(np.median(found.hall_iou)))}" if len(found.hall_iou) else "no promise to match"
+    quartiles = np.percentile(explored.path_iou, [25, 75])
+    hall = "no promise to match"
+    if len(explored.hall_iou):
+        hall = f"Hall {text.number(float(np.median(explored.hall_iou)))}"
     return [
         Metric(
             "Overlap, one path",
-            f"{np.median(found.path_iou):.2f}",
+            f"{np.median(explored.path_iou):.2f}",
             f"half of all: {quartiles[0]:.2f} to {quartiles[1]:.2f}; {hall}",
         ),
-        Metric("Overlap without privacy", f"{best:.2f}", f"whole area: {found.everything_iou:.2f}"),
-        Metric("Overlap, Bayes cloaking", overlap_of(found, beside), "at the ε of one path"),
+        Metric("Overlap without privacy", f"{best:.2f}", f"whole area: {explored.everything_iou:.2f}"),
+        Metric("Overlap, Bayes cloaking", overlap_of(explored, beside), "at the ε of one path"),
         spent,
     ]
 
 
-def answer(found: Explored, best: float | None) -> str:
+def answer(explored: Explored, best: float | None) -> str:
     """The plain sentences under the question."""
     if best is None:
-        return f"{_cost(found)} Inputs and outputs are both protected."
+        return f"{_cost(explored)} Inputs and outputs are both protected."
     return (
-        f"One published path finds the area with an overlap of **{np.median(found.path_iou):.2f}** (1 is perfect). "
-        f"Without privacy the best is {best:.2f}. {_cost(found)}"
+        f"One published path finds the area with an overlap of **{np.median(explored.path_iou):.2f}** (1 is perfect). "
+        f"Without privacy the best is {best:.2f}. {_cost(explored)}"
     )
 
 
-def steps(found: Explored, view: View) -> list[tuple[str, str]]:
+def steps(explored: Explored, view: View) -> list[tuple[str, str]]:
     """The computation with the current numbers put in."""
     return [
         (
@@ -101,10 +103,10 @@ def steps(found: Explored, view: View) -> list[tuple[str, str]]:
         ),
         (
             "Without privacy",
-            f"{{p ≥ {found.cutoff:.2f}}}, with a cutoff chosen on separate simulated data. Effective dimension "
-            f"{text.number(found.d_eff)}, cross-entropy {text.number(found.bce)} nats",
+            f"{{p ≥ {explored.cutoff:.2f}}}, with a cutoff chosen on separate simulated data. Effective dimension "
+            f"{text.number(explored.d_eff)}, cross-entropy {text.number(explored.bce)} nats",
         ),
-        ("Distribution", f"{len(found.path_iou)} paths, of which {SIMULATED} are simulated for this picture only"),
+        ("Distribution", f"{len(explored.path_iou)} paths, of which {SIMULATED} are simulated for this picture only"),
         ("Hall's release", "kernel sum plus prior noise, exact Gaussian accounting at the ε of one path"),
         ("Accounting", "Rényi curve with proven sensitivity, signed covariance term, tight conversion"),
         *(
@@ -115,7 +117,7 @@ def steps(found: Explored, view: View) -> list[tuple[str, str]]:
     ]
 
 
-def released(view: View, found: Explored, beside: Beside | None) -> list[tuple[object, Guarantee]]:
+def released(view: View, explored: Explored, beside: Beside | None) -> list[tuple[object, Guarantee]]:
     """Settings and guarantees of what is on screen."""
-    paths: list[tuple[object, Guarantee]] = [(view, found.guarantee)]
+    paths: list[tuple[object, Guarantee]] = [(view, explored.guarantee)]
     return paths if beside is None else [*paths, (("bayes", view), beside.guarantee)]

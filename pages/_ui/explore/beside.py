@@ -17,9 +17,9 @@ from pages._ui.model import Model
 def lengthscales(model: Model, candidates: Sequence[float], epsilon: float, delta: float) -> None:
     """A section: probabilities of these lengthscales given one Bayes cloaking release, and where to explore it."""
     st.header("Or do not choose: release first")
-    shown = exhibit(model.dataset)
-    if shown.scene == "curve":
-        _one_draw(Teaching(shown.name, epsilon, delta), model.kernel, candidates, shown.unit)
+    shipped = exhibit(model.dataset)
+    if shipped.scene == "curve":
+        _one_draw(Teaching(shipped.name, epsilon, delta), model.kernel, candidates, shipped.unit)
     st.markdown(
         "Bayes cloaking needs no lengthscale. It averages many of them, and its released numbers say afterwards which "
         "are probable, without spending anything."

@@ -71,8 +71,8 @@ def refitted(taught: Teaching, refit: Refit) -> Filtered:
 
 def lengthscales(taught: Teaching, kernel: str, candidates: Lengthscales) -> Filtered:
     """The draw read under all models of these lengthscales, at one input only: for their probabilities."""
-    given = (teaching(taught),)
-    return cached.value("Reading the release again", _read, kernel, candidates, taught, given=given)
+    release = (teaching(taught),)
+    return cached.value("Reading the release again", _read, kernel, candidates, taught, given=release)
 
 
 def own(taken: Taken, refit: Refit) -> tuple[Explored, Filtered]:
@@ -94,25 +94,25 @@ def drop() -> None:
     EXPLORED_REFIT.pop()
 
 
-def refit_over_box(found: Explored, refit: Refit, _taught: Teaching | None = None) -> Filtered:
+def refit_over_box(explored: Explored, refit: Refit, _taught: Teaching | None = None) -> Filtered:
     """A release read under all models on a grid over its box."""
-    box = found.statistics.x_box
+    box = explored.statistics.x_box
     X_test = posterior.grid_over(box, refit.points)
-    return posterior.filtered(found.statistics, refit.kernel, posterior.shares_of(box), X_test)
+    return posterior.filtered(explored.statistics, refit.kernel, posterior.shares_of(box), X_test)
 
 
 def _own(files: Mapping[str, bytes], refit: Refit) -> tuple[Explored, Filtered]:
-    found = statistic.opened(files)
+    explored = statistic.opened(files)
     try:
         with np.errstate(all="ignore"):
-            read = refit_over_box(found, refit)
+            read = refit_over_box(explored, refit)
     except (ArithmeticError, ValueError):  # scipy's are among them
         raise ValueError(_BEYOND) from None
     if not read.is_finite:
         raise ValueError(_BEYOND)
-    return found, read
+    return explored, read
 
 
-def _read(found: Explored, kernel: str, candidates: Lengthscales, _taught: Teaching) -> Filtered:
-    middle = posterior.grid_over(found.statistics.x_box, 3)[1:2]
-    return posterior.filtered(found.statistics, kernel, candidates, middle)
+def _read(explored: Explored, kernel: str, candidates: Lengthscales, _taught: Teaching) -> Filtered:
+    middle = posterior.grid_over(explored.statistics.x_box, 3)[1:2]
+    return posterior.filtered(explored.statistics, kernel, candidates, middle)

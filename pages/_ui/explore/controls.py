@@ -66,7 +66,7 @@ class Chosen(NamedTuple):
         settings: how many settings this session has looked at.
     """
 
-    found: Explored
+    explored: Explored
     read: Filtered
     view: View
     taught: Teaching | None
@@ -93,41 +93,41 @@ def chosen(question: DeltaGenerator) -> Chosen:
         noise = pick("Spread of people", NOISE)
         points = choice("Points of the grid", "explore_points", POINTS, 200, help="New points cost nothing either.")
     refit = Refit(kernel, int(points))
-    found, read, name = _read(taken, taught, refit)
+    explored, read, name = _read(taken, taught, refit)
     view = View(
         lengthscale=SHARES.index(share) if averaged == "one" else None,
         noise=None if noise == "average" else NOISES.index(int(noise[1:])),
-        **_shown(found, question),
+        **_shown(explored, question),
     )
     seen = EXPLORED_SETTINGS.get(frozenset()) | {repr((refit, view))}
     EXPLORED_SETTINGS.put(seen)
-    return Chosen(found, read, view, taught, name, refit, len(seen))
+    return Chosen(explored, read, view, taught, name, refit, len(seen))
 
 
-def length_at(found: Explored, index: int) -> str:
+def length_at(explored: Explored, index: int) -> str:
     """A lengthscale in the units of the inputs."""
-    lengths = shares_of(found.statistics.x_box)[index]
-    units = map(unit_of_length, found.statistics.x_units)
+    lengths = shares_of(explored.statistics.x_box)[index]
+    units = map(unit_of_length, explored.statistics.x_units)
     return " by ".join(
         f"{number(length, 3)} {plain(unit)}".strip() for length, unit in zip(lengths, units, strict=True)
     )
 
 
-def _shown(found: Explored, question: DeltaGenerator) -> dict[str, Any]:
+def _shown(explored: Explored, question: DeltaGenerator) -> dict[str, Any]:
     """The question, and beside it what belongs to it; the rest under More."""
     with question:
-        shown = segments("What to ask", SHOWN)
+        wanted = segments("What to ask", SHOWN)
     with folded("Reading"):
-        of = pick("Range for", OF, disabled=shown != "curve")
-        level = choice("Probability of the range [%]", "explore_level", LEVELS, 95, disabled=shown != "curve")
-    low, high = found.statistics.bounds
-    with into(question) if shown == "threshold" else folded("Reading"):
+        of = pick("Range for", OF, disabled=wanted != "curve")
+        level = choice("Probability of the range [%]", "explore_level", LEVELS, 95, disabled=wanted != "curve")
+    low, high = explored.statistics.bounds
+    with into(question) if wanted == "threshold" else folded("Reading"):
         share = choice(
-            "Level [% of the public range]", "explore_threshold", THRESHOLDS, 50, disabled=shown != "threshold",
-            help=f"The public range is {number(low, 4)} to {number(high, 4)} {plain(found.statistics.y_unit)}.",
+            "Level [% of the public range]", "explore_threshold", THRESHOLDS, 50, disabled=wanted != "threshold",
+            help=f"The public range is {number(low, 4)} to {number(high, 4)} {plain(explored.statistics.y_unit)}.",
         )  # fmt: skip
-    threshold = share / 100 if shown == "threshold" else None
-    return {"of": of, "level": level / 100, "threshold": threshold, "centiles": shown == "centiles"}
+    threshold = share / 100 if wanted == "threshold" else None
+    return {"of": of, "level": level / 100, "threshold": threshold, "centiles": wanted == "centiles"}
 
 
 def _taught(budget: DeltaGenerator) -> Teaching:
@@ -141,11 +141,11 @@ def _taught(budget: DeltaGenerator) -> Teaching:
 def _read(taken: Taken | None, taught: Teaching | None, refit: Refit) -> tuple[Explored, Filtered, str]:
     if taken is not None:
         try:
-            found, read = computed.own(taken, refit)
+            explored, read = computed.own(taken, refit)
         except ValueError as error:
             st.error(plain(f"{error}."))
             st.stop()
-        return found, read, taken.name
+        return explored, read, taken.name
     assert taught is not None
     return computed.teaching(taught), computed.refitted(taught, refit), f"example draw {taught.draw}"
 

@@ -128,11 +128,11 @@ def filtered(
     models = models_of(kernel, lengthscales, half)
     if isinstance(statistics, CellStatistics):
         models = waving(models, statistics.x_box, statistics.periods)
-    found = read(statistics, models).at(X_test)
+    predicted = read(statistics, models).at(X_test)
     return Filtered(
         X_test=X_test,
-        mixture=found.with_people(),
-        log_evidence=found.log_evidence,
+        mixture=predicted.with_people(),
+        log_evidence=predicted.log_evidence,
         lengthscales=lengthscales,
         midpoint=statistics.midpoint,
         scale=statistics.y_scale,

@@ -77,7 +77,7 @@ def planned(data: Dataset, taught: Teaching) -> BayesPlan:
 def measured(data: Dataset, plan: BayesPlan, taught: Teaching) -> Explored:
     """The draw. For teaching: whoever knows its number knows the noise."""
     rng = np.random.default_rng(taught.draw)
-    found = taught.mechanism.measure(plan, data, data.X, rng)
+    release = taught.mechanism.measure(plan, data, data.X, rng)
     stages = tuple(
         Stage(
             measurement=Measurement(
@@ -90,12 +90,12 @@ def measured(data: Dataset, plan: BayesPlan, taught: Teaching) -> Explored:
             z=seen.z[0],
             squares=None if seen.squares is None else _squares(seen.squares),
         )
-        for seen in found.observed
+        for seen in release.observed
     )
     statistics = Statistics(
         stages=stages, X=data.X, x_names=data.x_names, x_units=data.x_units, x_box=data.x_box, y_name=data.y_name,
         y_unit=data.y_unit, y_scale=data.y_scale, guarantee={}, reading="any outcomes",
-        distances=None if found.distances is None else _distances(found.distances, data, found.samples[0]),
+        distances=None if release.distances is None else _distances(release.distances, data, release.samples[0]),
     )  # fmt: skip
     return Explored(statistics, taught.mechanism.guarantee.for_unit(data.privacy_unit))
 
@@ -134,12 +134,12 @@ def opened(files: Mapping[str, bytes]) -> Explored:
             f"this release keeps no {FILE} with what was measured of each record's output, so it cannot be explored; "
             "releases by Bayes cloaking do"
         )
-    found = Explored(statistics_of_files(about, content[FILE]), guarantee_from_object(card.get("guarantee")))
-    _check_size(found.statistics)
-    budget = found.guarantee.budget
-    if any(found.statistics.guarantee.get(name) != getattr(budget, name) for name in ("epsilon", "delta")):
+    explored = Explored(statistics_of_files(about, content[FILE]), guarantee_from_object(card.get("guarantee")))
+    _check_size(explored.statistics)
+    budget = explored.guarantee.budget
+    if any(explored.statistics.guarantee.get(name) != getattr(budget, name) for name in ("epsilon", "delta")):
         raise ValueError(f"{CARD} and {FILE} speak of different budgets; take both from the same release")
-    return found
+    return explored
 
 
 def _check_size(statistics: Statistics | CellStatistics) -> None:
@@ -178,9 +178,9 @@ def _unzipped(content: bytes) -> dict[str, bytes]:
             wanted = [each for each in archive.infolist() if each.filename in (CARD, FILE)]
             if sum(each.file_size for each in wanted) > MAX_UNPACKED:
                 raise ValueError(f"the zip unpacks to more than {MAX_UNPACKED // 2**20} MB, the limit")
-            found = {each.filename: archive.read(each) for each in wanted}
+            files = {each.filename: archive.read(each) for each in wanted}
     except UNREADABLE:
         raise ValueError(f"the zip is damaged; {_AGAIN}") from None
-    if CARD not in found:
+    if CARD not in files:
         raise ValueError(f"the zip holds no {CARD}, so it is no release of this project; {_AGAIN}")
-    return found
+    return files

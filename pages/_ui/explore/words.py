@@ -35,23 +35,23 @@ FILE_NOTE = (
 
 def answer(chosen: Chosen) -> str:
     """The heading's sentences."""
-    found = chosen.found
+    count, epsilon = chosen.explored.numbers, chosen.explored.guarantee.budget.epsilon
     return (
-        f"**{found.numbers} noisy numbers** were published with epsilon = {at_most(found.guarantee.budget.epsilon)}. "
+        f"**{count} noisy numbers** were published with epsilon = {at_most(epsilon)}. "
         "Everything here is computed from them and costs **no more privacy**."
     )
 
 
 def metrics(chosen: Chosen) -> list[Metric]:
     """What is spent, the likeliest lengthscale and how well the curve is known."""
-    guarantee, (best, probability) = chosen.found.guarantee, _likeliest(chosen)
+    guarantee, (best, probability) = chosen.explored.guarantee, _likeliest(chosen)
     many = f"{chosen.settings} setting{'s' if chosen.settings > 1 else ''} looked at"
     return [
         Metric(
             "Spent by the release", f"ε = {at_most(guarantee.budget.epsilon)}", f"δ = {small(guarantee.budget.delta)}"
         ),
         Metric("Spent by asking", "ε = 0", many, STANDS_STILL),
-        Metric("Likeliest lengthscale", controls.length_at(chosen.found, best), percent(probability)),
+        Metric("Likeliest lengthscale", controls.length_at(chosen.explored, best), percent(probability)),
         Metric(
             figures.RANGE_OF[chosen.view.of].capitalize(),
             f"± {_half_width(chosen)}",
@@ -63,15 +63,16 @@ def metrics(chosen: Chosen) -> list[Metric]:
 def caption(chosen: Chosen) -> str:
     """What the picture shows."""
     view = chosen.view
-    if len(chosen.found.statistics.x_box) > 1:
+    if len(chosen.explored.statistics.x_box) > 1:
         return _over_two(chosen)
     if view.threshold is not None:
         return f"Probability that the curve is above {threshold(chosen)}, if one of the models is right."
     if view.centiles:
         return _CENTILES if chosen.read.knows_people else _NO_CENTILES
-    what = {"function": "The curve", "outputs": "One more person"}[view.of]
+    subject = {"function": "The curve", "outputs": "One more person"}[view.of]
     return (
-        f"{what} lies in the band with {100 * view.level:g} % probability, if one of the models is right. {BAND_NOTE}"
+        f"{subject} lies in the band with {100 * view.level:g} % probability, if one of the models is right. "
+        f"{BAND_NOTE}"
     )
 
 
@@ -93,12 +94,12 @@ def threshold(chosen: Chosen) -> str:
     """The threshold in the output's unit."""
     low, high = chosen.read.bounds
     value = low + (chosen.view.threshold or 0.0) * (high - low)
-    return f"{number(value, 4)} {plain(chosen.found.statistics.y_unit)}".strip()
+    return f"{number(value, 4)} {plain(chosen.explored.statistics.y_unit)}".strip()
 
 
 def table(chosen: Chosen) -> pd.DataFrame:
     """One row a point of the grid."""
-    statistics, read, view = chosen.found.statistics, chosen.read, chosen.view
+    statistics, read, view = chosen.explored.statistics, chosen.read, chosen.view
     names = [axis(*each) for each in zip(statistics.x_names, statistics.x_units, strict=True)]
     columns = dict(zip(names, read.X_test.T, strict=True))
     columns["curve"] = read.curve(view.lengthscale, view.noise)
@@ -113,7 +114,7 @@ def table(chosen: Chosen) -> pd.DataFrame:
 
 def likely(chosen: Chosen) -> pd.DataFrame:
     """One row a lengthscale."""
-    labels = figures.share_labels(chosen.found.statistics)
+    labels = figures.share_labels(chosen.explored.statistics)
     return pd.DataFrame(
         {"lengthscale": labels, "probability [%]": np.round(100 * chosen.read.lengthscale_probabilities, 2)}
     )
@@ -121,9 +122,9 @@ def likely(chosen: Chosen) -> pd.DataFrame:
 
 def explain(chosen: Chosen) -> list[tuple[str, str]]:
     """The computation with the current numbers put in."""
-    stages = chosen.found.statistics.stages
+    stages = chosen.explored.statistics.stages
     return [
-        ("Released", f"z = B q + noise in {len(stages)} stages, {chosen.found.numbers} numbers in all; q are "
+        ("Released", f"z = B q + noise in {len(stages)} stages, {chosen.explored.numbers} numbers in all; q are "
          f"{_measured(chosen)}, clipped to public intervals"),
         ("Models", f"{len(SHARES)} lengthscales × {len(NOISES)} noises with the kernel {chosen.refit.kernel}; each "
          "reads z as noisy sums of clipped outputs. Noise and clipping are part of its likelihood"),
@@ -135,7 +136,7 @@ def explain(chosen: Chosen) -> list[tuple[str, str]]:
 
 
 def _measured(chosen: Chosen) -> str:
-    if chosen.found.guarantee.protects == "outputs":
+    if chosen.explored.guarantee.protects == "outputs":
         return "the outputs"
     return "sums over public cells of the outputs less a public curve, after noisy counts of their records"
 
@@ -147,4 +148,4 @@ def _likeliest(chosen: Chosen) -> tuple[int, float]:
 
 def _half_width(chosen: Chosen) -> str:
     low, high = chosen.read.interval(chosen.view.level, chosen.view.of)
-    return f"{number(float(np.median(high - low)) / 2)} {plain(chosen.found.statistics.y_unit)}".strip()
+    return f"{number(float(np.median(high - low)) / 2)} {plain(chosen.explored.statistics.y_unit)}".strip()

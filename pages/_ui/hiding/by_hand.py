@@ -57,20 +57,20 @@ class Spent:
     without: float
 
 
-def spend(data: Dataset, asked: Spending) -> Spent:
+def spend(data: Dataset, spending: Spending) -> Spent:
     """Measure one example world twice: by hand, and by the best plan."""
     kernel, scale = EQ(lengthscale=LENGTHSCALE), data.y_scale
     grid = np.linspace(*data.x_box[0], _POINTS)[:, None]
-    span, mu = data.output_range / scale, 1 / noise_multiplier(asked.epsilon, asked.delta)
+    span, mu = data.output_range / scale, 1 / noise_multiplier(spending.epsilon, spending.delta)
     t = (span / mu) ** 2
-    hand = placed(data.X, np.array(asked.places).reshape(-1, 1), asked.width)
+    hand = placed(data.X, np.array(spending.places).reshape(-1, 1), spending.width)
     plan = bayes([risk_model(kernel, NOISE, data.X, grid)], t, gap=_GAP)
-    y, f = world(kernel, NOISE, data.X, grid, np.random.default_rng(asked.seed))
+    y, f = world(kernel, NOISE, data.X, grid, np.random.default_rng(spending.seed))
     y = np.clip(y, -span / 2, span / 2)
     known = [known_from(kernel, NOISE, data.X, grid, B, t) for B in (hand, plan.B)]
     means = []
     for at, (each, B) in enumerate(zip(known, (hand, plan.B), strict=True)):
-        z = B @ y + t**0.5 * np.random.default_rng([asked.seed, at]).standard_normal(len(B))
+        z = B @ y + t**0.5 * np.random.default_rng([spending.seed, at]).standard_normal(len(B))
         means.append(_in_units(data, each, z))
     bound: Limits = limits(kernel, NOISE, data.X, grid, mu=mu, output_range=span, gap=_GAP)
     return Spent(
@@ -96,12 +96,12 @@ def read_places(written: str, low: float, high: float) -> tuple[tuple[float, ...
     kept: list[float] = []
     for word in written.replace(",", " ").split():
         try:
-            place = float(word)
+            x = float(word)
         except ValueError:
-            place = np.nan
-        if not low <= place <= high:
+            x = np.nan
+        if not low <= x <= high:
             return tuple(kept), f"write ages from {low:g} to {high:g}, with commas between them, as in 10, 30, 60"
-        kept.append(place)
+        kept.append(x)
     if len(kept) > MOST:
         return tuple(kept[:MOST]), f"at most {MOST} places are used; take some away"
     return tuple(kept), ""
@@ -109,5 +109,5 @@ def read_places(written: str, low: float, high: float) -> tuple[tuple[float, ...
 
 def toggled(places: tuple[float, ...], at: float) -> str:
     """What to write after a click on a place: there if it was not, and gone if it was."""
-    left = [place for place in places if place != at] if at in places else [*places, at]
-    return ", ".join(f"{place:g}" for place in sorted(left)[:MOST])
+    left = [x for x in places if x != at] if at in places else [*places, at]
+    return ", ".join(f"{x:g}" for x in sorted(left)[:MOST])

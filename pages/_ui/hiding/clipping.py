@@ -72,16 +72,16 @@ def best(clip: Clip, draw: Draw) -> dict[str, float]:
 
 def show(draw: Draw, top: DeltaGenerator) -> None:
     """Choose bounds and clip, see bias and noise as two bars."""
-    place = st.container()
+    spot = st.container()
     clip = _controls()
-    found, least = errors(clip, draw), best(clip, draw)
+    clipped, least = errors(clip, draw), best(clip, draw)
     with top:
-        frame.heading(steps.TITLE, lead(clip, found))
-    with place:
-        pictures.chart(figure(found), "clip", ALT)
+        frame.heading(steps.TITLE, lead(clip, clipped))
+    with spot:
+        pictures.chart(figure(clipped), "clip", ALT)
     rows = [
         Metric(f"Error, {kind}", f"{text.number(each.error)} points", f"least at a clip of {least[kind]:g} %", _HELP)
-        for kind, each in found.items()
+        for kind, each in clipped.items()
     ]
     frame.metrics(rows, "clip")
 
@@ -108,11 +108,11 @@ def _controls() -> Clip:
     return Clip(*values)
 
 
-def lead(clip: Clip, found: dict[str, ClipError]) -> str:
+def lead(clip: Clip, clipped: dict[str, ClipError]) -> str:
     """What the clip buys and what it costs."""
     low, high = clip.ends
-    bias = {kind: text.number(abs(each.bias)) if abs(each.bias) >= 0.05 else "0" for kind, each in found.items()}
-    noise = text.number(next(iter(found.values())).noise)
+    bias = {kind: text.number(abs(each.bias)) if abs(each.bias) >= 0.05 else "0" for kind, each in clipped.items()}
+    noise = text.number(next(iter(clipped.values())).noise)
     return (
         f"Clipped to {low:g} to {high:g} points, a mean gets privacy noise of **{noise}** points. The clip moves it by "
         f"**{bias['symmetric']}** where outcomes are symmetric, {bias['skewed']} where they are skewed, and "
@@ -120,15 +120,15 @@ def lead(clip: Clip, found: dict[str, ClipError]) -> str:
     )
 
 
-def figure(found: dict[str, ClipError]) -> go.Figure:
+def figure(clipped: dict[str, ClipError]) -> go.Figure:
     """Two bars for each kind of outcome."""
     figure = go.Figure()
     for name, colour, values in (
-        ("bias", RISK, [abs(each.bias) for each in found.values()]),
-        ("privacy noise", PRIVATE, [each.noise for each in found.values()]),
+        ("bias", RISK, [abs(each.bias) for each in clipped.values()]),
+        ("privacy noise", PRIVATE, [each.noise for each in clipped.values()]),
     ):
         figure.add_bar(
-            x=list(found), y=values, name=name, marker={"color": colour}, textposition="outside", cliponaxis=False,
+            x=list(clipped), y=values, name=name, marker={"color": colour}, textposition="outside", cliponaxis=False,
             text=[text.number(value) if value >= 0.05 else "0" for value in values],
         )  # fmt: skip
     figure.update_layout(barmode="group")

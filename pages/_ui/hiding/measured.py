@@ -25,22 +25,22 @@ STAGES = (1, 2, 3, 4, 5)
 def show(dataset: str, draw: Draw, top: DeltaGenerator) -> None:
     """Rows of B of a stage; on demand how many there are against epsilon, and what the expected error is made of."""
     data, budget = cached.dataset(dataset), Budget(dataset, "records", draw.epsilon, draw.delta)
-    found = plan_at(budget)
+    measured = plan_at(budget)
     with top:
-        frame.heading(steps.TITLE, answer(found, data))
+        frame.heading(steps.TITLE, answer(measured, data))
     with bound.into(st.container()):
         stage = bound.choice("Stage", "stage", STAGES, STAGES[-1], help="Each stage looks closer than those before.")
-    rows = cached.drawn(figures.rows, found, data, stage, of=(budget, stage))
-    pictures.chart(rows, "rows_of_B", row_of(found, data, stage))
-    frame.metrics(metrics(found, data.y_unit), "measured")
+    rows = cached.drawn(figures.rows, measured, data, stage, of=(budget, stage))
+    pictures.chart(rows, "rows_of_B", row_of(measured, data, stage))
+    frame.metrics(metrics(measured, data.y_unit), "measured")
     if bound.switch("How many sums, and what privacy costs", "more_measured"):
-        _against_epsilon(data, found, budget)
+        _against_epsilon(data, measured, budget)
     with st.expander("Table of the weights"):
-        frame.table(row_table(found, data, stage), f"{dataset}_B_stage_{stage}", PUBLIC)
+        frame.table(row_table(measured, data, stage), f"{dataset}_B_stage_{stage}", PUBLIC)
     st.caption(f"Planned to within {100 * PICTURE_GAP:g} % of what is avoidable, from public values alone.")
 
 
-def _against_epsilon(data: Dataset, found: Measured, budget: Budget) -> None:
+def _against_epsilon(data: Dataset, measured: Measured, budget: Budget) -> None:
     every = over_epsilon(budget)
     left, right = st.columns(2)
     with left:
@@ -49,15 +49,15 @@ def _against_epsilon(data: Dataset, found: Measured, budget: Budget) -> None:
         pictures.chart(cached.drawn(figures.ranks, every, budget.epsilon, of=budget), "ranks", RANKS_ALT)
     with right:
         st.subheader("What no budget buys, and what privacy costs")
-        st.markdown(parts(found, data.y_unit))
+        st.markdown(parts(measured, data.y_unit))
         split = cached.drawn(figures.split, every, budget.epsilon, data.y_unit, of=budget)
-        pictures.chart(split, "split", split_alt(found, data.y_unit))
+        pictures.chart(split, "split", split_alt(measured, data.y_unit))
 
 
 def plan_at(budget: Budget) -> Measured:
     """The plan of one budget."""
-    given = cached.dataset(budget.dataset), cloaking.plan_of(budget)
-    return cached.value("What the plan expects", strategy.describe, budget, given=given)
+    public = cached.dataset(budget.dataset), cloaking.plan_of(budget)
+    return cached.value("What the plan expects", strategy.describe, budget, given=public)
 
 
 def over_epsilon(budget: Budget) -> tuple[Measured, ...]:
@@ -69,16 +69,17 @@ def over_epsilon(budget: Budget) -> tuple[Measured, ...]:
 PUBLIC = "Nothing here depends on any outcome."
 
 
-def answer(found: Measured, data: Dataset) -> str:
+def answer(measured: Measured, data: Dataset) -> str:
     """What is measured, and what comes of it."""
     return (
-        f"Bayes cloaking adds no noise to a finished curve. It measures **{sum(found.ranks)} noisy sums** of "
-        f"{data.y_name}s, in {len(found.ranks)} stages, and computes the curve from them. At epsilon = "
-        f"{found.settings.epsilon:g} the expected error of the curve is **{text.number(found.error)} {data.y_unit}**."
+        f"Bayes cloaking adds no noise to a finished curve. It measures **{sum(measured.ranks)} noisy sums** of "
+        f"{data.y_name}s, in {len(measured.ranks)} stages, and computes the curve from them. At epsilon = "
+        f"{measured.settings.epsilon:g} the expected error of the curve is "
+        f"**{text.number(measured.error)} {data.y_unit}**."
     )
 
 
-def row_of(found: Measured, data: Dataset, stage: int) -> str:
+def row_of(measured: Measured, data: Dataset, stage: int) -> str:
     """What one curve of the picture says."""
     later = (
         f"Stage {stage} looks at each {data.y_name} only near the curve known so far, so the same noise hides less."
@@ -86,14 +87,14 @@ def row_of(found: Measured, data: Dataset, stage: int) -> str:
         else f"Stage 1 knows nothing yet: each {data.y_name} may lie anywhere within the bounds."
     )
     return (
-        f"Each line is one sum of stage {stage}, which measures {found.ranks[stage - 1]} sums of {data.n} people. Its "
-        f"height is the weight of the people of that {data.x_names[0]}. {later} {PUBLIC}"
+        f"Each line is one sum of stage {stage}, which measures {measured.ranks[stage - 1]} sums of {data.n} people. "
+        f"Its height is the weight of the people of that {data.x_names[0]}. {later} {PUBLIC}"
     )
 
 
-def growth(found: tuple[Measured, ...]) -> str:
+def growth(measured: tuple[Measured, ...]) -> str:
     """How the number of measurements grows."""
-    low, high = found[0], found[-1]
+    low, high = measured[0], measured[-1]
     return (
         f"At epsilon = {low.settings.epsilon:g} the last stage measures {low.ranks[-1]} sums; at epsilon = "
         f"{high.settings.epsilon:g} it measures {high.ranks[-1]}. Only a sum that says more than its noise hides is "
@@ -101,32 +102,32 @@ def growth(found: tuple[Measured, ...]) -> str:
     )
 
 
-def parts(found: Measured, unit: str) -> str:
+def parts(measured: Measured, unit: str) -> str:
     """What the expected error is made of."""
-    error, floor, price = (text.number(value) for value in (found.error, found.unbuyable, found.price))
+    error, floor, price = (text.number(value) for value in (measured.error, measured.unbuyable, measured.price))
     return (
         f"The expected error of the curve is **{error} {unit}**. No budget buys **{floor} {unit}** of it. "
         f"**Privacy costs {price} {unit}** (squares add up: {floor}² + {price}² = {error}²)."
     )
 
 
-def metrics(found: Measured, unit: str) -> list[Metric]:
+def metrics(measured: Measured, unit: str) -> list[Metric]:
     """The split in three figures."""
     of = "Of the curve where people are, on average over what the models expect. Nobody's outcome was read."
     return [
-        Metric("Expected error of the curve", f"{text.number(found.error)} {unit}", "under the prior", of),
-        Metric("No budget buys", f"{text.number(found.unbuyable)} {unit}", "everybody known", of),
-        Metric("Privacy costs", f"{text.number(found.price)} {unit}", "root of the difference of squares", of),
-        Metric("Nothing measured", f"{text.number(found.unmeasured)} {unit}", "the prior alone", of),
+        Metric("Expected error of the curve", f"{text.number(measured.error)} {unit}", "under the prior", of),
+        Metric("No budget buys", f"{text.number(measured.unbuyable)} {unit}", "everybody known", of),
+        Metric("Privacy costs", f"{text.number(measured.price)} {unit}", "root of the difference of squares", of),
+        Metric("Nothing measured", f"{text.number(measured.unmeasured)} {unit}", "the prior alone", of),
     ]
 
 
-def row_table(found: Measured, data: Dataset, stage: int) -> pd.DataFrame:
+def row_table(measured: Measured, data: Dataset, stage: int) -> pd.DataFrame:
     """One row a record: its public inputs and its weight in each number of a stage."""
     columns = {
         axis(name, unit): data.X[:, i] for i, (name, unit) in enumerate(zip(data.x_names, data.x_units, strict=True))
     }
-    for index, row in enumerate(found.strategies[stage - 1], 1):
+    for index, row in enumerate(measured.strategies[stage - 1], 1):
         columns[f"weight in number {index}"] = row.round(4)
     return pd.DataFrame(columns).sort_values(axis(data.x_names[0], data.x_units[0]))
 
@@ -134,8 +135,9 @@ def row_table(found: Measured, data: Dataset, stage: int) -> pd.DataFrame:
 RANKS_ALT = "How many numbers each stage measures, against ε; darker bars are later stages."
 
 
-def split_alt(found: Measured, unit: str) -> str:
+def split_alt(measured: Measured, unit: str) -> str:
     """Text alternative of the split."""
     return (
-        f"Expected error of the curve against ε. No budget buys {text.number(found.unbuyable)} {unit} of it. {PUBLIC}"
+        "Expected error of the curve against ε. "
+        f"No budget buys {text.number(measured.unbuyable)} {unit} of it. {PUBLIC}"
     )

@@ -14,11 +14,11 @@ NAMED = ("solid", "dash", "dot", "dashdot")  # of the first rows; the others are
 _SMALL = 330
 
 
-def rows(found: Measured, data: Dataset, stage: int) -> go.Figure:
+def rows(measured: Measured, data: Dataset, stage: int) -> go.Figure:
     """The rows of B of a stage (1, 2, ...) over the first input."""
     order = np.argsort(data.X[:, 0], kind="stable")
     figure, x = go.Figure(), data.X[order, 0]
-    for index, row in enumerate(found.strategies[stage - 1][:, order]):
+    for index, row in enumerate(measured.strategies[stage - 1][:, order]):
         named = index < len(NAMED)
         figure.add_scatter(
             x=x,
@@ -39,32 +39,32 @@ def rows(found: Measured, data: Dataset, stage: int) -> go.Figure:
     return finish(figure, HEIGHT)
 
 
-def ranks(found: tuple[Measured, ...], epsilon: float) -> go.Figure:
+def ranks(measured: tuple[Measured, ...], epsilon: float) -> go.Figure:
     """How many numbers each stage measures, over epsilon."""
     figure = go.Figure()
-    names = [f"{each.settings.epsilon:g}" for each in found]
-    stages = len(found[0].ranks)
+    names = [f"{each.settings.epsilon:g}" for each in measured]
+    stages = len(measured[0].ranks)
     for stage in range(stages):
         figure.add_bar(
             x=names,
-            y=[each.ranks[stage] for each in found],
+            y=[each.ranks[stage] for each in measured],
             name=f"stage {stage + 1}",
             marker={"color": faded(PRIVATE, 0.2 + 0.8 * stage / (stages - 1)), "line": {"color": PRIVATE, "width": 1}},
         )
-    here = [each.settings.epsilon for each in found].index(epsilon)
-    figure.add_annotation(x=here, y=sum(found[here].ranks), text="here", showarrow=True, ax=0, ay=-22)
+    here = [each.settings.epsilon for each in measured].index(epsilon)
+    figure.add_annotation(x=here, y=sum(measured[here].ranks), text="here", showarrow=True, ax=0, ay=-22)
     figure.update_layout(barmode="stack")
     figure.update_xaxes(title="ε", type="category")
     figure.update_yaxes(title="numbers measured")
     return finish(figure, _SMALL)
 
 
-def split(found: tuple[Measured, ...], epsilon: float, unit: str) -> go.Figure:
+def split(measured: tuple[Measured, ...], epsilon: float, unit: str) -> go.Figure:
     """Expected error over epsilon: what no budget buys, and what privacy adds on top."""
-    x = [each.settings.epsilon for each in found]
-    here = next(each for each in found if each.settings.epsilon == epsilon)
+    x = [each.settings.epsilon for each in measured]
+    here = next(each for each in measured if each.settings.epsilon == epsilon)
     figure = go.Figure()
-    floor, error = [each.unbuyable for each in found], [each.error for each in found]
+    floor, error = [each.unbuyable for each in measured], [each.error for each in measured]
     figure.add_scatter(
         x=x, y=floor, name="no budget buys", mode="lines", line={"color": NON_PRIVATE, "width": 2},
         fill="tozeroy", fillcolor=faded(NON_PRIVATE, 0.18),
@@ -73,7 +73,7 @@ def split(found: tuple[Measured, ...], epsilon: float, unit: str) -> go.Figure:
         x=x, y=error, name="with privacy", mode="lines+markers", line={"color": PRIVATE, "width": 2},
         marker={"size": 7}, fill="tonexty", fillcolor=faded(PRIVATE, 0.22),
     )  # fmt: skip
-    nothing = [each.unmeasured for each in found]
+    nothing = [each.unmeasured for each in measured]
     line = {"color": TRUTH, "dash": "dot"}
     figure.add_scatter(x=x, y=nothing, name="nothing measured", mode="lines", line=line)
     figure.add_annotation(x=np.log10(epsilon), y=here.error, text="here", showarrow=True, ax=18, ay=-22)

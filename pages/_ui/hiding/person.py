@@ -30,18 +30,18 @@ def show(result: Result, overlay: bool) -> None:
         st.caption("This part shows true data: switch “True data shown” on in the sidebar to see it.")
         return
     frame.overlay_banner()
-    found = move(result, controls(data, name))
-    of = found.settings
-    st.markdown(answer(found, data))
+    moved = move(result, controls(data, name))
+    of = moved.settings
+    st.markdown(answer(moved, data))
     left, right = st.columns([3, 2])
     with left:
-        picture = cached.drawn(curves, found, data, of=of)
+        picture = cached.drawn(curves, moved, data, of=of)
         pictures.clickable(picture, CHART, CURVES_ALT, lambda: _take_click(name))
     with right:
-        pictures.chart(cached.drawn(against_noise, found, data, of=of), "move_noise", NOISE_ALT)
-    frame.metrics(metrics(found, data), "person")
+        pictures.chart(cached.drawn(against_noise, moved, data, of=of), "move_noise", NOISE_ALT)
+    frame.metrics(metrics(moved, data), "person")
     with st.expander("Table of the move"):
-        frame.table(table(found, data), f"{name}_one_person")
+        frame.table(table(moved, data), f"{name}_one_person")
 
 
 def controls(data: Dataset, name: str) -> Choice:
@@ -79,42 +79,50 @@ _SHORT = {_BEFORE: "before", _WITHOUT: "left out", _AFTER: "moved", _PERSON: ""}
 SURE = 1.96  # standard deviations on either side that hold 95 % of a normal value
 
 
-def curves(found: Moved, data: Dataset) -> go.Figure:
+def curves(person: Moved, data: Dataset) -> go.Figure:
     """The curve before and after, without the person, and how far noise moves it; every person can be clicked."""
-    choice = found.settings[-1]
+    choice = person.settings[-1]
     figure = go.Figure()
-    moved = SURE * found.noise
-    band(figure, found.x, found.before - moved, found.before + moved, PRIVATE, 0.22, "95 % of releases, point by point")
+    moved = SURE * person.noise
+    band(
+        figure,
+        person.x,
+        person.before - moved,
+        person.before + moved,
+        PRIVATE,
+        0.22,
+        "95 % of releases, point by point",
+    )
     order = np.argsort(data.X[:, 0], kind="stable")
     figure.add_scatter(
         x=data.X[order, 0], y=data.clipped_y[order], name="true data", mode="markers",
         marker={"color": TRUTH, "symbol": "circle-open", "size": 6},
     )  # fmt: skip
     for y, name, colour, dash in (
-        (found.before, _BEFORE, NON_PRIVATE, "solid"),
-        (found.without, _WITHOUT, TRUTH, "dot"),
-        (found.after, _AFTER, OTHER, "dash"),
+        (person.before, _BEFORE, NON_PRIVATE, "solid"),
+        (person.without, _WITHOUT, TRUTH, "dot"),
+        (person.after, _AFTER, OTHER, "dash"),
     ):
-        figure.add_scatter(x=found.x, y=y, name=name, mode="lines", line={"color": colour, "dash": dash, "width": 2})
+        figure.add_scatter(x=person.x, y=y, name=name, mode="lines", line={"color": colour, "dash": dash, "width": 2})
     figure.add_scatter(
-        x=[found.at, found.at], y=[found.output, choice.value], name=_PERSON, mode="lines+markers",
+        x=[person.at, person.at], y=[person.output, choice.value], name=_PERSON, mode="lines+markers",
         line={"color": OTHER, "width": 1.5}, marker={"size": [9, 13], "symbol": ["circle", "diamond"], "color": OTHER},
     )  # fmt: skip
-    return named_lines(on_axes(figure, data, found.x), _SHORT)
+    return named_lines(on_axes(figure, data, person.x), _SHORT)
 
 
-def against_noise(found: Moved, data: Dataset) -> go.Figure:
+def against_noise(moved: Moved, data: Dataset) -> go.Figure:
     """How far the curve moves, and the standard deviation of the noise, along the first input."""
     figure = go.Figure()
     figure.add_scatter(
-        x=found.x, y=found.noise, name="privacy noise, one standard deviation", mode="lines",
+        x=moved.x, y=moved.noise, name="privacy noise, one standard deviation", mode="lines",
         line={"color": PRIVATE, "width": 2}, fill="tozeroy", fillcolor=faded(PRIVATE, 0.22),
     )  # fmt: skip
     figure.add_scatter(
-        x=found.x, y=np.abs(found.after - found.before), name="move of the curve", mode="lines",
+        x=moved.x, y=np.abs(moved.after - moved.before), name="move of the curve", mode="lines",
         line={"color": OTHER, "width": 2, "dash": "dash"},
     )  # fmt: skip
-    figure.update_xaxes(title=axis(data.x_names[0], data.x_units[0]), range=[found.x[0], found.x[-1]])
+    figure.update_xaxes(title=axis(data.x_names[0], data.x_units[0]), range=[moved.x[0], moved.x[-1]])
     figure.update_yaxes(title=axis("size", data.y_unit), rangemode="tozero")
     return finish(figure, HEIGHT)
 
@@ -122,50 +130,50 @@ def against_noise(found: Moved, data: Dataset) -> go.Figure:
 _BLAMED = 0.05
 
 
-def answer(found: Moved, data: Dataset) -> str:
+def answer(moved: Moved, data: Dataset) -> str:
     """Who is moved where, what that does to the curve, and what hides it."""
-    choice, unit, peak = found.settings[-1], data.y_unit, found.largest
-    where = f"{text.number(found.x[peak], 3)} {data.x_units[0]}".strip()
-    caught = 1 - float(gaussian_tradeoff(np.array([_BLAMED]), found.shift)[0]) if found.shift > 0 else _BLAMED
+    choice, unit, peak = moved.settings[-1], data.y_unit, moved.largest
+    where = f"{text.number(moved.x[peak], 3)} {data.x_units[0]}".strip()
+    caught = 1 - float(gaussian_tradeoff(np.array([_BLAMED]), moved.shift)[0]) if moved.shift > 0 else _BLAMED
     return (
-        f"Person {choice.rank}, {data.x_names[0]} {text.number(found.at, 3)} {data.x_units[0]}, has "
-        f"{text.number(found.output, 3)} {unit}. With {text.number(choice.value, 3)} {unit} instead, the curve moves "
-        f"by up to **{_size(found, peak)} {unit}** (at {where}). The privacy noise there has a standard deviation of "
-        f"**{text.number(found.noise[peak])} {unit}**. An attacker who knows everybody else may accuse "
+        f"Person {choice.rank}, {data.x_names[0]} {text.number(moved.at, 3)} {data.x_units[0]}, has "
+        f"{text.number(moved.output, 3)} {unit}. With {text.number(choice.value, 3)} {unit} instead, the curve moves "
+        f"by up to **{_size(moved, peak)} {unit}** (at {where}). The privacy noise there has a standard deviation of "
+        f"**{text.number(moved.noise[peak])} {unit}**. An attacker who knows everybody else may accuse "
         f"{100 * _BLAMED:g} in 100 innocent people. Then {text.at_most(100 * caught)} in 100 of those who moved so are "
         "found."
     )
 
 
-def _size(found: Moved, index: int) -> str:
-    return text.number(abs(found.after[index] - found.before[index]))
+def _size(moved: Moved, index: int) -> str:
+    return text.number(abs(moved.after[index] - moved.before[index]))
 
 
-def metrics(found: Moved, data: Dataset) -> list[Metric]:
+def metrics(moved: Moved, data: Dataset) -> list[Metric]:
     """The move in the output's unit and in units of the noise."""
-    unit, peak = data.y_unit, found.largest
+    unit, peak = data.y_unit, moved.largest
     metric = (
         "How far the curve moves, in standard deviations of the noise along the direction where it shows best "
         "(Mahalanobis)."
     )
     return [
-        Metric("Largest move of the curve", f"{_size(found, peak)} {unit}", "not private"),
-        Metric("Privacy noise there", f"{text.number(found.noise[peak])} {unit}", "one standard deviation"),
-        Metric("Shift, in privacy noise", f"{text.at_most(found.shift)}", "standard deviations", metric),
-        Metric("Calibrated to hide", f"{text.at_most(found.calibrated)}", "1 / s′, for anybody", metric),
+        Metric("Largest move of the curve", f"{_size(moved, peak)} {unit}", "not private"),
+        Metric("Privacy noise there", f"{text.number(moved.noise[peak])} {unit}", "one standard deviation"),
+        Metric("Shift, in privacy noise", f"{text.at_most(moved.shift)}", "standard deviations", metric),
+        Metric("Calibrated to hide", f"{text.at_most(moved.calibrated)}", "1 / s′, for anybody", metric),
     ]
 
 
-def table(found: Moved, data: Dataset) -> pd.DataFrame:
+def table(moved: Moved, data: Dataset) -> pd.DataFrame:
     """One row a grid point."""
     unit = data.y_unit
     return pd.DataFrame(
         {
-            axis(data.x_names[0], data.x_units[0]): found.x,
-            f"curve without privacy [{unit}] (not private)": found.before,
-            f"after the move [{unit}] (not private)": found.after,
-            f"without the person [{unit}] (not private)": found.without,
-            f"privacy noise, standard deviation [{unit}]": found.noise,
+            axis(data.x_names[0], data.x_units[0]): moved.x,
+            f"curve without privacy [{unit}] (not private)": moved.before,
+            f"after the move [{unit}] (not private)": moved.after,
+            f"without the person [{unit}] (not private)": moved.without,
+            f"privacy noise, standard deviation [{unit}]": moved.noise,
         }
     ).round(4)
 

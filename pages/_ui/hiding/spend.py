@@ -33,15 +33,15 @@ _ALT = (
 def show(draw: Draw, top: DeltaGenerator) -> None:
     """Place sums, see what can be predicted, then the best plan and the proven limit beside it."""
     data = cached.dataset(by_hand.DATASET)
-    place = st.container()
+    spot = st.container()
     places, width = _controls(data)
-    asked = Spending(places, float(width), draw.epsilon, draw.delta, draw.seed)
-    found = cached.value("Measuring by hand", by_hand.spend, asked, given=(data,))
+    spending = Spending(places, float(width), draw.epsilon, draw.delta, draw.seed)
+    spent = cached.value("Measuring by hand", by_hand.spend, spending, given=(data,))
     with top:
-        frame.heading(steps.TITLE, lead(asked, found, data))
-    with place:
-        pictures.clickable(cached.drawn(figure, found, asked, data, of=asked), CHART, _ALT, lambda: _take(places))
-    frame.metrics(metrics(found, data), "spend")
+        frame.heading(steps.TITLE, lead(spending, spent, data))
+    with spot:
+        pictures.clickable(cached.drawn(figure, spent, spending, data, of=spending), CHART, _ALT, lambda: _take(places))
+    frame.metrics(metrics(spent, data), "spend")
 
 
 def _controls(data: Dataset) -> tuple[tuple[float, ...], float]:
@@ -66,48 +66,48 @@ def _take(places: tuple[float, ...]) -> None:
         session.move({_KEY: by_hand.toggled(places, float(at[0]))})
 
 
-def lead(asked: Spending, found: Spent, data: Dataset) -> str:
+def lead(spending: Spending, spent: Spent, data: Dataset) -> str:
     """What the visitor reached, against the best."""
-    yours, best = (f"{text.number(error)} {data.y_unit}" for error in found.errors)
-    many = len(asked.places)
+    yours, best = (f"{text.number(error)} {data.y_unit}" for error in spent.errors)
+    many = len(spending.places)
     sums = f"your {many} sum{'s' if many > 1 else ''} leave" + ("s" if many == 1 else "")
     return (
-        f"At epsilon = {asked.epsilon:g}, {sums if many else 'nothing measured leaves'} an error of **{yours}**. "
-        f"The best plan has **{best}**, with {found.rank} sums. No method can have less than "
-        f"{text.number(found.limit)} {data.y_unit}."
+        f"At epsilon = {spending.epsilon:g}, {sums if many else 'nothing measured leaves'} an error of **{yours}**. "
+        f"The best plan has **{best}**, with {spent.rank} sums. No method can have less than "
+        f"{text.number(spent.limit)} {data.y_unit}."
     )
 
 
-def metrics(found: Spent, data: Dataset) -> list[Metric]:
+def metrics(spent: Spent, data: Dataset) -> list[Metric]:
     """By hand, best, proven limit, without privacy."""
     yours, best, limit, without = (
-        f"{text.number(error)} {data.y_unit}" for error in (*found.errors, found.limit, found.without)
+        f"{text.number(error)} {data.y_unit}" for error in (*spent.errors, spent.limit, spent.without)
     )
     return [
         Metric("Error, by hand", yours, "of the curve"),
-        Metric("Error, best plan", best, f"{found.rank} sums, all at once"),
+        Metric("Error, best plan", best, f"{spent.rank} sums, all at once"),
         Metric("Proven limit", limit, "of every method", "Stages come nearer to it than sums that are taken at once."),
         Metric("Error without privacy", without, "of the curve"),
     ]
 
 
-def figure(found: Spent, asked: Spending, data: Dataset) -> go.Figure:
+def figure(spent: Spent, spending: Spending, data: Dataset) -> go.Figure:
     """The example world, what is known of it by hand and by the best plan, and where is measured."""
-    figure, reach = go.Figure(), _SURE * found.deviation
-    low, high = found.by_hand - reach, found.by_hand + reach
-    band(figure, found.x, low, high, PRIVATE, 0.22, "where the curve is, 95 %")
+    figure, reach = go.Figure(), _SURE * spent.deviation
+    low, high = spent.by_hand - reach, spent.by_hand + reach
+    band(figure, spent.x, low, high, PRIVATE, 0.22, "where the curve is, 95 %")
     for y, name, colour, dash in (
-        (found.truth, "true curve", TRUTH, "dot"),
-        (found.best, "best plan", GUARANTEE, "dash"),
-        (found.by_hand, "by hand", PRIVATE, "solid"),
+        (spent.truth, "true curve", TRUTH, "dot"),
+        (spent.best, "best plan", GUARANTEE, "dash"),
+        (spent.by_hand, "by hand", PRIVATE, "solid"),
     ):
-        figure.add_scatter(x=found.x, y=y, name=name, line={"color": colour, "dash": dash, "width": 2})
-    fit_axis(figure, [low, high, found.truth, found.best], data.y_bounds)
+        figure.add_scatter(x=spent.x, y=y, name=name, line={"color": colour, "dash": dash, "width": 2})
+    fit_axis(figure, [low, high, spent.truth, spent.best], data.y_bounds)
     foot = figure.layout.yaxis.range[0]
     free = np.arange(data.x_box[0][0], data.x_box[0][1] + _APART / 2, _APART)
     for x, symbol, colour, size in (
         (free, "cross-thin-open", faded(TRUTH, 0.6), 9),
-        (np.array(asked.places), "diamond", PRIVATE, 13),
+        (np.array(spending.places), "diamond", PRIVATE, 13),
     ):
         figure.add_scatter(
             x=x, y=np.full(len(x), foot), mode="markers", customdata=x[:, None], showlegend=False, cliponaxis=False,

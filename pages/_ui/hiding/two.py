@@ -31,13 +31,13 @@ def lead(points: TwoPoints) -> str:
 
 def show(step: str, chosen: ReleaseSettings, top: DeltaGenerator) -> None:
     """Both pictures of a step, the two people's controls, and the same with the people of a data set."""
-    place = st.container()
+    spot = st.container()
     with st.expander("Move the two people", icon=":material/tune:"):
         pair = _sliders()
     points = two_points.build(pair)
     with top:
         frame.heading(steps.TITLE, lead(points))
-    with place:
+    with spot:
         _pictures(step, points, pair)
         frame.metrics(_metrics(step, points, pair), "two")
         with st.expander("Table of the moves"):

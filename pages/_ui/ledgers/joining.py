@@ -52,8 +52,8 @@ def join(run: Run, other: str, id: str, nobody: str) -> None:
             f"this browser's ledger counts the same table, and the two have {total} releases together, more than the "
             f"{MAX_ENTRIES} of a ledger; go on with the one you have"
         )
-    for number, (what, guarantee) in enumerate(theirs.entries, len(ours.entries) + 1):
-        count(run, id, number, (f"joined: {what}", guarantee))
+    for number, (text, guarantee) in enumerate(theirs.entries, len(ours.entries) + 1):
+        count(run, id, number, (f"joined: {text}", guarantee))
     ours.inputs_public = ours.inputs_public or theirs.inputs_public
     run("UPDATE ledgers SET head = ? WHERE id = ?", head_of(ours), id)
     run("UPDATE ledgers SET owner = ? WHERE id = ?", nobody, other)

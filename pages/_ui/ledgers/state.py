@@ -56,9 +56,9 @@ class State:
     def database(self) -> Sqlite:
         """The ledgers in the folder, made if there never were any. Raises StateLost."""
         with self._held() as listed:
-            found = Sqlite(self.folder / LEDGERS)
-            self._ensure(listed, LEDGERS, found.create)
-            return found
+            sqlite = Sqlite(self.folder / LEDGERS)
+            self._ensure(listed, LEDGERS, sqlite.create)
+            return sqlite
 
     @contextmanager
     def _held(self) -> Iterator[list[str]]:
@@ -166,6 +166,6 @@ def of_this_server() -> Ledgers:
 
         database = Postgres(address)
         database.create()
-    found = Ledgers(database, key)
-    found.prepare()
-    return found
+    ledgers = Ledgers(database, key)
+    ledgers.prepare()
+    return ledgers

@@ -59,13 +59,13 @@ class Ledgers:
         with self.database.transaction(writes=False) as run:
             id = self._current(run, browser)
             ledger = Ledger() if id is None else loaded(run, id)
-            found = set() if table is None else self._knowing(run, browser, table, everywhere)
-        return Standing(id=id, ledger=ledger, counts=id in found, elsewhere=bool(found - {id}))
+            counting = set() if table is None else self._knowing(run, browser, table, everywhere)
+        return Standing(id=id, ledger=ledger, counts=id in counting, elsewhere=bool(counting - {id}))
 
     def spend(
         self,
         browser: str,
-        what: str,
+        title: str,
         guarantee: Guarantee,
         limit: Budget,
         table: str,
@@ -77,7 +77,7 @@ class Ledgers:
 
         Args:
             browser: its cookie; a ledger begins for it if it has none.
-            what: is released; the release's number comes before it.
+            title: is released; the release's number comes before it.
             guarantee: of the release.
             limit: the total; that of the first release stays.
             table: digest of the table.
@@ -92,16 +92,16 @@ class Ledgers:
             LedgerUnavailable: the database cannot be used; it may have been spent all the same.
         """
         with self.database.transaction() as run:
-            found = self._knowing(run, browser, table, everywhere)
+            counting = self._knowing(run, browser, table, everywhere)
             id = self._current(run, browser)
             token = None
             if id is None:
                 id, token = self._begun(run, browser, Ledger(limit=limit))
             ledger = loaded(run, id)
-            if found and id not in found:
+            if counting and id not in counting:
                 begin_again(ledger, because)
             number = len(ledger.entries) + 1
-            name = f"release {number}: {what}"
+            name = f"release {number}: {title}"
             spend(ledger, (name, guarantee), limit)
             count(run, id, number, (name, guarantee))
             run("UPDATE ledgers SET head = ? WHERE id = ?", head_of(ledger), id)
@@ -124,10 +124,10 @@ class Ledgers:
         Raises ValueError if there is none, or if the two have more releases than a ledger holds.
         """
         with self.database.transaction() as run:
-            found = run("SELECT id FROM ledgers WHERE owner = ?", self.key.digest("owner", token.strip()))
-            if not found:
+            owned = run("SELECT id FROM ledgers WHERE owner = ?", self.key.digest("owner", token.strip()))
+            if not owned:
                 raise ValueError("no ledger here has that token; copy the whole of it, as it was shown")
-            id = str(found[0][0])
+            id = str(owned[0][0])
             for other in twins(run, id, self._browser(browser)):
                 join(run, other, id, self.key.digest("owner", secrets.token_urlsafe(24)))
             self._take(run, browser, id)
@@ -182,15 +182,15 @@ class Ledgers:
         run("INSERT INTO browsers (browser, ledger, goes_on) VALUES (?, ?, 1)", self._browser(browser), id)
 
     def _current(self, run: Run, browser: str) -> str | None:
-        found = run("SELECT ledger FROM browsers WHERE browser = ? AND goes_on = 1", self._browser(browser))
-        return str(found[0][0]) if found else None
+        row = run("SELECT ledger FROM browsers WHERE browser = ? AND goes_on = 1", self._browser(browser))
+        return str(row[0][0]) if row else None
 
     def _knowing(self, run: Run, browser: str, table: str, everywhere: bool) -> set[str]:
         """The ledgers that count a table."""
-        found = {str(row[0]) for row in run("SELECT ledger FROM seen WHERE digest = ?", self._table(table))}
+        everybodys = {str(row[0]) for row in run("SELECT ledger FROM seen WHERE digest = ?", self._table(table))}
         if everywhere:
-            return found
-        return found & {
+            return everybodys
+        return everybodys & {
             str(row[0]) for row in run("SELECT ledger FROM browsers WHERE browser = ?", self._browser(browser))
         }
 

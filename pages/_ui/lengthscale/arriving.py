@@ -23,16 +23,16 @@ def scored(grid: Grid, budgets: Budgets, question: str, unit: str) -> Scored:
         question: the page's title.
         unit: of the lengthscale.
     """
-    found: Scored | None = None
+    scored_so_far: Scored | None = None
     with frame.growing() as fresh:
         for grown in computed.growing(grid):
-            found = grown.scored
+            scored_so_far = grown.scored
             if len(grown.grid.lengthscales) < len(grid.lengthscales):
                 with fresh():
                     frame.heading_so_far(question, so_far(grown.grid, grid, unit))
                     _show(grown, grid, budgets, unit, cached.dataset(grid.model.dataset))
-    assert found is not None  # the last one is whole
-    return found
+    assert scored_so_far is not None  # the last one is whole
+    return scored_so_far
 
 
 def so_far(done: Grid, grid: Grid, unit: str) -> str:

@@ -150,13 +150,13 @@ def describe(table: SelectionTable, grid: Grid, budgets: Budgets) -> Chosen:
     )
 
 
-def lead(found: Chosen, beside: Beside, budgets: Budgets, unit: str, shown: Callable[[float], str]) -> str:
+def lead(chosen: Chosen, beside: Beside, budgets: Budgets, unit: str, shown: Callable[[float], str]) -> str:
     """The plain sentences under the question; ``shown`` writes an error."""
     bayes = "its error is being computed" if beside.bayes is None else f"has {shown(beside.bayes)}"
     return (
-        f"A private choice with epsilon = {budgets.selection:g} picks **{found.likeliest:g} {unit}** most often "
-        f"({text.percent(found.probability)}). The error is then **{shown(found.after)}**; with the best lengthscale "
-        f"known in advance {shown(found.best_error)}. Bayes cloaking chooses none and {bayes}."
+        f"A private choice with epsilon = {budgets.selection:g} picks **{chosen.likeliest:g} {unit}** most often "
+        f"({text.percent(chosen.probability)}). The error is then **{shown(chosen.after)}**; with the best lengthscale "
+        f"known in advance {shown(chosen.best_error)}. Bayes cloaking chooses none and {bayes}."
     )
 
 

@@ -42,8 +42,8 @@ def growing(grid: Grid) -> Iterator[Grown]:
     plans: list[FoldPlan] = []
     for candidate in grid.lengthscales:
         doing = f"Cross-validating lengthscales, {len(plans) + 1} of {count}"
-        asked = grid.candidate(candidate), grid.objective
-        plans.append(cached.value(doing, choice.planned, *asked, given=(data,)))
+        setting = grid.candidate(candidate), grid.objective
+        plans.append(cached.value(doing, choice.planned, *setting, given=(data,)))
         if _LEAST <= len(plans) < count:
             so_far = replace(grid, lengthscales=grid.lengthscales[: len(plans)])
             yield Grown(so_far, choice.scored(data, plans, so_far))
@@ -55,13 +55,13 @@ def beside(grid: Grid, budgets: Budgets, table: SelectionTable) -> Beside:
     """Errors of what chooses no lengthscale, at the budget of the release. Not private."""
     name = grid.model.dataset
     draw = Draw(epsilon=budgets.regression, delta=budgets.delta)
-    found = left_out.soon(usual(name), Design(), draw)
+    errors = left_out.soon(usual(name), Design(), draw)
     without = min(without_privacy(name), float(table.rmse.min()))
-    return Beside(None if found is None else found.mean, without)
+    return Beside(None if errors is None else errors.mean, without)
 
 
 def _wish_for_the_last(grid: Grid) -> None:
     """While the page asks for one candidate after the other, an idle process begins at the other end."""
-    given = (cached.dataset(grid.model.dataset),)
-    asked = [(grid.candidate(candidate), grid.objective) for candidate in reversed(grid.lengthscales)]
-    cached.wish(*(Wish(choice.planned, each, given) for each in asked if cached.find(choice.planned, *each) is None))
+    data = (cached.dataset(grid.model.dataset),)
+    settings = [(grid.candidate(candidate), grid.objective) for candidate in reversed(grid.lengthscales)]
+    cached.wish(*(Wish(choice.planned, each, data) for each in settings if cached.find(choice.planned, *each) is None))

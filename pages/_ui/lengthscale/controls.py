@@ -54,8 +54,8 @@ def choice_settings() -> tuple[Grid, Budgets, Guarantee]:
         objective = pick("Noise objective", offers.OBJECTIVE)
         calibration = pick("Calibration", offers.CALIBRATION)
         hall_fits(calibration, draw.epsilon)
-    shown = exhibit(name)
-    grid = Grid(Model(name, kernel, shown.lengthscale, noise), shown.lengthscales, objective)
+    shipped = exhibit(name)
+    grid = Grid(Model(name, kernel, shipped.lengthscale, noise), shipped.lengthscales, objective)
     budgets = Budgets(float(selection), draw.epsilon, draw.delta, calibration, mechanism)
     release = mechanism_of(grid.model, Design("cloaking", objective), replace(draw, calibration=calibration))
     return grid, budgets, release.guarantee

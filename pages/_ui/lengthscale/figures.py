@@ -90,12 +90,12 @@ def errors(
 
 
 def metrics(
-    found: Chosen, beside: Beside, unit: str, shown: Callable[[float], str], total: float, delta: float
+    chosen: Chosen, beside: Beside, unit: str, shown: Callable[[float], str], total: float, delta: float
 ) -> list[Metric]:
     """What is chosen and what it costs.
 
     Args:
-        found: the chosen column.
+        chosen: the chosen column.
         beside: errors of what chooses none, and without privacy.
         unit: of the lengthscale.
         shown: writes an error.
@@ -104,11 +104,11 @@ def metrics(
     """
     return [
         Metric(
-            "Error after the choice", shown(found.after), f"best known in advance: {shown(found.best_error)}",
+            "Error after the choice", shown(chosen.after), f"best known in advance: {shown(chosen.best_error)}",
             help_of("Error"),
         ),
-        Metric("Most often chosen", f"{found.likeliest:g} {unit}", f"{text.percent(found.probability)} of choices"),
-        Metric("Best if known", f"{found.best:g} {unit}", "it takes the true data to know"),
+        Metric("Most often chosen", f"{chosen.likeliest:g} {unit}", f"{text.percent(chosen.probability)} of choices"),
+        Metric("Best if known", f"{chosen.best:g} {unit}", "it takes the true data to know"),
         Metric("Error without privacy", shown(beside.without), "nothing hidden", help_of("Without privacy")),
         Metric("Spent by choice and release", f"ε = {text.at_most(total)}", f"δ = {text.small(delta)}"),
     ]  # fmt: skip

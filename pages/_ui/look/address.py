@@ -69,8 +69,8 @@ def explained(titles: Titles) -> Iterator[None]:
         for key, raw in wanted.items():
             if _is_unused(key, raw, titles.get(key, {})):
                 used = _used(key)
-                shown = "nothing" if used is None else used
-                notes.warning(text.bad_link_value(key, raw, _reason(key, raw, used), shown))
+                value = "nothing" if used is None else used
+                notes.warning(text.bad_link_value(key, raw, _reason(key, raw, used), value))
     session.LAST_ADDRESS.put(asked())
 
 
@@ -92,8 +92,8 @@ def _used(key: str) -> Any:
     stand = session.STANDS.get({}).get(key)
     if used is not None or stand is None or not stand.written:
         return used
-    found = _number(stand.written)
-    return stand.written if found is None else found
+    number = _number(stand.written)
+    return stand.written if number is None else number
 
 
 def _same(used: bool | int | float | str, raw: str) -> bool:
@@ -122,8 +122,8 @@ def _reason(key: str, raw: str, used: Any) -> str:
 
 
 def _is_infinite(raw: str) -> bool:
-    found = _number(raw)
-    return found is not None and math.isinf(found)
+    number = _number(raw)
+    return number is not None and math.isinf(number)
 
 
 def _number(raw: str) -> float | None:

@@ -44,10 +44,10 @@ class Boroughs:
 
 def boroughs() -> Boroughs:
     """Those of the hexagons with sales, the largest first."""
-    found = sorted(london_hexes.borough_outlines(), key=_size, reverse=True)
+    outlines = sorted(london_hexes.borough_outlines(), key=_size, reverse=True)
     return Boroughs(
-        outlines=[{"path": np.round(ring, 4).tolist()} for _, rings in found for ring in rings],  # to 10 m
-        names=[{"name": name, "at": _middle(rings)} for name, rings in found],
+        outlines=[{"path": np.round(ring, 4).tolist()} for _, rings in outlines for ring in rings],  # to 10 m
+        names=[{"name": name, "at": _middle(rings)} for name, rings in outlines],
     )
 
 
@@ -162,15 +162,15 @@ def _names(rows: Rows, kind: str) -> pdk.Layer:
 def _apart(names: Rows, zoom: float) -> Rows:
     """Those names that lie on none before them, as large as they are drawn at a zoom; the others are in the table."""
     kept: list[tuple[float, float, float, float]] = []
-    found = []
+    apart = []
     for row in names:
         long = 0.6 * _TYPE * len(row["name"])  # px in one line
         half = min(long, _LINE * _TYPE) / 2, 0.6 * _TYPE * math.ceil(long / (_LINE * _TYPE))
         x, y = 512 * 2**zoom * mercator(np.array([row["at"]]))[0]
         if all(abs(x - a) > half[0] + b or abs(y - c) > half[1] + d for a, b, c, d in kept):
             kept.append((x, half[0], y, half[1]))
-            found.append(row)
-    return found
+            apart.append(row)
+    return apart
 
 
 def _size(outline: tuple[str, list[list[list[float]]]]) -> int:

@@ -36,11 +36,11 @@ def heading(question: str, answer: str) -> None:
 @contextmanager
 def growing() -> Iterator[Callable[[], DeltaGenerator]]:
     """A place for what is known so far: gives a fresh container each time; what stood below it hides until the end."""
-    place, count = st.empty(), itertools.count()
+    spot, count = st.empty(), itertools.count()
     try:
-        yield lambda: place.container(key=f"growing_{next(count)}")
+        yield lambda: spot.container(key=f"growing_{next(count)}")
     finally:
-        place.empty()
+        spot.empty()
 
 
 def heading_so_far(question: str, answer: str) -> None:

@@ -73,8 +73,8 @@ def names(cells: pd.DataFrame) -> dict[str, str]:
     """What each cell is called in words: its borough and a number, where it is public which cells have sales."""
     if "borough" not in cells:
         return {cell: cell for cell in cells["cell"]}
-    place = cells["borough"].where(cells["borough"].fillna("") != "", "No sales")
-    called = place + " " + (cells.groupby(place).cumcount() + 1).astype(str)
+    borough = cells["borough"].where(cells["borough"].fillna("") != "", "No sales")
+    called = borough + " " + (cells.groupby(borough).cumcount() + 1).astype(str)
     return dict(zip(cells["cell"], called, strict=True))
 
 

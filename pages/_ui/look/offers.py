@@ -79,10 +79,10 @@ def mechanisms(name: str) -> tuple[str, ...]:
     A map shows the noise as such, so it opens with a mechanism that adds it once. Measuring in stages takes seconds a
     draw where there are many records.
     """
-    shown = exhibit(name)
-    if shown.smooth_only:
+    shipped = exhibit(name)
+    if shipped.smooth_only:
         return NOISE_ONCE
-    return (*NOISE_ONCE, *_IN_STAGES) if shown.scene == "map" else (*_IN_STAGES, *NOISE_ONCE)
+    return (*NOISE_ONCE, *_IN_STAGES) if shipped.scene == "map" else (*_IN_STAGES, *NOISE_ONCE)
 
 
 CURVE = of_datasets("dataset", (exhibit for exhibit in EXHIBITS.values() if exhibit.scene == "curve"))

@@ -20,10 +20,10 @@ _HEXAGON = "hexagon"  # in the address
 
 def chart(figure: go.Figure, key: str, alt: str, **options: Any) -> None:
     """A plotly figure in the page's theme, with a caption that says what it shows, and its table."""
-    shown = plots.enlarge(figure) if state.is_lesson() else figure
+    enlarged = plots.enlarge(figure) if state.is_lesson() else figure
     camera = {"format": "png", "scale": 3, "filename": key}  # saves a PNG fit for print
     config = {"displaylogo": False, "toImageButtonOptions": camera}
-    st.plotly_chart(shown, key=key, config=config, alt=alt, **options)
+    st.plotly_chart(enlarged, key=key, config=config, alt=alt, **options)
     _caption(key, alt, lambda: tables.of_figure(figure))
 
 

@@ -44,9 +44,9 @@ class Link:
 
     def model(self, name: str) -> Model:
         """Kernel, lengthscale and noise variance for a dataset. Raises ValueError."""
-        shown = exhibit(name)
-        [usual] = offers.whole([shown.lengthscale])
-        length = self.one(offers.lengthscale_key(shown), offers.whole(shown.lengthscales), usual)
+        shipped = exhibit(name)
+        [usual] = offers.whole([shipped.lengthscale])
+        length = self.one(offers.lengthscale_key(shipped), offers.whole(shipped.lengthscales), usual)
         return Model(name, self.picked(offers.KERNEL), float(length), float(self.one("noise", offers.NOISES, 0.3)))
 
     def draw(self) -> Draw:

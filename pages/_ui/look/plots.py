@@ -136,8 +136,8 @@ def centile_lines(
 
 def dates_of(unit: str) -> Dates | None:
     """What an input is whose unit says since when its days count; None for a number."""
-    found = _DAYS.fullmatch(unit)
-    first = None if found is None else parsed(found[1], "iso")
+    days = _DAYS.fullmatch(unit)
+    first = None if days is None else parsed(days[1], "iso")
     return None if first is None else Dates(name="input", first=first.isoformat())
 
 
@@ -216,9 +216,9 @@ def named(figure: go.Figure, ends: Iterable[End]) -> go.Figure:
     for at in reversed(range(len(places))):
         places[at] = min(places[at], top)
         top = places[at] - _LINE
-    for share, place, (_, name, colour) in zip(there, places, listed, strict=True):
+    for share, point, (_, name, colour) in zip(there, places, listed, strict=True):
         figure.add_annotation(
-            x=1, xref="paper", y=share, yref="paper", yshift=place - tall * share, showarrow=False, xanchor="left",
+            x=1, xref="paper", y=share, yref="paper", yshift=point - tall * share, showarrow=False, xanchor="left",
             yanchor="middle", xshift=_GAP, font={"size": _SMALL},
             text=f'<span style="color:{colour}"><b>━</b></span> {name}',
         )  # fmt: skip

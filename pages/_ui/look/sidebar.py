@@ -73,13 +73,13 @@ def _next_draw() -> None:
 
 def lengthscale(name: str, label: str = "Lengthscale [{}]: more detail ⟷ less noise", **kwargs: Any) -> float:
     """Lengthscale of a dataset's first input."""
-    shown = exhibit(name)
-    [default] = offers.whole([shown.lengthscale])
+    shipped = exhibit(name)
+    [default] = offers.whole([shipped.lengthscale])
     return float(
         choice(
-            label.format(shown.unit),
-            offers.lengthscale_key(shown),
-            offers.whole(shown.lengthscales),
+            label.format(shipped.unit),
+            offers.lengthscale_key(shipped),
+            offers.whole(shipped.lengthscales),
             default,
             **kwargs,
         )

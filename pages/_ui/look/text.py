@@ -86,10 +86,10 @@ def budget(guarantee: Guarantee) -> str:
         f"{small(delta) if delta else 'nothing'}"
     )
     if isinstance(guarantee.loss, GaussianLoss):
-        found = 1 - float(gaussian_tradeoff(np.array([_BLAMED]), guarantee.loss.mu)[0])
+        blamed = 1 - float(gaussian_tradeoff(np.array([_BLAMED]), guarantee.loss.mu)[0])
         said += (
             f". Gaussian noise promises more: whoever accuses {100 * _BLAMED:g} % of the innocent finds at most "
-            f"{at_most(min(100.0, 100 * found))} % of those who are there"
+            f"{at_most(min(100.0, 100 * blamed))} % of those who are there"
         )
     return said
 
@@ -101,8 +101,8 @@ def growth(epsilon: float) -> str:
 
 def bad_link_value(key: str, raw: str, reason: str, used: object) -> str:
     """What a page says about a value in its address that it cannot use."""
-    shown = "".join(ch for ch in raw[:40] if ch.isprintable() and ch not in "`$<>[]")
-    return f"The link asks for {key} = `{shown}`: {reason} Showing {key} = {used} instead."
+    printable = "".join(ch for ch in raw[:40] if ch.isprintable() and ch not in "`$<>[]")
+    return f"The link asks for {key} = `{printable}`: {reason} Showing {key} = {used} instead."
 
 
 def plain(words: str) -> str:

@@ -86,26 +86,26 @@ def apart(published: Published, spec: ReleaseSpec, first: str, second: str) -> D
     return difference(published.statistics[0], first, second, published.X_test[groups[0].rows])
 
 
-def difference_figure(found: Difference, spec: ReleaseSpec, name: str) -> go.Figure:
+def difference_figure(compared: Difference, spec: ReleaseSpec, name: str) -> go.Figure:
     """A difference of two groups with its 95 % interval; where logarithms were measured, a factor.
 
     Args:
-        found: the difference.
+        compared: the difference.
         spec: what was published.
         name: of the difference.
     """
     _, plain = grouped(spec)
     mean, low, high = (
-        np.exp(each) if spec.log else in_per_cent(spec, each) for each in (found.mean, *found.interval())
+        np.exp(each) if spec.log else in_per_cent(spec, each) for each in (compared.mean, *compared.interval())
     )
-    x = found.X[:, spec.x.index(plain.x[0])]
+    x = compared.X[:, spec.x.index(plain.x[0])]
     figure = go.Figure()
     band(figure, x, low, high, PRIVATE, _BAND, "the difference, 95 %")
     _line(figure, x, mean, html.escape(name), PRIVATE, "solid")
     figure.add_hline(1.0 if spec.log else 0.0, line={"color": OF_NO_USE, "width": 1})
     _finished(figure, plain)
-    what = "percentage points" if spec.y_kind == "yes/no" else spec.y_unit
-    return figure.update_yaxes(title="factor" if spec.log else title("difference", what))
+    y_unit = "percentage points" if spec.y_kind == "yes/no" else spec.y_unit
+    return figure.update_yaxes(title="factor" if spec.log else title("difference", y_unit))
 
 
 def _band(figure: go.Figure, spec: ReleaseSpec, group: Group, colour: str, opacity: float) -> None:
@@ -134,8 +134,8 @@ def _finished(figure: go.Figure, spec: ReleaseSpec) -> go.Figure:
     return mark_dates(finish(figure, HEIGHT), title(spec.x[0], ""), spec.dates_of(spec.x[0]), spec.x_box[0])
 
 
-def _of(group: Group, what: str) -> str:
-    return f"{html.escape(group.name)}: {what}" if group.name else what
+def _of(group: Group, subject: str) -> str:
+    return f"{html.escape(group.name)}: {subject}" if group.name else subject
 
 
 def _dash(at: int) -> str:

@@ -153,7 +153,7 @@ def _date(days: float, since_1904: bool) -> str:
     """
     first = datetime(1904, 1, 1) if since_1904 else datetime(1899, 12, 30 if days >= 60 else 31)
     try:
-        found = first + timedelta(seconds=round(86400 * days))
-        return found.date().isoformat() if days == int(days) else found.isoformat()
+        moment = first + timedelta(seconds=round(86400 * days))
+        return moment.date().isoformat() if days == int(days) else moment.isoformat()
     except OverflowError:
         return "#VALUE!"  # as it is displayed

@@ -139,9 +139,9 @@ def inference_sentence(inference: Inference | None) -> str:
 
 
 def _map(spec: ReleaseSpec, values: FloatArray, scale: str) -> go.Figure:
-    first, second, shown = _slice(spec, curves.in_per_cent(spec, values))
+    first, second, z = _slice(spec, curves.in_per_cent(spec, values))
     bar = {"title": {"text": curves.title(spec.y, curves.unit(spec)), "side": "right"}}
-    figure = go.Figure(go.Heatmap(x=first, y=second, z=shown, colorscale=scale, colorbar=bar))
+    figure = go.Figure(go.Heatmap(x=first, y=second, z=z, colorscale=scale, colorbar=bar))
     shape = east_across(spec)
     figure.update_xaxes(title=curves.title(shape.x[0], shape.x_units[0]))
     figure.update_yaxes(title=curves.title(shape.x[1], shape.x_units[1]))

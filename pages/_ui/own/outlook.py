@@ -16,14 +16,14 @@ from pages._ui.own.upload import OUTLOOK, Prepared
 from pages._ui.work import cached
 
 
-def shown(spec: ReleaseSpec, found: Prepared) -> None:
+def shown(spec: ReleaseSpec, ready: Prepared) -> None:
     """Error against budget for this design, worked out when asked for; it reads no output."""
     if spec.bounds_unit is not None:
         return  # an error in the output's unit cannot be told before its bounds are known
     with st.expander("What would other budgets give?"):
         if st.button("Work it out: costs nothing, reads no output"):
-            widths = cached.of_one_session("Working out other budgets", upload.outlook, found)
-            OWN_OUTLOOK.put((found.plan.spec, widths))
+            widths = cached.of_one_session("Working out other budgets", upload.outlook, ready)
+            OWN_OUTLOOK.put((ready.plan.spec, widths))
         known = OWN_OUTLOOK.find()
         if known is None or known[0] != spec:
             return
@@ -41,10 +41,10 @@ def table(spec: ReleaseSpec, widths: FloatArray) -> pd.DataFrame:
     rate = spec.y_kind == "yes/no"
     unit = " [percentage points]" if rate else f" [{spec.y_unit}]" if spec.y_unit else ""
     within = "a factor of" if spec.log else f"±{unit}"
-    shown = [
+    rows = [
         figures.factor(width) if spec.log else number(width) for width in map(float, curves.in_per_cent(spec, widths))
     ]
-    return pd.DataFrame({"ε": OUTLOOK, f"curve within {within}, 95 %": shown})
+    return pd.DataFrame({"ε": OUTLOOK, f"curve within {within}, 95 %": rows})
 
 
 def answer(spec: ReleaseSpec, widths: FloatArray, wanted: float) -> str:

@@ -52,9 +52,9 @@ def issued(spent: Spent, published: Published, spec: ReleaseSpec) -> Issued:
     """The zip of a release, kept so that a reload does not lose what was paid for."""
     ledgers = of_this_server()
     content = bundle(published, spec, spent.ledger, lambda card: ledgers.sealed(card, spent.id))
-    found = Issued(spent.name, content)
-    DELIVERIES.keep(spent.id, found)
-    return found
+    new = Issued(spent.name, content)
+    DELIVERIES.keep(spent.id, new)
+    return new
 
 
 def go_on(owner: str) -> None:
@@ -110,6 +110,6 @@ def token() -> str:
     if cookie is not None:
         return cookie
     # Without cookies a browser is known for as long as the session, and its ledger by the token
-    found = OWN_TOKEN.find() or fresh()
-    OWN_TOKEN.put(found)
-    return found
+    own = OWN_TOKEN.find() or fresh()
+    OWN_TOKEN.put(own)
+    return own

@@ -42,30 +42,30 @@ def ready(held: Table, spec: ReleaseSpec) -> Prepared | None:
     key = (held.digest, spec)
     known = OWN_READY.find()
     if known is None or known[0] != key:
-        what = "Reading the table and designing the noise"
+        doing = "Reading the table and designing the noise"
         try:
-            found = cached.of_one_session(what, upload.prepared, held, spec)
+            prepared = cached.of_one_session(doing, upload.prepared, held, spec)
         except ValueError as error:
             st.error(plain(f"{error}."))
             return None
-        known = (key, found)
+        known = (key, prepared)
         OWN_READY.put(known)
     return known[1]
 
 
-def preview(held: Table, spec: ReleaseSpec, found: Prepared) -> None:
+def preview(held: Table, spec: ReleaseSpec, prepared: Prepared) -> None:
     """The fit without noise, after a click that says what it reveals."""
     with st.expander("Preview without privacy"):
         st.warning(_PREVIEW_WARNING, icon=":material/visibility:")
         if st.button("I may see the table: show the fit without noise"):
-            values = cached.of_one_session("Fitting without noise", upload.previewed, held, spec, found.plan)
+            values = cached.of_one_session("Fitting without noise", upload.previewed, held, spec, prepared.plan)
             OWN_PREVIEW.put((spec, values))
         known = OWN_PREVIEW.find()
         if known is not None and known[0] == spec:
             pictures.chart(figures.previewed(*known), "own_preview_chart", "NOT PRIVATE: the fit without noise.")
 
 
-def release(held: Table, spec: ReleaseSpec, found: Prepared, account: Standing) -> None:
+def release(held: Table, spec: ReleaseSpec, prepared: Prepared, account: Standing) -> None:
     """The button that spends, and what came of it."""
     because = protection.said(spec, account)
     because_not = protection.refusal(spec, account)
@@ -75,7 +75,7 @@ def release(held: Table, spec: ReleaseSpec, found: Prepared, account: Standing) 
     if because_not:
         label = "No release: nothing is left" if account.left < 1e-3 else "No release: see above"
     if st.button(label, type="primary", key="own_release", disabled=bool(because_not)):
-        OWN_REFUSED.put(_make(held, spec, found, because))
+        OWN_REFUSED.put(_make(held, spec, prepared, because))
         st.rerun()  # the ledger stands in several places
     if refusal := OWN_REFUSED.pop():
         st.error(plain(refusal), icon=":material/block:")
@@ -94,7 +94,7 @@ def fetch_again(account: Standing) -> None:
         st.caption(_ZIP_GONE)
 
 
-def _make(held: Table, spec: ReleaseSpec, found: Prepared, because: str) -> str:
+def _make(held: Table, spec: ReleaseSpec, prepared: Prepared, because: str) -> str:
     """Spend, then release; what was refused and why, or nothing.
 
     From the spending until the release is kept nothing looks at the session, where streamlit would end this run if
@@ -109,7 +109,7 @@ def _make(held: Table, spec: ReleaseSpec, found: Prepared, because: str) -> str:
         if spent.token is not None:
             OWN_LEDGER_TOKEN.put(spent.token)
         try:
-            published = cached.unstoppable(upload.released, held, spec, found.plan)
+            published = cached.unstoppable(upload.released, held, spec, prepared.plan)
         except (ValueError, WorkStopped) as error:
             return f"{error}. The budget of this release is spent all the same: it may have been computed."
         issued = session.issued(spent, published, spec)
@@ -141,8 +141,8 @@ def _apart(issued: Issued, published: Published, spec: ReleaseSpec) -> None:
         second = right.selectbox("less", [level for level in levels if level != first], key="own_apart_second")
         known, wanted = OWN_APART.find(), (hashlib.sha256(issued.bundle).hexdigest(), first, second)
         if known is None or known[0] != wanted:
-            what = "Comparing two groups"
-            known = wanted, cached.of_one_session(what, curves.apart, published, spec, first, second)
+            doing = "Comparing two groups"
+            known = wanted, cached.of_one_session(doing, curves.apart, published, spec, first, second)
             OWN_APART.put(known)
         figure = curves.difference_figure(known[1], spec, f"{first} less {second}")
         pictures.chart(figure, "own_apart_chart", _APART)

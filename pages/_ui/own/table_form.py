@@ -79,16 +79,16 @@ def outputs(kind: Kind, y: str | None) -> dict[str, Any]:
         f"says: {plain(usual_unit(y))}.",
     )
     if kind == "yes/no":
-        for column, label, shown in zip(
+        for column, label, example in zip(
             row[1:], ("Unit of y", *bounds.LABELS), ("share of yes", "0, no", "1, yes"), strict=True
         ):
-            column.text_input(label, shown, disabled=True, key=f"own_fixed_{shown}")
+            column.text_input(label, example, disabled=True, key=f"own_fixed_{example}")
         known = {"low": 0.0, "high": 1.0, "bounds_unit": None, "bought": False}
         return {"unit": unit, "y_unit": "", "log": False} | known
     y_unit = row[1].text_input(
         "Unit of y", key=key("y_unit", ""), placeholder="cm", help="For the axis and the card, for example cm or €."
     )
-    found = bounds.asked(row[2], row[3])
+    typed = bounds.asked(row[2], row[3])
     bounds.offered()
     log = kind != "count" and st.checkbox(
         "Measure the logarithm of y: for prices, incomes and the like",
@@ -96,7 +96,7 @@ def outputs(kind: Kind, y: str | None) -> dict[str, Any]:
         help="Errors are then factors, the same for cheap and dear. The bounds stay as they are and must lie above 0; "
         "released values come back as they are, as medians. It costs no privacy: it changes each row by itself.",
     )
-    return {"unit": unit, "y_unit": y_unit, "log": log} | found
+    return {"unit": unit, "y_unit": y_unit, "log": log} | typed
 
 
 def usual_unit(y: str | None) -> str:
@@ -116,40 +116,40 @@ def inputs(
 
     Groups have none of these.
     """
-    found: dict[str, Any] = {"x_unit": [], "box": [], "length": [], "grid": [], "dates": {}}
+    typed: dict[str, Any] = {"x_unit": [], "box": [], "length": [], "grid": [], "dates": {}}
     for name in x:
         if name in levels:
-            found["x_unit"].append("")
-            found["grid"].append(None)
+            typed["x_unit"].append("")
+            typed["grid"].append(None)
             continue
         row = st.columns([1, 1, 1, 1, 1])
-        found["grid"].append(_points(row[4], name, len(x) - len(levels)))
+        typed["grid"].append(_points(row[4], name, len(x) - len(levels)))
         if name in formats:
             period, first, last = dates.side(row, name, formats[name], automatic=automatic)
-            found["dates"][name] = {"format": formats[name], "period": period}
-            found["x_unit"].append("")
-            found["box"].append((first, last))
+            typed["dates"][name] = {"format": formats[name], "period": period}
+            typed["x_unit"].append("")
+            typed["box"].append((first, last))
             days = dates.days_between(first, last)
-            found["length"].append((days or 4.0) / 4 if automatic else _length(row[3], name, " [days]"))
+            typed["length"].append((days or 4.0) / 4 if automatic else _length(row[3], name, " [days]"))
             continue
-        shown, unit = plain(name), " [km]" if name in degrees else ""
-        found["x_unit"].append(row[0].text_input(f"Unit of {shown}", key=key(f"x_unit_{name}", "")))
+        label, unit = plain(name), " [km]" if name in degrees else ""
+        typed["x_unit"].append(row[0].text_input(f"Unit of {label}", key=key(f"x_unit_{name}", "")))
         low = row[1].number_input(
-            f"{shown} from",
+            f"{label} from",
             value=None,
             key=key(f"box_low_{name}"),
             help="Where the curve begins, for example 18 years. Say what you knew before, not the least in the table.",
         )
         high = row[2].number_input(
-            f"{shown} to",
+            f"{label} to",
             value=None,
             key=key(f"box_high_{name}"),
             help="Where the curve ends, for example 90 years. Rows outside are moved to the edge where inputs are "
             "private, and refused where they are public.",
         )
-        found["box"].append((low, high))
-        found["length"].append(_unused_length(low, high) if automatic else _length(row[3], name, unit))
-    return found
+        typed["box"].append((low, high))
+        typed["length"].append(_unused_length(low, high) if automatic else _length(row[3], name, unit))
+    return typed
 
 
 def _points(column: DeltaGenerator, name: str, inputs: int) -> int:

@@ -78,8 +78,8 @@ def opened(name: str, content: bytes, dialect: str = "comma") -> Table:
     columns = tuple(column_names(io.BytesIO(content), dialect_of(dialect)))
     if len(columns) > MAX_COLUMNS:
         raise ValueError(f"the file has {len(columns)} columns, more than {MAX_COLUMNS}, the limit; keep those needed")
-    found = survey(io.BytesIO(content), columns, dialect_of(dialect))
-    return Table(name, content, columns, dialect, _digest(content), found)
+    overview = survey(io.BytesIO(content), columns, dialect_of(dialect))
+    return Table(name, content, columns, dialect, _digest(content), overview)
 
 
 def check_size(content: bytes) -> None:
@@ -130,9 +130,9 @@ def prepared(held: Table, spec: ReleaseSpec) -> Prepared:
     return Prepared(data.people, plan_release(spec, data.X, data.person))
 
 
-def outlook(found: Prepared) -> FloatArray:
+def outlook(ready: Prepared) -> FloatArray:
     """Half of the 95 % interval for the curve at each of ``OUTLOOK`` (E,), as measured. Public."""
-    return foreseen(found.plan, found.n, OUTLOOK)
+    return foreseen(ready.plan, ready.n, OUTLOOK)
 
 
 def _read(held: Table, spec: ReleaseSpec) -> Dataset:
@@ -185,14 +185,14 @@ def _places(spec: ReleaseSpec, name: str, x: FloatArray) -> FloatArray | list[st
 
 def greyed(published: Published, spec: ReleaseSpec) -> pd.DataFrame | Styler:
     """The same for the screen: rows whose value is of no use in grey."""
-    shown, within = values(published, spec), within_tolerance(published, spec)
+    predicted, within = values(published, spec), within_tolerance(published, spec)
     if within.all():
-        return shown
+        return predicted
     places = max(decimals(published.step) - 2 * (spec.y_kind == "yes/no"), 0)
-    inputs = list(shown)[: len(spec.x)]
+    inputs = list(predicted)[: len(spec.x)]
     formats: dict[Any, Any] = {
-        name: "{:.10g}" if name in inputs else f"{{:.{places}f}}" for name in shown.select_dtypes("number")
+        name: "{:.10g}" if name in inputs else f"{{:.{places}f}}" for name in predicted.select_dtypes("number")
     }
-    return shown.style.format(formats).apply(
+    return predicted.style.format(formats).apply(
         lambda row: [f"color: {OF_NO_USE}" * (not within[row.name])] * len(row), axis=1
     )

@@ -72,20 +72,20 @@ def opened(parts: Parts) -> Book:
 def relations(parts: Parts, path: str) -> dict[str, Relation]:
     """The parts that one names, by their ids; of "" those that the workbook begins with."""
     folder, name = posixpath.split(path)
-    found: dict[str, Relation] = {}
+    by_id: dict[str, Relation] = {}
 
     def start(name: str, attributes: Mapping[str, str]) -> None:
         if name == "Relationship" and attributes.get("TargetMode") != "External":
             target = posixpath.normpath(posixpath.join("/", folder, attributes["Target"])).lstrip("/")
-            found[attributes["Id"]] = Relation(attributes["Type"], target)
+            by_id[attributes["Id"]] = Relation(attributes["Type"], target)
 
     parts.parse(posixpath.join(folder, "_rels", f"{name}.rels"), Handler(start))
-    return found
+    return by_id
 
 
 def _texts(parts: Parts, path: str) -> list[str]:
     """Each of one ``si``, whose pieces differ in look; without hints on how to pronounce them (``rPh``)."""
-    found: list[str] = []
+    texts: list[str] = []
     pieces: list[str] = []
     inside, hint = False, False
 
@@ -99,11 +99,11 @@ def _texts(parts: Parts, path: str) -> list[str]:
         inside = False
         hint = hint and name != "rPh"
         if name == "si":
-            found.append("".join(pieces))
+            texts.append("".join(pieces))
             pieces.clear()
 
     parts.parse(path, Handler(start, end, lambda piece: pieces.append(piece) if inside else None))
-    return found
+    return texts
 
 
 def _dates(parts: Parts, path: str) -> frozenset[int]:

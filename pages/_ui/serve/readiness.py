@@ -66,10 +66,10 @@ def release_is_right() -> None:
     )
     kernel = EQ(variance=1.0, lengthscale=1.0)
     cloaking = Cloaking(kernel=kernel, noise_variance=0.3, epsilon=1.0, delta=0.01, calibration="hall")
-    found = cloaking.release(one, one.X, np.random.default_rng(1)).noise_sd[0]
+    noise = cloaking.release(one, one.X, np.random.default_rng(1)).noise_sd[0]
     # one record tested where it lies: c = k / (k + s^2), M = c^2, noise sd = d s' c
     known = 2.0 * math.sqrt(2 * math.log(2 / 0.01)) / (1 + 0.3)
-    if not math.isclose(found, known, rel_tol=1e-6):
+    if not math.isclose(noise, known, rel_tol=1e-6):
         raise ArithmeticError("the noise of a release is wrong")
 
 

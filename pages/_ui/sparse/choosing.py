@@ -68,13 +68,13 @@ def choices(setting: SparseSetting, progress: Callable[[float], None] = lambda _
         shares[name] = np.zeros((len(CHOICE_EPSILONS), len(FACTORS)))
         for i, epsilon in enumerate(CHOICE_EPSILONS):
             base = replace(setting.mechanism(epsilon=epsilon), kernel=grid[0].kernel)
-            found = []
+            rows = []
             for index, (train, test) in enumerate(parts(data)):
                 choice = choose(base, grid, train, np.random.default_rng([setting.seed, index, i]))
                 mean = np.full(test.n, test.midpoint) if choice.fit is None else choice.fit.predict(test.X)[0]
-                found.append((mean - test.clipped_y)[None])
+                rows.append((mean - test.clipped_y)[None])
                 if choice.index is not None:
                     shares[name][i, choice.index // len(FACTORS)] += 1 / FOLDS
-            errors[name][i] = error_of(found)
+            errors[name][i] = error_of(rows)
             progress((len(errors) - 1 + (i + 1) / len(CHOICE_EPSILONS)) / len(CHOOSERS))
     return Choices(data, errors, shares, lengthscales)

@@ -45,16 +45,16 @@ def judged(setting: SparseSetting, method: Method, epsilon: float, data: Dataset
     missed, likelihoods, inside = [], [], []
     for index, (train, test) in enumerate(parts(data)):
         sums = mechanism.exact_statistics(train)
-        found = []
+        rows = []
         for repeat in range(REPEATS):
             rng = np.random.default_rng([setting.seed, repeat, index, 7])
             fit = mechanism.fit_statistics(add_noise(*sums, mechanism.noise(train), rng), train)
             mean, variance = fit.predict(test.X)
             total = variance + setting.noise * train.y_scale**2
-            found.append(mean - test.clipped_y)
+            rows.append(mean - test.clipped_y)
             likelihoods.append(-nlpd(mean, total, test.clipped_y))
             inside.append([coverage(mean, total, test.clipped_y, float(level)) for level in LEVELS])
-        missed.append(np.array(found))
+        missed.append(np.array(rows))
     return Judged(error_of(missed), float(np.mean(likelihoods)), np.mean(inside, axis=0))
 
 
@@ -112,13 +112,13 @@ def curves(setting: SparseSetting, progress: Callable[[float], None] = lambda _:
     likelihood: dict[Contender, FloatArray] = {}
     compared: tuple[Contender, ...] = ("ours", "paper", "bayes")
     for method in compared:
-        found: list[Judged] = []
+        rows: list[Judged] = []
         for epsilon in CURVE_EPSILONS:
             judge = bayes(setting, epsilon, data) if method == "bayes" else judged(setting, method, epsilon, data)
-            found.append(judge)
-            progress((len(errors) + len(found) / len(CURVE_EPSILONS)) / len(compared))
-        errors[method] = np.array([each.rmse for each in found])
-        likelihood[method] = np.array([each.likelihood for each in found])
+            rows.append(judge)
+            progress((len(errors) + len(rows) / len(CURVE_EPSILONS)) / len(compared))
+        errors[method] = np.array([each.rmse for each in rows])
+        likelihood[method] = np.array([each.likelihood for each in rows])
     return Curves(data, errors, likelihood, with_nothing_hidden(setting, data))
 
 
@@ -140,9 +140,9 @@ def _share_inside(release: BayesRelease, test: Dataset, level: float) -> float:
     return float(((low <= test.clipped_y) & (test.clipped_y <= high)).mean())
 
 
-def _likelihood(found: BayesRelease, test: Dataset) -> float:
+def _likelihood(release: BayesRelease, test: Dataset) -> float:
     """Mean log density of the outputs under the mixture of models, in their unit."""
-    mixture = found.uncertainty.prediction
+    mixture = release.uncertainty.prediction
     variances = mixture.variances + mixture.noise_variances[:, None]
     squares = (test.standardised() - mixture.means) ** 2 / variances
     with np.errstate(divide="ignore"):  # a weight of 0 leaves its model out

@@ -33,36 +33,36 @@ _CHOOSER_LOOKS = ((PRIVATE, "solid"), (BINS, "dot"), (OTHER, "dash"))
 _MOST_POINTS = 600  # of the data that are drawn
 
 
-def fit(found: Fits, overlay: bool) -> go.Figure:
+def fit(fits: Fits, overlay: bool) -> go.Figure:
     """Private fits, intervals about ours and of Bayes cloaking, and the inducing inputs."""
-    data, figure = found.dataset, go.Figure()
-    for opacity, of, what in ((0.12, KINDS[0], f"one more {data.y_name}"), (0.28, KINDS[1], "the curve")):
-        name = f"ours, {100 * LEVEL:g} %: {what}"
-        mean, half = found.means["ours"], found.halves[of]
-        band(figure, found.x, mean - half, mean + half, _LOOKS["ours"][1], opacity, name)
+    data, figure = fits.dataset, go.Figure()
+    for opacity, of, subject in ((0.12, KINDS[0], f"one more {data.y_name}"), (0.28, KINDS[1], "the curve")):
+        name = f"ours, {100 * LEVEL:g} %: {subject}"
+        mean, half = fits.means["ours"], fits.halves[of]
+        band(figure, fits.x, mean - half, mean + half, _LOOKS["ours"][1], opacity, name)
     drawn: tuple[Method, ...] = ("paper", "ours")
     for method in drawn:
         name, colour, dash = _LOOKS[method]
-        figure.add_scatter(x=found.x, y=found.means[method], name=name, line={"color": colour, "dash": dash})
+        figure.add_scatter(x=fits.x, y=fits.means[method], name=name, line={"color": colour, "dash": dash})
     name, colour, dash = _LOOKS["bayes"]
-    bayes = found.bayes
-    band(figure, found.x, bayes.low, bayes.high, colour, 0.15, f"{name}, 95 %")
-    figure.add_scatter(x=found.x, y=bayes.mean, name=name, line={"color": colour, "dash": dash})
+    bayes = fits.bayes
+    band(figure, fits.x, bayes.low, bayes.high, colour, 0.15, f"{name}, 95 %")
+    figure.add_scatter(x=fits.x, y=bayes.mean, name=name, line={"color": colour, "dash": dash})
     if overlay:
         rows = np.linspace(0, data.n - 1, min(data.n, _MOST_POINTS)).astype(int)
         figure.add_scatter(
             x=data.X[rows, 0], y=data.y[rows], name="true data", mode="markers",
             marker={"color": TRUTH, "symbol": "circle-open", "size": 4},
         )  # fmt: skip
-        figure.add_scatter(x=found.x, y=found.plain, name="without privacy", line={"color": NON_PRIVATE})
+        figure.add_scatter(x=fits.x, y=fits.plain, name="without privacy", line={"color": NON_PRIVATE})
     figure.add_scatter(
-        x=found.inducing, y=np.full_like(found.inducing, data.y_bounds[0] - 0.3 * data.output_range), mode="markers",
+        x=fits.inducing, y=np.full_like(fits.inducing, data.y_bounds[0] - 0.3 * data.output_range), mode="markers",
         name="inducing inputs", marker={"symbol": "triangle-up", "size": 9, "color": TRUTH},
     )  # fmt: skip
-    return named_lines(on_axes(figure, data, found.x), _SHORT)
+    return named_lines(on_axes(figure, data, fits.x), _SHORT)
 
 
-def calibration(found: Fits) -> go.Figure:
+def calibration(fits: Fits) -> go.Figure:
     """Share of held-out outputs inside each central interval against its level."""
     figure = go.Figure()
     figure.add_scatter(x=100 * LEVELS, y=100 * LEVELS, name="perfect", line={"color": TRUTH, "dash": "dot"})
@@ -70,50 +70,50 @@ def calibration(found: Fits) -> go.Figure:
     for method in judged:
         name, colour, dash = _LOOKS[method]
         figure.add_scatter(
-            x=100 * LEVELS, y=100 * found.coverage[method], name=name, line={"color": colour, "dash": dash}
+            x=100 * LEVELS, y=100 * fits.coverage[method], name=name, line={"color": colour, "dash": dash}
         )
     figure.update_xaxes(title="central interval [%]", range=[0, 100])
     figure.update_yaxes(title="people left out inside [%]", range=[0, 100])
     return named_lines(finish(figure, 470), _SHORT)
 
 
-def against_epsilon(found: Curves, what: str, without: float) -> go.Figure:
+def against_epsilon(curves: Curves, quantity: str, without: float) -> go.Figure:
     """Held-out error or log-likelihood against epsilon, both variants and Bayes cloaking."""
-    unit = found.dataset.y_unit
-    values: dict[Contender, FloatArray] = found.rmse if what == "error" else found.likelihood
+    unit = curves.dataset.y_unit
+    values: dict[Contender, FloatArray] = curves.rmse if quantity == "error" else curves.likelihood
     figure = go.Figure()
     for method, line in values.items():
         name, colour, dash = _LOOKS[method]
         figure.add_scatter(
             x=CURVE_EPSILONS, y=line, name=name, mode="lines+markers", line={"color": colour, "dash": dash}
         )
-    if what == "error":
+    if quantity == "error":
         ends = [min(CURVE_EPSILONS), max(CURVE_EPSILONS)]
         figure.add_scatter(x=ends, y=[without] * 2, name="without privacy", line={"color": NON_PRIVATE, "width": 2})
-    title = axis("error", unit) if what == "error" else "log-likelihood of a person left out [nats]"
+    title = axis("error", unit) if quantity == "error" else "log-likelihood of a person left out [nats]"
     figure.update_xaxes(title="ε: more private → more accurate", **ticked(CURVE_EPSILONS))
-    figure.update_yaxes(title=title, rangemode="tozero" if what == "error" else "normal")
+    figure.update_yaxes(title=title, rangemode="tozero" if quantity == "error" else "normal")
     return named_lines(finish(figure, 420), _SHORT)
 
 
-def choice_errors(found: Choices) -> go.Figure:
+def choice_errors(choices: Choices) -> go.Figure:
     """Held-out error after each private choice against epsilon."""
     figure = go.Figure()
-    for (name, line), (colour, dash) in zip(found.rmse.items(), _CHOOSER_LOOKS, strict=True):
+    for (name, line), (colour, dash) in zip(choices.rmse.items(), _CHOOSER_LOOKS, strict=True):
         figure.add_scatter(
             x=CHOICE_EPSILONS, y=line, name=name, mode="lines+markers", line={"color": colour, "dash": dash}
         )
     figure.update_xaxes(title="ε of choice and fit together", **ticked(CHOICE_EPSILONS))
-    figure.update_yaxes(title=axis("error", found.dataset.y_unit), rangemode="tozero")
+    figure.update_yaxes(title=axis("error", choices.dataset.y_unit), rangemode="tozero")
     return named_lines(finish(figure, 420), _SHORT)
 
 
-def choice_shares(found: Choices) -> go.Figure:
+def choice_shares(choices: Choices) -> go.Figure:
     """How often each lengthscale is chosen, by method and epsilon."""
     figure = go.Figure()
     labels = [f"ε = {epsilon:g}" for epsilon in CHOICE_EPSILONS]
-    for (name, shares), (colour, _) in zip(found.lengthscales.items(), _CHOOSER_LOOKS, strict=True):
-        for j, length in enumerate(found.candidates):
+    for (name, shares), (colour, _) in zip(choices.lengthscales.items(), _CHOOSER_LOOKS, strict=True):
+        for j, length in enumerate(choices.candidates):
             figure.add_bar(
                 x=labels, y=100 * shares[:, j], name=f"{name}: {length:g}", offsetgroup=name,
                 marker={"color": faded(colour, 0.35 + 0.3 * j)}, showlegend=False,
@@ -124,32 +124,32 @@ def choice_shares(found: Choices) -> go.Figure:
     return finish(figure, 420)
 
 
-def fit_table(found: Fits) -> pd.DataFrame:
+def fit_table(fits: Fits) -> pd.DataFrame:
     """One row a grid point: what three private releases say there. Publishing all spends all."""
-    columns = {axis(found.dataset.x_names[0], found.dataset.x_units[0]): found.x}
-    unit = found.dataset.y_unit
-    columns[f"{_LOOKS['ours'][0]}: mean [{unit}]"] = found.means["ours"]
-    for of, what in zip(KINDS, (f"one more {found.dataset.y_name}", "the curve"), strict=True):
-        columns[f"ours, ± {100 * LEVEL:g} %: {what} [{unit}]"] = found.halves[of]
-    columns[f"{_LOOKS['paper'][0]}: mean [{unit}]"] = found.means["paper"]
+    columns = {axis(fits.dataset.x_names[0], fits.dataset.x_units[0]): fits.x}
+    unit = fits.dataset.y_unit
+    columns[f"{_LOOKS['ours'][0]}: mean [{unit}]"] = fits.means["ours"]
+    for of, subject in zip(KINDS, (f"one more {fits.dataset.y_name}", "the curve"), strict=True):
+        columns[f"ours, ± {100 * LEVEL:g} %: {subject} [{unit}]"] = fits.halves[of]
+    columns[f"{_LOOKS['paper'][0]}: mean [{unit}]"] = fits.means["paper"]
     name = _LOOKS["bayes"][0]
-    columns[f"{name}: mean [{unit}]"] = found.bayes.mean
-    columns[f"{name}, 95 % from [{unit}]"], columns[f"{name}, to [{unit}]"] = found.bayes.low, found.bayes.high
+    columns[f"{name}: mean [{unit}]"] = fits.bayes.mean
+    columns[f"{name}, 95 % from [{unit}]"], columns[f"{name}, to [{unit}]"] = fits.bayes.low, fits.bayes.high
     return pd.DataFrame(columns).round(4)
 
 
-def curve_table(found: Curves) -> pd.DataFrame:
+def curve_table(curves: Curves) -> pd.DataFrame:
     """One row an epsilon. Not private."""
     columns: dict[str, Sequence[float] | FloatArray] = {"ε": CURVE_EPSILONS}
-    for method, line in found.rmse.items():
-        columns[f"{_LOOKS[method][0]}: error [{found.dataset.y_unit}] (not private)"] = line.round(4)
-        columns[f"{_LOOKS[method][0]}: log-likelihood (not private)"] = found.likelihood[method].round(4)
+    for method, line in curves.rmse.items():
+        columns[f"{_LOOKS[method][0]}: error [{curves.dataset.y_unit}] (not private)"] = line.round(4)
+        columns[f"{_LOOKS[method][0]}: log-likelihood (not private)"] = curves.likelihood[method].round(4)
     return pd.DataFrame(columns)
 
 
-def choice_table(found: Choices) -> pd.DataFrame:
+def choice_table(choices: Choices) -> pd.DataFrame:
     """One row an epsilon. Not private."""
     columns: dict[str, Sequence[float] | FloatArray] = {"ε": CHOICE_EPSILONS}
-    for name, line in found.rmse.items():
-        columns[f"{name}: error [{found.dataset.y_unit}] (not private)"] = line.round(4)
+    for name, line in choices.rmse.items():
+        columns[f"{name}: error [{choices.dataset.y_unit}] (not private)"] = line.round(4)
     return pd.DataFrame(columns)

@@ -81,11 +81,11 @@ def fits(setting: SparseSetting) -> Fits:
     }
     ends = {of: made["ours"].interval(LEVEL, of) for of in KINDS}
     Z = setting.mechanism().inducing_inputs(data)
-    found: dict[Contender, Judged] = {
+    contenders: dict[Contender, Judged] = {
         method: errors.judged(setting, method, setting.epsilon, data) for method in METHODS
     }
-    found["bayes"] = errors.bayes(setting, setting.epsilon, data, LEVELS.tolist())
-    inside = {method: each.inside for method, each in found.items()}
+    contenders["bayes"] = errors.bayes(setting, setting.epsilon, data, LEVELS.tolist())
+    inside = {method: each.inside for method, each in contenders.items()}
     inside["ours"] = errors.coverage_of_intervals(setting, data)
     bayes = setting.bayes().release(data, points, np.random.default_rng([setting.seed, 3]))
     return Fits(
@@ -95,7 +95,7 @@ def fits(setting: SparseSetting) -> Fits:
         halves={of: (high - low)[0] / 2 for of, (low, high) in ends.items()},
         plain=without_privacy(data, points),
         inducing=np.unique(Z[:, 0]),
-        rmse={method: each.rmse for method, each in found.items()},
+        rmse={method: each.rmse for method, each in contenders.items()},
         plain_rmse=errors.with_nothing_hidden(setting, data),
         coverage=inside,
         bayes=Shown(bayes.samples[0], *(end[0] for end in bayes.interval(LEVEL, "function"))),

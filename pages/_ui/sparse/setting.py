@@ -63,8 +63,8 @@ class SparseSetting:
 
     def released(self, unit: str) -> list[tuple[object, Guarantee]]:
         """What the page's picture and table publish: a release of ours, one of the paper's, one of Bayes cloaking."""
-        shown: tuple[Method, ...] = ("ours", "paper")
-        sparse = [((method, self), self.mechanism(method).guarantee.for_unit(unit)) for method in shown]
+        methods: tuple[Method, ...] = ("ours", "paper")
+        sparse = [((method, self), self.mechanism(method).guarantee.for_unit(unit)) for method in methods]
         return [*sparse, (("bayes", self), self.bayes().guarantee.for_unit(unit))]
 
     def bayes(self, epsilon: float | None = None) -> BayesCloaking:
@@ -75,8 +75,8 @@ class SparseSetting:
 
 def load(name: str) -> Dataset:
     """The page's data: those of other pages, unless the dataset says otherwise."""
-    shown = exhibit(name)
-    return ((shown.sparse and shown.sparse.load) or shown.load)()
+    shipped = exhibit(name)
+    return ((shipped.sparse and shipped.sparse.load) or shipped.load)()
 
 
 def parts(dataset: Dataset) -> list[tuple[Dataset, Dataset]]:

@@ -16,22 +16,22 @@ from pages._ui.sparse.setting import LEVELS, SparseSetting
 _NEAR = 0.03  # how far from its level a range may hold and be called right
 
 
-def question(found: Fits) -> str:
+def question(fits: Fits) -> str:
     """The title."""
-    return f"What if {_PLURAL.get(found.dataset.x_names[0], 'the inputs')} must be hidden too?"
+    return f"What if {_PLURAL.get(fits.dataset.x_names[0], 'the inputs')} must be hidden too?"
 
 
 _PLURAL = {"age": "ages"}
 
 
-def answer(found: Fits, setting: SparseSetting, without: float | None) -> str:
+def answer(fits: Fits, setting: SparseSetting, without: float | None) -> str:
     """The plain sentences under the question; errors only under the overlay, with the one ``without`` privacy."""
     if without is None:
         return (
             f"Hiding both at epsilon = {setting.epsilon:g}, one release predicts everywhere. It hides what somebody's "
             "inputs are as well as their outcome."
         )
-    unit, error = found.dataset.y_unit, {method: text.number(each) for method, each in found.rmse.items()}
+    unit, error = fits.dataset.y_unit, {method: text.number(each) for method, each in fits.rmse.items()}
     return (
         f"Hiding both at epsilon = {setting.epsilon:g}, the error is **{error['bayes']} {unit}** with Bayes cloaking, "
         f"{error['ours']} with our sparse GP and {error['paper']} with the paper's. Without privacy it is "
@@ -39,21 +39,21 @@ def answer(found: Fits, setting: SparseSetting, without: float | None) -> str:
     )
 
 
-def metrics(found: Fits, setting: SparseSetting, without: float | None) -> list[Metric]:
+def metrics(fits: Fits, setting: SparseSetting, without: float | None) -> list[Metric]:
     """Errors, how the 95 % range does, epsilon."""
-    unit, last = found.dataset.y_unit, len(LEVELS) - 1
+    unit, last = fits.dataset.y_unit, len(LEVELS) - 1
     promise = [
         Metric("Protects", "inputs, outputs", "one person's row replaced"),
         Metric("ε of one release", f"{setting.epsilon:g}", f"δ = {text.small(setting.delta)}"),
     ]
     if without is None:
         return promise
-    inside = found.coverage
+    inside = fits.coverage
     return [
         Metric(
             "Error, Bayes cloaking",
-            f"{text.number(found.rmse['bayes'])} {unit}",
-            f"our sparse GP {text.number(found.rmse['ours'])}, the paper's {text.number(found.rmse['paper'])}",
+            f"{text.number(fits.rmse['bayes'])} {unit}",
+            f"our sparse GP {text.number(fits.rmse['ours'])}, the paper's {text.number(fits.rmse['paper'])}",
             glossary.help_of("Error"),
         ),
         Metric(
@@ -78,11 +78,11 @@ def _judgement(held: float) -> str:
     return "too narrow" if held < LEVELS[-1] - _NEAR else "as it should"
 
 
-def steps(setting: SparseSetting, found: Fits) -> list[tuple[str, str]]:
+def steps(setting: SparseSetting, fits: Fits) -> list[tuple[str, str]]:
     """The computation with the current numbers put in."""
     mechanism = setting.mechanism()
-    noise = mechanism.noise(found.dataset)
-    m = len(mechanism.inducing_inputs(found.dataset))
+    noise = mechanism.noise(fits.dataset)
+    m = len(mechanism.inducing_inputs(fits.dataset))
     return [
         (
             "Released",
@@ -106,10 +106,10 @@ def steps(setting: SparseSetting, found: Fits) -> list[tuple[str, str]]:
     ]
 
 
-def fit_alt(found: Fits, overlay: bool) -> str:
+def fit_alt(fits: Fits, overlay: bool) -> str:
     """What the picture of the fits shows."""
     return (
-        f"Published curves. Light bands hold one more {found.dataset.y_name} ({100 * LEVEL:g} %), dark ones the curve. "
+        f"Published curves. Light bands hold one more {fits.dataset.y_name} ({100 * LEVEL:g} %), dark ones the curve. "
         "The paper's bands do not hold, so it has none. Triangles: inducing inputs."
         + (" Circles: true data." if overlay else "")
     )

@@ -23,9 +23,9 @@ def cost(chosen: Decision, data: Dataset) -> Cost:
     plain = float(scale.show(left_out.without_privacy(contest.model.dataset, contest.model)))
     with frame.growing() as fresh:
         for grown in computed.growing(contest, chosen.mechanism):
-            found = Cost(scale.show(grown.curve.mean), plain, scale)
+            curve_cost = Cost(scale.show(grown.curve.mean), plain, scale)
             if grown.folds < FOLDS:
                 with fresh():
-                    picture = decision.errors_figure(found, chosen.draw.epsilon)
+                    picture = decision.errors_figure(curve_cost, chosen.draw.epsilon)
                     pictures.chart(picture, f"errors_{grown.folds}", words.errors_alt(data, grown.folds))
-    return found
+    return curve_cost

@@ -80,45 +80,45 @@ class Cost:
         return f"{text.number(value)} {self.scale.short}"
 
 
-def sentence(draw: Draw, found: Moved) -> str:
+def sentence(draw: Draw, belief: Moved) -> str:
     """What somebody may believe afterwards, in hundredths."""
-    before, after = text.number(100 * found.prior), text.at_most(100 * found.limit.high, 2)
+    before, after = text.number(100 * belief.prior), text.at_most(100 * belief.limit.high, 2)
     return (
         f"With epsilon = {draw.epsilon:g}, somebody who gives a fact about a person **{before} chance"
-        f"{'s' if found.prior > TELLING else ''} in 100** will give it at most **{after} in 100** after seeing the "
-        f"release{_but(found)}."
+        f"{'s' if belief.prior > TELLING else ''} in 100** will give it at most **{after} in 100** after seeing the "
+        f"release{_but(belief)}."
     )
 
 
-def _but(found: Moved) -> str:
+def _but(belief: Moved) -> str:
     """How often that fails."""
-    if found.beyond is None:
+    if belief.beyond is None:
         return " (delta leaves room for cases of which nothing is promised)"
-    if found.beyond == 0:
+    if belief.beyond == 0:
         return " (in all cases)"
-    if found.beyond > _OFTEN:
-        return f" (in all but {text.at_most(100 * found.beyond, 2)} of 100 cases)"
-    return f" (in all but 1 of {text.at_least(1 / found.beyond, 2)} cases)"
+    if belief.beyond > _OFTEN:
+        return f" (in all but {text.at_most(100 * belief.beyond, 2)} of 100 cases)"
+    return f" (in all but 1 of {text.at_least(1 / belief.beyond, 2)} cases)"
 
 
-def limits(found: Moved) -> str:
+def limits(person: Moved) -> str:
     """The two limits of a belief, and how often they are passed."""
-    before, most, least = (text.percent(belief) for belief in (found.prior, found.limit.high, found.limit.low))
+    before, most, least = (text.percent(belief) for belief in (person.prior, person.limit.high, person.limit.low))
     said = f"a chance of {before} cannot become more than {most} or less than {least}"
-    if found.beyond is None:
+    if person.beyond is None:
         return f"{said}, but for delta, of which nothing is promised"
-    if found.beyond == 0:
+    if person.beyond == 0:
         return f"{said}, ever"
-    return f"{said}, but in {text.at_most(100 * found.beyond, 2)} of 100 cases"
+    return f"{said}, but in {text.at_most(100 * person.beyond, 2)} of 100 cases"
 
 
-def frequencies(found: Moved) -> str:
+def frequencies(belief: Moved) -> str:
     """The same in people."""
     people = 10_000
-    accused, before = round(TELLING * people), round(TELLING * people * found.prior, 2)
-    after = TELLING * people * found.telling.high
+    accused, before = round(TELLING * people), round(TELLING * people * belief.prior, 2)
+    after = TELLING * people * belief.telling.high
     return (
-        f"Take {people:,} people, and a fact that is true of {people * found.prior:,.0f} of them. A release speaks "
+        f"Take {people:,} people, and a fact that is true of {people * belief.prior:,.0f} of them. A release speaks "
         f"most strongly against {accused} of them. Of these it would be true of {before:g} by chance. With the release "
         f"it is true of at most **{text.number(after)}**."
     )
@@ -132,10 +132,10 @@ def recommendation(cost: Cost) -> str:
     return f"**Recommended: epsilon = {least:g}**, the least whose error is within a quarter of that without privacy."
 
 
-def price(draw: Draw, cost: Cost, what: str) -> str:
-    """The error beside the one without privacy; ``what`` it is of."""
+def price(draw: Draw, cost: Cost, gained: str) -> str:
+    """The error beside the one without privacy; ``gained`` it is of."""
     now, plain = cost.shown(cost.at(draw.epsilon)), cost.shown(cost.nonprivate)
-    return f"The {what}'s error is then **{now}**; without privacy it is {plain}."
+    return f"The {gained}'s error is then **{now}**; without privacy it is {plain}."
 
 
 def along(delta: float, prior: float, family: Family) -> tuple[Moved, ...]:
@@ -143,26 +143,26 @@ def along(delta: float, prior: float, family: Family) -> tuple[Moved, ...]:
     return tuple(moved(Draw(epsilon=each, delta=delta), prior, family) for each in CURVE_EPSILONS)
 
 
-def beliefs_figure(found: tuple[Moved, ...], epsilon: float) -> go.Figure:
+def beliefs_figure(beliefs: tuple[Moved, ...], epsilon: float) -> go.Figure:
     """Belief afterwards against epsilon, of ``along``: the limits, and after the most telling releases."""
     x = np.array(CURVE_EPSILONS)
     figure = go.Figure()
     figure.add_scatter(
-        x=x, y=[100 * each.limit.low for each in found], line={"color": GUARANTEE}, showlegend=False, mode="lines"
+        x=x, y=[100 * each.limit.low for each in beliefs], line={"color": GUARANTEE}, showlegend=False, mode="lines"
     )
     figure.add_scatter(
-        x=x, y=[100 * each.limit.high for each in found], line={"color": GUARANTEE}, fill="tonexty",
+        x=x, y=[100 * each.limit.high for each in beliefs], line={"color": GUARANTEE}, fill="tonexty",
         fillcolor=faded(GUARANTEE, 0.15), name="where epsilon keeps it", mode="lines",
     )  # fmt: skip
     figure.add_scatter(
-        x=x, y=[100 * each.telling.high for each in found], line={"color": RISK, "dash": "dash"},
+        x=x, y=[100 * each.telling.high for each in beliefs], line={"color": RISK, "dash": "dash"},
         name="after the most telling 1 in 100", mode="lines",
     )  # fmt: skip
     figure.add_scatter(
-        x=x, y=[100 * each.prior for each in found], line={"color": TRUTH, "dash": "dot"}, name="before", mode="lines"
+        x=x, y=[100 * each.prior for each in beliefs], line={"color": TRUTH, "dash": "dot"}, name="before", mode="lines"
     )
     figure.update_yaxes(title="chance afterwards [%]", type="log", range=[-2, 2], dtick=1)
-    last = found[-1]
+    last = beliefs[-1]
     values = (
         (last.limit.high, "at most", GUARANTEE), (last.limit.low, "at least", GUARANTEE),
         (last.telling.high, "most telling 1 in 100", RISK), (last.prior, "before", TRUTH),
@@ -194,14 +194,14 @@ def _against_epsilon(figure: go.Figure, epsilon: float) -> go.Figure:
     return finish(figure, _HEIGHT)
 
 
-def table(found: tuple[Moved, ...], cost: Cost | None) -> pd.DataFrame:
+def table(beliefs: tuple[Moved, ...], cost: Cost | None) -> pd.DataFrame:
     """Beliefs of ``along`` and errors against epsilon."""
     columns: dict[str, object] = {
         "epsilon": CURVE_EPSILONS,
-        "chance before [%]": [100 * each.prior for each in found],
-        "lowest chance after [%]": [round(100 * each.limit.low, 4) for each in found],
-        "highest chance after [%]": [round(100 * each.limit.high, 4) for each in found],
-        "after the most telling 1 in 100 [%]": [round(100 * each.telling.high, 4) for each in found],
+        "chance before [%]": [100 * each.prior for each in beliefs],
+        "lowest chance after [%]": [round(100 * each.limit.low, 4) for each in beliefs],
+        "highest chance after [%]": [round(100 * each.limit.high, 4) for each in beliefs],
+        "after the most telling 1 in 100 [%]": [round(100 * each.telling.high, 4) for each in beliefs],
     }
     if cost is not None:
         columns[f"error [{cost.scale.unit}] (not private)"] = cost.errors.round(3)

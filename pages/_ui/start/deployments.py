@@ -66,16 +66,16 @@ DEPLOYMENTS = (
 
 def strip(epsilon: float) -> go.Figure:
     """The scale: published budgets as points, the reader's epsilon as a line."""
-    names = [found.name for found in DEPLOYMENTS]
+    names = [deployment.name for deployment in DEPLOYMENTS]
     figure = go.Figure()
     figure.add_scatter(
-        x=[found.epsilon for found in DEPLOYMENTS],
+        x=[deployment.epsilon for deployment in DEPLOYMENTS],
         y=names,
         mode="markers+text",
-        text=[f"{found.epsilon:g}" for found in DEPLOYMENTS],
+        text=[f"{deployment.epsilon:g}" for deployment in DEPLOYMENTS],
         textposition="middle right",
         marker={"color": OTHER, "size": 11},
-        hovertext=[f"{found.per}. {found.source}" for found in DEPLOYMENTS],
+        hovertext=[f"{deployment.per}. {deployment.source}" for deployment in DEPLOYMENTS],
         hoverinfo="text",
         name="published",
     )
@@ -95,11 +95,11 @@ def table() -> pd.DataFrame:
     """The same with units and sources."""
     return pd.DataFrame(
         {
-            "release": found.name,
-            "ε": found.epsilon,
-            "δ": "" if found.delta is None else f"{text.small(found.delta)}",
-            "per": found.per,
-            "source": found.source,
+            "release": deployment.name,
+            "ε": deployment.epsilon,
+            "δ": "" if deployment.delta is None else f"{text.small(deployment.delta)}",
+            "per": deployment.per,
+            "source": deployment.source,
         }
-        for found in DEPLOYMENTS
+        for deployment in DEPLOYMENTS
     )

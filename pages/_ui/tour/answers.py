@@ -140,8 +140,8 @@ def attack_limit() -> str:
 def needed(target: float) -> float:
     """Epsilon that refined cloaking needs for an error of ``target`` cm on people left out; inf if none is enough."""
     contest = contenders.Contest(KUNG, DELTA, 10, 6)
-    found = compare.needed(contest, "refined", target)
-    return math.inf if found is None else found
+    epsilon = compare.needed(contest, "refined", target)
+    return math.inf if epsilon is None else epsilon
 
 
 def price_of_accuracy() -> str:

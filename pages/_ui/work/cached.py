@@ -172,8 +172,8 @@ def drawn(make: Callable[..., go.Figure], *parts: Any, of: Hashable = None) -> g
     if of is None and len(settings) < len(parts) + 1:
         raise TypeError(f"{make.__name__} takes results that do not know their settings; name them with of=...")
     name = f"{make.__module__}.{make.__qualname__}"
-    found = answer("Drawing", _figure, name, settings, given=(make, parts), here=True)
-    return go.Figure(found.value, _validate=False)  # it was valid when it was made
+    figure = answer("Drawing", _figure, name, settings, given=(make, parts), here=True)
+    return go.Figure(figure.value, _validate=False)  # it was valid when it was made
 
 
 def of_one_session(what: str, function: Callable[..., T], *args: Any) -> T:

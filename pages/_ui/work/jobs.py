@@ -82,8 +82,8 @@ class Jobs:
             beside: a page may postpone it and go on; it runs beside what the page asks for then.
         """
         start, key = time.perf_counter(), key_of(function, settings)
-        if (found := self._find(key)) is not None:
-            return Answer(found[0], False, time.perf_counter() - start)
+        if (kept := self._find(key)) is not None:
+            return Answer(kept[0], False, time.perf_counter() - start)
 
         def keep(frames: Frames) -> T:
             parts: Parts = {id(frame): Part(len(frame), frame) for frame in frames[1:]}
@@ -102,8 +102,8 @@ class Jobs:
 
     def find(self, function: Callable[..., T], *settings: Hashable) -> T | None:
         """The result for these settings if it is kept; None if it is not."""
-        found = self._find(key_of(function, settings))
-        return None if found is None else cast(T, found[0])
+        kept = self._find(key_of(function, settings))
+        return None if kept is None else cast(T, kept[0])
 
     def _find(self, key: Hashable) -> tuple[Any] | None:
         with self._lock:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -44,6 +45,11 @@ class Turn(Future[Any]):
             self.set_exception(error)
         else:
             self.set_result(work.result())
+
+    def give_up(self, error: Exception) -> None:
+        """End with an error unless it has ended."""
+        with suppress(InvalidStateError):
+            self.set_exception(error)
 
     def _cancelled(self) -> bool:
         done = super().cancel()
@@ -93,6 +99,12 @@ class Turns:
     def _has_room(self, now: float) -> bool:
         quick = sum(now - each.since < SLOW_SECONDS for each in self.running)
         return quick < self.places and len(self.running) < self.most
+
+    def clear(self) -> list[Turn]:
+        """Forget the tasks that run or wait, and return them."""
+        left = [*self.running, *self.waiting]
+        self.running, self.waiting = [], []
+        return left
 
     def end(self, turn: Turn) -> None:
         """Count a task as running no more."""

@@ -40,6 +40,7 @@ _PRELOADED = [
 _TASKS_A_WORKER = 200  # then a fresh process takes over, so that no leak grows for ever
 _MOST_MEGABYTES = environment.whole("DPGP_WORKER_MB")  # of one worker's address space
 _NICENESS, _LEAST_URGENT = 5, 19  # drawing pages comes first; the last gets a twentieth of a shared core
+_STOPPED = "the processes are stopped"
 SLOTS = 64  # tasks whose progress can be told apart
 
 _preparation = multiprocessing.spawn.get_preparation_data
@@ -139,12 +140,16 @@ class Workers:
             return not self._turns.waiting and len(self._turns.running) < self._turns.places
 
     def stop(self) -> None:
-        """Stop everything that is running; what waits is not begun any more."""
+        """Stop everything that is running; what waits is not begun any more, and whoever waits is told."""
         with self._lock:
             pool, self._pool = self._pool, None
         if pool is not None:
             pool.stop()
             pool.join()
+        with self._lock:
+            left = self._turns.clear()
+        for turn in left:  # pebble leaves futures of what it stops as they are
+            turn.give_up(BrokenProcessPool(_STOPPED))
 
     def _started(self) -> ProcessPool:
         """The pool, its processes started; another one if it broke.
@@ -153,7 +158,7 @@ class Workers:
             BrokenProcessPool: stopped; what waited goes with it.
         """
         if self._pool is None:
-            raise BrokenProcessPool("the processes are stopped")
+            raise BrokenProcessPool(_STOPPED)
         with _deaf_to_ctrl_c():
             if not self._pool.active:
                 self._pool = self._fresh_pool()

@@ -37,15 +37,15 @@ def side(
     )
     first, last = (
         where.date_input(
-            f"{plain(name)} {what}",
+            f"{plain(name)} {end}",
             value=None,
             min_value=_EARLIEST,
             max_value=_LATEST,
             format=_SHOWN_AS[format],
-            key=key(f"{what}_day_{name}"),
+            key=key(f"{end}_day_{name}"),
             help=f"The {which} day of the curve. Say what you knew before, not the {which} in the table.",
         )
-        for where, what, which in ((row[1], "from", "first"), (row[2], "to", "last"))
+        for where, end, which in ((row[1], "from", "first"), (row[2], "to", "last"))
     )
     days = [day.isoformat() if isinstance(day, date) else None for day in (first, last)]
     return PERIODS[period] if automatic else None, days[0], days[1]
