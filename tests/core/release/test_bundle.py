@@ -113,11 +113,6 @@ def test_equal_releases_make_equal_zips(make_spec, make_table):
     assert bundle(published, spec, ledger) == bundle(published, spec, ledger)
 
 
-def test_two_releases_differ(make_spec, make_zip):
-    one, other = (make_zip(make_spec()) for _ in range(2))
-    assert cells(one)["value"] != cells(other)["value"]
-
-
 def test_a_release_that_the_ledger_does_not_count_is_refused(make_spec, make_table):
     spec = make_spec()
     published = publish(spec, read_table(io.BytesIO(make_table()), spec))
