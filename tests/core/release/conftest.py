@@ -1,3 +1,4 @@
+import functools
 import io
 import zipfile
 from dataclasses import replace
@@ -72,13 +73,27 @@ def make_zip(make_table):
         data = read_table(io.BytesIO(make_table() if table is None else table), spec)
         ledger = spec.new_ledger()
         ledger.spend([("a release", spec.guarantee)])
-        published = publish(spec, data, plan_release(spec, data.X))
+        published = publish(spec, data, plan_release(spec, data.X, data.person))
         return unzipped(bundle(published, spec, ledger))
 
     return make
+
+
+@pytest.fixture(scope="session")
+def zip_of(make_spec, make_zip):
+    """The files of one release by each mechanism, made once."""
+    return functools.cache(lambda mechanism="refined": make_zip(make_spec(mechanism=mechanism)))
 
 
 def unzipped(content):
     """The files of a zip by name."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
+
+
+def written(files, folder):
+    """Write files by name; returns the folder."""
+    folder.mkdir(exist_ok=True)
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+    return folder

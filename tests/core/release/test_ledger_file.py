@@ -6,7 +6,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from dpgp_core.accounting.guarantee import Protects
 from dpgp_core.accounting.ledger import BudgetExceeded
 from dpgp_core.release import ledger_file, ledger_to_json
 from dpgp_core.release.files import CannotWrite
@@ -17,7 +16,6 @@ from tests import killing
 from tests.waiting import PATIENCE
 
 ONE = ("a release", EXAMPLE.guarantee)  # epsilon 1 of 3; the total takes 7 of them
-BOTH: Protects = "inputs and outputs"
 
 
 @pytest.fixture

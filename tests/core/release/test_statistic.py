@@ -9,18 +9,6 @@ from dpgp_core.release.plan import without_outputs
 from dpgp_core.release.statistic import digest, remapped, statistic_files
 
 
-@pytest.mark.parametrize(
-    ("name", "cells"), [("bayes", None), ("bayes_cells", None), ("refined", None), ("sparse", 4), ("cloaking", None)]
-)
-def test_values_follow_from_the_files_alone(make_spec, make_table, name, cells):
-    spec = replace(make_spec(), mechanism=name, cells=cells)
-    published = publish(spec, read_table(io.BytesIO(make_table()), spec))
-    about, files = statistic_files(published.statistics)
-    data = read_table(io.BytesIO(make_table()), spec)
-    values = remapped(spec.built, about, files, spec.points(), without_outputs(spec, data.X))
-    assert (np.abs(np.clip(values, *spec.y_bounds) - published.values) <= published.step).all()
-
-
 def test_of_many_rows_a_file_holds_their_counts_and_gives_the_values(make_spec, make_table):
     spec = replace(make_spec(), mechanism="bayes", cells=None, delta=1e-6)
     data = read_table(io.BytesIO(make_table(n=6000)), spec)

@@ -15,7 +15,7 @@ from dpgp_core.release.check import check_folder
 from dpgp_core.release.declared.table import DeclaredTable
 from dpgp_core.release.specification_json import EXAMPLE
 from dpgp_core.seasons import YEAR
-from tests.core.release.conftest import unzipped
+from tests.core.release.conftest import unzipped, written
 
 FIRST = date(2019, 1, 1)
 YEARS = ("2019-01-01", "2023-12-31")
@@ -46,15 +46,11 @@ def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("dates")
     (folder / "table.csv").write_bytes(table("day.month.year"))
     (folder / "config.json").write_text(spec_to_json(make_spec(dates=GERMAN)))
-    names = {name: str(folder / name) for name in ("table.csv", "config.json", "out.zip")}
-    code = command_line.main(
-        ["release", "--csv", names["table.csv"], "--config", names["config.json"], "--out", names["out.zip"]]
-    )
-    assert code == 0
+    named = {"--csv": "table.csv", "--config": "config.json", "--out": "out.zip"}
+    options = [each for option, name in named.items() for each in (option, str(folder / name))]
+    assert command_line.main(["release", *options]) == 0
     found = unzipped((folder / "out.zip").read_bytes())
-    for name, content in found.items():
-        (folder / name).write_bytes(content)
-    return found, folder
+    return found, written(found, folder)
 
 
 def test_a_box_of_dates_is_kept_in_days_and_written_in_dates():

@@ -16,6 +16,7 @@ from dpgp_core.release.declared.output_scale import OutputScale
 from dpgp_core.release.foreseen import foreseen
 from dpgp_core.release.plan import without_outputs
 from dpgp_core.release.publishing import about, useful, within_tolerance
+from tests.core.release.conftest import written
 
 PRICES = OutputScale(bounds=(1e4, 1e7), unit="GBP", log=True)
 PLAIN = OutputScale(bounds=(1e4, 1e7), unit="GBP", log=False)
@@ -83,10 +84,9 @@ def test_it_is_the_release_of_a_table_of_logarithms_mapped_back(make_spec, read,
     assert (one.values <= one.curve[1]).all()
 
 
-@pytest.mark.parametrize("mechanism", CHOICES)
+@pytest.mark.parametrize("mechanism", ["bayes_cells", "refined", "sparse"])
 def test_the_zip_computes_its_values_again(tmp_path, make_spec, make_zip, mechanism):
-    for name, content in make_zip(make_spec(mechanism=mechanism, log=True, tolerance=1.5)).items():
-        (tmp_path / name).write_bytes(content)
+    written(make_zip(make_spec(mechanism=mechanism, log=True, tolerance=1.5)), tmp_path)
     assert check_folder(tmp_path).startswith("The files are those that release.json describes, and all 9 values follow")
     card = json.loads((tmp_path / "release.json").read_text())
     assert card["config"]["log"] is True

@@ -37,12 +37,6 @@ def test_lengths_in_km_become_degrees_where_declared_whatever_the_order_of_colum
     assert DeclaredTable(**SALES).degrees is None
 
 
-def test_equal_declarations_are_equal_keys():
-    one, other = (DeclaredTable(**SALES | {"grid": grid}) for grid in ((2, 3, 4), [2, 3, 4]))
-    assert one == other
-    assert hash(one) == hash(other)
-
-
 def test_too_many_points_are_refused_here():
     with pytest.raises(ValueError, match=f"grid has 6250 points in all, more than {MAX_GRID}, the limit"):
         DeclaredTable(**SALES | {"grid": (25, 25, 10)})
