@@ -27,16 +27,6 @@ Y = [600, 2500, 90]
 
 
 @pytest.fixture
-def write(tmp_path):
-    def write(content, name="journeys.csv"):
-        path = tmp_path / name
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return path
-
-    return write
-
-
-@pytest.fixture
 def write_zip(tmp_path):
     def write(members):
         path = tmp_path / "journeys.zip"
