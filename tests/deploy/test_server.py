@@ -1,4 +1,3 @@
-import asyncio
 import json
 import os
 import re
@@ -20,6 +19,7 @@ from pages._ui.serve import downloads, http
 from pages._ui.serve.downloads import Owners
 from pages._ui.serve.readiness import CHECKS, Probe, Readiness
 from pages._ui.visitor import well_formed
+from tests.deploy.asgi import answered
 from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.full
@@ -69,24 +69,12 @@ def draining():
 
 def ask(app, path, kind="http", method="GET", scheme="http", **headers):
     """(status, headers, body) of one request; a WebSocket that is accepted has status 101."""
-    sent = []
     named = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
-    scope = {"type": kind, "path": path, "headers": named, "query_string": b"", "scheme": scheme}
-    scope |= (
-        {"method": method} if kind == "http" else {"subprotocols": [], "extensions": {"websocket.http.response": {}}}
-    )
-
-    async def receive():
-        return {"type": "http.request"} if kind == "http" else {"type": "websocket.connect"}
-
-    async def send(message):
-        sent.append(message)
-
-    asyncio.run(app(scope, receive, send))
+    sent = answered(app, path, named, kind, method=method, scheme=scheme)
     if sent[0]["type"] == "websocket.accept":
         return 101, {}, b""
-    answered = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
-    return sent[0]["status"], answered, b"".join(message.get("body", b"") for message in sent[1:])
+    headers = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
+    return sent[0]["status"], headers, b"".join(message.get("body", b"") for message in sent[1:])
 
 
 @pytest.mark.parametrize("path", ["/", "/kung_curves"])
