@@ -1,5 +1,7 @@
 import functools
 import io
+import random
+import secrets
 import zipfile
 from dataclasses import replace
 
@@ -47,6 +49,18 @@ def make_table():
         return ("age,height\n" + "".join(rows)).encode()
 
     return make
+
+
+@pytest.fixture(scope="session")
+def read(make_table):
+    """Read the table of so many people as it is declared."""
+    return lambda spec, seed=0, n=40: read_table(io.BytesIO(make_table(seed, n)), spec)
+
+
+@pytest.fixture
+def same_bits(monkeypatch):
+    """Have the operating system's randomness begin with the same bits."""
+    return lambda: monkeypatch.setattr(secrets, "token_bytes", random.Random(3).randbytes)
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,6 @@ import json
 import platform
 import re
 import struct
-import zipfile
 from dataclasses import replace
 
 import numpy as np
@@ -12,8 +11,9 @@ import pytest
 import scipy
 
 import dpgp_core
-from dpgp_core.release import CHOICES, bundle, ledger_from_json, publish, read_table, spec_from_json
+from dpgp_core.release import CHOICES, bundle, ledger_from_json, publish, spec_from_json
 from dpgp_core.release.statistic import statistics_of_files
+from tests.core.release.conftest import unzipped
 
 
 def cells(files):
@@ -100,17 +100,17 @@ def test_no_seed_and_no_time_are_in_the_zip(zip_of):
     assert not re.search(r"20\d\d-\d\d-\d\d|\d\d:\d\d", text)
 
 
-def test_equal_releases_make_equal_zips(make_spec, make_table):
+def test_equal_releases_make_equal_zips(make_spec, read):
     spec = make_spec()
-    published = publish(spec, read_table(io.BytesIO(make_table()), spec))
+    published = publish(spec, read(spec))
     ledger = spec.new_ledger()
     ledger.spend([("a", spec.guarantee)])
     assert bundle(published, spec, ledger) == bundle(published, spec, ledger)
 
 
-def test_a_release_that_the_ledger_does_not_count_is_refused(make_spec, make_table):
+def test_a_release_that_the_ledger_does_not_count_is_refused(make_spec, read):
     spec = make_spec()
-    published = publish(spec, read_table(io.BytesIO(make_table()), spec))
+    published = publish(spec, read(spec))
     elsewhere = make_spec(epsilon=0.5).new_ledger()
     elsewhere.spend([("another", make_spec(epsilon=0.5).guarantee)])
     for ledger in (spec.new_ledger(), elsewhere):
@@ -134,14 +134,13 @@ def test_negative_values_stay_numbers(make_spec, make_zip):
     assert any(cell.startswith("-") for cell in values)
 
 
-def test_the_card_lists_what_was_spent_before(make_spec, make_table):
+def test_the_card_lists_what_was_spent_before(make_spec, read):
     spec = make_spec(epsilon=0.5, total_epsilon=5.0)
     other = replace(spec, mechanism="cloaking", cells=None)
     ledger = spec.new_ledger()
     ledger.spend([("first", other.guarantee), ("second", spec.guarantee)])
-    published = publish(spec, read_table(io.BytesIO(make_table()), spec))
-    with zipfile.ZipFile(io.BytesIO(bundle(published, spec, ledger))) as archive:
-        card = json.loads(archive.read("release.json"))
+    published = publish(spec, read(spec))
+    card = json.loads(unzipped(bundle(published, spec, ledger))["release.json"])
     assert [entry["what"] for entry in card["ledger"]["entries"]] == ["first", "second"]
     assert card["ledger"]["spent"]["epsilon"] == pytest.approx(ledger.epsilon(1e-5))
 
