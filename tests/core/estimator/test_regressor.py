@@ -53,12 +53,13 @@ def test_predicting_needs_no_output_and_spends_nothing(make, records):
     assert pickle.dumps(model) == before
 
 
-def test_no_output_is_kept(make, records):
-    X, _ = records
-    y = np.random.default_rng(8).uniform(-1, 3, 30)
-    kept = pickle.dumps(make().fit(X, y))
-    assert [value for value in y if np.float64(value).tobytes() in kept] == []
-    assert np.float64(X[3, 0]).tobytes() in kept  # they would be found
+@pytest.mark.parametrize("protects", ["outputs", "inputs and outputs"])
+def test_nothing_private_is_kept(make, records, protects):
+    X, y = records[0], np.random.default_rng(8).uniform(-1, 3, 30)
+    kept = pickle.dumps(make(protects=protects).fit(X, y))
+    found = [[np.float64(value).tobytes() in kept for value in values] for values in (y, X[:, 0])]
+    assert not any(found[0])
+    assert any(found[1]) == (protects == "outputs")  # they would be found
 
 
 def test_a_further_fit_composes_and_says_so(make, records):
@@ -187,8 +188,11 @@ def test_a_teaching_draw_marks_all_that_follows(make, records):
     assert TEACHING in model.guarantee_.not_covered
 
 
-def test_statistics_go_into_a_refit(fitted):
-    again = refit(fitted.statistics_, kernels=[EQ(lengthscale=2.0)], noise_variances=[0.1], X_test=X_TEST)
+@pytest.mark.parametrize("protects", ["outputs", "inputs and outputs"])
+def test_statistics_go_into_a_refit(make, records, protects):
+    statistics = make(protects=protects).fit(*records).statistics_
+    again = refit(statistics, kernels=[EQ(lengthscale=2.0)], noise_variances=[0.1], X_test=X_TEST)
+    assert np.isfinite(again.mean).all()
     assert again.mean.shape == (5,)
 
 

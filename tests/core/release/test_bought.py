@@ -51,9 +51,6 @@ def test_the_configuration_is_read_back_and_says_what_is_bought(make_open):
     spec = make_open(bounds_share=0.2)
     assert spec.y_bounds == (0.0, 1e10)
     assert spec_from_json(spec_to_json(spec)) == spec
-    assert make_open(y_kind="number").y_bounds == (-1e10, 1e10)
-    assert make_open(y_kind="number", log=True).y_bounds == (0.01, 1e10)
-    assert make_open(y_bounds=[0, 5e5]).y_bounds == (0.0, 5e5)
 
 
 @pytest.mark.parametrize("mechanism", ["bayes", "bayes_cells"])

@@ -121,7 +121,6 @@ def test_it_is_declared_written_and_said(make_london, make_zip):
         ({"coordinates": ("lon", "height")}, "coordinates must be two different names of x"),
         ({"coordinates": "lon"}, "coordinates must be a list in square brackets"),
         ({"lengthscale": (8.0, 1e-3)}, "each entry of lengthscale must lie in 0.0667"),
-        ({"x_box": ((-0.6, 0.4), (51.2, 99.0))}, "coordinates need x_box of 'lat' in degrees"),
     ],
 )
 def test_a_wrong_declaration_is_a_sentence(make_london, changes, said):
