@@ -31,6 +31,7 @@ from pages._ui.explore.computed import Refit
 from pages._ui.explore.controls import Chosen, View
 from pages._ui.explore.statistic import CARD, FILE, Explored, Teaching
 from pages._ui.model import load_dataset
+from tests.core.measurement.test_cell_statistics_file import of_groups
 from tests.pages.reading import ROOT
 
 TAUGHT = Teaching("toy_1d", 1.0, 0.01)
@@ -192,53 +193,17 @@ def of_cells(private: bool) -> dict[str, bytes]:
 
     known = KnownCounts(numbers=np.array([20.0, 0, 0, 25, 0, 0, 0, 5, 0]))
     statistics = CellStatistics(
-        counts=CellCounts(B=strategy(3), noise_multiplier=2.5) if private else known,
-        z=rng.standard_normal(3 if private else 0),
-        stages=(stage(4), stage(2)),
-        n=50,
-        per_side=3,
-        x_names=("a", "b"),
-        x_units=("m", ""),
-        x_box=((0.0, 1.0), (-1.0, 1.0)),
-        y_name="y",
-        y_unit="cm",
-        bounds=(40.0, 180.0),
-        y_scale=20.0,
-        guarantee={},
+        counts=CellCounts(B=strategy(3), noise_multiplier=2.5) if private else known, stages=(stage(4), stage(2)),
+        z=rng.standard_normal(3 if private else 0), n=50, per_side=3, x_names=("a", "b"), x_units=("m", ""),
+        x_box=((0.0, 1.0), (-1.0, 1.0)), y_name="y", y_unit="cm", bounds=(40.0, 180.0), y_scale=20.0, guarantee={},
         reading="any outcomes",
-    )
+    )  # fmt: skip
     return published(statistics, TAUGHT.mechanism.guarantee)
 
 
 def of_levels() -> dict[str, bytes]:
     """A stage over three cells of each of three levels."""
-    rng = np.random.default_rng(0)
-    B = rng.standard_normal((3, 9))
-    B /= np.linalg.norm(B, axis=0)
-    ends = {"low": np.full(9, -0.3), "high": np.full(9, 0.2), "bounds": (-7.0, 7.0)}
-    stage = CellStage(
-        measurement=CellResiduals(B=B, **ends, noise_multiplier=1.0),
-        g=rng.standard_normal(27),
-        z=rng.standard_normal(3),
-    )
-    statistics = CellStatistics(
-        counts=CellCounts(B=B, noise_multiplier=2.5),
-        z=rng.standard_normal(3),
-        stages=(stage,),
-        n=50,
-        per_side=3,
-        x_names=("region", "age"),
-        x_units=("", "years"),
-        x_box=((0.0, 90.0),),
-        y_name="y",
-        y_unit="cm",
-        bounds=(40.0, 180.0),
-        y_scale=20.0,
-        guarantee={},
-        reading="any outcomes",
-        x_levels=(("a", "b", "other"), None),
-    )
-    return published(statistics, TAUGHT.mechanism.guarantee)
+    return published(replace(of_groups(), reading="any outcomes"), TAUGHT.mechanism.guarantee)
 
 
 KINDS: dict[str, Callable[[], dict[str, bytes]]] = {

@@ -20,6 +20,7 @@ def modules(root: Path = ROOT, packages: tuple[str, ...] = PACKAGES) -> dict[str
     return {".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__"): path for path in files}
 
 
+@functools.cache
 def graph(root: Path = ROOT, packages: tuple[str, ...] = PACKAGES, types: bool = False) -> Graph:
     """The modules that each module imports when it is used; with ``types`` also for a type checker alone."""
     known = modules(root, packages)
@@ -72,9 +73,19 @@ def parsed(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
+@functools.cache
+def nodes(path: Path, types: bool = True) -> list[ast.AST]:
+    """All nodes of a file; without ``types`` all but those under ``if TYPE_CHECKING``."""
+    found: list[ast.AST] = [parsed(path)]
+    for node in found:
+        for child in ast.iter_child_nodes(node):
+            if types or not (isinstance(child, ast.If) and getattr(child.test, "id", "") == "TYPE_CHECKING"):
+                found.append(child)
+    return found
+
+
 def _imported(name: str, path: Path, known: set[str], types: bool) -> Iterator[str]:
-    tree = parsed(path)
-    for node in ast.walk(tree) if types else _running(tree):
+    for node in nodes(path, types):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in known)
         elif isinstance(node, ast.ImportFrom):
@@ -85,14 +96,6 @@ def _imported(name: str, path: Path, known: set[str], types: bool) -> Iterator[s
                 whole = f"{module}.{alias.name}"
                 if whole in known or module in known:
                     yield whole if whole in known else module
-
-
-def _running(node: ast.AST) -> Iterator[ast.AST]:
-    """All nodes but those under ``if TYPE_CHECKING``."""
-    yield node
-    for child in ast.iter_child_nodes(node):
-        if not (isinstance(child, ast.If) and getattr(child.test, "id", "") == "TYPE_CHECKING"):
-            yield from _running(child)
 
 
 def folders(root: Path = ROOT, packages: tuple[str, ...] = PACKAGES) -> dict[str, int]:

@@ -80,18 +80,13 @@ def test_every_module_that_a_command_runs_exists(document):
 
 
 @pytest.mark.parametrize(
-    "code", code_of(ROOT / "docs/examples.md"), ids=["first-release", "people", "ask-again", "compare"]
+    "code",
+    [*code_of(ROOT / "docs/examples.md"), *code_of(ROOT / "docs/library.md")],
+    ids=["first-release", "people", "ask-again", "compare", "curve", "rate", "bought-bounds", "groups"],
 )
-def test_examples_run(code, capsys, monkeypatch):
+def test_programs_run(code, capsys, monkeypatch):
     monkeypatch.chdir(ROOT)
-    exec(compile(code, "docs/examples.md", "exec"), {})
-    assert capsys.readouterr().out.count("\n") >= 1
-
-
-@pytest.mark.parametrize("code", code_of(ROOT / "docs/library.md"), ids=["curve", "rate", "bought-bounds", "groups"])
-def test_programs_of_the_library_run(code, capsys, monkeypatch):
-    monkeypatch.chdir(ROOT)
-    exec(compile(code, "docs/library.md", "exec"), {})
+    exec(compile(code, "docs", "exec"), {})
     assert capsys.readouterr().out.count("\n") >= 1
 
 

@@ -35,6 +35,7 @@ def test_every_machine_is_run_and_one_failure_is_enough(tmp_path, monkeypatch, c
     arguments = ["-q", "-p", "no:cacheprovider", "--rootdir", str(tmp_path), str(tmp_path)]
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # none is needed, and they take seconds
     assert machines.main(arguments) == 1
     printed = capfd.readouterr().out
     assert "SkylakeX, 2 BLAS threads: left out" in printed

@@ -32,27 +32,13 @@ def test_committed_tables_are_what_the_script_writes(table, tmp_path, capsys):
 
 def _sales(rows):
     """Sales at the centres of cells, on a made-up grid that is linear in longitude and latitude."""
-    columns = {
-        "price_gbp": [],
-        "easting_m": [],
-        "northing_m": [],
-        "longitude": [],
-        "latitude": [],
-        "borough_code": [],
-    }
+    columns = ["price_gbp", "easting_m", "northing_m", "longitude", "latitude", "borough_code"]
+    values = []
     for cell, price, borough, east_shift in rows:
         latitude, longitude = h3.cell_to_latlng(cell)
-        values = (
-            price,
-            530_000 + 69_000 * longitude + east_shift,
-            111_000 * (latitude - 50),
-            longitude,
-            latitude,
-            borough,
-        )
-        for column, value in zip(columns, values, strict=True):
-            columns[column].append(value)
-    return pd.DataFrame(columns)
+        easting, northing = 530_000 + 69_000 * longitude + east_shift, 111_000 * (latitude - 50)
+        values.append((price, easting, northing, longitude, latitude, borough))
+    return pd.DataFrame(values, columns=columns)
 
 
 CENTRE = h3.latlng_to_cell(51.5, -0.1, 7)
@@ -89,25 +75,24 @@ def test_aggregation_does_not_depend_on_the_order_of_the_sales(sales):
     )
 
 
-def test_map_fills_rings_and_enclosed_holes():
-    ring = h3.grid_ring(CENTRE, 8)  # 4 rings inwards leave a hole of radius 3 round the centre
-    sales = _sales([(cell, 100, "E09000009", 0) for cell in ring])
-    hexes = build_london_hexes.aggregate(sales.assign(cell=ring))
+def _map(cells):
+    """The map where each of these cells has one sale."""
+    sales = _sales([(cell, 100, "E09000009", 0) for cell in cells])
     lon_lat = sales[["longitude", "latitude"]].to_numpy()
     coefficients = fit_grid(lon_lat, sales[["easting_m", "northing_m"]].to_numpy() / 1000)
-    table = build_london_hexes.map_table(hexes, coefficients)
+    return build_london_hexes.map_table(build_london_hexes.aggregate(sales.assign(cell=cells)), coefficients)
+
+
+def test_map_fills_rings_and_enclosed_holes():
+    ring = h3.grid_ring(CENTRE, 8)  # 4 rings inwards leave a hole of radius 3 round the centre
+    table = _map(ring)
     assert set(table["cell"]) == set(h3.grid_disk(CENTRE, 12))
     assert table["cell"].is_monotonic_increasing
     assert set(table.loc[table["sales"] > 0, "cell"]) == set(ring)
 
 
 def test_empty_cells_stand_at_their_centres():
-    disk = h3.grid_disk(CENTRE, 3)
-    sales = _sales([(cell, 100, "E09000009", 0) for cell in disk])
-    hexes = build_london_hexes.aggregate(sales.assign(cell=disk))
-    lon_lat = sales[["longitude", "latitude"]].to_numpy()
-    coefficients = fit_grid(lon_lat, sales[["easting_m", "northing_m"]].to_numpy() / 1000)
-    table = build_london_hexes.map_table(hexes, coefficients).query("sales == 0")
+    table = _map(h3.grid_disk(CENTRE, 3)).query("sales == 0")
     centres = np.array([h3.cell_to_latlng(cell) for cell in table["cell"]])
     np.testing.assert_allclose(table["easting_km"], 530 + 69 * centres[:, 1], atol=6e-4)
     np.testing.assert_allclose(table["northing_km"], 111 * (centres[:, 0] - 50), atol=6e-4)

@@ -10,6 +10,7 @@ import datasets
 from datasets import DATASETS, FROM_FILES
 
 FOLDER = Path(datasets.__file__).parent
+SEEDED = [module for module in DATASETS if "seed" in inspect.signature(module.load).parameters]
 each = pytest.mark.parametrize("module", DATASETS, ids=[module.NAME for module in DATASETS])
 
 
@@ -82,6 +83,19 @@ def test_options_are_keyword_only_with_defaults(module):
     for parameter in inspect.signature(module.load).parameters.values():
         assert parameter.kind is parameter.KEYWORD_ONLY
         assert parameter.default is not parameter.empty
+
+
+@pytest.mark.parametrize("module", SEEDED, ids=[module.NAME for module in SEEDED])
+def test_the_seed_decides_and_the_size_is_honoured(module):
+    [size] = {"n", "girls"} & inspect.signature(module.load).parameters.keys()
+    first, same, other = (module.load(**{size: 40, "seed": seed}) for seed in (5, 5, 6))
+    np.testing.assert_array_equal(first.X, same.X)
+    np.testing.assert_array_equal(first.y, same.y)
+    assert not np.array_equal(first.y[:40], other.y[:40])
+    assert (first.people if size == "girls" else first.n) == 40
+    for wrong in ({size: 0}, {size: -3}, {"seed": -1}):
+        with pytest.raises(ValueError, match=rf"^{size}.* must be at least 1 and seed at least 0, got "):
+            module.load(**wrong)
 
 
 def test_every_dataset_file_is_listed():

@@ -30,14 +30,3 @@ def test_girls_grow():
     assert (np.diff(heights) > 0).all()
     assert heights[0] == pytest.approx(87.5, abs=0.1)
     assert heights[-1] == pytest.approx(158, abs=0.1)
-
-
-def test_seed_decides():
-    np.testing.assert_array_equal(growth_2d.load(seed=5).y, growth_2d.load(seed=5).y)
-    assert not np.array_equal(growth_2d.load(seed=5).y, growth_2d.load(seed=6).y)
-
-
-@pytest.mark.parametrize("options", [{"n": 0}, {"seed": -1}], ids=str)
-def test_bad_options_are_refused(options):
-    with pytest.raises(ValueError, match="n must be at least 1 and seed at least 0"):
-        growth_2d.load(**options)

@@ -25,15 +25,6 @@ def test_rows_of_one_girl_are_alike():
     assert within < 0.5 * off.std()
 
 
-def test_seed_decides_and_bad_options_are_named():
-    np.testing.assert_array_equal(growth_visits.load(seed=5).y, growth_visits.load(seed=5).y)
-    assert not np.array_equal(growth_visits.load(seed=5).y[:50], growth_visits.load(seed=6).y[:50])
-    assert growth_visits.load(girls=3).people == 3
-    for options in ({"girls": 0}, {"seed": -1}):
-        with pytest.raises(ValueError, match="at least"):
-            growth_visits.load(**options)
-
-
 def test_only_bayes_cloaking_takes_it_and_no_page_shows_it():
     data = growth_visits.load(girls=20)
     assert "growth_visits" not in datasets.EXHIBITS

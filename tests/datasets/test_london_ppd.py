@@ -54,16 +54,6 @@ CODE_POINT = """"N1 1AA",10,531500,183500,"E92000001","E19000003","E18000007",""
 
 
 @pytest.fixture
-def write(tmp_path):
-    def write(content, name):
-        path = tmp_path / name
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return path
-
-    return write
-
-
-@pytest.fixture
 def load(write):
     def load(ppd=PPD, postcodes=ONSPD, **options):
         if options.get("year") not in london_ppd.DECLARED_YEARS:

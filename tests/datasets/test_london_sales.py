@@ -15,14 +15,6 @@ def test_size_label_and_box():
     assert data.y_bounds == london_hexes.Y_BOUNDS
 
 
-def test_seed_decides_and_n_is_honoured():
-    first, same, other = (london_sales.load(n=50, seed=seed) for seed in (7, 7, 8))
-    np.testing.assert_array_equal(first.X, same.X)
-    np.testing.assert_array_equal(first.y, same.y)
-    assert first.n == 50
-    assert not np.array_equal(first.y, other.y)
-
-
 def test_every_sale_lies_in_the_hexagon_it_names():
     data = london_sales.load(n=2000)
     # The independent route back: the inverse polynomial, fitted here to the map's empty cells.
@@ -63,12 +55,6 @@ def test_cells_are_drawn_in_proportion_to_their_sales():
     expected = hexes.labels["sales"] / hexes.labels["sales"].sum()
     z = (share - expected) / np.sqrt(expected * (1 - expected) / 50_000)
     assert np.abs(z).max() < 5
-
-
-@pytest.mark.parametrize("options", [{"n": 0}, {"n": -3}, {"seed": -1}], ids=str)
-def test_bad_options_are_refused(options):
-    with pytest.raises(ValueError, match="n must be at least 1 and seed at least 0"):
-        london_sales.load(**options)
 
 
 def test_grid_fit_needs_enough_points():

@@ -19,14 +19,3 @@ def test_y_is_the_documented_curve_plus_noise():
     assert residual.mean() == pytest.approx(0, abs=4 * 0.2 / np.sqrt(20_000))
     assert residual.std() == pytest.approx(0.2, abs=4 * 0.2 / np.sqrt(40_000))
     assert x.mean() == pytest.approx(5, abs=4 * 10 / np.sqrt(12 * 20_000))
-
-
-def test_seed_decides():
-    np.testing.assert_array_equal(toy_1d.load(seed=5).y, toy_1d.load(seed=5).y)
-    assert not np.array_equal(toy_1d.load(seed=5).y, toy_1d.load(seed=6).y)
-
-
-@pytest.mark.parametrize("options", [{"n": 0}, {"seed": -1}], ids=str)
-def test_bad_options_are_refused(options):
-    with pytest.raises(ValueError, match="n must be at least 1 and seed at least 0"):
-        toy_1d.load(**options)

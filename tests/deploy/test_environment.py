@@ -51,17 +51,9 @@ def test_so_are_the_others(name, text, said):
 
 def test_what_can_be_used_is_said_nothing_about():
     assert problems({}) == []
-    good = {
-        "DPGP_WORKERS": "3",
-        "DPGP_CACHE_MB": "16",
-        "DPGP_WORKER_MB": " 1024 ",
-        "DPGP_WARM": "0",
-    }
-    good |= {
-        "DPGP_STATE": "/nowhere/yet",
-        "DPGP_LEDGER_KEY": "AB" * 32,
-        "DPGP_LEDGER_DSN": "postgresql://u:p@host/name",
-    }
+    good = {"DPGP_WORKERS": "3", "DPGP_CACHE_MB": "16", "DPGP_WORKER_MB": " 1024 ", "DPGP_WARM": "0"}
+    good |= {"DPGP_STATE": "/nowhere/yet", "DPGP_LEDGER_KEY": "AB" * 32}
+    good |= {"DPGP_LEDGER_DSN": "postgresql://u:p@host/name"}
     assert problems(good | {"DPGP_UPLOADS": "1", "DPGP_HOSTS": "example.org:8501, [::1]", "DPGP_OTHER": "x"}) == []
     assert environment.whole("DPGP_WORKER_MB", good) == 1024
     assert environment.whole("DPGP_CACHE_MB", {"DPGP_CACHE_MB": " "}) == 600

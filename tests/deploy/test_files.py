@@ -21,6 +21,7 @@ import yaml
 from deploy import local
 from pages._ui.visitor import COOKIE, SECURE_COOKIE
 from pages._ui.work import cached
+from tests import structure
 from tests.waiting import PATIENCE, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -134,7 +135,7 @@ def test_everything_the_app_imports_is_copied_and_nothing_that_is_not_there():
     assert [path for path in copied if not (ROOT / path).exists()] == []
     own = {path.stem for path in ROOT.iterdir() if path.is_dir() or path.suffix == ".py"}
     for script in [ROOT / "app.py", *(ROOT / "pages").rglob("*.py"), *(ROOT / "datasets").rglob("*.py")]:
-        for node in ast.walk(ast.parse(script.read_text())):
+        for node in structure.nodes(script):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             names += [node.module] if isinstance(node, ast.ImportFrom) and node.level == 0 else []
             needed = {name.split(".")[0] for name in names} & own - set(sys.stdlib_module_names)

@@ -19,6 +19,7 @@ from pages._ui import environment
 from pages._ui.environment import Host
 from pages._ui.serve import http
 from pages._ui.serve.origin import Doorkeeper
+from tests.deploy.asgi import answered
 from tests.e2e import browser as tool
 from tests.waiting import PATIENCE
 
@@ -146,21 +147,13 @@ def asked(host, origin=None, hosts=None, here=False, kind="http"):
     """Whether a request comes through."""
     headers = [(b"host", host.encode())] if host else []
     headers += [] if origin is None else [(b"origin", origin.encode())]
-    scope = {"type": kind, "path": "/", "headers": headers, "method": "GET"}
-    scope |= {"subprotocols": [], "extensions": {"websocket.http.response": {}}}
-    passed, sent = [], []
+    passed = []
 
     async def app(*_):
         passed.append(True)
 
-    async def receive():
-        return {"type": "http.request"} if kind == "http" else {"type": "websocket.connect"}
-
-    async def send(message):
-        sent.append(message)
-
     named = None if hosts is None else [Host.read(name) for name in hosts]
-    asyncio.run(Doorkeeper(app, named, lambda: here)(scope, receive, send))
+    sent = answered(Doorkeeper(app, named, lambda: here), "/", headers, kind)
     if not passed:
         assert sent[0]["status"] == 403
         assert b"evil" not in b"".join(message.get("body", b"") for message in sent)

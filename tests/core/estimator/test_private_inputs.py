@@ -1,12 +1,9 @@
 """The estimator where inputs are protected too."""
 
-import pickle
-
 import numpy as np
 import pytest
 
-from dpgp_core import BayesCloaking, refit
-from dpgp_core.kernels import EQ
+from dpgp_core import BayesCloaking
 
 X_TEST = np.linspace(-2, 12, 7)[:, None]
 INPUTS_TOO = "inputs and outputs"
@@ -27,12 +24,6 @@ def test_it_promises_and_predicts_what_the_mechanism_does(private):
     assert (low < high).all()
 
 
-def test_no_input_and_no_output_is_kept(make, records):
-    X, y = records[0], np.random.default_rng(8).uniform(-1, 3, 30)
-    kept = pickle.dumps(make(protects=INPUTS_TOO).fit(X, y))
-    assert [value for value in (*X[:, 0], *y) if np.float64(value).tobytes() in kept] == []
-
-
 def test_rows_outside_the_box_are_not_spoken_of(make, records):
     X, y = records
     make(protects=INPUTS_TOO, stages=1).fit(np.where(np.arange(30)[:, None] == 4, 777.0, X), y)
@@ -50,11 +41,6 @@ def test_curves_have_the_covariance_and_mean_stated(make, records):
     curves = model.sample_y(X_TEST, 4000)
     # the standard error of a standard deviation of 4,000 curves is 1.1 % or little more; 6 of them
     np.testing.assert_allclose(curves.std(axis=1), sd, rtol=0.08)
-
-
-def test_refit_of_its_statistics_takes_any_model(private):
-    found = refit(private.statistics_, kernels=[EQ(lengthscale=2.0)], noise_variances=[0.1], X_test=X_TEST)
-    assert np.isfinite(found.mean).all()
 
 
 def test_one_estimator_keeps_one_kind_of_promise(make, records):

@@ -19,6 +19,10 @@ def test_two_fits_compose_exactly():
     assert both.budget.epsilon == pytest.approx(both.loss.epsilon(1e-3))
     assert both.releases == 2
     assert spending.ACROSS_FITS in both.assumptions
+    assert "each fit" in spending.ACROSS_FITS
+    twice = spending.composed(ONE, ONE)
+    assert twice.loss.mu == pytest.approx(ONE.repeated(2).loss.mu, rel=1e-12)
+    assert twice.budget.epsilon == pytest.approx(ONE.repeated(2).budget.epsilon, rel=1e-9)
 
 
 def test_fits_of_people_are_of_the_same_people_and_not_of_one_row_each():

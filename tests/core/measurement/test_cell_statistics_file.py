@@ -1,4 +1,3 @@
-import io
 import json
 from dataclasses import replace
 
@@ -9,7 +8,7 @@ from dpgp_core.levels import LevelSide
 from dpgp_core.measurement.cell_statistics import CellStage, CellStatistics, KnownCounts
 from dpgp_core.measurement.cell_statistics_file import cell_statistics_from_files, cell_statistics_to_files
 from dpgp_core.measurement.cells import CellCounts, CellResiduals
-from dpgp_core.measurement.described_arrays import pack
+from tests.core.measurement.sealing import arrays_of, sealed
 
 
 def strategy(r, M, seed):
@@ -63,18 +62,9 @@ def test_the_files_are_the_same_each_time(statistics):
     assert cell_statistics_to_files(statistics) == cell_statistics_to_files(statistics)
 
 
-EDITS = {
-    "another box": lambda card: card["inputs"].update(box=[[0.0, 2.0], [-1.0, 1.0]]),
-    "more records": lambda card: card.update(records=51),
-    "less noise": lambda card: card["counts"].update(noise_multiplier=0.1),
-    "other ends": lambda card: card["stages"][0].update(ends=[-8.0, 8.0]),
-}
-
-
-@pytest.mark.parametrize("edit", EDITS.values(), ids=EDITS)
-def test_an_edited_description_is_refused(files, edit):
+def test_an_edited_description_is_refused(files):
     card, npz = files
-    edit(card)
+    card["counts"].update(noise_multiplier=0.1)
     with pytest.raises(ValueError, match="do not match their sha256"):
         cell_statistics_from_files(card, npz)
 
@@ -118,12 +108,10 @@ FORGED = {
 @pytest.mark.parametrize(("edit", "message"), FORGED.values(), ids=FORGED)
 def test_what_no_release_can_have_is_refused_though_the_digest_fits(files, edit, message):
     card, npz = files
-    with np.load(io.BytesIO(npz)) as archive:
-        arrays = {name: archive[name].copy() for name in archive.files}
+    arrays = arrays_of(npz)
     edit(arrays, card)
-    card.pop("sha256")
     with pytest.raises(ValueError, match=message):
-        cell_statistics_from_files(*pack(card, arrays))
+        cell_statistics_from_files(*sealed(card, arrays))
 
 
 @pytest.fixture
@@ -142,12 +130,10 @@ def test_counts_that_are_public_come_back(known):
 
 def test_counts_that_no_table_can_have_are_refused(known):
     card, npz = cell_statistics_to_files(known)
-    with np.load(io.BytesIO(npz)) as archive:
-        arrays = {name: archive[name].copy() for name in archive.files}
+    arrays = arrays_of(npz)
     arrays["N"][0] += 1
-    card.pop("sha256")
     with pytest.raises(ValueError, match="the counts must add up to 50 records, not 51"):
-        cell_statistics_from_files(*pack(card, arrays))
+        cell_statistics_from_files(*sealed(card, arrays))
 
 
 def of_groups():
@@ -195,22 +181,17 @@ def test_levels_come_back():
 )
 def test_levels_that_no_release_can_have_are_refused(levels):
     card, npz = cell_statistics_to_files(of_groups())
-    with np.load(io.BytesIO(npz)) as archive:
-        arrays = dict(archive)
     card["inputs"]["levels"] = levels
-    sealed, npz = pack({key: value for key, value in card.items() if key != "sha256"}, arrays)
+    card, npz = sealed(card, arrays_of(npz))
     with pytest.raises(ValueError, match=r"the statistics|statistics say"):
-        cell_statistics_from_files(json.loads(json.dumps(sealed)), npz)
+        cell_statistics_from_files(json.loads(json.dumps(card)), npz)
 
 
 def test_a_side_of_levels_is_as_derived():
     card, npz = cell_statistics_to_files(of_groups())
-    with np.load(io.BytesIO(npz)) as archive:
-        arrays = dict(archive)
     card["inputs"]["box"][0] = [0.0, 3.0]
-    sealed, npz = pack({key: value for key, value in card.items() if key != "sha256"}, arrays)
     with pytest.raises(ValueError, match="is derived"):
-        cell_statistics_from_files(sealed, npz)
+        cell_statistics_from_files(*sealed(card, arrays_of(npz)))
 
 
 def test_periods_come_back_and_divide_the_cells(statistics):
@@ -230,12 +211,10 @@ def test_periods_come_back_and_divide_the_cells(statistics):
     )  # fmt: skip
     card, npz = cell_statistics_to_files(dated)
     assert cell_statistics_from_files(card, npz).periods == (7.0,)
-    with np.load(io.BytesIO(npz)) as archive:
-        arrays = dict(archive)
     for wrong in ([7.0, 7.0], [-7.0], ["week"], 7):
-        sealed = pack({**card, "inputs": card["inputs"] | {"periods": wrong}}, arrays)
+        files = sealed({**card, "inputs": card["inputs"] | {"periods": wrong}}, arrays_of(npz))
         with pytest.raises(ValueError, match="statistics"):
-            cell_statistics_from_files(*sealed)
+            cell_statistics_from_files(*files)
 
 
 def test_files_without_periods_say_nothing_of_them(files):

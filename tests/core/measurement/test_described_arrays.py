@@ -16,10 +16,14 @@ def test_arrays_come_back_as_they_were_and_the_bytes_are_the_same_each_time():
         assert found[name].dtype == array.dtype
 
 
-def test_another_description_is_refused():
-    card, npz = pack({"schema": 1}, ARRAYS)
-    with pytest.raises(ValueError, match="do not match their sha256"):
-        unpack(card | {"more": 1}, npz, SHAPES)
+def test_another_description_or_number_is_refused():
+    card, npz = pack({"schema": 1, "stages": [{"noise": 1.0}]}, ARRAYS)
+    changed = {name: array + (np.arange(array.size) == 1).reshape(array.shape) for name, array in ARRAYS.items()}
+    one_number = [pack({}, ARRAYS | {name: changed[name].astype(ARRAYS[name].dtype)})[1] for name in ARRAYS]
+    edits = [({"more": 1}, npz), ({"stages": [{"noise": 0.5}]}, npz), *(({}, other) for other in one_number)]
+    for more, content in edits:
+        with pytest.raises(ValueError, match="do not match their sha256"):
+            unpack(card | more, content, SHAPES)
     with pytest.raises(ValueError, match=r"statistics\.npz is not a readable"):
         unpack(card, npz, SHAPES | {"a": ((3,), np.dtype("<f8"))})
     with pytest.raises(ValueError, match="does not hold the arrays that the description announces"):

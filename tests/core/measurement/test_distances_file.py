@@ -1,6 +1,5 @@
 """Distances in the two files of a statistic: everything comes back, and nothing that no release can have."""
 
-import io
 import json
 from dataclasses import replace
 
@@ -9,9 +8,9 @@ import pytest
 
 from dpgp_core import BayesCloaking
 from dpgp_core.measurement.cell_statistics_file import cell_statistics_from_files, cell_statistics_to_files
-from dpgp_core.measurement.described_arrays import pack
 from dpgp_core.measurement.distances_file import distance_arrays
 from dpgp_core.measurement.statistics_file import statistics_from_files, statistics_to_files
+from tests.core.measurement.sealing import arrays_of, sealed
 
 X_TEST = np.linspace(0, 10, 5)[:, None]
 FILES = {
@@ -20,7 +19,7 @@ FILES = {
 }
 
 
-@pytest.fixture(params=[(protects, kind) for protects in FILES for kind in ("number", "amount")])
+@pytest.fixture(scope="module", params=[(protects, kind) for protects in FILES for kind in ("number", "amount")])
 def case(request, make_dataset):
     protects, kind = request.param
     data = make_dataset(x_box=((0.0, 10.0),))
@@ -56,9 +55,6 @@ def test_a_file_that_was_sealed_anew_with_what_no_release_has_is_refused(case, n
     statistics, write, read = case
     arrays = distance_arrays(statistics.distances)[f"distances_{name}"]
     card, npz = write(statistics)
-    with np.load(io.BytesIO(npz)) as archive:
-        kept = {key: archive[key] for key in archive.files}
-    kept[f"distances_{name}"] = np.full_like(arrays, value)
-    again = pack({key: each for key, each in card.items() if key != "sha256"}, kept)
+    again = sealed(card, arrays_of(npz) | {f"distances_{name}": np.full_like(arrays, value)})
     with pytest.raises(ValueError, match="again from whoever released"):
         read(*again)

@@ -1,5 +1,6 @@
 import random
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -59,20 +60,18 @@ def test_the_noise_is_for_a_change_of_two_to_the_forty():
     assert laplace(epsilon=0.5).noise_sd == pytest.approx(2 * 2**0.5, rel=1e-8)
 
 
-def test_a_measurement_is_the_integers_plus_the_sampler():
-    y, bits = outputs(), random.Random(4).getrandbits
-    measurement = gaussian()
-    noise = discrete_gaussian(measurement.noise.variance, 3, random.Random(4).getrandbits)
+@pytest.mark.parametrize(
+    ("measurement", "sampler"),
+    [
+        (gaussian(), partial(discrete_gaussian, gaussian().noise.variance)),
+        (laplace(), partial(discrete_laplace, 2 * STEPS)),
+    ],
+    ids=["gaussian", "laplace"],
+)
+def test_a_measurement_is_the_integers_plus_the_sampler(measurement, sampler):
+    y, noise = outputs(), sampler(3, random.Random(4).getrandbits)
     expected = [float((x + e) / STEPS) for x, e in zip(exact(measurement, y), noise, strict=True)]
-    assert measurement.measure(y, bits).tolist() == expected
-
-
-def test_a_laplace_measurement_is_the_integers_plus_the_sampler():
-    y, bits = outputs(), random.Random(5).getrandbits
-    measurement = laplace()
-    noise = discrete_laplace(2 * STEPS, 3, random.Random(5).getrandbits)
-    expected = [float((x + e) / STEPS) for x, e in zip(exact(measurement, y), noise, strict=True)]
-    assert measurement.measure(y, bits).tolist() == expected
+    assert measurement.measure(y, random.Random(4).getrandbits).tolist() == expected
 
 
 @pytest.mark.parametrize("measurement", [gaussian(), laplace()], ids=["gaussian", "laplace"])

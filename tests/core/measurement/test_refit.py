@@ -30,16 +30,9 @@ def measurement(kind=Measurement, r=8, seed=0, low=None, high=None, **amount):
 
 def statistics(*stages):
     return Statistics(
-        stages=stages,
-        X=X,
-        x_names=("x",),
-        x_units=("m",),
-        x_box=((0.0, 10.0),),
-        y_name="y",
-        y_unit="kg",
-        y_scale=SCALE,
-        guarantee={},
-    )
+        stages=stages, X=X, x_names=("x",), x_units=("m",), x_box=((0.0, 10.0),), y_name="y", y_unit="kg",
+        y_scale=SCALE, guarantee={},
+    )  # fmt: skip
 
 
 def world(rng, noise=NOISE):

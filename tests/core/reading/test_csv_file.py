@@ -4,8 +4,7 @@ import traceback
 import numpy as np
 import pytest
 
-import dpgp_core
-from dpgp_core.reading import csv_file, csv_rows, csv_table
+from dpgp_core.reading import csv_rows, csv_table
 from dpgp_core.reading.csv_file import read_csv
 
 GOOD = b"age,weight,height,note\n10,30.5,140,anna\n20,50,160,bea\n30,55,150,cleo\n"
@@ -20,18 +19,9 @@ def test_reads_the_named_columns_in_the_order_given():
     data = read(GOOD, x=["weight", "age"], x_box=[(0, 90), (0, 100)], x_units=["kg", "years"], y_unit="cm")
     np.testing.assert_array_equal(data.X, [[30.5, 10], [50, 20], [55, 30]])
     np.testing.assert_array_equal(data.y, [140, 160, 150])
-    assert (data.x_names, data.x_units, data.y_name, data.y_unit) == (
-        ("weight", "age"),
-        ("kg", "years"),
-        "height",
-        "cm",
-    )
-    assert (data.name, data.privacy_unit, data.y_bounds, data.x_box) == (
-        "your data",
-        "one record",
-        (50, 200),
-        ((0, 90), (0, 100)),
-    )
+    assert (data.x_names, data.x_units) == (("weight", "age"), ("kg", "years"))
+    assert (data.y_name, data.y_unit, data.name, data.privacy_unit) == ("height", "cm", "your data", "one record")
+    assert (data.y_bounds, data.x_box) == ((50, 200), ((0, 90), (0, 100)))
     assert not data.simulated
 
 
@@ -59,15 +49,7 @@ def test_a_file_object_is_not_closed():
         GOOD.replace(b"anna", b'"anna, ""the first""\nof two lines"'),
         GOOD.replace(b"10,30.5", b" 1e1 ,text is welcome in a column that is not asked for"),
     ],
-    ids=[
-        "byte order mark",
-        "Windows",
-        "no last newline",
-        "blank lines",
-        "padded names",
-        "quoted text",
-        "other text",
-    ],
+    ids=["byte order mark", "Windows", "no last newline", "blank lines", "padded names", "quoted text", "other text"],
 )
 def test_harmless_variants_read_the_same(content):
     data = read(content)
@@ -97,12 +79,8 @@ def test_bounds_and_box_have_no_default():
 
 def test_declared_public_values_do_not_move_with_y():
     one, other = read(GOOD), read(GOOD.replace(b"160", b"190"))
-    assert (one.y_bounds, one.x_box, one.midpoint, one.y_scale) == (
-        other.y_bounds,
-        other.x_box,
-        other.midpoint,
-        other.y_scale,
-    )
+    for name in ("y_bounds", "x_box", "midpoint", "y_scale"):
+        assert getattr(one, name) == getattr(other, name)
 
 
 DECLARATIONS = {
@@ -113,10 +91,7 @@ DECLARATIONS = {
     "bounds of one": ({"y_bounds": (1,)}, r"y_bounds must be two numbers \(low, high\), got \(1,\)"),
     "bounds text": ({"y_bounds": ("low", 3)}, "y_bounds must be two numbers"),
     "bounds None": ({"y_bounds": None}, "y_bounds must be two numbers.*declare both"),
-    "box of wrong length": (
-        {"x_box": [(0, 1), (0, 1)]},
-        "x_box must have 1 entries, one per column of x, got 2",
-    ),
+    "box of wrong length": ({"x_box": [(0, 1), (0, 1)]}, "x_box must have 1 entries, one per column of x, got 2"),
     "box without pairs": ({"x_box": [3]}, "each entry of x_box must be two numbers"),
     "box reversed": ({"x_box": [(100, 0)]}, r"x_box must be \(low, high\)"),
     "box infinite": ({"x_box": [(-np.inf, 0)]}, "x_box must be two finite numbers"),
@@ -146,8 +121,6 @@ FILES = {
     "duplicate names": (b"age,height,age\n1,2,3\n2,3,4\n", "columns 1 and 3 .* same name: 'age'; rename"),
     "text in x": (b"age,height\n1,150\n7391.5secret,150\n", "column 'age' has text .* line 3"),
     "text in y": (b"age,height\n1,7391.5secret\n2,150\n", "column 'height' has text .* line 2"),
-    "boolean": (b"age,height\n1,True\n2,False\n", "column 'height' has text .* line 2"),
-    "underscore": (b"age,height\n1,1_50\n2,150\n", "column 'height' has text .* line 2"),
     "decimal comma": (b'age,height\n1,"7391,5"\n2,150\n', "column 'height' has text .* line 2"),
     "empty cell": (b"age,height\n1,150\n,150\n", "column 'age' has an empty cell in line 3"),
     "blank cell": (b"age,height\n1,150\n2, \n", "column 'height' has an empty cell in line 3"),
@@ -159,11 +132,8 @@ FILES = {
     "long row": (b"age,height\n1,150\n2,150,7391.5secret\n", "line 3 has 3 fields where the header has 2"),
     "short row": (b"age,height,note\n1,150,a\n2,150\n", "line 3 has 2 fields where the header has 3"),
     "first row long": (b"age,height\n1,150,9\n2,150,9\n", "line 2 has 3 fields where the header has 2"),
-    "semicolons": (b"age;height\n1;150\n2;150\n", "no column 'age'; .*comma-separated.*'age;height'"),
     "Latin-1": (b"age,height\n1,150\n2,\xe9\n", "line 3 of the file is not UTF-8"),
-    "UTF-16": (GOOD.decode().encode("utf-16"), "the file is UTF-16 text, .* save it as .* UTF-8"),
     "NUL": (b"age,height\n1,150\n2,1\x0050\n", "line 3 of the file is not UTF-8"),
-    "zip": (b"PK\x03\x04\x14\x00\x00\x00", "the file is a zip archive .* not unpacked"),
     "open quote": (b'age,height\n1,150\n2,"7391.5secret\n', "not valid CSV at line 3"),
     "text after a quote": (b'age,height\n1,150\n2,"1"7391.5secret\n', "not valid CSV at line 3"),
     "old Macintosh": (b"age,height\r1,150\r2,160\r", "not valid CSV at line 1"),
@@ -207,11 +177,6 @@ def test_too_many_rows_are_refused_without_reading_the_rest(monkeypatch):
     with pytest.raises(ValueError, match="more than 5 rows, the limit"):
         read_csv(stream, **DECLARED)
     assert len(stream.read().splitlines()) == 100 - 6
-
-
-def test_exactly_the_limit_is_accepted(monkeypatch):
-    monkeypatch.setattr(csv_table, "MAX_ROWS", 3)
-    assert read(GOOD).n == 3
 
 
 def test_limit_is_two_million():
@@ -269,7 +234,3 @@ def test_a_row_of_nobody_is_refused(content, person, said):
     with pytest.raises(ValueError, match=said) as caught:
         read(content, person=person)
     assert "Ann" not in str(caught.value)
-
-
-def test_read_csv_is_exported():
-    assert dpgp_core.read_csv is csv_file.read_csv

@@ -1,4 +1,7 @@
+import functools
 import io
+import random
+import secrets
 import zipfile
 from dataclasses import replace
 
@@ -49,6 +52,18 @@ def make_table():
 
 
 @pytest.fixture(scope="session")
+def read(make_table):
+    """Read the table of so many people as it is declared."""
+    return lambda spec, seed=0, n=40: read_table(io.BytesIO(make_table(seed, n)), spec)
+
+
+@pytest.fixture
+def same_bits(monkeypatch):
+    """Have the operating system's randomness begin with the same bits."""
+    return lambda: monkeypatch.setattr(secrets, "token_bytes", random.Random(3).randbytes)
+
+
+@pytest.fixture(scope="session")
 def make_published():
     """Released values 1, 2, ... on the grid, the interval of each this wide; nothing was measured."""
 
@@ -72,13 +87,27 @@ def make_zip(make_table):
         data = read_table(io.BytesIO(make_table() if table is None else table), spec)
         ledger = spec.new_ledger()
         ledger.spend([("a release", spec.guarantee)])
-        published = publish(spec, data, plan_release(spec, data.X))
+        published = publish(spec, data, plan_release(spec, data.X, data.person))
         return unzipped(bundle(published, spec, ledger))
 
     return make
+
+
+@pytest.fixture(scope="session")
+def zip_of(make_spec, make_zip):
+    """The files of one release by each mechanism, made once."""
+    return functools.cache(lambda mechanism="refined": make_zip(make_spec(mechanism=mechanism)))
 
 
 def unzipped(content):
     """The files of a zip by name."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
+
+
+def written(files, folder):
+    """Write files by name; returns the folder."""
+    folder.mkdir(exist_ok=True)
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+    return folder

@@ -3,7 +3,6 @@
 import io
 import json
 import math
-import zipfile
 from dataclasses import replace
 
 import numpy as np
@@ -23,28 +22,25 @@ from dpgp_core.release.bought import (
     within_bounds,
 )
 from dpgp_core.release.check import check_folder
-from dpgp_core.release.command_line import BAD_CONFIG, BAD_DATA, OK, REFUSED, main
+from dpgp_core.release.command_line import BAD_CONFIG, OK, REFUSED, main
 from dpgp_core.release.foreseen import foreseen
 from dpgp_core.release.plan import without_outputs
 from dpgp_core.release.publishing import useful, within_tolerance
 from dpgp_core.release.statistic import digest
+from tests.core.release.conftest import unzipped, written
 from tests.core.replay import assert_same, gaussian_epsilon, gaussian_mu, taped
 
 
-def wages(n=300, seed=0, low=0.0):
-    rng = np.random.default_rng(seed)
+def wages(n=300):
+    rng = np.random.default_rng(0)
     ages = np.random.default_rng(99).uniform(0, 90, n)
-    rows = zip(ages, np.exp(10 + 0.4 * rng.standard_normal(n)) + low, strict=True)
+    rows = zip(ages, np.exp(10 + 0.4 * rng.standard_normal(n)), strict=True)
     return ("age,wage\n" + "".join(f"{age:.2f},{wage:.2f}\n" for age, wage in rows)).encode()
 
 
 @pytest.fixture(scope="module")
-def zipped(make_open):
-    """A zip."""
-    spec = make_open()
-    ledger = spec.new_ledger()
-    ledger.spend([("wages", spec.guarantee)])
-    return bundle(publish(spec, read(spec, wages(300))), spec, ledger)
+def files(make_open, make_zip):
+    return make_zip(make_open(), wages())
 
 
 def read(spec, table):
@@ -55,9 +51,6 @@ def test_the_configuration_is_read_back_and_says_what_is_bought(make_open):
     spec = make_open(bounds_share=0.2)
     assert spec.y_bounds == (0.0, 1e10)
     assert spec_from_json(spec_to_json(spec)) == spec
-    assert make_open(y_kind="number").y_bounds == (-1e10, 1e10)
-    assert make_open(y_kind="number", log=True).y_bounds == (0.01, 1e10)
-    assert make_open(y_bounds=[0, 5e5]).y_bounds == (0.0, 5e5)
 
 
 @pytest.mark.parametrize("mechanism", ["bayes", "bayes_cells"])
@@ -100,7 +93,7 @@ def test_all_that_noise_was_added_to_gives_away_no_more_than_the_budget(make_ope
 @pytest.mark.parametrize("changes", [{}, {"mechanism": "bayes_cells"}, {"y_kind": "number", "log": True}])
 def test_the_plan_is_the_same_for_any_bounds(make_open, changes):
     spec = make_open(**changes)
-    data = read(spec, wages(300))
+    data = read(spec, wages())
     planned = plan_release(spec, data.X)
     assert planned.spec == spec
     inner = settled(spec, (20.0, 3e5) if spec.log else (0.0, 3e5))
@@ -111,7 +104,7 @@ def test_the_plan_is_the_same_for_any_bounds(make_open, changes):
 
 def test_what_is_published_lies_within_the_bounds_bought(make_open):
     spec = make_open(tolerance=4000.0, centiles=True, epsilon=3.0, total_epsilon=3.0)
-    data = read(spec, wages(300))
+    data = read(spec, wages())
     with taped():  # the noise is 0
         published = publish(spec, data)
     low, high = published.bought.interval
@@ -130,7 +123,7 @@ def test_what_is_published_lies_within_the_bounds_bought(make_open):
 
 def test_logarithms_are_taken_within_the_bounds_bought(make_open):
     spec = make_open(log=True, y_kind="number", epsilon=3.0, total_epsilon=3.0)
-    data = read(spec, wages(300))
+    data = read(spec, wages())
     assert data.y.max() > 100  # as they are
     with taped():
         published = publish(spec, data)
@@ -139,7 +132,7 @@ def test_logarithms_are_taken_within_the_bounds_bought(make_open):
     assert ((published.values > 5e3) & (published.values < 1e5)).mean() > 0.7
     inner = settled(spec, (low, high))
     assert within_bounds(inner, data).y_bounds == pytest.approx((math.log(low), math.log(high)))
-    zeros = read(spec, wages(300).replace(b"age,wage\n", b"age,wage\n10,0\n11,-5\n"))
+    zeros = read(spec, wages().replace(b"age,wage\n", b"age,wage\n10,0\n11,-5\n"))
     assert buy(spec, zeros).interval[0] >= 0.01
 
 
@@ -166,7 +159,7 @@ def test_people_with_several_rows_buy_as_people(make_open, tmp_path, capsys):
     with pytest.raises(ValueError, match="bounds of 60 people are not to be had"):
         plan_release(spec, few.X, few.person)
     assert command(tmp_path, spec, visits()) == OK
-    zipfile.ZipFile(tmp_path / "out.zip").extractall(tmp_path / "out")
+    written(unzipped((tmp_path / "out.zip").read_bytes()), tmp_path / "out")
     assert "the bounds follow" in check_folder(tmp_path / "out")
     assert "all rows of any one person" in capsys.readouterr().out
 
@@ -196,7 +189,7 @@ def test_a_tolerance_beyond_the_bounds_bought_is_no_obstacle(make_open):
 
 def test_no_error_is_foreseen_without_bounds(make_open):
     spec = make_open()
-    plan = plan_release(spec, read(spec, wages(300)).X)
+    plan = plan_release(spec, read(spec, wages()).X)
     with pytest.raises(ValueError, match="before bounds are bought"):
         foreseen(plan, 300, [1.0])
 
@@ -213,12 +206,11 @@ def command(tmp_path, spec, table, *more):
 def test_from_a_table_to_a_zip_that_checks_itself(make_open, tmp_path, capsys):
     ledger = tmp_path / "ledger.json"
     spec = make_open(epsilon=2.0, total_epsilon=2.5)
-    assert command(tmp_path, spec, wages(300), "--ledger", str(ledger), "--new-ledger") == OK
+    assert command(tmp_path, spec, wages(), "--ledger", str(ledger), "--new-ledger") == OK
     said = capsys.readouterr().out
     assert "Bounds bought with a share of 0.1 of the budget: 0 to" in said
     assert "1 release." in said
-    folder = tmp_path / "out"
-    zipfile.ZipFile(tmp_path / "out.zip").extractall(folder)
+    folder = written(unzipped((tmp_path / "out.zip").read_bytes()), tmp_path / "out")
     assert "the bounds follow from the noisy counts" in check_folder(folder)
     card = json.loads((folder / "release.json").read_text())
     low, high = card["bounds"]["interval"]
@@ -235,7 +227,7 @@ def test_from_a_table_to_a_zip_that_checks_itself(make_open, tmp_path, capsys):
     top = float((folder / "values.csv").read_text().splitlines()[1].split(",")[1])
     assert low <= top <= high
     # the same again would pass the total: refused before anything is drawn
-    assert command(tmp_path, spec, wages(300), "--ledger", str(ledger), "--force") == REFUSED
+    assert command(tmp_path, spec, wages(), "--ledger", str(ledger), "--force") == REFUSED
     # a release.json is a configuration: another release buys again
     (tmp_path / "config.json").write_text((folder / "release.json").read_text())
     assert spec_from_json((folder / "release.json").read_bytes()) == spec
@@ -243,12 +235,10 @@ def test_from_a_table_to_a_zip_that_checks_itself(make_open, tmp_path, capsys):
 
 def test_bounds_are_bought_on_the_command(make_spec, tmp_path, capsys):
     spec = make_spec(mechanism="bayes_cells", y_bounds=(0.0, 1.0), y="wage", y_unit="pounds", y_kind="amount")
-    assert command(tmp_path, spec, wages(300), "--buy-bounds", "0.01") == OK
+    assert command(tmp_path, spec, wages(), "--buy-bounds", "0.01") == OK
     assert "Bounds bought" in capsys.readouterr().out
-    assert command(tmp_path, spec, wages(300), "--buy-bounds", "0", "--force") == BAD_CONFIG
+    assert command(tmp_path, spec, wages(), "--buy-bounds", "0", "--force") == BAD_CONFIG
     assert "bounds_unit must lie in" in capsys.readouterr().err
-    assert command(tmp_path, spec, wages(100), "--buy-bounds", "0.01", "--force") == BAD_DATA
-    assert "bounds of 100 people are not to be had" in capsys.readouterr().err
 
 
 def test_nothing_is_drawn_when_the_ledger_refuses(make_open, tmp_path, monkeypatch):
@@ -259,17 +249,15 @@ def test_nothing_is_drawn_when_the_ledger_refuses(make_open, tmp_path, monkeypat
     ledger = tmp_path / "ledger.json"
     spec = make_open(epsilon=2.0, total_epsilon=2.5)
     with pytest.raises(AssertionError):
-        command(tmp_path, spec, wages(300), "--ledger", str(ledger), "--new-ledger")
+        command(tmp_path, spec, wages(), "--ledger", str(ledger), "--new-ledger")
     assert len(json.loads(ledger.read_text().splitlines()[-1])) > 0  # counted before, and whole
-    assert command(tmp_path, spec, wages(300), "--ledger", str(ledger)) == REFUSED
+    assert command(tmp_path, spec, wages(), "--ledger", str(ledger)) == REFUSED
 
 
 @pytest.mark.parametrize("wrong", ["counts", "interval", "missing", "short", "card"])
-def test_counts_that_were_changed_are_found_out(zipped, tmp_path, wrong):
-    folder = tmp_path / "out"
-    zipfile.ZipFile(io.BytesIO(zipped)).extractall(folder)
-    card = json.loads((folder / "release.json").read_text())
-    rows = (folder / FILE).read_text().splitlines()
+def test_counts_that_were_changed_are_found_out(files, tmp_path, wrong):
+    folder = written(files, tmp_path)
+    card, rows = json.loads(files["release.json"]), files[FILE].decode().splitlines()
     if wrong == "counts":
         rows[-1] = "1.0,2.0,100000.0"
     if wrong == "short":
@@ -291,7 +279,7 @@ def test_counts_that_were_changed_are_found_out(zipped, tmp_path, wrong):
 
 def test_counts_are_read_back_to_the_last_digit(make_open):
     spec = make_open()
-    bought = buy(spec, read(spec, wages(300)))
+    bought = buy(spec, read(spec, wages()))
     found = counts_read(spec, counts_text(bought).encode(), 300)
     np.testing.assert_array_equal(found.counts, bought.counts)
     assert found.interval == bought.interval

@@ -4,32 +4,40 @@ import json
 import numpy as np
 import pytest
 
+from dpgp_core.release import CHOICES
 from dpgp_core.release.check import check_folder
 from dpgp_core.release.statistic import digest
+from tests.core.release.conftest import written
 
 
 @pytest.fixture
-def folder(tmp_path, make_spec, make_table, make_zip):
-    for name, content in make_zip(make_spec(), make_table()).items():
-        (tmp_path / name).write_bytes(content)
-    return tmp_path
+def folder(tmp_path, zip_of):
+    return written(zip_of(), tmp_path)
 
 
-def test_a_release_as_it_was_made_passes(folder):
-    assert check_folder(folder).startswith("The files are those that release.json describes, and all ")
+@pytest.mark.parametrize("mechanism", CHOICES)
+def test_it_computes_the_values_again_without_the_table(tmp_path, zip_of, mechanism):
+    said = check_folder(written(zip_of(mechanism), tmp_path))
+    assert said.startswith("The files are those that release.json describes, and all 9 values follow")
 
 
-def test_a_changed_value_is_noticed(folder):
-    lines = (folder / "values.csv").read_text().splitlines()
-    lines[1] = lines[1].replace("1", "2") if "1" in lines[1] else lines[1] + "0"
-    (folder / "values.csv").write_text("\n".join(lines) + "\n")
-    with pytest.raises(ValueError, match=r"values\.csv is not the file that release\.json describes"):
+@pytest.mark.parametrize("name", ["values.csv", "map.npz", "statistics.npz"])
+def test_a_changed_or_missing_file_is_named(folder, name):
+    (folder / name).write_bytes((folder / name).read_bytes() + b"1")
+    with pytest.raises(ValueError, match=f"{name} is not the file that release.json describes"):
+        check_folder(folder)
+    (folder / name).unlink()
+    with pytest.raises(ValueError, match=f"{name} is missing or too large"):
         check_folder(folder)
 
 
-def test_a_missing_file_is_named(folder):
-    (folder / "values.csv").unlink()
-    with pytest.raises(ValueError, match=r"values\.csv is missing or too large"):
+def test_values_that_do_not_follow_are_found(folder):
+    header, row, *rest = (folder / "values.csv").read_bytes().decode().split("\r\n")
+    age, value, *ends = row.split(",")
+    changed = "\r\n".join([header, ",".join([age, str(float(value) + 1), *ends]), *rest]).encode()
+    (folder / "values.csv").write_bytes(changed)
+    edited(folder, ("sha256", "values.csv"), json.dumps(digest(changed)))
+    with pytest.raises(ValueError, match=r"values\.csv does not follow from what was measured"):
         check_folder(folder)
 
 
@@ -60,9 +68,8 @@ def test_a_step_that_no_release_has_is_a_sentence(folder, text):
 
 
 @pytest.mark.parametrize("text", [each for each in NOT_NUMBERS if each not in ("0", "1e-320")])
-def test_noise_that_no_release_has_is_a_sentence(tmp_path, make_spec, make_table, make_zip, text):
-    for name, content in make_zip(make_spec(mechanism="sparse"), make_table()).items():
-        (tmp_path / name).write_bytes(content)
+def test_noise_that_no_release_has_is_a_sentence(tmp_path, zip_of, text):
+    written(zip_of("sparse"), tmp_path)
     edited(tmp_path, ("statistics", "noise", "sa"), text)
     with pytest.raises(ValueError, match=r"^the noise sa must "):
         check_folder(tmp_path)
@@ -83,18 +90,14 @@ def test_a_map_of_another_shape_is_a_sentence(folder):
 
 
 @pytest.mark.parametrize("mechanism", ["bayes", "bayes_cells"])
-def test_centiles_follow_from_what_was_measured_too(tmp_path, make_spec, make_table, make_zip, mechanism):
-    files = make_zip(make_spec(mechanism=mechanism, centiles=True, y_kind="amount"), make_table())
-    for name, content in files.items():
-        (tmp_path / name).write_bytes(content)
-    assert "values and centiles follow from the measured numbers" in check_folder(tmp_path)
+def test_centiles_follow_from_what_was_measured_too(tmp_path, make_spec, make_zip, mechanism):
+    files = make_zip(make_spec(mechanism=mechanism, centiles=True, y_kind="amount"))
+    assert "values and centiles follow from the measured numbers" in check_folder(written(files, tmp_path))
     header, first, *rest = files["values.csv"].decode().splitlines()
     cells = first.split(",")
     cells[header.replace('"', "").split(",").index("centile_97")] = "51"
     changed = "\r\n".join([header, ",".join(cells), *rest, ""]).encode()
     (tmp_path / "values.csv").write_bytes(changed)
-    card = json.loads(files["release.json"])
-    card["sha256"]["values.csv"] = digest(changed)
-    (tmp_path / "release.json").write_text(json.dumps(card))
+    edited(tmp_path, ("sha256", "values.csv"), json.dumps(digest(changed)))
     with pytest.raises(ValueError, match=r"values\.csv does not follow from what was measured"):
         check_folder(tmp_path)

@@ -1,4 +1,3 @@
-import io
 import json
 import os
 import signal
@@ -37,6 +36,10 @@ def card(folder, name="out.zip"):
         return archive.read("release.json")
 
 
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
 def test_a_release(run, tmp_path, make_spec):
     code, out, err = run()
     assert (code, err) == (0, "")
@@ -61,47 +64,16 @@ def test_a_tolerance_is_marked_and_said(run, tmp_path):
 def test_logarithms_are_measured_when_that_is_asked_for(run, tmp_path, make_spec):
     assert run("--log")[0] == 0
     assert spec_from_json(card(tmp_path)) == make_spec(log=True)
-    config = json.loads(spec_to_json(make_spec())) | {"y_bounds": [-5, 200]}
-    (tmp_path / "config.json").write_text(json.dumps(config))
-    code, _, err = run("--log", out="b.zip")
-    assert code == 2
-    assert "y_bounds must lie above 0 where logarithms are measured, got low = -5; raise it" in err
 
 
 def test_degrees_are_declared_by_the_command(run, tmp_path, make_spec):
-    two = {
-        "x": ("age", "x"),
-        "x_units": ("", ""),
-        "x_box": ((0, 90), (0, 50)),
-        "lengthscale": (900, 900),
-        "grid": (3, 3),
-    }
-    (tmp_path / "config.json").write_text(spec_to_json(make_spec(**two, mechanism="sparse")))
+    two = {"x": ("age", "x"), "x_units": ("", ""), "x_box": ((0, 90), (0, 50)), "lengthscale": (900, 900)}
+    (tmp_path / "config.json").write_text(spec_to_json(make_spec(**two, grid=(3, 3), mechanism="sparse")))
     lines = (tmp_path / "table.csv").read_text().splitlines()
     (tmp_path / "table.csv").write_text("\n".join([f"x,{lines[0]}", *(f"1,{line}" for line in lines[1:])]) + "\n")
     code, _, err = run("--degrees", "age", "x")
     assert (code, err) == (0, "")
     assert spec_from_json(card(tmp_path)).coordinates == ("age", "x")
-    code, _, err = run("--degrees", "age", "other", out="b.zip")
-    assert code == 2
-    assert "coordinates must be two different names of x" in err
-
-
-def test_noise_is_new_each_time(run, tmp_path):
-    values = []
-    for name in ("a.zip", "b.zip"):
-        assert run(out=name)[0] == 0
-        with zipfile.ZipFile(tmp_path / name) as archive:
-            values.append(archive.read("values.csv"))
-    assert values[0] != values[1]
-
-
-def test_the_ledger_refuses_what_passes_the_total(run, tmp_path):
-    codes = [run("--ledger", "l.json", *["--new-ledger"] * (k == 0), out=f"{k}.zip") for k in range(9)]
-    assert [code for code, _, _ in codes] == [0] * 7 + [4] * 2
-    assert codes[-1][2].startswith("dpgp_core: this would bring the total to epsilon = 3.19")
-    assert sorted(path.name for path in tmp_path.glob("*.zip")) == [f"{k}.zip" for k in range(7)]
-    assert [len(ledger_from_json(card(tmp_path, f"{k}.zip")).entries) for k in range(7)] == list(range(1, 8))
 
 
 def test_a_card_is_a_configuration_and_its_ledger_goes_on(run, tmp_path):
@@ -129,11 +101,8 @@ def test_a_ledger_is_made_only_when_that_is_asked_for(run, tmp_path):
     code, _, err = run("--ledger", "l.json")
     assert code == 2
     assert "there is no ledger at 'l.json'; name the one that counts this table, or add --new-ledger" in err
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["config.json", "table.csv"]
+    assert names(tmp_path) == ["config.json", "table.csv"]
     assert run("--new-ledger")[0] == 2
-    assert run("--ledger", "l.json", "--new-ledger")[0] == 0
-    (tmp_path / "l.json").unlink()  # lost: that is not a ledger with nothing in it
-    assert run("--ledger", "l.json", out="b.zip")[0] == 2
 
 
 def test_a_file_name_that_is_no_text_is_printed_all_the_same(run, tmp_path):
@@ -150,7 +119,10 @@ def test_without_a_ledger_passing_the_total_is_said_loudly(run, tmp_path):
     code, out, _ = run(config="release.json", out="again.zip")
     assert code == 0
     assert "ABOVE the declared total" in out
-    assert run("--ledger", "l.json", "--new-ledger", config="release.json", out="third.zip")[0] == 4
+    code, _, err = run("--ledger", "l.json", "--new-ledger", config="release.json", out="third.zip")
+    assert code == 4
+    assert err.startswith("dpgp_core: this would bring the total to epsilon = 3.19")
+    assert not (tmp_path / "third.zip").exists()
 
 
 def test_an_existing_zip_is_kept_and_nothing_is_spent(run, tmp_path):
@@ -167,11 +139,9 @@ def test_a_wrong_table_spends_nothing(run, tmp_path):
     (tmp_path / "table.csv").write_bytes(b"age,height\n1,7391secret\n2,150\n")
     code, out, err = run("--ledger", "l.json", "--new-ledger")
     assert (code, out) == (3, "")
-    assert (
-        err
-        == "dpgp_core: column 'height' has text instead of a number in line 2 of the file; correct or remove that row\n"
-    )
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["config.json", "table.csv"]
+    assert err.startswith("dpgp_core: column 'height' has text instead of a number in line 2 of the file; ")
+    assert err.count("\n") == 1
+    assert names(tmp_path) == ["config.json", "table.csv"]
 
 
 def test_a_crash_after_spending_counts_and_leaves_no_zip(run, tmp_path, monkeypatch):
@@ -224,7 +194,9 @@ def test_wrong_arguments_are_one_sentence(arguments, message, capsys):
 
 def test_the_template_is_a_configuration(capsys):
     assert main(["template"]) == 0
-    assert spec_from_json(capsys.readouterr().out) == EXAMPLE
+    text = capsys.readouterr().out
+    assert spec_from_json(text) == EXAMPLE
+    assert {"y_kind", "centiles"} <= json.loads(text).keys()  # they have defaults, and are shown
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["release", "--help"]])
@@ -234,39 +206,19 @@ def test_help_documents_every_exit_code(arguments, capsys):
     for code in range(6):
         assert (f"{code} " in text.split("exit codes:")[1].split("\n\n")[0]) == (code != 1)
     if "release" in arguments:
-        assert spec_from_json(io.StringIO(text.split("a configuration:")[1]).read()) == EXAMPLE
+        assert spec_from_json(text.split("a configuration:")[1]) == EXAMPLE
 
 
-@pytest.mark.parametrize(
-    "option", ["--csv", *(pytest.param(each, marks=pytest.mark.full) for each in ("--config", "--ledger", "--out"))]
-)
+@pytest.mark.parametrize("option", ["csv", "config", "ledger", "out"])
 def test_a_pipe_is_refused_at_once(run, tmp_path, option):
     os.mkfifo(tmp_path / "pipe")
-    named = {"--csv": "table.csv", "--config": "config.json", "--ledger": "l.json", "--out": "out.zip"} | {
-        option: "pipe"
-    }
-    arguments = [
-        sys.executable,
-        "-m",
-        "dpgp_core",
-        "release",
-        "--force",
-        *(part for pair in named.items() for part in pair),
-    ]
-    before = sorted(path.name for path in tmp_path.iterdir())
-    done = subprocess.run(
-        arguments,
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": ROOT},
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
-    assert done.returncode in (2, 3, 5)
-    assert "only a regular file is used" in done.stderr
-    assert done.stderr.count("\n") == 1
-    assert sorted(path.name for path in tmp_path.iterdir()) == before
+    before = names(tmp_path)
+    more = ("--ledger", "pipe") if option == "ledger" else ()
+    code, _, err = run("--force", *more, **{} if more else {option: "pipe"})
+    assert code in (2, 3, 5)
+    assert "only a regular file is used" in err
+    assert err.count("\n") == 1
+    assert names(tmp_path) == before
 
 
 @pytest.mark.parametrize(
@@ -281,7 +233,7 @@ def test_a_signal_leaves_no_half_of_a_file_and_no_lock(run, tmp_path, number):
         "ledger_file._append = slow\n"
         "sys.exit(command_line.main(sys.argv[1:]))\n"
     )
-    before = sorted(path.name for path in tmp_path.iterdir())
+    before = names(tmp_path)
     named = ["--csv", "table.csv", "--config", "config.json", "--ledger", "l.json", "--new-ledger", "--out", "out.zip"]
     process = subprocess.Popen(
         [sys.executable, "-c", code, "release", *named],
@@ -299,12 +251,18 @@ def test_a_signal_leaves_no_half_of_a_file_and_no_lock(run, tmp_path, number):
     assert process.returncode == 128 + number
     assert said == f"dpgp_core: stopped by {number.name}; what a ledger has counted stays spent\n"
     (tmp_path / "reached").unlink()
-    assert sorted(path.name for path in tmp_path.iterdir()) == before
+    assert names(tmp_path) == before
+
+
+def outputs_and_both(folder, make_spec):
+    """Write two configurations, one of which protects inputs too; returns their names."""
+    for name, mechanism in (("outputs", "cloaking"), ("both", "sparse")):
+        (folder / f"{name}.json").write_text(spec_to_json(make_spec(mechanism=mechanism, epsilon=0.5)))
+    return "outputs", "both"
 
 
 def test_inputs_are_made_public_by_an_explicit_choice_only(run, tmp_path, make_spec):
-    for name, mechanism in (("outputs", "cloaking"), ("both", "sparse")):
-        (tmp_path / f"{name}.json").write_text(spec_to_json(make_spec(mechanism=mechanism, epsilon=0.5)))
+    outputs_and_both(tmp_path, make_spec)
     ledger = ("--ledger", "l.json")
     assert run(*ledger, "--new-ledger", config="both.json", out="a.zip")[0] == 0
     code, _, err = run(*ledger, config="outputs.json", out="b.zip")
@@ -322,38 +280,13 @@ def test_inputs_are_made_public_by_an_explicit_choice_only(run, tmp_path, make_s
 
 
 def test_without_a_ledger_file_kinds_of_protection_do_not_mix_either(run, tmp_path, make_spec):
-    for name, mechanism in (("outputs", "cloaking"), ("both", "sparse")):
-        (tmp_path / f"{name}.json").write_text(spec_to_json(make_spec(mechanism=mechanism, epsilon=0.5)))
+    for name in outputs_and_both(tmp_path, make_spec):
         assert run(config=f"{name}.json", out=f"{name}.zip")[0] == 0
     earlier = json.loads(card(tmp_path, "outputs.zip")) | {"ledger": json.loads(card(tmp_path, "both.zip"))["ledger"]}
     (tmp_path / "release.json").write_text(json.dumps(earlier))
     assert run(config="release.json", out="again.zip")[0] == 4
     assert run("--inputs-public", config="release.json", out="again.zip")[0] == 0
     assert ledger_from_json(card(tmp_path, "again.zip")).inputs_public
-
-
-@pytest.mark.parametrize(
-    ("kind", "bounds", "wrong"),
-    [("yes/no", (0, 1), "2"), ("count", (0, 9), "-3"), ("count", (0, 9), "2.7316"), ("amount", (0, 9), "-0.7316")],
-)
-def test_an_outcome_of_another_kind_is_a_sentence_before_anything_is_spent(
-    run, tmp_path, make_spec, kind, bounds, wrong
-):
-    spec = make_spec(mechanism="bayes_cells", y_kind=kind, y_bounds=bounds)
-    (tmp_path / "config.json").write_text(spec_to_json(spec))
-    (tmp_path / "table.csv").write_text(f"age,height\n5,1\n6,0\n7,{wrong}\n8,1\n")
-    code, out, err = run("--ledger", "ledger.json", "--new-ledger")
-    assert (code, out) == (3, "")
-    assert err.startswith(f"dpgp_core: outcomes declared {kind} must all be ")
-    assert wrong not in err.replace("0 or", "")
-    assert not (tmp_path / "out.zip").exists()
-    assert not (tmp_path / "ledger.json").exists()
-
-
-def test_the_template_shows_the_kind_and_the_centiles(capsys):
-    assert main(["template"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert (found["y_kind"], found["centiles"]) == ("number", False)
 
 
 def test_whose_rows_they_are_is_said_in_the_command(run, tmp_path, make_spec):
@@ -371,7 +304,3 @@ def test_whose_rows_they_are_is_said_in_the_command(run, tmp_path, make_spec):
     assert run("--rows-per-person", "7", csv="people.csv", out="b.zip")[0] == 0
     assert spec_from_json(card(tmp_path, "b.zip")).rows_per_person == 7
     assert run("--person", "who", "--rows-per-person", "7", csv="people.csv", out="c.zip")[0] == 2
-    (tmp_path / "config.json").write_text(spec_to_json(make_spec()))
-    code, _, err = run("--person", "who", csv="people.csv", out="d.zip")
-    assert code == 2
-    assert "'refined' hides one row" in err

@@ -46,6 +46,5 @@ def test_private_inputs_are_not_read():
 def test_what_is_made_up_is_of_the_declared_kind(mechanism, kind, bounds):
     """A data set of the kind refuses anything else."""
     spec = replace(SPEC, mechanism=mechanism, y_kind=kind, y_bounds=bounds)
-    found = foreseen(plan_release(spec, AGES), len(AGES), EPSILONS)
-    assert (np.diff(found) < 0).all()
-    assert (found > 0).all()
+    few, many = foreseen(plan_release(spec, AGES), len(AGES), (0.2, 5.0))
+    assert 0 < many < few

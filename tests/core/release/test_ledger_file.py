@@ -6,7 +6,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from dpgp_core.accounting.guarantee import Protects
 from dpgp_core.accounting.ledger import BudgetExceeded
 from dpgp_core.release import ledger_file, ledger_to_json
 from dpgp_core.release.files import CannotWrite
@@ -17,27 +16,41 @@ from tests import killing
 from tests.waiting import PATIENCE
 
 ONE = ("a release", EXAMPLE.guarantee)  # epsilon 1 of 3; the total takes 7 of them
-BOTH: Protects = "inputs and outputs"
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "l.json"
+
+
+@pytest.fixture
+def begun(path):
+    """A ledger of one release."""
+    begin(path)
+    return path
 
 
 def names(folder):
     return sorted(path.name for path in folder.iterdir())
 
 
+def spend(path, new=False):
+    return spend_in_file(str(path), EXAMPLE.new_ledger(), ONE, new=new)
+
+
 def begin(path, count=1):
     for number in range(count):
-        spend_in_file(str(path), EXAMPLE.new_ledger(), ONE, new=number == 0)
+        spend(path, new=number == 0)
 
 
 def counted(path):
     return len(read_ledger_file(str(path)).entries)
 
 
-def test_a_ledger_grows_in_its_file(tmp_path):
-    path = tmp_path / "l.json"
+def test_a_ledger_grows_in_its_file(tmp_path, path):
     before = b""
     for count in (1, 2, 3):
-        ledger = spend_in_file(str(path), EXAMPLE.new_ledger(), ONE, new=count == 1)
+        ledger = spend(path, new=count == 1)
         assert ledger == read_ledger_file(str(path))
         assert len(ledger.entries) == count
         assert path.read_bytes().startswith(before)  # appended
@@ -45,23 +58,21 @@ def test_a_ledger_grows_in_its_file(tmp_path):
     assert names(tmp_path) == ["l.json"]
 
 
-def test_what_was_counted_survives_a_power_cut(tmp_path, forced):
+def test_what_was_counted_survives_a_power_cut(tmp_path, path, forced):
     """The whole line, and then the name of a file that may be new, are on the disk before any noise is drawn."""
-    path = tmp_path / "l.json"
     for count in (1, 2):
         forced.clear()
-        spend_in_file(str(path), EXAMPLE.new_ledger(), ONE, new=count == 1)
+        spend(path, new=count == 1)
         assert [each.st_ino for each in forced] == [path.stat().st_ino, tmp_path.stat().st_ino]
         assert forced[0].st_size == path.stat().st_size
 
 
-def test_a_missing_ledger_is_never_made_without_being_asked_for(tmp_path):
-    path = tmp_path / "l.json"
+def test_a_missing_ledger_is_never_made_without_being_asked_for(path):
     with pytest.raises(ValueError, match=r"there is no ledger at .*l.json'; name the one .* or add --new-ledger"):
-        spend_in_file(str(path), EXAMPLE.new_ledger(), ONE)
+        spend(path)
     path.touch()
     with pytest.raises(ValueError, match=r"l.json' is empty; restore it from a backup"):
-        spend_in_file(str(path), EXAMPLE.new_ledger(), ONE)
+        spend(path)
     begin(path)  # an empty file has never counted anything
     with pytest.raises(ValueError, match=r"there is a ledger at .* already; leave out --new-ledger"):
         begin(path)
@@ -80,89 +91,78 @@ def test_a_link_leads_to_one_ledger(tmp_path):
     real, link = tmp_path / "real.json", tmp_path / "link.json"
     link.symlink_to("real.json")
     begin(link)
-    spend_in_file(str(real), EXAMPLE.new_ledger(), ONE)
-    spend_in_file(str(link), EXAMPLE.new_ledger(), ONE)
+    spend(real)
+    spend(link)
     assert link.is_symlink()
     assert counted(real) == counted(link) == 3
 
 
-def test_the_total_is_enforced_and_the_file_stays(tmp_path):
-    path = tmp_path / "l.json"
+def test_the_total_is_enforced_and_the_file_stays(tmp_path, path):
     begin(path, 7)
     before = path.read_bytes()
     with pytest.raises(BudgetExceeded, match=r"above the declared 3; 2.96 is spent and nothing was released"):
-        spend_in_file(str(path), EXAMPLE.new_ledger(), ONE)
+        spend(path)
     assert path.read_bytes() == before
     assert names(tmp_path) == ["l.json"]
 
 
-def test_a_full_ledger_is_refused(tmp_path):
-    path = tmp_path / "l.json"
+def test_a_full_ledger_is_refused(path):
     ledger = EXAMPLE.new_ledger()
     ledger.entries = [ONE] * MAX_ENTRIES
     path.write_text(ledger_to_json(ledger))
     with pytest.raises(BudgetExceeded, match=r"is full: it has 100 entries"):
-        spend_in_file(str(path), EXAMPLE.new_ledger(), ONE)
+        spend(path)
 
 
-def test_a_ledger_never_grows_beyond_what_is_read(tmp_path, monkeypatch):
-    path = tmp_path / "l.json"
-    begin(path)
-    before = path.read_bytes()
+def test_a_ledger_never_grows_beyond_what_is_read(begun, monkeypatch):
+    before = begun.read_bytes()
     monkeypatch.setattr(ledger_file, "MAX_LEDGER_BYTES", len(before) + 100)
     with pytest.raises(BudgetExceeded, match=r"is full: it would have more than"):
-        spend_in_file(str(path), EXAMPLE.new_ledger(), ONE)
-    assert path.read_bytes() == before
+        spend(begun)
+    assert begun.read_bytes() == before
 
 
-def test_another_total_is_refused(tmp_path):
-    path = tmp_path / "l.json"
-    begin(path)
+def test_another_total_is_refused(begun):
     other = EXAMPLE.new_ledger()
     other.limit = None
     with pytest.raises(ValueError, match=r"declares another total than the configuration; set total_epsilon"):
-        spend_in_file(str(path), other, ONE)
+        spend_in_file(str(begun), other, ONE)
 
 
-def test_that_inputs_are_public_is_counted_with_the_release_that_says_so(tmp_path):
-    path = tmp_path / "l.json"
-    begin(path)
+def test_that_inputs_are_public_is_counted_with_the_release_that_says_so(begun):
     declared = EXAMPLE.new_ledger()
     declared.inputs_public = True
-    assert spend_in_file(str(path), declared, ONE).inputs_public
-    assert spend_in_file(str(path), EXAMPLE.new_ledger(), ONE).inputs_public
-    assert read_ledger_file(str(path)).inputs_public
+    assert spend_in_file(str(begun), declared, ONE).inputs_public
+    assert spend(begun).inputs_public
+    assert read_ledger_file(str(begun)).inputs_public
 
 
-def test_a_ledger_that_was_written_as_one_object_goes_on(tmp_path):
-    path = tmp_path / "l.json"
+def test_a_ledger_that_was_written_as_one_object_goes_on(path):
     ledger = EXAMPLE.new_ledger()
     ledger.spend([ONE])
     whole = ledger_to_json(ledger)
     for text in (whole, whole.rstrip(), json.dumps(json.loads(whole))):
         path.write_text(text)
-        spend_in_file(str(path), EXAMPLE.new_ledger(), ONE)
+        spend(path)
         assert counted(path) == 2
 
 
 @pytest.mark.parametrize("share", [0.01, 0.5, 0.99])
-def test_half_a_line_is_of_a_release_that_never_was(tmp_path, share):
-    path = tmp_path / "l.json"
+def test_half_a_line_is_of_a_release_that_never_was(path, share):
     begin(path, 2)
     whole = path.read_bytes()
     line = whole[whole.rstrip().rindex(b"\n") + 1 :]
     path.write_bytes(whole + line[: 1 + int(share * (len(line) - 2))])
     assert counted(path) == 2
-    spend_in_file(str(path), EXAMPLE.new_ledger(), ONE)
+    spend(path)
     assert path.read_bytes() == whole + line
 
 
-def test_a_whole_line_without_its_end_counts(tmp_path):
-    path = tmp_path / "l.json"
+def test_a_whole_line_without_its_end_counts(path):
     begin(path, 3)
     path.write_bytes(path.read_bytes().rstrip())
     assert counted(path) == 3
-    spend_in_file(str(path), EXAMPLE.new_ledger(), ONE)
+    spend(path)
     assert counted(path) == 4
 
 
@@ -176,53 +176,45 @@ def test_a_whole_line_without_its_end_counts(tmp_path):
         (lambda text: text + b" " * 200_000, "larger than 200000 bytes"),
     ],
 )
-def test_a_damaged_ledger_is_refused_and_stays(tmp_path, edit, sentence):
-    path = tmp_path / "l.json"
+def test_a_damaged_ledger_is_refused_and_stays(path, edit, sentence):
     begin(path, 2)
     path.write_bytes(edit(path.read_bytes()))
     before = path.read_bytes()
     with pytest.raises(ValueError, match=sentence):
-        spend_in_file(str(path), EXAMPLE.new_ledger(), ONE)
+        spend(path)
     assert path.read_bytes() == before
 
 
-def test_a_full_disk_leaves_the_old_ledger(tmp_path, monkeypatch):
-    path = tmp_path / "l.json"
-    begin(path)
-    before = path.read_bytes()
+def test_a_full_disk_leaves_the_old_ledger(begun, monkeypatch):
+    before = begun.read_bytes()
 
     def full(_):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(ledger_file.os, "fsync", full)
     with pytest.raises(CannotWrite, match=r"cannot write .*No space left on device"):
-        spend_in_file(str(path), EXAMPLE.new_ledger(), ONE)
-    assert path.read_bytes() == before
+        spend(begun)
+    assert begun.read_bytes() == before
 
 
-def test_a_release_waits_for_the_lock_of_another_and_not_for_ever(tmp_path, monkeypatch):
-    path = tmp_path / "l.json"
-    begin(path)
+def test_a_release_waits_for_the_lock_of_another_and_not_for_ever(begun, monkeypatch):
     monkeypatch.setattr(ledger_file, "WAIT_SECONDS", 0.1)
-    with path.open() as other:
+    with begun.open() as other:
         fcntl.flock(other, fcntl.LOCK_EX)
         with pytest.raises(CannotWrite, match=r"another release holds the ledger .*; wait until it has ended"):
-            spend_in_file(str(path), EXAMPLE.new_ledger(), ONE)
-    assert counted(path) == 1
-    spend_in_file(str(path), EXAMPLE.new_ledger(), ONE)
+            spend(begun)
+    assert counted(begun) == 1
+    spend(begun)
 
 
-def test_a_lock_ends_with_the_process_that_held_it(tmp_path):
-    path = tmp_path / "l.json"
-    begin(path)
+def test_a_lock_ends_with_the_process_that_held_it(tmp_path, begun):
     code = "import fcntl, os\nf = open('l.json')\nfcntl.flock(f, fcntl.LOCK_EX)\nos.kill(os.getpid(), 9)"
     assert subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=False).returncode == -9
-    spend_in_file(str(path), EXAMPLE.new_ledger(), ONE)
+    spend(begun)
     assert names(tmp_path) == ["l.json"]
 
 
-def test_a_ledger_that_is_replaced_while_a_release_waits_is_not_believed(tmp_path, monkeypatch):
-    path = tmp_path / "l.json"
+def test_a_ledger_that_is_replaced_while_a_release_waits_is_not_believed(tmp_path, path, monkeypatch):
     begin(path)
     lock = ledger_file._lock
 
@@ -233,30 +225,28 @@ def test_a_ledger_that_is_replaced_while_a_release_waits_is_not_believed(tmp_pat
 
     monkeypatch.setattr(ledger_file, "_lock", lambda *held: monkeypatch.undo() or replaced(*held))
     with pytest.raises(CannotWrite, match="was replaced meanwhile; try again"):
-        spend_in_file(str(path), EXAMPLE.new_ledger(), ONE)
+        spend(path)
     assert counted(path) == counted(tmp_path / "old.json") == 1
 
 
 def test_a_ledger_in_a_folder_that_is_not_there(tmp_path):
     with pytest.raises(CannotWrite, match=r"cannot write .*No such file"):
-        spend_in_file(f"{tmp_path}/none/l.json", EXAMPLE.new_ledger(), ONE, new=True)
+        spend(tmp_path / "none/l.json", new=True)
 
 
-def test_releases_at_once_never_count_too_little(tmp_path, monkeypatch):
+def test_releases_at_once_never_count_too_little(begun, monkeypatch):
     monkeypatch.setattr(ledger_file, "WAIT_SECONDS", PATIENCE)  # whoever comes last, however busy the machine is
-    path = tmp_path / "l.json"
-    begin(path)
 
-    def spend(_):
+    def try_to(_):
         try:
-            spend_in_file(str(path), EXAMPLE.new_ledger(), ONE)
+            spend(begun)
         except BudgetExceeded:
             return 0
         return 1
 
     with ThreadPoolExecutor(8) as pool:
-        assert sum(pool.map(spend, range(60))) == 6
-    assert counted(path) == 7
+        assert sum(pool.map(try_to, range(60))) == 6
+    assert counted(begun) == 7
 
 
 def _release(folder):
@@ -265,7 +255,7 @@ def _release(folder):
     start.limit = None
     path = folder / "l.json"
     new = not path.exists() or path.stat().st_size == 0
-    spend_in_file(str(path), start, ("a release", EXAMPLE.guarantee), new=new)
+    spend_in_file(str(path), start, ONE, new=new)
     killing.mark(folder)
 
 

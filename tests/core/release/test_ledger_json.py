@@ -60,17 +60,12 @@ def test_a_loss_of_another_kind_is_never_written_smaller():
     assert found.loss.epsilon(0.001) >= guarantee.loss.epsilon(0.001)
 
 
-def test_a_claim_below_its_loss_is_refused(promise):
-    found = guarantee_to_object(promise(GaussianLoss(1.0)))
-    for changes in ({"epsilon": found["epsilon"] * 0.9}, {"loss": {"kind": "gaussian", "mu": 1.1}}, {"delta": 1e-9}):
-        with pytest.raises(ValueError, match=r"claims epsilon = .*, and its loss amounts to"):
-            guarantee_from_object(found | changes)
-
-
 def test_a_claim_a_little_below_its_loss_is_refused(promise):
     found = guarantee_to_object(promise(GaussianLoss(1.0)))
-    with pytest.raises(ValueError, match=r"claims epsilon = .*, and its loss amounts to"):
-        guarantee_from_object(found | {"epsilon": found["epsilon"] * 0.9999})
+    little = {"epsilon": found["epsilon"] * 0.9999}
+    for changes in (little, {"loss": {"kind": "gaussian", "mu": 1.1}}, {"delta": 1e-9}):
+        with pytest.raises(ValueError, match=r"claims epsilon = .*, and its loss amounts to"):
+            guarantee_from_object(found | changes)
     assert guarantee_from_object(found | {"epsilon": found["epsilon"] * (1 - 1e-9)})  # a rounding error is no fraud
 
 

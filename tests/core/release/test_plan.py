@@ -1,4 +1,3 @@
-import io
 import math
 
 import numpy as np
@@ -8,16 +7,11 @@ from scipy.linalg import LinAlgError
 from dpgp_core.gp.exact import posterior
 from dpgp_core.kernels import EQ
 from dpgp_core.linalg.blocks import FactoredMatrix
-from dpgp_core.release import CHOICES, plan_release, preview, publish, read_table
+from dpgp_core.release import CHOICES, plan_release, preview, publish
 from dpgp_core.release.plan import decimals
 
 AFTERWARDS = ("bayes", "bayes_cells", "sparse")  # how wide their intervals are is known after the release only
 PUBLIC = [name for name in CHOICES if name not in AFTERWARDS]
-
-
-@pytest.fixture
-def read(make_table):
-    return lambda spec, seed=0: read_table(io.BytesIO(make_table(seed)), spec)
 
 
 @pytest.mark.parametrize("mechanism", CHOICES)
@@ -58,9 +52,9 @@ def test_no_width_is_named_that_is_not_known_yet(make_spec, read, mechanism):
 
 
 @pytest.mark.parametrize("mechanism", ["refined", "cloaking", "gp_prior"])
-def test_a_low_rank_plan_says_what_the_exact_one_says(make_spec, make_table, monkeypatch, mechanism):
+def test_a_low_rank_plan_says_what_the_exact_one_says(make_spec, read, monkeypatch, mechanism):
     spec = make_spec(mechanism=mechanism)
-    data = read_table(io.BytesIO(make_table(0, 400)), spec)
+    data = read(spec, n=400)
     exact = plan_release(spec, data.X)
     monkeypatch.setattr("dpgp_core.gp.inference.EXACT_ALWAYS", 10)
     low = plan_release(spec, data.X)

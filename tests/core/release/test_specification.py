@@ -1,6 +1,5 @@
 import math
 
-import numpy as np
 import pytest
 
 from dpgp_core.accounting.gaussian import epsilon_of
@@ -31,13 +30,6 @@ def test_what_each_mechanism_protects(make_spec, mechanism):
 def test_scale_comes_from_the_bounds_alone(make_spec):
     assert make_spec(y_bounds=(100, 180)).scale == 20
     assert make_spec(y_bounds=(100, 180), y_scale=3.5).scale == 3.5
-
-
-def test_points_are_a_regular_grid_over_the_box(make_spec):
-    points = make_spec(**TWO, grid=(3, 4)).points()
-    assert points.shape == (12, 2)
-    np.testing.assert_array_equal(points[:4], [[0, 0], [0, 30], [0, 60], [0, 90]])
-    np.testing.assert_array_equal(points[-1], [100, 90])
 
 
 def test_lists_become_tuples_and_equal_specs_are_equal_keys(make_spec):
@@ -89,7 +81,6 @@ WRONG = {
     "scale": ({"y_scale": -1.0}, "y_scale must lie in"),
     "grid of one": ({"grid": (1,)}, "each entry of grid must lie in 2 ... 2500, got 1"),
     "grid of floats": ({"grid": (9.0,)}, "each entry of grid must be a whole number, got 9.0"),
-    "grid too fine": ({**TWO, "grid": (51, 50)}, "grid has 2550 points in all, more than 2500, the limit"),
     "cells unused": ({"cells": 4}, "mechanism 'refined' does not use cells; leave it out"),
     "cells many": ({**TWO, "grid": (3, 3), "mechanism": "sparse", "cells": 21}, "makes more than 400 in all"),
     "epsilon": ({"epsilon": 0}, "epsilon must lie in 0.001 ... 100, got 0"),

@@ -1,29 +1,16 @@
-import io
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from dpgp_core.release import publish, read_table
+from dpgp_core.release import publish
 from dpgp_core.release.plan import without_outputs
 from dpgp_core.release.statistic import digest, remapped, statistic_files
 
 
-@pytest.mark.parametrize(
-    ("name", "cells"), [("bayes", None), ("bayes_cells", None), ("refined", None), ("sparse", 4), ("cloaking", None)]
-)
-def test_values_follow_from_the_files_alone(make_spec, make_table, name, cells):
-    spec = replace(make_spec(), mechanism=name, cells=cells)
-    published = publish(spec, read_table(io.BytesIO(make_table()), spec))
-    about, files = statistic_files(published.statistics)
-    data = read_table(io.BytesIO(make_table()), spec)
-    values = remapped(spec.built, about, files, spec.points(), without_outputs(spec, data.X))
-    assert (np.abs(np.clip(values, *spec.y_bounds) - published.values) <= published.step).all()
-
-
-def test_of_many_rows_a_file_holds_their_counts_and_gives_the_values(make_spec, make_table):
+def test_of_many_rows_a_file_holds_their_counts_and_gives_the_values(make_spec, read):
     spec = replace(make_spec(), mechanism="bayes", cells=None, delta=1e-6)
-    data = read_table(io.BytesIO(make_table(n=6000)), spec)
+    data = read(spec, n=6000)
     published = publish(spec, data)
     about, files = statistic_files(published.statistics)
     assert (about["records"], about["counts"]) == (6000, {"known": "inputs are public"})
@@ -31,9 +18,9 @@ def test_of_many_rows_a_file_holds_their_counts_and_gives_the_values(make_spec, 
     assert (np.abs(np.clip(values, *spec.y_bounds) - published.values) <= published.step).all()
 
 
-def test_a_missing_or_damaged_file_is_a_sentence(make_spec, make_table):
+def test_a_missing_or_damaged_file_is_a_sentence(make_spec, read):
     spec = replace(make_spec(), mechanism="cloaking", cells=None)
-    published = publish(spec, read_table(io.BytesIO(make_table()), spec))
+    published = publish(spec, read(spec))
     about, files = statistic_files(published.statistics)
     public = without_outputs(spec, spec.points())
     with pytest.raises(ValueError, match=r"map\.npz is missing; fetch the zip again"):

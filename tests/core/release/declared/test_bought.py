@@ -30,5 +30,7 @@ def test_what_cannot_be_bought_is_refused_in_the_configuration(make_open, change
 def test_what_is_bought_stays_within_what_is_declared():
     assert checked_bounds([5, 7], 0.01, "amount", log=False) == (5.0, 7.0)
     assert checked_bounds(None, 0.01, "amount", log=True) == (0.01, 1e10)
+    assert checked_bounds(None, 0.01, "amount", log=False) == (0.0, 1e10)
+    assert checked_bounds(None, 0.01, "number", log=False) == (-1e10, 1e10)
     with pytest.raises(ValueError, match="give bounds_unit"):
         checked_bounds(None, None, "number", log=False)

@@ -37,12 +37,6 @@ def test_lengths_in_km_become_degrees_where_declared_whatever_the_order_of_colum
     assert DeclaredTable(**SALES).degrees is None
 
 
-def test_equal_declarations_are_equal_keys():
-    one, other = (DeclaredTable(**SALES | {"grid": grid}) for grid in ((2, 3, 4), [2, 3, 4]))
-    assert one == other
-    assert hash(one) == hash(other)
-
-
 def test_too_many_points_are_refused_here():
     with pytest.raises(ValueError, match=f"grid has 6250 points in all, more than {MAX_GRID}, the limit"):
         DeclaredTable(**SALES | {"grid": (25, 25, 10)})
@@ -85,9 +79,7 @@ def test_equal_levels_are_equal_keys():
     [
         ({"x_levels": (None,)}, "x_levels must have 2 entries"),
         ({"x_levels": "girls"}, "x_levels must be a list"),
-        ({"x_levels": (None, ("girls",))}, "2 ... 20 levels"),
         ({"x_levels": (None, ("girls", 3))}, "must be text in quotes"),
-        ({"x_levels": (None, ("girls", "girls"))}, "more than once"),
         ({"x_levels": (("a", "b"), ("girls", "boys")), "x_box": (None, None)}, "at least one must be a number"),
         ({"x_box": ((0, 20), (0, 1))}, "x_box has an entry for 'sex', which is a category"),
         ({"x_box": (None, None)}, "each entry of x_box must be a list"),

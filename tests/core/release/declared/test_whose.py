@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from dpgp_core.accounting.ledger import MixedRows
-from dpgp_core.release import CHOICES, bundle, foreseen, plan_release, publish, read_table, spec_from_json, spec_to_json
+from dpgp_core.release import CHOICES, foreseen, plan_release, publish, read_table, spec_from_json
 from dpgp_core.release.check import check_folder
-from tests.core.release.conftest import unzipped
+from tests.core.release.conftest import written
 
 RELEASED = [name for name in CHOICES if name not in ("bayes", "bayes_cells")]
 YES_NO = {"y_kind": "yes/no", "y_bounds": (0, 1), "y_unit": ""}  # one stage: quick
@@ -29,17 +29,10 @@ def planned(spec, table):
     return data, plan_release(spec, data.X, data.person)
 
 
-def released(spec, table):
-    data, plan = planned(spec, table)
-    ledger = spec.new_ledger()
-    ledger.spend([("a release", spec.guarantee)])
-    return unzipped(bundle(publish(spec, data, plan), spec, ledger))
-
-
 @pytest.mark.parametrize("mechanism", [pytest.param("bayes", marks=pytest.mark.full), "bayes_cells"])
-def test_people_are_released_and_the_column_that_says_who_is_not(make_spec, mechanism, tmp_path):
+def test_people_are_released_and_the_column_that_says_who_is_not(make_spec, make_zip, mechanism, tmp_path):
     spec = make_spec(mechanism=mechanism, person="who", **BUDGETS)
-    files = released(spec, rows_of(30, 3))
+    files = make_zip(spec, rows_of(30, 3))
     card = json.loads(files["release.json"])
     assert card["guarantee"]["rows"] is None
     assert "all rows of one person" in card["guarantee"]["neighbours"]
@@ -51,9 +44,7 @@ def test_people_are_released_and_the_column_that_says_who_is_not(make_spec, mech
     assert "predicted from 30 people" in page
     assert not any(b"MARK" in content for content in files.values())
     assert b"who" not in files["values.csv"]
-    for name, content in files.items():
-        (tmp_path / name).write_bytes(content)
-    assert check_folder(tmp_path).startswith("The files are those")
+    assert check_folder(written(files, tmp_path)).startswith("The files are those")
 
 
 def test_where_inputs_are_private_a_plan_knows_how_many_people_there_are_and_no_more(make_spec):
@@ -69,11 +60,11 @@ def test_where_inputs_are_private_a_plan_knows_how_many_people_there_are_and_no_
 
 
 @pytest.mark.full
-def test_outlook_and_card_know_no_more_either(make_spec):
+def test_outlook_and_card_know_no_more_either(make_spec, make_zip):
     spec = make_spec(mechanism="bayes_cells", person="who", **BUDGETS)
     plans = [planned(spec, rows_of(25, rows, seed=rows))[1] for rows in (2, 40)]
     np.testing.assert_array_equal(*(foreseen(plan, 25, [1.0]) for plan in plans))
-    cards = [json.loads(released(spec, rows_of(25, rows))["release.json"]) for rows in (2, 40)]
+    cards = [json.loads(make_zip(spec, rows_of(25, rows))["release.json"]) for rows in (2, 40)]
     for card in cards:
         del card["sha256"], card["statistics"]  # of what was paid for
         card["values"].pop("within_tolerance", None)
@@ -120,9 +111,9 @@ def test_noise_for_k_rows(make_spec, mechanism):
     assert spec.new_ledger().epsilon_left() == make_spec(mechanism=mechanism).new_ledger().epsilon_left()
 
 
-def test_k_rows_are_said_in_the_zip(make_spec):
+def test_k_rows_are_said_in_the_zip(make_spec, make_zip):
     spec = make_spec(rows_per_person=4, **YES_NO)
-    files = released(spec, rows_of(20, 2))
+    files = make_zip(spec, rows_of(20, 2))
     card = json.loads(files["release.json"])
     assert (card["guarantee"]["rows"], card["public"]["n"]) == (4, 40)
     told = card["statistics"]["guarantee"]  # not the promise to one row, which the numbers were measured for
@@ -158,12 +149,6 @@ def test_people_are_counted_over_at_most_three_inputs(make_spec):
     }  # fmt: skip
     with pytest.raises(ValueError, match="over at most 3 input columns"):
         make_spec(**four, mechanism="bayes", person="who")
-
-
-def test_old_configurations_are_of_rows(make_spec):
-    found = json.loads(spec_to_json(make_spec()))
-    assert (found.pop("person"), found.pop("rows_per_person")) == (None, 1)
-    assert spec_from_json(json.dumps(found)) == make_spec()
 
 
 def test_a_ledger_of_people_and_one_of_rows_are_never_one(make_spec):

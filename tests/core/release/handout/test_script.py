@@ -1,20 +1,17 @@
 """The script in the zip as a program: with this folder's core, and in a clean environment with numpy and scipy."""
 
-import hashlib
-import json
 import os
 import re
 import shutil
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
 
 import pytest
 
-from dpgp_core.release import CHOICES, ledger_from_json
-from dpgp_core.release.check import check_folder
+from dpgp_core.release import ledger_from_json
 from dpgp_core.release.handout.script import SCRIPT
+from tests.core.release.conftest import unzipped, written
 
 ROOT = Path(__file__).parents[4]
 CLEAN = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
@@ -49,14 +46,10 @@ def clean_python(tmp_path_factory):
 
 
 @pytest.fixture
-def files(tmp_path, make_spec, make_table, make_zip):
+def files(tmp_path, make_table, zip_of):
     """A table and a release of it, in the folder."""
-    table = make_table()
-    (tmp_path / "table.csv").write_bytes(table)
-    files = make_zip(make_spec(), table)
-    for name, content in files.items():
-        (tmp_path / name).write_bytes(content)
-    return files
+    written({"table.csv": make_table()} | zip_of(), tmp_path)
+    return zip_of()
 
 
 def check_another_release(python, files, tmp_path, **settings):
@@ -65,8 +58,7 @@ def check_another_release(python, files, tmp_path, **settings):
     assert done.returncode == 0, done.stderr
     assert done.stderr == "Running this is another release of the table: it spends its epsilon again.\n"
     assert "2 releases" in done.stdout
-    with zipfile.ZipFile(tmp_path / "again.zip") as archive:
-        again = {name: archive.read(name) for name in archive.namelist()}
+    again = unzipped((tmp_path / "again.zip").read_bytes())
     assert again["values.csv"] != files["values.csv"]  # fresh noise
     assert again["values.csv"].splitlines()[0] == files["values.csv"].splitlines()[0]
     assert again["reproduce.py"] == files["reproduce.py"]
@@ -93,49 +85,17 @@ def test_it_says_what_it_is_and_contains_no_seed():
     compile(SCRIPT, "reproduce.py", "exec")
 
 
-def test_a_wrong_table_is_a_sentence(tmp_path, make_spec, make_zip):
-    for name, content in make_zip(make_spec()).items():
-        (tmp_path / name).write_bytes(content)
+def test_a_wrong_table_is_a_sentence(files, tmp_path):
     done = call(sys.executable, "reproduce.py", "nowhere.csv", cwd=tmp_path, PYTHONPATH=str(ROOT))
     assert done.returncode == 3
     assert "Traceback" not in done.stderr
     assert done.stderr.count("\n") == 2
 
 
-@pytest.mark.parametrize("mechanism", CHOICES)
-def test_it_computes_the_values_again_without_the_table(tmp_path, make_spec, make_zip, mechanism):
-    for name, content in make_zip(make_spec(mechanism=mechanism)).items():
-        (tmp_path / name).write_bytes(content)
-    said = check_folder(tmp_path)
-    assert said.startswith("The files are those that release.json describes, and all 9 values follow")
-
-
 def test_the_script_says_so(files, tmp_path):
     done = call(sys.executable, "reproduce.py", cwd=tmp_path, PYTHONPATH=str(ROOT))
     assert (done.returncode, done.stderr) == (0, "")
     assert "all 9 values follow from the measured numbers" in done.stdout
-
-
-@pytest.mark.parametrize("name", ["values.csv", "map.npz", "statistics.npz"])
-def test_a_changed_or_missing_file_is_named(files, tmp_path, name):
-    (tmp_path / name).write_bytes(files[name] + b"1")
-    with pytest.raises(ValueError, match=f"{name} is not the file that release.json describes"):
-        check_folder(tmp_path)
-    (tmp_path / name).unlink()
-    with pytest.raises(ValueError, match=f"{name} is missing or too large"):
-        check_folder(tmp_path)
-
-
-def test_values_that_do_not_follow_are_found(files, tmp_path):
-    header, row, *rest = files["values.csv"].decode().split("\r\n")
-    age, value, *ends = row.split(",")
-    changed = "\r\n".join([header, ",".join([age, str(float(value) + 1), *ends]), *rest]).encode()
-    card = json.loads(files["release.json"])
-    card["sha256"]["values.csv"] = hashlib.sha256(changed).hexdigest()
-    (tmp_path / "values.csv").write_bytes(changed)
-    (tmp_path / "release.json").write_text(json.dumps(card))
-    with pytest.raises(ValueError, match=r"values\.csv does not follow from what was measured"):
-        check_folder(tmp_path)
 
 
 def test_without_the_library_it_is_a_sentence(files, tmp_path):
