@@ -114,13 +114,6 @@ def test_many_records_share_columns_unless_another_way_was_asked_for():
         assert not BayesCloaking(**asked, **other).shares_columns(many, 2)
 
 
-def test_teaching_draws_follow_the_generator(mechanism, plan, data):
-    first, second = (mechanism.measure(plan, data, X_TEST, np.random.default_rng(8), draws=2) for _ in range(2))
-    np.testing.assert_array_equal(first.samples, second.samples)
-    assert first.samples.shape == (2, 6)
-    assert any("teaching" in words for words in first.guarantee.not_covered)
-
-
 def test_a_plan_serves_another_budget(plan, data):
     other = BayesCloaking(epsilon=0.5, delta=0.01, binned=True, stages=3)
     measured = other.measure(plan, data, X_TEST).statistics[0].measurements
