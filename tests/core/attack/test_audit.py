@@ -73,10 +73,15 @@ def hardest_neighbours(mechanism, data):
     return max((output_neighbours(data, j) for j in range(data.n)), key=lambda pair: exact_mu(mechanism, pair))
 
 
-@pytest.fixture(params=SETTINGS.items(), ids=lambda item: item[0].__name__)
+@pytest.fixture(scope="module", params=SETTINGS.items(), ids=lambda item: item[0].__name__)
 def mechanism(request):
     kind, arguments = request.param
     return kind(**arguments)
+
+
+@pytest.fixture(scope="module")
+def pair(mechanism, make_dataset):
+    return hardest_neighbours(mechanism, make_dataset())
 
 
 def test_every_mechanism_is_audited():
@@ -93,8 +98,7 @@ def test_stages_of_bayes_cloaking_keep_their_claim(make_dataset):
 
 
 @pytest.mark.parametrize("score", [pytest.param("known noise", marks=pytest.mark.full), "fitted"])
-def test_releases_do_not_contradict_the_claim(mechanism, make_dataset, score):
-    pair = hardest_neighbours(mechanism, make_dataset())
+def test_releases_do_not_contradict_the_claim(mechanism, pair, score):
     # false-alarm rate of the default confidence: 1e-6
     found = audit(mechanism, *pair, pair[0].X, np.random.default_rng(1), TRIALS, score=score)
     assert not found.refuted
@@ -105,8 +109,7 @@ def test_releases_do_not_contradict_the_claim(mechanism, make_dataset, score):
 
 
 @pytest.mark.parametrize("score", [pytest.param("known noise", marks=pytest.mark.full), "fitted"])
-def test_half_the_noise_is_found_out(mechanism, make_dataset, score):
-    pair = hardest_neighbours(mechanism, make_dataset())
+def test_half_the_noise_is_found_out(mechanism, pair, score):
     scaled = Scaled(mechanism, 0.5)
     found = audit(scaled, *pair, pair[0].X, np.random.default_rng(2), TRIALS, score=score)
     assert found.refuted
@@ -179,7 +182,7 @@ class Sums:
 def test_sums_of_the_sparse_gp_keep_their_claim_and_half_their_noise_does_not(make_dataset, variant):
     data = make_dataset()
     sums = Sums(SparseVariational(**STATISTICS[SparseVariational], variant=variant))
-    pair = max((output_neighbours(data, j) for j in range(data.n)), key=lambda pair: exact_mu(sums, pair))
+    pair = hardest_neighbours(sums, data)
     found = audit(sums, *pair, data.X, np.random.default_rng(11), TRIALS)
     assert 0.3 < found.epsilon_lower <= found.claimed == 1.0
     assert audit(Scaled(sums, 0.5), *pair, data.X, np.random.default_rng(12), TRIALS).refuted
