@@ -121,10 +121,6 @@ def test_a_plan_serves_another_budget(plan, data):
 
 
 def test_what_has_no_meaning_is_refused(mechanism, data):
-    with pytest.raises(ValueError, match="binned is for public inputs"):
-        BayesCloaking(epsilon=1.0, delta=0.01, binned=True, protects="inputs and outputs")
-    with pytest.raises(ValueError, match="weights and targets have no meaning for binned"):
-        BayesCloaking(epsilon=1.0, delta=0.01, binned=True, targets="both")
     with pytest.raises(ValueError, match=r"use plan_for\(\)"):
         mechanism.plan(data.X, X_TEST, x_box=data.x_box, half_range=1.0)
     single = BayesCloaking(epsilon=2.0, delta=0.01, stages=1, gap=0.1)

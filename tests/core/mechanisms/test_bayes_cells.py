@@ -52,11 +52,6 @@ def test_statistics_hold_no_record(mechanism, data):
         assert not np.isin(data.y, values).any()
 
 
-def test_more_than_three_inputs_are_refused(mechanism):
-    with pytest.raises(ValueError, match="1 to 3 input columns"):
-        plan_cells(mechanism, 12, [(0.0, 1.0)] * 4, 1.0, "number")
-
-
 def test_much_data_and_budget_find_the_curve(make_dataset):
     """100,000 records at epsilon 20: the curve to 2 % of its range, wherever the records are."""
     rng = np.random.default_rng(3)

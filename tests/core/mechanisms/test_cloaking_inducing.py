@@ -1,3 +1,5 @@
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -67,6 +69,7 @@ PUBLISHED = {"objective": "logdet", "calibration": "hall", "rank_tolerance": 1e-
 def cross_validated():
     """Mean over 10 unshuffled folds of the RMSE [cm] at the held-out records: of 100 draws, and expected."""
 
+    @cache
     def error(dims, n_inducing, **options):
         data, found = kung.load(dims=dims), []
         kind = Cloaking if n_inducing is None else CloakingInducing

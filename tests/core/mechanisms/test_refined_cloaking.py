@@ -1,5 +1,6 @@
 import math
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -270,6 +271,7 @@ def test_weights_are_those_of_the_test_points(make_dataset):
 def kung_errors(kung_data, kung_model, request):
     """Per-draw RMSE [cm] at the training ages against the clipped heights, 20,000 draws in batches."""
 
+    @cache
     def simulate(epsilon, **options):
         mechanism = RefinedCloaking(epsilon=epsilon, delta=0.01, **kung_model, inference=request.param, **options)
         plan = mechanism.plan(kung_data.X, kung_data.X)
