@@ -3,11 +3,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpgp_core.bayes.bias import Public
-from dpgp_core.bayes.records.filter import mixture_of
-from dpgp_core.bayes.records.places import places_of
-from dpgp_core.bayes.records.released import observed_of
-from dpgp_core.bayes.records.stages import posterior
 from dpgp_core.bayes.refit import refit
 from dpgp_core.data import KINDS
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
@@ -35,17 +30,6 @@ def test_the_plan_reads_no_output(mechanism, data):
         assert a.measurement.noise_multiplier == b.measurement.noise_multiplier
     np.testing.assert_array_equal(first.stages[0].measurement.low, np.full(12, -1.0))
     np.testing.assert_array_equal(first.stages[0].measurement.high, np.full(12, 3.0))
-
-
-def test_a_real_release_is_a_function_of_its_statistics(mechanism, data):
-    """Anyone with the file predicts the same, at these and at other test inputs."""
-
-    plan = mechanism.plan(data.X, X_TEST, x_box=data.x_box, half_range=2.0 / data.y_scale)
-    release = mechanism.measure(plan, data, X_TEST)
-    places = places_of(plan.models, data.X, X_TEST, public=Public(plan.x_box, plan.half_range))
-    outcome = posterior(observed_of(release.statistics[0]), places, plan.prior_weights)
-    again = data.in_data_units(mixture_of(places, outcome.states, outcome.weights).mean)
-    np.testing.assert_array_equal(np.clip(again, *data.y_bounds), release.samples)
 
 
 @pytest.mark.parametrize(("protects", "accuracy"), [("outputs", 1e-8), ("inputs and outputs", 1e-5)])
