@@ -39,11 +39,10 @@ def test_guarantee_is_that_of_the_bins(make_dataset):
     np.testing.assert_allclose((plan.weights / plan.scales[:, None]).sum(axis=0), 1.0)
 
 
-@pytest.mark.parametrize("fit_noise", [False, True])
-def test_only_the_noisy_means_are_used(make_dataset, fit_noise):
+def test_only_the_noisy_means_are_used(make_dataset):
     # outputs of equal bin means give equal releases, whatever else differs
     data = make_dataset(y=np.linspace(0, 2, 12))
-    mechanism = IntegralBinning(**MODEL, fit_noise=fit_noise)
+    mechanism = IntegralBinning(**MODEL, fit_noise=True)
     plan = mechanism.plan(data.X, data.x_box)
     levelled = replace(data, y=plan.means(data.y)[plan.members])
     one, other = (mechanism.release(d, X_TEST, np.random.default_rng(1), 4).samples for d in (data, levelled))
