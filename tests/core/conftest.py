@@ -5,9 +5,9 @@ import pytest
 from scipy.linalg import solve_triangular
 
 from datasets import kung, london_hexes
-from dpgp_core.data import Dataset
 from dpgp_core.gp.exact import cloaking_matrix
 from dpgp_core.kernels import EQ
+from tests.core.tables import table
 
 
 @pytest.fixture(scope="session")
@@ -45,22 +45,8 @@ def make_dataset():
     def make(**changes):
         rng = np.random.default_rng(5)
         x = np.sort(rng.uniform(0, 10, 12))
-        data = Dataset(
-            name="small",
-            X=x[:, None],
-            y=1 + 2.5 * np.sin(x),
-            x_names=("x",),
-            x_units=("m",),
-            y_name="y",
-            y_unit="kg",
-            y_bounds=(-1.0, 3.0),
-            x_box=((0.0, 10.0),),
-            privacy_unit="one person's weight",
-            source="made for the tests",
-            licence="MIT",
-            bounds_reason="made for the tests",
-            y_scale=2.0,
-        )
+        public = {"name": "small", "y_bounds": (-1.0, 3.0), "x_box": ((0.0, 10.0),), "y_scale": 2.0}
+        data = table(x[:, None], 1 + 2.5 * np.sin(x), **public, privacy_unit="one person's weight")
         return replace(data, **changes)
 
     return make

@@ -36,11 +36,6 @@ def test_formula(kernel, expected):
     assert at(kernel(variance=2.0, lengthscale=4.0), 6.0) == pytest.approx(expected, rel=1e-14)
 
 
-def test_matern52_at_one_lengthscale():
-    # (1 + sqrt 5 + 5/3) exp(-sqrt 5) by mpmath at 30 digits
-    assert at(Matern52(), 1.0) == pytest.approx(0.5239941088318203, rel=1e-14)
-
-
 def test_rational_quadratic_of_shape_two():
     assert at(RationalQuadratic(alpha=2.0), 2.0) == pytest.approx(0.25, rel=1e-15)  # (1 + 4/4)^-2
 

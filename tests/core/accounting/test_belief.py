@@ -42,9 +42,9 @@ def test_laplace_noise_reaches_the_pure_limit_in_both_directions(prior, epsilon)
     assert telling_beliefs(prior, min(0.999, 1.5 * mass_high), f).high < limit.high * (1 - 1e-6)
 
 
-@pytest.mark.parametrize("prior", PRIORS)
-@pytest.mark.parametrize("mu", [0.1, 0.53, 3.0])
-@pytest.mark.parametrize("share", [0.001, 0.05, 0.6])
+@pytest.mark.parametrize("prior", [0.01, 0.5])
+@pytest.mark.parametrize("mu", [0.1, 3.0])
+@pytest.mark.parametrize("share", [0.001, 0.6])
 def test_gaussian_noise_by_integration_over_its_outcomes(prior, mu, share):
     low, high = telling_beliefs(prior, share, partial(gaussian_tradeoff, mu=mu))
 

@@ -11,7 +11,6 @@ from tests.core.accounting.promises import promise
 
 def test_empty_ledger_has_spent_nothing():
     assert Ledger().epsilon(0.01) == 0
-    assert Ledger().epsilon(0.01) == 0
 
 
 def test_ledger_composes_exactly():

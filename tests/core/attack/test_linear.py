@@ -9,7 +9,7 @@ from dpgp_core.accounting.tradeoff import gaussian_tradeoff
 from dpgp_core.attack.linear import draw_releases, fitted_attack, linear_attack, output_neighbours
 from dpgp_core.attack.roc import Roc
 from dpgp_core.kernels import EQ
-from dpgp_core.mechanisms import Cloaking, GPPrior
+from dpgp_core.mechanisms import Cloaking
 from dpgp_core.mechanisms.base import TeachingRelease
 
 MODEL = {"epsilon": 2.0, "delta": 0.01, "kernel": EQ(lengthscale=2.0), "noise_variance": 0.3}
@@ -82,10 +82,9 @@ def test_different_noises_are_averaged(pair):
     np.testing.assert_allclose(linear_attack(inside, outside).weights, expected, rtol=1e-8)
 
 
-@pytest.mark.parametrize("kind", [GPPrior, Cloaking])
-def test_exact_roc_against_simulation(make_dataset, kind):
+def test_exact_roc_against_simulation(make_dataset):
     inside, outside = output_neighbours(make_dataset(), 3)
-    mechanism, rng = kind(**MODEL), np.random.default_rng(5)
+    mechanism, rng = Cloaking(**MODEL), np.random.default_rng(5)
     attack = linear_attack(*(mechanism.release(data, X_TEST, rng) for data in (inside, outside)))
     scores = [
         np.concatenate([attack.score(samples) for samples in draw_releases(mechanism, data, X_TEST, rng, 25_000)])
@@ -102,15 +101,6 @@ def test_exact_roc_against_simulation(make_dataset, kind):
     # N(+-mu^2/2, mu^2)
     assert scores[0].mean() == pytest.approx(attack.mu**2 / 2, abs=6 * attack.mu / math.sqrt(25_000))
     assert scores[1].std() == pytest.approx(attack.mu, rel=0.05)
-
-
-def test_the_worst_record_of_cloaking_meets_the_guarantee(make_dataset):
-    mechanism, rng = Cloaking(**MODEL), np.random.default_rng(6)
-    mus = [
-        linear_attack(*(mechanism.release(d, X_TEST, rng) for d in output_neighbours(make_dataset(), j))).mu
-        for j in range(12)
-    ]
-    assert max(mus) == pytest.approx(mechanism.guarantee.loss.mu, rel=1e-6)
 
 
 def test_fitted_attack_learns_the_known_one(pair):

@@ -12,9 +12,9 @@ import pytest
 from dpgp_core.accounting.tradeoff import gaussian_tradeoff
 from dpgp_core.attack.audit import epsilon_lower_bound
 from dpgp_core.bayes.cells.grid import CellGrid
-from dpgp_core.data import Dataset
 from dpgp_core.measurement.integers import person_weights
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
+from tests.core import tables
 
 X_TEST = np.linspace(0.5, 9.5, 5)[:, None]
 VICTIM, MANY, PLACE, DRAWS = 3, 40, 5.0, 4000
@@ -29,11 +29,8 @@ def table():
     person = rng.permutation(np.repeat(np.arange(31), rows))
     X = rng.uniform(0, 10, (len(person), 1))
     X[person == VICTIM] = PLACE  # all at one place, where they add up
-    return Dataset(
-        name="visits", X=X, y=rng.integers(0, 2, len(person)).astype(float), x_names=("x",), x_units=("",), y_name="y",
-        y_unit="", y_bounds=(0.0, 1.0), x_box=((0.0, 10.0),), privacy_unit="one person", source="", licence="",
-        bounds_reason="", y_kind="yes/no", person=person,
-    )  # fmt: skip
+    y = rng.integers(0, 2, len(person)).astype(float)
+    return tables.table(X, y, y_bounds=(0.0, 1.0), x_box=((0.0, 10.0),), y_kind="yes/no", person=person)
 
 
 def scores(mechanism, table):

@@ -6,10 +6,10 @@ import pytest
 from dpgp_core.bayes.cells.reading import reading_of
 from dpgp_core.bayes.difference import contrast, difference
 from dpgp_core.bayes.joint import Joint
-from dpgp_core.data import Dataset
 from dpgp_core.kernels import EQ, AcrossLevels
 from dpgp_core.levels import whole_box
 from dpgp_core.mechanisms import BayesCloaking
+from tests.core.tables import table
 
 LEVELS = ("a", "b", "c")
 BOX = whole_box([(0.0, 1.0)], (None, LEVELS))
@@ -26,22 +26,8 @@ def world(n, seed, shared=0.7, scatter=0.3):
     everywhere = np.vstack([X, POINTS])
     values, vectors = np.linalg.eigh(kernel(everywhere, everywhere))
     f = vectors @ (np.sqrt(np.maximum(values, 0.0)) * rng.standard_normal(len(everywhere)))
-    data = Dataset(
-        name="world",
-        X=X,
-        y=f[:n] + scatter * rng.standard_normal(n),
-        x_names=("x", "group"),
-        x_units=("", ""),
-        x_box=((0.0, 1.0),),
-        x_levels=(None, LEVELS),
-        y_name="y",
-        y_unit="",
-        y_bounds=(-2.0, 2.0),
-        privacy_unit="one record",
-        source="made for the tests",
-        licence="MIT",
-        bounds_reason="chosen",
-    )
+    public = {"x_names": ("x", "group"), "x_units": ("", ""), "x_box": ((0.0, 1.0),), "x_levels": (None, LEVELS)}
+    data = table(X, f[:n] + scatter * rng.standard_normal(n), **public, y_bounds=(-2.0, 2.0))
     return data, f[n:].reshape(3, -1)
 
 

@@ -25,18 +25,14 @@ CASES = [
 REPEATS, YES_NO_REPEATS = 8, 40
 
 
-def found(name, n, protects, epsilon=1.0):
+def found(name, n, mechanism, rng, repeats=REPEATS):
     """Errors and shares of one world; records stay where they are, so that one plan serves all repeats."""
     world = WORLDS[name]
     x = (np.arange(n) + 0.5) / n
-    rng = np.random.default_rng(n)
     data = replace(world.table(n, rng), X=x[:, None])
-    mechanism = BayesCloaking(epsilon=epsilon, delta=1e-5, protects=protects)
-    if protects == "outputs":
-        mechanism = replace(mechanism, binned=True, gap=0.1)
     plan = mechanism.plan_for(data, GRID[:, None])
     releases = []
-    for _ in range(YES_NO_REPEATS if name == "yes_no" and n < 1000 else REPEATS):
+    for _ in range(repeats):
         drawn = replace(data, y=np.asarray(world.quantile(rng.uniform(0, 1, n), x), dtype=float))
         release = mechanism.measure(plan, drawn, GRID[:, None], rng, mean=False)
         releases.append((release.samples[0], *(end[0] for end in release.interval(0.95, "function"))))
@@ -45,7 +41,12 @@ def found(name, n, protects, epsilon=1.0):
 
 @pytest.mark.parametrize(("name", "protects"), CASES)
 def test_intervals_hold_and_the_error_falls(name, protects):
-    few, many = found(name, 300, protects), found(name, 3000, protects)
+    mechanism = BayesCloaking(epsilon=1.0, delta=1e-5, protects=protects)
+    if protects == "outputs":
+        mechanism = replace(mechanism, binned=True, gap=0.1)
+    repeats = YES_NO_REPEATS if name == "yes_no" else REPEATS
+    few = found(name, 300, mechanism, np.random.default_rng(300), repeats)
+    many = found(name, 3000, mechanism, np.random.default_rng(3000))
     assert few.inside >= 0.85
     assert many.inside >= 0.85
     assert many.error < 0.6 * few.error
@@ -56,17 +57,7 @@ def test_intervals_hold_and_the_error_falls(name, protects):
 @pytest.mark.parametrize("name", ["gamma_even", "yes_no", "counts"])
 def test_records_with_columns_of_their_own_are_read_as_right(name):
     """A few hundred, whose strategies have a column for each."""
-    world, n = WORLDS[name], 300
-    x, rng = (np.arange(n) + 0.5) / n, np.random.default_rng(2)
-    data = replace(world.table(n, rng), X=x[:, None])
-    mechanism = BayesCloaking(epsilon=5.0, delta=1e-5, gap=0.1)
-    plan = mechanism.plan_for(data, GRID[:, None])
-    releases = []
-    for _ in range(REPEATS):
-        drawn = replace(data, y=np.asarray(world.quantile(rng.uniform(0, 1, n), x), dtype=float))
-        release = mechanism.measure(plan, drawn, GRID[:, None], rng, mean=False)
-        releases.append((release.samples[0], *(end[0] for end in release.interval(0.95, "function"))))
-    shown = summarised(*map(np.array, zip(*releases, strict=True)), world.truth(GRID))
-    low, high = world.bounds
+    shown = found(name, 300, BayesCloaking(epsilon=5.0, delta=1e-5, gap=0.1), np.random.default_rng(2))
+    low, high = WORLDS[name].bounds
     assert shown.inside >= 0.85
     assert shown.error < 0.06 * (high - low)

@@ -4,14 +4,15 @@ import pytest
 from dpgp_core.bayes.cells.grid import cells_of
 from dpgp_core.bayes.models import auto_models, weights_of
 from dpgp_core.bayes.waves import on_dates, waving, with_waves
-from dpgp_core.data import Dataset
 from dpgp_core.kernels import EQ
 from dpgp_core.levels import side_of
 from dpgp_core.mechanisms import BayesCloaking
 from dpgp_core.seasons import YEAR, Seasonal, lifted
+from tests.core.tables import table
 
 DAYS = 5000
 BOX = ((0.0, DAYS - 1.0),)
+VISITS = {"y_bounds": (0.0, 60.0), "x_box": BOX, "y_scale": 15.0, "y_kind": "count"}
 
 
 @pytest.fixture(scope="module")
@@ -19,12 +20,7 @@ def visits():
     """5,000 daily counts with a yearly wave, and their rate."""
     t, rng = np.arange(float(DAYS)), np.random.default_rng(4)
     rate = 20 + 3 * np.sin(t / 900) + 8 * np.sin(2 * np.pi * (t - 80) / YEAR)
-    data = Dataset(
-        name="visits", X=t[:, None], y=rng.poisson(rate).astype(float), x_names=("day",), x_units=("days",),
-        y_name="visits", y_unit="", y_bounds=(0.0, 60.0), x_box=BOX, privacy_unit="one day", source="", licence="",
-        bounds_reason="", y_scale=15.0, y_kind="count",
-    )  # fmt: skip
-    return data, rate
+    return table(t[:, None], rng.poisson(rate).astype(float), **VISITS), rate
 
 
 def test_half_of_the_weight_stays_with_models_without_a_wave():
@@ -132,11 +128,8 @@ def test_two_clinics_have_seasons_of_their_own(protects):
     def rate(at):
         return 20 + 6 * at[:, 0] + (8 - 10 * at[:, 0]) * np.sin(2 * np.pi * at[:, 1] / YEAR)
 
-    data = Dataset(
-        name="visits", X=X, y=rng.poisson(rate(X)).astype(float), x_names=("clinic", "day"), x_units=("", "days"),
-        y_name="visits", y_unit="", y_bounds=(0.0, 60.0), x_box=BOX, x_levels=(("a", "b"), None),
-        privacy_unit="one day", source="", licence="", bounds_reason="", y_scale=15.0, y_kind="count",
-    )  # fmt: skip
+    clinics = {"x_names": ("clinic", "day"), "x_units": ("", "days"), "x_levels": (("a", "b"), None)}
+    data = table(X, rng.poisson(rate(X)).astype(float), **VISITS, **clinics)
     at = np.array([[clinic, day] for clinic in (0.0, 1.0) for day in np.arange(0.0, DAYS, 50.0)])
     mechanism = BayesCloaking(epsilon=2.0, delta=1e-5, protects=protects, periods=[None, YEAR])
     release = mechanism.measure(mechanism.plan_for(data, at), data, at, np.random.default_rng(1), mean=False)

@@ -6,12 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpgp_core import BayesCloaking, Dataset, Ledger, buy_bounds, noise_multiplier
+from dpgp_core import BayesCloaking, Ledger, buy_bounds, noise_multiplier
 from dpgp_core.accounting.guarantee import Budget
 from dpgp_core.bounds.cells import RoundCells
 from dpgp_core.bounds.purchase import Purchase
 from dpgp_core.measurement.integers import GRID, person_weights
 from dpgp_core.mechanisms import LaplaceBinning
+from tests.core import tables
 from tests.core.replay import assert_same, gaussian_epsilon, gaussian_mu, taped
 
 BUDGET = {"epsilon": 1.0, "delta": 1e-5}
@@ -21,12 +22,8 @@ ENDS = (-1e300, -3.0, 0.0, 0.2, 7.0, 1e9, 1e300)
 
 def table(n=400, seed=0, **changes):
     rng = np.random.default_rng(seed)
-    data = Dataset(
-        name="wages", X=rng.uniform(20, 60, (n, 1)), y=np.exp(10 + 0.5 * rng.standard_normal(n)), x_names=("age",),
-        x_units=("years",), y_name="wage", y_unit="pounds", y_bounds=(-1e12, 1e12), x_box=((20.0, 60.0),),
-        privacy_unit="one person", source="", licence="", bounds_reason="",
-    )  # fmt: skip
-    return replace(data, **changes)
+    X, y = rng.uniform(20, 60, (n, 1)), np.exp(10 + 0.5 * rng.standard_normal(n))
+    return replace(tables.table(X, y, y_bounds=(-1e12, 1e12), x_box=((20.0, 60.0),)), **changes)
 
 
 def exact(cells, y, person=None):

@@ -10,7 +10,6 @@ from dpgp_core.evaluation.cross_validation import held_out_matrices, k_folds, mo
 from dpgp_core.gp.exact import cloaking_matrix
 from dpgp_core.kernels import EQ, Matern12, Matern52
 from dpgp_core.mechanisms import Cloaking
-from dpgp_core.strategies.noise_design import design_noise
 
 
 def refits(kernel, X, folds, noise_variance):
@@ -92,10 +91,9 @@ def test_plan_is_what_the_release_of_each_fold_does(objective, rank_tolerance, l
     rng = np.random.default_rng(4)
     X, y, folds = rng.uniform(size=(40, 1)), rng.normal(size=40), many_folds(40)[layout]
     kernel = EQ(lengthscale=0.2)
-    plan = plan_folds(kernel, X, folds, 0.3, objective, rank_tolerance=rank_tolerance)
-    mechanism = Cloaking(
-        kernel=kernel, noise_variance=0.3, objective=objective, rank_tolerance=rank_tolerance, epsilon=1, delta=0.01
-    )
+    options = {"objective": objective, "rank_tolerance": rank_tolerance, "gap": 1e-6}
+    plan = plan_folds(kernel, X, folds, 0.3, **options)
+    mechanism = Cloaking(kernel=kernel, noise_variance=0.3, epsilon=1, delta=0.01, **options)
     residuals, traces = [], []
     for test, A in zip(folds, plan.matrices(), strict=True):
         released = mechanism.plan(np.delete(X, test, axis=0), X[test])
@@ -103,7 +101,7 @@ def test_plan_is_what_the_release_of_each_fold_does(objective, rank_tolerance, l
         residuals.append(y[test] - released.weights @ np.delete(y, test))
         traces.append((released.factor**2).sum())
     np.testing.assert_allclose(plan.residual_map @ y, np.concatenate(residuals), atol=1e-8)
-    np.testing.assert_allclose(plan.noise_trace, traces, rtol=1e-3)  # both within the gap of the same optimum
+    np.testing.assert_allclose(plan.noise_trace, traces, rtol=1e-5)  # both within the gap of the same optimum
     assert plan.tested == sum(map(len, folds))
 
 
@@ -117,13 +115,12 @@ def test_truncation_is_part_of_the_plan():
     assert (cut.noise_trace < kept.noise_trace).all()
 
 
-@pytest.mark.parametrize("rank_tolerance", [1e-7, 0.3])
-def test_expected_private_squared_error_is_that_of_simulated_releases(make_dataset, rank_tolerance):
+def test_expected_private_squared_error_is_that_of_simulated_releases(make_dataset):
     # 40,000 releases per fold; 5 standard errors: false alarm 6e-7
     data, folds = make_dataset(), k_folds(12, 3, np.random.default_rng(1))
     kernel = EQ(lengthscale=2.0)
-    plan = plan_folds(kernel, data.X, folds, 0.3, rank_tolerance=rank_tolerance)
-    mechanism = Cloaking(kernel=kernel, noise_variance=0.3, rank_tolerance=rank_tolerance, epsilon=2.0, delta=0.01)
+    plan = plan_folds(kernel, data.X, folds, 0.3, rank_tolerance=0.3)
+    mechanism = Cloaking(kernel=kernel, noise_variance=0.3, rank_tolerance=0.3, epsilon=2.0, delta=0.01)
     truth, total = data.standardised(), np.zeros(40_000)
     rng = np.random.default_rng(2)
     for test in folds:
@@ -137,14 +134,6 @@ def test_expected_private_squared_error_is_that_of_simulated_releases(make_datas
     expected = float(((plan.residual_map @ truth) ** 2).sum() + noise)
     assert noise > 0.1 * expected
     assert total.mean() == pytest.approx(expected, abs=5 * total.std() / math.sqrt(40_000))
-
-
-def test_noise_trace_is_the_designs():
-    X = np.random.default_rng(5).uniform(size=(25, 1))
-    folds = k_folds(25, 5)
-    plan = plan_folds(EQ(lengthscale=0.2), X, folds, 0.3, gap=1e-6)
-    for trace, C in zip(plan.noise_trace, refits(EQ(lengthscale=0.2), X, folds, 0.3), strict=True):
-        assert trace == pytest.approx(np.trace(design_noise(C, gap=1e-6).covariance()), rel=1e-5)
 
 
 def test_a_tolerance_that_depends_on_epsilon_is_refused():

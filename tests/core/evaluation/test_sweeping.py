@@ -9,13 +9,19 @@ from dpgp_core.evaluation.comparison import held_out_errors, hold_out, with_epsi
 from dpgp_core.evaluation.sweeping import sweep
 from tests.core.evaluation.toys import CLOAKING, EVERY_KIND, FOLDS, TOY
 
+EPSILONS = (0.5, 3.0)
 
-@pytest.mark.parametrize("mechanism", EVERY_KIND, ids=lambda mechanism: mechanism.label)
-def test_a_sweep_is_the_errors_at_every_epsilon(mechanism):
-    epsilons = (0.5, 3.0)
-    found = sweep(mechanism, TOY, FOLDS, epsilons, 7, 11)
+
+@pytest.fixture(scope="module", params=EVERY_KIND, ids=lambda mechanism: mechanism.label)
+def here(request):
+    """A mechanism, and its sweep in this thread."""
+    return request.param, sweep(request.param, TOY, FOLDS, EPSILONS, 7, 11)
+
+
+def test_a_sweep_is_the_errors_at_every_epsilon(here):
+    mechanism, found = here
     held = hold_out(mechanism, TOY, FOLDS)
-    for errors, epsilon in zip(found.errors, epsilons, strict=True):
+    for errors, epsilon in zip(found.errors, EPSILONS, strict=True):
         alone = held_out_errors(with_epsilon(mechanism, epsilon), held, 7, 11)
         np.testing.assert_array_equal(errors.rmse, alone.rmse)
         np.testing.assert_array_equal(errors.half_width, alone.half_width)  # nan for bins
@@ -23,13 +29,11 @@ def test_a_sweep_is_the_errors_at_every_epsilon(mechanism):
 
 
 @pytest.mark.parametrize("kind", [ThreadPoolExecutor, ProcessPoolExecutor])
-@pytest.mark.parametrize("mechanism", EVERY_KIND, ids=lambda mechanism: mechanism.label)
-def test_a_sweep_gives_the_same_numbers_wherever_its_folds_are_computed(mechanism, kind):
-    epsilons = (0.5, 3.0)
-    here = sweep(mechanism, TOY, FOLDS, epsilons, 7, 11)
+def test_a_sweep_gives_the_same_numbers_wherever_its_folds_are_computed(here, kind):
+    mechanism, found = here
     with kind(2) as executor:
-        there = sweep(mechanism, TOY, FOLDS, epsilons, 7, 11, executor)
-    for one, other in zip(here.errors, there.errors, strict=True):
+        there = sweep(mechanism, TOY, FOLDS, EPSILONS, 7, 11, executor)
+    for one, other in zip(found.errors, there.errors, strict=True):
         np.testing.assert_allclose(one.rmse, other.rmse, rtol=1e-10, atol=0)
         assert one.half_width == pytest.approx(other.half_width, rel=1e-10, nan_ok=True)
 

@@ -1,3 +1,5 @@
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,7 @@ BOX = ((0.0, 1.0),)
 KERNEL, NOISE, HALF = EQ(variance=1 / 3, lengthscale=0.2), 0.05, 1.0
 
 
+@cache
 def simulated(epsilon, worlds=30, seed=3, half_range=HALF):
     budget = {"epsilon": epsilon, "delta": 0.01}
     return reached(KERNEL, NOISE, X, X, **budget, x_box=BOX, half_range=half_range, worlds=worlds, seed=seed)
@@ -31,7 +34,7 @@ def test_with_next_to_no_noise_and_wide_bounds_the_posterior_mean_is_reached():
 
 
 def test_the_error_falls_with_the_budget():
-    errors = [simulated(epsilon).rmse for epsilon in (0.2, 1.0, 5.0)]
+    errors = [simulated(epsilon).rmse for epsilon in (0.2, 0.5, 2.0)]
     assert errors == sorted(errors, reverse=True)
 
 

@@ -1,6 +1,7 @@
 import math
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from dpgp_core.kernels import Matern12
 
 DELTA = 0.005
 SPACE = SearchSpace(lengthscale=(0.1, 1.0, 3), r=(0.5, 8.0, 3), scale=(0.05, 1.0, 3))
+GRID = [*product(*SPACE.coarse())]
 
 
 @pytest.fixture(scope="module")
@@ -39,36 +41,27 @@ def brute_force(targets, lengthscale, r, scale):
 
 def test_search_finds_the_brute_force_optimum_of_a_small_grid(targets):
     found = search(targets, price, space=SPACE, rounds=0)[0]
-    grid = [(a, b, c) for a in SPACE.coarse()[0] for b in SPACE.coarse()[1] for c in SPACE.coarse()[2]]
-    losses = [brute_force(targets, *point) for point in grid]
-    assert (found.lengthscale, found.r, found.scale) == grid[int(np.argmin(losses))]
+    losses = [brute_force(targets, *point) for point in GRID]
+    assert (found.lengthscale, found.r, found.scale) == GRID[int(np.argmin(losses))]
     assert found.bce == pytest.approx(min(losses), rel=1e-9)
     assert found.epsilon == pytest.approx(price(found.lengthscale, found.r, found.scale))
 
 
 def test_constrained_search_beats_every_allowed_grid_point(targets):
     found = search(targets, price, (5.0,), SPACE, rounds=1)[0]
-    grid = [(a, b, c) for a in SPACE.coarse()[0] for b in SPACE.coarse()[1] for c in SPACE.coarse()[2]]
-    allowed = [brute_force(targets, *point) for point in grid if price(*point) <= 5]
+    allowed = [brute_force(targets, *point) for point in GRID if price(*point) <= 5]
     assert found.epsilon <= 5
     assert found.bce <= min(allowed) + 1e-12
     assert found.bce == pytest.approx(brute_force(targets, found.lengthscale, found.r, found.scale), rel=1e-9)
 
 
-def test_looser_budgets_are_never_worse(targets):
-    found = search(targets, price, (math.inf, 20.0, 8.0, 4.0), SPACE)
-    losses = [setting.bce for setting in found]
-    assert losses == sorted(losses)
-    assert losses[0] < losses[-1]
-
-
 def test_a_threshold_moves_the_answer_with_the_data(targets):
     shifted = replace(targets, y=-targets.y, truth=~targets.truth)
+    higher = replace(targets, threshold=0.2)
     # -y against the complement at t = 0 is the same problem
-    assert search(shifted, price, space=SPACE)[0].bce == pytest.approx(search(targets, price, space=SPACE)[0].bce)
-    assert (
-        search(replace(targets, threshold=0.2), price, space=SPACE)[0].bce > search(targets, price, space=SPACE)[0].bce
-    )
+    losses = [search(each, price, space=SPACE)[0].bce for each in (targets, shifted, higher)]
+    assert losses[1] == pytest.approx(losses[0])
+    assert losses[2] > losses[0]
 
 
 @pytest.mark.parametrize("kind", [ThreadPoolExecutor, ProcessPoolExecutor])
@@ -84,23 +77,11 @@ def test_searches_find_the_same_wherever_they_run(targets, kind):
     assert seen[-1] == pytest.approx(1)
 
 
-def test_progress_reaches_one(targets):
-    seen = []
-    search(targets, price, (math.inf, 9.0), SPACE, rounds=1, progress=seen.append)
-    assert seen[-1] == pytest.approx(1)
-
-
 @pytest.mark.parametrize(("epsilon", "M", "L"), [(0.5, 1.0, 1), (3.0, 2.0, 1), (10.0, 1.0, 4)])
 def test_hall_noise_spends_exactly_epsilon(epsilon, M, L):
     # L releases of shift 2 M / c each are one of 2 M sqrt(L) / c
     c = hall_noise(epsilon, DELTA, M, L)
     assert epsilon_of(c / (2 * M * math.sqrt(L)), DELTA) == pytest.approx(epsilon, rel=1e-6)
-
-
-def test_golden_example_of_the_gap_between_the_two_accountings():
-    # docs/targets.md, with rounded r and s: there the path is nearly Hall's release with c = s r^2
-    c = 0.049 * 8.64**2
-    assert epsilon_of(c / 2, DELTA) == pytest.approx(1.18, abs=0.02)
 
 
 def test_hall_search_finds_the_brute_force_optimum(targets):
@@ -115,9 +96,9 @@ def test_hall_search_finds_the_brute_force_optimum(targets):
             binary_cross_entropy(excursion_probability(np.array(means), (c / r**2) ** 2, 0.1), targets.truth)
         )
 
-    grid = [(a, b) for a in SPACE.coarse()[0] for b in SPACE.coarse()[1]]
-    losses = [loss(*point) for point in grid]
-    assert (found.lengthscale, found.r) == grid[int(np.argmin(losses))]
+    pairs = [*product(*SPACE.coarse()[:2])]
+    losses = [loss(*pair) for pair in pairs]
+    assert (found.lengthscale, found.r) == pairs[int(np.argmin(losses))]
     assert found.bce == pytest.approx(min(losses), rel=1e-9)
     assert (found.scale, found.epsilon) == (pytest.approx(c), 4.0)
 

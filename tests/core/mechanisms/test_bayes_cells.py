@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpgp_core import refit
 from dpgp_core.measurement.cell_statistics_file import cell_statistics_from_files, cell_statistics_to_files
 from dpgp_core.mechanisms.base import TEACHING, TeachingRelease
 from dpgp_core.mechanisms.bayes_cells import plan_cells
@@ -33,13 +32,6 @@ def test_the_card_says_what_is_protected(mechanism):
     assert card.proven_epsilon == pytest.approx(2.0, rel=1e-9)
 
 
-def test_counts_and_stages_spend_what_is_promised(mechanism, data):
-    statistics = mechanism.release(data, X_TEST).statistics[0]
-    multipliers = [statistics.counts.noise_multiplier, *(each.noise_multiplier for each in statistics.measurements)]
-    assert len(multipliers) == 5  # the second stage has squares, and distances come last
-    assert sum(1 / s**2 for s in multipliers) == pytest.approx(mechanism.guarantee.loss.mu**2, rel=1e-12)
-
-
 def test_a_plan_knows_the_number_of_records_and_no_record(mechanism, data):
     with pytest.raises(ValueError, match="plan_for"):
         mechanism.plan(data.X, X_TEST, x_box=data.x_box, half_range=2.0)
@@ -50,54 +42,6 @@ def test_a_plan_knows_the_number_of_records_and_no_record(mechanism, data):
         mechanism.measure(plan, data.subset(np.arange(5)), X_TEST)
     with pytest.raises(ValueError, match="n must be at least 1"):
         plan_cells(mechanism, 0, data.x_box, 2.0, "number")
-
-
-def test_statistics_hold_no_record(mechanism, data):
-    kept = mechanism.release(data, X_TEST).statistics[0]
-    arrays = [kept.z, kept.counts.B, *(a for s in kept.stages for a in (s.z, s.g, s.measurement.B, s.measurement.low))]
-    for values in arrays:
-        assert not np.isin(data.X, values).any()
-        assert not np.isin(data.y, values).any()
-
-
-def test_refit_with_the_same_models_is_the_release(mechanism, data):
-    release = mechanism.release(data, X_TEST)
-    models = mechanism.models(data.x_box, 2.0 / data.y_scale)
-    again = refit(
-        release.statistics[0],
-        kernels=[model.kernel for model in models[::5]],
-        noise_variances=[model.noise_variance for model in models[:5]],
-        X_test=X_TEST,
-    )
-    np.testing.assert_allclose(again.weights, release.model_weights[0], atol=1e-9)
-    np.testing.assert_allclose(np.clip(again.mean, *data.y_bounds), release.samples[0], rtol=1e-9, atol=1e-9)
-    for mine, theirs in zip(release.interval(0.9, "function"), again.interval(0.9, "function"), strict=True):
-        np.testing.assert_allclose(mine[0], np.clip(theirs, *data.y_bounds), rtol=1e-5, atol=1e-5)
-
-
-def test_teaching_draws_follow_the_generator_and_keep_no_statistics(mechanism, data):
-    first, second = (mechanism.release(data, X_TEST, np.random.default_rng(8), draws=2) for _ in range(2))
-    np.testing.assert_array_equal(first.samples, second.samples)
-    assert first.samples.shape == first.interval(0.9)[0].shape == (2, 6)
-    assert (first.samples[0] != first.samples[1]).any()
-    assert first.statistics == ()
-    assert any("teaching" in words for words in first.guarantee.not_covered)
-    assert first.guarantee.releases == 2
-
-
-def test_more_than_three_inputs_are_refused(mechanism):
-    with pytest.raises(ValueError, match="1 to 3 input columns"):
-        plan_cells(mechanism, 12, [(0.0, 1.0)] * 4, 1.0, "number")
-
-
-def test_much_data_and_budget_find_the_curve(make_dataset):
-    """100,000 records at epsilon 20: the curve to 2 % of its range, wherever the records are."""
-    rng = np.random.default_rng(3)
-    X = 10 * rng.beta(2, 2, (100_000, 1))
-    data = make_dataset(X=X, y=1 + np.sin(X[:, 0]) + 0.3 * rng.standard_normal(100_000))
-    mechanism = BayesCloaking(epsilon=20.0, delta=0.01, protects="inputs and outputs", stages=4)
-    release = mechanism.release(data, X_TEST, np.random.default_rng(0))
-    assert np.abs(release.samples - (1 + np.sin(X_TEST[:, 0]))).max() < 0.08
 
 
 @pytest.mark.parametrize("protects", ["outputs", "inputs and outputs"])

@@ -1,3 +1,5 @@
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -10,16 +12,6 @@ from dpgp_core.strategies.noise_design import design_noise
 
 MODEL = {"epsilon": 1.0, "delta": 0.01, "kernel": EQ(lengthscale=2.0), "noise_variance": 0.3}
 X_TEST = np.linspace(-2, 12, 9)[:, None]
-
-
-def test_with_all_inputs_it_is_cloaking(make_dataset):
-    data = make_dataset()
-    # rank 5, 1e-3: equal factors need equal singular vectors, which rounding spares at this tolerance
-    options = {**MODEL, "rank_tolerance": 1e-3}
-    exact = Cloaking(**options).release(data, X_TEST, np.random.default_rng(1))
-    sparse = CloakingInducing(**options, Z=data.X.tolist()).release(data, X_TEST, np.random.default_rng(1))
-    np.testing.assert_allclose(sparse.mean, exact.mean, rtol=1e-8)
-    np.testing.assert_allclose(sparse.noise_covariance(), exact.noise_covariance(), rtol=1e-6, atol=1e-6)
 
 
 def test_release_is_designed_for_the_sparse_matrix(make_dataset):
@@ -77,6 +69,7 @@ PUBLISHED = {"objective": "logdet", "calibration": "hall", "rank_tolerance": 1e-
 def cross_validated():
     """Mean over 10 unshuffled folds of the RMSE [cm] at the held-out records: of 100 draws, and expected."""
 
+    @cache
     def error(dims, n_inducing, **options):
         data, found = kung.load(dims=dims), []
         kind = Cloaking if n_inducing is None else CloakingInducing

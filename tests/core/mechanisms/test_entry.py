@@ -34,4 +34,3 @@ def test_ids_fit_into_addresses_and_every_limit_of_rows_is_one_of_three():
         assert entry.max_rows in (EXACT_ROWS, FACTORED_ROWS, ANY_ROWS)
         assert set(entry.kernels) <= set(KERNEL_NAMES)
         assert not (entry.uses_cells and entry.automatic)
-    assert len({entry.title for entry in CATALOGUE.values()}) == len(CATALOGUE)

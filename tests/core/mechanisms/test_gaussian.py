@@ -1,5 +1,4 @@
 import math
-from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pytest
@@ -72,8 +71,6 @@ def test_unproven_changes_nothing_for_the_analytic_formula():
     assert one.guarantee == other.guarantee
 
 
-def test_parameters_are_frozen_and_keyword_only():
-    with pytest.raises(FrozenInstanceError):
-        Plain(epsilon=1.0, delta=0.01).epsilon = 2.0
+def test_parameters_are_keyword_only():
     with pytest.raises(TypeError, match="positional"):
         Plain(1.0, 0.01)

@@ -111,12 +111,9 @@ def test_every_record_is_masked_at_any_test_points(kung_data, kung_model, points
     # jitter keeps it invertible, and the shift stays below 1 without any tolerance worth the name
     X_test = np.linspace(-20, 110, points)[:, None]
     plan = GPPrior(**BUDGET, **kung_model, sensitivity=sensitivity).plan(kung_data.X, X_test)
-    assert squared_shift(plan.factor, plan.weights).max() <= 1 + 1e-9
-
-
-def test_exact_sensitivity_is_not_loose(kung_data, kung_model, squared_shift):
-    plan = GPPrior(**BUDGET, **kung_model).plan(kung_data.X, np.linspace(-20, 110, 60)[:, None])
-    assert squared_shift(plan.factor, plan.weights).max() > 0.99
+    largest = squared_shift(plan.factor, plan.weights).max()
+    assert largest <= 1 + 1e-9
+    assert largest > 0.99 or points != 60 or sensitivity != "exact"  # and not loose
 
 
 def test_repeated_test_points_get_one_noise_value(make_dataset):

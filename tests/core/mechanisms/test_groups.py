@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from dpgp_core.accounting.guarantee import promise_of
-from dpgp_core.data import Dataset
 from dpgp_core.kernels import EQ
 from dpgp_core.measurement.cells import CellCounts
 from dpgp_core.measurement.integers import GRID
 from dpgp_core.mechanisms import BayesCloaking
 from dpgp_core.mechanisms.catalogue import CATALOGUE
 from dpgp_core.mechanisms.entry import Parameters
+from tests.core.tables import table
 
 from .shifts import allowed, shift
 
@@ -29,23 +29,9 @@ def truth(X):
 def groups(n=60, seed=0, scatter=6.0):
     rng = np.random.default_rng(seed)
     X = np.stack([rng.uniform(0, 10, n), rng.integers(0, 3, n).astype(float)], axis=1)
-    return Dataset(
-        name="groups",
-        X=X,
-        y=truth(X) + scatter * rng.standard_normal(n),
-        x_names=("age", "sex"),
-        x_units=("years", ""),
-        x_box=((0.0, 10.0),),
-        x_levels=(None, LEVELS),
-        y_name="y",
-        y_unit="cm",
-        y_bounds=BOUNDS,
-        privacy_unit="one person",
-        source="made for the tests",
-        licence="MIT",
-        bounds_reason="chosen",
-        y_scale=12.0,
-    )
+    public = {"x_names": ("age", "sex"), "x_units": ("years", ""), "x_box": ((0.0, 10.0),), "x_levels": (None, LEVELS)}
+    y = truth(X) + scatter * rng.standard_normal(n)
+    return table(X, y, **public, y_bounds=BOUNDS, y_scale=12.0)
 
 
 def mechanism(protects="outputs", **changes):

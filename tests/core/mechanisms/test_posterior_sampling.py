@@ -7,8 +7,6 @@ from typing import get_type_hints
 import numpy as np
 import pytest
 
-from dpgp_core.accounting.guarantee import Budget
-from dpgp_core.accounting.ledger import BudgetExceeded, Ledger
 from dpgp_core.accounting.posterior_epsilon import posterior_sampling_epsilon
 from dpgp_core.gp.exact import posterior
 from dpgp_core.kernels import EQ, Matern12, Matern32
@@ -73,15 +71,6 @@ def test_paths_compose_as_renyi_curves(make_dataset):
     expected = posterior_sampling_epsilon(12, 2.0, 0.8, math.exp(-5), 0.01, L=5, sensitivity="exponential_1d_min")
     assert guarantee.budget.epsilon == pytest.approx(expected)
     assert guarantee.budget.epsilon < 5 * mechanism.guarantee.budget.epsilon
-
-
-def test_ledger_adds_paths_up_and_refuses_more(make_dataset):
-    mechanism = PosteriorSampling(**MODEL, **PUBLIC)
-    two = mechanism.guarantee.repeated(2).budget.epsilon
-    ledger = Ledger(limit=Budget(epsilon=two * 1.01, delta=0.01))
-    ledger.spend([("first path", mechanism.guarantee), ("second path", mechanism.guarantee)])
-    with pytest.raises(BudgetExceeded):
-        ledger.spend([("third path", mechanism.guarantee)])
 
 
 def test_release_is_the_posterior_on_outputs_scaled_to_the_unit_interval(make_dataset):

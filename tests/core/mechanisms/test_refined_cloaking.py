@@ -1,5 +1,6 @@
 import math
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -161,7 +162,7 @@ def test_guarantee_says_that_releases_were_composed(options):
     assert guarantee.established
 
 
-# ---- audit: what an attacker can tell from 10^5 releases
+# ---- audit: what an attacker can tell from all stages of 10^5 releases; test_audit.py asks what is published
 
 
 class Halved(RefinedCloaking):
@@ -181,45 +182,6 @@ def proven_epsilon(hits, false_hits, delta):
     least = beta.ppf(ALARM, hits, RELEASES - hits + 1) if hits else 0.0
     most = beta.ppf(1 - ALARM, false_hits + 1, RELEASES - false_hits)
     return math.log(max(least - delta, 1e-300) / most)
-
-
-@pytest.fixture(scope="module")
-def audit(make_dataset):
-    """Audit what is published: choose a linear test on some releases, and count its hits on others."""
-
-    def run_audit(kind):
-        mechanism, data = kind(**MODEL), make_dataset()
-        plan, pair = mechanism.plan(data.X, X_TEST), neighbours(data, 5)
-
-        def published(seed):
-            return [
-                mechanism.release_planned(plan, one, X_TEST, np.random.default_rng([seed, i]), RELEASES).samples
-                for i, one in enumerate(pair)
-            ]
-
-        out, inside = published(1)
-        # Fisher's direction (Cov_out + Cov_in)^-1 (m_in - m_out), and the threshold that proves most
-        spread = np.cov(out.T) + np.cov(inside.T)
-        direction = np.linalg.lstsq(spread, inside.mean(axis=0) - out.mean(axis=0), rcond=1e-12)[0]
-        levels = np.quantile(inside @ direction, np.linspace(0.5, 0.97, 40))
-        scores = [
-            proven_epsilon((inside @ direction > level).sum(), (out @ direction > level).sum(), 0.01)
-            for level in levels
-        ]
-        level = levels[int(np.argmax(scores))]
-        out, inside = published(2)
-        return proven_epsilon((inside @ direction > level).sum(), (out @ direction > level).sum(), 0.01)
-
-    return run_audit
-
-
-def test_audit_of_what_is_published_stays_below_the_claim(audit):
-    # 0.50 of 1.0: the attacker sees neither stage 1 by itself nor the record that is worst for both stages
-    assert 0.3 <= audit(RefinedCloaking) <= 1.0
-
-
-def test_audit_of_what_is_published_detects_half_the_noise(audit):
-    assert audit(Halved) > 1.0  # 1.5
 
 
 def log_odds(mechanism, pair, truth, seed):
@@ -300,8 +262,6 @@ def test_weights_are_those_of_the_test_points(make_dataset):
     )
     np.testing.assert_allclose(scaled, uniform, rtol=1e-6)
     assert focused[-1] < uniform[-1]
-    with pytest.raises(ValueError, match="weights must be 9 non-negative numbers"):
-        RefinedCloaking(**MODEL, weights=[1.0]).plan(data.X, X_TEST)
 
 
 # ---- numbers of 07 on the shipped data
@@ -311,6 +271,7 @@ def test_weights_are_those_of_the_test_points(make_dataset):
 def kung_errors(kung_data, kung_model, request):
     """Per-draw RMSE [cm] at the training ages against the clipped heights, 20,000 draws in batches."""
 
+    @cache
     def simulate(epsilon, **options):
         mechanism = RefinedCloaking(epsilon=epsilon, delta=0.01, **kung_model, inference=request.param, **options)
         plan = mechanism.plan(kung_data.X, kung_data.X)

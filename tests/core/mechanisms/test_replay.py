@@ -8,30 +8,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpgp_core.kernels import EQ
-from dpgp_core.mechanisms import CATALOGUE, BayesCloaking, RefinedCloaking
+from dpgp_core.mechanisms import CATALOGUE, BayesCloaking
 from dpgp_core.mechanisms.base import Planned, PlannedForBudget
-from dpgp_core.mechanisms.entry import Parameters
+from tests.core.mechanisms.cases import PARAMETERS, VARIANTS, X_TEST, built, with_output
 from tests.core.replay import assert_same, gaussian_epsilon, gaussian_mu, pure_epsilon, taped
 
-PARAMETERS = Parameters(
-    kernel=EQ(lengthscale=2.0),
-    noise_variance=0.3,
-    epsilon=1.0,
-    delta=0.01,
-    x_box=((-2.0, 12.0),),
-    n=12,
-    cells=4,
-    ridge=1.5,
-)
-X_TEST = np.linspace(-2, 12, 9)[:, None]
-BUILT = {name: entry.build(PARAMETERS) for name, entry in CATALOGUE.items() if name not in ("paths", "published")} | {
-    "three stages": RefinedCloaking(
-        kernel=EQ(lengthscale=2.0), noise_variance=0.3, epsilon=1.0, delta=0.01, shares=(0.2, 0.3, 0.5)
-    ),
+BUILT = {name: CATALOGUE[name].build(PARAMETERS) for name in CATALOGUE if name not in ("paths", "published")} | {
+    "three stages": built("three stages"),
     "two stages of Bayes": BayesCloaking(epsilon=1.0, delta=0.01, stages=2, gap=0.01),
     "two stages over cells": BayesCloaking(epsilon=1.0, delta=0.01, protects="inputs and outputs", stages=2),
 }
+OPTIONS = {name: built(name) for name in VARIANTS if name not in BUILT}
 LONG = ("bayes", "bayes_cells")  # all of their stages in `make test-all`
 NAMES = [pytest.param(name, marks=pytest.mark.full if name in LONG else []) for name in BUILT]
 CELLS = BUILT["two stages over cells"]
@@ -69,10 +56,6 @@ def given_away(mechanism, tape):
     return gaussian_epsilon(gaussian_mu(tape), delta) if delta else pure_epsilon(tape)
 
 
-def with_output(data, j, value):
-    return replace(data, y=np.where(np.arange(data.n) == j, value, data.y))
-
-
 @pytest.fixture
 def data(make_dataset):
     return make_dataset(x_box=((-2.0, 12.0),))
@@ -90,9 +73,9 @@ def test_every_number_released_adds_up_to_the_claim(name, data):
     assert max(found) >= CLOSE.get(name, 0.97) * claim
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*NAMES, *OPTIONS])
 def test_two_draws_give_away_what_they_are_said_to(name, data):
-    mechanism = BUILT[name]
+    mechanism = (OPTIONS | BUILT)[name]
     release = planned(mechanism, data)
     tape = replayed(lambda each: release(each, 2), *(with_output(data, 11, end) for end in (-1.0, 3.0)), draws=2)
     one = replayed(release, *(with_output(data, 11, end) for end in (-1.0, 3.0)))
@@ -101,9 +84,9 @@ def test_two_draws_give_away_what_they_are_said_to(name, data):
     assert 1.3 * given_away(mechanism, one) < given_away(mechanism, tape) <= both * (1 + 1e-6)
 
 
-@pytest.mark.parametrize("name", ["sparse", "kernel_sum"])
+@pytest.mark.parametrize("name", ["sparse", "kernel_sum", "paper's sparse GP"])
 def test_a_record_that_moves_gives_away_no_more(name, data):
-    mechanism = BUILT[name]
+    mechanism = (OPTIONS | BUILT)[name]
     for x, y in ((-2.0, -1.0), (12.0, 3.0), (1e6, 3.0)):
         other = replace(data, X=np.where(np.arange(12)[:, None] == 4, x, data.X), y=with_output(data, 4, y).y)
         tape = replayed(planned(mechanism, data), with_output(data, 4, 3.0), other)

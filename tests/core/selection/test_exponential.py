@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from functools import cache
 
 import numpy as np
 import pytest
@@ -133,12 +134,12 @@ def test_the_rounded_scores_of_neighbours_differ_by_no_more_than_was_calibrated(
     assert rate * 2 * 2**20 > 0.9 * (1 - 1e-5)  # and what is calibrated is not wasteful
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_permute_and_flip_is_never_worse(seed):
-    rng = np.random.default_rng(seed)
-    scores = rng.normal(size=int(rng.integers(2, 12))) * 10 ** rng.uniform(-2, 2)
-    ours, other = (f(scores, 1.0, 1.0) @ scores for f in (permute_and_flip_probabilities, selection_probabilities))
-    assert ours > other
+def test_permute_and_flip_is_never_worse():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        scores = rng.normal(size=int(rng.integers(2, 12))) * 10 ** rng.uniform(-2, 2)
+        ours, other = (f(scores, 1.0, 1.0) @ scores for f in (permute_and_flip_probabilities, selection_probabilities))
+        assert ours > other
 
 
 def test_permute_and_flip_gains_up_to_a_factor_of_two():
@@ -149,7 +150,7 @@ def test_permute_and_flip_gains_up_to_a_factor_of_two():
     )
 
 
-@pytest.mark.parametrize("call", [selection_probabilities, permute_and_flip_probabilities])
+@BOTH
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -160,9 +161,9 @@ def test_permute_and_flip_gains_up_to_a_factor_of_two():
         ((np.zeros(0), 1.0, 1.0), "non-empty"),
     ],
 )
-def test_bad_arguments(call, arguments, message):
+def test_bad_arguments(probabilities, arguments, message):
     with pytest.raises(ValueError, match=message):
-        call(*arguments)
+        probabilities(*arguments)
 
 
 # ---- privacy of the whole: probabilities of neighbouring data sets
@@ -182,8 +183,7 @@ def plain_scores(plans, y):
 
 @pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize("kind", ["exact", "clipped"])
-@BOTH
-def test_neighbours_choose_alike(seed, kind, probabilities):
+def test_neighbours_choose_alike(seed, kind):
     plans, n, rng = random_grid(seed)
     epsilon = float(rng.choice([0.1, 1.0, 4.0]))
     clip = None if kind == "exact" else float(rng.choice([0.2, 1.0]))
@@ -193,32 +193,17 @@ def test_neighbours_choose_alike(seed, kind, probabilities):
         return plain_scores(plans, y) if clip is None else -np.array([clipped_sse(p, y, 1.0, clip) for p in plans])
 
     public = rng.uniform(0, 3, len(plans))  # expected noise: the same for both neighbours
-    worst = 0.0
+    worst = dict.fromkeys((selection_probabilities, permute_and_flip_probabilities), 0.0)
     for _ in range(300):
         y = rng.choice([-0.5, 0.5, 0.1], n)
         moved = y.copy()
         moved[rng.integers(n)] = rng.choice([-0.5, 0.5])
-        before, after = (probabilities(scores(z) - public, sensitivity, epsilon) for z in (y, moved))
-        worst = max(worst, float(np.abs(np.log(before) - np.log(after)).max()))
-    assert 0.02 * epsilon < worst <= epsilon * (1 + 1e-9)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_exact_sensitivity_leaves_no_room(seed):
-    # the attaining neighbours move the log-odds of two candidates by epsilon exactly
-    plans, n, _ = random_grid(seed)
-    pair, epsilon = plans[:2], 1.3
-    H = pair[0].residual_map.T @ pair[0].residual_map - pair[1].residual_map.T @ pair[1].residual_map
-    log_odds = []
-    for j, value in itertools.product(range(n), (-0.5, 0.5, None)):
-        y = 0.5 * np.sign(H[j])
-        y[j] = 0.0
-        y[j] = value if value is not None else np.clip(-(H[j] @ y) / H[j, j], -0.5, 0.5)
-        p = selection_probabilities(plain_scores(pair, y), exact_sensitivity(pair, 1.0), epsilon)
-        log_odds.append(math.log(p[0] / p[1]))
-    moves = np.ptp(np.reshape(log_odds, (n, 3)), axis=1)
-    assert moves.max() == pytest.approx(epsilon, rel=1e-6)
-    assert moves.max() <= epsilon
+        pair = [scores(z) - public for z in (y, moved)]
+        for probabilities in worst:
+            before, after = (np.log(probabilities(each, sensitivity, epsilon)) for each in pair)
+            worst[probabilities] = max(worst[probabilities], float(np.abs(before - after).max()))
+    assert 0.02 * epsilon < min(worst.values())
+    assert max(worst.values()) <= epsilon * (1 + 1e-9)
 
 
 def test_guarantee():
@@ -300,8 +285,9 @@ def test_table_uses_the_calibration_asked_for(made_up):
 
 @pytest.fixture(scope="module")
 def kung_plans(kung_data):
-    def plan(objective, rank_tolerance=1e-7, rng=None):
-        folds = k_folds(kung_data.n, 11, rng)
+    @cache
+    def plan(objective, rank_tolerance=1e-7, seed=None):
+        folds = k_folds(kung_data.n, 11, None if seed is None else np.random.default_rng(seed))
         return [
             plan_folds(EQ(lengthscale=scale), kung_data.X, folds, 0.3, objective, rank_tolerance=rank_tolerance)
             for scale in LENGTHSCALES
@@ -317,7 +303,7 @@ def kung_plans(kung_data):
 def test_less_budget_prefers_longer_lengthscales(
     kung_plans, kung_data, seed, objective, calibration, selection_epsilon
 ):
-    plans = kung_plans(objective, rng=None if seed is None else np.random.default_rng(seed))
+    plans = kung_plans(objective, seed=seed)
     scores = grid_scores(plans, kung_data)
     table = selection_table(scores, selection_epsilon, EPSILONS, 0.01, calibration, unproven=True)
     likeliest = [LENGTHSCALES[r] for r in table.probabilities.argmax(axis=0)]

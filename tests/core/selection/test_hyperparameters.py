@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 
 from dpgp_core.accounting.ledger import Ledger
-from dpgp_core.data import Dataset
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import SparseVariational
 from dpgp_core.selection.hyperparameters import Candidate, choose_by_evidence, choose_jointly, halves, log_densities
+from tests.core.tables import table
 
 CANDIDATES = [
     Candidate(kernel=EQ(lengthscale=length), noise_variance=s**2) for length in (0.3, 1.0, 3) for s in (0.1, 1)
@@ -15,22 +15,8 @@ CANDIDATES = [
 def wave(n, seed=0):
     rng = np.random.default_rng(seed)
     x = rng.uniform(-4, 4, n)
-    return Dataset(
-        name="wave",
-        X=x[:, None],
-        y=10 + 2 * (np.sin(2 * x) + 0.1 * rng.standard_normal(n)),
-        x_names=("x",),
-        x_units=("m",),
-        y_name="y",
-        y_unit="kg",
-        y_bounds=(7.0, 13.0),
-        x_box=((-4.0, 4.0),),
-        privacy_unit="one person",
-        source="made for the tests",
-        licence="MIT",
-        bounds_reason="made for the tests",
-        y_scale=2.0,
-    )
+    y = 10 + 2 * (np.sin(2 * x) + 0.1 * rng.standard_normal(n))
+    return table(x[:, None], y, y_bounds=(7.0, 13.0), x_box=((-4.0, 4.0),), y_scale=2.0)
 
 
 def sparse(epsilon, **changes):

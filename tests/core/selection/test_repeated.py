@@ -16,6 +16,7 @@ CANDIDATES = [
     Candidate(kernel=EQ(lengthscale=length), noise_variance=s**2) for length in (0.2, 1.0, 5) for s in (0.2, 1)
 ]
 TOY = toy_1d.load(n=4000)
+FEW = TOY.subset(np.arange(0, 4000, 20))
 CHOICES = [repeated.choose_liu_talwar, repeated.choose_repeatedly]
 
 
@@ -37,10 +38,10 @@ def test_with_much_budget_and_many_runs_the_right_setting_is_chosen(choose, monk
 
 @pytest.mark.parametrize(("choose", "kind"), list(zip(CHOICES, [ApproximateLoss, BestOfManyLoss], strict=True)))
 def test_the_ledger_counts_the_whole_budget(choose, kind):
-    found = choose(sparse(1.5), CANDIDATES, TOY, np.random.default_rng(1))
+    found = choose(sparse(1.5), CANDIDATES, FEW, np.random.default_rng(1))
     assert isinstance(found.guarantee.loss, kind)
     assert found.guarantee.protects == "inputs and outputs"
-    assert found.guarantee.unit == TOY.privacy_unit
+    assert found.guarantee.unit == FEW.privacy_unit
     ledger = Ledger()
     ledger.spend([("choice and fit", found.guarantee)])
     assert ledger.epsilon(1e-4) == pytest.approx(1.5)
@@ -51,7 +52,7 @@ def test_the_ledger_counts_the_whole_budget(choose, kind):
 @pytest.mark.parametrize("choose", CHOICES)
 def test_nothing_is_chosen_where_every_score_is_refused(choose, monkeypatch):
     monkeypatch.setattr(repeated.CoinPress, "mean", lambda *arguments: np.inf)
-    found = choose(sparse(1.0), CANDIDATES, TOY, np.random.default_rng(1))
+    found = choose(sparse(1.0), CANDIDATES, FEW, np.random.default_rng(1))
     assert found.index is None
     assert found.fit is None
     assert "nothing was chosen" in found.message
@@ -62,7 +63,7 @@ def test_at_most_so_many_runs(monkeypatch):
     counted = []
     monkeypatch.setattr(repeated, "best_of_runs", lambda run, runs: counted.append(runs))
     for seed in range(200):
-        repeated.choose_liu_talwar(sparse(1.0, delta=0.5), CANDIDATES, TOY, np.random.default_rng(seed), gamma=0.3)
+        repeated.choose_liu_talwar(sparse(1.0, delta=0.5), CANDIDATES, FEW, np.random.default_rng(seed), gamma=0.3)
     most = repeated.liu_talwar_constants(1.0, 0.5, 0.3).draws
     assert max(counted) == most
     assert min(counted) == 1
@@ -76,16 +77,16 @@ def test_noise_of_a_run_is_that_of_its_share(monkeypatch):
         repeated, "add_noise", lambda A, B, noise, rng: (scales.append(noise), add(A, B, noise, rng))[1]
     )
     mechanism = sparse(1.0, variant="paper")
-    repeated.choose_liu_talwar(mechanism, CANDIDATES[2:3], TOY, np.random.default_rng(1), gamma=0.3)
+    repeated.choose_liu_talwar(mechanism, CANDIDATES[2:3], FEW, np.random.default_rng(1), gamma=0.3)
     constants = repeated.liu_talwar_constants(1.0, 1e-4, 0.3)
     one = replace(mechanism, epsilon=constants.epsilon, delta=constants.delta, kernel=CANDIDATES[2].kernel)
-    assert scales[0] == one.noise(TOY)
+    assert scales[0] == one.noise(FEW)
 
 
 @pytest.mark.parametrize("choose", CHOICES)
 def test_bad_input_is_refused(choose):
     rng = np.random.default_rng(1)
     with pytest.raises(ValueError, match="there are no candidates"):
-        choose(sparse(1.0), [], TOY, rng)
+        choose(sparse(1.0), [], FEW, rng)
     with pytest.raises(ValueError, match="gamma must lie strictly between 0 and 1, got 0"):
-        choose(sparse(1.0), CANDIDATES, TOY, rng, gamma=0.0)
+        choose(sparse(1.0), CANDIDATES, FEW, rng, gamma=0.0)

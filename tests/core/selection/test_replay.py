@@ -9,7 +9,6 @@ import pytest
 from scipy.optimize import brentq, minimize_scalar
 
 from dpgp_core.accounting.gaussian import epsilon_of
-from dpgp_core.data import Dataset
 from dpgp_core.evaluation.cross_validation import k_folds, plan_folds
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import SparseVariational
@@ -20,6 +19,7 @@ from dpgp_core.selection.hyperparameters import Candidate, choose_by_evidence, c
 from dpgp_core.selection.repeated import choose_liu_talwar, choose_repeatedly
 from dpgp_core.selection.scores import grid_scores
 from tests.core.replay import assert_same, gaussian_epsilon, gaussian_mu, pairs_of, pure_epsilon, taped
+from tests.core.tables import table
 
 CANDIDATES = [
     Candidate(kernel=EQ(lengthscale=length), noise_variance=s**2) for length in (0.5, 1.0, 3.0) for s in (0.1, 1.0)
@@ -34,21 +34,7 @@ def wave(n=40):
     rng = np.random.default_rng(3)
     x = rng.uniform(-2, 2, n)
     x[4] = x[5] = -1.5  # an inducing input of every kernel: features of full length
-    return Dataset(
-        name="wave",
-        X=x[:, None],
-        y=np.sin(2 * x),
-        x_names=("x",),
-        x_units=("m",),
-        y_name="y",
-        y_unit="kg",
-        y_bounds=(-3.0, 3.0),
-        x_box=((-2.0, 2.0),),
-        privacy_unit="one person",
-        source="made for the tests",
-        licence="MIT",
-        bounds_reason="made for the tests",
-    )
+    return table(x[:, None], np.sin(2 * x), y_bounds=(-3.0, 3.0), x_box=((-2.0, 2.0),))
 
 
 FITTED, SCORED = 4, 5  # records of the half that is fitted, and of the one that is scored

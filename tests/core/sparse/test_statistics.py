@@ -28,8 +28,9 @@ def change(parameters, R_y, R_phi, c, m):
     return math.sqrt((moved_A**2).sum() + c * (moved_B**2).sum())
 
 
-@pytest.mark.parametrize("ratio", [0.05, 0.5, 1.0, 2.0, 8.0])  # c / c*: below 1 the second case of the formula
-@pytest.mark.parametrize(("R_y", "R_phi"), [(1.2, 1.0), (0.3, 2.5)])
+@pytest.mark.parametrize(  # c / c*: below 1 the second case of the formula
+    ("ratio", "R_y", "R_phi"), [(0.05, 1.2, 1.0), (0.5, 0.3, 2.5), (1.0, 1.2, 1.0), (2.0, 0.3, 2.5), (8.0, 1.2, 1.0)]
+)
 def test_adversary_reaches_the_sensitivity_and_never_exceeds_it(ratio, R_y, R_phi):
     m, c = 3, ratio * R_y**2 / (2 * R_phi**2)
     bound = statistics_sensitivity(R_y, R_phi, c)

@@ -6,10 +6,19 @@ import pytest
 from dpgp_core.strategies.solver import LOGDET, TRACE
 
 both = pytest.mark.parametrize("objective", [LOGDET, TRACE], ids=["logdet", "trace"])
+GOALS = ("trace", "logdet")
+by_name = pytest.mark.parametrize("objective", GOALS)
 
 
 def columns(seed, r, n):
     return np.random.default_rng(seed).normal(size=(r, n))
+
+
+def random_matrix(seed, P, n, decay=0.0):
+    """Random C (P, n) with singular values falling over ``decay`` decades."""
+    rng = np.random.default_rng(seed)
+    U, s, Vt = np.linalg.svd(rng.normal(size=(P, n)), full_matrices=False)
+    return (U * s * np.logspace(0, -decay, len(s))) @ Vt
 
 
 def power_of_weighted_gram(B, mu, power):

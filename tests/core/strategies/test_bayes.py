@@ -118,12 +118,6 @@ def test_the_gap_is_reached_with_many_records():
     assert found.B.shape == (found.rank, 1500)
 
 
-def test_too_few_iterations_end_with_an_honest_gap(mixture):
-    found, best = bayes(mixture, 0.01, max_iterations=1), bayes(mixture, 0.01, gap=1e-4)
-    assert found.gap > 1e-2
-    assert found.bound <= best.risk < found.risk
-
-
 def test_targets_that_ask_for_nothing_cost_nothing():
     model = RiskModel(noise=np.ones(3), root=np.ones((3, 1)), targets=np.zeros((3, 1)), prior_risk=1.0)
     found = bayes([model], 1.0)

@@ -6,6 +6,8 @@ from dpgp_core.strategies.certificate import lower_bound
 from dpgp_core.strategies.mixture_risk import MixtureRisk
 from dpgp_core.strategies.risk_model import RiskModel
 
+from .conftest import dense, dense_residuals
+
 
 def some_strategies():
     rng = np.random.default_rng(5)
@@ -33,11 +35,7 @@ def test_it_is_the_dual_value_of_the_cut_residuals(mixture, t):
     risk = MixtureRisk(mixture, t)
     near = minimise_risk(risk, 9, 1e-2, None, 2000).B + 0.02 * np.random.default_rng(0).standard_normal((1, 9))
     B = near / np.linalg.norm(near, axis=0)
-    R, K = [], []
-    for model in mixture:
-        K.append(np.diag(model.noise) + (model.root * (1 if model.signs is None else model.signs)) @ model.root.T)
-        S = B @ K[-1] @ B.T + t * np.eye(len(B))
-        R.append(model.targets - K[-1] @ B.T @ np.linalg.solve(S, B @ model.targets))
+    R, K = [dense_residuals(model, B, t) for model in mixture], [dense(model) for model in mixture]
     H = np.hstack([np.sqrt(model.weight) * r for model, r in zip(mixture, R, strict=True)])
     root = np.sqrt(t * np.linalg.norm(B @ H @ H.T / t, axis=0))[:, None]
     left, s, right = np.linalg.svd(H / root, full_matrices=False)

@@ -5,14 +5,14 @@ from dpgp_core.strategies.bayes_solver import minimise_risk
 from dpgp_core.strategies.curvature import Curvature
 from dpgp_core.strategies.mixture_risk import MixtureRisk
 
-from .conftest import dense, random_model
+from .conftest import dense, dense_residuals, random_model
 
 
 def dense_terms(model, B, t):
     """nu, and both terms as one matrix over the entries of dB."""
     K = dense(model)
     S = B @ K @ B.T + t * np.eye(len(B))
-    R = model.targets - K @ B.T @ np.linalg.solve(S, B @ model.targets)
+    R = dense_residuals(model, B, t)
     G = R @ R.T / t
     nu = np.linalg.norm(B @ G, axis=0)
     posterior = K - K @ B.T @ np.linalg.solve(S, B @ K)

@@ -3,7 +3,7 @@ import pytest
 
 from dpgp_core.strategies.mixture_risk import MixtureRisk
 
-from .conftest import dense
+from .conftest import dense, dense_residuals
 
 
 @pytest.fixture
@@ -18,11 +18,6 @@ def dense_risk(models, B, t):
         BF, S = B @ model.targets, B @ dense(model) @ B.T + t * np.eye(len(B))
         total += model.weight * (model.prior_risk - np.trace(BF.T @ np.linalg.solve(S, BF)))
     return total
-
-
-def dense_residuals(model, B, t):
-    K = dense(model)
-    return model.targets - K @ B.T @ np.linalg.solve(B @ K @ B.T + t * np.eye(len(B)), B @ model.targets)
 
 
 @pytest.mark.parametrize("t", [1e-3, 0.3, 30.0])

@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 
-from dpgp_core.linalg.dense import column_norms
 from dpgp_core.strategies.solver import LOGDET, TRACE, Objective, Root, interior_point
 from dpgp_core.strategies.solver import relative_gap as gap_of
 from tests.core.strategies.columns import both, columns, g, power_of_weighted_gram
@@ -22,10 +21,6 @@ def test_root_is_a_factor_and_whitens():
     np.testing.assert_allclose(root.factor @ root.factor.T, M, atol=1e-13)
     white = root.whiten(B)
     np.testing.assert_allclose(white.T @ white, B.T @ np.linalg.inv(M) @ B, rtol=1e-10, atol=1e-12)
-
-
-def test_column_norms_are_squared():
-    np.testing.assert_array_equal(column_norms(np.array([[3.0, 0.0], [4.0, 2.0]])), [25.0, 4.0])
 
 
 @both

@@ -10,6 +10,7 @@ from dpgp_core.bayes.cells.known import CellSetting, start
 from dpgp_core.bayes.cells.models import cell_models
 from dpgp_core.bayes.models import auto_models, typical_models
 from dpgp_core.bayes.plan import stage_multipliers
+from dpgp_core.measurement.integers import GRID
 
 CELLS = CellGrid(box=((0.0, 1.0),), per_side=15)
 SETTING = CellSetting(
@@ -32,7 +33,12 @@ def planned():
 def test_stages_are_certified_and_each_leaves_less_to_do(planned):
     risks = [stage.strategy.risk for stage in planned]
     assert [stage.noise_multiplier for stage in planned] == list(MULTIPLIERS)
-    assert all(stage.strategy.gap <= 1e-2 and stage.strategy.B.shape[1] == 15 for stage in planned)
+    for stage in planned:
+        integers = stage.strategy.B * GRID
+        assert (integers == np.rint(integers)).all()
+        assert ((integers**2).sum(axis=0) <= GRID**2).all()
+        assert integers.shape[1] == 15
+        assert 0 <= stage.strategy.avoidable < stage.strategy.gap <= 1e-2
     assert risks[2] < 0.8 * risks[1] < 0.64 * risks[0]
 
 

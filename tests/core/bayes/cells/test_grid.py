@@ -34,14 +34,6 @@ def test_two_inputs_are_interpolated_in_their_own_order():
     np.testing.assert_allclose(grid.at(X, grid.nodes @ [2.0, -5.0]), X @ [2.0, -5.0], atol=1e-9)
 
 
-def test_averages_are_means_over_the_nodes_of_a_cell():
-    grid = CellGrid(box=BOX, per_side=3)
-    owner = grid.place(grid.nodes)
-    values = np.random.default_rng(0).standard_normal((len(grid.nodes), 2))
-    for cell in range(grid.size):
-        np.testing.assert_allclose(grid.averages(values)[cell], values[owner == cell].mean(axis=0), atol=1e-12)
-
-
 @pytest.mark.parametrize(("dim", "cells"), [(1, 45), (2, 144), (3, 512)])
 def test_the_number_of_cells_is_known_from_the_box(dim, cells):
     assert cells_of([(0.0, 1.0)] * dim).size == cells

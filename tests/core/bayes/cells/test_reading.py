@@ -6,7 +6,7 @@ from dpgp_core import EQ, BayesCloaking, refit
 X_TEST = np.linspace(0.5, 9.5, 6)[:, None]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def statistics(make_dataset):
     mechanism = BayesCloaking(epsilon=2.0, delta=0.01, protects="inputs and outputs", stages=2)
     return mechanism.release(make_dataset(), X_TEST).statistics[0]
@@ -20,19 +20,3 @@ def test_the_same_numbers_are_read_by_other_models_at_other_points(statistics):
     np.testing.assert_array_equal(one.mean, again.mean)
     np.testing.assert_allclose(part.mean, one.mean[2:3], rtol=1e-6)
     assert (one.mean != other.mean).any()
-
-
-def test_no_model_is_refused(statistics):
-    with pytest.raises(ValueError, match="give at least one kernel and one noise variance"):
-        refit(statistics, kernels=[], noise_variances=[0.3], X_test=X_TEST)
-
-
-def test_a_refit_with_the_models_of_a_mechanism_is_what_it_reads_itself(statistics):
-    """Given the same z, to 1e-9: squares weigh the noises, sums the kernels."""
-    mechanism = BayesCloaking(epsilon=2.0, delta=0.01, protects="inputs and outputs", stages=2)
-    models = mechanism.models(statistics.x_box, statistics.half_range)
-    kernels = list(dict.fromkeys(model.kernel for model in models))
-    noises = list(dict.fromkeys(model.noise_variance for model in models))
-    again = refit(statistics, kernels=kernels, noise_variances=noises, X_test=X_TEST)
-    expected = np.clip(again.mean, *statistics.bounds)
-    np.testing.assert_allclose(mechanism.reread(statistics, X_TEST), expected, rtol=1e-9, atol=1e-9)

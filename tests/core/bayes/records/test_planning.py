@@ -3,24 +3,13 @@ import math
 import numpy as np
 import pytest
 
-from dpgp_core.bayes.bias import Public
 from dpgp_core.bayes.models import auto_models
-from dpgp_core.bayes.plan import rescaled, stage_multipliers
+from dpgp_core.bayes.plan import rescaled
 from dpgp_core.bayes.records.places import places_of
 from dpgp_core.bayes.records.planning import FEW, importance_of, plan_stages, planned_variance
 from dpgp_core.bayes.records.stages import run_stages
 
-BOX = [(0.0, 1.0)]
-HALF, N, TESTS = 1.0, 60, 20
-S = 1.3
-UNIFORM = np.full(20, 1 / 20)
-
-
-@pytest.fixture(scope="module")
-def planned():
-    X = np.random.default_rng(0).uniform(0, 1, (N + TESTS, 1))
-    places = places_of(auto_models(BOX, HALF), X[:N], X[N:], public=Public(BOX, HALF))
-    return plan_stages(places, UNIFORM, HALF, stage_multipliers(S, 5))
+from .conftest import HALF, S
 
 
 def test_strategies_are_certified_and_have_columns_of_norm_one_at_most(planned):

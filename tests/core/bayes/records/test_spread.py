@@ -1,3 +1,5 @@
+from functools import cache
+
 import numpy as np
 import pytest
 from scipy.special import erf
@@ -9,9 +11,10 @@ BOX, GRID = ((0.0, 10.0),), np.linspace(0.5, 9.5, 19)[:, None]
 SHAPES = {"even": lambda x: 0.3 + 0 * x, "growing": lambda x: 0.1 + 0.04 * x}
 
 
-def released(sd, n, s, seed=0, draws=40):
-    """Distances of people who scatter by sd(x) about a curve that is known, and their inputs."""
-    rng = np.random.default_rng(seed)
+@cache
+def released(shape, n, s=4.0, draws=40):
+    """Distances of people who scatter by their shape about a curve that is known, and their inputs."""
+    rng, sd = np.random.default_rng(0), SHAPES[shape]
     X = 10 * (np.arange(n)[:, None] + 0.5) / n
     B = plan_spread(BOX, X, GRID, s).B
     reach = np.full(draws, 2 * float(np.median(sd(X))))
@@ -26,7 +29,7 @@ def test_scatter_is_found_at_each_place_and_better_by_many(shape):
     sd = SHAPES[shape]
     errors = []
     for n in (300, 3000):
-        seen, X = released(sd, n, s=4.0)
+        seen, X = released(shape, n)
         found = np.sqrt(read_spread(seen, BOX, X, GRID).noise_variance)
         errors.append(np.sqrt(((found / sd(GRID[:, 0]) - 1) ** 2).mean()))
     assert errors[1] < 0.1 < errors[0] < 0.5
@@ -36,7 +39,7 @@ def test_scatter_is_found_at_each_place_and_better_by_many(shape):
 @pytest.mark.parametrize("n", [300, pytest.param(3000, marks=pytest.mark.full)])
 def test_intervals_hold_one_more_output_wherever_it_is(shape, n):
     sd = SHAPES[shape]
-    seen, X = released(sd, n, s=4.0)
+    seen, X = released(shape, n)
     half = 2.0 * np.sqrt(read_spread(seen, BOX, X, GRID).noise_variance)
     inside = erf(half / (sd(GRID[:, 0]) * 2**0.5)).mean()
     assert inside > 0.93

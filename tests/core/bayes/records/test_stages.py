@@ -14,22 +14,7 @@ from dpgp_core.bayes.records.readers import InFloats
 from dpgp_core.bayes.records.stages import posterior, run_stages
 from dpgp_core.bayes.widths import NARROWEST
 
-BOX = [(0.0, 1.0)]
-HALF, N, TESTS = 1.0, 60, 20
-S = 1.3
-UNIFORM = np.full(20, 1 / 20)
-
-
-@pytest.fixture(scope="module")
-def places():
-    rng = np.random.default_rng(0)
-    X = rng.uniform(0, 1, (N + TESTS, 1))
-    return places_of(auto_models(BOX, HALF), X[:N], X[N:], public=Public(BOX, HALF))
-
-
-@pytest.fixture(scope="module")
-def planned(places):
-    return plan_stages(places, UNIFORM, HALF, stage_multipliers(S, 5))
+from .conftest import BOX, HALF, TESTS, UNIFORM, N, S
 
 
 def _measure(y, rng, draws=1):
