@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -70,3 +71,9 @@ def open_page() -> Callable[..., AppTest]:
         return app.switch_page(f"../{page}.py").run()
 
     return opener
+
+
+@pytest.fixture(scope="session")
+def seen(open_page: Callable[..., AppTest]) -> Callable[..., AppTest]:
+    """The same, for tests that only look: a page that is opened once at each address, and that nobody changes."""
+    return cache(open_page)

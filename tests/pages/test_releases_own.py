@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Iterator
 from dataclasses import replace
@@ -26,7 +25,7 @@ from tests.pages.own import (
     press,
     said,
 )
-from tests.pages.reading import page_text, traces
+from tests.pages.reading import numbers, page_text, traces
 
 pytestmark = pytest.mark.usefixtures("ledgers")
 
@@ -37,11 +36,6 @@ def released(open_page, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ap
     with pytest.MonkeyPatch.context() as here:
         ledgers_of_its_own(here, tmp_path_factory.mktemp("own"))
         yield press(declared(open_page), "Make release 1")
-
-
-def numbers(encoded) -> np.ndarray:
-    """An array as plotly sends it."""
-    return np.frombuffer(base64.b64decode(encoded["bdata"]), dtype=encoded["dtype"])
 
 
 def test_the_release_is_what_the_card_says(released):
