@@ -6,18 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpgp_core.release import CHOICES, ledger_from_json
-from tests.pages.own import (
-    ROWS,
-    captions,
-    controls,
-    declare,
-    declared,
-    invited,
-    last_zip,
-    practised,
-    press,
-    said,
-)
+from tests.pages.own import ROWS, captions, controls, declare, declared, invited, last_zip, practised, press, said
 from tests.pages.reading import page_text
 
 pytestmark = pytest.mark.usefixtures("ledgers")

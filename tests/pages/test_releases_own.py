@@ -15,16 +15,7 @@ from dpgp_core.release.specification_json import EXAMPLE
 from pages._ui.ledgers.deliveries import Deliveries
 from pages._ui.own import figures, upload
 from pages._ui.work import cached
-from tests.pages.own import (
-    captions,
-    declare,
-    declared,
-    last_zip,
-    ledgers_of_its_own,
-    practised,
-    press,
-    said,
-)
+from tests.pages.own import captions, declare, declared, last_zip, ledgers_of_its_own, practised, press, said
 from tests.pages.reading import numbers, page_text, traces
 
 pytestmark = pytest.mark.usefixtures("ledgers")
