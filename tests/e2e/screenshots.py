@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Page
 from scipy.spatial import cKDTree
 
 from pages._ui import menu
@@ -42,37 +42,40 @@ def parts(codes: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.stack([codes >> 16, codes >> 8 & 255, codes & 255], axis=1)
 
 
-def take(browser: Browser, address: str, page_name: str, look: str, folder: Path) -> None:
-    """One picture of the whole page, sidebar included on wide screens."""
+def opened(browser: Browser, address: str, look: str) -> Page:
+    """A page in a browser of its own."""
     width, height, scheme = LOOKS[look]
     context = tool.new_context(browser, viewport={"width": width, "height": height}, color_scheme=scheme)
     page = context.new_page()
-    page.goto(f"{address}/{'' if page_name == 'start' else page_name}")
+    page.goto(address)
     tool.settle(page)
+    return page
+
+
+def take(browser: Browser, address: str, page_name: str, look: str, folder: Path) -> None:
+    """One picture of the whole page, sidebar included on wide screens."""
+    page = opened(browser, f"{address}/{'' if page_name == 'start' else page_name}", look)
     if page_name == "your_data":
         page.get_by_role("button", name="Practise with the !Kung census").click()
         tool.settle(page)
         page.get_by_role("button", name="Make release 1").click()
         tool.settle(page)
     tall = page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")
+    width, height, _ = LOOKS[look]
     page.set_viewport_size({"width": width, "height": max(height, tall)})
     tool.settle(page)
     page.wait_for_timeout(1500)  # plotly and deck.gl redraw after the resize
     save(page.screenshot(), folder / f"{page_name}-{look}.webp")
-    context.close()
+    page.context.close()
 
 
 def take_step(browser: Browser, address: str, number: int, look: str, folder: Path) -> None:
     """What one sees first at a step of the guided tour, its answer revealed."""
-    width, height, scheme = LOOKS[look]
-    context = tool.new_context(browser, viewport={"width": width, "height": height}, color_scheme=scheme)
-    page = context.new_page()
-    page.goto(f"{address}/{walk.link(number).removeprefix('./')}")
-    tool.settle(page)
+    page = opened(browser, f"{address}/{walk.link(number).removeprefix('./')}", look)
     page.get_by_text("What you should see").click()
     tool.settle(page)
     save(page.screenshot(), folder / f"tour_{number}-{look}.webp")
-    context.close()
+    page.context.close()
 
 
 def main(folder: Path) -> None:

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cache
+from pathlib import Path
 
 import pytest
 from streamlit.components.v2 import manifest_scanner
@@ -11,8 +13,10 @@ from dpgp_core.mechanisms import CATALOGUE
 from pages._ui.cloaking import left_out
 from pages._ui.compare import contenders
 from pages._ui.hiding import strategy
+from pages._ui.ledgers.store import Ledgers
 from pages._ui.work import cached
 from pages._ui.work.jobs import Jobs
+from tests.pages.own import ledgers_of_its_own
 from tests.pages.reading import ROOT
 
 QUICK = {"bayes": 2, "sparse": 3}  # draws
@@ -51,6 +55,12 @@ def cold(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
+def ledgers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Ledgers:
+    """Ledgers of this test alone."""
+    return ledgers_of_its_own(monkeypatch, tmp_path)
+
+
+@pytest.fixture(scope="session")
 def open_page() -> Callable[..., AppTest]:
     """Open a page at an address, for example open_page("kung_curves", epsilon="2")."""
 
@@ -61,3 +71,9 @@ def open_page() -> Callable[..., AppTest]:
         return app.switch_page(f"../{page}.py").run()
 
     return opener
+
+
+@pytest.fixture(scope="session")
+def seen(open_page: Callable[..., AppTest]) -> Callable[..., AppTest]:
+    """The same, for tests that only look: a page that is opened once at each address, and that nobody changes."""
+    return cache(open_page)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from streamlit.testing.v1 import AppTest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -18,6 +20,14 @@ def traces(app: AppTest, chart: int = 0) -> dict[str, dict[str, Any]]:
     """The traces of the n-th plotly chart, by name."""
     spec = json.loads(app.get("plotly_chart")[chart].proto.spec)
     return {trace.get("name", str(i)): trace for i, trace in enumerate(spec["data"])}
+
+
+def numbers(values: Any) -> np.ndarray:
+    """An array of a chart, which plotly may have packed."""
+    if not isinstance(values, dict):
+        return np.array(values, dtype=float)
+    found = np.frombuffer(base64.b64decode(values["bdata"]), dtype=values["dtype"])
+    return found.reshape([int(each) for each in values["shape"].split(",")]) if "shape" in values else found
 
 
 def deck(app: AppTest, chart: int = 0) -> dict[str, Any]:

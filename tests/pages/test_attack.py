@@ -12,23 +12,23 @@ from pages._ui.attack import attacks
 from tests.pages.reading import page_text, traces
 
 
-def test_golden_area_of_the_published_setting(open_page):
-    app = open_page("attack", attack_on="paths", attack_r="0.1", attack_sigma="0.5", attack_paths="3")
+def test_golden_area_of_the_published_setting(seen):
+    app = seen("attack", attack_on="paths", attack_r="0.1", attack_sigma="0.5", attack_paths="3")
     # targets: AUC .958 with 10,000 shadows; its standard error and ours are about .0014 each
     assert float(app.metric[0].value) == pytest.approx(0.958, abs=0.008)
 
 
 @pytest.mark.parametrize("mechanism", ["cloaking", "gp_prior"])
-def test_best_attack_on_gaussian_noise_has_the_exact_area(open_page, mechanism):
-    app = open_page("attack", attack_on=mechanism, delta="0.01")
+def test_best_attack_on_gaussian_noise_has_the_exact_area(seen, mechanism):
+    app = seen("attack", attack_on=mechanism, delta="0.01")
     # N(0, 1) against N(mu, 1), mu = 1 / s'(1, 0.01) = 0.5325: AUC = Phi(mu / sqrt 2). 10,000 of each: sd .004
     expected = ndtr(1 / noise_multiplier(1.0, 0.01) / np.sqrt(2))
     assert float(app.metric[0].value) == pytest.approx(expected, abs=0.02)
 
 
 @pytest.mark.parametrize("attack_on", ["paths", "cloaking", "gp_prior"])
-def test_proven_epsilon_stays_below_the_promise(open_page, attack_on):
-    app = open_page("attack", attack_on=attack_on, shadows="3000")
+def test_proven_epsilon_stays_below_the_promise(seen, attack_on):
+    app = seen("attack", attack_on=attack_on, shadows="3000")
     promised = float(app.metric[2].value.replace(",", ""))
     proven = float(app.metric[3].value.replace("≥", "").replace(",", ""))
     assert 0 <= proven <= promised
@@ -36,9 +36,9 @@ def test_proven_epsilon_stays_below_the_promise(open_page, attack_on):
     assert "refutes" not in page_text(app)
 
 
-def test_the_page_opens_where_attack_and_limit_can_be_read(open_page):
+def test_the_page_opens_where_attack_and_limit_can_be_read(seen):
     """In people of 100: guessing, what is found, and what is allowed lie apart, none at the axis' end."""
-    app = open_page("attack", shadows="3000")
+    app = seen("attack", shadows="3000")
     assert app.title[0].value == "Can an attacker tell who is in the data?"
     said = page_text(app)
     sentence = r"finds \*\*([\d.]+) in 100\*\* of those present. Guessing finds (\d+); .* allows ([\d.]+) at"
@@ -48,8 +48,8 @@ def test_the_page_opens_where_attack_and_limit_can_be_read(open_page):
     assert 1.2 * guessed < found < 0.85 * allowed < 20
 
 
-def test_curves_are_shown_on_linear_and_logarithmic_axes(open_page):
-    app = open_page("attack", shadows="1000")
+def test_curves_are_shown_on_linear_and_logarithmic_axes(seen):
+    app = seen("attack", shadows="1000")
     for chart in (0, 1):
         assert {"the promise allows", "this attack", "guessing", "95 % range"} <= set(traces(app, chart))
         layout = json.loads(app.get("plotly_chart")[chart].proto.spec)["layout"]
@@ -57,11 +57,9 @@ def test_curves_are_shown_on_linear_and_logarithmic_axes(open_page):
         assert layout["showlegend"] is False
 
 
-def test_more_paths_cost_more(open_page):
+def test_more_paths_cost_more(seen):
     one, ten = (
-        float(
-            open_page("attack", attack_on="paths", attack_paths=paths, shadows="1000").metric[2].value.replace(",", "")
-        )
+        float(seen("attack", attack_on="paths", attack_paths=paths, shadows="1000").metric[2].value.replace(",", ""))
         for paths in ("1", "10")
     )
     assert ten > one

@@ -112,7 +112,7 @@ def test_names_kept_in_the_session_are_no_parameters():
     assert not app.warning
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.text(max_size=300))
 def test_the_sentence_holds_the_value_in_one_code_span(raw):
     line = text.bad_link_value("epsilon", raw, "it must be a number.", 1)

@@ -10,16 +10,18 @@ import pytest
 from dpgp_core.release.check import check_folder
 from pages._ui.explore.statistic import opened
 from pages._ui.own.questions.bounds import BUY
-from tests.pages.test_your_data import declare, last_zip, ledgers, press, said, uploaded  # noqa: F401
+from tests.pages.own import captions, declare, invited, last_zip, press, said, spec_of, uploaded
+
+pytestmark = pytest.mark.usefixtures("ledgers")
 
 
-def wages(n: int = 300) -> bytes:
+def wages(n: int = 300) -> str:
     rng = np.random.default_rng(0)
     rows = zip(rng.uniform(18, 65, n), np.exp(10 + 0.4 * rng.standard_normal(n)), strict=True)
-    return ("age,wage\n" + "".join(f"{age:.1f},{wage:.2f}\n" for age, wage in rows)).encode()
+    return "age,wage\n" + "".join(f"{age:.1f},{wage:.2f}\n" for age, wage in rows)
 
 
-def buying(open_page, content: bytes):
+def buying(open_page, content: str):
     app = declare(uploaded(open_page, content), y="wage", x=["age"], total=1.0, whose="no", kind="amount")
     app = declare(app, box_low_age=18.0, box_high_age=65.0, y_unit="pounds", grid_age=9)
     [choice] = [each for each in app.checkbox if each.label == BUY]
@@ -29,9 +31,9 @@ def buying(open_page, content: bytes):
 def test_from_a_table_to_a_zip_whose_bounds_were_bought(open_page, tmp_path):
     app = buying(open_page, wages())
     assert "Still to declare: the smallest y that matters." in said(app)
-    assert "5 % more noise" in " ".join(each.value for each in app.caption)
+    assert "5 % more noise" in captions(app)
     app = declare(app, bounds_unit=0.01)
-    spec = app.session_state["own_ready"][1].plan.spec
+    spec = spec_of(app)
     assert (spec.bounds_unit, spec.y_bounds) == (0.01, (0.0, 1e10))
     app = press(app, "Make release 1")
     assert ". Bounds bought with a share of 0.1 of the budget" in said(app)
@@ -49,7 +51,7 @@ def test_from_a_table_to_a_zip_whose_bounds_were_bought(open_page, tmp_path):
 def test_too_few_people_are_told_before_anything_is_spent(open_page):
     app = declare(buying(open_page, wages(100)), bounds_unit=0.01)
     assert "bounds of 100 people are not to be had" in said(app)
-    assert not [button for button in app.button if button.label.startswith("Make release")]
+    assert not invited(app)
 
 
 @pytest.mark.full
@@ -57,4 +59,4 @@ def test_what_was_declared_comes_back_when_the_choice_is_undone(open_page):
     app = buying(open_page, wages())
     [choice] = [each for each in app.checkbox if each.label == BUY]
     app = declare(choice.uncheck().run(), low=0.0, high=200_000.0)
-    assert app.session_state["own_ready"][1].plan.spec.y_bounds == (0.0, 200_000.0)
+    assert spec_of(app).y_bounds == (0.0, 200_000.0)

@@ -16,8 +16,8 @@ from tests.pages.reading import page_text, traces
 
 
 @pytest.mark.full
-def test_every_contender_has_a_row_and_says_what_it_protects(open_page):
-    table = open_page("compare").dataframe[0].value
+def test_every_contender_has_a_row_and_says_what_it_protects(seen):
+    table = seen("compare").dataframe[0].value
     assert list(table["mechanism"]) == [
         entry.title for name, entry in contenders.CONTENDERS.items() if name in contenders.USUAL
     ]
@@ -28,8 +28,8 @@ def test_every_contender_has_a_row_and_says_what_it_protects(open_page):
 
 
 @pytest.mark.full
-def test_ours_beat_the_published_form_and_the_sentence_names_the_winner(open_page):
-    app = open_page("compare")
+def test_ours_beat_the_published_form_and_the_sentence_names_the_winner(seen):
+    app = seen("compare")
     error = app.dataframe[0].value.set_index("mechanism")["error [cm]"]
     ours = [error[name] for name in ("Refined cloaking", "Cloaking", "Cloaking, method of 2018")]
     assert ours == sorted(ours)
@@ -37,22 +37,22 @@ def test_ours_beat_the_published_form_and_the_sentence_names_the_winner(open_pag
 
 
 @pytest.mark.full
-def test_hall_above_one_is_no_promise(open_page):
-    table = open_page("compare", epsilon="5").dataframe[0].value.set_index("mechanism")
+def test_hall_above_one_is_no_promise(seen):
+    table = seen("compare", epsilon="5").dataframe[0].value.set_index("mechanism")
     assert "not established" in table.loc["Cloaking, method of 2018", "protects"]
 
 
 @pytest.mark.full
-def test_unreachable_target_is_said_plainly(open_page):
-    app = open_page("compare", target_cm="1.0")
+def test_unreachable_target_is_said_plainly(seen):
+    app = seen("compare", target_cm="1.0")
     assert "no epsilon up to 100 is enough" in page_text(app)
     needs = app.dataframe[0].value["ε needed for the target"]
     assert (needs == "more than 100").all()
 
 
 @pytest.mark.full
-def test_epsilon_needed_reaches_the_target(open_page):
-    app = open_page("compare", target_cm="9.0", delta="0.01")
+def test_epsilon_needed_reaches_the_target(seen):
+    app = seen("compare", target_cm="9.0", delta="0.01")
     needed = app.dataframe[0].value.set_index("mechanism").loc["Refined cloaking", "ε needed for the target"]
     data, contest = load_dataset("kung"), contenders.Contest(Model("kung", "EQ", 25.0, 0.3), 0.01, 10, 6)
     held = contenders.prepare(data, contest, "refined")
@@ -62,8 +62,8 @@ def test_epsilon_needed_reaches_the_target(open_page):
 
 @pytest.mark.full
 @pytest.mark.parametrize("dataset", ["kung_2d", "london_hexes", "toy_1d"])
-def test_every_dataset_draws(open_page, dataset):
-    app = open_page("compare", compare_dataset=dataset)
+def test_every_dataset_draws(seen, dataset):
+    app = seen("compare", compare_dataset=dataset)
     assert not app.exception
     assert {contenders.CONTENDERS[name].title for name in contenders.USUAL} <= set(traces(app))
 
@@ -127,8 +127,8 @@ def test_the_front_holds_whom_no_other_beats_at_the_same_protection():
 
 
 @pytest.mark.full
-def test_whose_inputs_are_protected_too_is_asked_for_and_marked(open_page):
-    app = open_page("compare", compare_dataset="toy_1d", inputs_too="true")
+def test_whose_inputs_are_protected_too_is_asked_for_and_marked(seen):
+    app = seen("compare", compare_dataset="toy_1d", inputs_too="true")
     table = app.dataframe[0].value.set_index("mechanism")
     assert list(table.index) == [entry.title for entry in contenders.CONTENDERS.values()]
     own = contenders.CONTENDERS["bayes_cells"]
@@ -252,8 +252,8 @@ def test_a_release_of_prices_is_a_row_a_hexagon_with_its_interval():
     assert "at a typical hexagon" in released.caption(found, place, data, "refined", 5.0)
 
 
-def test_what_one_might_otherwise_pick_stands_below_with_its_best_setting(open_page):
-    app = open_page("compare", epsilon="1")
+def test_what_one_might_otherwise_pick_stands_below_with_its_best_setting(seen):
+    app = seen("compare", epsilon="1")
     contest, otherwise = app.dataframe[0].value, app.dataframe[1].value
     polynomial, bins = otherwise["mechanism"]
     assert re.fullmatch(r"polynomial of degree \d \(AdaSSP\)", polynomial)
@@ -263,8 +263,8 @@ def test_what_one_might_otherwise_pick_stands_below_with_its_best_setting(open_p
     assert any(peers.NOTE in each.value for each in app.caption)
 
 
-def test_interval_scores_are_half_widths_and_what_lies_outside(open_page):
-    table = open_page("compare", epsilon="1").dataframe[0].value
+def test_interval_scores_are_half_widths_and_what_lies_outside(seen):
+    table = seen("compare", epsilon="1").dataframe[0].value
     score, half = (table.filter(like=name).iloc[:, 0] for name in ("interval score", "95 % interval, ±"))
     assert (score.isna() == half.isna()).all()
     assert (score.dropna() > 0.5 * half.dropna()).all()

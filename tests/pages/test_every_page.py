@@ -16,8 +16,8 @@ PAGES = [page.file for page in menu.PAGES]
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_page_shows_question_answer_picture_table_and_guarantee(open_page, page):
-    app = open_page(page)
+def test_page_shows_question_answer_picture_table_and_guarantee(open_page, seen, page):
+    app = seen(page) if page != "your_data" else open_page(page)
     if page == "your_data":  # asks for a table first
         for label in ("Practise", "Make release"):
             app = next(button for button in app.button if button.label.startswith(label)).click().run()
@@ -52,25 +52,22 @@ def test_pages_are_thin(page):
 
 
 BAD_VALUES = [
-    ("epsilon", "0", "it is not offered here; the choices are 0.1, 0.2"),
     ("epsilon", "many", "it is not offered here; the choices are 0.1, 0.2"),
     ("epsilon", "0.37", "it is not offered here; the choices are 0.1, 0.2"),
     ("delta", "nan", "it is not offered here; the choices are 1e-06, 1e-05"),
     ("lengthscale_years", "-1", "it is not offered here; the choices are 1, 3, 5"),
     ("dataset", "atlantis", "it is not offered here; the choices are !Kung heights, "),
-    ("kernel", "Linear", "it is not offered here; the choices are EQ, Matern12"),
-    ("draws", "1000000", "it is not offered here; the choices are 1, 2"),
 ]
 
 
 @pytest.mark.parametrize(("key", "value", "sentence"), BAD_VALUES, ids=[f"{k}={v}" for k, v, _ in BAD_VALUES])
-def test_a_bad_value_in_the_address_is_named_and_the_default_used(open_page, key, value, sentence):
+def test_a_bad_value_in_the_address_is_named_and_the_default_used(open_page, seen, key, value, sentence):
     app = open_page("kung_curves", **{key: value})
     assert not app.exception
     [warning] = app.warning
     assert f"The link asks for {key} = `{value}`: {sentence}" in warning.value
     assert "instead" in warning.value
-    assert app.metric[0].value == open_page("kung_curves").metric[0].value
+    assert app.metric[0].value == seen("kung_curves").metric[0].value
 
 
 def test_hostile_text_in_the_address_cannot_write_markup(open_page):
@@ -87,9 +84,9 @@ def test_a_bad_draw_number_falls_back(open_page):
     assert app.number_input(key="draw").value == 1
 
 
-def test_state_link_and_budget_are_on_the_pages_that_release(open_page):
+def test_state_link_and_budget_are_on_the_pages_that_release(seen):
     for page in ("kung_curves", "london_noise_map"):
-        sidebar = "\n".join(element.value for element in open_page(page).sidebar.markdown)
+        sidebar = "\n".join(element.value for element in seen(page).sidebar.markdown)
         assert "On screen: **ε = 1** at δ = 1e-5" in sidebar
 
 

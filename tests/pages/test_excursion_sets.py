@@ -18,8 +18,8 @@ CURVE = View("curve", 0.3, 8.0, 0.05, 3, 0.0, 0.0, 0.3, 0.005, 1)
 
 @pytest.mark.full
 @pytest.mark.parametrize("kind", ["curve", "plumes", "london"])
-def test_every_kind_of_data_draws_and_states_its_price(open_page, kind):
-    app = open_page("excursion_sets", excursion=kind)
+def test_every_kind_of_data_draws_and_states_its_price(seen, kind):
+    app = seen("excursion_sets", excursion=kind)
     assert not app.exception
     assert not app.warning
     assert float(app.metric[3].value) > 0
@@ -29,8 +29,8 @@ def test_every_kind_of_data_draws_and_states_its_price(open_page, kind):
         assert "What is protected is one hexagon's median, not one sale" in app.info[0].value
 
 
-def test_epsilon_on_screen_is_that_of_the_core_for_all_paths(open_page):
-    app = open_page("excursion_sets", paths="3", path_delta="0.005")
+def test_epsilon_on_screen_is_that_of_the_core_for_all_paths(seen):
+    app = seen("excursion_sets", paths="3", path_delta="0.005")
     # n = 100 points on [0, 1], exponential kernel of lengthscale 0.3: kappa = exp(-1 / 0.3)
     expected = posterior_sampling_epsilon(
         100, 8.0, 0.05, np.exp(-1 / 0.3), 0.005, L=3, sensitivity="exponential_1d_min"
@@ -38,10 +38,10 @@ def test_epsilon_on_screen_is_that_of_the_core_for_all_paths(open_page):
     assert float(app.metric[3].value) == pytest.approx(expected, rel=0.01)
 
 
-def test_released_paths_are_drawn_and_truth_only_under_the_overlay(open_page):
-    shown = traces(open_page("excursion_sets", paths="3"))
+def test_released_paths_are_drawn_and_truth_only_under_the_overlay(seen):
+    shown = traces(seen("excursion_sets", paths="3"))
     assert {"truth", "without privacy", "published path"} <= set(shown)
-    app = open_page("excursion_sets", paths="3", overlay="false")
+    app = seen("excursion_sets", paths="3", overlay="false")
     assert set(traces(app)) == {"published path", "Bayes cloaking"}
     assert set(traces(app, 1)) == {"above the level"}
     assert not [column for column in app.dataframe[0].value if "not private" in column]
@@ -49,8 +49,8 @@ def test_released_paths_are_drawn_and_truth_only_under_the_overlay(open_page):
 
 
 @pytest.mark.full
-def test_london_truth_needs_the_overlay(open_page):
-    app = open_page("excursion_sets", excursion="london", overlay="false")
+def test_london_truth_needs_the_overlay(seen):
+    app = seen("excursion_sets", excursion="london", overlay="false")
     assert list(app.selectbox(key="excursion_layer").options) == [
         "Published paths above the level",
         "Probability from Bayes cloaking",
@@ -58,8 +58,8 @@ def test_london_truth_needs_the_overlay(open_page):
     assert not [column for column in app.dataframe[0].value if "not private" in column]
 
 
-def test_london_table_and_map_do_not_tell_where_the_records_are(open_page):
-    app = open_page("excursion_sets", excursion="london", overlay="false")
+def test_london_table_and_map_do_not_tell_where_the_records_are(seen):
+    app = seen("excursion_sets", excursion="london", overlay="false")
     table = app.dataframe[0].value
     np.testing.assert_allclose(table[["x1", "x2"]].to_numpy(), london_excursion.grid().round(4))
     records = london_excursion.load().X.round(4)
@@ -107,8 +107,8 @@ def test_finding_settings_moves_the_sliders_within_the_budget(open_page):
     assert float(app.metric[3].value) <= 3.0
 
 
-def test_the_lead_compares_with_the_best_that_is_found_with_nothing_hidden(open_page):
-    app = open_page("excursion_sets")
+def test_the_lead_compares_with_the_best_that_is_found_with_nothing_hidden(seen):
+    app = seen("excursion_sets")
     assert app.title[0].value == "Where is the level exceeded?"
     sentence = r"overlap of \*\*([\d.]+)\*\* \(1 is perfect\). Without privacy the best is ([\d.]+)\. The path costs"
     [(path, best)] = re.findall(sentence, page_text(app))

@@ -70,8 +70,8 @@ def y_of(app: AppTest, name: str) -> object:
     return traces(app)[name]["y"]
 
 
-def test_free_refits_change_the_curve_and_not_epsilon(open_page):
-    app = open_page("explore_release")
+def test_free_refits_change_the_curve_and_not_epsilon(seen):
+    app = seen("explore_release")
     assert not app.exception
     assert spent(app) == ["ε = 1", "ε = 0"]
     assert "post-processing" in app.metric[1].proto.help
@@ -79,11 +79,11 @@ def test_free_refits_change_the_curve_and_not_epsilon(open_page):
     assert "costs **no more privacy**" in page_text(app)
     first = y_of(app, "average of all models")
     assert "with the chosen model" not in traces(app)
-    app = open_page("explore_release", explore_model="one", explore_share="3")
+    app = seen("explore_release", explore_model="one", explore_share="3")
     assert spent(app) == ["ε = 1", "ε = 0"]
     assert y_of(app, "average of all models") == first
     assert y_of(app, "with the chosen model") != first
-    app = open_page("explore_release", kernel="Matern12")
+    app = seen("explore_release", kernel="Matern12")
     assert spent(app) == ["ε = 1", "ε = 0"]
     assert y_of(app, "average of all models") != first
 
@@ -96,8 +96,8 @@ def test_the_meter_counts_settings_and_stands_still(open_page):
     assert "On screen: **ε = 1** at δ = 1e-5" in "\n".join(each.value for each in app.sidebar.markdown)
 
 
-def test_a_threshold_is_answered_with_probabilities(open_page):
-    app = open_page("explore_release", explore_shown="threshold", explore_threshold="70")
+def test_a_threshold_is_answered_with_probabilities(seen):
+    app = seen("explore_release", explore_shown="threshold", explore_threshold="70")
     assert "probability above" in traces(app)
     shares = app.dataframe[0].value["probability above [%]"]
     assert shares.between(0, 100).all()

@@ -13,8 +13,10 @@ import pytest
 from dpgp_core.release import CHOICES
 from pages._ui.own import practice
 from pages._ui.own.questions.groups import ONLY_BAYES
+from tests.pages.own import captions, controls, declare, invited, last_zip, practised, press, said, uploaded
 from tests.pages.reading import traces
-from tests.pages.test_your_data import declare, last_zip, ledgers, press, said, uploaded  # noqa: F401
+
+pytestmark = pytest.mark.usefixtures("ledgers")
 
 SEXES = "age,sex,wage\n" + "".join(
     f"{20 + k % 60},{('woman', 'man', 'SECRET')[0 if k % 2 else 1 if k % 50 else 2]},{20 + k % 7 + k % 2}\n"
@@ -23,24 +25,20 @@ SEXES = "age,sex,wage\n" + "".join(
 
 
 def chosen(open_page, levels: str):
-    app = declare(uploaded(open_page, SEXES.encode()), y="wage", x=["age", "sex"], whose="no", total=1.0)
+    app = declare(uploaded(open_page, SEXES), y="wage", x=["age", "sex"], whose="no", total=1.0)
     app = declare(app, low=0.0, high=40.0, box_low_age=20.0, box_high_age=80.0, holds_sex="groups")
     return declare(app, levels_sex=levels, grid_age=7)
-
-
-def invited(app) -> bool:
-    return any(each.label.startswith("Make release") for each in app.button)
 
 
 def test_groups_are_checked_as_soon_as_they_are_declared(open_page):
     app = chosen(open_page, "")
     assert "Still to declare: the groups of sex." in said(app)
-    assert not [each for each in app.number_input if each.key in ("own_f_grid_sex", "own_f_box_low_sex")]
-    [error] = declare(app, levels_sex="woman").error
-    assert "must have 2 ... 20 levels, 'sex' has 1" in error.value.replace("\\", "")
-    [error] = declare(app, levels_sex="woman, man").error
-    assert "none of its levels in line 2 of the file (7 more such rows)" in error.value.replace("\\", "")
-    assert "declare a level 'other'" in error.value
+    assert not controls(app, "grid_sex")
+    assert not controls(app, "box_low_sex")
+    assert "must have 2 ... 20 levels, 'sex' has 1" in said(declare(app, levels_sex="woman"))
+    app = declare(app, levels_sex="woman, man")
+    assert "none of its levels in line 2 of the file (7 more such rows)" in said(app)
+    assert "declare a level 'other'" in said(app)
     assert "SECRET" not in said(app)
     assert not invited(app)
     app = declare(app, levels_sex="woman, man, other")
@@ -51,14 +49,14 @@ def test_groups_are_checked_as_soon_as_they_are_declared(open_page):
 def test_only_mechanisms_that_take_groups_are_offered(open_page):
     app = declare(chosen(open_page, "woman, man, other"), holds_sex="numbers")
     app = declare(declare(app, mechanism=CHOICES["refined"].title), holds_sex="groups")
-    [mechanism] = [each for each in app.selectbox if each.key == "own_f_mechanism"]
+    [mechanism] = controls(app, "mechanism")
     assert mechanism.options == [CHOICES[each].title for each in ("bayes_cells", "bayes")]
-    assert ONLY_BAYES in [each.value for each in app.caption]
+    assert ONLY_BAYES in captions(app)
 
 
 def test_the_practice_table_goes_to_a_zip_with_its_groups(open_page):
     [table] = [each for each in practice.TABLES if each.form["whose"] == "column"]
-    app = declare(press(open_page("your_data"), table.button), grid_age_years=7)
+    app = declare(practised(open_page, table), grid_age_years=7)
     app = press(app, "Make release 1")
     assert not app.exception
     assert not app.error
@@ -89,7 +87,7 @@ def test_groups_stand_beside_dates_that_come_again(open_page):
     days = "".join(
         f"20{20 + k // 360}-{k // 30 % 12 + 1:02d}-{k % 28 + 1:02d},{k % 2},{10 + k % 5}\n" for k in range(900)
     )
-    app = declare(uploaded(open_page, f"day,who,visits\n{days}".encode()), y="visits", x=["who", "day"], whose="no")
+    app = declare(uploaded(open_page, f"day,who,visits\n{days}"), y="visits", x=["who", "day"], whose="no")
     app = declare(app, holds_who="groups", holds_day="dates, as 2024-03-01", low=0.0, high=30.0, total=1.0)
     app = declare(app, levels_who="0, 1", from_day_day=date(2020, 1, 1), to_day_day=date(2022, 12, 31), grid_day=7)
     app = press(declare(app, period_day="every year"), "Make release 1")

@@ -93,11 +93,11 @@ def test_a_formula_without_proof_is_no_promise():
     assert "ε = 153" in rows["How sure"]  # epsilon_of(0.065105, 0.01)
 
 
-def test_each_row_has_its_plain_explanation_and_risk_its_colour(open_page):
+def test_each_row_has_its_plain_explanation_and_risk_its_colour(seen):
     assert set(ROWS) == set(glossary.ROWS)
     bodies = [
         element.proto.body
-        for element in open_page("kung_curves", epsilon="50", mechanism="cloaking", calibration="hall").get("html")
+        for element in seen("kung_curves", epsilon="50", mechanism="cloaking", calibration="hall").get("html")
     ]
     [card] = [body for body in bodies if "What this guarantee says" in body]
     assert palette.RISK in card

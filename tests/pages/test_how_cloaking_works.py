@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import base64
 import re
 from dataclasses import replace
 
@@ -10,26 +9,27 @@ import pytest
 from pages._ui.hiding import by_hand, clipping, steps, two_points
 from pages._ui.hiding.two_points import TwoPointSettings
 from pages._ui.model import Draw, load_dataset
-from tests.pages.reading import page_text, traces
+from tests.pages.reading import numbers, page_text, traces
 
 PAGE = "how_cloaking_works"
 
 
-def everybody(open_page):
+@pytest.fixture
+def everybody(seen):
     """The second step with the people of the data set."""
-    return open_page(PAGE, step="covered", everybody="true")
+    return seen(PAGE, step="covered", everybody="true")
 
 
-def test_certificate_on_screen_holds(open_page):
-    shown = {metric.label: metric.value for metric in everybody(open_page).metric}
+def test_certificate_on_screen_holds(everybody):
+    shown = {metric.label: metric.value for metric in everybody.metric}
     largest = float(shown["Largest shift of any person"])
     assert largest == pytest.approx(1, abs=1e-5)
     assert largest <= 1.0
     assert float(shown["Optimality gap"].split()[0]) <= 0.1
 
 
-def test_lambda_is_public_and_few_people_carry_it(open_page):
-    table = everybody(open_page).dataframe[1].value
+def test_lambda_is_public_and_few_people_carry_it(everybody):
+    table = everybody.dataframe[1].value
     share = table["λ, share of the total"]
     assert share.sum() == pytest.approx(1, abs=1e-3)
     assert (share > 0.01 * share.max()).sum() < 60
@@ -63,8 +63,8 @@ def test_sliders_change_the_picture_and_the_sentence(open_page):
     assert page_text(app) != sentence
 
 
-def test_the_lead_says_how_much_less_variance_it_is(open_page):
-    app = open_page(PAGE)
+def test_the_lead_says_how_much_less_variance_it_is(seen):
+    app = seen(PAGE)
     assert app.title[0].value == "Why does so little noise hide a person?"
     said = re.search(r"along one line only. Noise that covers just such lines has \*\*(\d+) %\*\*", page_text(app))
     points = two_points.build(TwoPointSettings(2.5, 5.0, 1.5, 0.1, 2.0))
@@ -93,9 +93,9 @@ def errors(app):
     return [float(metric.value.split()[0]) for metric in app.metric]
 
 
-def test_nobody_spends_better_than_the_best_plan_nor_that_better_than_the_limit(open_page):
+def test_nobody_spends_better_than_the_best_plan_nor_that_better_than_the_limit(seen):
     for written in ("", "5, 15, 40", "5, 10, 15, 20, 30, 40, 50, 60, 70, 80"):
-        app = open_page(PAGE, step="spend", **({"measured_at": written} if written else {}))
+        app = seen(PAGE, step="spend", **({"measured_at": written} if written else {}))
         assert not app.exception
         yours, best, limit, without = errors(app)
         assert yours >= best >= limit >= without > 0
@@ -103,8 +103,8 @@ def test_nobody_spends_better_than_the_best_plan_nor_that_better_than_the_limit(
         assert [float(each) for each in said.groups()] == [yours, best]
 
 
-def test_more_budget_lowers_all_but_the_error_without_privacy(open_page):
-    one, five = (errors(open_page(PAGE, step="spend", epsilon=epsilon)) for epsilon in ("1", "5"))
+def test_more_budget_lowers_all_but_the_error_without_privacy(seen):
+    one, five = (errors(seen(PAGE, step="spend", epsilon=epsilon)) for epsilon in ("1", "5"))
     assert all(less < more for less, more in zip(five[:3], one[:3], strict=True))
     assert five[3] == one[3]
 
@@ -126,7 +126,7 @@ def test_a_click_adds_a_place_or_takes_it_away():
     assert by_hand.toggled((5.0, 15.0, 40.0), 15.0) == "5, 40"
 
 
-def test_all_that_is_drawn_of_a_world_is_simulated(open_page):
+def test_all_that_is_drawn_of_a_world_is_simulated():
     """No outcome of a woman enters: with other heights the picture is the same."""
     data = load_dataset("kung")
     asked = by_hand.Spending((5.0, 40.0), 7.0, 1.0, 1e-5)
@@ -138,21 +138,16 @@ def test_all_that_is_drawn_of_a_world_is_simulated(open_page):
 # what the clip does
 
 
-def test_a_narrow_clip_has_less_noise_and_more_bias_where_outcomes_are_skewed(open_page):
-    wide, narrow = (traces(open_page(PAGE, step="clip", clip_kept=kept)) for kept in ("100", "30"))
-    assert max(values_of(narrow["privacy noise"])) < 0.5 * max(values_of(wide["privacy noise"]))
+def test_a_narrow_clip_has_less_noise_and_more_bias_where_outcomes_are_skewed(seen):
+    wide, narrow = (traces(seen(PAGE, step="clip", clip_kept=kept)) for kept in ("100", "30"))
+    assert max(numbers(narrow["privacy noise"]["y"])) < 0.5 * max(numbers(wide["privacy noise"]["y"]))
     symmetric, skewed, yes_no = range(3)
-    assert values_of(narrow["bias"])[symmetric] == pytest.approx(0, abs=1e-3)
-    assert values_of(narrow["bias"])[skewed] > values_of(wide["bias"])[skewed] + 2
-    assert values_of(narrow["bias"])[yes_no] > 10
-    assert values_of(wide["bias"])[yes_no] == pytest.approx(0, abs=1e-2)
+    assert numbers(narrow["bias"]["y"])[symmetric] == pytest.approx(0, abs=1e-3)
+    assert numbers(narrow["bias"]["y"])[skewed] > numbers(wide["bias"]["y"])[skewed] + 2
+    assert numbers(narrow["bias"]["y"])[yes_no] > 10
+    assert numbers(wide["bias"]["y"])[yes_no] == pytest.approx(0, abs=1e-2)
 
 
 def test_the_best_clip_is_narrow_for_symmetric_and_none_for_yes_or_no():
     least = clipping.best(clipping.Clip(0.0, 100.0, 100.0), Draw(epsilon=1.0, delta=1e-5))
     assert least["symmetric"] < least["skewed"] < least["yes/no"] == 100
-
-
-def values_of(trace):
-    packed = trace["y"]
-    return packed if isinstance(packed, list) else np.frombuffer(base64.b64decode(packed["bdata"]), packed["dtype"])

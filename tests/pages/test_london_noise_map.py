@@ -22,8 +22,8 @@ def layers(app, chart=0):
     return {layer["id"]: layer for layer in deck(app, chart)["layers"]}
 
 
-def test_map_covers_every_cell_once_and_asks_nobody_for_a_background(open_page):
-    app = open_page("london_noise_map")
+def test_map_covers_every_cell_once_and_asks_nobody_for_a_background(seen):
+    app = seen("london_noise_map")
     spec = deck(app)
     cells = [row["cell"] for row in layers(app)["hex-private"]["data"]]
     assert len(cells) == len(set(cells)) == 412
@@ -32,15 +32,15 @@ def test_map_covers_every_cell_once_and_asks_nobody_for_a_background(open_page):
     assert layers(app)["outline-private"]["data"]
 
 
-def test_shown_are_greater_london_and_one_ring_around_it(open_page):
-    table = open_page("london_noise_map").dataframe[0].value
+def test_shown_are_greater_london_and_one_ring_around_it(seen):
+    table = seen("london_noise_map").dataframe[0].value
     sold = set(table["cell"][table["sales"] > 0])
     assert len(sold) == 300
     assert set(table["cell"]) == {near for cell in sold for near in h3.grid_disk(cell, 1)}
 
 
-def test_noise_is_small_where_sales_are_dense_and_large_at_the_rim(open_page):
-    table = open_page("london_noise_map").dataframe[0].value
+def test_noise_is_small_where_sales_are_dense_and_large_at_the_rim(seen):
+    table = seen("london_noise_map").dataframe[0].value
     noise = table["privacy noise, ± [%]"]
     dense, empty = noise[table["sales"] >= 15], noise[table["sales"] == 0]
     assert len(dense) > 10
@@ -56,8 +56,8 @@ def test_noise_is_small_where_sales_are_dense_and_large_at_the_rim(open_page):
         pytest.param("bayes", "where the price is, ± [%]", "1", marks=pytest.mark.full),
     ],
 )
-def test_the_answer_names_the_boroughs_that_are_sharpest_and_most_blurred(open_page, mechanism, column, epsilon):
-    app = open_page("london_noise_map", mechanism=mechanism, epsilon=epsilon)
+def test_the_answer_names_the_boroughs_that_are_sharpest_and_most_blurred(seen, mechanism, column, epsilon):
+    app = seen("london_noise_map", mechanism=mechanism, epsilon=epsilon)
     table = app.dataframe[0].value
     blur = table[table["sales"] > 0].groupby("borough")[column].median()
     sentence = r"sharpest in \*\*([\w ]+)\*\* and most blurred in \*\*([\w ]+)\*\*"
@@ -66,36 +66,38 @@ def test_the_answer_names_the_boroughs_that_are_sharpest_and_most_blurred(open_p
     assert blur[blurred] == blur.max()
 
 
-def test_the_map_opens_with_prices_and_noise_is_one_click_away(open_page):
+def test_the_map_opens_with_prices_none_faded_and_noise_is_one_click_away(open_page):
     app = open_page("london_noise_map")
     assert app.title[0].value == "Where does privacy blur the map?"
     assert app.segmented_control(key="map").value == "Prices"
+    for layer in layers(app).values():  # streamlit fades by these
+        assert not {"getFillColor", "getColor"} & layer.keys()
     app.segmented_control(key="map").set_value("Privacy noise").run()
     assert "hex-noise" in layers(app)
 
 
-def test_the_answer_says_the_error_of_the_figures_below(open_page):
-    app = open_page("london_noise_map")
+def test_the_answer_says_the_error_of_the_figures_below(seen):
+    app = seen("london_noise_map")
     said = re.search(r"wrong by \*\*(.+?)\*\* \(typical error\); without privacy by (.+?)\. ", page_text(app))
     assert said is not None
     assert list(said.groups()) == [metric.value for metric in app.metric[:2]]
 
 
-def test_values_released_stay_within_the_public_bounds_and_truth_needs_the_overlay(open_page):
-    table = open_page("london_noise_map", overlay="false", epsilon="0.1").dataframe[0].value
+def test_values_released_stay_within_the_public_bounds_and_truth_needs_the_overlay(seen):
+    table = seen("london_noise_map", overlay="false", epsilon="0.1").dataframe[0].value
     assert table["published price [GBP]"].between(250_000, 1_500_000).all()
     assert not [column for column in table if "not private" in column]
 
 
-def test_without_the_overlay_the_true_medians_cannot_be_chosen(open_page):
-    app = open_page("london_noise_map", overlay="false", map="truth")
+def test_without_the_overlay_the_true_medians_cannot_be_chosen(seen):
+    app = seen("london_noise_map", overlay="false", map="truth")
     assert not app.exception
     assert app.segmented_control(key="map").value == "Prices"
     assert "map = `truth`" in app.warning[0].value
 
 
-def test_two_maps_share_one_scale(open_page):
-    app = open_page("london_noise_map", beside="true", epsilon="5", map="noise")  # at less, all of 2018's is grey
+def test_two_maps_share_one_scale(seen):
+    app = seen("london_noise_map", beside="true", epsilon="5", map="noise")  # at less, all of 2018's is grey
     ours, paper = layers(app, 0)["hex-noise"]["data"], layers(app, 1)["hex-noise-paper"]["data"]
     share = [{r["value"]: r["fill"][:3] for r in rows if r["fill"] != maps.UNSURE} for rows in (ours, paper)]
     both = share[0].keys() & share[1].keys()
@@ -105,8 +107,8 @@ def test_two_maps_share_one_scale(open_page):
     assert len([r for r in app.get("html") if "linear-gradient(90deg" in r.proto.body]) == 2
 
 
-def test_error_without_privacy_is_that_on_hexagons_left_out(open_page):
-    app = open_page("london_noise_map")
+def test_error_without_privacy_is_that_on_hexagons_left_out(seen):
+    app = seen("london_noise_map")
     model = Model("london_hexes", "EQ", 15.0, 0.3)
     assert app.metric[1].value == text.factor_of(without_privacy("london_hexes", model))
     # at own hexagons one fit at 15 km has 25 % (targets: RMSE of ln price 0.220); the mixture finds more detail
@@ -114,16 +116,17 @@ def test_error_without_privacy_is_that_on_hexagons_left_out(open_page):
 
 
 @pytest.mark.parametrize("kind", ["noise", "private", "interval", "fit", "truth"])
-def test_every_layer_draws(open_page, kind):
-    app = open_page("london_noise_map", map=kind)
+def test_every_layer_draws(seen, kind):
+    app = seen("london_noise_map", map=kind)
     assert not app.exception
     assert not app.warning
     assert f"hex-{kind}" in layers(app)
+    assert "hatch-truth" not in layers(app)  # where nothing is hidden nothing is hatched
 
 
 @pytest.mark.parametrize("kind", ["private", "noise"])
-def test_what_noise_hides_is_grey_and_hatched_and_nothing_else(open_page, kind):
-    app = open_page("london_noise_map", map=kind)
+def test_what_noise_hides_is_grey_and_hatched_and_nothing_else(seen, kind):
+    app = seen("london_noise_map", map=kind)
     noise = app.dataframe[0].value.set_index("cell")["privacy noise, ± [%]"]
     drawn = layers(app)
     rows = drawn[f"hex-{kind}"]["data"]
@@ -138,40 +141,31 @@ def test_what_noise_hides_is_grey_and_hatched_and_nothing_else(open_page, kind):
     assert any("above 100 % of the price" in each.proto.body for each in app.get("html"))
 
 
-def test_where_nothing_is_hidden_nothing_is_hatched(open_page):
-    assert "hatch-truth" not in layers(open_page("london_noise_map", map="truth"))
-
-
-def test_a_hexagon_is_picked_by_name_and_outlined_and_a_wrong_name_is_explained(open_page):
-    app = open_page("london_noise_map", hexagon="Camden 2")
+def test_a_hexagon_is_picked_by_name_and_outlined_and_a_wrong_name_is_explained(seen):
+    app = seen("london_noise_map", hexagon="Camden 2")
     cell = app.table[0].value.index[0]
     assert app.table[0].value["borough"].iloc[0] == "Camden"
     assert f"hex-private-{cell}" in layers(app)
     [ring] = layers(app)[f"outline-private-{cell}"]["data"]
     assert sorted(map(tuple, ring["path"])) == sorted((lon, lat) for lat, lon in h3.cell_to_boundary(cell))
-    app = open_page("london_noise_map", hexagon="Atlantis 1")
+    app = seen("london_noise_map", hexagon="Atlantis 1")
     assert "this control has no such value. Showing hexagon = nothing" in app.warning[0].value
     assert "outline-private" in layers(app)
     assert not app.table
 
 
-def test_what_is_not_picked_is_not_faded(open_page):
-    for layer in layers(open_page("london_noise_map")).values():  # streamlit fades by these
-        assert not {"getFillColor", "getColor"} & layer.keys()
-
-
 @pytest.mark.full
-def test_simulated_sales_say_so_and_need_less_noise(open_page):
-    simulated = open_page("london_noise_map", map_dataset="london_sales")
+def test_simulated_sales_say_so_and_need_less_noise(seen):
+    simulated = seen("london_noise_map", map_dataset="london_sales")
     [badge] = [each.proto.help for each in simulated.markdown if "Simulated data" in each.value]
     assert "simulated from real hexagon medians" in badge
-    medians = open_page("london_noise_map")
+    medians = seen("london_noise_map")
     noise = "privacy noise, ± [%]"
     assert simulated.dataframe[0].value[noise][:300].median() < medians.dataframe[0].value[noise][:300].median() / 3
 
 
-def test_dataset_of_another_page_is_explained(open_page):
-    app = open_page("london_noise_map", map_dataset="kung")
+def test_dataset_of_another_page_is_explained(seen):
+    app = seen("london_noise_map", map_dataset="kung")
     assert "the choices are London price hexagons," in app.warning[0].value
     assert "<b>Unit.</b> one hexagon&#x27;s median price" in page_text(app)
 
@@ -231,8 +225,8 @@ def test_names_on_the_map_do_not_lie_on_one_another():
 
 
 @pytest.mark.full
-def test_the_spread_of_prices_is_that_of_the_release(open_page):
-    app = open_page("london_noise_map", mechanism="bayes", map="people")
+def test_the_spread_of_prices_is_that_of_the_release(seen):
+    app = seen("london_noise_map", mechanism="bayes", map="people")
     table = app.dataframe[0].value
     result = computed.run(
         Model("london_hexes", "EQ", 15.0, 0.3), Design(mechanism="bayes"), Draw(epsilon=1.0, delta=offers.DELTA)
@@ -243,7 +237,7 @@ def test_the_spread_of_prices_is_that_of_the_release(open_page):
     assert "Spread of prices" in page_text(app)
 
 
-def test_a_method_that_measures_no_spread_offers_no_layer_of_it(open_page):
-    app = open_page("london_noise_map", mechanism="refined")
+def test_a_method_that_measures_no_spread_offers_no_layer_of_it(seen):
+    app = seen("london_noise_map", mechanism="refined")
     assert "spread of prices [%]" not in app.dataframe[0].value
     assert not app.exception

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import re
 
@@ -20,7 +19,7 @@ from pages._ui.model import Design, Draw, usual
 from pages._ui.sparse import computed as sparse
 from pages._ui.sparse.setting import SparseSetting
 from pages._ui.tour import walk
-from tests.pages.reading import ROOT
+from tests.pages.reading import ROOT, numbers
 from tests.pages.test_every_page import PAGES
 
 
@@ -28,7 +27,7 @@ def sequences(value):
     """Every list of at least 20 numbers in a JSON value, those that plotly has packed included."""
     if isinstance(value, dict):
         if "bdata" in value:
-            return [np.frombuffer(base64.b64decode(value["bdata"]), dtype=value["dtype"]).astype(float)]
+            return [numbers(value).astype(float).ravel()]
         return [found for each in value.values() for found in sequences(each)]
     if not isinstance(value, list):
         return []
@@ -97,9 +96,9 @@ SECRETS = {
 
 @pytest.mark.full
 @pytest.mark.parametrize("page", SECRETS)
-def test_known_non_private_numbers_are_there_with_the_overlay_and_gone_without(open_page, page):
+def test_known_non_private_numbers_are_there_with_the_overlay_and_gone_without(seen, page):
     arrays, scalars = SECRETS[page]()
-    (said_on, shown_on), (said_off, shown_off) = (everything(open_page(page, overlay=o)) for o in ("true", "false"))
+    (said_on, shown_on), (said_off, shown_off) = (everything(seen(page, overlay=o)) for o in ("true", "false"))
     for secret in arrays:
         assert any(same(secret, shown) for shown in shown_on)
         assert not any(same(secret, shown) for shown in shown_off)
@@ -113,8 +112,8 @@ def test_known_non_private_numbers_are_there_with_the_overlay_and_gone_without(o
 
 
 @pytest.mark.parametrize("page", ["compare", "lengthscale_choice", "attack"])
-def test_pages_that_compare_with_true_data_throughout_show_only_the_promise(open_page, page):
-    app = open_page(page, overlay="false")
+def test_pages_that_compare_with_true_data_throughout_show_only_the_promise(seen, page):
+    app = seen(page, overlay="false")
     assert not app.exception
     assert len(app.title) == 1
     assert not app.metric
@@ -127,9 +126,9 @@ def test_pages_that_compare_with_true_data_throughout_show_only_the_promise(open
 
 
 @pytest.mark.parametrize("step", [step for step in walk.STEPS if step.from_true_data], ids=lambda step: step.page)
-def test_the_tour_keeps_its_answer_to_itself_without_the_overlay(open_page, step):
+def test_the_tour_keeps_its_answer_to_itself_without_the_overlay(seen, step):
     number = walk.STEPS.index(step) + 1
-    app = open_page(step.page, tour=str(number), overlay="false", **step.state)
+    app = seen(step.page, tour=str(number), overlay="false", **step.state)
     assert "The answer quotes true data" in words(app)
 
 

@@ -106,7 +106,7 @@ def test_a_pin_of_another_page_waits_and_one_of_other_data_says_so(open_page):
 
 
 def test_without_the_overlay_no_error_is_compared(open_page):
-    app = open_page(PAGE, pin="kung_curves?epsilon=2", overlay="false")
+    app = open_page(PAGE, pin="kung_curves?epsilon=2&mechanism=cloaking", overlay="false")
     assert row(app)
     assert not [label for label in row(app) if "error" in label]
 
@@ -135,7 +135,9 @@ def test_the_map_compares_figures_with_a_pinned_setting(open_page):
 
 
 def test_a_pin_that_leaves_something_out_is_not_said_to_be_the_same_otherwise(open_page):
-    shown = page_text(open_page(PAGE, pin="kung_curves?epsilon=2&kernel=EQ", lengthscale_years="15"))
+    toy = {"dataset": "toy_1d", "mechanism": "cloaking"}
+    app = open_page(PAGE, pin="kung_curves?epsilon=2&dataset=toy_1d&mechanism=cloaking", lengthscale_units="2", **toy)
+    shown = page_text(app)
     assert "**Pinned (A)**: ε = 2; **now (B)**: ε = 1." in shown
     assert "All else is the same" not in shown
 

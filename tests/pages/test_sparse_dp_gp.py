@@ -12,8 +12,8 @@ TOY = SparseSetting("toy_1d", 1.0, 0.03, 13, 1.0, 0.01, 1)
 
 @pytest.mark.full
 @pytest.mark.parametrize("data", ["toy_1d", "growth_2d", "kung", "kung_2d"])
-def test_every_dataset_draws_and_protects_inputs_too(open_page, data):
-    app = open_page("sparse_dp_gp", sparse_data=data)
+def test_every_dataset_draws_and_protects_inputs_too(seen, data):
+    app = seen("sparse_dp_gp", sparse_data=data)
     assert not app.exception
     assert not app.warning
     assert "<b>Protects.</b> inputs and outputs" in page_text(app)
@@ -22,23 +22,23 @@ def test_every_dataset_draws_and_protects_inputs_too(open_page, data):
 
 @pytest.mark.full
 @pytest.mark.parametrize("view", ["errors", "choice"])
-def test_every_view_draws_two_charts_and_a_table(open_page, view):
-    app = open_page("sparse_dp_gp", sparse_view=view)
+def test_every_view_draws_two_charts_and_a_table(seen, view):
+    app = seen("sparse_dp_gp", sparse_view=view)
     assert not app.exception
     assert len(app.get("plotly_chart")) == 2
     assert any("not private" in column for column in app.dataframe[0].value)
 
 
-def test_bands_are_called_what_they_are(open_page):
-    bands = [name for name, trace in traces(open_page("sparse_dp_gp")).items() if trace.get("fill") == "toself"]
+def test_bands_are_called_what_they_are(seen):
+    bands = [name for name, trace in traces(seen("sparse_dp_gp")).items() if trace.get("fill") == "toself"]
     # the paper's posterior does not hold at its level: it has none
     ours = ["ours, 95 %: one more y", "ours, 95 %: the curve"]
     assert bands == [*ours, "Bayes cloaking, 95 %"]
 
 
-def test_without_the_overlay_no_error_is_shown(open_page):
+def test_without_the_overlay_no_error_is_shown(seen):
     for view in ("fits", "errors", "choice"):
-        app = open_page("sparse_dp_gp", sparse_view=view, overlay="false")
+        app = seen("sparse_dp_gp", sparse_view=view, overlay="false")
         assert not app.exception
         assert not [column for column in app.dataframe[0].value if "not private" in column]
         assert not [metric.label for metric in app.metric if "error" in metric.label.lower()]

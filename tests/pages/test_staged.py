@@ -87,8 +87,8 @@ def test_intervals_hold_on_data_from_the_models_that_read_the_numbers(result, pl
         assert error < 0.03
 
 
-def test_curves_open_with_it_and_say_what_was_measured(open_page):
-    said = page_text(open_page("kung_curves", overlay="false"))
+def test_curves_open_with_it_and_say_what_was_measured(seen):
+    said = page_text(seen("kung_curves", overlay="false"))
     assert "of the published one, in 95 of 100 cases" in said
     assert "20 Gaussian processes made from bounds and box" in said
     assert "noisy weighted sums of the outputs, in 6 stages" in said

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import base64
 import re
 
 import numpy as np
@@ -14,13 +13,13 @@ from pages._ui.look import offers, text
 from pages._ui.model import Draw, Model, load_dataset
 from pages._ui.start import brief, decision, deployments, words
 from pages._ui.start.controls import MECHANISM, Decision
-from tests.pages.reading import page_text, traces
+from tests.pages.reading import numbers, page_text, traces
 
 
 @pytest.fixture
-def open_page(open_page):
+def open_page(seen):
     """The same page with errors of a mechanism that is simulated in less time, unless another is asked for."""
-    return lambda page, **address: open_page(page, **{"decide_by": "gp_prior"} | address)
+    return lambda page, **address: seen(page, **{"decide_by": "gp_prior"} | address)
 
 
 @pytest.mark.full
@@ -34,7 +33,7 @@ def test_bayes_cloaking_is_what_one_decides_by_at_first(open_page):
     assert chosen.value == chosen.options[0] == MECHANISM.titles["bayes"]
 
 
-@pytest.mark.parametrize("epsilon", ["0.1", "1", "10"])
+@pytest.mark.parametrize("epsilon", ["0.1", "10"])
 def test_attackers_success_is_that_of_the_gaussian_test(open_page, epsilon):
     app = open_page("start", epsilon=epsilon, delta="0.01", prior="50")
     # at even prior odds the best test of N(0,1) against N(mu,1) is right with probability Phi(mu/2)
@@ -106,7 +105,7 @@ def test_words_say_what_is_public(open_page):
         assert f"**{reading}**" in said
 
 
-@pytest.mark.parametrize("epsilon", ["0.3", "1", "5"])
+@pytest.mark.parametrize("epsilon", ["0.3", "5"])
 def test_laplace_noise_has_its_own_curve_success_and_guarantee(open_page, epsilon):
     app = open_page("start", epsilon=epsilon, prior="50", family="laplace", decide_by="laplace_bins")
     assert not app.exception
@@ -114,7 +113,7 @@ def test_laplace_noise_has_its_own_curve_success_and_guarantee(open_page, epsilo
     expected = 100 * (1 - np.exp(-float(epsilon) / 2) / 2)
     assert attacker(app, float(epsilon)) == pytest.approx(expected, rel=0.05)
     curve = traces(app, 2)["best attack"]
-    miss = dict(zip(np.round(decoded(curve["x"]), 12), decoded(curve["y"]), strict=True))
+    miss = dict(zip(np.round(numbers(curve["x"]), 12), numbers(curve["y"]), strict=True))
     assert miss[0.5] == pytest.approx(np.exp(-float(epsilon)) / 2, rel=1e-9)
     assert "Laplace mechanism" in page_text(app)
 
@@ -149,13 +148,6 @@ def attacker(app, epsilon):
     """How often the best attacker is right [%], of the table."""
     table = next(table.value for table in app.dataframe if "attacker right after [%]" in table.value)
     return float(table.set_index("epsilon")["attacker right after [%]"][epsilon])
-
-
-def decoded(values):
-    """Numbers of a trace, which plotly may have packed."""
-    if isinstance(values, dict):
-        return np.frombuffer(base64.b64decode(values["bdata"]), dtype=values["dtype"])
-    return np.asarray(values, dtype=float)
 
 
 @pytest.mark.parametrize("name", ["refined", "laplace_bins"])

@@ -128,9 +128,9 @@ MEAN, LONG_SHARE = 15.0, 0.2  # words a sentence, and share of sentences of more
 
 
 @pytest.mark.parametrize("row", PAGES, ids=lambda row: row.file)
-def test_a_page_says_its_title_and_lead_and_no_other_word_for_a_thing(open_page, row):
+def test_a_page_says_its_title_and_lead_and_no_other_word_for_a_thing(seen, row):
     file, _, query = row.file.partition("?")
-    app = open_page(file, **dict(parse_qsl(query)))
+    app = seen(file, **dict(parse_qsl(query)))
     assert not app.exception
     assert [title.value for title in app.title] == [row.title]
     lead = next(each.value for each in app.markdown if 'role="status"' in each.value)

@@ -79,3 +79,9 @@ def test_no_page_speaks_of_odds_or_of_exceptions():
 
 def test_log_change_as_share_of_price():
     assert text.factor_of(0.0953102) == "10 %"
+
+
+def test_words_of_a_visitor_are_shown_as_they_are():
+    assert text.plain("[x](http://y) `z` $1$ :material/home: <b>") == (
+        "\\[x\\]\\(http\\://y\\) \\`z\\` \\$1\\$ \\:material/home\\: \\<b\\>"
+    )

@@ -51,27 +51,22 @@ def test_the_tour_has_seven_steps_on_seven_pages_from_start_to_compare():
 
 
 @pytest.mark.parametrize("number", SOON)
-def test_each_state_link_opens_its_page_in_its_state_with_its_banner(open_page, number):
-    app, step = open_step(open_page, number), walk.STEPS[number - 1]
+def test_each_state_link_opens_its_page_in_its_state_with_its_banner(seen, number):
+    app, step = open_step(seen, number), walk.STEPS[number - 1]
     assert not app.exception
     assert not app.warning
     assert f"Guided tour, step {number} of 7: {step.title}" in banner(app)
     assert f"**{step.question}** {step.attempt}" in banner(app)
     assert step.answer().split("**")[1] in page_text(app)
     for key, value in step.state.items():
-        shown = str(app.session_state[key])
-        titles = tour_titles(key)
-        assert shown in {value, titles.get(value), f"{float(value)}" if value[0].isdigit() else None}
+        spelt = {value, menu.TITLES.get(key, {}).get(value), f"{float(value)}" if value[0].isdigit() else None}
+        assert str(app.session_state[key]) in spelt
     assert app.query_params["tour"] == str(number)
 
 
-def tour_titles(key):
-    return menu.TITLES.get(key, {})
-
-
 @pytest.mark.parametrize("number", NUMBERS)
-def test_back_and_next_lead_to_the_neighbouring_steps_states(open_page, number):
-    found = links(open_step(open_page, number))
+def test_back_and_next_lead_to_the_neighbouring_steps_states(seen, number):
+    found = links(open_step(seen, number))
     for label, other in (("Back", number - 1), ("Next question", number + 1)):
         if other in NUMBERS:
             assert found[label] == {"tour": str(other)} | walk.STEPS[other - 1].state
@@ -137,8 +132,7 @@ def test_claim_1_attackers_success():
 
 def test_claim_2_two_in_one_place_share_one_pull():
     def exposure(x2):
-        C = cloaking_matrix(EQ(lengthscale=1.5), np.array([[4.5], [x2]]), np.array([[3.0], [7.0]]), 0.1)
-        return C
+        return cloaking_matrix(EQ(lengthscale=1.5), np.array([[4.5], [x2]]), np.array([[3.0], [7.0]]), 0.1)
 
     apart, together = exposure(5.5), exposure(4.5)
     assert np.linalg.matrix_rank(together, tol=1e-9) == 1  # the same direction
@@ -172,11 +166,11 @@ def test_claim_4_few_neighbours_are_dear_and_a_short_lengthscale_is_dear_everywh
     assert empty_8 > dense_8
 
 
-def test_claim_5_more_privacy_wants_a_longer_lengthscale(open_page):
+def test_claim_5_more_privacy_wants_a_longer_lengthscale(seen):
     private, loose = answers.best_lengthscales()
     assert private > loose
     for epsilon, best in (("0.1", private), ("10", loose)):
-        app = open_page("lengthscale_choice", epsilon=epsilon)
+        app = seen("lengthscale_choice", epsilon=epsilon)
         assert f"{best:g} years" in [metric.value for metric in app.metric if metric.label == "Best if known"]
 
 
@@ -194,9 +188,9 @@ def test_claim_6_the_attack_proves_no_more_than_is_promised_and_far_less_on_path
     assert proven(attacked(paths)) < 0.2
 
 
-def test_claim_7_accuracy_costs_privacy(open_page):
+def test_claim_7_accuracy_costs_privacy(seen):
     nine, eight = answers.needed(9.0), answers.needed(8.0)
     assert eight > 1.3 * nine
-    app = open_page("compare", target_cm="8")
+    app = seen("compare", target_cm="8")
     shown = app.dataframe[0].value.set_index("mechanism").loc["Refined cloaking", "ε needed for the target"]
     assert float(shown) == pytest.approx(eight, rel=0.01)

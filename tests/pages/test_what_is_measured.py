@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import re
 from dataclasses import replace
 
@@ -14,17 +13,10 @@ from dpgp_core.mechanisms import BayesCloaking
 from pages._ui.cloaking import computed, staged
 from pages._ui.hiding import strategy
 from pages._ui.model import PICTURE_GAP, Budget
-from tests.pages.reading import page_text, traces
+from tests.pages.reading import numbers, page_text, traces
 
 PAGE, ROWS, RANKS, SPLIT = "how_cloaking_works", 0, 1, 2  # charts of the page
 BUDGET = Budget("kung", "records", 1.0, 1e-5)
-
-
-def values(trace, axis="y"):
-    packed = trace[axis]
-    if isinstance(packed, list):
-        return np.array(packed, dtype=float)
-    return np.frombuffer(base64.b64decode(packed["bdata"]), dtype=packed["dtype"]).astype(float)
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +43,7 @@ def test_the_rows_drawn_are_those_that_the_mechanism_plans(open_page, kung, plan
     assert (B**2).sum(axis=0).max() <= 1
     drawn, order = traces(app, ROWS), np.argsort(kung.X[:, 0], kind="stable")
     for index in range(4):
-        row = values(drawn[f"number {index + 1}"])
+        row = numbers(drawn[f"number {index + 1}"]["y"])
         assert min(np.abs(row - sign * B[index, order]).max() for sign in (-1, 1)) < 1e-4
         assert row.max() >= -row.min()
     assert f"stage 3, which measures {len(B)} sums of 287 people" in "".join(each.value for each in app.caption)
@@ -81,10 +73,10 @@ def test_figures_and_sentences_say_the_same(open_page, plan):
     assert f"**{sum(plan.ranks)} noisy sums** of heights, in {len(plan.ranks)} stages" in shown
     bars = traces(app, RANKS)
     here = list(bars["stage 1"]["x"]).index("1")
-    assert [values(bars[f"stage {stage}"])[here] for stage in range(1, len(plan.ranks) + 1)] == list(plan.ranks)
+    assert [numbers(bars[f"stage {stage}"]["y"])[here] for stage in range(1, len(plan.ranks) + 1)] == list(plan.ranks)
     drawn = traces(app, SPLIT)
-    assert values(drawn["with privacy"])[here] == pytest.approx(plan.error, rel=0.01)
-    assert values(drawn["no budget buys"]) == pytest.approx(plan.unbuyable)
+    assert numbers(drawn["with privacy"]["y"])[here] == pytest.approx(plan.error, rel=0.01)
+    assert numbers(drawn["no budget buys"]["y"]) == pytest.approx(plan.unbuyable)
     metrics = {metric.label: metric.value for metric in app.metric}
     for label, value in (("Expected error of the curve", plan.error), ("No budget buys", plan.unbuyable)):
         assert float(re.match(r"[\d.]+", metrics[label])[0]) == pytest.approx(value, rel=0.05)

@@ -18,8 +18,10 @@ from pages._ui.explore import statistic
 from pages._ui.explore.statistic import CARD, FILE
 from pages._ui.ledgers.standing import Standing
 from pages._ui.own import figures, practice, protection, upload
+from tests.pages.own import captions, controls, declare, invited, last_zip, practised, press, said, spec_of, uploaded
 from tests.pages.reading import page_text
-from tests.pages.test_your_data import declare, declared, last_zip, ledgers, press, said, uploaded  # noqa: F401
+
+pytestmark = pytest.mark.usefixtures("ledgers")
 
 PEOPLE = "who,day,age,height\n" + "\n".join(
     f"p{at % 20},2020-01-{at % 28 + 1:02d},{at},{90 + at}" for at in range(5, 65)
@@ -27,12 +29,8 @@ PEOPLE = "who,day,age,height\n" + "\n".join(
 
 
 def of_people(open_page, content: str = PEOPLE):
-    app = declare(uploaded(open_page, content.encode()), y="height", x=["age"], total=1.0)
+    app = declare(uploaded(open_page, content), y="height", x=["age"], total=1.0)
     return declare(app, low=50.0, high=200.0, box_low_age=0.0, box_high_age=80.0, delta=1e-4)
-
-
-def invited(app) -> list[str]:
-    return [each.label for each in app.button if each.label.startswith("Make release")]
 
 
 def test_no_release_without_an_answer(open_page):
@@ -48,10 +46,9 @@ def test_no_release_without_an_answer(open_page):
 
 def test_people_are_counted_and_their_rows_are_not_said_to_be_public(open_page):
     app = declare(declare(of_people(open_page), whose="column"), person="who")
-    words = " ".join(each.value for each in app.caption)
     assert (
         "20 people in 60 rows. The number of people will stand on the card. The number of rows stays hidden "
-        "where inputs are private." in words
+        "where inputs are private." in captions(app)
     )
     assert "20 people read." in page_text(app)
     assert "60 rows read" not in page_text(app)
@@ -64,25 +61,22 @@ def test_people_are_counted_and_their_rows_are_not_said_to_be_public(open_page):
 
 def test_at_most_k_rows_is_noise_for_k(open_page):
     app = declare(declare(of_people(open_page), whose="at most"), most_rows=4)
-    assert app.session_state["own_ready"][1].plan.spec.guarantee.rows == 4
+    assert spec_of(app).guarantee.rows == 4
     assert "60 rows read." in page_text(app)
     assert "at most 4 rows of one person" in page_text(app)
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
+def test_a_column_is_checked_as_soon_as_it_is_chosen(open_page):
+    app = uploaded(open_page, PEOPLE)
+    for changes, message in (
         ({"y": "day"}, "column 'day' holds dates; choose a column of numbers"),
-        ({"x": ["day"]}, "column 'day' holds dates; say so, and it is read as dates"),
         ({"y": "who"}, "holds no numbers in 60 of 60 rows, so it is no column of numbers; choose another"),
+        ({"y": None, "x": ["day"]}, "column 'day' holds dates; say so, and it is read as dates"),
         ({"x": ["who"]}, "holds no numbers in 60 of 60 rows"),
-    ],
-)
-def test_a_column_is_checked_as_soon_as_it_is_chosen(open_page, changes, message):
-    app = declare(uploaded(open_page, PEOPLE.encode()), **changes)
-    [error] = app.error
-    assert message in error.value.replace("\\", "")
-    assert "remove" not in error.value
+    ):
+        [error] = declare(app, **changes).error
+        assert message in said(app)
+        assert "remove" not in error.value
 
 
 def test_a_column_of_people_with_gaps_is_no_answer(open_page):
@@ -96,20 +90,17 @@ def test_a_column_of_people_with_gaps_is_no_answer(open_page):
 
 
 def test_mechanisms_that_hide_one_row_are_not_offered_for_people(open_page):
-    def offered(app):
-        return next(each.options for each in app.selectbox if each.key == "own_f_mechanism")
-
     app = declare(declare(of_people(open_page), whose="no"), mechanism=CHOICES["sparse"].title)
-    assert len(offered(app)) == len(CHOICES)
+    assert len(controls(app, "mechanism")[0].options) == len(CHOICES)
     app = declare(declare(app, whose="column"), person="who")
-    assert offered(app) == [CHOICES["bayes_cells"].title, CHOICES["bayes"].title]
+    assert controls(app, "mechanism")[0].options == [CHOICES["bayes_cells"].title, CHOICES["bayes"].title]
     assert len(invited(app)) == 1
 
 
 def test_what_is_hidden_has_a_name_without_being_asked(open_page):
     app = declare(of_people(open_page), whose="no")
-    assert next(each for each in app.text_input if each.key == "own_f_unit").placeholder == "one person's height"
-    assert app.session_state["own_ready"][1].plan.spec.unit == "one person's height"
+    assert controls(app, "unit")[0].placeholder == "one person's height"
+    assert spec_of(app).unit == "one person's height"
 
 
 def account(limit: float | None, *entries) -> Standing:
@@ -145,8 +136,7 @@ def test_the_practice_table_of_people(open_page):
     rows = np.genfromtxt(io.BytesIO(held.content), delimiter=",", names=True, dtype=None, encoding="utf-8")
     assert {2020, 2023} <= {int(day[:4]) for day in rows["asked_on"]}
     assert (rows["wage_an_hour"] > 80).mean() < 0.01
-    app = press(open_page("your_data"), table.button)
-    assert not app.exception
+    app = practised(open_page, table)
     assert "1,200 people read." in page_text(app)
     assert len(invited(app)) == 1
 
