@@ -63,6 +63,26 @@ class Scaled:
         return replace(released, samples=samples, noise_factor=self.factor * released.noise_factor)
 
 
+class Laplace:
+    """Epsilon-DP sum of one output: not Gaussian, delta 0."""
+
+    def __init__(self, epsilon, scale=1.0):
+        self.epsilon, self.scale = epsilon, scale
+
+    @property
+    def guarantee(self):
+        guarantee = Cloaking(**MODEL).guarantee
+        return replace(guarantee, budget=replace(guarantee.budget, epsilon=self.epsilon, delta=0.0))
+
+    def release(self, dataset, X_test, rng, draws=1):
+        noise = rng.laplace(scale=self.scale * dataset.output_range / self.epsilon, size=(draws, 1))
+        mean = dataset.clipped_y.sum(keepdims=True)
+        factor = np.array([[math.sqrt(2) * self.scale * dataset.output_range / self.epsilon]])
+        return replace(
+            Cloaking(**MODEL).release(dataset, X_test, rng), mean=mean, noise_factor=factor, samples=mean + noise
+        )
+
+
 def exact_mu(mechanism, pair):
     """Distance of the releases at the training inputs in units of the noise."""
     return linear_attack(*(mechanism.release(data, data.X, np.random.default_rng(0)) for data in pair)).mu
@@ -198,6 +218,16 @@ def test_moved_inputs_do_not_contradict_posterior_sampling(make_dataset, r, sigm
     for score in ("known noise", "fitted"):
         found = audit(mechanism, *pair, X, np.random.default_rng(3), TRIALS, score=score)
         assert 0 < found.epsilon_lower <= found.claimed
+
+
+def test_a_pure_mechanism_is_audited_at_delta_zero(make_dataset):
+    pair = output_neighbours(make_dataset(), 0)
+    X = make_dataset().X
+    good = audit(Laplace(1.0), *pair, X, np.random.default_rng(4), TRIALS)
+    assert 0.8 < good.epsilon_lower <= 1.0
+    bad = audit(Laplace(1.0, scale=0.5), *pair, X, np.random.default_rng(5), TRIALS)
+    assert 1.6 < bad.epsilon_lower <= 2.0
+    assert bad.refuted
 
 
 def test_false_alarms_are_as_rare_as_promised():
