@@ -60,20 +60,20 @@ def ledgers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Ledgers:
     return ledgers_of_its_own(monkeypatch, tmp_path)
 
 
+def opened(page: str, **address: str) -> AppTest:
+    app = AppTest.from_file(str(ROOT / "pages/_ui/main.py"), default_timeout=300)
+    for key, value in address.items():
+        app.query_params[key] = value
+    return app.switch_page(f"../{page}.py").run()
+
+
 @pytest.fixture(scope="session")
 def open_page() -> Callable[..., AppTest]:
     """Open a page at an address, for example open_page("kung_curves", epsilon="2")."""
-
-    def opener(page: str, **address: str) -> AppTest:
-        app = AppTest.from_file(str(ROOT / "pages/_ui/main.py"), default_timeout=300)
-        for key, value in address.items():
-            app.query_params[key] = value
-        return app.switch_page(f"../{page}.py").run()
-
-    return opener
+    return opened
 
 
 @pytest.fixture(scope="session")
-def seen(open_page: Callable[..., AppTest]) -> Callable[..., AppTest]:
+def seen() -> Callable[..., AppTest]:
     """The same, for tests that only look: a page that is opened once at each address, and that nobody changes."""
-    return cache(open_page)
+    return cache(opened)

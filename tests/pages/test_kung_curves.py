@@ -60,7 +60,7 @@ def test_error_on_screen_is_the_error_of_the_core(seen, name, kind):
     "mechanism", ["cloaking", *(pytest.param(each, marks=pytest.mark.full) for each in ("refined", "gp_prior"))]
 )
 def test_moving_epsilon_delta_or_draw_touches_neither_C_nor_lambda_nor_M(open_page, stages, mechanism):
-    app = open_page("kung_curves", mechanism=mechanism)
+    app = open_page("kung_curves", dataset="toy_1d", mechanism=mechanism)
     assert stages == {"stage_matrix": 1, "stage_plan": 2}  # one C; one design for ours, one for the published
     app.select_slider(key="epsilon").set_value(0.2).run()
     app.select_slider(key="delta").set_value(1e-6).run()
@@ -69,16 +69,16 @@ def test_moving_epsilon_delta_or_draw_touches_neither_C_nor_lambda_nor_M(open_pa
         app.toggle(key="shrinkage").set_value(True).run()
     assert not app.exception
     assert stages == {"stage_matrix": 1, "stage_plan": 2}
-    app.select_slider(key="lengthscale_years").set_value(15).run()
+    app.select_slider(key="lengthscale_units").set_value(2).run()
     assert stages == {"stage_matrix": 2, "stage_plan": 4}
-    app.select_slider(key="lengthscale_years").set_value(25).run()
+    app.select_slider(key="lengthscale_units").set_value(1).run()
     assert stages == {"stage_matrix": 2, "stage_plan": 4}
 
 
 @pytest.mark.full
 def test_twenty_sessions_on_a_new_setting_make_one_computation(open_page, stages):
     for _ in range(20):
-        open_page("kung_curves", lengthscale_years="40")
+        open_page("kung_curves", dataset="toy_1d", lengthscale_units="4")
     assert stages == {"stage_matrix": 1, "stage_plan": 1, "plan_stages": 1}  # a design for the published method
 
 
