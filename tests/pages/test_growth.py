@@ -52,6 +52,6 @@ def test_a_person_on_a_line_has_its_centile():
 
 @pytest.mark.parametrize(("height", "said"), [("158", "at least"), ("59", "at most 1 in 100")])
 def test_the_page_says_where_a_moved_person_stands(open_page, height, said):
-    app = open_page("kung_curves", overlay="false", growth_y=height)
+    app = open_page("kung_curves", overlay="false", growth_y_kung=height)
     assert not app.exception
     assert said in page_text(app)

@@ -104,6 +104,19 @@ def test_undo_takes_back_the_last_change_and_reset_all_of_them(open_page, seen):
     assert app.session_state["x1"] == 5
 
 
+@pytest.mark.parametrize(
+    "page", [each if each == "kung_curves" else pytest.param(each, marks=pytest.mark.full) for each in SWITCHES]
+)
+def test_a_reset_leads_back_from_every_data_set(open_page, page):
+    offered = SWITCHES[page]
+    first, *others = [name for name in offered.titles if name not in DEAR]
+    for name in others:
+        app = open_page(page, **{offered.key: name}, mechanism="cloaking")
+        app.button(key="state_reset").click().run()
+        assert not app.exception
+        assert link(app)[offered.key] == first
+
+
 @pytest.mark.full
 def test_the_target_follows_the_other_controls_until_it_is_moved(open_page):
     app = open_page("compare")

@@ -73,18 +73,19 @@ def _person(chart: Growth, data: Dataset) -> tuple[float, float]:
     """Age and height of anybody, moved by hand, and the centile; from the release alone."""
     (low, high), (least, most) = data.x_box[0], (math.ceil(data.y_bounds[0]), math.floor(data.y_bounds[1]))
     young, usual = round(low + 0.1 * (high - low)), round((least + most) / 2)
+    keys = f"growth_x_{data.name}", f"growth_y_{data.name}"  # its range is that of the data set
     left, right = st.columns(2)
     with left:
         x = st.slider(
             f"A person's {data.x_names[0]} [{data.x_units[0]}]", math.ceil(low), math.floor(high), young,
-            key="growth_x", bind="query-params",
+            key=keys[0], bind="query-params",
         )  # fmt: skip
     with right:
         y = st.slider(
-            f"and {data.y_name} [{data.y_unit}]", least, most, usual, key="growth_y", bind="query-params"
+            f"and {data.y_name} [{data.y_unit}]", least, most, usual, key=keys[1], bind="query-params"
         )  # fmt: skip
-    state.note("growth_x", x, young)
-    state.note("growth_y", y, usual)
+    state.note(keys[0], x, young)
+    state.note(keys[1], y, usual)
     below = chart.below(x, y)
     many = "at least 99" if below >= 99 else "at most 1" if below <= 1 else f"about {below:.0f}"
     st.markdown(f"Above **{many} in 100** of that {data.x_names[0]}, as the release has it.")
