@@ -70,7 +70,7 @@ def read_csv(
             x=x,
             y=y,
             y_bounds=y_bounds,
-            x_box=box,  # type: ignore[arg-type]  # checked there
+            x_box=box,
             privacy_unit=privacy_unit,
             name=name,
             x_units=x_units,

@@ -9,7 +9,7 @@ private, and is none that a guarantee speaks of.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import BinaryIO, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 
@@ -33,7 +33,7 @@ def read_dataset(
     x: Sequence[str],
     y: str,
     y_bounds: tuple[float, float],
-    x_box: Sequence[tuple[float, float] | None],
+    x_box: Sequence[object],
     privacy_unit: str = "one record",
     name: str = "your data",
     x_units: Sequence[str] | None = None,
@@ -138,7 +138,7 @@ def _of_length(entries: Sequence[_T], length: int, name: str) -> Sequence[_T]:
     return entries
 
 
-def _interval(pair: tuple[float, float], name: str) -> tuple[float, float]:
+def _interval(pair: Any, name: str) -> tuple[float, float]:
     try:
         low, high = (float(end) for end in pair)
     except (TypeError, ValueError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from .. import checks
 from ..dates import FORMATS, SHOWN, Dates, declared_day
@@ -72,7 +73,7 @@ def _said(declared: Declared | None) -> dict[str, dict[str, object]]:
     return {name: dict(about) for name, about in declared.items()}
 
 
-def _declared(name: str, side: object, about: Mapping[str, object]) -> tuple[Dates, tuple[float, float]]:
+def _declared(name: str, side: object, about: Mapping[str, Any]) -> tuple[Dates, tuple[float, float]]:
     ends = checks.entries(f"x_box of {name!r}", side)
     if len(ends) != 2:
         raise ValueError(f"x_box of {name!r} must be two dates [first, last], got {len(ends)} entries")
@@ -80,5 +81,5 @@ def _declared(name: str, side: object, about: Mapping[str, object]) -> tuple[Dat
     if first >= last:
         raise ValueError(f"x_box of {name!r} must be [first, last], got [{first}, {last}]; swap or widen them")
     checks.one_of(f"format of {name!r}", about.get("format", "iso"), list(FORMATS))
-    dates = Dates(name=name, first=first.isoformat(), **about)  # type: ignore[arg-type]  # Dates checks them
+    dates = Dates(name=name, first=first.isoformat(), **about)
     return dates, (0.0, float((last - first).days))

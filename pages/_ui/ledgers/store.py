@@ -77,7 +77,7 @@ class Ledgers:
 
         Args:
             browser: its cookie; a ledger begins for it if it has none.
-            title: is released; the release's number comes before it.
+            title: of what is released; the release's number comes before it.
             guarantee: of the release.
             limit: the total; that of the first release stays.
             table: digest of the table.

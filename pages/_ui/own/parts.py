@@ -61,7 +61,7 @@ class Parts:
         """
         part = self._archive.getinfo(name)
         if part.compress_type not in _METHODS:
-            raise NotImplementedError
+            raise zipfile.BadZipFile
         parser = self._parser(handler)
         with self._archive.open(part) as stream:
             while chunk := stream.read(_CHUNK):
