@@ -6,6 +6,8 @@ from pages._ui.work import cached
 
 chosen = sidebar.release_settings(offers.CURVE)
 model, design, draw, show = chosen.model, chosen.design, chosen.draw, chosen.overlay
+if show:
+    left_out.foresee(model, design, draw)
 ours, paper = computed.run(model, design, draw, meanwhile=True), computed.run_published(model, draw)
 kept = pinned.find("kung_curves", offers.CURVE, model.dataset)
 data, guarantee = ours.dataset, ours.outcome.guarantee

@@ -5,6 +5,8 @@ from pages._ui.look import frame, offers, pictures, sidebar, spending, text
 
 chosen = sidebar.release_settings(offers.MAP)
 model, design, draw, show = chosen.model, chosen.design, chosen.draw, chosen.overlay
+if show:
+    left_out.foresee(model, design, draw)
 ours, paper = computed.run(model, design, draw, meanwhile=True), computed.run_published(model, draw)
 data, guarantee = ours.dataset, ours.outcome.guarantee
 errors = left_out.trio(ours, paper) if show else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from datasets import EXHIBITS
 from pages._ui import left_out
 from pages._ui.cloaking import left_out as releases
+from pages._ui.cloaking import staged
 from pages._ui.compare import computed, contenders
 from pages._ui.lengthscale import choice
 from pages._ui.lengthscale import computed as lengthscale
@@ -17,6 +19,7 @@ from pages._ui.look import offers
 from pages._ui.model import Design, Draw, usual
 from pages._ui.sparse import computed as sparse
 from pages._ui.sparse.setting import SparseSetting
+from pages._ui.work import cached
 from tests.pages.reading import page_text
 
 COMPARED = [name for name, exhibit in EXHIBITS.items() if exhibit.cross_validated]
@@ -35,6 +38,27 @@ def test_a_release_on_its_own_page_has_the_error_of_the_comparison():
         alone = releases.errors(model, Design(name), draw).mean
         curve = computed.curve(contest, name).mean
         assert alone == pytest.approx(curve[contenders.CURVE_EPSILONS.index(1.0)], rel=1e-6), name
+
+
+def test_another_model_reads_what_was_simulated(monkeypatch):
+    model, draw = usual("kung"), Draw(epsilon=1.0, delta=offers.DELTA)
+    first = releases.errors(model, Design(), draw)
+    monkeypatch.setattr(staged, "left_out_numbers", pytest.fail)
+    other = releases.errors(replace(model, lengthscale=model.lengthscale / 5), Design(), draw)
+    assert other.draws.shape == first.draws.shape
+    assert not np.array_equal(other.draws, first.draws)
+
+
+@pytest.mark.usefixtures("cold")
+def test_a_page_has_people_left_out_planned_while_it_plans_itself(monkeypatch, open_page):
+    wishes = []
+    monkeypatch.setattr(cached, "wish", lambda *some: wishes.extend(some))
+    for page in ("kung_curves", "london_noise_map"):
+        for overlay in ("false", "true"):
+            wishes.clear()
+            open_page(page, overlay=overlay)
+            left_out_is_wished = any(wish.function.__module__ == releases.__name__ for wish in wishes)
+            assert left_out_is_wished == (overlay == "true")
 
 
 @pytest.mark.full

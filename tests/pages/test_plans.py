@@ -99,7 +99,7 @@ def test_the_error_by_another_plan_is_hardly_larger(given):
     data, scene = given
     held = [Held(data, scene.X_test[: scene.records], scene.truth, None, {})]  # at their own records
     theirs, ours = (
-        staged.left_out_errors(held, [each], of, KUNG, 100, 1).mean()
+        staged.left_out_errors(held, staged.left_out_numbers(held, [each], of, 100, 1), KUNG).mean()
         for each, of in ((plan.value, serving), (best, budget(1.0)))
     )
     assert 0.9 * ours < theirs < 1.1 * ours

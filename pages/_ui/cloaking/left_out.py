@@ -12,9 +12,11 @@ from dpgp_core.mechanisms import CATALOGUE, BayesCloaking
 from dpgp_core.mechanisms.bayes_release import BayesPlan
 from pages._ui.cloaking import plans, staged
 from pages._ui.cloaking.results import Result
+from pages._ui.cloaking.staged import LeftOutNumbers
 from pages._ui.left_out import SEED, LeftOut, Trio, folds_of, without_privacy
 from pages._ui.model import PICTURE_GAP, Budget, Design, Draw, Model, mechanism_of, usual
 from pages._ui.work import cached, waiting
+from pages._ui.work.ahead import Wish
 
 
 def trio(ours: Result, paper: Result) -> Trio:
@@ -28,7 +30,11 @@ def errors(model: Model, design: Design, draw: Draw) -> LeftOut:
     data, title = cached.dataset(model.dataset), CATALOGUE[design.mechanism].title
     function, settings = _held(model, design, draw)
     held = cached.value(f"Leaving people out: {title}", function, *settings, given=(data,))
-    return LeftOut(cached.value(f"Errors of {title}", _errors, model, design, draw, given=(held,)))
+    if not design.in_stages:
+        return LeftOut(cached.value(f"Errors of {title}", _errors, model, design, draw, given=(held,)))
+    budget = Budget(model.dataset, "records", draw.epsilon, draw.delta)
+    numbers = cached.value(f"Simulating {title}", _numbers, budget, given=(held,))
+    return LeftOut(cached.value(f"Errors of {title}", _errors_read, budget, model, given=(held, numbers)))
 
 
 def soon(model: Model, design: Design, draw: Draw) -> LeftOut | None:
@@ -41,6 +47,13 @@ def soon(model: Model, design: Design, draw: Draw) -> LeftOut | None:
             waiting.afterwards(lambda: errors(*concerned))
             return None
     return errors(*concerned)
+
+
+def foresee(model: Model, design: Design, draw: Draw) -> None:
+    """An idle process begins with it, while a page that will ask computes something else."""
+    function, settings = _held(*_concerned(model, design, draw))
+    if cached.find(function, *settings) is None:
+        cached.wish(Wish(function, settings, (cached.dataset(model.dataset),)))
 
 
 def _concerned(model: Model, design: Design, draw: Draw) -> tuple[Model, Design, Draw]:
@@ -72,8 +85,13 @@ def _hold_stages(data: Dataset, _model: Model, draw: Draw) -> list[Held]:
 
 def _errors(held: list[Held], model: Model, design: Design, draw: Draw) -> FloatArray:
     draws = CATALOGUE[design.mechanism].simulated
-    if not design.in_stages:
-        return held_out_errors(mechanism_of(model, design, draw), held, draws, SEED, intervals=False).rmse
-    budget = Budget(model.dataset, "records", draw.epsilon, draw.delta)
-    made: list[BayesPlan] = [fold.by_budget[rung(draw.epsilon)] for fold in held]
-    return staged.left_out_errors(held, made, budget, model, draws, SEED)
+    return held_out_errors(mechanism_of(model, design, draw), held, draws, SEED, intervals=False).rmse
+
+
+def _numbers(held: list[Held], budget: Budget) -> list[LeftOutNumbers]:
+    made: list[BayesPlan] = [fold.by_budget[rung(budget.epsilon)] for fold in held]
+    return staged.left_out_numbers(held, made, budget, CATALOGUE["bayes"].simulated, SEED)
+
+
+def _errors_read(held: list[Held], numbers: list[LeftOutNumbers], _budget: Budget, model: Model) -> FloatArray:
+    return staged.left_out_errors(held, numbers, model)

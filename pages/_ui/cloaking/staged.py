@@ -7,7 +7,7 @@ with the page's model, mixed with its neighbours and the automatic ones, which i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,20 @@ from dpgp_core.mechanisms import BayesCloaking
 from dpgp_core.mechanisms.bayes_release import BayesPlan, MixtureUncertainty
 from pages._ui.cloaking.results import LEVEL, Draws, Ends, Intervals, Numbers, Outcome, Scene
 from pages._ui.model import PICTURE_GAP, Budget, Model, usual
+
+
+class LeftOutNumbers(NamedTuple):
+    """What simulated draws without some of the people released.
+
+    Attributes:
+        plan: they were measured by.
+        numbers: in model units, without distances.
+        values: curves by the automatic models where those people are (draws, P), in the output's unit.
+    """
+
+    plan: BayesPlan
+    numbers: Numbers
+    values: FloatArray
 
 
 def plan_stages(dataset: Dataset, scene: Scene, budget: Budget) -> BayesPlan:
@@ -60,26 +74,36 @@ def read(dataset: Dataset, X_test: FloatArray, plan: BayesPlan, numbers: Numbers
     )
 
 
-def left_out_errors(
-    held: Sequence[Held], plans: Sequence[BayesPlan], budget: Budget, model: Model, draws: int, seed: int
-) -> FloatArray:
-    """RMSE on people left out of simulated draws (draws,), in the output's unit. Not private.
-
-    Untouched, the model changes nothing, and these are the errors of ``held_out_errors``.
+def left_out_numbers(
+    held: Sequence[Held], plans: Sequence[BayesPlan], budget: Budget, draws: int, seed: int
+) -> list[LeftOutNumbers]:
+    """Of simulated draws on each fold, as in ``held_out_errors``.
 
     Args:
         held: each fold.
         plans: of each.
         budget: of one draw.
-        model: read with it, among others.
         draws: simulated releases.
         seed: of the simulation.
     """
-    missed = []
+    mechanism = BayesCloaking(epsilon=budget.epsilon, delta=budget.delta)
+    numbers = []
     for index, (fold, plan) in enumerate(zip(held, plans, strict=True)):
-        numbers = _measured(fold.train, fold.X_test, plan, budget, np.random.default_rng([seed, index]), draws)
-        numbers = replace(numbers, distances=None)  # of the curve alone
-        missed.append(read(fold.train, fold.X_test, plan, numbers, model).values - fold.truth)
+        rng = np.random.default_rng([seed, index])
+        released = mechanism.measure(plan, fold.train, fold.X_test, rng, draws, mean=False)
+        of_curve = Numbers(released.observed, None, released.guarantee)
+        numbers.append(LeftOutNumbers(plan, of_curve, released.samples))
+    return numbers
+
+
+def left_out_errors(held: Sequence[Held], numbers: Sequence[LeftOutNumbers], model: Model) -> FloatArray:
+    """RMSE on people left out of each draw (draws,), in the output's unit, read with a model. Not private."""
+    untouched = model == usual(model.dataset)
+    missed = [
+        (each.values if untouched else read(fold.train, fold.X_test, each.plan, each.numbers, model).values)
+        - fold.truth
+        for fold, each in zip(held, numbers, strict=True)
+    ]
     return rmse(np.concatenate(missed, axis=1), np.zeros(1))
 
 
