@@ -99,7 +99,7 @@ def test_the_error_by_another_plan_is_hardly_larger(given):
     data, scene = given
     held = [Held(data, scene.X_test[: scene.records], scene.truth, None, {})]  # at their own records
     theirs, ours = (
-        staged.left_out_errors(held, staged.left_out_numbers(held, [each], of, 100, 1), KUNG).mean()
+        staged.left_out_errors(held, [each], staged.left_out_numbers(held, [each], of, 100, 1), KUNG).mean()
         for each, of in ((plan.value, serving), (best, budget(1.0)))
     )
     assert 0.9 * ours < theirs < 1.1 * ours
@@ -125,12 +125,14 @@ def test_a_page_says_that_its_errors_are_to_come(given, open_page):
 
 
 @pytest.mark.full
-def test_idle_processes_plan_one_step_away(given, monkeypatch):
+def test_idle_processes_plan_one_step_away_then_every_other_epsilon(given, monkeypatch):
     wished = []
     monkeypatch.setattr(cached, "wish", lambda *wishes: wished.extend(wishes))
     plans.best(budget(1.5), given)
     plans.soon(budget(1.0), given)
-    assert [each.settings for each in wished] == [(budget(0.7),), (budget(1.0, 1e-4),), (budget(1.0, 1e-6),)]
+    steps, rest = wished[:3], {each.settings for each in wished[3:]}
+    assert [each.settings for each in steps] == [(budget(0.7),), (budget(1.0, 1e-4),), (budget(1.0, 1e-6),)]
+    assert rest == {(budget(epsilon),) for epsilon in offers.EPSILONS if epsilon not in (0.7, 1.0, 1.5)}
     workers, jobs = Workers(1), Jobs(cached.ROOM)
     jobs.workers, ahead = workers, Ahead(jobs)
     ahead.wish(wished[:1])

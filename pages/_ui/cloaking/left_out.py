@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from dpgp_core.arrays import FloatArray
@@ -14,7 +14,7 @@ from pages._ui.cloaking import plans, staged
 from pages._ui.cloaking.results import Result
 from pages._ui.cloaking.staged import LeftOutNumbers
 from pages._ui.left_out import SEED, LeftOut, Trio, folds_of, without_privacy
-from pages._ui.model import PICTURE_GAP, Budget, Design, Draw, Model, mechanism_of, usual
+from pages._ui.model import PICTURE_GAP, Budget, Design, Draw, Model, mechanism_of
 from pages._ui.work import cached, waiting
 from pages._ui.work.ahead import Wish
 
@@ -32,8 +32,9 @@ def errors(model: Model, design: Design, draw: Draw) -> LeftOut:
     held = cached.value(f"Leaving people out: {title}", function, *settings, given=(data,))
     if not design.in_stages:
         return LeftOut(cached.value(f"Errors of {title}", _errors, model, design, draw, given=(held,)))
-    budget = Budget(model.dataset, "records", draw.epsilon, draw.delta)
+    budget = _budget(model, draw)
     numbers = cached.value(f"Simulating {title}", _numbers, budget, given=(held,))
+    cached.wish(*_next(budget, data))
     return LeftOut(cached.value(f"Errors of {title}", _errors_read, budget, model, given=(held, numbers)))
 
 
@@ -61,13 +62,29 @@ def _concerned(model: Model, design: Design, draw: Draw) -> tuple[Model, Design,
     return model, replace(design, focus="records"), replace(draw, draws=1, seed=SEED)
 
 
+def _next(budget: Budget, data: Dataset) -> Iterator[Wish]:
+    for each in plans.likely(budget):
+        held = cached.find(_hold_stages, _planned(each))
+        if held is None:
+            yield Wish(_hold_stages, (_planned(each),), (data,))
+        elif cached.find(_numbers, each) is None:
+            yield Wish(_numbers, (each,), (held,))
+
+
+def _budget(model: Model, draw: Draw) -> Budget:
+    return Budget(model.dataset, "records", draw.epsilon, draw.delta)
+
+
+def _planned(budget: Budget) -> Budget:
+    """The budget that folds are planned for."""
+    return replace(budget, epsilon=rung(budget.epsilon))
+
+
 def _held(
     model: Model, design: Design, draw: Draw
-) -> tuple[Callable[..., list[Held]], tuple[Model | Design | Draw, ...]]:
+) -> tuple[Callable[..., list[Held]], tuple[Model | Design | Budget, ...]]:
     """What plans every fold, and the settings that it depends on: not all that a slider moves."""
-    if design.in_stages:
-        return _hold_stages, (usual(model.dataset), replace(draw, epsilon=rung(draw.epsilon), calibration="analytic"))
-    return _hold, (model, design)
+    return (_hold_stages, (_planned(_budget(model, draw)),)) if design.in_stages else (_hold, (model, design))
 
 
 def _hold(data: Dataset, model: Model, design: Design) -> list[Held]:
@@ -75,8 +92,8 @@ def _hold(data: Dataset, model: Model, design: Design) -> list[Held]:
     return hold_out(mechanism_of(model, design, Draw(epsilon=1.0, delta=0.01)), data, folds_of(data))
 
 
-def _hold_stages(data: Dataset, _model: Model, draw: Draw) -> list[Held]:
-    mechanism = BayesCloaking(epsilon=draw.epsilon, delta=draw.delta, gap=PICTURE_GAP)
+def _hold_stages(data: Dataset, budget: Budget) -> list[Held]:
+    mechanism = BayesCloaking(epsilon=budget.epsilon, delta=budget.delta, gap=PICTURE_GAP)
     held = hold_out(mechanism, data, folds_of(data))
     for fold in held:
         plan_near(mechanism, fold)
@@ -89,9 +106,12 @@ def _errors(held: list[Held], model: Model, design: Design, draw: Draw) -> Float
 
 
 def _numbers(held: list[Held], budget: Budget) -> list[LeftOutNumbers]:
-    made: list[BayesPlan] = [fold.by_budget[rung(budget.epsilon)] for fold in held]
-    return staged.left_out_numbers(held, made, budget, CATALOGUE["bayes"].simulated, SEED)
+    return staged.left_out_numbers(held, _plans(held, budget), budget, CATALOGUE["bayes"].simulated, SEED)
 
 
-def _errors_read(held: list[Held], numbers: list[LeftOutNumbers], _budget: Budget, model: Model) -> FloatArray:
-    return staged.left_out_errors(held, numbers, model)
+def _errors_read(held: list[Held], numbers: list[LeftOutNumbers], budget: Budget, model: Model) -> FloatArray:
+    return staged.left_out_errors(held, _plans(held, budget), numbers, model)
+
+
+def _plans(held: list[Held], budget: Budget) -> list[BayesPlan]:
+    return [fold.by_budget[rung(budget.epsilon)] for fold in held]

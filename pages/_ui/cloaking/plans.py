@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from datasets import exhibit
 from dpgp_core.bayes.plan import rescaled
 from dpgp_core.data import Dataset
 from dpgp_core.mechanisms import BayesCloaking
@@ -35,9 +36,9 @@ def soon(budget: Budget, given: Given) -> tuple[Answer[BayesPlan], Budget]:
     """The best plan if it is there soon, else the nearest one that is ready; and the budget, with what that is for.
 
     A page that got the latter is made again as soon as the best is there. Idle processes go on with the plans of
-    budgets one step away.
+    ``likely`` budgets.
     """
-    near, missing = nearest(budget), [each for each in _steps(budget) if not _is_ready(each)]
+    near, missing = nearest(budget), [each for each in likely(budget) if not _is_ready(each)]
     cached.wish(*(Wish(staged.plan_stages, (each,), given) for each in missing))
     if near is None or near == budget:
         return best(budget, given), budget
@@ -62,12 +63,17 @@ def nearest(budget: Budget) -> Budget | None:
     return next(filter(_is_ready, by_noise), None)
 
 
-def _steps(budget: Budget) -> list[Budget]:
-    """One step of a slider away."""
-    return [
-        *(replace(budget, epsilon=float(epsilon)) for epsilon in offers.beside(offers.EPSILONS, budget.epsilon)),
+def likely(budget: Budget) -> list[Budget]:
+    """What is asked for next: one step of a slider away; then, where a plan takes little, the rest of epsilon's."""
+    epsilons = [float(epsilon) for epsilon in offers.beside(offers.EPSILONS, budget.epsilon)]
+    if exhibit(budget.dataset).scene == "curve":
+        epsilons += sorted(map(float, offers.EPSILONS), key=lambda other: abs(math.log(other / budget.epsilon)))
+    steps = [
+        *(replace(budget, epsilon=epsilon) for epsilon in epsilons[:2]),
         *(replace(budget, delta=delta) for delta in offers.beside(offers.DELTAS, budget.delta)),
+        *(replace(budget, epsilon=epsilon) for epsilon in epsilons[2:]),
     ]
+    return [each for each in dict.fromkeys(steps) if each != budget]
 
 
 def _is_ready(budget: Budget) -> bool:

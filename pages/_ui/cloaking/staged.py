@@ -30,12 +30,10 @@ class LeftOutNumbers(NamedTuple):
     """What simulated draws without some of the people released.
 
     Attributes:
-        plan: they were measured by.
         numbers: in model units, without distances.
         values: curves by the automatic models where those people are (draws, P), in the output's unit.
     """
 
-    plan: BayesPlan
     numbers: Numbers
     values: FloatArray
 
@@ -92,18 +90,21 @@ def left_out_numbers(
         rng = np.random.default_rng([seed, index])
         released = mechanism.measure(plan, fold.train, fold.X_test, rng, draws, mean=False)
         of_curve = Numbers(released.observed, None, released.guarantee)
-        numbers.append(LeftOutNumbers(plan, of_curve, released.samples))
+        numbers.append(LeftOutNumbers(of_curve, released.samples))
     return numbers
 
 
-def left_out_errors(held: Sequence[Held], numbers: Sequence[LeftOutNumbers], model: Model) -> FloatArray:
+def left_out_errors(
+    held: Sequence[Held], plans: Sequence[BayesPlan], numbers: Sequence[LeftOutNumbers], model: Model
+) -> FloatArray:
     """RMSE on people left out of each draw (draws,), in the output's unit, read with a model. Not private."""
-    untouched = model == usual(model.dataset)
-    missed = [
-        (each.values if untouched else read(fold.train, fold.X_test, each.plan, each.numbers, model).values)
-        - fold.truth
-        for fold, each in zip(held, numbers, strict=True)
-    ]
+    curves = [each.values for each in numbers]
+    if model != usual(model.dataset):
+        curves = [
+            read(fold.train, fold.X_test, plan, each.numbers, model).values
+            for fold, plan, each in zip(held, plans, numbers, strict=True)
+        ]
+    missed = [curve - fold.truth for curve, fold in zip(curves, held, strict=True)]
     return rmse(np.concatenate(missed, axis=1), np.zeros(1))
 
 
