@@ -72,24 +72,28 @@ def toggle(found: Any) -> Control:
 def drop_down(page: Any, found: Any) -> Control | None:
     """The first value that is not chosen; None if there is no other, or if none is chosen that could come back."""
     stood = found.input_value()
-    found.press("ArrowDown")
-    others = page.locator("[role=option]:not([aria-selected=true])")
-    other = others.first.inner_text() if stood and others.count() else None
+    if not stood:
+        return None
+    _open_menu(page, found)
+    others = page.locator("[role=option]:not([aria-selected=true])").all_inner_texts()
     page.keyboard.press("Escape")
 
     def choose(title: str) -> None:
-        option = page.get_by_role("option", name=title, exact=True)
-        for _ in range(_ATTEMPTS):  # whatever the page draws anew closes its menus
-            found.press("ArrowDown")
-            with contextlib.suppress(TimeoutError):
-                option.wait_for(timeout=1000)
-                break
-            page.keyboard.press("Escape")
-        option.click()
+        _open_menu(page, found)
+        page.get_by_role("option", name=title, exact=True).click()
 
-    if other is None:
+    if not others:
         return None
-    return Control(found.get_attribute("aria-label"), partial(choose, other), partial(choose, stood))
+    return Control(found.get_attribute("aria-label"), partial(choose, others[0]), partial(choose, stood))
+
+
+def _open_menu(page: Any, found: Any) -> None:
+    for _ in range(_ATTEMPTS):  # whatever the page draws anew closes its menus
+        found.press("ArrowDown")
+        with contextlib.suppress(TimeoutError):
+            page.locator("[role=option]").first.wait_for(timeout=1000)
+            return
+        page.keyboard.press("Escape")
 
 
 def controls(page: Any) -> list[Control]:
