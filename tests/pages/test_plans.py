@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -122,6 +123,14 @@ def test_a_page_says_that_its_errors_are_to_come(given, open_page):
     plans.best(budget(1.0), given)
     assert SO_FAR in page_text(open_page("kung_curves"))
     assert SO_FAR not in page_text(open_page("kung_curves", overlay="false"))  # no error there
+
+
+def test_on_a_map_only_one_step_away_is_likely():
+    here = replace(budget(1.0), dataset="london_hexes")
+    steps = plans.likely(here)
+    assert [each.epsilon for each in steps if each.delta == here.delta] == [1.5, 0.7]
+    assert {each.delta for each in steps if each.epsilon == here.epsilon} == {1e-4, 1e-6}
+    assert len(steps) == 4
 
 
 @pytest.mark.full
