@@ -9,7 +9,6 @@ from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
 from dpgp_core.evaluation.comparison import Held, held_out_errors, hold_out, plan_near, rung
 from dpgp_core.mechanisms import CATALOGUE, BayesCloaking
-from dpgp_core.mechanisms.bayes_release import BayesPlan
 from pages._ui.cloaking import plans, staged
 from pages._ui.cloaking.results import Result
 from pages._ui.cloaking.staged import LeftOutNumbers
@@ -53,8 +52,7 @@ def soon(model: Model, design: Design, draw: Draw) -> LeftOut | None:
 def foresee(model: Model, design: Design, draw: Draw) -> None:
     """An idle process begins with it, while a page that will ask computes something else."""
     function, settings = _held(*_concerned(model, design, draw))
-    if cached.find(function, *settings) is None:
-        cached.wish(Wish(function, settings, (cached.dataset(model.dataset),)))
+    cached.wish(Wish(function, settings, (cached.dataset(model.dataset),)))
 
 
 def _concerned(model: Model, design: Design, draw: Draw) -> tuple[Model, Design, Draw]:
@@ -65,10 +63,7 @@ def _concerned(model: Model, design: Design, draw: Draw) -> tuple[Model, Design,
 def _next(budget: Budget, data: Dataset) -> Iterator[Wish]:
     for each in plans.likely(budget):
         held = cached.find(_hold_stages, _planned(each))
-        if held is None:
-            yield Wish(_hold_stages, (_planned(each),), (data,))
-        elif cached.find(_numbers, each) is None:
-            yield Wish(_numbers, (each,), (held,))
+        yield Wish(_hold_stages, (_planned(each),), (data,)) if held is None else Wish(_numbers, (each,), (held,))
 
 
 def _budget(model: Model, draw: Draw) -> Budget:
@@ -106,12 +101,8 @@ def _errors(held: list[Held], model: Model, design: Design, draw: Draw) -> Float
 
 
 def _numbers(held: list[Held], budget: Budget) -> list[LeftOutNumbers]:
-    return staged.left_out_numbers(held, _plans(held, budget), budget, CATALOGUE["bayes"].simulated, SEED)
+    return staged.left_out_numbers(held, budget, CATALOGUE["bayes"].simulated, SEED)
 
 
-def _errors_read(held: list[Held], numbers: list[LeftOutNumbers], budget: Budget, model: Model) -> FloatArray:
-    return staged.left_out_errors(held, _plans(held, budget), numbers, model)
-
-
-def _plans(held: list[Held], budget: Budget) -> list[BayesPlan]:
-    return [fold.by_budget[rung(budget.epsilon)] for fold in held]
+def _errors_read(held: list[Held], numbers: list[LeftOutNumbers], _budget: Budget, model: Model) -> FloatArray:
+    return staged.left_out_errors(held, numbers, model)

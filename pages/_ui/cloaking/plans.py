@@ -7,6 +7,7 @@ the same guarantee, and only its error is larger.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from datasets import exhibit
@@ -38,8 +39,8 @@ def soon(budget: Budget, given: Given) -> tuple[Answer[BayesPlan], Budget]:
     A page that got the latter is made again as soon as the best is there. Idle processes go on with the plans of
     ``likely`` budgets.
     """
-    near, missing = nearest(budget), [each for each in likely(budget) if not _is_ready(each)]
-    cached.wish(*(Wish(staged.plan_stages, (each,), given) for each in missing))
+    near = nearest(budget)
+    cached.wish(*(Wish(staged.plan_stages, (each,), given) for each in likely(budget)))
     if near is None or near == budget:
         return best(budget, given), budget
     ready = cached.within(PATIENCE_SECONDS, _what(budget), staged.plan_stages, budget, given=given)
@@ -65,13 +66,15 @@ def nearest(budget: Budget) -> Budget | None:
 
 def likely(budget: Budget) -> list[Budget]:
     """What is asked for next: one step of a slider away; then, where a plan takes little, the rest of epsilon's."""
-    epsilons = [float(epsilon) for epsilon in offers.beside(offers.EPSILONS, budget.epsilon)]
-    if exhibit(budget.dataset).scene == "curve":
-        epsilons += sorted(map(float, offers.EPSILONS), key=lambda other: abs(math.log(other / budget.epsilon)))
+
+    def at(epsilons: Iterable[float]) -> Iterator[Budget]:
+        return (replace(budget, epsilon=float(epsilon)) for epsilon in epsilons)
+
+    rest = offers.EPSILONS if exhibit(budget.dataset).scene == "curve" else ()
     steps = [
-        *(replace(budget, epsilon=epsilon) for epsilon in epsilons[:2]),
+        *at(offers.beside(offers.EPSILONS, budget.epsilon)),
         *(replace(budget, delta=delta) for delta in offers.beside(offers.DELTAS, budget.delta)),
-        *(replace(budget, epsilon=epsilon) for epsilon in epsilons[2:]),
+        *at(sorted(rest, key=lambda other: abs(math.log(other / budget.epsilon)))),
     ]
     return [each for each in dict.fromkeys(steps) if each != budget]
 

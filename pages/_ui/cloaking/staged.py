@@ -18,7 +18,7 @@ from dpgp_core.bayes.records.measuring import read_stages
 from dpgp_core.bayes.records.places import places_of
 from dpgp_core.bayes.records.spread import with_people
 from dpgp_core.data import Dataset
-from dpgp_core.evaluation.comparison import Held
+from dpgp_core.evaluation.comparison import Held, plan_near
 from dpgp_core.evaluation.errors import rmse
 from dpgp_core.mechanisms import BayesCloaking
 from dpgp_core.mechanisms.bayes_release import BayesPlan, MixtureUncertainty
@@ -30,10 +30,12 @@ class LeftOutNumbers(NamedTuple):
     """What simulated draws without some of the people released.
 
     Attributes:
-        numbers: in model units, without distances.
+        plan: they were measured by.
+        numbers: in model units, of the curve alone.
         values: curves by the automatic models where those people are (draws, P), in the output's unit.
     """
 
+    plan: BayesPlan
     numbers: Numbers
     values: FloatArray
 
@@ -48,7 +50,10 @@ def plan_stages(dataset: Dataset, scene: Scene, budget: Budget) -> BayesPlan:
 
 def measure(dataset: Dataset, scene: Scene, plan: BayesPlan, draws: Draws) -> Numbers:
     """Numbered draws."""
-    return _measured(dataset, scene.X_test[:1], plan, draws.budget, np.random.default_rng(draws.first), draws.count)
+    mechanism = BayesCloaking(epsilon=draws.budget.epsilon, delta=draws.budget.delta)
+    rng = np.random.default_rng(draws.first)
+    released = mechanism.measure(plan, dataset, scene.X_test[:1], rng, draws.count, mean=False)
+    return Numbers(released.observed, released.distances, released.guarantee)
 
 
 def models(dataset: Dataset, plan: BayesPlan, model: Model) -> tuple[Mixed, ...]:
@@ -72,37 +77,32 @@ def read(dataset: Dataset, X_test: FloatArray, plan: BayesPlan, numbers: Numbers
     )
 
 
-def left_out_numbers(
-    held: Sequence[Held], plans: Sequence[BayesPlan], budget: Budget, draws: int, seed: int
-) -> list[LeftOutNumbers]:
+def left_out_numbers(held: Sequence[Held], budget: Budget, draws: int, seed: int) -> list[LeftOutNumbers]:
     """Of simulated draws on each fold, as in ``held_out_errors``.
 
     Args:
         held: each fold.
-        plans: of each.
         budget: of one draw.
         draws: simulated releases.
         seed: of the simulation.
     """
     mechanism = BayesCloaking(epsilon=budget.epsilon, delta=budget.delta)
     numbers = []
-    for index, (fold, plan) in enumerate(zip(held, plans, strict=True)):
-        rng = np.random.default_rng([seed, index])
+    for index, fold in enumerate(held):
+        plan, rng = plan_near(mechanism, fold), np.random.default_rng([seed, index])
         released = mechanism.measure(plan, fold.train, fold.X_test, rng, draws, mean=False)
         of_curve = Numbers(released.observed, None, released.guarantee)
-        numbers.append(LeftOutNumbers(of_curve, released.samples))
+        numbers.append(LeftOutNumbers(plan, of_curve, released.samples))
     return numbers
 
 
-def left_out_errors(
-    held: Sequence[Held], plans: Sequence[BayesPlan], numbers: Sequence[LeftOutNumbers], model: Model
-) -> FloatArray:
+def left_out_errors(held: Sequence[Held], numbers: Sequence[LeftOutNumbers], model: Model) -> FloatArray:
     """RMSE on people left out of each draw (draws,), in the output's unit, read with a model. Not private."""
     curves = [each.values for each in numbers]
     if model != usual(model.dataset):
         curves = [
-            read(fold.train, fold.X_test, plan, each.numbers, model).values
-            for fold, plan, each in zip(held, plans, numbers, strict=True)
+            read(fold.train, fold.X_test, each.plan, each.numbers, model).values
+            for fold, each in zip(held, numbers, strict=True)
         ]
     missed = [curve - fold.truth for curve, fold in zip(curves, held, strict=True)]
     return rmse(np.concatenate(missed, axis=1), np.zeros(1))
@@ -131,11 +131,3 @@ def outcome(
     published = Outcome(samples=uncertainty.values, guarantee=numbers.guarantee, scene=scene, nonprivate=nonprivate)
     ends = Ends(*uncertainty.interval(LEVEL, "outputs")), Ends(*uncertainty.interval(LEVEL, "function"))
     return published, Intervals(*ends, scatter=uncertainty.scatter[0])
-
-
-def _measured(
-    dataset: Dataset, X_test: FloatArray, plan: BayesPlan, budget: Budget, rng: np.random.Generator, draws: int
-) -> Numbers:
-    mechanism = BayesCloaking(epsilon=budget.epsilon, delta=budget.delta)
-    released = mechanism.measure(plan, dataset, X_test, rng, draws, mean=False)
-    return Numbers(released.observed, released.distances, released.guarantee)
