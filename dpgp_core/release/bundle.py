@@ -126,6 +126,7 @@ def release_card(published: Published, spec: ReleaseSpec, ledger: Ledger, column
     return (
         projection
         | bought
+        | _fit(published)
         | {
             "schema": SCHEMA,
             "what": f"{spec.built.label}: {spec.y} predicted on a public grid with differential privacy",
@@ -153,6 +154,15 @@ def release_card(published: Published, spec: ReleaseSpec, ledger: Ledger, column
             },
         }
     )
+
+
+def _fit(published: Published) -> dict[str, Any]:
+    """How what was measured fits the models, in numbers and in words."""
+    fit = published.fit
+    if fit is None:
+        return {}
+    numbers = {"ratio": fit.ratio, "threshold": fit.threshold, "widened": fit.widened}
+    return {"fit": {name: float(f"{number:.3g}") for name, number in numbers.items()} | {"says": str(fit)}}
 
 
 def _input(spec: ReleaseSpec, name: str, unit: str) -> str:

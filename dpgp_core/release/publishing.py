@@ -12,13 +12,14 @@ from ..accounting.guarantee import Guarantee
 from ..arrays import BoolArray, FloatArray
 from ..bounds.buying import OutcomeCounts
 from ..data import Dataset, check_kind
+from ..measurement.fit import Fit
 from ..mechanisms.base import NotPrivate, Plan, Release, TeachingRelease
 from ..mechanisms.bayes_release import BayesRelease
 from ..reading.csv_table import read_dataset
 from ..reading.dialect import dialect_of
 from .bought import as_released, buy, settled, within_bounds, without_noise
 from .declared.table import CENTILES
-from .plan import LEVEL, ReleasePlan, decimals, for_bounds, plan_release, released, solvable, without_outputs
+from .plan import LEVEL, ReleasePlan, decimals, for_bounds, plan_release, released, without_outputs
 from .specification import ReleaseSpec
 
 Interval = tuple[FloatArray, FloatArray]
@@ -40,6 +41,7 @@ class Published:
         guarantee: the promise.
         centiles: of one further record's output, values (P,) of each of ``CENTILES``; none unless asked for.
         bought: noisy counts of outcomes, where bounds were bought.
+        fit: how what was measured fits the models that read it; None for mechanisms that do not say.
     """
 
     X_test: FloatArray
@@ -52,6 +54,7 @@ class Published:
     guarantee: Guarantee
     centiles: tuple[FloatArray, ...] = ()
     bought: OutcomeCounts | None = None
+    fit: Fit | None = None
 
 
 def read_table(stream: BinaryIO, spec: ReleaseSpec, dialect: str = "comma") -> Dataset:
@@ -121,7 +124,7 @@ def publish(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None = None
 
 def _published(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan) -> Published:
     """Measure and map, the bounds being known."""
-    with solvable():
+    with np.errstate(all="ignore"):  # it is charged: nothing may fail now, and what came out is looked at below
         release = released(spec.built, plan.plan, dataset, plan.X_test)
         value = release.samples[0]
         if plan.half_width is None or plan.half_outputs is None:
@@ -129,6 +132,7 @@ def _published(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan) -> Publis
             ends = [(low[0], high[0]) for low, high in both]
         else:  # they depend on public values alone
             ends = [(value - half, value + half) for half in (plan.half_width, plan.half_outputs)]
+    value, ends = _finite(spec, value, ends)
     curve, outputs = ((in_unit(spec, low, plan.step), in_unit(spec, high, plan.step)) for low, high in ends)
     return Published(
         X_test=plan.X_test,
@@ -140,7 +144,20 @@ def _published(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan) -> Publis
         n=dataset.people,
         guarantee=spec.guarantee,
         centiles=_centiles(spec, release, plan.step),
+        fit=release.fit if isinstance(release, BayesRelease) else None,
     )
+
+
+def _finite(
+    spec: ReleaseSpec, value: FloatArray, ends: list[tuple[FloatArray, FloatArray]]
+) -> tuple[FloatArray, list[tuple[FloatArray, FloatArray]]]:
+    """Values (P,) and ends; where rounding left no number, what was known before: the bounds and their middle."""
+    low, high = spec.output_scale.measured_bounds
+    known = np.isfinite(value)
+    for each in ends:
+        known &= np.isfinite(each[0]) & np.isfinite(each[1])
+    cut = [(np.where(known, a, low), np.where(known, b, high)) for a, b in ends]
+    return np.where(known, value, low + (high - low) / 2), cut
 
 
 def _centiles(spec: ReleaseSpec, found: Release, step: float) -> tuple[FloatArray, ...]:
@@ -187,6 +204,11 @@ def about(spec: ReleaseSpec, error: float) -> str:
 
 def useful(published: Published, spec: ReleaseSpec) -> str:
     """How many released values are of use, in a sentence."""
+    fit = "" if published.fit is None or published.fit.fits else f" {published.fit}"
+    return f"{_of_use(published, spec)}{fit}"
+
+
+def _of_use(published: Published, spec: ReleaseSpec) -> str:
     spec = as_released(published.bought, spec)
     count, outside = len(published.values), int((~within_tolerance(published, spec)).sum())
     if spec.tolerance is None:

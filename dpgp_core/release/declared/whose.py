@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ... import checks
 from ...accounting.group import MOST_ROWS, for_rows
 from ...accounting.guarantee import Budget, Guarantee
-from ...bayes.cells.grid import PER_SIDE
+from ...bayes.cells.grid import MOST
 from ...mechanisms import BayesCloaking
 from ...mechanisms.base import Mechanism
 from ...mechanisms.entry import Entry
@@ -44,10 +44,8 @@ def check_mechanism(person: str | None, mechanism: str, choice: Entry, inputs: i
             f"mechanism {mechanism!r} hides one row, and person says that people may have several; use 'bayes_cells' "
             "or 'bayes', or declare rows_per_person instead of person"
         )
-    if inputs not in PER_SIDE:
-        raise ValueError(
-            f"people with several rows are counted over at most {max(PER_SIDE)} input columns, not {inputs}"
-        )
+    if inputs not in MOST:
+        raise ValueError(f"people with several rows are counted over at most {max(MOST)} input columns, not {inputs}")
 
 
 def promise(built: Mechanism, unit: str, person: str | None, rows: int, budget: Budget) -> Guarantee:

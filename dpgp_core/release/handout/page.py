@@ -106,6 +106,8 @@ def _released(card: Mapping[str, Any]) -> Rows:
         f"the curve, and one further record, lie within theirs with {_percent(values['level'])} probability, privacy "
         "noise included, if the model is right",
     )
+    if "fit" in card:
+        yield "Fit", card["fit"]["says"]
     yield "The curve", _curve_is(config)
     if "tolerance" in values:
         yield (

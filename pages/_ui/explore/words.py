@@ -72,8 +72,13 @@ def caption(chosen: Chosen) -> str:
     subject = {"function": "The curve", "outputs": "One more person"}[view.of]
     return (
         f"{subject} lies in the band with {100 * view.level:g} % probability, if one of the models is right. "
-        f"{BAND_NOTE}"
+        f"{BAND_NOTE}{misfit(chosen)}"
     )
+
+
+def misfit(chosen: Chosen) -> str:
+    """What the released numbers say against the models that read them; nothing where they fit."""
+    return "".join(f" {fit}" for fit in chosen.read.mixture.fit if not fit.fits)
 
 
 def _over_two(chosen: Chosen) -> str:
@@ -84,7 +89,8 @@ def _over_two(chosen: Chosen) -> str:
         said = "97 in 100 people lie below the value shown." if chosen.read.knows_people else _NO_CENTILES
     else:
         said = _MAP
-    return f"{said} {_HATCHED}" if figures.untold(chosen.read, chosen.view).any() else said
+    hatched = f" {_HATCHED}" if figures.untold(chosen.read, chosen.view).any() else ""
+    return f"{said}{hatched}{misfit(chosen)}"
 
 
 LENGTHSCALE_CAPTION = "How probable each lengthscale is after the release; before, all were equally probable."

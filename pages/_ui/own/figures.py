@@ -79,10 +79,16 @@ def factor(width: float) -> str:
     return number(math.exp(width), 3) if width < _HUGE else "over a million"
 
 
+def fits(published: Published) -> bool:
+    """Whether what was measured fits the models that read it."""
+    return published.fit is None or published.fit.fits
+
+
 def worth(published: Published, spec: ReleaseSpec) -> str:
     """What the released values are good for. None that are of no use are called publishable."""
     if within_tolerance(published, spec).all():
-        return "These values may be published." + (f" {plain(useful(published, spec))}" if spec.tolerance else "")
+        more = spec.tolerance or not fits(published)
+        return "These values may be published." + (f" {plain(useful(published, spec))}" if more else "")
     marked = "grey here, and 0 under `within_tolerance` in the file" if spec.tolerance else "grey here"
     return f"It protects as promised, but: {plain(useful(published, spec))} They are {marked}."
 

@@ -119,7 +119,7 @@ def _make(held: Table, spec: ReleaseSpec, prepared: Prepared, because: str) -> s
 
 def _show(issued: Issued, published: Published, spec: ReleaseSpec) -> None:
     said = f"{plain(issued.name)}. {figures.worth(published, spec)}{bounds.sentence(published, spec)}"
-    if within_tolerance(published, spec).all():
+    if within_tolerance(published, spec).all() and figures.fits(published):
         st.success(said, icon=":material/verified_user:")
     else:
         st.warning(said, icon=":material/blur_on:")
