@@ -11,7 +11,7 @@ import numpy as np
 from ..accounting.guarantee import Guarantee
 from ..arrays import BoolArray, FloatArray
 from ..bounds.buying import OutcomeCounts
-from ..data import Dataset, check_kind
+from ..data import Dataset, of_kind
 from ..mechanisms.base import NotPrivate, Plan, Release, TeachingRelease
 from ..mechanisms.bayes_release import BayesRelease
 from ..reading.csv_table import read_dataset
@@ -84,10 +84,9 @@ def read_table(stream: BinaryIO, spec: ReleaseSpec, dialect: str = "comma") -> D
         person=spec.person,
     )
     output = spec.output_scale
-    check_kind(spec.y_kind, spec.y_bounds, table.y)
     return replace(
         table,
-        y=output.measured(table.y),
+        y=output.measured(of_kind(spec.y_kind, table.y)),
         y_bounds=output.measured_bounds,
         y_unit=output.measured_unit,
         y_kind=spec.measured_kind,

@@ -13,8 +13,10 @@ import pandas as pd
 from pandas.io.formats.style import Styler
 
 from dpgp_core.arrays import FloatArray
-from dpgp_core.data import Dataset
+from dpgp_core.data import Dataset, of_kind
 from dpgp_core.mechanisms import NotPrivate
+from dpgp_core.reading.csv_rows import read_columns
+from dpgp_core.reading.csv_table import MAX_ROWS
 from dpgp_core.reading.dialect import dialect_of
 from dpgp_core.reading.survey import Column, survey
 from dpgp_core.release import (
@@ -114,10 +116,12 @@ class Prepared:
     Attributes:
         n: rows read, or people where they may have several: public.
         plan: what will be measured; without any output.
+        moved: rows whose output is moved into its declared kind; shown to the table's owner only.
     """
 
     n: int
     plan: ReleasePlan = field(repr=False)
+    moved: int = field(default=0, repr=False)
 
 
 def prepared(held: Table, spec: ReleaseSpec) -> Prepared:
@@ -127,7 +131,16 @@ def prepared(held: Table, spec: ReleaseSpec) -> Prepared:
         ValueError: the file does not fit the declaration.
     """
     data = _read(held, spec)
-    return Prepared(data.people, plan_release(spec, data.X, data.person))
+    return Prepared(data.people, plan_release(spec, data.X, data.person), _moved(held, spec))
+
+
+def _moved(held: Table, spec: ReleaseSpec) -> int:
+    """Rows whose output is not of its declared kind. Private."""
+    if spec.y_kind == "number":
+        return 0
+    stream = io.BytesIO(held.content)
+    y = read_columns(stream, [spec.y], max_rows=MAX_ROWS, dialect=dialect_of(held.dialect))[:, 0]
+    return int((of_kind(spec.y_kind, y) != y).sum())
 
 
 def outlook(ready: Prepared) -> FloatArray:
