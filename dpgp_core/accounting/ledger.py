@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -13,6 +14,8 @@ from .gaussian import epsilon_of, noise_multiplier
 from .guarantee import Budget, Guarantee
 from .losses import GaussianLoss
 from .rounding import rounded_down, rounded_up
+
+_SPENDING = threading.Lock()  # of several threads, none may overwrite what another has recorded
 
 
 class BudgetExceeded(ValueError):
@@ -71,6 +74,11 @@ class Ledger:
             MixedProtection: some releases protect inputs and others do not; nothing is recorded.
             MixedRows: some hide one row, others several rows of a person; no total would be true of both.
         """
+        with _SPENDING:
+            self._spend(guarantees)
+
+    def _spend(self, guarantees: Iterable[tuple[str, Guarantee]]) -> None:
+        """``spend``, while no other thread does."""
         proposed = Ledger(entries=[*self.entries, *guarantees])
         protected = {guarantee.protects for _, guarantee in proposed.entries}
         if len(protected) > 1 and not self.inputs_public:
