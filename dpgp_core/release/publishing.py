@@ -237,9 +237,9 @@ def _check_fit(spec: ReleaseSpec, dataset: Dataset) -> None:
     if differ:
         raise ValueError(f"the data set and the specification differ in {', '.join(differ)}; read it with read_table")
     most = spec.choice.rows_for(len(spec.numbers))
-    if dataset.n > most:
-        got = f", got {dataset.n}" if spec.person is None else ""
+    if dataset.people > most:
+        counted = "rows" if spec.person is None else "people"
         raise ValueError(
-            f"mechanism {spec.mechanism!r} takes at most {most} rows of {len(spec.x)} inputs{got}; "
-            "use 'sparse' or 'integral_bins'"
+            f"mechanism {spec.mechanism!r} takes at most {most} {counted} of {len(spec.x)} inputs, got "
+            f"{dataset.people}; use 'sparse' or 'integral_bins'"
         )

@@ -39,7 +39,7 @@ from pages._ui.own.curves import OF_NO_USE, in_per_cent
 from pages._ui.own.practice import TABLES, Practice, contents
 
 MAX_BYTES = 5 * 2**20
-MAX_WORK = 20_000_000  # rows times points of the grid
+MAX_WORK = 20_000_000  # rows, or people, times points of the grid
 OUTLOOK = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # epsilons
 MAX_COLUMNS = 1000  # in the menu of columns
 
@@ -152,11 +152,11 @@ def _read(held: Table, spec: ReleaseSpec) -> Dataset:
     """The table, unless it is more than a server that others wait for should take."""
     data = read_table(io.BytesIO(held.content), spec, held.dialect)
     points = math.prod(spec.grid)
-    if data.n * points > MAX_WORK:
-        rows = f"{data.n:,}" if spec.person is None else "that many"
+    if data.people * points > MAX_WORK:  # the number of rows may be private, that of people is not
+        counted = "rows" if spec.person is None else "people"
         raise ValueError(
-            f"{rows} rows by {points:,} points of the grid are more than {MAX_WORK:,} together, the limit here; "
-            "use fewer points, or the command line"
+            f"{data.people:,} {counted} by {points:,} points of the grid are more than {MAX_WORK:,} together, the "
+            "limit here; use fewer points, or the command line"
         )
     return data
 
