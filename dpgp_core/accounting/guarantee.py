@@ -62,6 +62,8 @@ class Guarantee:
             promise, and ``proven_epsilon`` is what does hold.
         releases: how many noise draws it covers.
         rows: how many rows of one person are hidden together: 1; k, see ``group``; or None, all that there are.
+        person: name of the column that says whose row each is, where all rows of a person are hidden together; ""
+            where nobody said its name.
     """
 
     budget: Budget
@@ -75,6 +77,7 @@ class Guarantee:
     established: bool = True
     releases: int = 1
     rows: int | None = 1
+    person: str = ""
 
     @property
     def hidden(self) -> str:
