@@ -9,11 +9,9 @@ from dataclasses import dataclass, field
 
 from scipy.optimize import brentq
 
-from .compose import compose
-from .gaussian import epsilon_of, noise_multiplier
+from .gaussian import epsilon_of, noise_multiplier, rounded_down, rounded_up
 from .guarantee import Budget, Guarantee
-from .losses import GaussianLoss
-from .rounding import rounded_down, rounded_up
+from .losses import GaussianLoss, compose
 
 _SPENDING = threading.Lock()  # of several threads, none may overwrite what another has recorded
 

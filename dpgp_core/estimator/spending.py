@@ -7,9 +7,9 @@ import threading
 import warnings
 from dataclasses import replace
 
+from ..accounting.gaussian import rounded_up
 from ..accounting.guarantee import Budget, Guarantee
 from ..accounting.losses import GaussianLoss
-from ..accounting.rounding import rounded_up
 from ..mechanisms.base import TEACHING
 
 ACROSS_FITS = "one person has at most one record in each fit, and all budgets were fixed before any result was seen"

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import checks
-from ..accounting.group import MOST_ROWS
-from ..accounting.guarantee import Budget, Guarantee, Protects
+from ..accounting.guarantee import MOST_ROWS, Budget, Guarantee, Protects
 from ..accounting.ledger import Ledger
 from ..accounting.losses import ApproximateLoss, GaussianLoss, PrivacyLoss, PureLoss
 from .strict_json import check_keys, read_object, write_object

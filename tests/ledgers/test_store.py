@@ -7,10 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from dpgp_core.accounting.compose import compose
 from dpgp_core.accounting.guarantee import ONE_OUTPUT, Budget, Guarantee
 from dpgp_core.accounting.ledger import BudgetExceeded, MixedProtection, MixedRows
-from dpgp_core.accounting.losses import GaussianLoss, PureLoss
+from dpgp_core.accounting.losses import GaussianLoss, PureLoss, compose
 from dpgp_core.release.ledger_json import MAX_ENTRIES, ledger_to_object
 from pages._ui.ledgers.database import LedgerUnavailable
 from pages._ui.ledgers.keys import Key

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ... import checks
-from ...accounting.group import MOST_ROWS, for_rows
-from ...accounting.guarantee import Budget, Guarantee
+from ...accounting.guarantee import MOST_ROWS, Budget, Guarantee, for_rows
 from ...bayes.cells.grid import PER_SIDE
 from ...mechanisms import BayesCloaking
 from ...mechanisms.base import Mechanism

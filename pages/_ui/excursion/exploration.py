@@ -11,7 +11,7 @@ from datasets import STUDIES
 from datasets.plumes_2d import SHOWN_SIDE as SIDE
 from datasets.study import Study
 from dpgp_core.accounting.guarantee import Guarantee
-from dpgp_core.accounting.posterior_epsilon import posterior_sampling_epsilon
+from dpgp_core.accounting.posterior_paths import posterior_sampling_epsilon
 from dpgp_core.arrays import BoolArray, FloatArray
 from dpgp_core.data import Dataset
 from dpgp_core.excursion.grid_search import PathSetting, SearchSpace

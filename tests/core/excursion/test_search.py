@@ -8,7 +8,7 @@ import pytest
 
 from datasets import excursion_1d
 from dpgp_core.accounting.gaussian import epsilon_of
-from dpgp_core.accounting.posterior_epsilon import posterior_sampling_epsilon
+from dpgp_core.accounting.posterior_paths import posterior_sampling_epsilon
 from dpgp_core.excursion.grid_search import SearchSpace
 from dpgp_core.excursion.marginals import hall_mean
 from dpgp_core.excursion.search import hall_noise, search, search_hall
