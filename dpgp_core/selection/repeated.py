@@ -111,8 +111,7 @@ def _runner(
     kernels = {model.kernel: model for model in models}
     sums = {kernel: model.integer_sums(train) for kernel, model in kernels.items()}
     noise: dict[object, NoiseScales] = {
-        kernel: noise_scales(multiplier, R_y, model.feature_bound(train), model.noise_ratio)
-        for kernel, model in kernels.items()
+        kernel: noise_scales(multiplier, R_y, model.feature_bound(train)) for kernel, model in kernels.items()
     }
     coinpress, public = CoinPress(rho=rho), _public(rng)
 

@@ -64,8 +64,11 @@ class NoiseScales:
                 raise ValueError(f"{name} must be a finite number of at least 0, got {value}")
 
 
-def noise_scales(noise_multiplier: float, R_y: float, R_phi: float, noise_ratio: float) -> NoiseScales:
-    """Scales sa = s' Delta and sb = sa / sqrt(c), with c = noise_ratio c*, c* = R_y^2 / (2 R_phi^2).
+NOISE_RATIO = 2.0  # c / c*: more would give A more of the noise and B less
+
+
+def noise_scales(noise_multiplier: float, R_y: float, R_phi: float) -> NoiseScales:
+    """Scales sa = s' Delta and sb = sa / sqrt(c), with c = 2 c*, c* = R_y^2 / (2 R_phi^2).
 
     At c = c* the two cases of ``statistics_sensitivity`` meet; below it Delta no longer falls, so c < c* only adds
     noise to B.
@@ -74,13 +77,12 @@ def noise_scales(noise_multiplier: float, R_y: float, R_phi: float, noise_ratio:
         noise_multiplier: s' > 0 of the budget.
         R_y: bound on |y| > 0, in model units.
         R_phi: bound on |phi| > 0.
-        noise_ratio: c / c* > 0.
 
     Raises:
         ValueError: an argument is not positive.
     """
     check_positive("noise_multiplier", noise_multiplier)
-    c = noise_ratio * R_y**2 / (2 * R_phi**2)
+    c = NOISE_RATIO * R_y**2 / (2 * R_phi**2)
     sa = noise_multiplier * statistics_sensitivity(R_y, R_phi, c)
     return NoiseScales(sa=sa, sb=sa / math.sqrt(c))
 
