@@ -18,18 +18,17 @@ from ..gp.grid import check_bins
 from ..gp.uncertainty import NoInterval, Uncertainty
 from ..gp.variational import Features, grid_in_box, inducing_root, row_blocks, whitened_features
 from ..kernels import Stationary
-from ..sparse.fit import SparseFit
 from ..sparse.interval import SparseInterval
-from ..sparse.kernel_norms import KernelNorm, kernel_norm_bound
-from ..sparse.posterior import errors_in_variables
-from ..sparse.published_posterior import Covariance, paper_posterior
+from ..sparse.posterior import Covariance, SparseFit, errors_in_variables, paper_posterior
 from ..sparse.statistics import (
     IntegerSums,
+    KernelNorm,
     NoiseScales,
     NoisyStatistics,
     add_noise,
     clip_norms,
     integer_sums,
+    kernel_norm_bound,
     measure,
     noise_scales,
 )

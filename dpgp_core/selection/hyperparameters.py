@@ -17,8 +17,7 @@ from ..data import Dataset
 from ..gp.variational import inducing_root
 from ..kernels import Stationary
 from ..mechanisms.sparse_variational import SparseVariational
-from ..sparse.fit import SparseFit
-from ..sparse.posterior import errors_in_variables
+from ..sparse.posterior import SparseFit, errors_in_variables
 from ..sparse.statistics import NoiseScales, add_noise, measure
 from .exponential import choose
 

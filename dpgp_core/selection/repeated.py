@@ -20,7 +20,7 @@ from ..accounting.guarantee import Budget, Guarantee
 from ..accounting.losses import ApproximateLoss, PrivacyLoss
 from ..data import Dataset
 from ..mechanisms.sparse_variational import SparseVariational
-from ..sparse.fit import SparseFit
+from ..sparse.posterior import SparseFit
 from ..sparse.statistics import NoiseScales, add_noise, measure, noise_scales
 from .coinpress import CoinPress
 from .hyperparameters import Candidate, HyperparameterChoice, halves, log_densities, with_candidate

@@ -6,8 +6,7 @@ from scipy.stats import multivariate_normal
 from dpgp_core.gp import variational
 from dpgp_core.gp.variational import sum_statistics, whitened_features
 from dpgp_core.kernels import EQ, Matern32
-from dpgp_core.sparse.posterior import errors_in_variables
-from dpgp_core.sparse.published_posterior import paper_posterior
+from dpgp_core.sparse.posterior import errors_in_variables, paper_posterior
 from dpgp_core.sparse.statistics import NoiseScales, NoisyStatistics, add_noise
 from tests.core.sparse.small import KERNEL, ROOT, S2, SILENT, X_TEST, Z, raw, simulated
 
