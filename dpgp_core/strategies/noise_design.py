@@ -19,8 +19,7 @@ from ..checks import check_positive
 from ..linalg.blocks import Columns, Matrix
 from ..linalg.dense import column_norms
 from ..linalg.spectrum import Spectrum, rank_of, spectrum_of
-from .cutting_planes import Solution, optimise, shifts
-from .solver import LOGDET, TRACE
+from .solver import LOGDET, TRACE, Solution, optimise, shifts
 
 ObjectiveName = Literal["trace", "logdet"]
 
