@@ -14,7 +14,7 @@ from ..checks import check_positive
 from ..data import Dataset
 from ..gp.exact import output_covariance
 from ..gp.inference import InferenceChoice
-from ..gp.predictive import Predictive, predictive
+from ..gp.uncertainty import Predictive, predictive
 from ..kernels import Kernel
 from ..linalg.blocks import Matrix
 from .base import Plan, Release, within_unit

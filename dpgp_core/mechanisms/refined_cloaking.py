@@ -19,7 +19,7 @@ from ..arrays import FloatArray
 from ..checks import check_positive
 from ..data import Dataset
 from ..gp.inference import InferenceChoice, describe
-from ..gp.predictive import Predictive, predictive
+from ..gp.uncertainty import Predictive, predictive
 from .base import Plan
 from .cloaking import OptimisedNoise
 

@@ -15,8 +15,8 @@ from ..arrays import FloatArray
 from ..checks import check_positive
 from ..data import Dataset
 from ..gp.grid import check_bins
+from ..gp.inducing import Features, grid_in_box, inducing_root, row_blocks, whitened_features
 from ..gp.uncertainty import NoInterval, Uncertainty
-from ..gp.variational import Features, grid_in_box, inducing_root, row_blocks, whitened_features
 from ..kernels import Stationary
 from ..sparse.interval import SparseInterval
 from ..sparse.posterior import Covariance, SparseFit, errors_in_variables, paper_posterior

@@ -14,7 +14,7 @@ from ..accounting.losses import GaussianLoss, PureLoss
 from ..arrays import FloatArray
 from ..checks import check_positive
 from ..data import Dataset
-from ..gp.variational import inducing_root
+from ..gp.inducing import inducing_root
 from ..kernels import Stationary
 from ..mechanisms.sparse_variational import SparseVariational
 from ..sparse.posterior import SparseFit, errors_in_variables

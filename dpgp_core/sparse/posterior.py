@@ -16,7 +16,7 @@ from scipy.linalg import cho_factor, cho_solve, solve_triangular
 from ..accounting.guarantee import Guarantee
 from ..arrays import FloatArray
 from ..checks import check_positive
-from ..gp.variational import whitened_features
+from ..gp.inducing import whitened_features
 from ..kernels import Kernel
 from .statistics import NoiseScales, NoisyStatistics
 

@@ -16,7 +16,7 @@ from scipy.spatial.distance import pdist
 
 from ..arrays import FloatArray
 from ..checks import check_positive
-from ..gp.variational import Features
+from ..gp.inducing import Features
 from ..kernels import EQ, Stationary
 from ..measurement.integers import GRID, IntArray, strategy_integers
 from ..measurement.noise import GaussianNoise

@@ -7,7 +7,7 @@ from scipy.optimize import minimize
 
 from dpgp_core.accounting.ledger import Ledger
 from dpgp_core.accounting.losses import GaussianLoss
-from dpgp_core.gp import variational
+from dpgp_core.gp import inducing
 from dpgp_core.kernels import EQ, Matern52
 from dpgp_core.mechanisms import SparseVariational
 
@@ -88,7 +88,7 @@ def test_the_mean_is_the_sparse_posterior_in_the_outputs_unit(make_dataset, vari
     data, mechanism = make_dataset(), sparse(variant=variant)
     found = mechanism.release(data, X_TEST, np.random.default_rng(1))
     Z = mechanism.inducing_inputs(data)
-    mean, _ = variational.posterior(mechanism.kernel, data.X, data.standardised(), X_TEST, Z, 0.3)
+    mean, _ = inducing.posterior(mechanism.kernel, data.X, data.standardised(), X_TEST, Z, 0.3)
     np.testing.assert_allclose(found.mean, data.in_data_units(mean), atol=1e-4)  # steps of 2^-20
 
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from dpgp_core.gp.variational import grid_in_box
+from dpgp_core.gp.inducing import grid_in_box
 from dpgp_core.kernels import EQ, Matern52
 from dpgp_core.sparse.statistics import is_grid, kernel_norm_bound
 
