@@ -22,9 +22,8 @@ import numpy as np
 from benchmarks.shared.options import options_of
 from benchmarks.shared.timing import machine
 from datasets import load
-from dpgp_core.accounting.compose import compose
 from dpgp_core.accounting.gaussian import Method, noise_multiplier
-from dpgp_core.accounting.losses import GaussianLoss
+from dpgp_core.accounting.losses import GaussianLoss, compose
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
 from dpgp_core.evaluation.cross_validation import FoldPlan, k_folds, plan_folds

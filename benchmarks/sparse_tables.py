@@ -29,7 +29,7 @@ from datasets import load
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
 from dpgp_core.evaluation.errors import rmse
-from dpgp_core.gp.variational import BLOCK, sum_statistics
+from dpgp_core.gp.inducing import BLOCK, sum_statistics
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import SparseVariational
 from dpgp_core.selection.hyperparameters import Candidate, HyperparameterChoice, choose_by_evidence, choose_jointly

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from dpgp_core.accounting.posterior_curves import Sensitivity
+from dpgp_core.accounting.posterior_paths import Sensitivity
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
 from dpgp_core.excursion.sets import Targets

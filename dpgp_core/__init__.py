@@ -30,7 +30,7 @@ _HOMES = {  # public name: the module that defines it; ``__init__.pyi`` says the
     "Ledger": "accounting.ledger",
     "noise_multiplier": "accounting.gaussian",
     "epsilon_of": "accounting.gaussian",
-    "posterior_sampling_epsilon": "accounting.posterior_epsilon",
+    "posterior_sampling_epsilon": "accounting.posterior_paths",
     # noise
     "NoiseDesign": "strategies.noise_design",
     "design_noise": "strategies.noise_design",

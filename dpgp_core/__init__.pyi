@@ -3,7 +3,7 @@ from .accounting.gaussian import noise_multiplier as noise_multiplier
 from .accounting.guarantee import Budget as Budget
 from .accounting.guarantee import Guarantee as Guarantee
 from .accounting.ledger import Ledger as Ledger
-from .accounting.posterior_epsilon import posterior_sampling_epsilon as posterior_sampling_epsilon
+from .accounting.posterior_paths import posterior_sampling_epsilon as posterior_sampling_epsilon
 from .bayes.difference import difference as difference
 from .bayes.refit import refit as refit
 from .bounds.buying import BoughtBounds as BoughtBounds

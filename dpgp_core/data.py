@@ -27,12 +27,13 @@ class Dataset:
 
     The outputs enter a model as (clip(y, y_bounds) - midpoint) / y_scale. Bounds, midpoint
     and scale are declared constants, never statistics of y: centring or scaling by the
-    private mean would let one record move every other.
+    private mean would let one record move every other. Outputs are moved into their declared kind first, each by
+    itself: to refuse one would tell with certainty that it is there.
 
     Args:
         name: short identifier, as in ``datasets.load(name)``.
         X: inputs (n, D), in ``x_units``. Public unless a mechanism says otherwise.
-        y: outputs (n,), in ``y_unit``. Private; kept unclipped.
+        y: outputs (n,), in ``y_unit``. Private; kept unclipped, moved into their kind by ``of_kind``.
         x_names, x_units: D names and D units.
         y_name, y_unit: name and unit of the output.
         y_bounds: declared public (low, high) in ``y_unit``; neighbours may differ by high - low.
@@ -51,8 +52,8 @@ class Dataset:
             column of X then holds the number of a level, 0 ... L - 1. None: all are numbers.
 
     Raises:
-        ValueError: shapes disagree, a value is not finite, bounds are reversed, outcomes or bounds are not of the
-            declared kind, or an input is not of its levels. What is said of outcomes and inputs names none of them.
+        ValueError: shapes disagree, a value is not finite, bounds are reversed or not of the declared kind, or an
+            input is not of its levels. What is said of inputs names none of them.
     """
 
     name: str
@@ -89,7 +90,8 @@ class Dataset:
             check_interval(box, f"x_box of {name}")
         if not (np.isfinite(self.y_scale) and self.y_scale > 0):
             raise ValueError(f"y_scale must be a positive number, got {self.y_scale}")
-        check_kind(self.y_kind, self.y_bounds, self.y)
+        check_kind(self.y_kind, self.y_bounds)
+        object.__setattr__(self, "y", of_kind(self.y_kind, self.y))
         if self.person is not None and self.person.shape != (n,):
             raise ValueError(f"person must have shape ({n},), whose row each is, got {self.person.shape}")
 
@@ -160,24 +162,22 @@ class Dataset:
         return replace(self, X=self.X[rows], y=self.y[rows], labels=labels, person=person)
 
 
-def check_kind(kind: Kind, bounds: tuple[float, float], y: FloatArray) -> None:
-    """Raise ValueError unless bounds and outcomes y (n,) are of a kind; no outcome is named."""
+def check_kind(kind: Kind, bounds: tuple[float, float]) -> None:
+    """Raise ValueError unless bounds are of a kind of outcome."""
     if kind not in KINDS:
         raise ValueError(f"the kind of outcome must be one of {', '.join(KINDS)}, got {kind!r}")
     if kind == "yes/no" and bounds != (0.0, 1.0):
         raise ValueError(f"outcomes declared yes/no have the bounds 0 and 1, got {bounds[0]:g} and {bounds[1]:g}")
     if kind in ("amount", "count") and bounds[0] < 0:
         raise ValueError(f"an outcome declared {kind} has bounds of 0 or more, got {bounds[0]:g}; declare it a number")
-    fits = {
-        "yes/no": ((y == 0) | (y == 1), "0 or 1"),
-        "count": ((y >= 0) & (y == np.rint(y)), "whole numbers of 0 or more"),
-        "amount": (y >= 0, "0 or more"),
-    }
-    if kind in fits and not fits[kind][0].all():
-        raise ValueError(
-            f"outcomes declared {kind} must all be {fits[kind][1]}, and not all are; correct the column, or declare "
-            "another kind"
-        )
+
+
+def of_kind(kind: Kind, y: FloatArray) -> FloatArray:
+    """Outcomes y of any shape moved to the nearest of their kind, each by itself; a half to the even neighbour."""
+    if kind == "number":
+        return y
+    whole = y if kind == "amount" else np.rint(y)
+    return np.clip(whole, 0.0, 1.0 if kind == "yes/no" else None) + 0.0
 
 
 def _shape(X: FloatArray) -> tuple[int, int]:

@@ -38,7 +38,7 @@ from dpgp_core.accounting.losses import GaussianLoss
 from dpgp_core.accounting.tradeoff import attacker_success, laplace_attacker_success
 from dpgp_core.arrays import FloatArray
 from dpgp_core.attack.audit import epsilon_lower_bound
-from dpgp_core.attack.null_space import null_space_attack
+from dpgp_core.attack.linear import null_space_attack
 from dpgp_core.mechanisms.catalogue import CATALOGUE
 from dpgp_core.release import CHOICES, read_table
 

@@ -10,9 +10,9 @@ from itertools import pairwise
 import numpy as np
 
 from datasets import excursion_1d, london_excursion, plumes_2d
-from dpgp_core.accounting.posterior_epsilon import posterior_sampling_epsilon
+from dpgp_core.accounting.posterior_paths import posterior_sampling_epsilon
 from dpgp_core.arrays import FloatArray
-from dpgp_core.excursion.grid_search import EpsilonOfSetting
+from dpgp_core.excursion.search import EpsilonOfSetting
 from dpgp_core.excursion.sets import Targets
 
 DELTA_1D = 0.005

@@ -12,9 +12,8 @@ from benchmarks.excursion.parts import Part
 from datasets import STUDIES
 from dpgp_core.arrays import FloatArray
 from dpgp_core.bayes.models import AUTO_VARIANCE
-from dpgp_core.excursion.grid_search import PathSetting
 from dpgp_core.excursion.marginals import hall_mean, hall_paths, posterior_marginals, posterior_paths
-from dpgp_core.excursion.search import search, search_hall
+from dpgp_core.excursion.search import PathSetting, search, search_hall
 from dpgp_core.excursion.sets import (
     Targets,
     binary_cross_entropy,

@@ -13,8 +13,7 @@ from scipy.special import lambertw
 
 from ..arrays import FloatArray
 from .gaussian import check_budget, check_delta
-from .losses import GaussianLoss, PrivacyLoss
-from .renyi import ORDERS, rdp_epsilon
+from .losses import ORDERS, GaussianLoss, PrivacyLoss, rdp_epsilon
 
 Run = TypeVar("Run")
 

@@ -1,12 +1,14 @@
 """How much Gaussian noise an (epsilon, delta) guarantee needs, and what a given noise guarantees.
 
 A release whose mean moves by at most Delta (in the noise's own metric) under noise of scale s
-has noise multiplier s' = s / Delta.
+has noise multiplier s' = s / Delta. Figures for people are rounded here too: what must not be passed up, what may be
+spent down, never to nearest.
 """
 
 from __future__ import annotations
 
 import math
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import Literal
 
 from scipy.optimize import brentq
@@ -106,3 +108,34 @@ def check_delta(delta: float) -> None:
         raise ValueError(f"delta must lie strictly between 0 and 1, got {delta}; 1 would promise nothing")
     if delta < LEAST_DELTA:
         raise ValueError(f"delta must be at least {LEAST_DELTA:g} to be computed safely, got {delta}")
+
+
+TOLERANCE = 1e-9
+"""Relative error of the root-finders that calibrate noise: a value this near a round one counts as it."""
+
+
+def rounded_up(value: float, digits: int = 3) -> Decimal:
+    """The least decimal of ``digits`` significant digits that is >= value (1 - TOLERANCE); infinity stays.
+
+    Args:
+        value: an upper bound: an epsilon, a factor, a share.
+        digits: >= 1.
+    """
+    return _rounded(value, digits, Decimal(1) - Decimal(TOLERANCE), ROUND_CEILING)
+
+
+def rounded_down(value: float, digits: int = 3) -> Decimal:
+    """The largest decimal of ``digits`` significant digits that is <= value (1 + TOLERANCE); infinity stays.
+
+    Args:
+        value: >= 0, a lower bound: what is left to spend.
+        digits: >= 1.
+    """
+    return _rounded(value, digits, Decimal(1) + Decimal(TOLERANCE), ROUND_FLOOR)
+
+
+def _rounded(value: float, digits: int, slack: Decimal, direction: str) -> Decimal:
+    if value == 0 or not math.isfinite(value):
+        return Decimal(value)
+    exact = Decimal(value) * slack
+    return exact.quantize(Decimal(1).scaleb(exact.adjusted() - digits + 1), rounding=direction)

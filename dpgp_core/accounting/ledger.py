@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from scipy.optimize import brentq
 
-from .compose import compose
-from .gaussian import epsilon_of, noise_multiplier
+from .gaussian import epsilon_of, noise_multiplier, rounded_down, rounded_up
 from .guarantee import Budget, Guarantee
-from .losses import GaussianLoss
-from .rounding import rounded_down, rounded_up
+from .losses import GaussianLoss, compose
+
+_SPENDING = threading.Lock()  # of several threads, none may overwrite what another has recorded
 
 
 class BudgetExceeded(ValueError):
@@ -24,7 +25,7 @@ class MixedProtection(ValueError):
 
 
 class MixedRows(ValueError):
-    """A release was refused because it hides other rows together than those before it."""
+    """A release was refused because it hides other rows together than those before it, or other people's."""
 
 
 @dataclass(kw_only=True)
@@ -69,8 +70,14 @@ class Ledger:
         Raises:
             BudgetExceeded: the limit would be passed; nothing is recorded, the message says what is left.
             MixedProtection: some releases protect inputs and others do not; nothing is recorded.
-            MixedRows: some hide one row, others several rows of a person; no total would be true of both.
+            MixedRows: some hide one row, others several rows of a person, or two columns say whose rows they are; no
+                total would be true of both.
         """
+        with _SPENDING:
+            self._spend(guarantees)
+
+    def _spend(self, guarantees: Iterable[tuple[str, Guarantee]]) -> None:
+        """``spend``, while no other thread does."""
         proposed = Ledger(entries=[*self.entries, *guarantees])
         protected = {guarantee.protects for _, guarantee in proposed.entries}
         if len(protected) > 1 and not self.inputs_public:
@@ -85,6 +92,13 @@ class Ledger:
                 f"this ledger would add up releases that hide {' and releases that hide '.join(hidden)}; its total "
                 "would be no promise to anybody. Nothing was released. Declare whose rows they are as before, or count "
                 "this release in another ledger"
+            )
+        columns = dict.fromkeys(guarantee.person for _, guarantee in proposed.entries if guarantee.person)
+        if len(columns) > 1:
+            raise MixedRows(
+                f"this ledger would add up releases in which {' and releases in which '.join(map(repr, columns))} says "
+                "whose row each is; its total would be no promise to anybody. Nothing was released. Name the column "
+                "that was named before, or count this release in another ledger"
             )
         if self.limit is not None:
             total, spent = proposed.epsilon(self.limit.delta), self.epsilon(self.limit.delta)

@@ -1,17 +1,60 @@
-"""Privacy losses: what one release spends, in the form in which it composes most tightly."""
+"""Privacy losses: what one release spends, in the form in which it composes most tightly, and what several spend.
+
+Renyi curves stand on a grid of orders; ``rdp_epsilon`` turns a curve into the epsilon of a delta.
+"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Literal, Protocol, TypeAlias
 
 import numpy as np
 
 from ..arrays import FloatArray
 from ..checks import check_positive
-from .gaussian import check_budget, epsilon_of
-from .renyi import ORDERS, rdp_epsilon
+from .gaussian import LEAST_DELTA, check_budget, check_delta, epsilon_of
+
+Numbers: TypeAlias = "float | FloatArray"
+
+ORDERS: FloatArray = 1 + np.geomspace(1e-3, 1e5, 400)
+"""Orders alpha > 1 on which curves are added up. A minimum over fewer orders is larger, so still valid."""
+
+LOGITS = np.arange(-20.0, 9.0)[:, None]  # of beta; delta >= 1e-30 keeps the best 1 - beta above 0.007
+
+
+def conversion_penalty(x: Numbers, delta: Numbers, conversion: Literal["tight", "classic"] = "tight") -> FloatArray:
+    """What a Renyi bound at order alpha = 1 + x pays to become an epsilon at this delta.
+
+    tight: log(1 - 1/alpha) - (log delta + log alpha) / (alpha - 1)    classic: log(1/delta) / (alpha - 1)
+
+    The tight one is smaller at every order. Arguments broadcast.
+
+    Source: Canonne, Kamath & Steinke 2020, proposition 12; Mironov 2017, proposition 3.
+    """
+    if conversion == "classic":
+        return np.asarray(-np.log(delta) / x)
+    log_order = np.log1p(x)
+    return np.asarray(np.log(x) - log_order - (np.log(delta) + log_order) / x)
+
+
+def rdp_epsilon(rdp: FloatArray, delta: float, orders: FloatArray = ORDERS) -> float:
+    """Smallest epsilon >= 0 that a Renyi curve gives at this delta, by the tight conversion.
+
+    epsilon = min_alpha rdp(alpha) + log(1 - 1/alpha) - (log delta + log alpha) / (alpha - 1)
+
+    Args:
+        rdp: curve at ``orders`` (k,); inf where the divergence is not finite.
+        delta: in (0, 1).
+        orders: orders alpha > 1 (k,).
+
+    Raises:
+        ValueError: delta is outside (0, 1).
+
+    Source: Canonne, Kamath & Steinke 2020, proposition 12.
+    """
+    check_delta(delta)
+    return max(0.0, float((rdp + conversion_penalty(orders - 1, delta)).min()))
 
 
 class PrivacyLoss(Protocol):
@@ -136,3 +179,39 @@ class ApproximateLoss:
     def repeated(self, times: int) -> ApproximateLoss:
         """Independent releases."""
         return replace(self, times=self.times * times)
+
+
+def compose(losses: list[PrivacyLoss], delta: float) -> float:
+    """Smallest epsilon proven for all losses together at this delta in (0, 1); 0 for none.
+
+    A single loss gives its own epsilon. Gaussian losses compose exactly. If others are among them, the smaller of
+    two valid bounds: Renyi curves added up; exact Gaussian total plus the sum of the pure epsilons. Approximate
+    losses take their epsilons and their deltas off the top (basic composition), and the rest is proven at the
+    delta left over; inf if none is.
+
+    Args:
+        losses: what was spent; later ones may have been chosen after seeing earlier releases.
+        delta: in (0, 1).
+
+    Raises:
+        ValueError: delta is outside (0, 1).
+    """
+    if len(losses) == 1:
+        return losses[0].epsilon(delta)
+    approximate = [loss for loss in losses if isinstance(loss, ApproximateLoss)]
+    if approximate:
+        left = delta - sum(loss.times * loss.approximate_delta for loss in approximate)
+        rest: list[PrivacyLoss] = [loss for loss in losses if not isinstance(loss, ApproximateLoss)]
+        if left < -1e-9 * delta or (rest and left < LEAST_DELTA):
+            return math.inf
+        spent = sum(loss.times * loss.approximate_epsilon for loss in approximate)
+        return spent + (compose(rest, left) if rest else 0.0)
+    gaussian = [loss.mu for loss in losses if isinstance(loss, GaussianLoss)]
+    pure = [loss for loss in losses if isinstance(loss, PureLoss)]
+    exact = epsilon_of(1 / math.hypot(*gaussian), delta) if gaussian else 0.0
+    if len(gaussian) == len(losses):
+        return exact
+    renyi = rdp_epsilon(np.sum([loss.rdp(ORDERS) for loss in losses], axis=0), delta)
+    if len(gaussian) + len(pure) < len(losses):
+        return renyi
+    return min(renyi, exact + sum(loss.times * loss.pure_epsilon for loss in pure))

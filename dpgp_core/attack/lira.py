@@ -14,8 +14,7 @@ import numpy as np
 
 from ..arrays import FloatArray
 from ..checks import check_positive
-from .latent_mixture import LatentMixture, fit_latent_mixture
-from .mixture import Mixture, fit_mixture
+from .mixture import LatentMixture, Mixture, fit_latent_mixture, fit_mixture
 from .roc import Roc
 
 Inputs = Literal["halves", "uniform"]

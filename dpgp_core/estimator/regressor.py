@@ -18,7 +18,7 @@ from .conventions import column_of, matrix_of, names_of
 from .declared import Pair, declared_dataset, grid_of
 from .predicting import Predicting
 from .reading import reading_of_release
-from .spending import composed, marked, warn
+from .spending import COUNTING, composed, marked, warn
 
 
 class DPGaussianProcessRegressor(Predicting):
@@ -52,7 +52,7 @@ class DPGaussianProcessRegressor(Predicting):
 
     Attributes:
         guarantee_: the promise for all fits of this estimator together, also those that were interrupted while they
-            measured: a fit is counted before its noise is drawn.
+            measured, and those of several threads at once: a fit is counted before its noise is drawn.
         statistics_: what the last finished fit measured, for files and ``refit``; None after a teaching draw.
         reading_: what predictions are computed from; public.
         n_features_in_, feature_names_in_: columns of X, and their names if it was a table.
@@ -118,12 +118,17 @@ class DPGaussianProcessRegressor(Predicting):
             levels=self.x_levels,
         )
         guarantee = marked(mechanism.promise_for(dataset), taught=rng is not None)
-        if hasattr(self, "guarantee_"):  # there is no reading_ where an earlier fit was interrupted
-            guarantee = composed(self.guarantee_, guarantee)
-            warn(guarantee)
+        before = vars(self).get("guarantee_")  # there is no reading_ where an earlier fit was interrupted
+        if before is not None:
+            warn(composed(before, guarantee))
         grid = grid_of(dataset.x_box)
         plan = mechanism.plan_for(dataset, grid)
-        self.guarantee_ = guarantee  # before the draw: an interruption may count too much, and never too little
+        with COUNTING:
+            earlier = vars(self).get("guarantee_")
+            guarantee = guarantee if earlier is None else composed(earlier, guarantee)
+            if earlier is not before:  # another thread has counted meanwhile
+                warn(guarantee)
+            self.guarantee_ = guarantee  # before the draw: an interruption may count too much, and never too little
         release = mechanism.measure(plan, dataset, grid, rng)
         self._keep(
             names,
@@ -137,8 +142,9 @@ class DPGaussianProcessRegressor(Predicting):
         """Leave what was found, all at once: an interruption must not mix what belongs to two fits."""
         if names is not None:
             found["feature_names_in_"] = np.array(names, dtype=object)
-        vars(self).pop("feature_names_in_", None)
-        vars(self).update(found)
+        with COUNTING:
+            vars(self).pop("feature_names_in_", None)
+            vars(self).update(found)
 
     def _bounds(self) -> Pair | None:
         return (0.0, 1.0) if self.y_bounds is None and self.outcome == "yes/no" else self.y_bounds

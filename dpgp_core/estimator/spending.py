@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
+import threading
 import warnings
 from dataclasses import replace
 
+from ..accounting.gaussian import rounded_up
 from ..accounting.guarantee import Budget, Guarantee
 from ..accounting.losses import GaussianLoss
-from ..accounting.rounding import rounded_up
 from ..mechanisms.base import TEACHING
 
 ACROSS_FITS = "one person has at most one record in each fit, and all budgets were fixed before any result was seen"
 PEOPLE_ACROSS_FITS = "groups name the same people in each fit, and all budgets were fixed before any result was seen"
+
+COUNTING = threading.RLock()
+"""Held while a fit is counted: of several threads that fit one estimator, none may overwrite what another counted."""
 
 
 class SpentAgain(UserWarning):

@@ -1,14 +1,15 @@
 """Search for the lengthscale, ridge and scale that describe excursion sets best, within a privacy budget.
 
+Constrained minimisation over (lengthscale, r, scale): a coarse logarithmic grid, then finer ones around the best.
 Settings are chosen on public or simulated targets; a search on private data would have to be paid for.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -16,10 +17,182 @@ from scipy.special import ndtr
 
 from ..accounting.gaussian import noise_multiplier
 from ..arrays import FloatArray
+from ..checks import check_positive
 from ..kernels import Kernel, Matern12
-from .grid_search import EpsilonOfSetting, PathSetting, Progress, SearchSpace, minimise
 from .marginals import hall_mean, posterior_marginals
 from .sets import PROBABILITY_FLOOR, Targets
+
+EpsilonOfSetting = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
+"""Map broadcast arrays (lengthscale, r, scale) to epsilon; inf where nothing is guaranteed."""
+Evaluate = Callable[[float, FloatArray, FloatArray], FloatArray]
+"""Map one lengthscale, r (R,) and scale (R, S) to losses (R, S)."""
+Progress = Callable[[float], None]
+"""Receives the fraction of the work done, from 0 to 1."""
+Axes = tuple[FloatArray, FloatArray, FloatArray]
+"""Values of lengthscale, r and scale whose product is a grid."""
+
+_OFFSETS = np.array([-2, -1, 0, 1, 2]) / 2  # of the last grid step, around the best point so far
+_TIE = 1e-12  # relative difference of losses that rounding makes
+_HALVINGS = 20  # of the range of log scale: better than 1e-5 of it
+
+
+@dataclass(frozen=True, kw_only=True)
+class PathSetting:
+    """One choice of hyperparameters and what it achieves.
+
+    Attributes:
+        lengthscale: in input units.
+        r: root of the ridge q, no unit.
+        scale: s of posterior sampling; for Hall's release its noise c, in model units.
+        bce: integrated binary cross-entropy, mean over the targets, in nats.
+        epsilon: what the release costs.
+    """
+
+    lengthscale: float
+    r: float
+    scale: float
+    bce: float
+    epsilon: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchSpace:
+    """Where to search: for each hyperparameter (low, high, number of points), evenly spaced in the logarithm.
+
+    Raises:
+        ValueError: a bound is not positive, low is above high, or there is no point.
+    """
+
+    lengthscale: tuple[float, float, int] = (0.02, 2.0, 10)
+    r: tuple[float, float, int] = (0.1, 30.0, 11)
+    scale: tuple[float, float, int] = (0.0005, 5.0, 12)
+
+    def __post_init__(self) -> None:
+        for name, (low, high, points) in zip(("lengthscale", "r", "scale"), self.ranges, strict=True):
+            check_positive(f"low end of {name}", low)
+            check_positive(f"number of points of {name}", points)
+            if not low <= high < math.inf:
+                raise ValueError(f"{name} must run from low to a finite high, got {low} to {high}; swap them")
+
+    @property
+    def ranges(self) -> tuple[tuple[float, float, int], ...]:
+        """The three ranges, in the order of the axes."""
+        return self.lengthscale, self.r, self.scale
+
+    def coarse(self) -> Axes:
+        """Return the coarse grid's axes."""
+        a, b, c = (np.geomspace(*each) for each in self.ranges)
+        return a, b, c
+
+    def around(self, setting: PathSetting, level: int) -> Axes:
+        """Return the axes of refinement ``level`` >= 1: up to 5 points each, half the last step apart."""
+        centre = (setting.lengthscale, setting.r, setting.scale)
+        a, b, c = (_zoom(*each, at, level) for each, at in zip(self.ranges, centre, strict=True))
+        return a, b, c
+
+
+def minimise(
+    evaluate: Evaluate,
+    epsilon_of_setting: EpsilonOfSetting,
+    budgets: Sequence[float],
+    space: SearchSpace,
+    rounds: int,
+    progress: Progress | None = None,
+    executor: Executor | None = None,
+) -> tuple[PathSetting, ...]:
+    """Find, for each budget, the setting of least loss whose epsilon keeps within it.
+
+    Besides the grid's scales, every (lengthscale, r) is tried at the smallest scale that each finite
+    budget allows: a private optimum lies there, and epsilon is taken to fall as the scale grows.
+
+    Args:
+        evaluate: the loss.
+        epsilon_of_setting: the cost.
+        budgets: largest epsilons allowed.
+        space: where to search.
+        rounds: refinements around each budget's best point, each twice as fine.
+        progress: called with the fraction done.
+        executor: where the lengthscales of a grid are evaluated; None for here, one after the other.
+
+    Raises:
+        ValueError: no setting visited keeps within a budget.
+    """
+    best = [PathSetting(lengthscale=math.nan, r=math.nan, scale=math.nan, bce=math.inf, epsilon=math.inf)] * len(
+        budgets
+    )
+    done, work = 0.0, space.lengthscale[2] + len(budgets) * rounds * len(_OFFSETS)
+
+    def visit(axes: Axes, share: int) -> None:
+        nonlocal done
+        lengthscales, r, scales = axes
+        borders = _smallest_scales(epsilon_of_setting, lengthscales, r, budgets, space.scale)
+        grids = [np.concatenate([np.tile(scales, (len(r), 1)), border], axis=1) for border in borders]
+        # in order, wherever they are evaluated: ties go to the first
+        evaluated = (executor.map if executor else map)(evaluate, list(lengthscales), [r] * len(grids), grids)
+        for lengthscale, scale, losses in zip(lengthscales, grids, evaluated, strict=True):
+            epsilons = np.broadcast_to(epsilon_of_setting(np.asarray(lengthscale), r[:, None], scale), scale.shape)
+            for index, budget in enumerate(budgets):
+                best[index] = _better(best[index], lengthscale, r, scale, losses, epsilons, budget)
+            done += share / len(lengthscales)
+            if progress:
+                progress(min(1.0, done / work))
+
+    visit(space.coarse(), space.lengthscale[2])
+    for setting, budget in zip(best, budgets, strict=True):
+        if not math.isfinite(setting.bce):
+            raise ValueError(f"no setting searched keeps epsilon <= {budget:g}; allow a larger r or scale")
+    for level in range(1, rounds + 1):
+        for index in range(len(budgets)):
+            visit(space.around(best[index], level), len(_OFFSETS))
+    return tuple(best)
+
+
+def _smallest_scales(
+    epsilon_of_setting: EpsilonOfSetting,
+    lengthscales: FloatArray,
+    r: FloatArray,
+    budgets: Sequence[float],
+    scale: tuple[float, float, int],
+) -> FloatArray:
+    """Least scale within bounds that each of B finite budgets allows, (lengthscales, r, B); the top if none."""
+    limits = np.array([budget for budget in budgets if math.isfinite(budget)])
+    shape = (len(lengthscales), len(r), len(limits))
+    low, high = np.full(shape, math.log(scale[0])), np.full(shape, math.log(scale[1]))
+    for _ in range(_HALVINGS if len(limits) else 0):
+        middle = (low + high) / 2
+        allowed = epsilon_of_setting(lengthscales[:, None, None], r[:, None], np.exp(middle)) <= limits
+        low, high = np.where(allowed, low, middle), np.where(allowed, middle, high)
+    smallest: FloatArray = np.exp(high)
+    return smallest
+
+
+def _better(
+    best: PathSetting,
+    lengthscale: float,
+    r: FloatArray,
+    scale: FloatArray,
+    losses: FloatArray,
+    epsilons: FloatArray,
+    budget: float,
+) -> PathSetting:
+    allowed = np.where(epsilons <= budget, losses, np.inf)
+    # losses that are equal but for rounding are ties, or the processor would decide
+    least = float(allowed.min())
+    at = np.unravel_index((allowed <= least + _TIE * abs(least)).argmax(), allowed.shape)
+    if not least < best.bce - _TIE * abs(least):
+        return best
+    return PathSetting(
+        lengthscale=float(lengthscale),
+        r=float(r[at[0]]),
+        scale=float(scale[at]),
+        bce=float(losses[at]),
+        epsilon=float(epsilons[at]),
+    )
+
+
+def _zoom(low: float, high: float, points: int, centre: float, level: int) -> FloatArray:
+    step = math.log(high / low) / max(points - 1, 1) / 2 ** (level - 1)
+    return np.unique(np.clip(centre * np.exp(step * _OFFSETS), low, high))
 
 
 def exponential(lengthscale: float) -> Kernel:

@@ -1,6 +1,11 @@
-"""Sparse GP regression on inducing inputs (FITC): few degrees of freedom, so outliers move the fit less."""
+"""Sparse GP regression on inducing inputs (FITC): few degrees of freedom, so outliers move the fit less.
+
+Last, the variational sparse GP (Titsias): everything the data say passes through two sums over records, A and B.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 from scipy.cluster.vq import ClusterError, kmeans2
@@ -10,6 +15,7 @@ from ..arrays import FloatArray
 from ..checks import check_positive
 from ..kernels import Kernel
 from .exact import check_columns
+from .grid import Grid, check_bins
 
 _RESTARTS = 5  # k-means stops at local optima; the tightest clustering of a few runs is kept
 
@@ -97,3 +103,119 @@ def _kmeans(points: FloatArray, m: int, rng: np.random.Generator) -> FloatArray 
         if spread < least:
             best, least = centres, spread
     return best
+
+
+Features = Callable[[FloatArray], FloatArray]
+"""Maps inputs (n, D) to features phi (n, m)."""
+
+BLOCK = 8192  # rows held in memory at a time: a few MB for tens of inducing inputs
+
+
+def inducing_root(kernel: Kernel, Z: FloatArray) -> FloatArray:
+    """L (m, m), lower triangular, with L L^T = K_ZZ + jitter I, jitter = 10 m eps tr(K_ZZ).
+
+    Args:
+        kernel: covariance function.
+        Z: inducing inputs (m, D).
+
+    Raises:
+        ValueError: Z is not a matrix with at least one row.
+    """
+    if Z.ndim != 2 or len(Z) < 1:
+        raise ValueError(f"Z must be one or more rows of inducing inputs (m, D), got shape {Z.shape}")
+    K = kernel(Z, Z)
+    K[np.diag_indices_from(K)] += 10 * len(Z) * np.finfo(float).eps * np.trace(K)
+    root: FloatArray = cholesky(K, lower=True)
+    return root
+
+
+def whitened_features(kernel: Kernel, Z: FloatArray, root: FloatArray, X: FloatArray) -> FloatArray:
+    """phi(x) = L^-1 k(Z, x), one row a point (n, m); |phi|^2 = k_Z^T K_ZZ^-1 k_Z <= k(x, x) whatever Z.
+
+    Args:
+        kernel: covariance function.
+        Z: inducing inputs (m, D).
+        root: L of ``inducing_root`` (m, m), of this or of another kernel on Z.
+        X: inputs (n, D).
+
+    Raises:
+        ValueError: X and Z differ in their number of columns.
+    """
+    check_columns(X, Z)
+    phi: FloatArray = solve_triangular(root, kernel(Z, X), lower=True).T
+    return phi
+
+
+def grid_in_box(box: Sequence[tuple[float, float]], counts: int | Sequence[int]) -> FloatArray:
+    """Inducing inputs (m, D): the centres of a regular grid of equal cells over a public box.
+
+    Args:
+        box: D public (low, high) pairs, in input units.
+        counts: number of cells along each dimension (D,), or one number for all.
+
+    Raises:
+        ValueError: a count is not a whole number >= 1, or does not fit the box.
+    """
+    grid = Grid(box=tuple(box), bins=check_bins(counts))
+    edges = [grid.edges(dim) for dim in range(len(grid.box))]
+    centres = np.meshgrid(*[(e[1:] + e[:-1]) / 2 for e in edges], indexing="ij")
+    return np.stack([centre.ravel() for centre in centres], axis=1)
+
+
+def row_blocks(X: FloatArray, y: FloatArray, rows: int = BLOCK) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Cut X (n, D) and y (n,) into consecutive blocks of at most ``rows`` records."""
+    for start in range(0, len(X), rows):
+        yield X[start : start + rows], y[start : start + rows]
+
+
+def sum_statistics(
+    features: Features, blocks: Iterable[tuple[FloatArray, FloatArray]]
+) -> tuple[FloatArray, FloatArray]:
+    """A = sum_i y_i phi_i (m,) and B = sum_i phi_i phi_i^T (m, m), in one pass over blocks of records. Private.
+
+    Args:
+        features: phi.
+        blocks: at least one pair of inputs (b, D) and outputs (b,) in model units; may be read from a file as it goes.
+
+    Raises:
+        ValueError: there are no blocks.
+    """
+    A, B = None, None
+    for X, y in blocks:
+        phi = features(X)
+        A = phi.T @ y if A is None else A + phi.T @ y
+        B = phi.T @ phi if B is None else B + phi.T @ phi
+    if A is None or B is None:
+        raise ValueError("there are no records; give at least one block of inputs and outputs")
+    return A, B
+
+
+def posterior(
+    kernel: Kernel, X: FloatArray, y: FloatArray, X_test: FloatArray, Z: FloatArray, noise_variance: float
+) -> tuple[FloatArray, FloatArray]:
+    """Posterior mean (P,) and covariance (P, P) of the latent f at X_test. Not private.
+
+    mean = phi_*^T S A / noise_variance,  covariance = K_** - phi_*^T (I - S) phi_*,  S = (I + B / noise_variance)^-1
+
+    Args:
+        kernel: covariance function of f.
+        X: training inputs (n, D).
+        y: outputs (n,) in model units, zero prior mean.
+        X_test: test inputs (P, D).
+        Z: inducing inputs (m, D). Z = X gives the exact posterior, up to jitter.
+        noise_variance: variance > 0 of the observation noise, in squared model units.
+
+    Raises:
+        ValueError: noise_variance is not positive, or X, X_test and Z differ in their number of columns.
+
+    Source: Titsias 2009, eq. 10, whitened by u = L alpha.
+    """
+    check_positive("noise_variance", noise_variance)
+    check_columns(X, X_test)
+    root = inducing_root(kernel, Z)
+    A, B = sum_statistics(lambda rows: whitened_features(kernel, Z, root, rows), row_blocks(X, y))
+    phi = whitened_features(kernel, Z, root, X_test)
+    # S phi_* / noise_variance = (noise_variance I + B)^-1 phi_*
+    solved = cho_solve(cho_factor(B + noise_variance * np.eye(len(Z)), lower=True), phi.T)
+    covariance = kernel(X_test, X_test) - phi @ phi.T + noise_variance * phi @ solved
+    return A @ solved, covariance

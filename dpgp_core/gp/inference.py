@@ -11,8 +11,7 @@ from ..checks import check_positive
 from ..kernels import Kernel
 from ..linalg.blocks import Matrix, dense_of
 from . import exact
-from .factored import LowRank
-from .pivoted import TOLERANCE, ToleranceMissedError, check_tolerance, factorise
+from .pivoted import TOLERANCE, LowRank, ToleranceMissedError, check_tolerance, factorise
 
 Method = Literal["auto", "exact", "lowrank"]
 

@@ -12,8 +12,7 @@ from ..accounting.guarantee import Guarantee
 from ..arrays import FloatArray
 from ..data import Dataset
 from ..gp.inference import Inference
-from ..gp.predictive import Predictive
-from ..gp.uncertainty import Of, Uncertainty
+from ..gp.uncertainty import Of, Predictive, Uncertainty
 from ..linalg.blocks import Matrix, column_lengths
 from ..linalg.dense import column_norms
 from ..strategies.noise_design import NoiseDesign

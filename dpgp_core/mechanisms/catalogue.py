@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..gp.variational import grid_in_box
+from ..gp.inducing import grid_in_box
 from .base import Mechanism
 from .bayes_cloaking import BayesCloaking
 from .cloaking import Cloaking

@@ -16,7 +16,7 @@ from ..checks import check_positive
 from ..data import Dataset
 from ..gp.exact import output_covariance
 from ..gp.inference import Inference, InferenceChoice
-from ..gp.predictive import Predictive, predictive
+from ..gp.uncertainty import Predictive, predictive
 from ..kernels import Kernel
 from ..linalg.blocks import Columns, FactoredMatrix, Matrix
 from ..strategies.noise_design import NoiseDesign, ObjectiveName, design_noise

@@ -11,7 +11,7 @@ import numpy as np
 from ..arrays import FloatArray
 from ..gp.inducing import choose_inducing, inducing_matrix
 from ..gp.inference import InferenceChoice
-from ..gp.predictive import predictive
+from ..gp.uncertainty import predictive
 from .base import Plan
 from .cloaking import OptimisedNoise
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh
@@ -14,7 +14,7 @@ from ..checks import check_positive
 from ..data import Dataset
 from ..gp.exact import output_covariance
 from ..gp.inference import InferenceChoice
-from ..gp.predictive import Predictive, predictive
+from ..gp.uncertainty import Predictive, predictive
 from ..kernels import Kernel
 from ..linalg.blocks import Matrix
 from .base import Plan, Release, within_unit
@@ -30,19 +30,17 @@ class GPPrior(InferenceChoice, GaussianMechanism):
 
     Args:
         kernel, noise_variance: the public GP model, in model units (outputs divided by ``y_scale``).
-        sensitivity: "exact", or "paper" for d b(K^-1), an upper bound if k(x, x) <= 1; needs exact inference.
         inference, tolerance: exact or low-rank, see ``InferenceChoice``. The sensitivity is that of the f released.
         epsilon, delta, calibration, unproven: see ``GaussianMechanism``.
 
     Raises:
-        ValueError: a parameter is out of range, or "paper" is asked for with kernel variance above 1.
+        ValueError: a parameter is out of range.
 
     Source: Hall, Rinaldo & Wasserman 2013, proposition 7 and section 4; Smith et al. 2018, section 2.
     """
 
     kernel: Kernel
     noise_variance: float
-    sensitivity: Literal["exact", "paper"] = "exact"
 
     label: ClassVar[str] = "GP-prior noise"
     reference: ClassVar[str] = "Smith et al. 2018, section 2"
@@ -52,15 +50,6 @@ class GPPrior(InferenceChoice, GaussianMechanism):
         super().__post_init__()
         check_positive("noise_variance", self.noise_variance)
         self.check_inference()
-        if self.sensitivity not in ("exact", "paper"):
-            raise ValueError(f"sensitivity must be 'exact' or 'paper', got {self.sensitivity!r}")
-        if self.sensitivity == "paper" and self.inference == "lowrank":
-            raise ValueError("the paper's sensitivity needs all of K^-1: use inference='auto' or 'exact'")
-        if self.sensitivity == "paper" and self.kernel.variance > 1:
-            raise ValueError(
-                f"the paper's sensitivity needs kernel variance <= 1, got {self.kernel.variance}; "
-                "divide the outputs by a public scale, or use sensitivity='exact'"
-            )
 
     def plan(self, X: FloatArray, X_test: FloatArray, executor: Executor | None = None) -> Plan:
         """Public plan for training inputs X (n, D) and test inputs X_test (P, D).
@@ -70,17 +59,15 @@ class GPPrior(InferenceChoice, GaussianMechanism):
             X_test: public test inputs (P, D).
             executor: runs passes over blocks of records, see ``Columns.over_blocks``; default: this thread.
         """
-        how = InferenceChoice(inference="exact") if self.sensitivity == "paper" else self
-        model = predictive(how, self.kernel, X, X_test, self.noise_variance, executor)
+        model = predictive(self, self.kernel, X, X_test, self.noise_variance, executor)
         return self.plan_of(model, X_test, executor)
 
     def plan_of(self, model: Predictive, X_test: FloatArray, executor: Executor | None = None) -> Plan:
-        """The same from the declared model at X_test (P, D), where that is in hand; "paper" needs an exact one."""
+        """The same from the declared model at X_test (P, D), where that is in hand."""
         if model.low is not None:
             unit = model.low.sensitivity(self.noise_variance, executor)
         else:
-            sensitivity = paper_bound if self.sensitivity == "paper" else exact_sensitivity
-            unit = sensitivity(self.kernel, model.X, self.noise_variance)
+            unit = exact_sensitivity(self.kernel, model.X, self.noise_variance)
         plan = prior_plan(model.C, self.kernel(X_test, X_test), unit)
         return replace(plan, inference=model.inference, model=model)
 
@@ -118,20 +105,6 @@ def prior_axes(K_test: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 def exact_sensitivity(kernel: Kernel, X: FloatArray, noise_variance: float) -> float:
     """max_j sqrt([K^-1 K_ff K^-1]_jj): RKHS shift of the posterior mean per unit change of one output."""
-    inverse = _inverse(kernel, X, noise_variance)
-    return float(np.sqrt(np.einsum("ij,ij->j", inverse, kernel(X, X) @ inverse).max()))
-
-
-def paper_bound(kernel: Kernel, X: FloatArray, noise_variance: float) -> float:
-    """b(K^-1): over columns of K^-1, the larger of the sums of its positive and of its negative parts.
-
-    Bounds the RKHS sensitivity only while 0 <= k(x, x') <= 1. Source: Smith et al. 2018, after eq. 4.
-    """
-    inverse = _inverse(kernel, X, noise_variance)
-    positive, negative = np.maximum(inverse, 0).sum(axis=0), np.maximum(-inverse, 0).sum(axis=0)
-    return float(max(positive.max(), negative.max()))
-
-
-def _inverse(kernel: Kernel, X: FloatArray, noise_variance: float) -> FloatArray:
     K = output_covariance(kernel, X, noise_variance)
-    return cho_solve(cho_factor(K, lower=True, overwrite_a=True), np.eye(len(K)))
+    inverse = cho_solve(cho_factor(K, lower=True, overwrite_a=True), np.eye(len(K)))
+    return float(np.sqrt(np.einsum("ij,ij->j", inverse, kernel(X, X) @ inverse).max()))

@@ -14,10 +14,8 @@ from scipy.linalg import cho_factor, cho_solve, eigh
 from ..arrays import FloatArray
 from ..data import Dataset
 from ..gp.clipping import seen
-from ..gp.grid import BinPlan, IndexArray
-from ..gp.integral_kernel import k_FF, k_Ff, volumes
-from ..gp.predictive import of_curves
-from ..gp.uncertainty import NoInterval, Of, Uncertainty, mixture_half_width
+from ..gp.grid import BinPlan, IndexArray, k_FF, k_Ff, volumes
+from ..gp.uncertainty import NoInterval, Of, Uncertainty, mixture_half_width, of_curves
 from ..kernels import EQ
 from .base import Release, promise_for, teaching
 from .laplace_binning import BinMeans

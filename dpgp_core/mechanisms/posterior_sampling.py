@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..accounting.guarantee import BEYOND_ONE_RELEASE, Budget, Guarantee
-from ..accounting.posterior_loss import PosteriorLoss
+from ..accounting.posterior_paths import PosteriorLoss
 from ..arrays import FloatArray
 from ..checks import check_interval, check_positive
 from ..data import Dataset

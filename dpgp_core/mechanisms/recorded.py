@@ -13,8 +13,7 @@ import numpy as np
 from ..accounting.guarantee import Guarantee
 from ..arrays import FloatArray
 from ..data import Dataset
-from ..gp.predictive import Predictive
-from ..gp.uncertainty import Of, mixture_half_width
+from ..gp.uncertainty import Of, Predictive, mixture_half_width
 from ..linalg.blocks import columns_of
 from ..linalg.dense import column_norms
 from ..measurement.measurement import Measurement

@@ -19,7 +19,7 @@ from ..arrays import FloatArray
 from ..checks import check_positive
 from ..data import Dataset
 from ..gp.inference import InferenceChoice, describe
-from ..gp.predictive import Predictive, predictive
+from ..gp.uncertainty import Predictive, predictive
 from .base import Plan
 from .cloaking import OptimisedNoise
 
@@ -51,9 +51,8 @@ class RefinedCloaking(InferenceChoice, OptimisedNoise):
     public range. One record then moves its residual by at most min(2B, d), and the next stage cloaks those.
 
     Args:
-        shares: share of mu^2 of each stage, two or more, with sum 1.
-        lengthscale_factors: lengthscale of each early stage over the kernel's; empty: ..., 4, 2.
-        noise_variances: noise variance of each early stage, in model units; empty: the kernel variance.
+        shares: share of mu^2 of each stage, two or more, with sum 1. Early stages have ..., 4 and 2 times the kernel's
+            lengthscale, and its variance as noise variance.
         clip: B over the noise standard deviation, B = clip sqrt(noise_variance), in model units.
         within_bounds: clip the published values to the public bounds. Post-processing: costs no privacy.
         calibration: "analytic" only.
@@ -70,8 +69,6 @@ class RefinedCloaking(InferenceChoice, OptimisedNoise):
     """
 
     shares: Sequence[float] = (0.25, 0.75)
-    lengthscale_factors: Sequence[float] = ()
-    noise_variances: Sequence[float] = ()
     clip: float = 1.5
     within_bounds: bool = False
 
@@ -84,20 +81,9 @@ class RefinedCloaking(InferenceChoice, OptimisedNoise):
         if self.calibration != "analytic":
             raise ValueError(f"refined cloaking needs calibration='analytic', got {self.calibration!r}")
         check_positive("clip", self.clip)
-        early = len(self.shares) - 1
-        if early < 1 or not all(share > 0 for share in self.shares) or not math.isclose(sum(self.shares), 1):
+        if len(self.shares) < 2 or not all(share > 0 for share in self.shares) or not math.isclose(sum(self.shares), 1):
             raise ValueError(f"shares must be two or more numbers above 0 with sum 1, got {tuple(self.shares)}")
         object.__setattr__(self, "shares", tuple(float(share) for share in self.shares))
-        self._fill("lengthscale_factors", self.lengthscale_factors, [2.0**k for k in range(early, 0, -1)])
-        self._fill("noise_variances", self.noise_variances, [self.kernel.variance] * early)
-
-    def _fill(self, name: str, given: Sequence[float], default: list[float]) -> None:
-        values = given if len(given) else default
-        if len(values) != len(default):
-            raise ValueError(f"{name} must have one entry per early stage, {len(default)}, got {tuple(values)}")
-        for value in values:
-            check_positive(name, value)
-        object.__setattr__(self, name, tuple(float(value) for value in values))
 
     @property
     def guarantee(self) -> Guarantee:
@@ -147,8 +133,8 @@ class RefinedCloaking(InferenceChoice, OptimisedNoise):
         if weights is not None:
             weights = np.concatenate([np.full(len(X), weights.mean()), weights])
         earlier = []
-        for a, noise_variance, mu in zip(self.lengthscale_factors, self.noise_variances, early_mus, strict=True):
-            # k(x / a, x' / a): the kernel with a times its lengthscale
-            C, low = self.cloaking_matrix(self.kernel, X / a, everywhere / a, noise_variance, executor)
+        for stage, mu in enumerate(early_mus):
+            a = 2.0 ** (len(early_mus) - stage)  # k(x / a, x' / a): the kernel with a times its lengthscale
+            C, low = self.cloaking_matrix(self.kernel, X / a, everywhere / a, self.kernel.variance, executor)
             earlier.append(self.designed(C, weights, 1 / mu, None, describe(low), executor))
         return RefinedPlan(**vars(last), earlier=tuple(earlier))

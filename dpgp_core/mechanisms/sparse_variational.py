@@ -15,21 +15,20 @@ from ..arrays import FloatArray
 from ..checks import check_positive
 from ..data import Dataset
 from ..gp.grid import check_bins
+from ..gp.inducing import Features, grid_in_box, inducing_root, row_blocks, whitened_features
 from ..gp.uncertainty import NoInterval, Uncertainty
-from ..gp.variational import Features, grid_in_box, inducing_root, row_blocks, whitened_features
 from ..kernels import Stationary
-from ..sparse.fit import SparseFit
 from ..sparse.interval import SparseInterval
-from ..sparse.kernel_norms import KernelNorm, kernel_norm_bound
-from ..sparse.posterior import errors_in_variables
-from ..sparse.published_posterior import Covariance, paper_posterior
+from ..sparse.posterior import Covariance, SparseFit, errors_in_variables, paper_posterior
 from ..sparse.statistics import (
     IntegerSums,
+    KernelNorm,
     NoiseScales,
     NoisyStatistics,
     add_noise,
     clip_norms,
     integer_sums,
+    kernel_norm_bound,
     measure,
     noise_scales,
 )
@@ -63,7 +62,6 @@ class SparseVariational:
         n_inducing: inducing inputs along each dimension (D,), or one number for all: centres of that many equal
             cells of the public box.
         variant: "whitened" (default) or "paper".
-        noise_ratio: c / c*, see ``noise_scales``; more gives A more of the noise and B less.
         kernel_norm: how the paper's variant bounds |k(Z, x)|, see ``kernel_norm_bound``.
         covariance: the paper's variant only, see ``paper_posterior``.
 
@@ -80,7 +78,6 @@ class SparseVariational:
     Z: Sequence[Sequence[float]] | None = None
     n_inducing: int | Sequence[int] | None = None
     variant: Literal["whitened", "paper"] = "whitened"
-    noise_ratio: float = 2.0
     kernel_norm: KernelNorm = "tight"
     covariance: Covariance = "full"
 
@@ -90,7 +87,6 @@ class SparseVariational:
     def __post_init__(self) -> None:
         _ = self.noise_multiplier
         check_positive("noise_variance", self.noise_variance)
-        check_positive("noise_ratio", self.noise_ratio)
         choices = {
             "variant": ("whitened", "paper"),
             "kernel_norm": ("tight", "generic", "trivial"),
@@ -232,7 +228,7 @@ class SparseVariational:
     def noise(self, dataset: Dataset) -> NoiseScales:
         """Scales of the noise for the public bounds of a data set, in model units."""
         R_y = dataset.output_range / dataset.y_scale / 2
-        return noise_scales(self.noise_multiplier, R_y, self.feature_bound(dataset), self.noise_ratio)
+        return noise_scales(self.noise_multiplier, R_y, self.feature_bound(dataset))
 
     def feature_bound(self, dataset: Dataset) -> float:
         """Bound to which |phi| is clipped: sqrt(v), or R_k."""

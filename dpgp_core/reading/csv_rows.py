@@ -55,13 +55,15 @@ def read_columns(
     Args:
         stream: file object in binary mode, read from where it stands.
         columns: names of the k columns wanted, in the order wanted.
-        max_rows: refuse the file at the first row beyond this many.
+        max_rows: refuse the file at the first row beyond this many, or at the first person, where rows say whose they
+            are: how many rows people have may be private, their number is not.
         dialect: how the table is written.
         person: name of the column that says whose row it is, in any text; None: there is none.
         read_as: of the columns, those that are no numbers, such as ``Dates``; they become numbers as each says.
 
     Returns:
-        The columns as numbers (n, k), 2 <= n <= max_rows; after them a number for each person, if there are people.
+        The columns as numbers (n, k), 2 <= n <= max_rows; after them a number for each person, if there are people,
+        who are then 2 ... max_rows.
 
     Raises:
         ValueError: the stream is no such table. The message names the column and the line of
@@ -72,10 +74,10 @@ def read_columns(
     *places, whose = _places(header, [*columns, columns[0] if person is None else person], dialect)
     people, readers = dict[str, int](), readers_of(columns, read_as, dialect)
     values = array("d")  # 8 bytes a value, against 32 in a list
-    n = 0
+    n, counted = 0, "rows" if person is None else "people"
     for n, (line, row) in enumerate(rows, start=1):
-        if n > max_rows:
-            raise ValueError(f"the file has more than {max_rows} rows, the limit; keep a random sample of it")
+        if (n if person is None else len(people)) > max_rows:
+            raise ValueError(f"the file has more than {max_rows} {counted}, the limit; keep a random sample of them")
         if len(row) != len(header):
             raise ValueError(
                 f"line {line} has {len(row)} fields where the header has {len(header)}; "
@@ -84,6 +86,8 @@ def read_columns(
         values.extend(read(row[place], name, line) for read, name, place in zip(readers, columns, places, strict=True))
         if person is not None:
             values.append(people.setdefault(_name(row[whose], person, line), len(people)))
+    if person is not None and not 2 <= len(people) <= max_rows:
+        raise ValueError(f"the file has {len(people)} different people below its header; it needs 2 ... {max_rows}")
     if n < 2:
         raise ValueError(f"the file has {n} row{'' if n == 1 else 's'} below its header; it needs at least 2")
     return np.array(values).reshape(n, -1)

@@ -59,7 +59,8 @@ def read_dataset(
         x_units: D units, or None for none.
         y_unit: unit of the output.
         y_scale: public constant in ``y_unit`` that outputs are divided by before modelling.
-        max_rows: refuse the file at the first row beyond this many; None for ``MAX_ROWS``.
+        max_rows: refuse the file at the first row beyond this many, or person where ``person`` is given; None for
+            ``MAX_ROWS``.
         private_inputs: for mechanisms that protect inputs too: inputs outside the box are moved to its edge, and
             neither they nor a constant column are refused or counted, as a refusal would speak of private inputs. What
             is no finite number is refused all the same.

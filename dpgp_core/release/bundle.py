@@ -12,10 +12,10 @@ import numpy as np
 import scipy
 
 from .. import __version__
+from ..accounting.gaussian import rounded_up
 from ..accounting.guarantee import Guarantee
 from ..accounting.ledger import Ledger
 from ..accounting.losses import GaussianLoss
-from ..accounting.rounding import rounded_up
 from ..accounting.tradeoff import budget_tradeoff, gaussian_tradeoff
 from ..dates import SHOWN
 from .bought import FILE as BOUNDS

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import NoReturn
 
+from ..accounting.gaussian import rounded_up
 from ..accounting.ledger import BudgetExceeded, Ledger, MixedProtection, MixedRows
-from ..accounting.rounding import rounded_up
 from ..reading.dialect import DIALECTS
 from .bought import said as bought
 from .bundle import bundle

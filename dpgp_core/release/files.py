@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import os
+import secrets
 import stat
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
 from .strict_json import MAX_BYTES
+
+if sys.platform != "win32":
+    import fcntl
+
+_UNFINISHED = ".unfinished-"
 
 
 class CannotWrite(ValueError):
@@ -55,37 +62,68 @@ def output_file(path: str, *, overwrite: bool) -> Iterator[Callable[[bytes], Non
     """Claim a path for a file to be written: yields the function that writes it whole.
 
     Whether it can be written is found out on entering, before anything is spent on its content. A failure in
-    between leaves nothing behind, and an old file as it was.
+    between leaves nothing behind, and an old file as it was. What a process that was killed has left at this path is
+    removed on entering.
 
     Raises:
         CannotWrite: the path is taken and ``overwrite`` is False, or cannot be written, or is no regular file.
     """
-    target, part = Path(path), Path(f"{path}.part{os.getpid()}")
-    with writing(path):
-        check_replaceable(target)
-        if not overwrite:
-            open(target, "xb").close()  # exclusive: of two who claim it, one is refused
-        try:
-            part.touch(exist_ok=False)
-        except OSError:
-            if not overwrite:
-                target.unlink()
-            raise
-    written = False
-
-    def write(content: bytes) -> None:
-        nonlocal written
+    target, written = Path(path), False
+    with ExitStack() as stack:
         with writing(path):
-            _replace(part, target, content)
-        written = True
-
-    try:
-        yield write
-    finally:
-        if not written:
-            part.unlink(missing_ok=True)
+            check_replaceable(target)
+            _clear(target)
+            part = stack.enter_context(_unfinished(target))
             if not overwrite:
+                open(target, "xb").close()  # exclusive: of two who claim it, one is refused
+
+        def write(content: bytes) -> None:
+            nonlocal written
+            with writing(path):
+                _replace(part, target, content)
+            written = True
+
+        try:
+            yield write
+        finally:
+            if not (written or overwrite):
                 target.unlink(missing_ok=True)
+
+
+@contextmanager
+def _unfinished(target: Path) -> Iterator[Path]:
+    """A new file beside the target, held by a lock of the kernel, which ends with the process; gone afterwards."""
+    part = target.with_name(f"{target.name}{_UNFINISHED}{secrets.token_hex(6)}")
+    try:
+        with open(part, "xb") as stream:
+            if sys.platform == "win32":
+                stream.close()  # an open file could not be moved
+            else:
+                fcntl.flock(stream, fcntl.LOCK_EX)
+            yield part
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _clear(target: Path) -> None:
+    """Remove what killed processes left: unfinished files that nobody holds, and the empty file one had claimed."""
+    with suppress(OSError):
+        found = [part for part in target.parent.iterdir() if part.name.startswith(f"{target.name}{_UNFINISHED}")]
+        left = [part for part in found if _unheld(part)]
+        for part in left:
+            part.unlink(missing_ok=True)
+        if left == found != [] and target.stat().st_size == 0:
+            target.unlink()
+
+
+def _unheld(part: Path) -> bool:
+    """Whether the process that began an unfinished file has ended; not known where there are no locks."""
+    if sys.platform == "win32":
+        return False
+    with suppress(OSError), open(part, "rb") as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    return False
 
 
 def _replace(part: Path, target: Path, content: bytes) -> None:

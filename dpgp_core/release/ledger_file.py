@@ -11,6 +11,7 @@ import json
 import os
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -41,8 +42,8 @@ def spend_in_file(path: str, start: Ledger, spent: tuple[str, Guarantee], *, new
 
     Args:
         path: of the ledger; links are followed.
-        start: what a new file starts from; its limit must be that of a file that is there, and its declaration that
-            inputs are public holds for either.
+        start: what a new file starts from; its limit must be that of a file that is there, which must count all that
+            it counts, and its declaration that inputs are public holds for either.
         spent: (what, guarantee).
         new: make the file. Without it a missing file is refused: what it counted would be forgotten.
 
@@ -50,7 +51,8 @@ def spend_in_file(path: str, start: Ledger, spent: tuple[str, Guarantee], *, new
         The ledger, ``spent`` included, as it is now in the file.
 
     Raises:
-        ValueError: the file is missing, there although it should be new, no ledger, or declares another limit.
+        ValueError: the file is missing, there although it should be new, no ledger, or declares another limit; or it
+            lacks a release that ``start`` counts.
         BudgetExceeded: the limit would be passed; the file is as it was.
         CannotWrite: the file cannot be written, or another release holds it.
     """
@@ -66,6 +68,7 @@ def spend_in_file(path: str, start: Ledger, spent: tuple[str, Guarantee], *, new
                 f"the ledger {path!r} declares another total than the configuration; set total_epsilon and "
                 "total_delta to those of the ledger"
             )
+        _check_counted(path, start, ledger)
         if len(ledger.entries) >= MAX_ENTRIES:
             raise BudgetExceeded(f"the ledger {path!r} is full: it has {MAX_ENTRIES} entries")
         head = b"" if content else ledger_to_json(start).encode()
@@ -92,6 +95,17 @@ def _check_new(path: str, content: bytes, new: bool) -> None:
         raise ValueError(
             f"the ledger {path!r} is empty; restore it from a backup, or add --new-ledger if nothing was released "
             "from this table before"
+        )
+
+
+def _check_counted(path: str, start: Ledger, ledger: Ledger) -> None:
+    """Raise ValueError if a ledger lacks releases that another one counts."""
+    listed, counted = (Counter(json.dumps(entry_to_object(*each)) for each in one.entries) for one in (start, ledger))
+    if lacking := (listed - counted).total():
+        raise ValueError(
+            f"the configuration lists {len(start.entries)} earlier release{'s' * (len(start.entries) != 1)}, and the "
+            f"ledger {path!r} lacks {lacking} of them; name the ledger that counts them, or take the list out of the "
+            "configuration if they were of another table"
         )
 
 

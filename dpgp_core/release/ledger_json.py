@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import checks
-from ..accounting.group import MOST_ROWS
-from ..accounting.guarantee import Budget, Guarantee, Protects
+from ..accounting.guarantee import MOST_ROWS, Budget, Guarantee, Protects
 from ..accounting.ledger import Ledger
 from ..accounting.losses import ApproximateLoss, GaussianLoss, PrivacyLoss, PureLoss
 from .strict_json import check_keys, read_object, write_object
@@ -91,7 +90,8 @@ def guarantee_to_object(guarantee: Guarantee) -> dict[str, Any]:
     named = {name: getattr(guarantee, name) for name in _TEXTS}
     listed = {name: list(getattr(guarantee, name)) for name in _LISTS}
     extent = {"established": guarantee.established, "releases": guarantee.releases, "rows": guarantee.rows}
-    return budget | named | listed | extent | {"loss": _loss_to_object(guarantee)}
+    column = {"person": guarantee.person} if guarantee.person else {}
+    return budget | named | listed | extent | column | {"loss": _loss_to_object(guarantee)}
 
 
 def guarantee_from_object(found: object) -> Guarantee:
@@ -102,7 +102,7 @@ def guarantee_from_object(found: object) -> Guarantee:
     """
     what = "a guarantee"
     names = ("epsilon", "delta", *_TEXTS, *_LISTS, "established", "releases", "loss")
-    keys = _object(found, what, required=names, optional=("rows",))
+    keys = _object(found, what, required=names, optional=("rows", "person"))
     rows = keys.get("rows", 1)  # files from before people could have several say nothing
     budget = _budget({"epsilon": keys["epsilon"], "delta": keys["delta"]}, what)
     loss = _loss_from_object(keys["loss"])
@@ -125,6 +125,7 @@ def guarantee_from_object(found: object) -> Guarantee:
         established=keys["established"],
         releases=checks.whole("releases", keys["releases"], 1, 10**9),
         rows=None if rows is None else checks.whole("rows", rows, 1, MOST_ROWS),
+        person=_sentence("person", keys.get("person", "")),
     )
 
 

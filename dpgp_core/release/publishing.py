@@ -11,7 +11,7 @@ import numpy as np
 from ..accounting.guarantee import Guarantee
 from ..arrays import BoolArray, FloatArray
 from ..bounds.buying import OutcomeCounts
-from ..data import Dataset, check_kind
+from ..data import Dataset, of_kind
 from ..measurement.fit import Fit
 from ..mechanisms.base import NotPrivate, Plan, Release, TeachingRelease
 from ..mechanisms.bayes_release import BayesRelease
@@ -87,10 +87,9 @@ def read_table(stream: BinaryIO, spec: ReleaseSpec, dialect: str = "comma") -> D
         person=spec.person,
     )
     output = spec.output_scale
-    check_kind(spec.y_kind, spec.y_bounds, table.y)
     return replace(
         table,
-        y=output.measured(table.y),
+        y=output.measured(of_kind(spec.y_kind, table.y)),
         y_bounds=output.measured_bounds,
         y_unit=output.measured_unit,
         y_kind=spec.measured_kind,
@@ -260,9 +259,9 @@ def _check_fit(spec: ReleaseSpec, dataset: Dataset) -> None:
     if differ:
         raise ValueError(f"the data set and the specification differ in {', '.join(differ)}; read it with read_table")
     most = spec.choice.rows_for(len(spec.numbers))
-    if dataset.n > most:
-        got = f", got {dataset.n}" if spec.person is None else ""
+    if dataset.people > most:
+        counted = "rows" if spec.person is None else "people"
         raise ValueError(
-            f"mechanism {spec.mechanism!r} takes at most {most} rows of {len(spec.x)} inputs{got}; "
-            "use 'sparse' or 'integral_bins'"
+            f"mechanism {spec.mechanism!r} takes at most {most} {counted} of {len(spec.x)} inputs, got "
+            f"{dataset.people}; use 'sparse' or 'integral_bins'"
         )

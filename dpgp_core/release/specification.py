@@ -6,11 +6,9 @@ import math
 from dataclasses import dataclass, field
 
 from .. import checks
-from ..accounting.gaussian import check_budget
-from ..accounting.group import budget_of_one_row
-from ..accounting.guarantee import Budget, Guarantee
+from ..accounting.gaussian import check_budget, rounded_up
+from ..accounting.guarantee import Budget, Guarantee, budget_of_one_row
 from ..accounting.ledger import Ledger
-from ..accounting.rounding import rounded_up
 from ..bounds.purchase import Purchase, with_bounds_bought
 from ..levels import number_sides
 from ..mechanisms.base import Mechanism

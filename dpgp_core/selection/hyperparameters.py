@@ -14,11 +14,10 @@ from ..accounting.losses import GaussianLoss, PureLoss
 from ..arrays import FloatArray
 from ..checks import check_positive
 from ..data import Dataset
-from ..gp.variational import inducing_root
+from ..gp.inducing import inducing_root
 from ..kernels import Stationary
 from ..mechanisms.sparse_variational import SparseVariational
-from ..sparse.fit import SparseFit
-from ..sparse.posterior import errors_in_variables
+from ..sparse.posterior import SparseFit, errors_in_variables
 from ..sparse.statistics import NoiseScales, add_noise, measure
 from .exponential import choose
 

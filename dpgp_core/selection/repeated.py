@@ -20,7 +20,7 @@ from ..accounting.guarantee import Budget, Guarantee
 from ..accounting.losses import ApproximateLoss, PrivacyLoss
 from ..data import Dataset
 from ..mechanisms.sparse_variational import SparseVariational
-from ..sparse.fit import SparseFit
+from ..sparse.posterior import SparseFit
 from ..sparse.statistics import NoiseScales, add_noise, measure, noise_scales
 from .coinpress import CoinPress
 from .hyperparameters import Candidate, HyperparameterChoice, halves, log_densities, with_candidate
@@ -111,8 +111,7 @@ def _runner(
     kernels = {model.kernel: model for model in models}
     sums = {kernel: model.integer_sums(train) for kernel, model in kernels.items()}
     noise: dict[object, NoiseScales] = {
-        kernel: noise_scales(multiplier, R_y, model.feature_bound(train), model.noise_ratio)
-        for kernel, model in kernels.items()
+        kernel: noise_scales(multiplier, R_y, model.feature_bound(train)) for kernel, model in kernels.items()
     }
     coinpress, public = CoinPress(rho=rho), _public(rng)
 

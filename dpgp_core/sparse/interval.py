@@ -12,9 +12,8 @@ from scipy.linalg import cho_factor, cho_solve
 
 from ..arrays import FloatArray
 from ..gp.clipping import seen
-from ..gp.predictive import of_curves
-from ..gp.uncertainty import Of, mixture_half_width, mixture_level
-from ..gp.variational import whitened_features
+from ..gp.inducing import whitened_features
+from ..gp.uncertainty import Of, mixture_half_width, mixture_level, of_curves
 from .posterior import SparsePosterior
 from .statistics import NoisyStatistics
 

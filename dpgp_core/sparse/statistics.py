@@ -1,16 +1,23 @@
-"""Private release of A = sum y phi and B = sum phi phi^T: how far one record moves them, and the noise on them."""
+"""Private release of A = sum y phi and B = sum phi phi^T: how far one record moves them, and the noise on them.
+
+Last, bounds on |k(Z, x)| over all x: what the paper's variant must assume about one record's kernel values.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
+from scipy.optimize import minimize_scalar
+from scipy.spatial.distance import pdist
 
 from ..arrays import FloatArray
 from ..checks import check_positive
-from ..gp.variational import Features
+from ..gp.inducing import Features
+from ..kernels import EQ, Stationary
 from ..measurement.integers import GRID, IntArray, strategy_integers
 from ..measurement.noise import GaussianNoise
 
@@ -64,8 +71,11 @@ class NoiseScales:
                 raise ValueError(f"{name} must be a finite number of at least 0, got {value}")
 
 
-def noise_scales(noise_multiplier: float, R_y: float, R_phi: float, noise_ratio: float) -> NoiseScales:
-    """Scales sa = s' Delta and sb = sa / sqrt(c), with c = noise_ratio c*, c* = R_y^2 / (2 R_phi^2).
+NOISE_RATIO = 2.0  # c / c*: more would give A more of the noise and B less
+
+
+def noise_scales(noise_multiplier: float, R_y: float, R_phi: float) -> NoiseScales:
+    """Scales sa = s' Delta and sb = sa / sqrt(c), with c = 2 c*, c* = R_y^2 / (2 R_phi^2).
 
     At c = c* the two cases of ``statistics_sensitivity`` meet; below it Delta no longer falls, so c < c* only adds
     noise to B.
@@ -74,13 +84,12 @@ def noise_scales(noise_multiplier: float, R_y: float, R_phi: float, noise_ratio:
         noise_multiplier: s' > 0 of the budget.
         R_y: bound on |y| > 0, in model units.
         R_phi: bound on |phi| > 0.
-        noise_ratio: c / c* > 0.
 
     Raises:
         ValueError: an argument is not positive.
     """
     check_positive("noise_multiplier", noise_multiplier)
-    c = noise_ratio * R_y**2 / (2 * R_phi**2)
+    c = NOISE_RATIO * R_y**2 / (2 * R_phi**2)
     sa = noise_multiplier * statistics_sensitivity(R_y, R_phi, c)
     return NoiseScales(sa=sa, sb=sa / math.sqrt(c))
 
@@ -197,3 +206,55 @@ def clip_norms(phi: FloatArray, R_phi: float) -> FloatArray:
     norms = np.sqrt(np.einsum("ij,ij->i", phi, phi))
     clipped: FloatArray = phi * np.minimum(1.0, R_phi / np.maximum(norms, R_phi))[:, None]
     return clipped
+
+
+KernelNorm = Literal["tight", "generic", "trivial"]
+
+
+def kernel_norm_bound(kernel: Stationary, Z: FloatArray, method: KernelNorm = "tight") -> float:
+    """R_k with |k(Z, x)| <= R_k for every x, in squared model units.
+
+    trivial: v sqrt(m).    generic: v sqrt(1 + (m - 1) rho(r_z / 2)^2), r_z the smallest scaled distance within Z: at
+    most one inducing input is nearer than half of it.    tight: for an EQ kernel on a grid the square separates,
+    R_k^2 = v^2 prod_n max_x sum_j exp(-(x - z_nj)^2 / l_n^2); otherwise as generic. Where norms are clipped to R_k
+    the guarantee does not rest on the maximisation.
+
+    Args:
+        kernel: stationary, its profile rho falling with distance.
+        Z: inducing inputs (m, D).
+        method: "tight" (default), "generic" or "trivial".
+
+    Raises:
+        ValueError: the method is unknown.
+
+    Source: Honkela & Melkas 2021, eqs 4, 8 and 9.
+    """
+    if method not in ("tight", "generic", "trivial"):
+        raise ValueError(f"kernel_norm must be 'tight', 'generic' or 'trivial', got {method!r}")
+    m, v = len(Z), float(kernel.variance)
+    if method == "trivial" or m == 1:
+        return v * math.sqrt(m)
+    scaled = Z / np.asarray(kernel.lengthscale, dtype=float)
+    if method == "tight" and isinstance(kernel, EQ) and is_grid(Z):
+        return v * math.sqrt(math.prod(_line_maximum(np.unique(column)) for column in scaled.T))
+    half = kernel.profile(np.array([pdist(scaled).min() / 2]))[0]
+    return v * math.sqrt(1 + (m - 1) * half**2)
+
+
+def is_grid(Z: FloatArray) -> bool:
+    """True if the rows of Z (m, D) are all combinations of their columns' distinct values."""
+    count = math.prod(len(np.unique(column)) for column in Z.T)
+    return count == len(Z) == len(np.unique(Z, axis=0))
+
+
+def _line_maximum(z: FloatArray) -> float:
+    """max_x sum_j exp(-(x - z_j)^2), z ascending: a scan no coarser than 1/20, then a search beside its best point."""
+
+    def total(x: FloatArray) -> FloatArray:
+        sums: FloatArray = np.exp(-((x[:, None] - z) ** 2)).sum(axis=1)
+        return sums
+
+    scan = np.linspace(z[0], z[-1], max(2, math.ceil(20 * (z[-1] - z[0])) + 1))
+    best, step = scan[total(scan).argmax()], max(scan[1] - scan[0], 1e-12)
+    maximum = minimize_scalar(lambda x: -total(np.array([x]))[0], bounds=(best - step, best + step), method="bounded")
+    return max(float(total(scan).max()), -float(maximum.fun)) * (1 + 1e-9)

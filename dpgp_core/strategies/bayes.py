@@ -19,11 +19,9 @@ from scipy.linalg import cho_factor, cho_solve
 from ..arrays import FloatArray
 from ..checks import check_positive
 from .bayes_solver import minimise_risk
-from .certificate import lower_bound
-from .grouping import Labels, nearest_of_spread, sums
 from .mixture_risk import MixtureRisk
-from .risk_model import RiskModel, features, of_sums
-from .strategy import Strategy
+from .risk_model import Labels, RiskModel, features, nearest_of_spread, of_sums, sums
+from .strategy import Strategy, lower_bound
 
 LARGEST_RANK = 256
 _UNGROUPED, _GROUPS = 1000, 600  # records up to which none share a column at first; groups above

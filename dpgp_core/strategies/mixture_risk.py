@@ -3,6 +3,8 @@
 With S = B K B^T + t I, J = S^-1 B F and R = F - K B^T J:  d risk / dB = -2 J R^T,  and for X = B^T B
 -d risk / dX = G = R R^T / t.  Nothing of size n x n is formed: models with the same root and targets share an
 orthonormal basis Q (n, p) in which root = Q T and targets = Q E, so that B enters by B Q and B diag(shape) B^T only.
+
+Last, rows of a strategy: where the descent starts, columns of norm 1, and their singular values.
 """
 
 from __future__ import annotations
@@ -12,11 +14,10 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, svd
 
 from ..arrays import FloatArray
-from .families import Family, Member, families_of, narrow
-from .risk_model import RiskModel
+from .risk_model import Family, Member, RiskModel, families_of, narrow
 
 _OVER_NOISE = 0.3  # standard deviation along a direction over the noise's: below, the noise alone tells enough
 
@@ -159,3 +160,47 @@ class MixtureRisk:
         values, vectors = np.linalg.eigh(stacked.T @ stacked)
         above = values > _OVER_NOISE**2
         return np.asarray(stacked @ (vectors[:, above] / np.sqrt(values[above])))
+
+
+_TINY = 1e-12
+_FIRST_ROWS = 64
+_WOBBLE, _SMALL_WOBBLE = 0.03, 1e-3  # size of random directions in the start, without and with a B to start from
+
+
+def first_rows(risk: MixtureRisk, most_rows: int, start: FloatArray | None) -> FloatArray:
+    """Given rows, or singular vectors of the targets by the square roots of their singular values."""
+    if start is not None:
+        return _padded(start[:most_rows], min(most_rows, len(start) + 2), _SMALL_WOBBLE)
+    left, s, _ = thin_svd(risk.targets)
+    rows = (left * np.sqrt(s / max(s[0], _TINY))).T
+    return _padded(rows[: min(_FIRST_ROWS, most_rows)], min(_FIRST_ROWS, most_rows), _WOBBLE)
+
+
+def _padded(rows: FloatArray, r: int, wobble: float) -> FloatArray:
+    """Unit columns near those of ``rows``, in r rows: a row at zero would stay there."""
+    V = wobble * np.random.default_rng(0).standard_normal((r, rows.shape[1]))
+    V *= max(float(np.sqrt((rows**2).mean())), _TINY)
+    V[: len(rows)] += rows
+    return unit(V)
+
+
+def unit(V: FloatArray) -> FloatArray:
+    """Columns divided by their norms."""
+    shrunk: FloatArray = V / np.maximum(np.sqrt(np.einsum("ij,ij->j", V, V)), 1e-300)
+    return shrunk
+
+
+def safe(B: FloatArray) -> FloatArray:
+    """Column norms <= 1 also after rounding."""
+    norms = np.sqrt(np.einsum("ij,ij->j", B, B)) * (1 + 4 * np.finfo(float).eps)
+    shrunk: FloatArray = B / np.maximum(norms, 1.0)
+    return shrunk
+
+
+def thin_svd(A: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Thin singular value decomposition; the faster way sometimes fails on matrices with very small entries."""
+    try:
+        left, s, right = svd(A, full_matrices=False, check_finite=False)
+    except LinAlgError:
+        left, s, right = svd(A, full_matrices=False, check_finite=False, lapack_driver="gesvd")
+    return left, s, right

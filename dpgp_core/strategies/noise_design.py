@@ -19,8 +19,7 @@ from ..checks import check_positive
 from ..linalg.blocks import Columns, Matrix
 from ..linalg.dense import column_norms
 from ..linalg.spectrum import Spectrum, rank_of, spectrum_of
-from .cutting_planes import Solution, optimise, shifts
-from .solver import LOGDET, TRACE
+from .solver import LOGDET, TRACE, Solution, optimise, shifts
 
 ObjectiveName = Literal["trace", "logdet"]
 
@@ -94,7 +93,6 @@ def design_noise(
     rank_tolerance: float | Literal["auto"] = 1e-7,
     *,
     noise_multiplier: float = 1.0,
-    output_covariance: FloatArray | None = None,
     executor: Executor | None = None,
 ) -> NoiseDesign:
     """Design the noise for a cloaking matrix.
@@ -107,10 +105,9 @@ def design_noise(
         gap: relative optimality gap > 0 to stop at; a loose one costs accuracy, never privacy.
         rank_tolerance: singular values of C below this fraction of the largest are dropped, from the noise
             and from the mean. "auto" picks the public tolerance in 1e-1 ... 1e-7 that minimises
-            prior-expected squared truncation bias + noise_multiplier^2 tr M.
+            expected squared truncation bias + noise_multiplier^2 tr M, for independent outputs spread evenly over
+            the bounds, of variance d^2 / 12.
         noise_multiplier: s' that "auto" assumes. Not used otherwise.
-        output_covariance: prior covariance of y in units of d^2 (n, n) that "auto" assumes; default
-            identity / 12, the variance of independent outputs spread evenly over the bounds.
         executor: runs the passes over the n columns, see ``Columns.over_blocks``; default: this thread.
 
     Raises:
@@ -121,17 +118,12 @@ def design_noise(
     """
     _check(C, objective, weights, gap, rank_tolerance)
     check_positive("noise_multiplier", noise_multiplier)
-    if output_covariance is not None and output_covariance.shape != (C.shape[1], C.shape[1]):
-        raise ValueError(f"output_covariance must be ({C.shape[1]}, {C.shape[1]}), got {output_covariance.shape}")
     tolerances = _AUTO_TOLERANCES if rank_tolerance == "auto" else (rank_tolerance,)
     whole = spectrum_of(C, min(tolerances), executor)
     s = whole.s
     ranks = sorted({rank_of(s, tolerance) for tolerance in tolerances})
     if len(ranks) > 1:
-        bias = s**2 / 12  # prior-expected squared size of each singular direction
-        if output_covariance is not None:
-            V = whole.units.values()
-            bias = s[: len(V)] ** 2 * np.diag(V @ output_covariance @ V.T)
+        bias = s**2 / 12  # expected squared size of each singular direction
 
         def cost(r: int) -> float:
             noise = _design(whole.kept(r), objective, weights, _AUTO_GAP, s, executor)

@@ -9,8 +9,7 @@ from benchmarks.excursion import parts as excursion_parts
 from benchmarks.excursion import rows as excursion_rows
 from benchmarks.excursion import tables as benchmark
 from datasets import excursion_1d
-from dpgp_core.excursion.grid_search import PathSetting
-from dpgp_core.excursion.search import search
+from dpgp_core.excursion.search import PathSetting, search
 from dpgp_core.excursion.sets import choose_cutoff, iou
 
 TINY = ["--curve-sets", "4", "--curve-grid", "40", "--plume-sets", "3", "--coarse-side", "5", "--side", "6"]

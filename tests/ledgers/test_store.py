@@ -7,10 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from dpgp_core.accounting.compose import compose
 from dpgp_core.accounting.guarantee import ONE_OUTPUT, Budget, Guarantee
-from dpgp_core.accounting.ledger import BudgetExceeded, MixedProtection
-from dpgp_core.accounting.losses import GaussianLoss, PureLoss
+from dpgp_core.accounting.ledger import BudgetExceeded, MixedProtection, MixedRows
+from dpgp_core.accounting.losses import GaussianLoss, PureLoss, compose
 from dpgp_core.release.ledger_json import MAX_ENTRIES, ledger_to_object
 from pages._ui.ledgers.database import LedgerUnavailable
 from pages._ui.ledgers.keys import Key
@@ -97,6 +96,15 @@ def test_kinds_of_protection_mix_only_after_inputs_are_declared_public(ledgers):
     ledgers.declare_inputs_public(A)
     assert spend(ledgers, guarantee=both).ledger.inputs_public
     assert ledgers.find(A).ledger.inputs_public
+
+
+def test_people_are_counted_by_one_column_and_not_beside_rows(ledgers):
+    by_name, by_school = (replace(ONE, rows=None, person=column) for column in ("name", "school"))
+    spend(ledgers, guarantee=by_name)
+    for other in (by_school, ONE):
+        with pytest.raises(MixedRows):
+            spend(ledgers, guarantee=other)
+    assert spend(ledgers, guarantee=by_name).ledger == ledgers.find(A).ledger
 
 
 def test_other_losses_come_back_as_they_were(ledgers):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from datasets import STUDIES, london_excursion
-from dpgp_core.accounting.posterior_epsilon import posterior_sampling_epsilon
+from dpgp_core.accounting.posterior_paths import posterior_sampling_epsilon
 from pages._ui.excursion import computed, exploration, figures
 from pages._ui.excursion.controls import PATH_LENGTHS
 from pages._ui.excursion.exploration import View

@@ -3,8 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpgp_core.accounting.compose import compose
-from dpgp_core.accounting.losses import GaussianLoss, PureLoss
+from dpgp_core.accounting.losses import GaussianLoss, PureLoss, compose
 from pages._ui.lengthscale import arriving, choice, computed, figures
 from pages._ui.model import Model, load_dataset
 from pages._ui.work import cached

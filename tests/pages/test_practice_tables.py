@@ -9,7 +9,7 @@ import pytest
 
 from dpgp_core.release import CHOICES, read_table, spec_from_json
 from pages._ui.own import practice, upload
-from tests.pages.own import controls, declare, invited, last_zip, of_kind, practised, press, said, uploaded
+from tests.pages.own import controls, declare, invited, last_zip, of_kind, practised, press, uploaded
 from tests.pages.reading import numbers, page_text, traces
 
 pytestmark = pytest.mark.usefixtures("ledgers")
@@ -86,13 +86,16 @@ def test_centiles_are_shown_and_published_on_request(open_page, kind):
 
 
 @pytest.mark.parametrize(("kind", "wrong"), [("yes/no", "2"), ("count", "0.7316")])
-def test_an_outcome_of_another_kind_is_a_sentence_and_spends_nothing(open_page, kind, wrong):
+def test_outcomes_of_another_kind_are_told_to_the_owner_and_refuse_nothing(open_page, kind, wrong):
     table = of_kind(kind)
-    app = uploaded(open_page, practice.contents()[practice.TABLES.index(table)] + f"50.0,{wrong}\n".encode())
+    content = practice.contents()[practice.TABLES.index(table)]
+    app = uploaded(open_page, content + f"50.0,{wrong}\n".encode())
     for key, value in (table.form | {"kind": kind}).items():
         app.session_state[f"own_f_{key}"] = value
     app.run()
-    assert f"declared {kind} must all be" in said(app)
-    assert wrong not in said(app).replace("0 or 1", "").replace("0 or more", "")
-    assert "Nothing has been released yet" in page_text(app)
-    assert not invited(app)
+    [told] = [each.value for each in app.warning if "not of its kind" in each.value]
+    assert told.startswith("1 of ")
+    assert wrong not in told.partition("not of its kind")[2]
+    assert invited(app)
+    app = declare(app, kind="number")
+    assert not any("not of its kind" in each.value for each in app.warning)

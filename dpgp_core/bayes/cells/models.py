@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...arrays import FloatArray
-from ...gp.factored import Features
-from ...gp.pivoted import factorise
+from ...gp.pivoted import Features, factorise
 from ...kernels import Kernel
 from ...seasons import Periods, lifted
 from ..bias import bias_features

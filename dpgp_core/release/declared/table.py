@@ -215,7 +215,7 @@ class DeclaredTable:
         self._set("bounds_unit", checked_unit(self.bounds_unit))
         self._set("bounds_share", checked_share(self.bounds_share))
         self._set("y_bounds", checked_bounds(self.y_bounds, self.bounds_unit, self.y_kind, log=self.log))
-        check_kind(self.y_kind, self.y_bounds, np.zeros(0))
+        check_kind(self.y_kind, self.y_bounds)
         log = self.log and self.bounds_unit is None  # before bounds are known, outputs are read as they are
         self._set("output_scale", OutputScale(bounds=self.y_bounds, unit=self.y_unit, log=log))
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ... import checks
-from ...accounting.group import MOST_ROWS, for_rows
-from ...accounting.guarantee import Budget, Guarantee
+from ...accounting.guarantee import MOST_ROWS, Budget, Guarantee, for_rows
 from ...bayes.cells.grid import MOST
 from ...mechanisms import BayesCloaking
 from ...mechanisms.base import Mechanism
@@ -59,5 +59,5 @@ def promise(built: Mechanism, unit: str, person: str | None, rows: int, budget: 
         budget: of all rows of a person together.
     """
     if person is not None and isinstance(built, BayesCloaking):
-        return built.promise_to(unit, people=True)
+        return replace(built.promise_to(unit, people=True), person=person)
     return for_rows(built.guarantee.for_unit(unit), rows, budget)

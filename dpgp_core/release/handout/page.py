@@ -7,7 +7,7 @@ from decimal import Decimal
 from html import escape
 from typing import Any
 
-from ...accounting.rounding import rounded_up
+from ...accounting.gaussian import rounded_up
 
 _STYLE = """
 @page { size: A4; margin: 12mm }

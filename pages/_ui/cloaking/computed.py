@@ -11,7 +11,7 @@ from dataclasses import replace
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
 from dpgp_core.evaluation import baseline
-from dpgp_core.gp.predictive import Predictive
+from dpgp_core.gp.uncertainty import Predictive
 from dpgp_core.mechanisms.bayes_release import BayesPlan
 from pages._ui.cloaking import growth, pipeline, plans, staged
 from pages._ui.cloaking.growth import Growth

@@ -15,7 +15,7 @@ from dpgp_core.bayes.records.released import draws_of, part_of
 from dpgp_core.bayes.records.stages import Observed
 from dpgp_core.bayes.spread import Distances
 from dpgp_core.data import Dataset
-from dpgp_core.gp.predictive import Predictive
+from dpgp_core.gp.uncertainty import Predictive
 from dpgp_core.mechanisms import Plan
 from dpgp_core.mechanisms.bayes_release import BayesPlan
 from pages._ui.model import Budget, Design, Draw, Model

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from dpgp_core.data import Dataset
-from dpgp_core.evaluation.sweeping import Piece
+from dpgp_core.evaluation.comparison import Piece
 from pages._ui.cloaking import computed as cloaking
 from pages._ui.compare import contenders, peers, possible, released
 from pages._ui.compare.concern import concerning

@@ -10,9 +10,18 @@ import numpy as np
 from datasets import exhibit
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
-from dpgp_core.evaluation.comparison import Held, held_out_errors, hold_out, with_epsilon
-from dpgp_core.evaluation.sweeping import Piece, Sweep, gathered, sweep, sweep_fold
-from dpgp_core.evaluation.target import epsilon_for_error, epsilon_on_curve
+from dpgp_core.evaluation.comparison import (
+    Held,
+    Piece,
+    Sweep,
+    gathered,
+    held_out_errors,
+    hold_out,
+    sweep,
+    sweep_fold,
+    with_epsilon,
+)
+from dpgp_core.evaluation.errors import epsilon_for_error, epsilon_on_curve
 from dpgp_core.mechanisms import CATALOGUE
 from dpgp_core.mechanisms.base import Mechanism
 from dpgp_core.mechanisms.entry import Parameters

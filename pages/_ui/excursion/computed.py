@@ -7,7 +7,7 @@ from dataclasses import replace
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
 from dpgp_core.evaluation.baseline import without_privacy as without
-from dpgp_core.excursion.grid_search import PathSetting as Found
+from dpgp_core.excursion.search import PathSetting as Found
 from pages._ui.excursion import contender, exploration
 from pages._ui.excursion.contender import Beside
 from pages._ui.excursion.exploration import Explored, View

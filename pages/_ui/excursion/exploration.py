@@ -11,12 +11,11 @@ from datasets import STUDIES
 from datasets.plumes_2d import SHOWN_SIDE as SIDE
 from datasets.study import Study
 from dpgp_core.accounting.guarantee import Guarantee
-from dpgp_core.accounting.posterior_epsilon import posterior_sampling_epsilon
+from dpgp_core.accounting.posterior_paths import posterior_sampling_epsilon
 from dpgp_core.arrays import BoolArray, FloatArray
 from dpgp_core.data import Dataset
-from dpgp_core.excursion.grid_search import PathSetting, SearchSpace
 from dpgp_core.excursion.marginals import posterior_marginals
-from dpgp_core.excursion.search import search
+from dpgp_core.excursion.search import PathSetting, SearchSpace, search
 from dpgp_core.excursion.sets import (
     binary_cross_entropy,
     choose_cutoff,

@@ -57,7 +57,10 @@ def begin_again(ledger: Ledger, because: str) -> None:
 
 
 def spend(ledger: Ledger, entry: tuple[str, Guarantee], limit: Budget) -> None:
-    """Spend under the total that was declared. Raises ValueError for another total, BudgetExceeded, MixedProtection."""
+    """Spend under the total that was declared.
+
+    Raises ValueError for another total, BudgetExceeded, MixedProtection, MixedRows.
+    """
     if ledger.limit is None or ledger.limit.epsilon != limit.epsilon:
         declared = "none" if ledger.limit is None else f"{ledger.limit.epsilon:g}"
         raise ValueError(f"the total was declared as {declared} and stays so, got {limit.epsilon:g}")

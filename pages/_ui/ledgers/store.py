@@ -88,6 +88,7 @@ class Ledgers:
             TableKnown: another ledger counts this table, and no reason was given; nothing was spent.
             BudgetExceeded: it would pass the total; nothing was spent.
             MixedProtection: it would void the protection of inputs; nothing was spent.
+            MixedRows: it hides other rows together, or says by another column whose they are; nothing was spent.
             ValueError: the ledger has another total, or the reason is too long; nothing was spent.
             LedgerUnavailable: the database cannot be used; it may have been spent all the same.
         """

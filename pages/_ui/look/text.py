@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dpgp_core.accounting.gaussian import rounded_down, rounded_up
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.accounting.losses import GaussianLoss
-from dpgp_core.accounting.rounding import rounded_down, rounded_up
 from dpgp_core.accounting.tradeoff import gaussian_tradeoff
 
 

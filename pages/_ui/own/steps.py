@@ -50,6 +50,13 @@ def ready(held: Table, spec: ReleaseSpec) -> Prepared | None:
             return None
         known = (key, prepared)
         OWN_READY.put(known)
+    if moved := known[1].moved:
+        st.warning(
+            f"{moved:,} of {held.rows:,} rows have an output that is not of its kind ({spec.y_kind}); each counts as "
+            "the nearest one that is. Only you are told. If that is not meant, correct the column or declare another "
+            "kind.",
+            icon=":material/rule:",
+        )
     return known[1]
 
 

@@ -13,8 +13,10 @@ import pandas as pd
 from pandas.io.formats.style import Styler
 
 from dpgp_core.arrays import FloatArray
-from dpgp_core.data import Dataset
+from dpgp_core.data import Dataset, of_kind
 from dpgp_core.mechanisms import NotPrivate
+from dpgp_core.reading.csv_rows import read_columns
+from dpgp_core.reading.csv_table import MAX_ROWS
 from dpgp_core.reading.dialect import dialect_of
 from dpgp_core.reading.survey import Column, survey
 from dpgp_core.release import (
@@ -37,7 +39,7 @@ from pages._ui.own.curves import OF_NO_USE, in_per_cent
 from pages._ui.own.practice import TABLES, Practice, contents
 
 MAX_BYTES = 5 * 2**20
-MAX_WORK = 20_000_000  # rows times points of the grid
+MAX_WORK = 20_000_000  # rows, or people, times points of the grid
 OUTLOOK = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # epsilons
 MAX_COLUMNS = 1000  # in the menu of columns
 
@@ -114,10 +116,12 @@ class Prepared:
     Attributes:
         n: rows read, or people where they may have several: public.
         plan: what will be measured; without any output.
+        moved: rows whose output is moved into its declared kind; shown to the table's owner only.
     """
 
     n: int
     plan: ReleasePlan = field(repr=False)
+    moved: int = field(default=0, repr=False)
 
 
 def prepared(held: Table, spec: ReleaseSpec) -> Prepared:
@@ -127,7 +131,16 @@ def prepared(held: Table, spec: ReleaseSpec) -> Prepared:
         ValueError: the file does not fit the declaration.
     """
     data = _read(held, spec)
-    return Prepared(data.people, plan_release(spec, data.X, data.person))
+    return Prepared(data.people, plan_release(spec, data.X, data.person), _moved(held, spec))
+
+
+def _moved(held: Table, spec: ReleaseSpec) -> int:
+    """Rows whose output is not of its declared kind. Private."""
+    if spec.y_kind == "number":
+        return 0
+    stream = io.BytesIO(held.content)
+    y = read_columns(stream, [spec.y], max_rows=MAX_ROWS, dialect=dialect_of(held.dialect))[:, 0]
+    return int((of_kind(spec.y_kind, y) != y).sum())
 
 
 def outlook(ready: Prepared) -> FloatArray:
@@ -139,11 +152,11 @@ def _read(held: Table, spec: ReleaseSpec) -> Dataset:
     """The table, unless it is more than a server that others wait for should take."""
     data = read_table(io.BytesIO(held.content), spec, held.dialect)
     points = math.prod(spec.grid)
-    if data.n * points > MAX_WORK:
-        rows = f"{data.n:,}" if spec.person is None else "that many"
+    if data.people * points > MAX_WORK:  # the number of rows may be private, that of people is not
+        counted = "rows" if spec.person is None else "people"
         raise ValueError(
-            f"{rows} rows by {points:,} points of the grid are more than {MAX_WORK:,} together, the limit here; "
-            "use fewer points, or the command line"
+            f"{data.people:,} {counted} by {points:,} points of the grid are more than {MAX_WORK:,} together, the "
+            "limit here; use fewer points, or the command line"
         )
     return data
 

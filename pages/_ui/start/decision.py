@@ -10,9 +10,17 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from dpgp_core.accounting.belief import Beliefs, Tradeoff, chance_beyond, pure_beliefs, telling_beliefs
 from dpgp_core.accounting.gaussian import noise_multiplier
-from dpgp_core.accounting.tradeoff import budget_tradeoff, gaussian_tradeoff, laplace_tradeoff
+from dpgp_core.accounting.tradeoff import (
+    Beliefs,
+    Tradeoff,
+    budget_tradeoff,
+    chance_beyond,
+    gaussian_tradeoff,
+    laplace_tradeoff,
+    pure_beliefs,
+    telling_beliefs,
+)
 from dpgp_core.arrays import FloatArray
 from pages._ui.compare.contenders import CURVE_EPSILONS
 from pages._ui.compare.words import Scale

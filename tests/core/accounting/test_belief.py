@@ -8,9 +8,15 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from dpgp_core.accounting.belief import chance_beyond, pure_beliefs, telling_beliefs
 from dpgp_core.accounting.gaussian import log_delta_of
-from dpgp_core.accounting.tradeoff import budget_tradeoff, gaussian_tradeoff, laplace_tradeoff
+from dpgp_core.accounting.tradeoff import (
+    budget_tradeoff,
+    chance_beyond,
+    gaussian_tradeoff,
+    laplace_tradeoff,
+    pure_beliefs,
+    telling_beliefs,
+)
 
 PRIORS = (0.01, 0.1, 0.5, 0.9)
 

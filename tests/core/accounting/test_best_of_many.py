@@ -13,8 +13,7 @@ from dpgp_core.accounting.best_of_many import (
     liu_talwar_constants,
     zcdp_of,
 )
-from dpgp_core.accounting.losses import GaussianLoss, PureLoss
-from dpgp_core.accounting.renyi import ORDERS
+from dpgp_core.accounting.losses import ORDERS, GaussianLoss, PureLoss
 
 # dp-accounting 0.6.0, RdpAccountant(ACCOUNTANT_ORDERS): RepeatAndSelectDpEvent(GaussianDpEvent(1 / mu), mean, eta),
 # mean = expected_runs(eta, gamma); computed once in an environment of its own (it pins attrs < 24)

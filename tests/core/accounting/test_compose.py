@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from dpgp_core.accounting.compose import compose
 from dpgp_core.accounting.gaussian import epsilon_of
-from dpgp_core.accounting.losses import ApproximateLoss, GaussianLoss, PureLoss
+from dpgp_core.accounting.losses import ApproximateLoss, GaussianLoss, PureLoss, compose
 
 
 def hockey_stick(epsilon: float, mu: float, pure: float) -> float:

@@ -7,8 +7,7 @@ import pytest
 from scipy.stats import norm
 
 from dpgp_core.accounting.gaussian import noise_multiplier
-from dpgp_core.accounting.group import budget_of_one_row, for_rows, loss_of_rows
-from dpgp_core.accounting.guarantee import OTHER_ROWS, Budget
+from dpgp_core.accounting.guarantee import OTHER_ROWS, Budget, budget_of_one_row, for_rows, loss_of_rows
 from dpgp_core.accounting.losses import ApproximateLoss, GaussianLoss, PureLoss
 from dpgp_core.mechanisms import BayesCloaking, IntegralBinning
 

@@ -2,10 +2,9 @@ import math
 
 import pytest
 
-from dpgp_core.accounting.gaussian import epsilon_of, noise_multiplier
+from dpgp_core.accounting.gaussian import epsilon_of, noise_multiplier, rounded_down, rounded_up
 from dpgp_core.accounting.guarantee import Budget
 from dpgp_core.accounting.ledger import BudgetExceeded, Ledger, MixedProtection
-from dpgp_core.accounting.rounding import rounded_down, rounded_up
 from tests.core.accounting.promises import promise
 
 

@@ -5,9 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from dpgp_core.accounting.compose import compose
-from dpgp_core.accounting.losses import GaussianLoss, PureLoss
-from dpgp_core.accounting.renyi import ORDERS
+from dpgp_core.accounting.losses import ORDERS, GaussianLoss, PureLoss, compose
 
 
 def test_one_pure_loss_is_its_epsilon_even_without_delta():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpgp_core.accounting import posterior_sensitivity as sensitivities
-from dpgp_core.accounting.posterior_curves import (
+from dpgp_core.accounting.posterior_paths import (
     Curve,
     CurveSettings,
     path_curves,

@@ -5,10 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from dpgp_core.accounting.posterior_curves import CurveSettings, path_curves
-from dpgp_core.accounting.posterior_epsilon import posterior_sampling_epsilon
-from dpgp_core.accounting.posterior_loss import PosteriorLoss
-from dpgp_core.accounting.renyi import conversion_penalty
+from dpgp_core.accounting.losses import conversion_penalty
+from dpgp_core.accounting.posterior_paths import CurveSettings, PosteriorLoss, path_curves, posterior_sampling_epsilon
 
 ONE = "exponential_1d"
 GOLDEN = [  # targets: n, r, sigma, kappa, delta, L, sensitivity, published, ours; decimals as given there

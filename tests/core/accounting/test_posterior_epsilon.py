@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from dpgp_core.accounting.posterior_epsilon import (
+from dpgp_core.accounting.posterior_paths import (
     posterior_sampling_epsilon,
     posterior_sampling_r,
     posterior_sampling_sigma,

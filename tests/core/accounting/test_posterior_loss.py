@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from dpgp_core.accounting import posterior_sensitivity as sensitivities
-from dpgp_core.accounting.compose import compose
-from dpgp_core.accounting.losses import GaussianLoss
-from dpgp_core.accounting.posterior_loss import PosteriorLoss
+from dpgp_core.accounting.losses import GaussianLoss, compose
+from dpgp_core.accounting.posterior_paths import PosteriorLoss
 
 ONE = "exponential_1d"
 

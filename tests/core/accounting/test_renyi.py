@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dpgp_core.accounting.gaussian import epsilon_of
-from dpgp_core.accounting.renyi import ORDERS, rdp_epsilon
+from dpgp_core.accounting.losses import ORDERS, rdp_epsilon
 
 
 @pytest.mark.parametrize("mu", [0.05, 0.5, 2.0, 8.0])

@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from dpgp_core.accounting.rounding import rounded_down, rounded_up
+from dpgp_core.accounting.gaussian import rounded_down, rounded_up
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from dpgp_core.attack.latent_mixture import LatentMixture, fit_latent_mixture
-from dpgp_core.attack.mixture import Mixture
+from dpgp_core.attack.mixture import LatentMixture, Mixture, fit_latent_mixture
 
 LATENT = LatentMixture(latent=Mixture(weight=0.35, means=(-1.5, 1.2), sds=(0.5, 0.8)), noise_sd=0.1)
 

@@ -3,8 +3,15 @@ import pytest
 from scipy.optimize import approx_fprime
 from scipy.stats import norm
 
-from dpgp_core.attack.latent_mixture import LEAST_NOISE, LatentMixture, _latent_terms, fit_latent_mixture
-from dpgp_core.attack.mixture import Mixture, fit_mixture, mixture_terms
+from dpgp_core.attack.mixture import (
+    LEAST_NOISE,
+    LatentMixture,
+    Mixture,
+    _latent_terms,
+    fit_latent_mixture,
+    fit_mixture,
+    mixture_terms,
+)
 
 LOG_V = Mixture(weight=0.3, means=(-2.0, 0.5), sds=(0.4, 0.7))
 LATENT = LatentMixture(latent=Mixture(weight=0.35, means=(-1.5, 1.2), sds=(0.5, 0.8)), noise_sd=0.1)

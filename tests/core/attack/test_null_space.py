@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from dpgp_core.attack.null_space import null_space_attack
+from dpgp_core.attack.linear import null_space_attack
 
 
 def releases(rng, count, shift, rounding):

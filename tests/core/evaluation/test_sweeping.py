@@ -5,8 +5,7 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from dpgp_core.evaluation.comparison import held_out_errors, hold_out, with_epsilon
-from dpgp_core.evaluation.sweeping import sweep
+from dpgp_core.evaluation.comparison import held_out_errors, hold_out, sweep, with_epsilon
 from tests.core.evaluation.toys import CLOAKING, EVERY_KIND, FOLDS, TOY
 
 EPSILONS = (0.5, 3.0)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpgp_core.evaluation.target import epsilon_for_error, epsilon_on_curve
+from dpgp_core.evaluation.errors import epsilon_for_error, epsilon_on_curve
 
 
 def test_epsilon_for_error_inverts_a_known_error():

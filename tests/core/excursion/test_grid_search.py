@@ -5,7 +5,7 @@ from threading import Event
 import numpy as np
 import pytest
 
-from dpgp_core.excursion.grid_search import SearchSpace, minimise
+from dpgp_core.excursion.search import SearchSpace, minimise
 from tests.waiting import PATIENCE
 
 SPACE = SearchSpace(lengthscale=(0.1, 1.0, 5), r=(0.5, 8.0, 6), scale=(0.05, 2.0, 7))

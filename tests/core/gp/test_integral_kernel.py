@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy.integrate import dblquad, nquad, quad
 
-from dpgp_core.gp.integral_kernel import k_FF, k_Ff, volumes
+from dpgp_core.gp.grid import k_FF, k_Ff, volumes
 from dpgp_core.kernels import EQ
 
 A, B = [(0.0, 1.0), (-0.5, 2.0), (3.0, 3.2), (1.0, 1.5)], [(0.7, 1.9), (-0.5, 2.0), (-1.0, 0.4), (2.0, 7.0)]

@@ -2,7 +2,7 @@ import numpy as np
 
 from dpgp_core.gp.exact import cloaking_matrix, output_covariance, posterior
 from dpgp_core.gp.inference import InferenceChoice
-from dpgp_core.gp.predictive import predictive
+from dpgp_core.gp.uncertainty import predictive
 from dpgp_core.kernels import EQ
 
 X = np.linspace(0, 10, 15)[:, None]

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from dpgp_core.gp import exact
-from dpgp_core.gp.variational import (
+from dpgp_core.gp.inducing import (
     grid_in_box,
     inducing_root,
     posterior,

@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from dpgp_core.gp.factored import Features
+from dpgp_core.gp.pivoted import Features
 from dpgp_core.kernels import EQ
 from dpgp_core.linalg.blocks import BLOCK, Columns, FactoredMatrix, norms, upper, values_of
 

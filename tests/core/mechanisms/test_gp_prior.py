@@ -6,7 +6,7 @@ import pytest
 from dpgp_core.gp.exact import posterior
 from dpgp_core.kernels import EQ, KERNELS, Matern12
 from dpgp_core.mechanisms import GPPrior
-from dpgp_core.mechanisms.gp_prior import exact_sensitivity, paper_bound
+from dpgp_core.mechanisms.gp_prior import exact_sensitivity
 
 BUDGET = {"epsilon": 1.0, "delta": 0.01}
 S_PRIME = 1.87787556  # s' for this budget, root of theorem 8 found by mpmath
@@ -55,43 +55,10 @@ def test_bound_is_reached_where_kernel_and_noise_variance_agree():
     assert exact_sensitivity(EQ(variance=0.25), np.zeros((1, 1)), 0.25) == pytest.approx(1.0)
 
 
-@each
-def test_paper_bound_by_columns(kernel):
-    k, X = kernel(lengthscale=2.0), inputs(12)
-    inverse = np.linalg.inv(k(X, X) + 0.3 * np.eye(12))
-    largest = max(max(sum(v for v in column if v > 0), -sum(v for v in column if v < 0)) for column in inverse.T)
-    assert paper_bound(k, X, 0.3) == pytest.approx(largest, rel=1e-10)
-
-
-@each
-@pytest.mark.parametrize("variance", [0.1, 1.0])
-def test_paper_bound_is_an_upper_bound_up_to_variance_one(kernel, variance):
-    k, X = kernel(variance=variance, lengthscale=2.0), inputs(12)
-    assert paper_bound(k, X, 0.3) >= exact_sensitivity(k, X, 0.3)
-
-
-@pytest.mark.parametrize("variance", [1.0, 4.0, 100.0])
-def test_paper_bound_is_too_small_by_root_of_the_variance(variance):
-    # n = 1: the paper gives 1 / (v + sigma^2), the shift is sqrt(v) / (v + sigma^2)
-    k, X = EQ(variance=variance), np.zeros((1, 1))
-    assert paper_bound(k, X, 0.3) / exact_sensitivity(k, X, 0.3) == pytest.approx(1 / math.sqrt(variance))
-
-
-def test_paper_sensitivity_is_refused_above_variance_one():
-    with pytest.raises(ValueError, match=r"needs kernel variance <= 1, got 1.5; divide the outputs by"):
-        GPPrior(**BUDGET, kernel=EQ(variance=1.5), noise_variance=0.3, sensitivity="paper")
-
-
-def test_unknown_sensitivity_is_named():
-    with pytest.raises(ValueError, match="sensitivity must be 'exact' or 'paper', got 'loose'"):
-        GPPrior(**BUDGET, kernel=EQ(), noise_variance=0.3, sensitivity="loose")
-
-
-@pytest.mark.parametrize("sensitivity", ["exact", "paper"])
-def test_noise_is_a_scaled_draw_from_the_prior(make_dataset, sensitivity):
+def test_noise_is_a_scaled_draw_from_the_prior(make_dataset):
     k, data, X_test = EQ(lengthscale=2.0), make_dataset(), np.linspace(0, 10, 6)[:, None]
-    mechanism = GPPrior(**BUDGET, kernel=k, noise_variance=0.3, sensitivity=sensitivity)
-    Delta = {"exact": exact_sensitivity, "paper": paper_bound}[sensitivity](k, data.X, 0.3)
+    mechanism = GPPrior(**BUDGET, kernel=k, noise_variance=0.3)
+    Delta = exact_sensitivity(k, data.X, 0.3)
     covariance = mechanism.release(data, X_test, np.random.default_rng(1)).noise_covariance()
     np.testing.assert_allclose(covariance, (S_PRIME * 4 * Delta) ** 2 * k(X_test, X_test), rtol=1e-7, atol=1e-9)
 
@@ -105,15 +72,14 @@ def test_mean_is_the_posterior_mean(make_dataset):
 
 
 @pytest.mark.parametrize("points", [5, 60, 287], ids="{} test points".format)
-@pytest.mark.parametrize("sensitivity", ["exact", "paper"])
-def test_every_record_is_masked_at_any_test_points(kung_data, kung_model, points, sensitivity, squared_shift):
+def test_every_record_is_masked_at_any_test_points(kung_data, kung_model, points, squared_shift):
     # K_** of the smooth kernel is singular to machine precision from about 15 points on; the mechanism's own
     # jitter keeps it invertible, and the shift stays below 1 without any tolerance worth the name
     X_test = np.linspace(-20, 110, points)[:, None]
-    plan = GPPrior(**BUDGET, **kung_model, sensitivity=sensitivity).plan(kung_data.X, X_test)
+    plan = GPPrior(**BUDGET, **kung_model).plan(kung_data.X, X_test)
     largest = squared_shift(plan.factor, plan.weights).max()
     assert largest <= 1 + 1e-9
-    assert largest > 0.99 or points != 60 or sensitivity != "exact"  # and not loose
+    assert largest > 0.99 or points != 60  # and not loose
 
 
 def test_repeated_test_points_get_one_noise_value(make_dataset):
@@ -143,10 +109,3 @@ def test_low_rank_and_exact_agree(kung_data, kung_model):
     )
     np.testing.assert_allclose(low.weights.dense(), exact.weights, atol=1e-6)
     np.testing.assert_allclose(low.factor, exact.factor, rtol=1e-6, atol=1e-9)
-
-
-def test_papers_sensitivity_needs_exact_inference():
-    model = {"kernel": EQ(), "noise_variance": 0.3, "sensitivity": "paper"}
-    with pytest.raises(ValueError, match=r"needs all of K\^-1: use inference='auto' or 'exact'"):
-        GPPrior(**BUDGET, **model, inference="lowrank")
-    assert GPPrior(**BUDGET, **model).plan(inputs(5), inputs(2)).inference.method == "exact"

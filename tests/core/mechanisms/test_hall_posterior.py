@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dpgp_core.accounting.gaussian import noise_multiplier
-from dpgp_core.accounting.posterior_epsilon import posterior_sampling_epsilon
+from dpgp_core.accounting.posterior_paths import posterior_sampling_epsilon
 from dpgp_core.kernels import EQ, Matern12
 from dpgp_core.mechanisms import HallPosterior, PosteriorSampling
 from dpgp_core.mechanisms.hall_posterior import hall_epsilon

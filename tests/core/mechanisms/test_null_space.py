@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dpgp_core.attack.audit import epsilon_lower_bound
-from dpgp_core.attack.null_space import null_space_attack
+from dpgp_core.attack.linear import null_space_attack
 from dpgp_core.gp.exact import cloaking_matrix
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import CATALOGUE, Cloaking

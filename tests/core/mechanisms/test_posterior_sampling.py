@@ -7,7 +7,7 @@ from typing import get_type_hints
 import numpy as np
 import pytest
 
-from dpgp_core.accounting.posterior_epsilon import posterior_sampling_epsilon
+from dpgp_core.accounting.posterior_paths import posterior_sampling_epsilon
 from dpgp_core.gp.exact import posterior
 from dpgp_core.kernels import EQ, Matern12, Matern32
 from dpgp_core.mechanisms import PathRelease, PosteriorSampling

@@ -1,5 +1,7 @@
 import os
 import socket
+import subprocess
+import sys
 
 import pytest
 
@@ -62,6 +64,41 @@ def test_a_path_that_cannot_be_written_is_found_out_before(tmp_path, name, overw
     with pytest.raises(CannotWrite), output_file(f"{tmp_path}/{name}", overwrite=overwrite):
         pytest.fail("must not be reached")
     assert names(tmp_path) == []
+
+
+KILLED = """
+import os, sys
+from dpgp_core.release.files import output_file
+with output_file(sys.argv[1], overwrite=sys.argv[2] == "True"):
+    os.kill(os.getpid(), 9)
+"""
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_what_a_killed_release_leaves_is_removed_by_the_next_one(tmp_path, overwrite):
+    path = tmp_path / "o.zip"
+    if overwrite:
+        path.write_bytes(b"old")
+    killed = subprocess.run([sys.executable, "-c", KILLED, str(path), str(overwrite)], check=False)
+    assert killed.returncode == -9
+    assert len(names(tmp_path)) == 2
+    assert path.read_bytes() == b"old" * overwrite
+    with output_file(str(path), overwrite=overwrite) as write:
+        write(b"new")
+    assert names(tmp_path) == ["o.zip"]
+    assert path.read_bytes() == b"new"
+
+
+def test_what_a_release_that_goes_on_has_begun_is_left_alone(tmp_path):
+    path = tmp_path / "o.zip"
+    with output_file(str(path), overwrite=False) as write:
+        with pytest.raises(CannotWrite, match="exists already"), output_file(str(path), overwrite=False):
+            pytest.fail("must not be reached")
+        with output_file(str(path), overwrite=True) as write_again:
+            write_again(b"second")
+        write(b"first")
+    assert path.read_bytes() == b"first"
+    assert names(tmp_path) == ["o.zip"]
 
 
 def test_one_file_under_two_names_is_found_out(tmp_path):

@@ -129,6 +129,19 @@ def test_another_total_is_refused(begun):
         spend_in_file(str(begun), other, ONE)
 
 
+def test_a_list_of_releases_that_the_ledger_lacks_is_refused(begun):
+    """A card that counts what this file does not was made with another ledger."""
+    before = begun.read_bytes()
+    for others in ([("another", EXAMPLE.guarantee)], [ONE, ONE]):
+        start = EXAMPLE.new_ledger()
+        start.entries = others
+        with pytest.raises(ValueError, match=rf"lists {len(others)} earlier releases?, and the ledger .* lacks 1 of"):
+            spend_in_file(str(begun), start, ONE)
+    assert begun.read_bytes() == before
+    start.entries = [ONE]
+    assert len(spend_in_file(str(begun), start, ONE).entries) == 2
+
+
 def test_that_inputs_are_public_is_counted_with_the_release_that_says_so(begun):
     declared = EXAMPLE.new_ledger()
     declared.inputs_public = True

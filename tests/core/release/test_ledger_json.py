@@ -123,6 +123,15 @@ def test_which_rows_are_hidden_together_is_kept(promise, rows):
     assert guarantee_from_object(found).rows == 1  # so it was when nobody asked
 
 
+def test_the_column_of_people_is_kept(promise):
+    found = guarantee_to_object(replace(promise(GaussianLoss(0.2)), rows=None, person="who"))
+    assert guarantee_from_object(found).person == "who"
+    del found["person"]
+    assert guarantee_from_object(found).person == ""  # files from before do not name it
+    with pytest.raises(ValueError, match="person must be a line"):
+        guarantee_from_object(found | {"person": 3})
+
+
 @pytest.mark.parametrize("rows", [0, 1001, "2", True, 1.5])
 def test_no_other_number_of_rows_is_read(promise, rows):
     with pytest.raises(ValueError, match="rows must"):

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from dpgp_core.accounting.compose import compose
 from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.accounting.guarantee import ONE_OUTPUT, Budget
-from dpgp_core.accounting.losses import GaussianLoss, PureLoss
+from dpgp_core.accounting.losses import GaussianLoss, PureLoss, compose
 from dpgp_core.evaluation.cross_validation import k_folds, plan_folds
 from dpgp_core.kernels import EQ
 from dpgp_core.selection.exponential import (

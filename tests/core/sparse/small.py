@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dpgp_core.gp.variational import inducing_root
+from dpgp_core.gp.inducing import inducing_root
 from dpgp_core.kernels import EQ
 from dpgp_core.sparse.statistics import NoiseScales
 

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from dpgp_core.gp.variational import grid_in_box
+from dpgp_core.gp.inducing import grid_in_box
 from dpgp_core.kernels import EQ, Matern52
-from dpgp_core.sparse.kernel_norms import is_grid, kernel_norm_bound
+from dpgp_core.sparse.statistics import is_grid, kernel_norm_bound
 
 CASES = [
     (EQ(variance=2.0, lengthscale=1.3), grid_in_box(((0.0, 9.0),), 9)),

@@ -3,11 +3,10 @@ import pytest
 from scipy.linalg import solve_triangular
 from scipy.stats import multivariate_normal
 
-from dpgp_core.gp import variational
-from dpgp_core.gp.variational import sum_statistics, whitened_features
+from dpgp_core.gp import inducing
+from dpgp_core.gp.inducing import sum_statistics, whitened_features
 from dpgp_core.kernels import EQ, Matern32
-from dpgp_core.sparse.posterior import errors_in_variables
-from dpgp_core.sparse.published_posterior import paper_posterior
+from dpgp_core.sparse.posterior import errors_in_variables, paper_posterior
 from dpgp_core.sparse.statistics import NoiseScales, NoisyStatistics, add_noise
 from tests.core.sparse.small import KERNEL, ROOT, S2, SILENT, X_TEST, Z, raw, simulated
 
@@ -26,7 +25,7 @@ def test_without_noise_it_is_the_sparse_posterior(variant, n):
     features, posterior = VARIANTS[variant]
     A, B = sum_statistics(features, [(X, y)])
     mean, variance = posterior(NoisyStatistics(A=A, B=B, noise=SILENT), KERNEL, Z, ROOT, S2).predict(X_TEST)
-    expected, covariance = variational.posterior(KERNEL, X, y, X_TEST, Z, S2)
+    expected, covariance = inducing.posterior(KERNEL, X, y, X_TEST, Z, S2)
     np.testing.assert_allclose(mean, expected, atol=1e-8)
     np.testing.assert_allclose(variance, np.diag(covariance), atol=1e-8)
 

@@ -1,7 +1,7 @@
 import numpy as np
 
-from dpgp_core.gp.variational import sum_statistics
-from dpgp_core.sparse.published_posterior import paper_posterior
+from dpgp_core.gp.inducing import sum_statistics
+from dpgp_core.sparse.posterior import paper_posterior
 from dpgp_core.sparse.statistics import NoiseScales, add_noise
 from tests.core.sparse.small import KERNEL, ROOT, S2, X_TEST, Z, raw, simulated
 

@@ -55,7 +55,7 @@ def test_the_two_cases_meet_at_c_star_and_the_papers_formula_is_never_smaller():
 
 
 def test_noise_scales():
-    scales = noise_scales(1.7, 1.2, 3.0, 2.0)
+    scales = noise_scales(1.7, 1.2, 3.0)
     c = 2 * 1.2**2 / (2 * 9)
     assert (scales.sa / scales.sb) ** 2 == pytest.approx(c)
     assert scales.sa == pytest.approx(1.7 * 1.2 * 3 * (1 / math.sqrt(2) + math.sqrt(2)))
@@ -103,4 +103,4 @@ def test_bad_values_are_refused():
     with pytest.raises(ValueError, match="sb must be a finite number of at least 0, got -1"):
         NoiseScales(sa=1.0, sb=-1.0)
     with pytest.raises(ValueError, match="noise_multiplier must be a finite number above 0"):
-        noise_scales(math.inf, 1.0, 1.0, 1.0)
+        noise_scales(math.inf, 1.0, 1.0)

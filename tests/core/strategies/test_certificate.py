@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from dpgp_core.strategies.bayes_solver import minimise_risk
-from dpgp_core.strategies.certificate import lower_bound
 from dpgp_core.strategies.mixture_risk import MixtureRisk
 from dpgp_core.strategies.risk_model import RiskModel
+from dpgp_core.strategies.strategy import lower_bound
 
 from .conftest import dense, dense_residuals
 

@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from dpgp_core.strategies.bayes_solver import minimise_risk
-from dpgp_core.strategies.curvature import Curvature
+from dpgp_core.strategies.bayes_solver import Curvature, minimise_risk
 from dpgp_core.strategies.mixture_risk import MixtureRisk
 
 from .conftest import dense, dense_residuals, random_model

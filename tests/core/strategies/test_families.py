@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from dpgp_core.strategies.families import families_of, narrow
-from dpgp_core.strategies.risk_model import in_common_basis
+from dpgp_core.strategies.risk_model import families_of, in_common_basis, narrow
 
 
 def test_models_that_differ_in_the_size_of_their_noise_are_a_family(mixture):

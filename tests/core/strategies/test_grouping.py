@@ -1,6 +1,6 @@
 import numpy as np
 
-from dpgp_core.strategies.grouping import nearest_of_spread, sums
+from dpgp_core.strategies.risk_model import nearest_of_spread, sums
 
 
 def test_sums_by_group():

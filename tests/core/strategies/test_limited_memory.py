@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from dpgp_core.strategies.limited_memory import LimitedMemory
+from dpgp_core.strategies.bayes_solver import LimitedMemory
 
 
 def test_a_known_curvature_is_inverted():

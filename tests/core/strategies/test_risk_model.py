@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from dpgp_core.strategies.bayes import bayes, risk, risk_without_privacy
-from dpgp_core.strategies.certificate import lower_bound
 from dpgp_core.strategies.mixture_risk import MixtureRisk
 from dpgp_core.strategies.risk_model import in_common_basis, of_sums, with_noise_of_one_shape
+from dpgp_core.strategies.strategy import lower_bound
 
 from .conftest import random_model
 

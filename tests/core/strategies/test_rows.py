@@ -1,6 +1,6 @@
 import numpy as np
 
-from dpgp_core.strategies.rows import safe, unit
+from dpgp_core.strategies.mixture_risk import safe, unit
 
 
 def test_column_norms():

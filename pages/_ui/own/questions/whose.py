@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from dpgp_core.accounting.group import MOST_ROWS
+from dpgp_core.accounting.guarantee import MOST_ROWS
 from dpgp_core.reading.survey import Column
 from pages._ui.look.text import plain
 from pages._ui.own.remembered import key

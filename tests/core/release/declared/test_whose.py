@@ -2,11 +2,12 @@
 
 import io
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from dpgp_core.accounting.ledger import MixedRows
+from dpgp_core.accounting.ledger import Ledger, MixedRows
 from dpgp_core.release import CHOICES, foreseen, plan_release, publish, read_table, spec_from_json
 from dpgp_core.release.check import check_folder
 from tests.core.release.conftest import written
@@ -71,6 +72,20 @@ def test_outlook_and_card_know_no_more_either(make_spec, make_zip):
     assert cards[0] == cards[1]
 
 
+def test_how_many_rows_people_have_refuses_nothing(make_spec, monkeypatch):
+    """Twenty people of seven rows each, where 20 rows are the limit; one person, of however many rows, is too few."""
+    spec = make_spec(mechanism="bayes_cells", person="who", **BUDGETS)
+    monkeypatch.setattr(type(CHOICES["bayes_cells"]), "rows_for", lambda *_: 20)
+    data, plan = planned(spec, rows_of(20, 7))
+    assert publish(spec, data, plan).n == 20
+    for people in (21, 22):
+        with pytest.raises(ValueError, match=r"more than 20 people|21 different people .*; it needs 2 \.\.\. 20"):
+            read_table(io.BytesIO(rows_of(people, 7)), spec)
+    for rows in (1, 2, 9):
+        with pytest.raises(ValueError, match="has 1 different people below its header; it needs 2"):
+            read_table(io.BytesIO(rows_of(1, rows)), spec)
+
+
 def test_no_message_tells_how_many_rows_there_are(make_spec, monkeypatch):
     spec = make_spec(mechanism="bayes_cells", person="who", **BUDGETS)
     data, plan = planned(spec, rows_of(25, 7))
@@ -78,7 +93,7 @@ def test_no_message_tells_how_many_rows_there_are(make_spec, monkeypatch):
     with pytest.raises(ValueError, match="another number of records") as wrong:
         publish(spec, few, plan)
     monkeypatch.setattr(type(CHOICES["bayes_cells"]), "rows_for", lambda *_: 10)
-    with pytest.raises(ValueError, match="at most 10 rows of 1 inputs; use") as full:
+    with pytest.raises(ValueError, match="at most 10 people of 1 inputs, got 25; use") as full:
         publish(spec, data, plan)
     assert "175" not in f"{wrong.value} {full.value}"
 
@@ -166,6 +181,16 @@ def test_a_ledger_of_people_and_one_of_rows_are_never_one(make_spec):
             with pytest.raises(MixedRows, match="would be no promise to anybody"):
                 ledger.spend([("second", second.guarantee)])
         assert len(ledger.entries) == 2
+
+
+def test_a_ledger_counts_people_by_one_column(make_spec):
+    first, second = (make_spec(mechanism="bayes_cells", person=person).guarantee for person in ("girl", "school"))
+    ledger = Ledger()
+    ledger.spend([("before columns had names in files", replace(first, person="")), ("girls", first)])
+    with pytest.raises(MixedRows, match="'girl' and releases in which 'school' says whose row each is"):
+        ledger.spend([("schools", second)])
+    ledger.spend([("again", first)])
+    assert len(ledger.entries) == 3
 
 
 def test_table_and_declaration_agree_about_people(make_spec):

@@ -7,8 +7,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from dpgp_core.accounting.gaussian import noise_multiplier
-from dpgp_core.accounting.rounding import rounded_up
+from dpgp_core.accounting.gaussian import noise_multiplier, rounded_up
 from dpgp_core.accounting.tradeoff import gaussian_tradeoff
 from dpgp_core.release import CHOICES
 from dpgp_core.release.handout.page import page

@@ -1,0 +1,376 @@
+"""Renyi curves of one posterior path f ~ GP(mu_D, s^2 k_D) when one record, input and output, is replaced.
+
+In coordinates in which the core's posterior is standard normal, neighbours are N(a, s^2 (I - u u^T / (v + q))) and
+N(a', s^2 (I - u' u'^T / (v' + q))), with |a - a'| <= Delta and |u|^2, |u'|^2 <= V, whatever the test points.
+With tau = V / q the bounds are finite for 1 < alpha < 1 + 1 / tau. Curves take x = alpha - 1, which keeps its digits
+near 1. Source: Maciazek 2026, theorem 3.1 and proposition 2, with the tighter terms proven below.
+
+From the curves: epsilon of L paths at a delta, the smallest kernel scale or ridge for an epsilon, and the loss that a
+ledger adds to others.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal, overload
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.special import expit
+
+from ..arrays import FloatArray
+from . import posterior_sensitivity as sensitivities
+from .gaussian import check_budget
+from .losses import LOGITS, Numbers, conversion_penalty
+
+Sensitivity = Literal["generic", "exponential_1d", "exponential_1d_min"]
+SENSITIVITIES: tuple[Sensitivity, ...] = ("generic", "exponential_1d", "exponential_1d_min")
+Bound = Literal["proven", "published"]
+_CHUNK = 2048  # settings whose epsilon is sought at once
+
+
+def signed_covariance(x: FloatArray, tau: FloatArray) -> FloatArray:
+    """Covariance term -ln[1 - alpha (alpha - 1) tau^2 / (1 + tau)] / (2 (alpha - 1)), the supremum itself.
+
+    Proof: Sigma = I - u u^T/(v+q) has determinant 1/(1+t), t = v/q, and Sigma' likewise. The determinant of
+    alpha Sigma' + (1 - alpha) Sigma is smallest for orthogonal u, u': (1 - alpha t'/(1+t')) (1 + (alpha-1) t/(1+t)).
+    Then det / (det Sigma^(1-alpha) det Sigma'^alpha) has the log
+    [ln(1 - (alpha-1) t') + (alpha-1) ln(1+t')] + [ln(1 + alpha t) - alpha ln(1+t)]; both parts fall in t', t <= tau.
+
+    Args:
+        x: alpha - 1, in (0, 1/tau).
+        tau: V / q > 0.
+    """
+    beta = x * tau
+    return -np.log1p(-beta * (tau + beta) / (1 + tau)) / (2 * x)
+
+
+def published_covariance(x: FloatArray, tau: FloatArray) -> FloatArray:
+    """Covariance term 2 psi of Maciazek 2026, theorem 3.1: valid, but it counts both records at their worst sign.
+
+    psi = max{ ln(1+tau)/2 - ln[(1+alpha tau)/(1+tau)] / (2(alpha-1)),
+               -ln(1+tau)/2 - ln(1-(alpha-1)tau) / (2(alpha-1)) }
+    """
+    half = np.log1p(tau) / 2
+    narrower = half - np.log1p(x * tau / (1 + tau)) / (2 * x)
+    wider = -half - np.log1p(-x * tau) / (2 * x)
+    return 2 * np.maximum(narrower, wider)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Curve:
+    """Renyi bound of one path: covariance term + (alpha / 2) [direct + alpha pulled / (1 - beta)].
+
+    Here beta = (alpha - 1) tau < 1. The bracket bounds d^T Sigma_alpha^-1 d for the shift d of the mean:
+    Sigma_alpha >= I - alpha u' u'^T/(v'+q), whose inverse gives |d|^2 + alpha (d.u')^2 / (q - (alpha-1) v'), over s^2.
+
+    Args:
+        tau: V / q, or its value tau~ under additional prior noise; finite below alpha = 1 + 1/tau.
+        direct: bound on |d|^2 / s^2.
+        pulled: bound on (d.u')^2 / (q s^2).
+        signed: signed covariance term, or the published one.
+    """
+
+    tau: FloatArray
+    direct: FloatArray
+    pulled: FloatArray
+    signed: bool
+
+    def __call__(self, x: FloatArray) -> FloatArray:
+        """Bound at orders alpha = 1 + x, for 0 < x < 1/tau."""
+        covariance = (signed_covariance if self.signed else published_covariance)(x, self.tau)
+        return covariance + (1 + x) / 2 * (self.direct + (1 + x) * self.pulled / (1 - x * self.tau))
+
+    def or_infinity(self, x: FloatArray) -> FloatArray:
+        """Bound at orders alpha = 1 + x for any x > 0; inf where it is not finite."""
+        finite = x * self.tau < 1 - 1e-12
+        return np.where(finite, self(np.where(finite, x, 0.5 / self.tau)), np.inf)
+
+    def part(self, settings: slice) -> Curve:
+        """The curves of some of the settings, for flat arrays."""
+        tau, direct, pulled = self.tau[settings], self.direct[settings], self.pulled[settings]
+        return Curve(tau=tau, direct=direct, pulled=pulled, signed=self.signed)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CurveSettings:
+    """The public numbers that decide what one path leaks: arrays of one shape, one element per setting.
+
+    Args:
+        n, r, sigma, kappa, M, eta: see ``posterior_sampling_epsilon``.
+
+    Raises:
+        ValueError: a number is out of range.
+    """
+
+    n: FloatArray
+    r: FloatArray
+    sigma: FloatArray
+    kappa: FloatArray
+    M: FloatArray
+    eta: FloatArray
+
+    def __post_init__(self) -> None:
+        require("n", self.n, self.n >= 1, "a number of records, at least 1")
+        require("r", self.r, (self.r > 0) & np.isfinite(self.r), "a finite number above 0; larger is more private")
+        require("sigma", self.sigma, self.sigma > 0, "above 0; inf leaves only what the covariance leaks")
+        require("kappa", self.kappa, (self.kappa >= 0) & (self.kappa <= 1), "in [0, 1]: the least kernel value")
+        require("M", self.M, (self.M > 0) & np.isfinite(self.M), "a finite number above 0: the bound on outputs")
+        require("eta", self.eta, (self.eta >= 0) & np.isfinite(self.eta), "a finite number, at least 0")
+
+
+def require(name: str, values: FloatArray, valid: NDArray[np.bool_], meaning: str) -> None:
+    """Raise ValueError naming the first of ``values`` that is not ``valid``, and what it must be."""
+    if not np.all(valid):
+        raise ValueError(f"{name} must be {meaning}; got {np.asarray(values)[~np.asarray(valid)].flat[0]:g}")
+
+
+def path_curves(settings: CurveSettings, sensitivity: Sensitivity, bound: Bound = "proven") -> list[Curve]:
+    """Curves that all hold for one path; the smallest at each order may be used.
+
+    Without additional noise the generic mean term is (alpha/2) (V+q)/(q - (alpha-1)V) Delta^2/s^2, that is
+    pulled = tau direct. In one dimension d.u' is the difference of two posterior means at z', at most 2M.
+    Additional noise eta G, G ~ GP(0, k) (Maciazek 2026, proposition 2): k >= k_0, so in the coordinates of
+    s^2 k_0 + eta^2 k both |d|^2 and u u^T shrink by s^2/(s^2 + eta^2), to A = s^2 q + eta^2 (V + q),
+    tau~ = s^2 V / A, mean (alpha/2) (V+q) / (A (1 - beta)) Delta^2. It is post-processing: eta = 0 holds as well.
+
+    Args:
+        settings: arrays of one shape.
+        sensitivity: see ``posterior_sampling_epsilon``.
+        bound: "proven", or "published" for comparison.
+
+    Raises:
+        ValueError: unknown sensitivity or bound.
+    """
+    if sensitivity not in SENSITIVITIES:
+        raise ValueError(f"sensitivity must be one of {', '.join(SENSITIVITIES)}, got {sensitivity!r}")
+    if bound not in ("proven", "published"):
+        raise ValueError(f"bound must be 'proven' or 'published', got {bound!r}")
+    proven, one_dimension = bound == "proven", sensitivity != "generic"
+    n, r, sigma, M, eta = settings.n, settings.r, settings.sigma, settings.M, settings.eta
+    V = sensitivities.core_variance(n, r, settings.kappa)
+    tau, Delta = V / (r * r), posterior_sensitivity(V, r, n, M, sensitivity, bound)
+    # (s^2 + eta^2)/s^2; then A = s^2 (q + (eta/s)^2 (V + q)), and 1 + tau~ = (s^2 + eta^2)(V + q)/A
+    extra = (eta / sigma) ** 2
+    tau_noisy, direct_noisy = tau / (1 + extra * (1 + tau)), (Delta / sigma) ** 2 / (1 + extra)
+    noisy = Curve(tau=tau_noisy, direct=direct_noisy, pulled=tau_noisy * direct_noisy, signed=proven)
+    if not proven:
+        return [noisy]
+    direct = (Delta / sigma) ** 2
+    pulled = tau * direct
+    if one_dimension:
+        pulled = np.minimum(pulled, (2 * M / (sigma * r)) ** 2)
+    plain = Curve(tau=tau, direct=direct, pulled=pulled, signed=True)
+    return [noisy, plain] if np.any(eta > 0) else [plain]
+
+
+def posterior_sensitivity(
+    V: FloatArray, r: FloatArray, n: FloatArray, M: FloatArray, sensitivity: Sensitivity, bound: Bound
+) -> FloatArray:
+    """Delta by the rule named; "exponential_1d_min" is the smallest that applies to the exponential kernel in 1-D.
+
+    With bound "published", what published code uses: false if generic.
+    """
+    if sensitivity == "generic" and bound == "published":
+        return sensitivities.published_generic_sensitivity(V, r, n, M)
+    if sensitivity == "generic":
+        return sensitivities.generic_sensitivity(V, r, n, M)
+    special = sensitivities.exponential_1d_sensitivity(V, r, M)
+    if sensitivity == "exponential_1d" or bound == "published":
+        return special
+    return np.minimum(special, sensitivities.generic_sensitivity(V, r, n, M))
+
+
+# fmt: off
+@overload
+def posterior_sampling_epsilon(
+    n: float, r: float, sigma: float, kappa: float, delta: float, M: float = ..., L: float = ..., eta: float = ...,
+    sensitivity: Sensitivity = ..., bound: Bound = ...) -> float: ...
+@overload
+def posterior_sampling_epsilon(
+    n: Numbers, r: Numbers, sigma: Numbers, kappa: Numbers, delta: Numbers, M: Numbers = ..., L: Numbers = ...,
+    eta: Numbers = ..., sensitivity: Sensitivity = ..., bound: Bound = ...) -> float | FloatArray: ...
+# fmt: on
+def posterior_sampling_epsilon(
+    n: Numbers,
+    r: Numbers,
+    sigma: Numbers,
+    kappa: Numbers,
+    delta: Numbers,
+    M: Numbers = 1.0,
+    L: Numbers = 1,
+    eta: Numbers = 0.0,
+    sensitivity: Sensitivity = "generic",
+    bound: Bound = "proven",
+) -> float | FloatArray:
+    """Epsilon >= 0 of releasing L whole posterior paths at this delta, one record (input and output) being replaced.
+
+    epsilon = min over alpha = 1 + beta/tau, beta in (0, 1), of L rho(alpha) + conversion penalty
+
+    It falls as r grows, and as sigma grows if eta = 0. Numbers or arrays that broadcast; arrays give an array.
+
+    Args:
+        n: number of records, >= 1.
+        r: square root of the effective ridge (noise variance over kernel scale squared), > 0.
+        sigma: kernel scale s > 0 in units of the outputs; inf leaves only what the covariance leaks.
+        kappa: smallest value of the normalised kernel, k(x, x) <= 1, over the public domain; in [0, 1].
+        delta: in (0, 1).
+        M: bound on the absolute outputs, > 0.
+        L: number of independent paths, >= 1.
+        eta: scale >= 0 of additional noise from the GP prior, in units of the outputs.
+        sensitivity: "exponential_1d" holds for the exponential kernel and one input only; "exponential_1d_min" takes
+            the generic bounds as well, where they are smaller.
+        bound: "proven", or "published": 2 psi, the classic conversion, and a generic sensitivity that is false.
+
+    Raises:
+        ValueError: a number is out of range, or an unknown sensitivity or bound.
+
+    Source: ``path_curves`` and ``posterior_sensitivity.py``, after Maciazek 2026, theorem 3.1.
+    """
+    arrays = np.broadcast_arrays(*(np.asarray(a, dtype=float) for a in (n, r, sigma, kappa, M, eta, delta, L)))
+    *model, deltas, paths = (a.ravel() for a in arrays)
+    require("delta", deltas, (deltas >= 1e-30) & (deltas < 1), "in [1e-30, 1): 0 or 1 would promise nothing")
+    require("L", paths, (paths >= 1) & np.isfinite(paths), "a number of paths, at least 1")
+    settings = CurveSettings(**dict(zip(("n", "r", "sigma", "kappa", "M", "eta"), model, strict=True)))
+    curves = path_curves(settings, sensitivity, bound)
+    epsilon = np.empty(deltas.size)
+    for start in range(0, deltas.size, _CHUNK):
+        chunk = slice(start, start + _CHUNK)
+        least = [_least_epsilon(curve.part(chunk), paths[chunk], deltas[chunk]) for curve in curves]
+        epsilon[chunk] = np.maximum(0.0, np.min(least, axis=0))
+    return epsilon.reshape(arrays[0].shape) if arrays[0].ndim else float(epsilon[0])
+
+
+def _least_epsilon(curve: Curve, paths: FloatArray, delta: FloatArray) -> FloatArray:
+    """Minimum over beta for each of m settings: logits on a grid, then two finer ones, then one parabola."""
+
+    def objective(logits: FloatArray) -> FloatArray:
+        x = expit(logits) / curve.tau
+        return np.asarray(paths * curve(x) + conversion_penalty(x, delta, "tight" if curve.signed else "classic"))
+
+    best, centre = np.full(curve.tau.shape, np.inf), np.zeros_like(curve.tau)
+    for offsets in (LOGITS, LOGITS[17:24] / 4, LOGITS[17:24] / 16):
+        values = objective(centre + offsets)
+        best = np.minimum(best, values.min(axis=0))
+        centre = centre + offsets[values.argmin(axis=0), 0]
+    h = 1 / 16
+    left, middle, right = objective(centre + h * np.array([[-1.0], [0.0], [1.0]]))
+    bend = left - 2 * middle + right
+    vertex = centre + h / 2 * np.divide(left - right, bend, out=np.zeros_like(bend), where=bend > 0)
+    return np.asarray(np.minimum(best, objective(np.clip(vertex, centre - h, centre + h)[None])[0]))
+
+
+def posterior_sampling_sigma(
+    epsilon: float,
+    n: int,
+    r: float,
+    kappa: float,
+    delta: float,
+    M: float = 1.0,
+    L: int = 1,
+    sensitivity: Sensitivity = "generic",
+) -> float:
+    """Smallest kernel scale s for which L posterior paths without additional noise are (epsilon, delta)-DP.
+
+    ``epsilon`` > 0 is the target; all else is as in ``posterior_sampling_epsilon``.
+
+    Raises:
+        ValueError: as there; or the covariance alone leaks more than epsilon, so that no s is large enough.
+    """
+    check_budget(epsilon, delta)
+
+    def spent(sigma: float) -> float:
+        return posterior_sampling_epsilon(n, r, sigma, kappa, delta, M, L, 0.0, sensitivity)
+
+    if spent(math.inf) >= epsilon:
+        raise ValueError(
+            f"no scale s reaches epsilon = {epsilon:g} at r = {r:g}: the covariance alone leaks {spent(math.inf):.3g}; "
+            "use a larger r, fewer paths or a larger epsilon"
+        )
+    return _smallest(spent, epsilon)
+
+
+def posterior_sampling_r(
+    epsilon: float,
+    n: int,
+    sigma: float,
+    kappa: float,
+    delta: float,
+    M: float = 1.0,
+    L: int = 1,
+    eta: float = 0.0,
+    sensitivity: Sensitivity = "generic",
+) -> float:
+    """Smallest r (root of the ridge) for which L posterior paths are (epsilon, delta)-DP.
+
+    ``epsilon`` > 0 is the target; all else is as in ``posterior_sampling_epsilon``.
+
+    Raises:
+        ValueError: as there.
+    """
+    check_budget(epsilon, delta)
+    return _smallest(lambda r: posterior_sampling_epsilon(n, r, sigma, kappa, delta, M, L, eta, sensitivity), epsilon)
+
+
+def _smallest(spent: Callable[[float], float], epsilon: float) -> float:
+    # ``spent`` falls from infinity to below epsilon: bracket by factors of 4, then the root in log, rounded up
+    low = high = 1.0
+    while spent(low) <= epsilon:
+        low /= 4
+    while spent(high) > epsilon:
+        high *= 4
+    value = math.exp(brentq(lambda t: spent(math.exp(t)) - epsilon, math.log(low), math.log(high), xtol=1e-12))
+    step = 1e-12
+    while spent(value) > epsilon:
+        value *= 1 + step
+        step *= 2
+    return value
+
+
+@dataclass(frozen=True, kw_only=True)
+class PosteriorLoss:
+    """L whole paths of a GP posterior, one record (input and output) being replaced. Composes by Renyi curves.
+
+    Args:
+        n, r, sigma, kappa, M, L, eta, sensitivity: see ``posterior_sampling_epsilon``.
+
+    Raises:
+        ValueError: a number is out of range, or an unknown sensitivity.
+
+    Source: ``path_curves``, after Maciazek 2026, theorem 3.1.
+    """
+
+    n: int
+    r: float
+    sigma: float
+    kappa: float
+    M: float = 1.0
+    L: int = 1
+    eta: float = 0.0
+    sensitivity: Sensitivity = "generic"
+
+    def __post_init__(self) -> None:
+        require("L", np.asarray(self.L), np.asarray(self.L >= 1), "a number of paths, at least 1")
+        self._curves()
+
+    def epsilon(self, delta: float) -> float:
+        """Smallest epsilon that the proven curve gives at this delta in (0, 1)."""
+        return posterior_sampling_epsilon(
+            self.n, self.r, self.sigma, self.kappa, delta, self.M, self.L, self.eta, self.sensitivity
+        )
+
+    def rdp(self, orders: FloatArray) -> FloatArray:
+        """Proven Renyi bound of all L paths at orders alpha > 1 (k,); inf where it is not finite."""
+        return np.asarray(self.L * np.min([curve.or_infinity(orders - 1) for curve in self._curves()], axis=0))
+
+    def repeated(self, times: int) -> PosteriorLoss:
+        """Independent further paths of the same posterior, or of posteriors with the same settings."""
+        return replace(self, L=self.L * times)
+
+    def _curves(self) -> list[Curve]:
+        names = ("n", "r", "sigma", "kappa", "M", "eta")
+        settings = CurveSettings(**{name: np.asarray(getattr(self, name), dtype=float) for name in names})
+        return path_curves(settings, self.sensitivity)

@@ -1,0 +1,25 @@
+"""What the core computes is what it computed before: see ``tests.digests``."""
+
+import numpy as np
+import pytest
+
+from tests.digests import cases, digest, kept, same
+
+CASES = dict(cases())
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_is_computed_has_not_changed(name):
+    assert same(digest(CASES[name]()), kept()[name]), f"{name} changed; if that is meant: python -m tests.digests"
+
+
+def test_every_digest_is_of_something():
+    assert set(kept()) == set(CASES)
+
+
+def test_a_digest_sees_a_change_and_no_rounding():
+    values = np.linspace(-3, 5, 40)
+    before = digest([values])
+    assert same(digest([values * (1 + 1e-9)]), before)
+    for changed in (values * 1.001, values + 0.01, values[::-1], np.where(values > 4.9, np.inf, values)):
+        assert not same(digest([changed]), before)
