@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...arrays import FloatArray
+from ...reading.writing import Writing
 from ..declared.table import CENTILES
 from ..publishing import Published, within_tolerance
 from ..specification import ReleaseSpec
@@ -67,7 +68,9 @@ def _as_drawn(published: Published, spec: ReleaseSpec) -> tuple[Published, Relea
         return published, spec
     low, high = published.curve
     per_cent = replace(published, values=100 * published.values, curve=(100 * low, 100 * high))
-    drawn = replace(spec, y_kind="number", y_bounds=(0.0, 100.0), y_unit="% yes", y_scale=None, tolerance=None)
+    drawn = replace(
+        spec, y_kind="number", y_bounds=(0.0, 100.0), y_unit="% yes", y_scale=None, tolerance=None, writing=Writing()
+    )
     return per_cent, drawn
 
 

@@ -10,6 +10,7 @@ import streamlit as st
 
 from dpgp_core.release import Published, ReleaseSpec
 from dpgp_core.release.publishing import within_tolerance
+from dpgp_core.release.told import large_delta
 from pages._ui.explore.computed import EXPLORED, taken
 from pages._ui.ledgers.deliveries import DELIVERIES, Issued
 from pages._ui.ledgers.standing import Standing
@@ -51,6 +52,14 @@ def ready(held: Table, spec: ReleaseSpec) -> Prepared | None:
         known = (key, prepared)
         OWN_READY.put(known)
     return known[1]
+
+
+def told(spec: ReleaseSpec, prepared: Prepared) -> None:
+    """What the owner should know before anything is spent: outcomes that count as a bound, and a delta above 1/n."""
+    if prepared.told:
+        st.warning(plain(prepared.told), icon=":material/visibility:")
+    if too_large := large_delta(spec.delta, prepared.n):
+        st.warning(plain(too_large), icon=":material/priority_high:")
 
 
 def preview(held: Table, spec: ReleaseSpec, prepared: Prepared) -> None:
