@@ -50,5 +50,6 @@ DATES_EPILOG = """\
 dates: "x_box": [["2019-01-01", "2023-12-31"]] makes an input one of dates, written like 2024-03-01;
 "date_order": "day/month/year" says that the table has 1/03/2024 or 01.03.2024, with a time of day or not
 ("month/day/year" and "year-month-day" are the others); "dates": {"day": {"period": "year"}} says that the curve may
-come again every year ("year", "week" or a number of days; mechanisms bayes_cells and bayes), "format" there the order of this input alone.
+come again every year ("year", "week" or a number of days; mechanisms bayes_cells and bayes), "format" there is the
+order of this input alone.
 """
