@@ -22,6 +22,7 @@ from .plan import LEVEL, ReleasePlan, decimals, for_bounds, plan_release, releas
 from .specification import ReleaseSpec
 
 Interval = tuple[FloatArray, FloatArray]
+_WELL = 0.75  # of the bounds' width, less than which the curve is not known
 _LAST_DIGITS = 1e-9  # of a width: it may have been rounded
 
 
@@ -214,6 +215,16 @@ def within_tolerance(published: Published, spec: ReleaseSpec) -> BoolArray:
     if spec.log:
         return np.asarray(high <= low * spec.of_use**2 * slack)
     return np.asarray(high - low <= 2 * spec.of_use * slack)
+
+
+def known_share(published: Published, spec: ReleaseSpec) -> FloatArray:
+    """How well each released value is known (P,): 1 within a quarter of the bounds or better, 0 no better than these.
+
+    From what was released and declared alone. Where nobody is, little is known: maps fade there.
+    """
+    spec = as_released(published.bought, spec)
+    low, high = (spec.output_scale.measured(end) for end in published.curve) if spec.log else published.curve
+    return np.clip((1 - (high - low) / spec.output_range) / _WELL, 0.0, 1.0)
 
 
 def about(spec: ReleaseSpec, error: float) -> str:

@@ -23,6 +23,7 @@ OWN_PREVIEW: Slot[tuple[ReleaseSpec, FloatArray]] = Slot("own_preview")
 OWN_OUTLOOK: Slot[tuple[ReleaseSpec, FloatArray]] = Slot("own_outlook")  # of other budgets
 OWN_RELEASED: Slot[tuple[Issued, Published, ReleaseSpec]] = Slot("own_released")
 OWN_APART: Slot[tuple[tuple[str, str, str], Difference]] = Slot("own_apart")  # of a release: two groups
+OWN_FAILED: Slot[dict[str | None, int]] = Slot("own_failed")  # by ledger: releases that were counted and not made
 OWN_REFUSED: Slot[str] = Slot("own_refused")
 OWN_FILES: Slot[int] = Slot("own_files")  # files forgotten so far: a new number empties the uploader
 OWN_TOKEN: Slot[str] = Slot("own_token")  # who this is, where there are no cookies

@@ -18,7 +18,15 @@ from pages._ui.look import pictures
 from pages._ui.look.text import plain
 from pages._ui.own import curves, figures, protection, session, upload
 from pages._ui.own.questions import bounds
-from pages._ui.own.slots import OWN_APART, OWN_LEDGER_TOKEN, OWN_PREVIEW, OWN_READY, OWN_REFUSED, OWN_RELEASED
+from pages._ui.own.slots import (
+    OWN_APART,
+    OWN_FAILED,
+    OWN_LEDGER_TOKEN,
+    OWN_PREVIEW,
+    OWN_READY,
+    OWN_REFUSED,
+    OWN_RELEASED,
+)
 from pages._ui.own.upload import Prepared, Table
 from pages._ui.work import cached
 from pages._ui.work.tasks import WorkStopped
@@ -36,6 +44,7 @@ _ZIP_GONE = (
     "The zip of the latest release was in the memory of a server that has stopped or forgotten it. What you have "
     "downloaded stays valid, and what it cost stays spent."
 )
+_NOT_MADE = "What was counted was not made, so there is no zip. It stays spent, as it may have been computed."
 
 
 def ready(held: Table, spec: ReleaseSpec) -> Prepared | None:
@@ -95,10 +104,17 @@ def release(held: Table, spec: ReleaseSpec, prepared: Prepared, account: Standin
         fetch_again(account)
 
 
+def failed(account: Standing) -> int:
+    """Releases of a ledger that were counted and not made, as far as this session knows."""
+    return OWN_FAILED.get({}).get(account.id, 0)
+
+
 def fetch_again(account: Standing) -> None:
     """The latest zip, if this server still holds it."""
     if (issued := DELIVERIES.find(account.id)) is not None:
         download(issued, again=True)
+    elif account.ledger.entries and failed(account) == len(account.ledger.entries):
+        st.caption(_NOT_MADE)
     elif account.ledger.entries:
         st.caption(_ZIP_GONE)
 
@@ -120,6 +136,8 @@ def _make(held: Table, spec: ReleaseSpec, prepared: Prepared, because: str) -> s
         try:
             published = cached.unstoppable(upload.released, held, spec, prepared.plan)
         except (ValueError, WorkStopped) as error:
+            known = OWN_FAILED.get({})
+            OWN_FAILED.put(known | {spent.id: known.get(spent.id, 0) + 1})
             return f"{error}. The budget of this release is spent all the same: it may have been computed."
         issued = session.issued(spent, published, spec)
     OWN_RELEASED.put((issued, published, spec))

@@ -30,6 +30,7 @@ from dpgp_core.release import (
     publish,
 )
 from dpgp_core.release.cells import safe_text
+from dpgp_core.release.handout.ticks import are_years
 from dpgp_core.release.plan import decimals
 from dpgp_core.release.publishing import about, as_measured, read_outcomes, within_tolerance
 from dpgp_core.release.told import outside_bounds
@@ -215,7 +216,8 @@ def _places(spec: ReleaseSpec, name: str, x: FloatArray) -> FloatArray | list[st
 def greyed(published: Published, spec: ReleaseSpec) -> pd.DataFrame | Styler:
     """The same for the screen: rows whose value is of no use in grey."""
     predicted, within = values(published, spec), within_tolerance(published, spec)
-    if within.all():
+    sides = zip(spec.x, spec.x_units, spec.x_box, strict=True)
+    if within.all() and not any(are_years(*side) for side in sides):
         return predicted
     places = max(decimals(published.step) - 2 * (spec.y_kind == "yes/no"), 0)
     inputs = list(predicted)[: len(spec.x)]
