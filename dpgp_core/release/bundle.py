@@ -17,7 +17,7 @@ from ..accounting.guarantee import Guarantee
 from ..accounting.ledger import Ledger
 from ..accounting.losses import GaussianLoss
 from ..accounting.tradeoff import budget_tradeoff, gaussian_tradeoff
-from ..dates import SHOWN
+from ..dates import shown
 from .bought import FILE as BOUNDS
 from .bought import as_released, bounds_object, counts_text
 from .cells import csv_text, published_columns
@@ -134,7 +134,12 @@ def release_card(published: Published, spec: ReleaseSpec, ledger: Ledger, column
             "guarantee": guarantee_to_object(published.guarantee),
             "tradeoff": {"false_alarms": _BLAMED, "found_at_most": _found_at_most(published.guarantee)},
             "config": spec_to_object(spec),
-            "public": {"n": published.n, "y_scale": released.scale, "reference": spec.built.reference},
+            "public": {
+                "n": published.n,
+                "left_out": published.left_out,
+                "y_scale": released.scale,
+                "reference": spec.built.reference,
+            },
             "values": {
                 "file": "values.csv",
                 "rows": len(published.values),
@@ -168,7 +173,7 @@ def _fit(published: Published) -> dict[str, Any]:
 def _input(spec: ReleaseSpec, name: str, unit: str) -> str:
     """What a column of inputs holds."""
     if (dates := spec.dates_of(name)) is not None:
-        return f"input, a date written like {SHOWN[dates.format]}; what was measured has {dates.unit}"
+        return f"input, a date written like {shown(dates.format)}; what was measured has {dates.unit}"
     if name in spec.levels:
         return f"input, one of {', '.join(spec.levels[name])}"
     return f"input, in {unit}" if unit else "input"

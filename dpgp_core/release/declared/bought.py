@@ -34,6 +34,8 @@ def checked_bounds(bounds: object, unit: float | None, kind: Kind, *, log: bool)
         ValueError: they are no bounds, neither declared nor bought, or there is nothing to buy.
     """
     if unit is None:
+        if bounds is None and kind == "yes/no":
+            return 0.0, 1.0
         if bounds is None:
             raise ValueError(
                 "y_bounds must be [low, high]; where nobody knows them, give bounds_unit, the smallest size of an "

@@ -8,6 +8,7 @@ from html import escape
 from typing import Any
 
 from ...accounting.gaussian import rounded_up
+from ..told import complete_rows, large_delta
 
 _STYLE = """
 @page { size: A4; margin: 12mm }
@@ -84,6 +85,7 @@ def _released(card: Mapping[str, Any]) -> Rows:
         f"{_number(values['step'])}{unit}, predicted from {_number(card['public']['n'])} "
         f"{'records' if config['person'] is None else 'people'}",
     )
+    yield from _of_rows(card)
     yield "Domain", f"a public grid over {', '.join(domain)}"
     yield from _of_dates(config)
     yield "Bounds", _bounds(card, unit)
@@ -115,6 +117,21 @@ def _released(card: Mapping[str, Any]) -> Rows:
             f"{_number(values['within_tolerance'])} of {_number(values['rows'])} values: where the curve is known to "
             f"within {_error(values['tolerance'], config['log'], unit)}; the others are grey in the figure",
         )
+
+
+def _of_rows(card: Mapping[str, Any]) -> Rows:
+    """How many rows were complete, and what of the table's writing was declared for that."""
+    public, config = card["public"], card["config"]
+    if public.get("left_out"):
+        said = complete_rows(public["n"], public["left_out"], people=config["person"] is not None)
+        declared = ", ".join(str(each) for each in config.get("missing") or ())
+        words = f"; {declared} declared as missing" if declared else ""
+        yield "Rows", f"n = {said}; which are complete counts as public{words}"
+    if config.get("yes"):
+        yes, no = (", ".join(str(each) for each in config[key]) for key in ("yes", "no"))
+        yield "Yes and no", f"yes is written {yes}; no is written {no}; what is neither is missing"
+    if too_large := large_delta(card["guarantee"]["delta"], public["n"]):
+        yield "Delta", too_large
 
 
 def _of_dates(config: Mapping[str, Any]) -> Rows:

@@ -10,6 +10,7 @@ import streamlit as st
 
 from dpgp_core.release import Published, ReleaseSpec
 from dpgp_core.release.publishing import within_tolerance
+from dpgp_core.release.told import large_delta
 from pages._ui.explore.computed import EXPLORED, taken
 from pages._ui.ledgers.deliveries import DELIVERIES, Issued
 from pages._ui.ledgers.standing import Standing
@@ -17,7 +18,15 @@ from pages._ui.look import pictures
 from pages._ui.look.text import plain
 from pages._ui.own import curves, figures, protection, session, upload
 from pages._ui.own.questions import bounds
-from pages._ui.own.slots import OWN_APART, OWN_LEDGER_TOKEN, OWN_PREVIEW, OWN_READY, OWN_REFUSED, OWN_RELEASED
+from pages._ui.own.slots import (
+    OWN_APART,
+    OWN_FAILED,
+    OWN_LEDGER_TOKEN,
+    OWN_PREVIEW,
+    OWN_READY,
+    OWN_REFUSED,
+    OWN_RELEASED,
+)
 from pages._ui.own.upload import Prepared, Table
 from pages._ui.work import cached
 from pages._ui.work.tasks import WorkStopped
@@ -35,6 +44,7 @@ _ZIP_GONE = (
     "The zip of the latest release was in the memory of a server that has stopped or forgotten it. What you have "
     "downloaded stays valid, and what it cost stays spent."
 )
+_NOT_MADE = "What was counted was not made, so there is no zip. It stays spent, as it may have been computed."
 
 
 def ready(held: Table, spec: ReleaseSpec) -> Prepared | None:
@@ -58,6 +68,14 @@ def ready(held: Table, spec: ReleaseSpec) -> Prepared | None:
             icon=":material/rule:",
         )
     return known[1]
+
+
+def told(spec: ReleaseSpec, prepared: Prepared) -> None:
+    """What the owner should know before anything is spent: outcomes that count as a bound, and a delta above 1/n."""
+    if prepared.told:
+        st.warning(plain(prepared.told), icon=":material/visibility:")
+    if too_large := large_delta(spec.delta, prepared.n):
+        st.warning(plain(too_large), icon=":material/priority_high:")
 
 
 def preview(held: Table, spec: ReleaseSpec, prepared: Prepared) -> None:
@@ -93,10 +111,17 @@ def release(held: Table, spec: ReleaseSpec, prepared: Prepared, account: Standin
         fetch_again(account)
 
 
+def failed(account: Standing) -> int:
+    """Releases of a ledger that were counted and not made, as far as this session knows."""
+    return OWN_FAILED.get({}).get(account.id, 0)
+
+
 def fetch_again(account: Standing) -> None:
     """The latest zip, if this server still holds it."""
     if (issued := DELIVERIES.find(account.id)) is not None:
         download(issued, again=True)
+    elif account.ledger.entries and failed(account) == len(account.ledger.entries):
+        st.caption(_NOT_MADE)
     elif account.ledger.entries:
         st.caption(_ZIP_GONE)
 
@@ -118,6 +143,8 @@ def _make(held: Table, spec: ReleaseSpec, prepared: Prepared, because: str) -> s
         try:
             published = cached.unstoppable(upload.released, held, spec, prepared.plan)
         except (ValueError, WorkStopped) as error:
+            known = OWN_FAILED.get({})
+            OWN_FAILED.put(known | {spent.id: known.get(spent.id, 0) + 1})
             return f"{error}. The budget of this release is spent all the same: it may have been computed."
         issued = session.issued(spent, published, spec)
     OWN_RELEASED.put((issued, published, spec))
