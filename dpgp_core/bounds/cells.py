@@ -94,3 +94,7 @@ class RoundCells:
         """(low, high) of all cells from first to last; low is 0 where outcomes are 0 or more."""
         low = 0.0 if self.sides == "0 or more" else float(self.ends[first])
         return low, float(self.ends[last + 1])
+
+    def reaches_end(self, first: int, last: int) -> bool:
+        """Whether these cells include an outermost one, which holds whatever is larger, too: nobody knows how large."""
+        return last == self.count - 1 or (self.sides == "both signs" and first == 0)

@@ -16,7 +16,7 @@ from ..mechanisms.base import NotPrivate, Plan, Release, TeachingRelease
 from ..mechanisms.bayes_release import BayesRelease
 from ..reading.csv_table import read_dataset
 from ..reading.dialect import dialect_of
-from .bought import as_released, buy, settled, within_bounds, without_noise
+from .bought import as_released, buy, off_scale, settled, within_bounds, without_noise
 from .declared.table import CENTILES
 from .plan import LEVEL, ReleasePlan, decimals, for_bounds, plan_release, released, solvable, without_outputs
 from .specification import ReleaseSpec
@@ -168,8 +168,10 @@ def rounded(values: FloatArray, step: float) -> FloatArray:
 def within_tolerance(published: Published, spec: ReleaseSpec) -> BoolArray:
     """Which released values (P,) are known well enough to be of use: where the curve's interval is narrow enough.
 
-    From what was released and declared alone.
+    From what was released and declared alone. None, where bounds that were bought reach the end of their scale.
     """
+    if is_off_scale(published):
+        return np.zeros(len(published.values), dtype=bool)
     spec = as_released(published.bought, spec)
     low, high = published.curve
     # as wide as the bounds is too wide; exactly as wide as declared is not
@@ -177,6 +179,11 @@ def within_tolerance(published: Published, spec: ReleaseSpec) -> BoolArray:
     if spec.log:
         return np.asarray(high <= low * spec.of_use**2 * slack)
     return np.asarray(high - low <= 2 * spec.of_use * slack)
+
+
+def is_off_scale(published: Published) -> bool:
+    """Whether bounds that were bought reach the end of their scale, so that nothing within them is of use."""
+    return published.bought is not None and published.bought.off_scale
 
 
 def about(spec: ReleaseSpec, error: float) -> str:
@@ -189,6 +196,8 @@ def useful(published: Published, spec: ReleaseSpec) -> str:
     """How many released values are of use, in a sentence."""
     spec = as_released(published.bought, spec)
     count, outside = len(published.values), int((~within_tolerance(published, spec)).sum())
+    if published.bought is not None and published.bought.off_scale:
+        return f"None of the {count} values is of use. {off_scale(published.bought)}"
     if spec.tolerance is None:
         if not outside:
             return f"At none of the {count} points is the interval as wide as the bounds."
