@@ -180,9 +180,11 @@ def test_a_page_waits_for_long_only_while_nobody_else_does(monkeypatch):
 
 def test_a_page_that_waited_for_long_says_so_and_offers_to_look_again(monkeypatch):
     def page():
+        from pages._ui.look import address
         from pages._ui.work import cached
 
-        cached.value("Designing the noise", abs, -1)
+        with address.explained({}):
+            cached.value("Designing the noise", abs, -1)
 
     jobs = Jobs(room=10**6)
     monkeypatch.setattr(cached, "jobs", jobs)

@@ -20,7 +20,7 @@ from pages._ui.work.ahead import Ahead, Wish
 from pages._ui.work.engine import ClusterUnavailable
 from pages._ui.work.jobs import Answer, Jobs
 from pages._ui.work.tasks import Postponed, WorkStopped
-from pages._ui.work.waiting import Bar
+from pages._ui.work.waiting import Bar, end_page
 from pages._ui.work.workers import Workers
 
 T = TypeVar("T")
@@ -206,11 +206,11 @@ def _shown(what: str, postpones: bool = False) -> Iterator[Bar]:
         yield bar
     except (WorkStopped, ClusterUnavailable) as error:
         st.error(f"{what}: {error}.")
-        st.stop()
+        end_page()
     except Postponed:
         st.info(_POSTPONED.format(what=what), icon=":material/hourglass_top:")
         st.button(LOOK_AGAIN, key="look_again", icon=":material/refresh:")
-        st.stop()
+        end_page()
     finally:
         bar.close()
 
