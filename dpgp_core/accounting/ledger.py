@@ -15,6 +15,9 @@ from .losses import GaussianLoss
 from .rounding import rounded_down, rounded_up
 
 
+_LEAST_SPENT = 1e-3  # epsilon, by any release from a table
+
+
 class BudgetExceeded(ValueError):
     """A release was refused because the ledger's limit would be passed."""
 
@@ -63,6 +66,13 @@ class Ledger:
         root = brentq(lambda log_mu: total(log_mu) - budget.epsilon, low, high + 1e-9, xtol=1e-12)
         return epsilon_of(math.exp(-root), budget.delta)
 
+    def _what_is_left(self) -> str:
+        """What can be done within the limit: spend no more than is left, or nothing at all."""
+        left = self.epsilon_left()
+        if left < _LEAST_SPENT:
+            return "Nothing is left: no further release from this table is possible"
+        return f"Use epsilon = {rounded_down(left).normalize():f} or less"
+
     def spend(self, guarantees: Iterable[tuple[str, Guarantee]]) -> None:
         """Record (what, guarantee) pairs, all or none.
 
@@ -92,7 +102,6 @@ class Ledger:
                 raise BudgetExceeded(
                     f"this would bring the total to epsilon = {rounded_up(total).normalize():f} "
                     f"at delta = {self.limit.delta:g}, above the declared {self.limit.epsilon:g}; "
-                    f"{rounded_up(spent).normalize():f} is spent and nothing was released. "
-                    f"Use epsilon = {rounded_down(self.epsilon_left()).normalize():f} or less"
+                    f"{rounded_up(spent).normalize():f} is spent and nothing was released. {self._what_is_left()}"
                 )
         self.entries = proposed.entries

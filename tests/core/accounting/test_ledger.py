@@ -42,7 +42,7 @@ def test_no_more_than_the_limit_is_allowed_but_for_the_rounding_of_sums(more):
     with pytest.raises(BudgetExceeded):
         ledger.spend([("a little more than all", promise(1 / noise_multiplier(1 + more, 0.01)))])
     ledger.spend([("all", promise(1 / noise_multiplier(1, 0.01)))])
-    with pytest.raises(BudgetExceeded):
+    with pytest.raises(BudgetExceeded, match=r"Nothing is left: no further release from this table is possible$"):
         ledger.spend([("hardly anything", promise(0.02 / noise_multiplier(1, 0.01)))])
 
 
