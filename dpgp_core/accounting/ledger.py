@@ -14,7 +14,6 @@ from .guarantee import Budget, Guarantee
 from .losses import GaussianLoss
 from .rounding import rounded_down, rounded_up
 
-
 _LEAST_SPENT = 1e-3  # epsilon, by any release from a table
 
 
