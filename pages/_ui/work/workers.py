@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import multiprocessing.spawn
+import multiprocessing.util
 import os
 import signal
 import sys
@@ -12,7 +13,7 @@ from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from multiprocessing import resource_tracker
+from multiprocessing import forkserver, resource_tracker
 from multiprocessing.context import ForkServerContext
 from typing import Any
 
@@ -175,6 +176,16 @@ class Workers:
         if slot >= 0:
             with self._lock:
                 self._free.append(slot)
+
+
+def leave_no_folder() -> None:
+    """End the process that others are forked from, and remove the folder of its socket.
+
+    Python does this when it exits; a server that is told to stop ends by the signal itself, and exits nothing.
+    """
+    server: Any = forkserver
+    server._forkserver._stop()
+    multiprocessing.util._run_finalizers()
 
 
 @contextmanager
