@@ -56,7 +56,7 @@ def test_what_can_be_used_is_said_nothing_about():
     good |= {"DPGP_LEDGER_DSN": "postgresql://u:p@host/name"}
     assert problems(good | {"DPGP_UPLOADS": "1", "DPGP_HOSTS": "example.org:8501, [::1]", "DPGP_OTHER": "x"}) == []
     assert environment.whole("DPGP_WORKER_MB", good) == 1024
-    assert environment.whole("DPGP_CACHE_MB", {"DPGP_CACHE_MB": " "}) == 600
+    assert environment.whole("DPGP_CACHE_MB", {"DPGP_CACHE_MB": " "}) == 300
     assert not environment.switched_on("DPGP_WARM", good)
     assert environment.switched_on("DPGP_UPLOADS", good)
 

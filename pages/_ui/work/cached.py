@@ -30,6 +30,7 @@ _PRIVATE = 2  # processes for tables of visitors, each for one task
 _SPARE = 2  # processes beside DPGP_WORKERS, and as many beside these, for newcomers while others' work is slow
 
 _LOOK_SECONDS = 0.1
+_UNUSED_SECONDS = 300.0  # after which a result of settings that somebody chose is given back
 
 LOOK_AGAIN = "Look again"
 _POSTPONED = (
@@ -94,6 +95,11 @@ def stop() -> None:
     while _closing:
         _closing.pop().stop()
     jobs.workers = jobs.private = jobs.house = None
+
+
+def give_back() -> None:
+    """Forget results that nobody has asked for in a while; those of the pages as they open stay."""
+    jobs.give_back(_UNUSED_SECONDS)
 
 
 def send(function: Callable[[], None]) -> Future[None]:

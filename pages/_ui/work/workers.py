@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import multiprocessing
 import multiprocessing.spawn
 import multiprocessing.util
@@ -12,7 +13,7 @@ import threading
 from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing import forkserver, resource_tracker
 from multiprocessing.context import ForkServerContext
 from typing import Any
@@ -184,8 +185,9 @@ def leave_no_folder() -> None:
     Python does this when it exits; a server that is told to stop ends by the signal itself, and exits nothing.
     """
     server: Any = forkserver
+    finalizers: Any = multiprocessing.util
     server._forkserver._stop()
-    multiprocessing.util._run_finalizers()
+    finalizers._run_finalizers()
 
 
 @contextmanager
@@ -224,9 +226,18 @@ def _end_with_the_server() -> None:
         os._exit(1)
 
 
+def return_freed_memory() -> None:
+    """Have the C library give what it has freed back to the system; it would keep it for the next task."""
+    with suppress(OSError, AttributeError):  # another C library
+        ctypes.CDLL(None).malloc_trim(0)
+
+
 def _call(slot: int, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     def progress(fraction: float) -> None:
         if slot >= 0:
             _reports[slot] = fraction
 
-    return called(function, args, progress)
+    try:
+        return called(function, args, progress)
+    finally:
+        return_freed_memory()
