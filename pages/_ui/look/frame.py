@@ -16,7 +16,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpgp_core.accounting.guarantee import Guarantee
-from pages._ui.look import bar, bound, glossary, palette, state, text
+from pages._ui.look import bar, bound, glossary, palette, pictures, state, text
 from pages._ui.look.text import Metric
 
 TEACHING_NOTE = (
@@ -103,7 +103,7 @@ def table(frame: pd.DataFrame, key: str, note: str = "") -> None:
     """A sortable table and its CSV download."""
     if note:
         st.caption(note)
-    st.dataframe(frame, hide_index=True, key=f"table_{key}")
+    pictures.table(frame, f"table_{key}")
     st.download_button(
         "Download CSV",
         frame.to_csv(index=False),
