@@ -60,7 +60,7 @@ class Category:
         level = level if level in self.levels else OTHER
         if level not in self.levels:
             raise ValueError(
-                f"column {column!r} has none of its levels in line {line} of the file; correct that row, or declare a "
+                f"column {column!r} has none of its levels in line {line} of the file. Correct that row, or declare a "
                 f"level {OTHER!r}, which takes all others"
             )
         return float(self.levels.index(level))
@@ -133,8 +133,8 @@ def check_levels(levels: Sequence[Levels | None]) -> None:
     groups = math.prod(len(each) for each in levels if each is not None)
     if groups > MOST_GROUPS:
         raise ValueError(
-            f"the levels of all inputs have {groups} combinations, more than {MOST_GROUPS}, the limit; "
-            "declare fewer levels, or fewer inputs with levels"
+            f"the levels of all inputs have {groups} combinations, more than {MOST_GROUPS}, the limit. "
+            "Declare fewer levels, or fewer inputs with levels"
         )
 
 

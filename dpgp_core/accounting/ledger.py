@@ -85,7 +85,7 @@ class Ledger:
         if len(protected) > 1 and not self.inputs_public:
             raise MixedProtection(
                 "this ledger would hold releases that protect inputs and outputs beside releases that protect outputs "
-                "only; the latter publish noiseless functions of the inputs, which ends the protection of inputs. "
+                "only. The latter publish noiseless functions of the inputs, which ends the protection of inputs. "
                 "Nothing was released. Use a mechanism that protects the same, or declare the inputs public from now on"
             )
         hidden = dict.fromkeys(guarantee.hidden for _, guarantee in proposed.entries)
@@ -100,7 +100,7 @@ class Ledger:
             if total > self.limit.epsilon * (1 + 1e-9):
                 raise BudgetExceeded(
                     f"this would bring the total to epsilon = {rounded_up(total).normalize():f} "
-                    f"at delta = {self.limit.delta:g}, above the declared {self.limit.epsilon:g}; "
+                    f"at delta = {self.limit.delta:g}, above the declared {self.limit.epsilon:g}. "
                     f"{rounded_up(spent).normalize():f} is spent and nothing was released. {self._what_is_left()}"
                 )
         self.entries = proposed.entries

@@ -57,8 +57,8 @@ class RoundCells:
     def __post_init__(self) -> None:
         if not (math.isfinite(self.unit) and LEAST_UNIT <= self.unit <= MOST_UNIT):
             raise ValueError(
-                f"the unit of bounds must be a number from {LEAST_UNIT:g} to {MOST_UNIT:g}, got {self.unit}; "
-                "give the smallest size of an outcome that matters, or measure the output in another unit"
+                f"the unit of bounds must be a number from {LEAST_UNIT:g} to {MOST_UNIT:g}, got {self.unit}. "
+                "Give the smallest size of an outcome that matters, or measure the output in another unit"
             )
 
     @cached_property

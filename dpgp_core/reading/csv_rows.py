@@ -78,8 +78,8 @@ def read_columns(
             raise ValueError(f"the file has more than {max_rows} rows, the limit; keep a random sample of it")
         if len(row) != len(header):
             raise ValueError(
-                f"line {line} has {len(row)} fields where the header has {len(header)}; "
-                "give every line the same number, and quote text that holds the separator"
+                f"line {line} has {len(row)} fields where the header has {len(header)}. "
+                "Give every line the same number, and quote text that holds the separator"
             )
         values.extend(read(row[place], name, line) for read, name, place in zip(readers, columns, places, strict=True))
         if person is not None:
@@ -99,7 +99,7 @@ def column_names(stream: BinaryIO, dialect: Dialect = COMMA) -> list[str]:
     header = _header(read_rows(stream, dialect))
     if any(_is_value(title) for title in header):
         raise ValueError(
-            "the first line of the file holds numbers or dates, so it may be a record; add a line of column names"
+            "the first line of the file holds numbers or dates, so it may be a record. Add a line of column names"
         )
     _places(header, [], dialect)
     return header
@@ -110,7 +110,7 @@ def _name(cell: str, column: str, line: int) -> str:
     name = cell.strip()
     if not name:
         raise ValueError(
-            f"column {column!r} is empty in line {line} of the file, so nobody knows whose row it is; name somebody, "
+            f"column {column!r} is empty in line {line} of the file, so nobody knows whose row it is. Name somebody, "
             "or remove that row"
         )
     return name

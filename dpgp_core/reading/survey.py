@@ -151,7 +151,7 @@ def survey(stream: BinaryIO, columns: Iterable[str], dialect: Dialect = COMMA) -
         count += 1
         if len(row) != len(names):
             raise ValueError(
-                f"line {line} has {len(row)} fields where the header has {len(names)}; declare how the table is "
+                f"line {line} has {len(row)} fields where the header has {len(names)}. Declare how the table is "
                 "written, or give every line the same number and quote text that holds the separator"
             )
         for place, cell in enumerate(map(str.strip, row)):

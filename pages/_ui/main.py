@@ -49,7 +49,7 @@ if wanted != parameters or address.repeated():
 session.PAGE.put(page.url_path)
 waiting.reserve()
 bound.begin()
-state.begin(page.url_path)
+state.begin()
 with pace.making(), bar.bar(), address.explained(menu.TITLES), walk.banner(page.url_path):
     page.run()
 # A control of this page that is absent from the address stands at its default: forget what was carried for it.

@@ -34,13 +34,6 @@ class Stand(NamedTuple):
     offered: tuple[str, ...] = ()
 
 
-class Steps(NamedTuple):
-    """States of one page that a visitor went through, the present one last."""
-
-    page: str | None
-    states: tuple[dict[str, Any], ...]
-
-
 @dataclass(frozen=True)
 class Untold:
     """An address whose values were not all examined, or not all explained yet.
@@ -84,7 +77,6 @@ ASKED: Slot[dict[str, str]] = Slot("asked")  # what an address asked for before 
 LAST_ADDRESS: Slot[dict[str, str]] = Slot("last_address")
 UNTOLD: Slot[Untold] = Slot("untold")  # what an address asked for, as long as nobody was told what became of it
 STANDS: Slot[dict[str, Stand]] = Slot("stands")  # where the controls of this page stand
-STEPS: Slot[Steps] = Slot("steps")  # what can be undone
 # Pages
 SEEN: Slot[dict[str, dict[str, Guarantee]]] = Slot("seen_releases")  # dataset -> settings -> promise
 TILE: Slot[tuple[float, float]] = Slot("tile")  # lengthscale and epsilon that were clicked

@@ -37,7 +37,7 @@ def test_a_number_that_cannot_be_meant_is_one_sentence_with_name_value_and_remed
         ("DPGP_HOSTS", "https://example.org", "got 'https://example.org'"),
         ("DPGP_HOSTS", "a.example,,b.example", "got ''"),
         ("DPGP_STATE", str(Path(__file__)), "must name a folder"),
-        ("DPGP_LEDGER_KEY", "ab" * 31, "64 to 256 hexadecimal digits, got 62 characters; make it with 'openssl rand"),
+        ("DPGP_LEDGER_KEY", "ab" * 31, "64 to 256 hexadecimal digits, got 62 characters. Make it with 'openssl rand"),
         ("DPGP_LEDGER_KEY", "secret" * 20, "got 120 characters"),
         ("DPGP_LEDGER_DSN", "mysql://somebody:hidden@host/x", "must be the address of a PostgreSQL database"),
     ],
@@ -82,7 +82,7 @@ def test_a_server_whose_ledgers_would_not_last_says_so_and_does_not_start(tmp_pa
     (tmp_path / "thesis.tex").touch()
     tmp_path.chmod(0o700)
     said = refused(DPGP_STATE=str(tmp_path)).stderr
-    assert "holds 'thesis.tex', which is none of its files; set DPGP_STATE to an empty folder" in said
+    assert "holds 'thesis.tex', which is none of its files. Set DPGP_STATE to an empty folder" in said
     assert "Traceback" not in said
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 

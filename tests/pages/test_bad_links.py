@@ -153,7 +153,7 @@ def page_that_takes_several_runs() -> None:
 
     number = st.session_state["number"] = st.session_state.get("number", 0) + 1
     waiting.reserve()
-    state.begin("page")
+    state.begin()
     with address.explained({}):
         bound.choice("Epsilon", "epsilon", offers.EPSILONS, 1)
         if number == 1:

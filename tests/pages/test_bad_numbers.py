@@ -25,7 +25,7 @@ def page_of_every_kind() -> None:
 
     from pages._ui.look import address, bound, offers, state
 
-    state.begin("page")
+    state.begin()
     with address.explained({}):
         bound.choice("Epsilon", "epsilon", offers.EPSILONS, 1)
         bound.pick("Kernel", offers.KERNEL)

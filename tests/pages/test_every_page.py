@@ -109,7 +109,7 @@ def test_no_two_drop_downs_share_a_key():
 def test_tables_show_as_many_digits_as_mean_something(seen, page):
     [first, *_] = seen(page).dataframe
     shown = {name: about.get("type_config", {}) for name, about in json.loads(first.proto.columns).items()}
-    fractions = list(first.value.select_dtypes("floating"))
+    fractions = list(first.value.select_dtypes("float"))
     assert len(fractions) > 2
     assert all(shown[name] == {"type": "number", "format": "%.3g"} for name in fractions)
     assert first.value[fractions].map(lambda value: value != float(f"{value:.3g}")).any(axis=None)  # whoever downloads

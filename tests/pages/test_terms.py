@@ -168,7 +168,7 @@ def test_what_everybody_picks_is_in_sight_without_a_click(seen, page):
 
 
 def test_london_says_which_methods_read_kernel_and_lengthscale_for_nothing(seen):
-    assert [each.value for each in seen("london_noise_map", mechanism="bayes").sidebar.caption][0].endswith("free.")
+    assert seen("london_noise_map", mechanism="bayes").sidebar.caption[0].value.endswith("free.")
     assert not [each for each in seen("london_noise_map").sidebar.caption if "free" in each.value]
 
 

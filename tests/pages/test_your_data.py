@@ -174,7 +174,7 @@ def test_a_table_and_a_grid_that_are_too_much_together_are_a_sentence(monkeypatc
 
 def test_semicolons_and_decimal_commas_are_declared(open_page):
     app = uploaded(open_page, ROWS.replace(",", ";").replace(".", ","))
-    assert "declare how the table is written" in said(app)  # nothing is guessed
+    assert "Declare how the table is written" in said(app)  # nothing is guessed
     app.segmented_control(key="own_dialect").set_value("semicolons (decimal commas)").run()
     app = declare(app, y="height", x=["age"], unit="one girl's height", total=1.5)
     assert not app.exception

@@ -29,7 +29,7 @@ def chart(figure: go.Figure, key: str, alt: str, **options: Any) -> None:
 
 def table(rows: pd.DataFrame, key: str | None = None) -> None:
     """Rows on screen, with as many digits as mean something; whoever downloads them has all."""
-    fractions = rows.select_dtypes("floating").columns
+    fractions = rows.select_dtypes("float").columns
     shown = {str(name): st.column_config.NumberColumn(format=f"%.{tables.DIGITS}g") for name in fractions}
     st.dataframe(rows, hide_index=True, key=key, column_config=shown)
 

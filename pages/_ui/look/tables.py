@@ -35,7 +35,8 @@ def of_figure(figure: go.Figure) -> pd.DataFrame:
 
 def rounded(rows: pd.DataFrame) -> pd.DataFrame:
     """The same with as many digits as mean something."""
-    few = {name: rows[name].map(lambda value: float(f"{value:.{DIGITS}g}")) for name in rows.select_dtypes("floating")}
+    fractions = rows.select_dtypes("float")
+    few = {str(name): values.map(lambda value: float(f"{value:.{DIGITS}g}")) for name, values in fractions.items()}
     return rows.assign(**few)
 
 

@@ -54,7 +54,7 @@ def test_limit_refuses_and_records_nothing():
         ledger.spend([("tiny", promise(1e-6)), ("second", part)])
     assert [what for what, _ in ledger.entries] == ["first"]
     sentence = str(refusal.value)
-    assert "above the declared 1; 0.8 is spent" in sentence
+    assert "above the declared 1. 0.8 is spent" in sentence
     assert f"Use epsilon = {rounded_down(ledger.epsilon_left()).normalize():f} or less" in sentence
     total = epsilon_of(noise_multiplier(0.8, 0.01) / math.sqrt(2), 0.01)
     assert f"would bring the total to epsilon = {rounded_up(total).normalize():f} at delta = 0.01" in sentence
