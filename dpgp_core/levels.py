@@ -124,8 +124,8 @@ def check_levels(levels: Sequence[Levels | None]) -> None:
     groups = math.prod(len(each) for each in levels if each is not None)
     if groups > MOST_GROUPS:
         raise ValueError(
-            f"the levels of all inputs have {groups} combinations, more than {MOST_GROUPS}, the limit; "
-            "declare fewer levels, or fewer inputs with levels"
+            f"the levels of all inputs have {groups} combinations, more than {MOST_GROUPS}, the limit. "
+            "Declare fewer levels, or fewer inputs with levels"
         )
 
 

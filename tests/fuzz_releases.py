@@ -59,9 +59,8 @@ def table(rng):
         X[:, -1] = rng.integers(0, 2, n)
     if rng.random() < 0.2:
         more["person"] = rng.integers(0, max(n // 3, 1), n)
-    data = simulated(
-        X, y, bounds, box, y_kind=kind, y_scale=float(rng.choice([1.0, (bounds[1] - bounds[0]) / 6])), **more
-    )
+    scale = float(rng.choice([1.0, (bounds[1] - bounds[0]) / 6]))
+    data = simulated(X, y, bounds, box, y_kind=kind, y_scale=scale, **more)
     protects = str(rng.choice(["outputs", "inputs and outputs"]))
     epsilon, delta = float(10 ** rng.uniform(-2, 2)), float(rng.choice([1e-2, 1e-5]))
     return data, BayesCloaking(epsilon=epsilon, delta=delta, protects=protects, stages=int(rng.integers(1, 4)), gap=0.3)

@@ -45,7 +45,7 @@ COLUMNS = {
         f"centile_{centile}": f"value that {centile} in 100 further records' outputs stay below, if the model is right"
         for centile in CENTILES
     },
-    "within_tolerance": "1 where the curve is known to within the declared tolerance, 0 where the value is of no use",
+    "within_tolerance": "1 where the value is of use, the curve being known as well as was declared; 0 where it is not",
 }
 _BLAMED = 0.05  # false alarms at which the trade-off is quoted
 _LEAST_DELTA = 1e-12  # a pure promise holds at any

@@ -15,7 +15,8 @@ LOG_HELP = (
 BUY_HELP = (
     "nobody knows bounds of the output: buy them with a share of the budget (bounds_share of the configuration), from "
     "noisy counts in cells that end at 1, 2, 3, 5, 10, ... UNIT; UNIT is the smallest size that matters, for example "
-    "0.01; bounds of the configuration are not used"
+    "0.01. Cells end at 10^12 UNIT: where people lie beyond, the release is of no use and says so, and is spent all "
+    "the same. Bounds of the configuration are not used"
 )
 PERSON_HELP = (
     "the column that says whose row it is, where people may have several: all rows of one person are hidden together, "

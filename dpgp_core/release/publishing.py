@@ -17,7 +17,7 @@ from ..mechanisms.base import NotPrivate, Plan, Release, TeachingRelease
 from ..mechanisms.bayes_release import BayesRelease
 from ..reading.csv_rows import as_written
 from ..reading.csv_table import read_dataset
-from .bought import as_released, buy, settled, within_bounds, without_noise
+from .bought import as_released, buy, off_scale, settled, within_bounds, without_noise
 from .declared.table import CENTILES
 from .plan import LEVEL, ReleasePlan, decimals, for_bounds, plan_release, released, without_outputs
 from .specification import ReleaseSpec
@@ -222,8 +222,10 @@ def rounded(values: FloatArray, step: float) -> FloatArray:
 def within_tolerance(published: Published, spec: ReleaseSpec) -> BoolArray:
     """Which released values (P,) are known well enough to be of use: where the curve's interval is narrow enough.
 
-    From what was released and declared alone.
+    From what was released and declared alone. None, where bounds that were bought reach the end of their scale.
     """
+    if is_off_scale(published):
+        return np.zeros(len(published.values), dtype=bool)
     spec = as_released(published.bought, spec)
     low, high = published.curve
     # as wide as the bounds is too wide; exactly as wide as declared is not
@@ -243,6 +245,11 @@ def known_share(published: Published, spec: ReleaseSpec) -> FloatArray:
     return np.clip((1 - (high - low) / spec.output_range) / _WELL, 0.0, 1.0)
 
 
+def is_off_scale(published: Published) -> bool:
+    """Whether bounds that were bought reach the end of their scale, so that nothing within them is of use."""
+    return published.bought is not None and published.bought.off_scale
+
+
 def about(spec: ReleaseSpec, error: float) -> str:
     """An error as it is said: ± 5 cm, or a factor of 1.2."""
     unit = f" {spec.y_unit}" if spec.y_unit else ""
@@ -258,6 +265,8 @@ def useful(published: Published, spec: ReleaseSpec) -> str:
 def _of_use(published: Published, spec: ReleaseSpec) -> str:
     spec = as_released(published.bought, spec)
     count, outside = len(published.values), int((~within_tolerance(published, spec)).sum())
+    if published.bought is not None and published.bought.off_scale:
+        return f"None of the {count} values is of use. {off_scale(published.bought)}"
     if spec.tolerance is None:
         if not outside:
             return f"At none of the {count} points is the interval as wide as the bounds."

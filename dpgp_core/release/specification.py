@@ -136,7 +136,7 @@ class ReleaseSpec(DeclaredTable):
         if len(self.numbers) > self.choice.max_inputs:
             raise ValueError(
                 f"mechanism {self.mechanism!r} takes at most {self.choice.max_inputs} input columns, "
-                f"got {len(self.numbers)}; leave some out, or use 'bayes' if the inputs are public"
+                f"got {len(self.numbers)}. Leave some out, or use 'bayes' if the inputs are public"
             )
         if self.kernel not in self.choice.kernels:
             allowed = " or ".join(self.choice.kernels)
@@ -149,7 +149,7 @@ class ReleaseSpec(DeclaredTable):
         if self.choice.automatic and len(self.numbers) + len(periodic(self.periods)) > self.choice.max_inputs:
             raise ValueError(
                 f"mechanism {self.mechanism!r} takes at most {self.choice.max_inputs} input columns, a period counting "
-                "as one; leave one out, or use 'bayes' if the inputs are public"
+                "as one. Leave one out, or use 'bayes' if the inputs are public"
             )
         unit_lengths = self.in_units([1.0] * len(self.numbers))
         sides = number_sides(self.x_box)
@@ -185,7 +185,7 @@ class ReleaseSpec(DeclaredTable):
             raise ValueError(f"centiles must be true or false, got {checks.shown(self.centiles)}")
         if self.centiles and not self.choice.scatter:
             raise ValueError(
-                f"mechanism {self.mechanism!r} does not measure how far people are apart, which centiles need; leave "
+                f"mechanism {self.mechanism!r} does not measure how far people are apart, which centiles need. Leave "
                 "centiles out, or use 'bayes' or 'bayes_cells'"
             )
         if self.centiles and self.y_kind == "yes/no":
@@ -220,5 +220,5 @@ class ReleaseSpec(DeclaredTable):
         if one > self.limit.epsilon * (1 + 1e-9):
             raise ValueError(
                 f"one release spends epsilon = {rounded_up(one).normalize():f} at delta = {total_delta:g}, "
-                f"above total_epsilon = {self.total_epsilon:g}; lower epsilon or declare a larger total"
+                f"above total_epsilon = {self.total_epsilon:g}. Lower epsilon or declare a larger total"
             )

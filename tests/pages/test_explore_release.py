@@ -227,7 +227,7 @@ def test_a_card_that_promises_more_than_was_measured_is_refused(files):
 
 def test_too_many_records_are_a_sentence(files, monkeypatch):
     monkeypatch.setattr(statistic, "MAX_RECORDS", 3)
-    with pytest.raises(ValueError, match="more than 3 or 3, the limits here; refit it with the library"):
+    with pytest.raises(ValueError, match=r"more than 3 or 3, the limits here\. Refit it with the library"):
         statistic.opened(files)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from dpgp_core.release import CHOICES, read_table, spec_from_json
 from pages._ui.own import practice, upload
-from tests.pages.own import controls, declare, invited, last_zip, of_kind, practised, press, uploaded
+from tests.pages.own import controls, declare, invited, last_zip, of_kind, practised, press, said, uploaded
 from tests.pages.reading import numbers, page_text, traces
 
 pytestmark = pytest.mark.usefixtures("ledgers")

@@ -41,7 +41,7 @@ def check_mechanism(person: str | None, mechanism: str, choice: Entry, inputs: i
         return
     if not choice.people:
         raise ValueError(
-            f"mechanism {mechanism!r} hides one row, and person says that people may have several; use 'bayes_cells' "
+            f"mechanism {mechanism!r} hides one row, and person says that people may have several. Use 'bayes_cells' "
             "or 'bayes', or declare rows_per_person instead of person"
         )
     if inputs not in MOST:

@@ -153,11 +153,20 @@ def _centile_lines(group: Group, across: FloatArray, up: tuple[float, float], en
     return drawn
 
 
+def _middle(cube: FloatArray) -> FloatArray:
+    """Two inputs of a grid of more, the others in their middle."""
+    while cube.ndim > 2:
+        cube = cube[..., cube.shape[-1] // 2]
+    return cube
+
+
 def _map(group: Group, known: FloatArray, spec: ReleaseSpec, ends: _Ends) -> str:
     """Colours run over the values that are known well; others fade, as where nobody is."""
-    middle = (..., *(size // 2 for size in spec.grid[2:]))
-    values, share = group.published.values.reshape(spec.grid)[middle], known.reshape(spec.grid)[middle]
-    useful = group.within.reshape(spec.grid)[middle]
+    values, share, useful = (
+        _middle(np.asarray(each, dtype=float).reshape(spec.grid))
+        for each in (group.published.values, known, group.within)
+    )
+    useful = useful > 0
     well = useful & (share >= _WELL_KNOWN)
     seen = values[well] if well.any() else values[useful] if useful.any() else values
     low, high = float(seen.min()), float(seen.max())

@@ -150,6 +150,8 @@ def _bounds(card: Mapping[str, Any], unit: str) -> str:
     bought = card["bounds"]
     low, high = bought["interval"]
     guess = "" if bought["clear"] else "; the counts hardly stood out of the noise, so these bounds are a guess"
+    if bought["off_scale"]:
+        guess = "; they reach the end of their scale, and outcomes may lie far beyond it: no value here is of use"
     return (
         f"bought with a share of {_number(bought['share'])} of the budget (of mu squared): {_number(low)} to "
         f"{_number(high)}{unit}, from the noisy counts in {bought['file']}; what lies outside was clipped{guess}"

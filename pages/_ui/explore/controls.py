@@ -20,7 +20,7 @@ from pages._ui.look.offers import DropDown
 from pages._ui.look.plots import unit_of_length
 from pages._ui.look.sidebar import delta_fits, draw_number, privacy
 from pages._ui.look.text import number, plain
-from pages._ui.work import cached
+from pages._ui.work import cached, waiting
 
 POINTS = (50, 100, 200, 400)
 LEVELS = (50, 80, 90, 95, 99)
@@ -144,7 +144,7 @@ def _read(taken: Taken | None, taught: Teaching | None, refit: Refit) -> tuple[E
             explored, read = computed.own(taken, refit)
         except ValueError as error:
             st.error(plain(f"{error}."))
-            st.stop()
+            waiting.end_page()
         return explored, read, taken.name
     assert taught is not None
     return computed.teaching(taught), computed.refitted(taught, refit), f"example draw {taught.draw}"

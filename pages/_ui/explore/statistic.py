@@ -131,8 +131,8 @@ def opened(files: Mapping[str, bytes]) -> Explored:
     about = card.get("statistics")
     if not isinstance(about, dict) or "stages" not in about or FILE not in content:
         raise ValueError(
-            f"this release keeps no {FILE} with what was measured of each record's output, so it cannot be explored; "
-            "releases by Bayes cloaking do"
+            f"this release keeps no {FILE} with what was measured of each record's output, so it cannot be explored. "
+            "Releases by Bayes cloaking do"
         )
     explored = Explored(statistics_of_files(about, content[FILE]), guarantee_from_object(card.get("guarantee")))
     _check_size(explored.statistics)
@@ -146,15 +146,15 @@ def _check_size(statistics: Statistics | CellStatistics) -> None:
     """Over cells the number of records does not matter."""
     if statistics.x_levels is not None:
         raise ValueError(
-            "the release is of groups, and this page draws one curve or map; figure.svg in its zip has one for each "
-            "group, and the library refits it (dpgp_core.refit, dpgp_core.difference)"
+            "the release is of groups, and this page draws one curve or map. Look at figure.svg in its zip, which has "
+            "one for each group. The library refits it (dpgp_core.refit, dpgp_core.difference)"
         )
     dims = len(statistics.x_box)
     n = statistics.per_side**dims if isinstance(statistics, CellStatistics) else len(statistics.X)
     if n > MAX_RECORDS or dims > MAX_INPUTS:
         raise ValueError(
             f"the release is about {n:,} records or cells with {dims} inputs, more than {MAX_RECORDS:,} or "
-            f"{MAX_INPUTS}, the limits here; refit it with the library"
+            f"{MAX_INPUTS}, the limits here. Refit it with the library"
         )
 
 

@@ -16,7 +16,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpgp_core.accounting.guarantee import Guarantee
-from pages._ui.look import bar, bound, glossary, palette, state, text
+from pages._ui.look import bar, bound, glossary, palette, pictures, state, text
 from pages._ui.look.text import Metric
 
 TEACHING_NOTE = (
@@ -103,7 +103,7 @@ def table(frame: pd.DataFrame, key: str, note: str = "") -> None:
     """A sortable table and its CSV download."""
     if note:
         st.caption(note)
-    st.dataframe(frame, hide_index=True, key=f"table_{key}")
+    pictures.table(frame, f"table_{key}")
     st.download_button(
         "Download CSV",
         frame.to_csv(index=False),
@@ -179,11 +179,9 @@ def qr(link: str) -> bytes:
 
 
 def state_link() -> None:
-    """Sidebar: the address of this state, ready to copy; under More undo, and reset. The last call of a page."""
-    state.remember()
+    """Sidebar: the address of this state, ready to copy; under More its reset. The last call of a page."""
     address = here()
-    with bound.folded("This state"), st.container(horizontal=True):
-        st.button("Undo", key="state_undo", icon=":material/undo:", on_click=state.undo, disabled=not state.can_undo())
+    with bound.folded("This state"):
         st.button("Reset", key="state_reset", icon=":material/restart_alt:", on_click=state.reset)
     with st.sidebar, st.popover("Copy this state", icon=":material/link:", key="state_copy", on_change="rerun") as box:
         st.code(address, language=None, wrap_lines=True)

@@ -27,6 +27,13 @@ def chart(figure: go.Figure, key: str, alt: str, **options: Any) -> None:
     _caption(key, alt, lambda: tables.of_figure(figure))
 
 
+def table(rows: pd.DataFrame, key: str | None = None) -> None:
+    """Rows on screen, with as many digits as mean something; whoever downloads them has all."""
+    fractions = rows.select_dtypes("float").columns
+    shown = {str(name): st.column_config.NumberColumn(format=f"%.{tables.DIGITS}g") for name in fractions}
+    st.dataframe(rows, hide_index=True, key=key, column_config=shown)
+
+
 def _caption(key: str, alt: str, numbers: Callable[[], pd.DataFrame]) -> None:
     """What a picture shows in words, and one key further in numbers, which are made only when they are asked for."""
     with st.container(horizontal=True, vertical_alignment="center", key=f"below_{key}"):
@@ -35,7 +42,7 @@ def _caption(key: str, alt: str, numbers: Callable[[], pd.DataFrame]) -> None:
             "Table", type="tertiary", icon=":material/table:", key=f"numbers_{key}", on_change="rerun"
         ) as box:
             if box.open:
-                st.dataframe(numbers(), hide_index=True)
+                table(numbers())
 
 
 def hexagon_map(
@@ -68,7 +75,7 @@ def pick_hexagon(cells: pd.DataFrame) -> str | None:
     state.note(_HEXAGON, name, None)
     if name is None:
         return None
-    st.table(cells[cells["cell"] == by_name[name]].set_index("cell"))
+    st.table(tables.rounded(cells[cells["cell"] == by_name[name]].set_index("cell")))
     return by_name[name]
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+DIGITS = 3  # on screen
 _DIGITS = 6
 Rows = Iterator[tuple[str, Any, Any]]  # what is drawn, its name, its x and y
 
@@ -30,6 +31,13 @@ def of_figure(figure: go.Figure) -> pd.DataFrame:
         for name, x, y in _ROWS.get(trace.type, _nothing)(trace):
             tables.append(pd.DataFrame({"what": name, x_title or "x": _column(x), y_title or "y": _column(y)}))
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
+
+
+def rounded(rows: pd.DataFrame) -> pd.DataFrame:
+    """The same with as many digits as mean something."""
+    fractions = rows.select_dtypes("float")
+    few = {str(name): values.map(lambda value: float(f"{value:.{DIGITS}g}")) for name, values in fractions.items()}
+    return rows.assign(**few)
 
 
 def _scatter(trace: Any) -> Rows:

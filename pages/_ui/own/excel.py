@@ -128,7 +128,7 @@ class _Sheet:
         self._writer.writerow([self._row.get(column, "") for column in range(max(last, self._width))])
         if self.csv.tell() > self._most:
             raise Refused(
-                f"the sheet has more than {self._most / 2**20:g} MB as text, the limit here; keep only the columns "
+                f"the sheet has more than {self._most / 2**20:g} MB as text, the limit here. Keep only the columns "
                 "that are needed, or use the command line"
             )
 

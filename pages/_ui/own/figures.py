@@ -13,7 +13,7 @@ from dpgp_core.gp.inference import Inference
 from dpgp_core.release import Published, ReleaseSpec
 from dpgp_core.release.handout.groups import grouped, split
 from dpgp_core.release.handout.turned import east_across, turned
-from dpgp_core.release.publishing import known_share, useful, within_tolerance
+from dpgp_core.release.publishing import is_off_scale, known_share, useful, within_tolerance
 from pages._ui.ledgers.standing import Standing
 from pages._ui.look.palette import PREDICTION_SCALE, PRIVATE
 from pages._ui.look.plots import HEIGHT, finish, mark_dates
@@ -106,7 +106,8 @@ def worth(published: Published, spec: ReleaseSpec) -> str:
     if within_tolerance(published, spec).all():
         more = spec.tolerance or not fits(published)
         return "These values may be published." + (f" {plain(useful(published, spec))}" if more else "")
-    marked = "grey here, and 0 under `within_tolerance` in the file" if spec.tolerance else "grey here"
+    in_file = spec.tolerance or is_off_scale(published)
+    marked = "grey here, and 0 under `within_tolerance` in the file" if in_file else "grey here"
     return f"It protects as promised, but: {plain(useful(published, spec))} They are {marked}."
 
 

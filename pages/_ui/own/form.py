@@ -181,9 +181,9 @@ def _centiles(values: dict[str, Any]) -> bool:
 
 def _tolerance(unit: str, log: bool) -> float | None:
     """In the link, unlike what is declared about the table: a number that is nobody's, and changes no release."""
-    within = "a factor of" if log else f"± [{plain(unit.strip()) or 'y'}]"
+    within = "a factor" if log else f"± [{plain(unit.strip()) or 'y'}]"
     value: float | None = st.number_input(
-        f"Of use within {within}, if you wish to say",
+        f"Precision you need (optional), {within}",
         min_value=0.0,
         value=None,
         key="tolerance",

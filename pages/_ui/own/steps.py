@@ -171,8 +171,8 @@ def _apart(issued: Issued, published: Published, spec: ReleaseSpec) -> None:
     with st.expander("How far apart are two groups?"):
         [levels] = spec.levels.values()
         left, right = st.columns(2)
-        first = left.selectbox("Group", levels, key="own_apart_first")
-        second = right.selectbox("less", [level for level in levels if level != first], key="own_apart_second")
+        first = left.selectbox("First group", levels, key="own_apart_first")
+        second = right.selectbox("minus", [level for level in levels if level != first], key="own_apart_second")
         known, wanted = OWN_APART.find(), (hashlib.sha256(issued.bundle).hexdigest(), first, second)
         if known is None or known[0] != wanted:
             doing = "Comparing two groups"

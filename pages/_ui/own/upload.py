@@ -110,8 +110,8 @@ def check_size(content: bytes) -> None:
     """Raise ValueError for a file that is too large."""
     if len(content) > MAX_BYTES:
         raise ValueError(
-            f"the file has {len(content) / 2**20:.1f} MB, more than {MAX_BYTES // 2**20} MB, the limit here; "
-            "keep only the columns that are needed, or use the command line"
+            f"the file has {len(content) / 2**20:.1f} MB, more than {MAX_BYTES // 2**20} MB, the limit here. "
+            "Keep only the columns that are needed, or use the command line"
         )
 
 
@@ -175,7 +175,7 @@ def _read(held: Table, spec: ReleaseSpec) -> Dataset:
         counted = "rows" if spec.person is None else "people"
         raise ValueError(
             f"{data.people:,} {counted} by {points:,} points of the grid are more than {MAX_WORK:,} together, the "
-            "limit here; use fewer points, or the command line"
+            "limit here. Use fewer points, or the command line"
         )
     return data
 

@@ -136,8 +136,11 @@ def recommendation(cost: Cost) -> str:
     """One sentence."""
     least = cost.least()
     if least is None:
-        return "**No epsilon up to 100 comes within a quarter of the error without privacy.**"
-    return f"**Recommended: epsilon = {least:g}**, the least whose error is within a quarter of that without privacy."
+        return "**No epsilon up to 100 has an error at most 25 % above the error without privacy.**"
+    return (
+        f"**Recommended: epsilon = {least:g}.** It is the smallest epsilon whose error is at most 25 % above the error "
+        "without privacy."
+    )
 
 
 def price(draw: Draw, cost: Cost, gained: str) -> str:

@@ -13,8 +13,8 @@ from pages._ui.start.decision import Cost, Moved
 
 QUESTION = "What can anyone learn about one person?"
 BELIEFS_ALT = (
-    "The chance that somebody may give a fact about one person after a release, against epsilon. It stays between the "
-    "green lines. Dashed: its mean after the 1 in 100 releases that tell most."
+    "How likely somebody may think a fact about one person is after a release, for each epsilon. It stays between the "
+    "green lines. Dashed: the average after the 1 in 100 releases that reveal most."
 )
 _AVERAGED = "none to set: averaged over lengthscales and noise levels, from what is public and what is released"
 TABLE_NOTE = "Chances follow from epsilon, delta and the kind of noise. It takes the true data to know an error."

@@ -101,7 +101,7 @@ def test_a_card_is_not_replaced_by_a_ledger(run, tmp_path):
 def test_a_ledger_is_made_only_when_that_is_asked_for(run, tmp_path):
     code, _, err = run("--ledger", "l.json")
     assert code == 2
-    assert "there is no ledger at 'l.json'; name the one that counts this table, or add --new-ledger" in err
+    assert "there is no ledger at 'l.json'. Name the one that counts this table, or add --new-ledger" in err
     assert names(tmp_path) == ["config.json", "table.csv"]
     assert run("--new-ledger")[0] == 2
 
