@@ -2,6 +2,7 @@ import streamlit as st
 
 from pages._ui.explore import controls, figures, words
 from pages._ui.look import frame, pictures, spending
+from pages._ui.look.picture import as_it_is
 
 top = st.container()
 question = st.container()
@@ -10,7 +11,8 @@ statistics, guarantee = chosen.explored.statistics, chosen.explored.guarantee
 
 with top:
     frame.heading(words.TITLE, words.answer(chosen))
-pictures.chart(figures.picture(statistics, chosen.read, chosen.view), "explored", words.caption(chosen))
+picture, caption = figures.picture(statistics, chosen.read, chosen.view), words.caption(chosen)
+pictures.chart(picture, "explored", caption, as_it_is(picture, words.about(chosen, caption)))
 frame.metrics(words.metrics(chosen))
 values, likely, how, lesson = st.tabs(["Table", "Lengthscales", "How it is computed", "Try this"])
 with values:
@@ -18,7 +20,8 @@ with values:
 with likely:
     labels = figures.share_labels(statistics)
     picture = figures.lengthscales(labels, chosen.read, chosen.view.lengthscale)
-    pictures.chart(picture, "explored_lengthscales", words.LENGTHSCALE_CAPTION)
+    public = as_it_is(picture, words.about(chosen, words.LENGTHSCALE_CAPTION))
+    pictures.chart(picture, "explored_lengthscales", words.LENGTHSCALE_CAPTION, public)
     frame.table(words.likely(chosen), "explored_likely")
 with how:
     frame.steps(words.explain(chosen))

@@ -1,6 +1,6 @@
 import streamlit as st
 
-from pages._ui.cloaking import cells, computed, controls, explain, figures, left_out, map_words, pinned, words
+from pages._ui.cloaking import cells, computed, controls, explain, figures, left_out, map_words, pinned, taken, words
 from pages._ui.look import frame, offers, pictures, sidebar, spending, text
 
 chosen = sidebar.release_settings(offers.MAP)
@@ -22,17 +22,18 @@ if beside:
     left, right = spot.columns(2)
     with left:
         st.header(f"This setting: {offers.MECHANISM.titles[design.mechanism]}")
-        pictures.hexagon_map(table, layer, kind, "hexagons", picked)
+        pictures.hexagon_map(table, layer, kind, "hexagons", picked, about=taken.about(ours, layer.title))
     with right:
         st.header(words.published_title(paper))
         of_paper = cells.cell_table(paper, show)
         if layer.column in of_paper:
-            pictures.hexagon_map(of_paper, layer, f"{kind}-paper", "hexagons_paper", picked)
+            about = taken.about(paper, layer.title)
+            pictures.hexagon_map(of_paper, layer, f"{kind}-paper", "hexagons_paper", picked, about=about)
         else:
             st.caption("This method measures no spread of prices: it has one declared for all places.")
 else:
     with spot:
-        pictures.hexagon_map(table, layer, kind, "hexagons", picked)
+        pictures.hexagon_map(table, layer, kind, "hexagons", picked, about=taken.about(ours, layer.title))
 frame.metrics(map_words.metrics(ours, paper, errors))
 kept = pinned.find("london_noise_map", offers.MAP, model.dataset)
 pinned.show("london_noise_map", kept, ours, show, text.factor_of, text.relative)

@@ -5,7 +5,7 @@ from pathlib import Path
 import streamlit as st
 
 from pages._ui import menu, session
-from pages._ui.look import address, bar, bound, state
+from pages._ui.look import address, bar, bound, picture, state
 from pages._ui.tour import walk
 from pages._ui.work import pace, waiting
 
@@ -47,8 +47,10 @@ if wanted != parameters or address.repeated():
 waiting.reserve()
 bound.begin()
 state.begin(page.url_path)
+picture.begin()
 with pace.making(), bar.bar(), address.explained(menu.TITLES), walk.banner(page.url_path):
     page.run()
+    picture.finish()
 session.PAGE.put(page.url_path)
 # A control of this page that is absent from the address stands at its default: forget what was carried for it.
 elsewhere = {key: value for key, value in session.CARRIED.get({}).items() if session.control(key) is None}

@@ -9,9 +9,11 @@ import streamlit as st
 from datasets import exhibit
 from pages._ui.explore import computed, figures
 from pages._ui.explore.statistic import Teaching
-from pages._ui.look import pictures
+from pages._ui.look import pictures, sheet
+from pages._ui.look.picture import as_it_is
 from pages._ui.look.text import percent
 from pages._ui.model import Model
+from pages._ui.work import cached
 
 
 def lengthscales(model: Model, candidates: Sequence[float], epsilon: float, delta: float) -> None:
@@ -31,10 +33,12 @@ def _one_draw(taught: Teaching, kernel: str, candidates: Sequence[float], unit: 
     read = computed.lengthscales(taught, kernel, tuple((length,) for length in candidates))
     probabilities = read.lengthscale_probabilities
     best = int(probabilities.argmax())
-    pictures.chart(
-        figures.lengthscales([f"{length:g} {unit}" for length in candidates], read),
-        "choice_free",
+    picture = figures.lengthscales([f"{length:g} {unit}" for length in candidates], read)
+    said = (
         f"How probable each lengthscale is after one release at epsilon = {taught.epsilon:g} (example draw "
         f"{taught.draw}). {candidates[best]:g} {unit} has {percent(float(probabilities[best]))}. Knowing it costs "
-        "nothing more; the choice above costs its own epsilon.",
+        "nothing more; the choice above costs its own epsilon."
     )
+    made = f"Bayes cloaking, example draw {taught.draw}"
+    about = sheet.of_release(cached.dataset(taught.dataset), taught.mechanism.guarantee, made, said)
+    pictures.chart(picture, "choice_free", said, as_it_is(picture, about))

@@ -9,8 +9,11 @@ from dpgp_core.release import CENTILES
 from pages._ui.explore import controls, figures
 from pages._ui.explore.controls import Chosen
 from pages._ui.explore.posterior import NOISES, SHARES
+from pages._ui.look import sheet
 from pages._ui.look.plots import axis
+from pages._ui.look.sheet import About
 from pages._ui.look.text import Metric, at_most, number, percent, plain, small
+from pages._ui.work import cached
 
 TITLE = "What else can you ask of a release?"
 STANDS_STILL = (
@@ -40,6 +43,16 @@ def answer(chosen: Chosen) -> str:
         f"**{count} noisy numbers** were published with epsilon = {at_most(epsilon)}. "
         "Everything here is computed from them and costs **no more privacy**."
     )
+
+
+def about(chosen: Chosen, shows: str) -> About:
+    """What is said of the release where a picture of it goes."""
+    guarantee, statistics = chosen.explored.guarantee, chosen.explored.statistics
+    if chosen.taught is not None:
+        data = cached.dataset(chosen.taught.dataset)
+        return sheet.of_release(data, guarantee, f"Bayes cloaking, {chosen.name}", shows)
+    inputs = " and ".join(statistics.x_names)
+    return About(f"Published: {statistics.y_name} by {inputs}; Bayes cloaking.", shows, guarantee, taught=False)
 
 
 def metrics(chosen: Chosen) -> list[Metric]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -12,6 +15,8 @@ from pages._ui.hiding import person, steps, two_points
 from pages._ui.hiding.two_points import TwoPoints, TwoPointSettings
 from pages._ui.look import frame, pictures, state, text
 from pages._ui.look.bound import switch
+from pages._ui.look.picture import as_it_is
+from pages._ui.look.sheet import of_inputs, of_theory
 from pages._ui.look.text import Metric
 from pages._ui.model import ReleaseSettings
 from pages._ui.work import cached
@@ -86,10 +91,12 @@ def _pictures(step: str, points: TwoPoints, pair: TwoPointSettings) -> None:
     covered = step == "covered"
     with left:
         curves = cached.drawn(two_points.curves, points, pair.moved - 1, of=pair)
-        pictures.chart(curves, "two_curves", _BEFORE_AND_AFTER.format(moved=pair.moved, d=pair.d))
+        said = _BEFORE_AND_AFTER.format(moved=pair.moved, d=pair.d)
+        pictures.chart(curves, "two_curves", said, as_it_is(curves, of_theory(said)))
     with right:
         plane = cached.drawn(two_points.plane, points, covered, of=(pair, covered))
-        pictures.chart(plane, "two_plane", _ELLIPSES if covered else _LINES)
+        said = _ELLIPSES if covered else _LINES
+        pictures.chart(plane, "two_plane", said, as_it_is(plane, of_theory(said)))
 
 
 def _everybody(result: Result) -> None:
@@ -100,18 +107,24 @@ def _everybody(result: Result) -> None:
     left, right = st.columns(2)
     with left:
         st.subheader("C: who moves which prediction")
-        pictures.chart(cached.drawn(figures.cloaking_heat, result), "C", design_words.C_ALT)
+        _of_inputs(result, figures.cloaking_heat, "C", design_words.C_ALT)
     with right:
         st.subheader("M: the privacy noise that hides them")
-        pictures.chart(cached.drawn(figures.noise_heat, result), "M", design_words.M_ALT)
+        _of_inputs(result, figures.noise_heat, "M", design_words.M_ALT)
     st.subheader("λ: few people carry the noise")
-    pictures.chart(cached.drawn(figures.stems, result), "lambda", design_words.lambda_alt(result))
+    _of_inputs(result, figures.stems, "lambda", design_words.lambda_alt(result))
     values, how = st.tabs(["Table", "How it is computed"])
     with values:
         name = result.model.dataset
         frame.table(design_words.record_table(result), f"{name}_lambda", "Inputs only: C, λ and M are public.")
     with how:
         frame.steps(explain.explain(result))
+
+
+def _of_inputs(result: Result, draw: Callable[[Result], go.Figure], key: str, said: str) -> None:
+    """A figure that no output enters."""
+    drawn = cached.drawn(draw, result)
+    pictures.chart(drawn, key, said, as_it_is(drawn, of_inputs(result.dataset, said)))
 
 
 def _sliders() -> TwoPointSettings:

@@ -15,12 +15,11 @@ import pydeck as pdk
 from pydeck.bindings.json_tools import default_serialize
 
 from datasets import london_hexes
-from pages._ui.look.maps import UNSURE, Layer, hatched, mercator, shown
+from pages._ui.look.maps import HATCH, UNSURE, Layer, hatched, mercator, shown
 
 HEIGHT = 520
 _FIT = (606.0, 500.0)  # px that the hexagons fill at most; page.css shrinks a map whose place is narrower
 TELLS_NOTHING = "tells nothing"
-_HATCH = [128, 128, 128, 220]
 _HALO, _INK, _PAPER = [240, 240, 240, 230], [25, 25, 25, 255], [255, 255, 255, 150]
 _TYPE, _LINE = 11, 7  # px of a name's type, and how many times that its lines may be long
 Rows = list[dict[Any, Any]]
@@ -114,7 +113,7 @@ def _hatching(unsure: Iterable[str], kind: str) -> list[pdk.Layer]:
             "GeoJsonLayer",
             {"type": "FeatureCollection", "features": [shape]},
             id=f"hatch-{kind}",
-            get_line_color=_HATCH,
+            get_line_color=HATCH,
             line_width_units=pdk.types.String("pixels"),
             get_line_width=1,
         )

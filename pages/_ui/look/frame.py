@@ -16,7 +16,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpgp_core.accounting.guarantee import Guarantee
-from pages._ui.look import bar, bound, glossary, palette, state, text
+from pages._ui.look import bar, bound, glossary, palette, picture, state, text
 from pages._ui.look.text import Metric
 
 TEACHING_NOTE = (
@@ -27,6 +27,7 @@ TEACHING_NOTE = (
 
 def heading(question: str, answer: str) -> None:
     """Title as a question, and a sentence that answers it with the current numbers, said aloud when they change."""
+    picture.asks(question)
     st.title(question, anchor=False)
     with st.container(key="answer"):
         st.markdown(f'<div role="status" aria-live="polite">\n\n{answer}\n\n</div>', unsafe_allow_html=True)
@@ -168,7 +169,7 @@ def guarantee_card(guarantee: Guarantee, note: str = "") -> None:
 
 def here() -> str:
     """The address of this state, once all controls have been drawn."""
-    return f"{st.context.url or ''}?{urlencode(state.address())}"
+    return state.link()
 
 
 def qr(link: str) -> bytes:

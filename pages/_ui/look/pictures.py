@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -10,25 +11,34 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pages._ui import session
-from pages._ui.look import decks, maps, plots, state, tables
+from pages._ui.look import decks, maps, picture, plots, sheet_map, state, tables
 from pages._ui.look.maps import Layer
+from pages._ui.look.picture import Public
 from pages._ui.look.plots import axis
+from pages._ui.look.sheet import About
 from pages._ui.work import cached
 
 _HEXAGON = "hexagon"  # in the address
 
 
-def chart(figure: go.Figure, key: str, alt: str, **options: Any) -> None:
-    """A plotly figure in the page's theme, with a caption that says what it shows, and its table."""
+def chart(figure: go.Figure, key: str, alt: str, public: Public | None = None, **options: Any) -> None:
+    """A plotly figure in the page's theme, with a caption that says what it shows, its table and its picture.
+
+    Args:
+        figure: as on the screen.
+        key: of the chart.
+        alt: what it shows.
+        public: how it is drawn without true data; None: true data are in all of it.
+    """
     enlarged = plots.enlarge(figure) if state.is_lesson() else figure
-    camera = {"format": "png", "scale": 3, "filename": key}  # saves a PNG fit for print
-    config = {"displaylogo": False, "toImageButtonOptions": camera}
+    # plotly's own camera would save true data without a word that they are
+    config = {"displaylogo": False, "modeBarButtonsToRemove": ["toImage"]}
     st.plotly_chart(enlarged, key=key, config=config, alt=alt, **options)
-    _caption(key, alt, lambda: tables.of_figure(figure))
+    _caption(key, alt, lambda: tables.of_figure(figure), lambda: picture.of_figure(figure, alt, public))
 
 
-def _caption(key: str, alt: str, numbers: Callable[[], pd.DataFrame]) -> None:
-    """What a picture shows in words, and one key further in numbers, which are made only when they are asked for."""
+def _caption(key: str, alt: str, numbers: Callable[[], pd.DataFrame], drawn: Callable[[], picture.Drawn]) -> None:
+    """What a picture shows in words; one key further in numbers, and to take along: made when they are asked for."""
     with st.container(horizontal=True, vertical_alignment="center", key=f"below_{key}"):
         st.caption(alt)
         with st.popover(
@@ -36,12 +46,29 @@ def _caption(key: str, alt: str, numbers: Callable[[], pd.DataFrame]) -> None:
         ) as box:
             if box.open:
                 st.dataframe(numbers(), hide_index=True)
+        picture.button(key, drawn)
 
 
 def hexagon_map(
-    cells: pd.DataFrame, layer: Layer, kind: str, key: str, picked: str | None, boroughs: bool = True
+    cells: pd.DataFrame,
+    layer: Layer,
+    kind: str,
+    key: str,
+    picked: str | None,
+    boroughs: bool = True,
+    about: About | None = None,
 ) -> None:
-    """A map with its legend and table; a click picks a hexagon for ``pick_hexagon``. A fixed key keeps pan and zoom."""
+    """A map with its legend and table; a click picks a hexagon for ``pick_hexagon``. A fixed key keeps pan and zoom.
+
+    Args:
+        cells: one row a hexagon.
+        layer: what is shown of them.
+        kind: of layer, for the deck.
+        key: of the map.
+        picked: hexagon.
+        boroughs: whether it is public which hexagons have sales.
+        about: of what is released; a layer that is not private has no picture to publish all the same.
+    """
 
     def on_click() -> None:
         clicked = [row for rows in session.control(key)["selection"]["objects"].values() for row in rows]
@@ -56,7 +83,13 @@ def hexagon_map(
             st.pydeck_chart(deck, height=decks.HEIGHT, on_select=on_click, key=key, alt=alt)
         with st.container(key=f"legend_{key}"):
             st.html(maps.legend(layer))
-    _caption(key, alt, lambda: cells)
+
+    def drawn() -> picture.Drawn:
+        draw = partial(sheet_map.drawn, cells[["cell", *{layer.column, layer.spread} - {""}]], layer, around)
+        public = layer.private and about is not None
+        return picture.Drawn(draw, alt, draw if public else None, about if public else None, bare=public)
+
+    _caption(key, alt, lambda: cells, drawn)
 
 
 def pick_hexagon(cells: pd.DataFrame) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import streamlit as st
 
@@ -56,6 +56,11 @@ def address() -> dict[str, str]:
     kept = {key: value for key in _KEPT if (value := st.query_params.get(key)) and fits(value)}
     stands: dict[str, Stand] = session.STANDS.get({})
     return kept | {key: stand.written for key, stand in stands.items() if stand.written}
+
+
+def link() -> str:
+    """The whole address of this state, once all controls have been drawn."""
+    return f"{st.context.url or ''}?{urlencode(address())}"
 
 
 def fits(value: str) -> bool:

@@ -14,6 +14,8 @@ from pages._ui.explore.computed import EXPLORED, taken
 from pages._ui.ledgers.deliveries import DELIVERIES, Issued
 from pages._ui.ledgers.standing import Standing
 from pages._ui.look import pictures
+from pages._ui.look.picture import as_it_is
+from pages._ui.look.sheet import About
 from pages._ui.look.text import plain
 from pages._ui.own import curves, figures, protection, session, upload
 from pages._ui.own.questions import bounds
@@ -123,7 +125,8 @@ def _show(issued: Issued, published: Published, spec: ReleaseSpec) -> None:
         st.success(said, icon=":material/verified_user:")
     else:
         st.warning(said, icon=":material/blur_on:")
-    pictures.chart(figures.released(published, spec), "own_released_chart", figures.released_caption(spec))
+    drawn, said = figures.released(published, spec), figures.released_caption(spec)
+    pictures.chart(drawn, "own_released_chart", said, as_it_is(drawn, _about(published, spec, said)))
     if len(spec.levels) == len(spec.numbers) == 1:
         _apart(issued, published, spec)
     st.dataframe(upload.greyed(published, spec), hide_index=True, key="own_values")
@@ -145,7 +148,11 @@ def _apart(issued: Issued, published: Published, spec: ReleaseSpec) -> None:
             known = wanted, cached.of_one_session(doing, curves.apart, published, spec, first, second)
             OWN_APART.put(known)
         figure = curves.difference_figure(known[1], spec, f"{first} less {second}")
-        pictures.chart(figure, "own_apart_chart", _APART)
+        pictures.chart(figure, "own_apart_chart", _APART, as_it_is(figure, _about(published, spec, _APART)))
+
+
+def _about(published: Published, spec: ReleaseSpec, shows: str) -> About:
+    return About(f"Published: {spec.y} by {' and '.join(spec.x)}.", shows, published.guarantee, taught=False)
 
 
 def _explore(issued: Issued) -> None:
