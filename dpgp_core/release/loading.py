@@ -81,7 +81,7 @@ class LoadedRelease:
         return np.column_stack([numbered.get(name, np.full(len(columns), code.get(name, 0.0))) for name in names])
 
     def predict(self, X: FloatArray) -> FloatArray:
-        """The curve at X (P, D), (P,) in the output's unit, cut to the bounds; where logarithms were measured, theirs."""
+        """The curve at X (P, D), (P,), cut to the bounds: in the output's unit, or of logarithms that were measured."""
         return np.asarray(self._at(X).values[0])
 
     def interval(self, X: FloatArray, level: float = 0.95, of: Of = "function") -> tuple[FloatArray, FloatArray]:

@@ -131,7 +131,7 @@ PAGES = (
         icon="travel_explore",
         section="Publish",
         question="What else can you ask of a release?",
-        drop_downs=(explore.SHOWN, explore.AVERAGED, explore.OF, explore.NOISE, offers.KERNEL),
+        drop_downs=(explore.EXAMPLE, explore.SHOWN, explore.AVERAGED, explore.OF, explore.NOISE, offers.KERNEL),
     ),
     Page(
         file="how_cloaking_works",

@@ -14,6 +14,7 @@ from dpgp_core.arrays import FloatArray
 from dpgp_core.bayes.records.stages import Squares
 from dpgp_core.bayes.spread import Distances
 from dpgp_core.data import Dataset
+from dpgp_core.levels import groups_of, number_sides
 from dpgp_core.measurement import Measurement, Stage, Statistics
 from dpgp_core.measurement.cell_statistics import CellStatistics
 from dpgp_core.measurement.described_arrays import FILE, UNREADABLE
@@ -94,7 +95,7 @@ def measured(data: Dataset, plan: BayesPlan, taught: Teaching) -> Explored:
     )
     statistics = Statistics(
         stages=stages, X=data.X, x_names=data.x_names, x_units=data.x_units, x_box=data.x_box, y_name=data.y_name,
-        y_unit=data.y_unit, y_scale=data.y_scale, guarantee={}, reading="any outcomes",
+        y_unit=data.y_unit, y_scale=data.y_scale, guarantee={}, reading="any outcomes", x_levels=data.x_levels,
         distances=None if release.distances is None else _distances(release.distances, data, release.samples[0]),
     )  # fmt: skip
     return Explored(statistics, taught.mechanism.guarantee.for_unit(data.privacy_unit))
@@ -144,13 +145,11 @@ def opened(files: Mapping[str, bytes]) -> Explored:
 
 def _check_size(statistics: Statistics | CellStatistics) -> None:
     """Over cells the number of records does not matter."""
-    if statistics.x_levels is not None:
-        raise ValueError(
-            "the release is of groups, and this page draws one curve or map; figure.svg in its zip has one for each "
-            "group, and the library refits it (dpgp_core.refit, dpgp_core.difference)"
-        )
-    dims = len(statistics.x_box)
-    n = statistics.per_side**dims if isinstance(statistics, CellStatistics) else len(statistics.X)
+    dims = len(number_sides(statistics.x_box))
+    if isinstance(statistics, CellStatistics):
+        n = statistics.per_side**dims * groups_of(statistics.x_box)
+    else:
+        n = len(statistics.X)
     if n > MAX_RECORDS or dims > MAX_INPUTS:
         raise ValueError(
             f"the release is about {n:,} records or cells with {dims} inputs, more than {MAX_RECORDS:,} or "
