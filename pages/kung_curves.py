@@ -1,6 +1,6 @@
 import streamlit as st
 
-from pages._ui.cloaking import charted, computed, explain, figures, left_out, pinned, play, taken, words
+from pages._ui.cloaking import charted, computed, explain, figures, left_out, multiples, pinned, play, taken, words
 from pages._ui.look import frame, offers, pictures, sidebar, spending, text
 from pages._ui.work import cached
 
@@ -35,6 +35,9 @@ with right:
     pictures.chart(beside, "curves_paper", words.curves_alt(paper, "purple", show), taken.curves(paper, other=True))
 play.show({"curves": picture, "curves_paper": beside}, player)
 frame.metrics(words.release_metrics(ours, paper, errors, shown))
+varied = multiples.chosen(model.dataset)
+if varied != "none":
+    multiples.curves(ours, varied, show)
 pinned.show("kung_curves", kept, ours, show, shown)
 charted.show(ours, paper, show)
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])

@@ -1,6 +1,18 @@
 import streamlit as st
 
-from pages._ui.cloaking import cells, computed, controls, explain, figures, left_out, map_words, pinned, taken, words
+from pages._ui.cloaking import (
+    cells,
+    computed,
+    controls,
+    explain,
+    figures,
+    left_out,
+    map_words,
+    multiples,
+    pinned,
+    taken,
+    words,
+)
 from pages._ui.look import frame, offers, pictures, sidebar, spending, text
 
 chosen = sidebar.release_settings(offers.MAP)
@@ -35,6 +47,9 @@ else:
     with spot:
         pictures.hexagon_map(table, layer, kind, "hexagons", picked, about=taken.about(ours, layer.title))
 frame.metrics(map_words.metrics(ours, paper, errors))
+varied = multiples.chosen(model.dataset)
+if varied != "none":
+    multiples.maps(ours, varied, layer, kind, show)
 kept = pinned.find("london_noise_map", offers.MAP, model.dataset)
 pinned.show("london_noise_map", kept, ours, show, text.factor_of, text.relative)
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])

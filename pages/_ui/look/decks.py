@@ -64,7 +64,7 @@ def deck(
     if picked is not None:
         ring = [[lon, lat] for lat, lon in h3.cell_to_boundary(picked)]
         layers += _outlines([{"path": ring}], f"{kind}-{picked}", 4)
-    named = "{borough}\n{sales} sales\n" if "borough" in cells else ""
+    named = "{borough}\n{sold}\n" if "borough" in cells else ""
     return CompactDeck(
         layers=layers,
         initial_view_state=view,
@@ -75,7 +75,9 @@ def deck(
 
 def _hexagons(cells: pd.DataFrame, layer: Layer, kind: str, picked: str | None) -> pdk.Layer:
     values, unsure = cells[layer.column].to_numpy(float), layer.unsure(cells)
-    named = [name for name in ("borough", "sales") if name in cells]
+    named = [name for name in ("borough", "sold") if name in cells or (name == "sold" and "sales" in cells)]
+    if "sales" in cells:
+        cells = cells.assign(sold=[f"{count:,} sale{'' if count == 1 else 's'}" for count in cells["sales"]])
     rows: Rows = [
         labels
         | {

@@ -16,7 +16,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpgp_core.accounting.guarantee import Guarantee
-from pages._ui.look import bar, bound, glossary, palette, picture, state, text
+from pages._ui.look import bar, bound, glossary, palette, picture, state, tables, text
 from pages._ui.look.text import Metric
 
 TEACHING_NOTE = (
@@ -104,7 +104,8 @@ def table(frame: pd.DataFrame, key: str, note: str = "") -> None:
     """A sortable table and its CSV download."""
     if note:
         st.caption(note)
-    st.dataframe(frame, hide_index=True, key=f"table_{key}")
+    numbers = {name: st.column_config.NumberColumn(format=each) for name, each in tables.decimals_of(frame).items()}
+    st.dataframe(frame, hide_index=True, key=f"table_{key}", column_config=numbers)
     st.download_button(
         "Download CSV",
         frame.to_csv(index=False),
@@ -186,11 +187,18 @@ def state_link() -> None:
     with bound.folded("This state"), st.container(horizontal=True):
         st.button("Undo", key="state_undo", icon=":material/undo:", on_click=state.undo, disabled=not state.can_undo())
         st.button("Reset", key="state_reset", icon=":material/restart_alt:", on_click=state.reset)
-    with st.sidebar, st.popover("Copy this state", icon=":material/link:", key="state_copy", on_change="rerun") as box:
-        st.code(address, language=None, wrap_lines=True)
-        if box.open:  # a code takes half as long as the rest of a page
-            st.image(qr(address), width=180, output_format="PNG")
+    with st.sidebar, st.container(horizontal=True, key="state_out"):
+        with st.popover("Copy this state", icon=":material/link:", key="state_copy", on_change="rerun") as box:
+            st.code(address, language=None, wrap_lines=True)
+            if box.open:  # a code takes half as long as the rest of a page
+                st.image(qr(address), width=180, output_format="PNG")
+        if not state.is_lesson():
+            st.button(
+                "Present", key="present", icon=":material/present_to_all:", on_click=state.present,
+                help="For a projector: large type, ε in sight above the picture, arrow keys for the tour.",
+            )  # fmt: skip
     if state.is_lesson():
+        bar.above().button("End", key="present_end", icon=":material/close:", on_click=state.end_presentation)
         with bar.above(), st.popover("QR code", icon=":material/qr_code_2:", key="state_qr", on_change="rerun") as box:
             if box.open:
                 st.image(qr(address), width=420, output_format="PNG")

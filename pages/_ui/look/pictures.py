@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -11,14 +11,15 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pages._ui import session
-from pages._ui.look import decks, maps, picture, plots, sheet_map, state, tables
+from pages._ui.look import decks, maps, picture, plots, sheet, sheet_map, state, tables
 from pages._ui.look.maps import Layer
 from pages._ui.look.picture import Public
 from pages._ui.look.plots import axis
-from pages._ui.look.sheet import About
+from pages._ui.look.sheet import About, Draw, Panel
 from pages._ui.work import cached
 
 _HEXAGON = "hexagon"  # in the address
+_PANELS = 1600, 640  # px of several drawings, which shrink to the page
 
 
 def chart(figure: go.Figure, key: str, alt: str, public: Public | None = None, **options: Any) -> None:
@@ -35,6 +36,29 @@ def chart(figure: go.Figure, key: str, alt: str, public: Public | None = None, *
     config = {"displaylogo": False, "modeBarButtonsToRemove": ["toImage"]}
     st.plotly_chart(enlarged, key=key, config=config, alt=alt, **options)
     _caption(key, alt, lambda: tables.of_figure(figure), lambda: picture.of_figure(figure, alt, public))
+
+
+def panels(
+    rows: Sequence[Panel], below: Draw | None, key: str, alt: str, numbers: pd.DataFrame, about: About | None
+) -> None:
+    """Several drawings beside each other, at the same scale, with one caption, table and picture.
+
+    Args:
+        rows: the drawings.
+        below: their legend.
+        key: of all.
+        alt: what they show.
+        numbers: of the table.
+        about: of the releases, where no true data are drawn; else None.
+    """
+    draw = partial(sheet.beside, rows, below)
+    with st.container(key=f"panels_{key}"):
+        st.image(sheet.bare(draw, *_PANELS, st.context.theme.type == "dark"), width="stretch")
+
+    def drawn() -> picture.Drawn:
+        return picture.Drawn(draw, alt, None if about is None else draw, about, bare=about is not None)
+
+    _caption(key, alt, lambda: numbers, drawn)
 
 
 def _caption(key: str, alt: str, numbers: Callable[[], pd.DataFrame], drawn: Callable[[], picture.Drawn]) -> None:

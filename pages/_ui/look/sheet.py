@@ -15,8 +15,9 @@ from dpgp_core.data import Dataset
 from pages._ui.look import text
 
 _EDGE, _INK, _SOFT, _PAPER = 48, "#1a1a1a", "#444444", "#ffffff"
-_TITLE, _LEAD, _FOOT = 40, 24, 18  # px of type
+_TITLE, _LEAD, _PANEL, _FOOT = 40, 24, 20, 18  # px of type
 _LETTER = 0.56  # of a sans-serif letter's width over its size, about
+_FONT = "system-ui, 'Segoe UI', Arial, sans-serif"
 STAMP = "contains true data: not for publication"
 
 
@@ -105,6 +106,48 @@ def of_inputs(data: Dataset, shows: str) -> About:
     return About("", shows, None, data.source, data.licence, basis=basis)
 
 
+class Panel(NamedTuple):
+    """One of several pictures beside each other.
+
+    Attributes:
+        title: what differs from the others.
+        said: what it shows, in a sentence.
+        draw: in its place.
+    """
+
+    title: str
+    said: str
+    draw: Draw
+
+
+def beside(panels: Sequence[Panel], below: Draw | None, box: Box) -> str:
+    """Panels in a row at the same scale, with one legend ``below`` them; one under another where that is wider."""
+    gap, strip = 24.0, 0.0 if below is None else 96.0
+    upright = box.height > box.width
+    count = len(panels)
+    across = box.width if upright else (box.width - gap * (count - 1)) / count
+    tall = (box.height - strip) / count if upright else box.height - strip
+    out = ""
+    for at, panel in enumerate(panels):
+        left = box.left if upright else box.left + at * (across + gap)
+        top, y = box.top + (at * tall if upright else 0), 0.0
+        out += label(left, top + 22, panel.title, _LEAD, weight=600)
+        for line in wrapped(panel.said, _PANEL, across):
+            y += 1.25 * _PANEL
+            out += label(left, top + 24 + y, line, _PANEL, fill=_SOFT)
+        out += panel.draw(Box(left, top + 36 + y, across, tall - y - 48))
+    return out + ("" if below is None else below(Box(box.left, box.bottom - strip, box.width, strip)))
+
+
+def bare(draw: Draw, width: int, height: int, dark: bool) -> str:
+    """A drawing within a page, light text where the page is dark."""
+    ink = "<style>text { fill: #e8e8e8 }</style>" if dark else ""
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
+        f'font-family="{_FONT}">{ink}{draw(Box(0, 0, width, height))}</svg>'
+    )
+
+
 def publishable(question: str, about: About, draw: Draw, shape: Shape, address: str, day: date) -> str:
     """What may be published: drawn from the release alone, with its promise, source, date and address."""
     foot = [*_promise(about), *_origin(about), f"{day.isoformat()}. {address}".strip()]
@@ -151,7 +194,7 @@ def _sheet(title: str, lead: Iterable[str], foot: Sequence[str], draw: Draw, sha
     drawn = draw(Box(_EDGE, y - 4, across, below - 20 - y))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{shape.width}" height="{shape.height}" '
-        f'viewBox="0 0 {shape.width} {shape.height}" font-family="system-ui, \'Segoe UI\', Arial, sans-serif" '
+        f'viewBox="0 0 {shape.width} {shape.height}" font-family="{_FONT}" '
         f'role="img"><title>{escape(title)}</title><rect width="100%" height="100%" fill="{_PAPER}"/>'
         f"{body}{drawn}{rule}{footer}{_across(stamp, shape) if stamp else ''}</svg>\n"
     )

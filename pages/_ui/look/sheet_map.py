@@ -20,10 +20,17 @@ _LEGEND = 300  # px beside the map
 
 
 def drawn(cells: pd.DataFrame, layer: Layer, around: Boroughs | None, box: Box) -> str:
-    """Hexagons coloured by one column in a box, with boroughs where these are public."""
-    rings = [np.array(h3.cell_to_boundary(cell))[:, ::-1] for cell in cells["cell"]]
+    """Hexagons coloured by one column in a box, with boroughs where these are public, and the legend beside them."""
     inner = Box(box.left, box.top, box.width - _LEGEND, box.height)
-    place = _Place(rings, inner)
+    return hexagons(cells, layer, around, inner) + legend(
+        layer, Box(inner.right + 24, box.top + 20, _LEGEND - 24, box.height - 40)
+    )
+
+
+def hexagons(cells: pd.DataFrame, layer: Layer, around: Boroughs | None, box: Box, *, named: bool = True) -> str:
+    """The hexagons alone; ``named``: with the names of boroughs."""
+    rings = [np.array(h3.cell_to_boundary(cell))[:, ::-1] for cell in cells["cell"]]
+    place = _Place(rings, box)
     values, unsure = cells[layer.column].to_numpy(float), layer.unsure(cells)
     out = ""
     for ring, fill, hidden in zip(rings, layer.colours(values), unsure, strict=True):
@@ -37,10 +44,10 @@ def drawn(cells: pd.DataFrame, layer: Layer, around: Boroughs | None, box: Box) 
     if around is not None:
         for each in around.outlines:
             outline = place.points(np.array(each["path"]))
-            for colour, wide_px in (("#191919", 3.2), ("#f0f0f0", 1.4)):
-                out += f'<polygon points="{outline}" fill="none" stroke="{colour}" stroke-width="{wide_px}"/>'
-        out += _names(around.names, place)
-    return out + _legend(layer, Box(inner.right + 24, box.top + 20, _LEGEND - 24, box.height - 40))
+            for colour, thick in (("#191919", 3.2), ("#f0f0f0", 1.4)):
+                out += f'<polygon points="{outline}" fill="none" stroke="{colour}" stroke-width="{thick}"/>'
+        out += _names(around.names, place) if named else ""
+    return out
 
 
 class _Place:
@@ -78,7 +85,26 @@ def _names(names: Iterable[dict[object, object]], place: _Place) -> str:
     return out
 
 
-def _legend(layer: Layer, box: Box) -> str:
+def across(layer: Layer, box: Box) -> str:
+    """The legend as a strip below maps."""
+    words = f"{layer.title} [{layer.unit}]" + (f". Hatched: {layer.grey}." if layer.spread else "")
+    out = "".join(label(box.left, box.top + 18 + 24 * at, line, _TYPE) for at, line in enumerate(
+        wrapped(words, _TYPE, box.width)[:2]
+    ))  # fmt: skip
+    long, count, top = min(640.0, box.width), 64, box.top + 50
+    for at, colour in enumerate(sample_colorscale(layer.scale, np.linspace(0, 1, count))):
+        out += (
+            f'<rect x="{box.left + at * long / count:.1f}" y="{top:.1f}" width="{long / count + 0.6:.1f}" height="14" '
+            f'fill="{colour}"/>'
+        )
+    for share, value in ticks_of(layer):
+        anchor = "start" if share == 0 else "end" if share == 1 else "middle"
+        out += label(box.left + share * long, top + 36, shown(value, layer), _TYPE, anchor)
+    return out
+
+
+def legend(layer: Layer, box: Box) -> str:
+    """A colour bar with its unit, or a swatch for each name."""
     out, y = "", box.top
     if layer.names:
         for colour, name in zip(layer.scale, layer.names, strict=True):

@@ -39,6 +39,18 @@ def is_lesson() -> bool:
     return st.query_params.get("lesson") == "1"
 
 
+def present() -> None:
+    """Callback: show the page to a room."""
+    st.query_params["lesson"] = "1"
+
+
+def end_presentation() -> None:
+    """Callback: as it was; and no other page is shown so either."""
+    if "lesson" in st.query_params:
+        del st.query_params["lesson"]
+    session.CARRIED.put({key: value for key, value in session.CARRIED.get({}).items() if key != "lesson"})
+
+
 def begin(page: str) -> None:
     """Before a page draws its controls."""
     session.STANDS.put({})

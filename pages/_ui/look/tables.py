@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import html
+import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -12,6 +13,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 _DIGITS = 6
+_DIGITS_SHOWN, _MOST_PLACES, _LARGE = 4, 6, 10_000.0
 Rows = Iterator[tuple[str, Any, Any]]  # what is drawn, its name, its x and y
 
 
@@ -30,6 +32,18 @@ def of_figure(figure: go.Figure) -> pd.DataFrame:
         for name, x, y in _ROWS.get(trace.type, _nothing)(trace):
             tables.append(pd.DataFrame({"what": name, x_title or "x": _column(x), y_title or "y": _column(y)}))
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
+
+
+def decimals_of(frame: pd.DataFrame) -> dict[str, str]:
+    """How each column of numbers is written, so that its largest has about four digits: the download has all."""
+    written = {}
+    for name in frame.select_dtypes("float"):
+        known = frame[name].to_numpy(float)
+        most = float(np.abs(known[np.isfinite(known)]).max(initial=0.0))
+        whole = bool((known[np.isfinite(known)] % 1 == 0).all())
+        places = 0 if whole or most >= _LARGE else max(0, _DIGITS_SHOWN - 1 - math.floor(math.log10(most)))
+        written[str(name)] = f"%.{places}f" if places <= _MOST_PLACES else "%.2g"
+    return written
 
 
 def _scatter(trace: Any) -> Rows:

@@ -16,7 +16,7 @@ from pages._ui.ledgers.standing import Standing
 from pages._ui.look import pictures
 from pages._ui.look.picture import as_it_is
 from pages._ui.look.sheet import About
-from pages._ui.look.text import plain
+from pages._ui.look.text import at_least, plain
 from pages._ui.own import curves, figures, protection, session, upload
 from pages._ui.own.questions import bounds
 from pages._ui.own.slots import OWN_APART, OWN_LEDGER_TOKEN, OWN_PREVIEW, OWN_READY, OWN_REFUSED, OWN_RELEASED
@@ -24,6 +24,7 @@ from pages._ui.own.upload import Prepared, Table
 from pages._ui.work import cached
 from pages._ui.work.tasks import WorkStopped
 
+_NOTHING_LEFT = 1e-3  # of epsilon
 _KINDS = {"zip": "application/zip", "html": "text/html", "svg": "image/svg+xml"}
 _PREVIEW_WARNING = (
     "A preview draws the fit **without noise**. Whoever sees this screen, or a picture of it, sees values computed "
@@ -71,11 +72,15 @@ def release(held: Table, spec: ReleaseSpec, prepared: Prepared, account: Standin
     """The button that spends, and what came of it."""
     because = protection.said(spec, account)
     because_not = protection.refusal(spec, account)
-    if because_not:
+    if because_not and OWN_RELEASED.find() is None:
         st.info(plain(f"{because_not}."), icon=":material/block:")
+    elif because_not:  # after a success nothing reads as a failure
+        more = f"Use epsilon = {at_least(account.left)} or less for another"
+        rest = "The declared total is used up" if account.left < _NOTHING_LEFT else more
+        st.caption(f"Release {len(account.ledger.entries)} is made. {rest}.")
     label = f"Make release {len(account.ledger.entries) + 1}: spends ε = {spec.epsilon:g}"
     if because_not:
-        label = "No release: nothing is left" if account.left < 1e-3 else "No release: see above"
+        label = "No release: nothing is left" if account.left < _NOTHING_LEFT else "No release: see above"
     if st.button(label, type="primary", key="own_release", disabled=bool(because_not)):
         OWN_REFUSED.put(_make(held, spec, prepared, because))
         st.rerun()  # the ledger stands in several places
