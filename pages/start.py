@@ -4,7 +4,7 @@ from pages._ui import menu
 from pages._ui.look import frame, glossary, pictures
 from pages._ui.look.picture import as_it_is
 from pages._ui.look.sheet import of_theory
-from pages._ui.start import arriving, brief, controls, decision, deployments, meaning, overview, words
+from pages._ui.start import arriving, brief, controls, decision, deployments, meaning, overview, split, words
 from pages._ui.tour import walk
 from pages._ui.work import cached
 
@@ -30,6 +30,8 @@ with promised:
     traded = cached.drawn(meaning.tradeoff_figure, draw, family)
     pictures.chart(traded, "tradeoff", caption, as_it_is(traded, of_theory(caption)))
     frame.table(meaning.table(draw, prior, family), "attacker", "The best attacker's success at common budgets.")
+    if family == "gaussian":
+        split.show(draw)
 with others:
     strip = cached.drawn(deployments.strip, draw.epsilon)
     pictures.chart(strip, "deployments", deployments.NOTE, as_it_is(strip, deployments.ABOUT))

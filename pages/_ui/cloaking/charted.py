@@ -7,7 +7,7 @@ import math
 import streamlit as st
 
 from dpgp_core.data import Dataset
-from pages._ui.cloaking import computed, figures, taken, words
+from pages._ui.cloaking import computed, figures, nearness, taken, words
 from pages._ui.cloaking.growth import Growth
 from pages._ui.cloaking.results import Result
 from pages._ui.cloaking.words import Shown
@@ -65,6 +65,7 @@ def show(ours: Result, paper: Result, overlay: bool) -> None:
         picture = cached.drawn(figures.growth, other, data, person, None, True, of=(paper.settings, person))
         said = _said("the method of 2018 (purple)", data, measured=False)
         pictures.chart(picture, "growth_paper", said, taken.growth(paper, other, person, said, other=True))
+    nearness.show(ours, person[0], overlay)
 
 
 def _said(source: str, data: Dataset, measured: bool) -> str:

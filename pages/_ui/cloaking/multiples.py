@@ -74,15 +74,17 @@ def _three(grid: Sequence[float], value: float, far: int) -> tuple[float, ...]:
 def curves(ours: Result, varied: Varied, overlay: bool) -> None:
     """The published curve three times, on the same axes."""
     three = variants(ours, varied)
+    drawn = [figures.curves(each.result, overlay) for each in three]
     panels = [
-        Panel(each.title, f"{_within(each.result)}.", partial(sheet_figure.drawn, figures.curves(each.result, overlay)))
-        for each in three
+        Panel(each.title, f"{_within(each.result)}.", partial(sheet_figure.drawn, figure, named=False))
+        for each, figure in zip(three, drawn, strict=True)
     ]
+    below = partial(sheet_figure.names_of, drawn[0])
     unit = ours.dataset.y_unit
     alt = "The same data at three settings, on the same axes. " + _said(three)
     tables = [words.curve_table(each.result, overlay).assign(setting=each.title) for each in three]
     about = None if overlay else _about(three, alt)
-    pictures.panels(panels, None, "three_curves", f"{alt} All in {unit}.", pd.concat(tables), about)
+    pictures.panels(panels, below, "three_curves", f"{alt} All in {unit}.", pd.concat(tables), about)
 
 
 def maps(ours: Result, varied: Varied, layer: Layer, kind: str, overlay: bool) -> None:

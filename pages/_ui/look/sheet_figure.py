@@ -24,7 +24,7 @@ from pages._ui.look.tables import histogram_of, values_of
 _TYPE, _LINE, _SCALE = 20, 26, 1.7  # px of type and between two names; of strokes, over those on the screen
 _COLOURS = (PRIVATE, NON_PRIVATE, OTHER, GUARANTEE, RISK, TRUTH)
 _DASHES = {"dot": "3 5", "dash": "12 8", "dashdot": "12 6 3 6", "longdash": "20 8"}
-_AXIS, _GRID = "#444444", "#e6e6e6"
+_AXIS, _GRID = "#666666", "#808080"
 _AIR = 0.05
 _TAG = re.compile(r"<[^>]+>")
 
@@ -102,9 +102,10 @@ def _seen(figure: go.Figure) -> list[Any]:
     return [trace for trace in figure.data if trace.opacity != 0]
 
 
-def _laid(figure: go.Figure, box: Box, traces: list[Any]) -> _Laid:
-    ends = _names_at_ends(figure)
+def _laid(figure: go.Figure, box: Box, traces: list[Any], named: bool = True) -> _Laid:
+    ends = _names_at_ends(figure) if named else []
     legend = [name for name in _legend(traces) if not ends or name.band] if ends or _has_legend(figure) else []
+    legend = legend if named else []
     bar = next((t for t in traces if t.type == "heatmap" and t.showscale is not False), None)
     x, y = _side(figure, traces, "x"), _side(figure, traces, "y")
     left = 42 + max((wide(words, _TYPE) for _, words in y.ticks), default=0) + (_LINE if y.title else 0)
@@ -116,10 +117,15 @@ def _laid(figure: go.Figure, box: Box, traces: list[Any]) -> _Laid:
     return _Laid(Plot(_squared(figure, inner, x, y), x, y), ends, rows, bar)
 
 
-def drawn(figure: go.Figure, box: Box) -> str:
-    """The figure in a box."""
+def names_of(figure: go.Figure, box: Box) -> str:
+    """The names of lines and bands alone, for several figures that share them."""
+    return _written(_rows(list(_legend(_seen(figure))), box.width), Box(box.left, box.top + 20, box.width, box.height))
+
+
+def drawn(figure: go.Figure, box: Box, *, named: bool = True) -> str:
+    """The figure in a box; ``named``: with the names of its lines."""
     traces = _seen(figure)
-    plot, ends, rows, bar = _laid(figure, box, traces)
+    plot, ends, rows, bar = _laid(figure, box, traces, named)
     clip = f"plot{box.left:.0f}_{box.top:.0f}"
     below, above = ("".join(_shapes(figure, plot, layer)) for layer in ("below", "above"))
     return (
@@ -222,11 +228,11 @@ def _axes(plot: Plot) -> str:
     box, out = plot.box, ""
     for at, words in plot.x.ticks:
         x = box.left + box.width * (at - plot.x.low) / (plot.x.high - plot.x.low)
-        out += f'<path d="M{x:.1f} {box.top:.1f}V{box.bottom:.1f}" stroke="{_GRID}"/>'
+        out += f'<path d="M{x:.1f} {box.top:.1f}V{box.bottom:.1f}" stroke="{_GRID}" stroke-opacity=".2"/>'
         out += label(x, box.bottom + 26, words, _TYPE, "middle", _AXIS)
     for at, words in plot.y.ticks:
         y = box.bottom - box.height * (at - plot.y.low) / (plot.y.high - plot.y.low)
-        out += f'<path d="M{box.left:.1f} {y:.1f}H{box.right:.1f}" stroke="{_GRID}"/>'
+        out += f'<path d="M{box.left:.1f} {y:.1f}H{box.right:.1f}" stroke="{_GRID}" stroke-opacity=".2"/>'
         out += label(box.left - 10, y + 7, words, _TYPE, "end", _AXIS)
     out += f'<path d="M{box.left:.1f} {box.top:.1f}V{box.bottom:.1f}H{box.right:.1f}" fill="none" stroke="{_AXIS}"/>'
     out += label(box.left + box.width / 2, box.bottom + 56, plot.x.title, _TYPE, "middle")
