@@ -25,6 +25,7 @@ errors = left_out.trio(ours, paper) if show else None
 
 frame.heading(map_words.TITLE, map_words.lead(ours, errors) + words.meanwhile(ours, errors))
 frame.banners(data.source if data.simulated else None, show)
+told = map_words.told(ours)
 layers, table = cells.layers(ours, show), cells.cell_table(ours, show)
 kind, beside = controls.map_view(list(layers))
 layer = layers[kind]
@@ -34,7 +35,7 @@ if beside:
     left, right = spot.columns(2)
     with left:
         st.header(f"This setting: {offers.MECHANISM.titles[design.mechanism]}")
-        pictures.hexagon_map(table, layer, kind, "hexagons", picked, about=taken.about(ours, layer.title))
+        pictures.hexagon_map(table, layer, kind, "hexagons", picked, about=taken.about(ours, layer.title), more=told)
     with right:
         st.header(words.published_title(paper))
         of_paper = cells.cell_table(paper, show)
@@ -45,7 +46,7 @@ if beside:
             st.caption("This method measures no spread of prices: it has one declared for all places.")
 else:
     with spot:
-        pictures.hexagon_map(table, layer, kind, "hexagons", picked, about=taken.about(ours, layer.title))
+        pictures.hexagon_map(table, layer, kind, "hexagons", picked, about=taken.about(ours, layer.title), more=told)
 frame.metrics(map_words.metrics(ours, paper, errors))
 varied = multiples.chosen(model.dataset)
 if varied != "none":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +14,9 @@ from pages._ui.cloaking import computed, staged
 from pages._ui.cloaking.results import Draws
 from pages._ui.excursion import computed as excursion
 from pages._ui.excursion.exploration import View
+from pages._ui.explore import computed as exploring
+from pages._ui.explore.computed import Refit
+from pages._ui.explore.statistic import Teaching
 from pages._ui.look import offers
 from pages._ui.model import Budget, Design, Draw, usual
 from tests.pages.reading import numbers
@@ -89,3 +93,28 @@ def test_pages_show_it_so(seen):
     second = seen("kung_curves", mechanism="refined", draw="2").dataframe[0].value
     columns = [[name for name in each if "example draw" in name] for each in (table, second)]
     np.testing.assert_allclose(table[columns[0][1]], second[columns[1][0]], atol=2e-4)
+
+
+def test_the_page_that_explores_has_the_draw_of_the_page_that_shows_it():
+    explored = exploring.teaching(Teaching("kung", 1.0, offers.DELTA, 3))
+    shown_there = shown("kung", "bayes", 3, 1)
+    data = shown_there.dataset
+    stages = zip(explored.statistics.stages, shown_there.numbers.stages, strict=True)
+    for stage, seen_there in stages:
+        np.testing.assert_allclose(stage.z, seen_there.z[0])
+    curve = exploring.refitted(Teaching("kung", 1.0, offers.DELTA, 3), Refit("EQ", 50))
+    grid = slice(shown_there.outcome.scene.records, None)
+    there = np.interp(
+        curve.X_test[:, 0], shown_there.outcome.scene.X_test[grid, 0], shown_there.outcome.samples[0, grid]
+    )
+    inside = (curve.X_test[:, 0] > 5) & (curve.X_test[:, 0] < 70)
+    assert np.abs(curve.curve() - there)[inside].mean() < 3.0  # cm: the same numbers, read with other models
+    assert data.y_unit == "cm"
+
+
+def test_the_likeliest_lengthscale_has_one_probability_on_both_pages(seen):
+    chosen = seen("lengthscale_choice", epsilon="1")
+    said = next(each.value for each in chosen.caption if "How probable each lengthscale" in each.value)
+    length, probability = re.search(r"\)\. ([\d.]+ years) has ([\d.]+ %)", said).groups()
+    tile = next(each for each in seen("explore_release", epsilon="1").metric if each.label == "Likeliest lengthscale")
+    assert (tile.value, tile.delta) == (length, probability)

@@ -36,9 +36,9 @@ def lead(ours: Result, paper: Result, errors: Trio | None, shown: Shown) -> str:
     if errors is None:
         return words.without_overlay(ours, paper, shown)
     return (
-        f"At epsilon = {ours.draw.epsilon:g} the published curve has an error of "
-        f"**{words.error(errors.ours, shown)}**. Without privacy it is {shown(errors.without)}, because people differ. "
-        f"With the method of 2018 it is {words.error(errors.paper, shown)}."
+        f"At epsilon = {ours.draw.epsilon:g} {words.method(ours)} publishes {ours.dataset.privacy_unit} with an error "
+        f"of **{words.error(errors.ours, shown)}**. Without privacy it is {shown(errors.without)}, because people "
+        f"differ. With the method of 2018 it is {words.error(errors.paper, shown)}."
     )
 
 

@@ -9,14 +9,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from datasets import exhibit
 from dpgp_core.bayes.difference import Difference, difference
 from dpgp_core.levels import groups_of
+from pages._ui.cloaking import computed as cloaking
+from pages._ui.cloaking import staged
+from pages._ui.cloaking.results import Draws
 from pages._ui.explore import posterior, statistic
-from pages._ui.explore.posterior import Filtered, Lengthscales
+from pages._ui.explore.posterior import Filtered
 from pages._ui.explore.statistic import Explored, Teaching
+from pages._ui.model import Budget
 from pages._ui.session import Slot
 from pages._ui.work import cached
 
+POINTS = 200  # of a grid, where nobody asked for others
 _FEW, _LEAST = 4, 50  # groups that have all points of a grid; points of each, where there are many groups
 _BETWEEN = 100  # places of a difference
 _BEYOND = (
@@ -63,8 +69,13 @@ class Refit(NamedTuple):
 
 
 def teaching(taught: Teaching) -> Explored:
-    """A numbered draw; plans do not depend on its number."""
+    """A numbered draw; plans do not depend on its number. Of a curve it is the draw that its own page shows."""
     data = cached.dataset(taught.dataset)
+    if exhibit(taught.dataset).scene == "curve":
+        budget = Budget(taught.dataset, "records", taught.epsilon, taught.delta)
+        plan, scene = cloaking.plan_of(budget), cloaking.scene(taught.dataset)
+        numbers = cached.value("Measuring", staged.measure, Draws(budget, taught.draw, 1), given=(data, scene, plan))
+        return cached.value("Measuring", statistic.of_numbers, taught, given=(data, plan, numbers))
     plan = cached.value("Planning what to measure", statistic.planned, replace(taught, draw=1), given=(data,))
     return cached.value("Measuring", statistic.measured, taught, given=(data, plan))
 
@@ -72,12 +83,6 @@ def teaching(taught: Teaching) -> Explored:
 def refitted(taught: Teaching, refit: Refit) -> Filtered:
     """The draw read under all models."""
     return cached.value("Reading the release again", refit_over_box, refit, taught, given=(teaching(taught),))
-
-
-def lengthscales(taught: Teaching, kernel: str, candidates: Lengthscales) -> Filtered:
-    """The draw read under all models of these lengthscales, at one input only: for their probabilities."""
-    release = (teaching(taught),)
-    return cached.value("Reading the release again", _read, kernel, candidates, taught, given=release)
 
 
 def own(taken: Taken, refit: Refit) -> tuple[Explored, Filtered]:
@@ -136,8 +141,3 @@ def _own(files: Mapping[str, bytes], refit: Refit) -> tuple[Explored, Filtered]:
     if not read.is_finite:
         raise ValueError(_BEYOND)
     return explored, read
-
-
-def _read(explored: Explored, kernel: str, candidates: Lengthscales, _taught: Teaching) -> Filtered:
-    middle = posterior.grid_over(explored.statistics.x_box, 3)[1:2]
-    return posterior.filtered(explored.statistics, kernel, candidates, middle)

@@ -25,6 +25,9 @@ from dpgp_core.mechanisms.bayes_release import BayesPlan
 from dpgp_core.release.ledger_json import guarantee_from_object
 from dpgp_core.release.statistic import statistics_of_files
 from dpgp_core.release.strict_json import read_object
+from pages._ui.cloaking import staged
+from pages._ui.cloaking.results import Numbers
+from pages._ui.model import usual
 
 CARD = "release.json"
 MAX_BYTES = 5 * 2**20  # of a file
@@ -79,6 +82,18 @@ def measured(data: Dataset, plan: BayesPlan, taught: Teaching) -> Explored:
     """The draw. For teaching: whoever knows its number knows the noise."""
     rng = np.random.default_rng(taught.draw)
     release = taught.mechanism.measure(plan, data, data.X, rng)
+    numbers = Numbers(release.observed, release.distances, release.guarantee)
+    return _explored(data, numbers, release.samples[0], taught)
+
+
+def of_numbers(data: Dataset, plan: BayesPlan, numbers: Numbers, taught: Teaching) -> Explored:
+    """The same from numbers that were measured for another page, by its plan."""
+    curve = staged.read(data, data.X, plan, numbers, usual(taught.dataset)).values[0]
+    return _explored(data, numbers, curve, taught)
+
+
+def _explored(data: Dataset, numbers: Numbers, curve: FloatArray, taught: Teaching) -> Explored:
+    """One draw as a statistic; ``curve`` is the one at the records (n,) that distances were measured to."""
     stages = tuple(
         Stage(
             measurement=Measurement(
@@ -91,12 +106,12 @@ def measured(data: Dataset, plan: BayesPlan, taught: Teaching) -> Explored:
             z=seen.z[0],
             squares=None if seen.squares is None else _squares(seen.squares),
         )
-        for seen in release.observed
+        for seen in numbers.stages
     )
     statistics = Statistics(
         stages=stages, X=data.X, x_names=data.x_names, x_units=data.x_units, x_box=data.x_box, y_name=data.y_name,
         y_unit=data.y_unit, y_scale=data.y_scale, guarantee={}, reading="any outcomes", x_levels=data.x_levels,
-        distances=None if release.distances is None else _distances(release.distances, data, release.samples[0]),
+        distances=None if numbers.distances is None else _distances(numbers.distances, data, curve),
     )  # fmt: skip
     return Explored(statistics, taught.mechanism.guarantee.for_unit(data.privacy_unit))
 

@@ -187,16 +187,15 @@ def state_link() -> None:
     with bound.folded("This state"), st.container(horizontal=True):
         st.button("Undo", key="state_undo", icon=":material/undo:", on_click=state.undo, disabled=not state.can_undo())
         st.button("Reset", key="state_reset", icon=":material/restart_alt:", on_click=state.reset)
-    with st.sidebar, st.container(horizontal=True, key="state_out"):
-        with st.popover("Copy this state", icon=":material/link:", key="state_copy", on_change="rerun") as box:
-            st.code(address, language=None, wrap_lines=True)
-            if box.open:  # a code takes half as long as the rest of a page
-                st.image(qr(address), width=180, output_format="PNG")
+    with st.sidebar, st.popover("Copy this state", icon=":material/link:", key="state_copy", on_change="rerun") as box:
+        st.code(address, language=None, wrap_lines=True)
         if not state.is_lesson():
             st.button(
-                "Present", key="present", icon=":material/present_to_all:", on_click=state.present,
+                "Present it to a room", key="present", icon=":material/present_to_all:", on_click=state.present,
                 help="For a projector: large type, ε in sight above the picture, arrow keys for the tour.",
             )  # fmt: skip
+        if box.open:  # a code takes half as long as the rest of a page
+            st.image(qr(address), width=180, output_format="PNG")
     if state.is_lesson():
         bar.above().button("End", key="present_end", icon=":material/close:", on_click=state.end_presentation)
         with bar.above(), st.popover("QR code", icon=":material/qr_code_2:", key="state_qr", on_change="rerun") as box:

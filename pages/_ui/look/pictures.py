@@ -81,6 +81,7 @@ def hexagon_map(
     picked: str | None,
     boroughs: bool = True,
     about: About | None = None,
+    more: str = "",
 ) -> None:
     """A map with its legend and table; a click picks a hexagon for ``pick_hexagon``. A fixed key keeps pan and zoom.
 
@@ -92,6 +93,7 @@ def hexagon_map(
         picked: hexagon.
         boroughs: whether it is public which hexagons have sales.
         about: of what is released; a layer that is not private has no picture to publish all the same.
+        more: what can be told of the map in words.
     """
 
     def on_click() -> None:
@@ -99,7 +101,7 @@ def hexagon_map(
         if clicked:
             session.move({_HEXAGON: maps.names(cells)[clicked[0]["cell"]]})
 
-    alt = f"Each hexagon of London, coloured by {axis(layer.title.lower(), layer.unit)}."
+    alt = f"Each hexagon of London, coloured by {axis(layer.title.lower(), layer.unit)}. {more}".strip()
     with st.container(key=f"framed_{key}"):  # where there is room, the legend stands beside the map
         with st.container(key=f"fitted_{key}"):
             around = cached.value("Drawing the boroughs", decks.boroughs) if boroughs else None

@@ -116,7 +116,7 @@ def steps(setting: SparseSetting, fits: Fits) -> list[tuple[str, str]]:
 def fit_alt(fits: Fits, overlay: bool) -> str:
     """What the picture of the fits shows."""
     return (
-        f"Published curves. Light bands hold one more {fits.dataset.y_name} ({100 * LEVEL:g} %), dark ones the curve. "
+        f"Published curves. Outer bands hold one more {fits.dataset.y_name} ({100 * LEVEL:g} %), inner ones the curve. "
         "The paper's bands do not hold, so it has none. Triangles: inducing inputs."
         + (" Circles: true data." if overlay else "")
     )
