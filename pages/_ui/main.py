@@ -5,7 +5,7 @@ from pathlib import Path
 import streamlit as st
 
 from pages._ui import menu, session
-from pages._ui.look import address, bar, bound, state
+from pages._ui.look import address, bar, bound, picture, state
 from pages._ui.tour import walk
 from pages._ui.work import pace, waiting
 
@@ -50,8 +50,10 @@ session.PAGE.put(page.url_path)
 waiting.reserve()
 bound.begin()
 state.begin()
+picture.begin()
 with pace.making(), bar.bar(), address.explained(menu.TITLES), walk.banner(page.url_path):
     page.run()
+    picture.finish()
 # A control of this page that is absent from the address stands at its default: forget what was carried for it.
 elsewhere = {key: value for key, value in session.CARRIED.get({}).items() if not state.stands(key)}
 session.CARRIED.put(elsewhere | st.query_params.to_dict())

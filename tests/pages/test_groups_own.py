@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 from dpgp_core.release import CHOICES
+from dpgp_core.release.handout.groups import COLOURS
+from pages._ui.look.palette import BINS, GUARANTEE, OTHER, PINNED, PRIVATE, RISK
 from pages._ui.own import practice
 from pages._ui.own.questions.groups import ONLY_BAYES
 from tests.pages.own import captions, controls, declare, invited, last_zip, practised, press, said, uploaded
@@ -99,3 +101,7 @@ def test_groups_stand_beside_dates_that_come_again(open_page):
     ends = [("0", "2022-12-31"), ("1", "2020-01-01")]
     assert [(row["who"], row["day"]) for row in rows[6:8]] == ends
     assert {"0", "1"} <= traces(app).keys()
+
+
+def test_screen_and_file_draw_a_release_in_the_same_colours():
+    assert COLOURS == (PRIVATE, BINS, PINNED, OTHER, GUARANTEE, RISK)

@@ -43,7 +43,8 @@ PAGES = (
     Page(
         "kung_curves",
         "What does privacy do to a growth curve?",
-        rf"At epsilon = {N} the published curve has an error of {N} cm\**\. Without privacy it is {N} cm, because "
+        rf"At epsilon = {N} Bayes cloaking publishes one woman's or girl's height with an error of {N} cm\**\. Without "
+        rf"privacy it is {N} cm, because "
         rf"people differ\. With the method of 2018 it is {N} cm\.",
     ),
     Page(
@@ -67,7 +68,8 @@ PAGES = (
     Page(
         "london_noise_map",
         "Where does privacy blur the map?",
-        rf"At epsilon = {N} a published price is wrong by {N} %\** \(typical error\); without privacy by {N} %\. The "
+        rf"At epsilon = {N} Refined cloaking gets one hexagon's median price wrong by {N} %\** \(typical error\); "
+        rf"without privacy by {N} %\. The "
         r"map is sharpest in \*\*[^.*]+\*\* and most blurred in \*\*[^.*]+\*\*\.",
     ),
     Page(

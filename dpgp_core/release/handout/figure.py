@@ -14,7 +14,7 @@ from ...reading.writing import Writing
 from ..declared.table import CENTILES
 from ..publishing import Published, known_share, within_tolerance
 from ..specification import ReleaseSpec
-from .groups import Group, split
+from .groups import COLOURS, Group, split
 from .ticks import Mark, are_years, marks
 from .turned import east_across, turned
 
@@ -23,7 +23,8 @@ _LEFT, _TOP = 66, 26  # edges of the plot
 _LOWEST = 480  # bottom of a tall map
 _MOST_OBLONG = 5
 _WELL_KNOWN, _FAINTEST = 0.5, 0.15  # share of a value that colours run over; opacity of one of which nothing is known
-_RELEASED, _GREY = "#B87800", "#8a8a8a"  # the orange of releases, dark enough for white paper
+_GREY = "#8a8a8a"
+_APART = 11  # px between the numbers of two lines
 _SCALE = ((68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231, 37))  # viridis
 
 
@@ -45,7 +46,7 @@ def figure(published: Published, spec: ReleaseSpec) -> str:
     """
     within = within_tolerance(published, spec)
     published, drawn = _as_drawn(published, spec)
-    groups, drawn = split(published, drawn, within, _RELEASED)
+    groups, drawn = split(published, drawn, within, COLOURS[0])
     known = known_share(groups[0].published, drawn)
     if drawn.coordinates is not None:
         known = turned(drawn, known)
@@ -104,10 +105,11 @@ def _curves(groups: Sequence[Group], spec: ReleaseSpec, ends: _Ends) -> str:
     said = "line: released value; band: 95 % interval of the curve"
     said += "" if all(group.within.all() for group in groups) else "; dotted grey: of no use"
     said += "; thin lines: centiles of people" if groups[0].published.centiles else ""
-    curves = "".join(_curve(group, spec, up, ends, numbered=len(groups) == 1) for group in groups)
+    curves = "".join(_curve(group, spec, up, ends) for group in groups)
     legend = _legend(groups, ends) if len(groups) > 1 else ""
-    beside = marks(*up, whole=spec.y_kind == "count")
-    return f"{curves}{_text(_LEFT, 14, said)}{legend}{_axes(spec, ends, up, beside, _named(spec.y, spec.y_unit))}"
+    numbers = _centile_numbers(groups, up, ends)
+    axes = _axes(spec, ends, up, marks(*up, whole=spec.y_kind == "count"), _named(spec.y, spec.y_unit))
+    return f"{curves}{numbers}{_text(_LEFT, 14, said)}{legend}{axes}"
 
 
 def _legend(groups: Sequence[Group], ends: _Ends) -> str:
@@ -125,7 +127,7 @@ def _dashed(group: Group) -> str:
     return f' stroke-dasharray="{group.dash}"' if group.dash else ""
 
 
-def _curve(group: Group, spec: ReleaseSpec, up: tuple[float, float], ends: _Ends, *, numbered: bool) -> str:
+def _curve(group: Group, spec: ReleaseSpec, up: tuple[float, float], ends: _Ends) -> str:
     published, within = group.published, group.within
     x, (low, high) = published.X_test[:, 0], published.curve
     across = _scaled(x, spec.x_box[0], _LEFT, ends.right)
@@ -140,17 +142,37 @@ def _curve(group: Group, spec: ReleaseSpec, up: tuple[float, float], ends: _Ends
         )
     )
     band = f'<polygon points="{band}" fill="{group.colour}" fill-opacity=".22"/>'
-    return f"{band}{lines}{_centile_lines(group, across, up, ends, numbered=numbered)}"
+    return f"{band}{lines}{_centile_lines(group, across, up, ends)}"
 
 
-def _centile_lines(group: Group, across: FloatArray, up: tuple[float, float], ends: _Ends, *, numbered: bool) -> str:
-    """Each a thin line, with its number at the right end where there is room."""
+def _centile_lines(group: Group, across: FloatArray, up: tuple[float, float], ends: _Ends) -> str:
+    """Each a thin line."""
     drawn = ""
-    for centile, values in zip(CENTILES, group.published.centiles, strict=False):
+    for values in group.published.centiles:
         y = _scaled(np.clip(values, *up), up, ends.bottom, _TOP)
         drawn += f'<polyline points="{_points(across, y)}" fill="none" stroke="{group.colour}" stroke-width=".8"/>'
-        drawn += _text(ends.right + 4, float(y[-1]) + 4, f"{centile}") if numbered else ""
     return drawn
+
+
+def _centile_numbers(groups: Sequence[Group], up: tuple[float, float], ends: _Ends) -> str:
+    """Of every centile line, inside the plot at its right end, moved apart where lines end close together."""
+    listed = sorted(
+        (float(_scaled(np.clip(values[-1], *up), up, ends.bottom, _TOP)), centile, group.colour)
+        for group in groups
+        for centile, values in zip(CENTILES, group.published.centiles, strict=False)
+    )
+    places = [y for y, *_ in listed]
+    for i in range(1, len(places)):
+        places[i] = max(places[i], places[i - 1] + _APART)
+    lowest = ends.bottom - 2
+    for i in reversed(range(len(places))):
+        places[i] = min(places[i], lowest)
+        lowest = places[i] - _APART
+    return "".join(
+        f'<text x="{ends.right - 3:.1f}" y="{y + 4:.1f}" text-anchor="end" font-size="11" font-weight="600" '
+        f'stroke="#fff" stroke-width="3" paint-order="stroke" fill="{colour}">{centile}</text>'
+        for y, (_, centile, colour) in zip(places, listed, strict=True)
+    )
 
 
 def _middle(cube: FloatArray) -> FloatArray:
@@ -166,9 +188,9 @@ def _map(group: Group, known: FloatArray, spec: ReleaseSpec, ends: _Ends) -> str
         _middle(np.asarray(each, dtype=float).reshape(spec.grid))
         for each in (group.published.values, known, group.within)
     )
-    useful = useful > 0
-    well = useful & (share >= _WELL_KNOWN)
-    seen = values[well] if well.any() else values[useful] if useful.any() else values
+    known_at = useful > 0
+    well = known_at & (share >= _WELL_KNOWN)
+    seen = values[well] if well.any() else values[known_at] if known_at.any() else values
     low, high = float(seen.min()), float(seen.max())
     across, up = _edges(values.shape[0], _LEFT, ends.right), _edges(values.shape[1], ends.bottom, _TOP)
     cells = "".join(

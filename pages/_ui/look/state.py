@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import streamlit as st
 
@@ -36,6 +36,18 @@ def is_lesson() -> bool:
     return st.query_params.get("lesson") == "1"
 
 
+def present() -> None:
+    """Callback: show the page to a room."""
+    st.query_params["lesson"] = "1"
+
+
+def end_presentation() -> None:
+    """Callback: as it was; and no other page is shown so either."""
+    if "lesson" in st.query_params:
+        del st.query_params["lesson"]
+    session.CARRIED.put({key: value for key, value in session.CARRIED.get({}).items() if key != "lesson"})
+
+
 def begin() -> None:
     """Before a page draws its controls."""
     session.STANDS.put({})
@@ -51,6 +63,11 @@ def address() -> dict[str, str]:
     kept = {key: value for key in _KEPT if (value := st.query_params.get(key)) and fits(value)}
     stands: dict[str, Stand] = session.STANDS.get({})
     return kept | {key: stand.written for key, stand in stands.items() if stand.written}
+
+
+def link() -> str:
+    """The whole address of this state, once all controls have been drawn."""
+    return f"{st.context.url or ''}?{urlencode(address())}"
 
 
 def fits(value: str) -> bool:

@@ -11,13 +11,12 @@ import plotly.graph_objects as go
 from dpgp_core.arrays import FloatArray
 from dpgp_core.bayes.difference import Difference, difference
 from dpgp_core.release import CENTILES, Published, ReleaseSpec
-from dpgp_core.release.handout.groups import Group, Rows, grouped
+from dpgp_core.release.handout.groups import COLOURS, Group, Rows, grouped
 from dpgp_core.release.handout.ticks import are_years, marks
-from pages._ui.look.palette import BINS, GUARANTEE, NON_PRIVATE, OTHER, PINNED, PRIVATE, RISK
+from pages._ui.look.palette import NON_PRIVATE, PRIVATE
 from pages._ui.look.plots import HEIGHT, axis, band, centile_lines, finish, mark_dates
 
 OF_NO_USE = "#8a8a8a"  # values that are not known well enough; dotted, or crosses, so that grey is not the only sign
-_COLOURS = (PRIVATE, BINS, PINNED, OTHER, GUARANTEE, RISK)  # of groups; never the blue of what is not private
 _DASHES = ("solid", "8px,3px", "2px,2px", "8px,3px,2px,3px", "12px,4px", "4px,2px", "16px,3px")
 _FEW = 6  # whole numbers between bounds, each of which has a mark
 _BAND, _BANDS = 0.22, 0.15  # opacity of one, of several that lie over each other
@@ -46,7 +45,7 @@ def released(groups: Sequence[Group], spec: ReleaseSpec) -> go.Figure:
         spec: without levels.
     """
     figure, opacity = go.Figure(), _BAND if len(groups) == 1 else _BANDS
-    looks = [(group, _COLOURS[at % len(_COLOURS)], _dash(at // len(_COLOURS))) for at, group in enumerate(groups)]
+    looks = [(group, COLOURS[at % len(COLOURS)], _dash(at // len(COLOURS))) for at, group in enumerate(groups)]
     for group, colour, _ in looks:
         _band(figure, spec, group, colour, opacity)
     for group, colour, dash in looks:

@@ -15,7 +15,9 @@ from pages._ui.explore.computed import EXPLORED, taken
 from pages._ui.ledgers.deliveries import DELIVERIES, Issued
 from pages._ui.ledgers.standing import Standing
 from pages._ui.look import pictures
-from pages._ui.look.text import plain
+from pages._ui.look.picture import as_it_is
+from pages._ui.look.sheet import About
+from pages._ui.look.text import at_least, plain
 from pages._ui.own import curves, figures, protection, session, upload
 from pages._ui.own.questions import bounds
 from pages._ui.own.slots import (
@@ -31,6 +33,7 @@ from pages._ui.own.upload import Prepared, Table
 from pages._ui.work import cached
 from pages._ui.work.tasks import WorkStopped
 
+_NOTHING_LEFT = 1e-3  # of epsilon
 _KINDS = {"zip": "application/zip", "html": "text/html", "svg": "image/svg+xml"}
 _PREVIEW_WARNING = (
     "A preview draws the fit **without noise**. Whoever sees this screen, or a picture of it, sees values computed "
@@ -94,11 +97,15 @@ def release(held: Table, spec: ReleaseSpec, prepared: Prepared, account: Standin
     """The button that spends, and what came of it."""
     because = protection.said(spec, account)
     because_not = protection.refusal(spec, account)
-    if because_not:
+    if because_not and OWN_RELEASED.find() is None:
         st.info(plain(f"{because_not}."), icon=":material/block:")
+    elif because_not:  # after a success nothing reads as a failure
+        more = f"Use epsilon = {at_least(account.left)} or less for another"
+        rest = "The declared total is used up" if account.left < _NOTHING_LEFT else more
+        st.caption(f"Release {len(account.ledger.entries)} is made. {rest}.")
     label = f"Make release {len(account.ledger.entries) + 1}: spends ε = {spec.epsilon:g}"
     if because_not:
-        label = "No release: nothing is left" if account.left < 1e-3 else "No release: see above"
+        label = "No release: nothing is left" if account.left < _NOTHING_LEFT else "No release: see above"
     if st.button(label, type="primary", key="own_release", disabled=bool(because_not)):
         OWN_REFUSED.put(_make(held, spec, prepared, because))
         st.rerun()  # the ledger stands in several places
@@ -157,7 +164,8 @@ def _show(issued: Issued, published: Published, spec: ReleaseSpec) -> None:
         st.success(said, icon=":material/verified_user:")
     else:
         st.warning(said, icon=":material/blur_on:")
-    pictures.chart(figures.released(published, spec), "own_released_chart", figures.released_caption(spec))
+    drawn, said = figures.released(published, spec), figures.released_caption(spec)
+    pictures.chart(drawn, "own_released_chart", said, as_it_is(drawn, _about(published, spec, said)))
     if len(spec.levels) == len(spec.numbers) == 1:
         _apart(issued, published, spec)
     st.dataframe(upload.greyed(published, spec), hide_index=True, key="own_values")
@@ -179,7 +187,11 @@ def _apart(issued: Issued, published: Published, spec: ReleaseSpec) -> None:
             known = wanted, cached.of_one_session(doing, curves.apart, published, spec, first, second)
             OWN_APART.put(known)
         figure = curves.difference_figure(known[1], spec, f"{first} less {second}")
-        pictures.chart(figure, "own_apart_chart", _APART)
+        pictures.chart(figure, "own_apart_chart", _APART, as_it_is(figure, _about(published, spec, _APART)))
+
+
+def _about(published: Published, spec: ReleaseSpec, shows: str) -> About:
+    return About(f"Published: {spec.y} by {' and '.join(spec.x)}.", shows, published.guarantee, taught=False)
 
 
 def _explore(issued: Issued) -> None:

@@ -32,6 +32,11 @@ def errors_alt(data: Dataset, folds: int = FOLDS) -> str:
     return f"Error of a published {curve_or_map(data)} (orange) and without privacy (blue), against epsilon.{so_far}"
 
 
+def named(data: Dataset) -> str:
+    """The outcome as people know it: a price, not its logarithm."""
+    return data.y_name.removeprefix("ln ")
+
+
 def brief(chosen: Decision, data: Dataset, moved: Moved, cost: Cost | None, link: str) -> Brief:
     """The one page to print."""
     draw, model = chosen.draw, chosen.contest.model
@@ -41,7 +46,7 @@ def brief(chosen: Decision, data: Dataset, moved: Moved, cost: Cost | None, link
     if cost is not None:
         advice = f"{decision.recommendation(cost)} {decision.price(draw, cost, curve_or_map(data))} {advice}"
     return Brief(
-        title=f"What epsilon = {draw.epsilon:g} promises and costs: {data.y_name}",
+        title=f"What epsilon = {draw.epsilon:g} promises and costs: {named(data)}",
         recommendation=advice,
         people=decision.frequencies(moved),
         setting=(
