@@ -23,6 +23,8 @@ class Benchmark(NamedTuple):
 
 CATALOGUE = (
     Benchmark("outcomes", "outcomes", 45, "error and intervals whatever outcomes are like, beside peers"),
+    Benchmark("inputs", "inputs", 30, "error and intervals wherever inputs stand, and for rough curves"),
+    Benchmark("fit", "fit", 5, "whether a release notices that its models are wrong, and only then"),
     Benchmark("people", "people", 1, "what a promise to people with several rows costs"),
     Benchmark("groups", "groups", 8, "what groups gain by being released together"),
     Benchmark("dates", "dates", 8, "whether a season is seen, with and without its period declared"),

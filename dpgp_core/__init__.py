@@ -6,7 +6,7 @@ A name is loaded when it is first asked for (PEP 562), so that ``import dpgp_cor
 
 from importlib import import_module
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 _HOMES = {  # public name: the module that defines it; ``__init__.pyi`` says the same to type checkers
     # covariance functions and exact regression

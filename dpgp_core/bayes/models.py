@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -255,6 +256,30 @@ def family_of(kernel: Kernel) -> object:
     if isinstance(kernel, LevelAndCurve) and isinstance(kernel.curve, Stationary):
         return type(kernel.curve), kernel.curve.lengthscale
     return kernel
+
+
+def seen_width(models: Sequence[Model], variances: FloatArray, weights: FloatArray) -> float | None:
+    """Width of the narrowest bumps that a release would show, over the box; None where it shows a level at most.
+
+    A bump of the EQ kernel is about two lengthscales wide. A lengthscale is seen where the models that have it keep
+    less than half of what they did not know of the deviation from the level, at most places.
+
+    Args:
+        models: the mixture (M), of which those of ``CURVES`` with large amplitudes are asked.
+        variances: of the curve under each model at P places (M, P), in squared model units.
+        weights: of the models (M,), for what is known of people's noise.
+    """
+    asked: dict[object, list[int]] = {}
+    for index, model in enumerate(models):
+        inner = model.kernel.inner if isinstance(model.kernel, AcrossLevels) else model.kernel
+        if isinstance(inner, LevelAndCurve) and isinstance(inner.curve, EQ) and inner.curve.variance == inner.level:
+            asked.setdefault(inner.curve, []).append(index)
+    noise = weights @ [model.noise_variance for model in models]
+    for share, own in zip(AUTO_LENGTHSCALES, asked.values(), strict=False):
+        nearest = min(own, key=lambda i: abs(math.log(models[i].noise_variance / noise)))
+        if np.median(variances[nearest]) < 0.5 * models[nearest].kernel.variance / 2:
+            return min(2 * share, 1.0)
+    return None
 
 
 def is_rough(kernel: Kernel) -> bool:

@@ -25,7 +25,7 @@ from ..levels import level_columns
 from ..measurement.statistics import Reading
 from ..seasons import Periods, check_periods, periodic
 from .cells.grid import MOST
-from .models import AUTO_NOISE_SDS, NOISE_SDS_BEFORE, YES_NO_SDS, Model, models_of, rough_share
+from .models import AUTO_NOISE_SDS, NOISE_SDS_BEFORE, YES_NO_SDS, Model, auto_models, models_of, rough_share
 from .plan import stage_multipliers
 from .spread import Shares, split
 from .waves import with_waves
@@ -225,6 +225,8 @@ class BayesSettings:
                 column of its own.
         """
         noises = noise_sds_for(reading, x_box)
+        if reading == "normal outcomes" and not self.kernels:  # of 0.1, read as it was
+            return with_waves(auto_models(x_box, half_range, noises), x_box, half_range, self.waves, noises)
         rough = 0.0 if people is None else rough_share(people, self.noise_multiplier)
         plain = models_of(self.kernels or (), self.noise_variances, x_box, half_range, noises, rough)
         return with_waves(plain, x_box, half_range, self.waves, noises)

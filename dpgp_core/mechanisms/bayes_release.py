@@ -11,12 +11,13 @@ from ..bayes.bias import Public
 from ..bayes.cells.stages import CellReleased
 from ..bayes.difference import Difference, difference
 from ..bayes.intervals import Mixture
-from ..bayes.models import Model, weights_of
+from ..bayes.models import Model, seen_width, weights_of
 from ..bayes.plan import PlannedStages
 from ..bayes.records.stages import Observed
 from ..bayes.spread import Distances
 from ..data import Dataset, Kind
 from ..gp.uncertainty import Of
+from ..kernels import AcrossLevels, Kernel, LevelAndCurve
 from ..measurement.fit import Fit
 from ..strategies.strategy import Strategy
 from .base import TEACHING, NotPrivate, Release, TeachingRelease
@@ -159,6 +160,19 @@ class BayesRelease(Release):
         return max(self.uncertainty.prediction.fit, key=lambda each: (each.widened, each.ratio))
 
     @property
+    def detail(self) -> str:
+        """How fine a curve this release can show, of its first draw, in a sentence; "" for declared kernels. Public."""
+        prediction = self.uncertainty.prediction
+        if not self.models or not isinstance(_inner(self.models[0]), LevelAndCurve):
+            return ""
+        width = seen_width(self.models, prediction.variances[0], prediction.weights[0])
+        if width is None:
+            return "It tells the level of the curve, and little of its shape."
+        if width == 1.0:
+            return "It tells the curve's level and slope. A bump narrower than the whole range might not show."
+        return f"A bump narrower than 1/{round(1 / width)} of the range might not show."
+
+    @property
     def scatter(self) -> FloatArray:
         """Standard deviation of people about the curve (draws, P), in the output's unit. Public.
 
@@ -176,6 +190,11 @@ class BayesRelease(Release):
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TeachingBayesRelease(BayesRelease, TeachingRelease):
     """Numbered draws; ``mean`` is what the same stages predict when they measure without noise. Not private."""
+
+
+def _inner(model: Model) -> Kernel:
+    """The kernel of the inputs that are numbers."""
+    return model.kernel.inner if isinstance(model.kernel, AcrossLevels) else model.kernel
 
 
 def uncertainty_of(dataset: Dataset, prediction: Mixture, cut: tuple[Of, ...] = ()) -> MixtureUncertainty:

@@ -167,7 +167,8 @@ def _fit(published: Published) -> dict[str, Any]:
     if fit is None:
         return {}
     numbers = {"ratio": fit.ratio, "threshold": fit.threshold, "widened": fit.widened}
-    return {"fit": {name: float(f"{number:.3g}") for name, number in numbers.items()} | {"says": str(fit)}}
+    said = {"says": str(fit)} | ({"detail": published.detail} if published.detail else {})
+    return {"fit": {name: float(f"{number:.3g}") for name, number in numbers.items()} | said}
 
 
 def _input(spec: ReleaseSpec, name: str, unit: str) -> str:

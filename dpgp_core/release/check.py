@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import checks
+from .. import __version__, checks
 from ..arrays import FloatArray
 from .bought import FILE as BOUNDS
 from .bought import counts_read, settled
@@ -45,6 +45,14 @@ def check_folder(folder: Path) -> str:
     for name, content in files.items():
         if digest(content) != listed[name]:
             raise ValueError(f"{name} is not the file that release.json describes; fetch the zip again")
+    made_by = (
+        card.get("software", {}).get("dpgp", __version__) if isinstance(card.get("software"), dict) else __version__
+    )
+    if spec.choice.automatic and not _same_models(made_by):
+        return (
+            "The files are those that release.json describes. Its values were read by the models of another version; "
+            "whoever wants to compute them again installs the version that release.json names."
+        )
     said = f"The files are those that release.json describes{_bounds(spec)}"
     if spec.bounds_unit is not None:
         spec = _within_bounds(spec, card, files)
@@ -60,6 +68,11 @@ def check_folder(folder: Path) -> str:
         f"{said}, and all {len(values)} values{centiles} follow from the "
         f"measured numbers, to {max(decimals(step), 0)} decimals."
     )
+
+
+def _same_models(version: object) -> bool:
+    """Whether releases of that version are read by the models of this one."""
+    return isinstance(version, str) and version.split(".")[:2] == __version__.split(".")[:2]
 
 
 def _bounds(spec: ReleaseSpec) -> str:

@@ -43,6 +43,7 @@ class Published:
         centiles: of one further record's output, values (P,) of each of ``CENTILES``; none unless asked for.
         bought: noisy counts of outcomes, where bounds were bought.
         fit: how what was measured fits the models that read it; None for mechanisms that do not say.
+        detail: how fine a curve it can show, in a sentence; "" where nothing is said of that.
         left_out: rows of the table that lacked a value, or people who had no complete row; public.
     """
 
@@ -57,6 +58,7 @@ class Published:
     centiles: tuple[FloatArray, ...] = ()
     bought: OutcomeCounts | None = None
     fit: Fit | None = None
+    detail: str = ""
     left_out: int = 0
 
 
@@ -182,6 +184,7 @@ def _published(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan) -> Publis
         guarantee=spec.guarantee,
         centiles=_centiles(spec, release, plan.step),
         fit=release.fit if isinstance(release, BayesRelease) else None,
+        detail=release.detail if isinstance(release, BayesRelease) else "",
     )
 
 
@@ -259,7 +262,8 @@ def about(spec: ReleaseSpec, error: float) -> str:
 def useful(published: Published, spec: ReleaseSpec) -> str:
     """How many released values are of use, in a sentence."""
     fit = "" if published.fit is None or published.fit.fits else f" {published.fit}"
-    return f"{_of_use(published, spec)}{fit}"
+    detail = f" {published.detail}" if published.detail else ""
+    return f"{_of_use(published, spec)}{fit}{detail}"
 
 
 def _of_use(published: Published, spec: ReleaseSpec) -> str:

@@ -74,7 +74,9 @@ def plan_counts(grid: CellGrid, n: int, noise_multiplier: float, gap: float) -> 
     return np.asarray(strategy_integers(B) / GRID)
 
 
-def counts_given(grid: CellGrid, n: int, B: FloatArray, noise_sd: float, z: FloatArray) -> Counts:
+def counts_given(
+    grid: CellGrid, n: int, B: FloatArray, noise_sd: float, z: FloatArray, *, rough: bool = True
+) -> Counts:
     """What noisy counts z = B N + noise say, given that all N add up to n.
 
     Args:
@@ -83,6 +85,7 @@ def counts_given(grid: CellGrid, n: int, B: FloatArray, noise_sd: float, z: Floa
         B: strategy (r, M).
         noise_sd: standard deviation of the noise on each entry of z.
         z: released (r,).
+        rough: whether counts may be; False for releases that were made, and are read, as if they were not.
     """
     root, mean = _root(grid, n), n / grid.size
     H = np.vstack([B, np.full(grid.size, 1 / np.sqrt(grid.size))])
@@ -91,7 +94,7 @@ def counts_given(grid: CellGrid, n: int, B: FloatArray, noise_sd: float, z: Floa
     surprise = np.concatenate([z, [n / np.sqrt(grid.size)]]) - H @ np.full(grid.size, mean)
     HU, HH = H @ root, H @ H.T
     smooth, each, logs, squares = root @ root.T, list[tuple[FloatArray, FloatArray]](), list[float](), list[float]()
-    for tau in ROUGHNESS:
+    for tau in ROUGHNESS if rough else ROUGHNESS[:1]:
         own = mean + tau * mean**2
         L = sturdy_cholesky(HU @ HU.T + own * HH + np.diag(noise), noise.min())
         w, Q = solve_triangular(L, surprise, lower=True), solve_triangular(L, HU @ root.T + own * H, lower=True)

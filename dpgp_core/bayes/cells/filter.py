@@ -180,7 +180,7 @@ def linearise(
     h = model.bias @ state.mean[k + M :]
     off, n = one.mean + SAME**0.5 * beta * h - centre, counts.mean
     # where in a cell people are is not known: one place that they share moves all of them
-    own = n * own + (n**2 if ONE_PLACE else n) * one.gain**2 * within
+    own = n * own + (n**2 if ONE_PLACE and model.bias.shape[1] else n) * one.gain**2 * within
     rest = np.diag(own)
     rest += (np.outer(n, n) + counts.covariance) * alike * np.outer(np.sqrt(common), np.sqrt(common))
     rest += counts.covariance * (np.outer(off, off) + np.outer(one.gain, one.gain) * V)

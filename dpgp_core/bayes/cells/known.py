@@ -67,7 +67,7 @@ class Posterior(NamedTuple):
 def start(setting: CellSetting, counts: CellCounts | Counts, z: FloatArray) -> Posterior:
     """What is known before any residual is measured, z (r,) being what was released of counts that are not public."""
     if isinstance(counts, CellCounts):
-        known = counts_given(setting.grid, setting.n, counts.B, counts.noise_sd, z)
+        known = counts_given(setting.grid, setting.n, counts.B, counts.noise_sd, z, rough=setting.biased)
     else:
         known = counts
     states = tuple(cell_prior(model, known) for model in setting.models)

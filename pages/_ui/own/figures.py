@@ -104,7 +104,7 @@ def fits(published: Published) -> bool:
 def worth(published: Published, spec: ReleaseSpec) -> str:
     """What the released values are good for. None that are of no use are called publishable."""
     if within_tolerance(published, spec).all():
-        more = spec.tolerance or not fits(published)
+        more = spec.tolerance or published.detail or not fits(published)
         return "These values may be published." + (f" {plain(useful(published, spec))}" if more else "")
     in_file = spec.tolerance or is_off_scale(published)
     marked = "grey here, and 0 under `within_tolerance` in the file" if in_file else "grey here"

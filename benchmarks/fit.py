@@ -1,0 +1,105 @@
+"""Does a release notice that its models are wrong, and only then?
+
+    python -m benchmarks fit --repeats 300
+
+False alarms: curves, noises and levels drawn from the models themselves, people evenly over the box: share of releases
+that say they do not fit (declared: at most one in 1,000). Power: people on few values, counts read as if they had to be
+smooth and cells as if they were filled evenly, as before 0.3.0: how often that is found out, by how much intervals are
+widened, and the share of the curve inside them with and without.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from unittest import mock
+
+import numpy as np
+from dpgp_core.gp.lowrank import factorise
+
+from benchmarks.inputs import OUTCOMES, PLACES, World, wage
+from benchmarks.outcomes import DELTA, LEVEL, PROTECTS
+from benchmarks.shared.options import options_of
+from benchmarks.shared.simulated import simulated
+from benchmarks.shared.table import show
+from dpgp_core.bayes.cells import counts
+from dpgp_core.bayes.cells import filter as cells_filter
+from dpgp_core.bayes.models import curve_models
+from dpgp_core.data import Dataset
+from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
+
+SIZES, FEW = (300, 3000, 30_000), ("five_values", "even_ages", "one_heap", "towns")
+HALF = 30.0
+
+
+def drawn(n: int, rng: np.random.Generator) -> Dataset:
+    """People of a world that is drawn from the automatic models, outcomes cut to the bounds."""
+    models = curve_models([(0.0, 1.0)], HALF)
+    model = models[rng.choice(len(models), p=np.array([m.weight for m in models]) / sum(m.weight for m in models))]
+    X = rng.uniform(0, 1, (n, 1))
+    features = factorise(model.kernel, np.linspace(0, 1, 200)[:, None], 1e-9).features.at(X).values()
+    f = features @ rng.standard_normal(features.shape[1])
+    y = f + np.sqrt(min(model.noise_variance, (HALF / 4) ** 2)) * rng.standard_normal(n)
+    return simulated(X, np.clip(y, -HALF, HALF), (-HALF, HALF), ((0.0, 1.0),))
+
+
+def alarms(repeats: int) -> Iterator[dict[str, object]]:
+    """One row a size."""
+    X = np.linspace(0.05, 0.95, 5)[:, None]
+    for n in SIZES:
+        fits = []
+        for repeat in range(repeats):
+            rng = np.random.default_rng([n, repeat])
+            data, mechanism = drawn(n, rng), BayesCloaking(epsilon=1.0, delta=DELTA, protects="inputs and outputs")
+            fits.append(mechanism.measure(mechanism.plan_for(data, X), data, X, rng, mean=False).fit)
+        ratios = [fit.ratio for fit in fits]
+        yield {
+            "n": n,
+            "releases": repeats,
+            "alarms": sum(not fit.fits for fit in fits),
+            "median ratio": float(np.median(ratios)),
+            "largest": max(ratios),
+        }
+
+
+def power(repeats: int) -> Iterator[dict[str, object]]:
+    """One row a place and a size."""
+    before = (
+        mock.patch.object(counts, "ROUGHNESS", (0.0,)),
+        mock.patch.object(counts, "PLANNED", 0.0),
+        mock.patch.object(cells_filter, "ONE_PLACE", False),
+    )
+    for where in FEW:
+        world = World(PLACES[where], wage, OUTCOMES["normal"])
+        X, truth = world.places.judged, world.truth(world.places.judged)
+        for n in SIZES[1:]:
+            rows = []
+            for repeat in range(repeats):
+                rng = np.random.default_rng([n, repeat])
+                data, mechanism = (
+                    world.table(n, rng),
+                    BayesCloaking(epsilon=1.0, delta=DELTA, protects=PROTECTS["inputs"]),
+                )
+                with before[0], before[1], before[2]:
+                    release = mechanism.measure(mechanism.plan_for(data, X), data, X, rng, mean=False)
+                low, high = (end[0] for end in release.interval(LEVEL, "function"))
+                middle, widened = release.samples[0], release.fit.widened
+                inside = [(np.abs(truth - middle) <= (high - low) / 2 / by).mean() for by in (1.0, widened)]
+                rows.append([not release.fit.fits, release.fit.ratio, widened, *inside])
+            noticed, ratio, widened, held, alone = np.mean(rows, axis=0)
+            yield {
+                "people": where,
+                "n": n,
+                "found out": float(noticed),
+                "ratio": float(ratio),
+                "widened": float(widened),
+                "inside": float(held),
+                "inside, not widened": float(alone),
+            }
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Print both tables."""
+    given = options_of(__doc__, argv, repeats=100)
+    show(alarms(given.repeats))
+    print()
+    show(power(max(given.repeats // 20, 3)))
