@@ -1,6 +1,6 @@
 import numpy as np
 
-from dpgp_core.linalg.dense import column_norms
+from dpgp_core.linalg import column_norms
 
 
 def test_column_norms_are_squared_lengths():
