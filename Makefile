@@ -59,9 +59,11 @@ $(VENV)/bin/python:
 	@$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.app: requirements.lock | $(VENV)/bin/python
+	@echo "Installing the dashboard into $(VENV): half a minute to two, and only this once ..."
 	@$(PIP_INSTALL) requirements.lock
 	@touch $@
 
 $(VENV)/.dev: requirements-dev.lock | $(VENV)/bin/python
+	@echo "Installing the dashboard and what tests need into $(VENV): one to three minutes, and only this once ..."
 	@$(PIP_INSTALL) requirements-dev.lock
 	@touch $@

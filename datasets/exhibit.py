@@ -39,7 +39,7 @@ class Exhibit:
         unit: of the first input, and so of the lengthscale.
         lengthscales: offered for the first input, in ``unit``, ascending.
         lengthscale: the one a page opens with, among ``lengthscales``.
-        ratios: lengthscale of each of the D inputs over that of the first.
+        ratios: lengthscale of each input that is a number over that of the first.
         scene: "curve" for one input, drawn along it; "map" for prices on London's hexagons (``london_hexes``); None if
             no page draws a release of it.
         drawn: range of the first input that curves are drawn over; None: the declared box and 30 % beyond.

@@ -120,4 +120,13 @@ EXHIBITS = (
         ratios=(1.0, 0.6),  # among adults 25 years of age go with 15 kg
         sparse=SparseDefaults(inducing=(3, 4, 5), start=4, noise=0.1),
     ),
+    Exhibit(
+        name="kung_sexes",
+        title="!Kung heights of women and men",
+        load=partial(load, groups=True),
+        unit="years",
+        lengthscales=_AGES,
+        lengthscale=25.0,
+        cross_validated=False,
+    ),
 )

@@ -99,7 +99,10 @@ def interval(name: str, value: object) -> tuple[float, float]:
     if low >= high:
         raise ValueError(f"{name} must be [low, high] with low < high, got [{low:g}, {high:g}]; swap or widen them")
     if high - low < max(1e-9 * max(abs(low), abs(high)), _NARROWEST):
-        raise ValueError(f"{name} is too narrow for its size to compute with, got [{low!r}, {high!r}]; widen it")
+        raise ValueError(
+            f"{name} is too narrow for its size to compute with, got [{low!r}, {high!r}]; subtract a public offset "
+            f"such as {low:g} from the column and from these ends, or widen them"
+        )
     return low, high
 
 

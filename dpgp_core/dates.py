@@ -1,7 +1,8 @@
 """Inputs that are dates: such a column of X holds whole days since a declared public first day.
 
-A column is one of dates because somebody says so, never because it looks like one. A date is read in the one way of
-writing that is declared: 2024-03-01, or 1.3.2024 with the day first. No message holds a cell.
+A column is one of dates because somebody says so, never because it looks like one. What is declared is the order of
+day, month and year; between them stands any of . / and -, and a time of day may follow, which is left out. No message
+holds a cell.
 """
 
 from __future__ import annotations
@@ -10,18 +11,38 @@ import math
 import re
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Literal, get_args
+from functools import cache
 
 from . import checks
 from .seasons import WEEK, YEAR
 
-Format = Literal["iso", "day.month.year"]
-FORMATS: tuple[Format, ...] = get_args(Format)
-SHOWN = {"iso": "2024-03-01", "day.month.year": "01.03.2024"}
+Format = str
+"""An order and the mark that is written between its parts: "year-month-day", "day/month/year", "month.day.year"."""
+ORDERS: tuple[Format, ...] = ("year-month-day", "day/month/year", "month/day/year")
+FORMATS: tuple[Format, ...] = (
+    *ORDERS,
+    *(re.sub(r"\W", mark, order) for order in ORDERS for mark in "./-" if mark not in order),
+)
+ISO = ORDERS[0]
+_EXAMPLE = {"year": "2024", "month": "03", "day": "31"}
 PERIODS = {"week": WEEK, "year": YEAR}  # days
-_ISO, _DAY_FIRST = re.compile(r"(\d{4})-(\d{2})-(\d{2})"), re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})")
-_WITH_TIME = re.compile(r"[T ]\d{1,2}:\d{2}")
 _SHORTEST = 2.0  # days of a period
+_TIME = r"(?:[T ]+\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?\s?(?:[AaPp]\.?[Mm]\.?)?\s?(?:Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?)?)?"
+_YEAR_FIRST = re.compile(rf"(\d{{4}})([./-])(\d{{1,2}})\2(\d{{1,2}}){_TIME}")
+_YEAR_LAST = re.compile(rf"(\d{{1,2}})([./-])(\d{{1,2}})\2(\d{{4}}|\d{{2}}){_TIME}")
+_NAMED = re.compile(rf"(\d{{1,2}})([./ -])([A-Za-z]{{3,9}})\.?\2(\d{{4}}|\d{{2}}){_TIME}")
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_PIVOT = 69  # two digits from here on are of the century before, where no first day is declared
+
+
+def shown(format: Format) -> str:
+    """The last day of March 2024 as a table writes it."""
+    return re.sub(r"[a-z]+", lambda part: _EXAMPLE[part[0]], format)
+
+
+def checked_format(name: str, value: object) -> Format:
+    """A way of writing dates; "iso" is one of their names. ValueError for another."""
+    return ISO if value == "iso" else checks.one_of(name, value, list(FORMATS))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +52,7 @@ class Dates:
     Args:
         name: of the column.
         first: public first day, in ISO's way of writing; day 0.
-        format: how dates are written, in the table and in what is released.
+        format: the order of day, month and year in the table, and how dates are written in what is released.
         period: after which the outcome may come again: "week", "year" or a number of days; None for no such thing.
 
     Raises:
@@ -40,12 +61,12 @@ class Dates:
 
     name: str
     first: str
-    format: Format = "iso"
+    format: Format = ISO
     period: str | float | None = None
 
     def __post_init__(self) -> None:
         declared_day(f"the first day of {self.name!r}", self.first)
-        checks.one_of(f"format of {self.name!r}", self.format, list(FORMATS))
+        object.__setattr__(self, "format", checked_format(f"format of {self.name!r}", self.format))
         if isinstance(self.period, str) and self.period not in PERIODS:
             raise ValueError(
                 f'period of {self.name!r} must be "week", "year" or a number of days, got {checks.shown(self.period)}'
@@ -64,12 +85,11 @@ class Dates:
         """Of the column of X."""
         return f"days since {self.first}"
 
-    def read(self, cell: str, column: str, line: int) -> float:
-        """A cell as days since the first day; ValueError names column, line and remedy, never the cell."""
-        day = parsed(cell, self.format)
-        if day is None:
-            raise ValueError(undated_sentence(cell, column, line, self.format))
-        return float((day - date.fromisoformat(self.first)).days)
+    def days(self, cell: str) -> float | None:
+        """A cell as days since the first day; None for what is no date in the declared order."""
+        first = date.fromisoformat(self.first)
+        day = parsed(cell, self.format, first)
+        return None if day is None else float((day - first).days)
 
     def day(self, days: float) -> date:
         """The day that is so many days after the first, to the nearest."""
@@ -80,63 +100,65 @@ class Dates:
         return written(self.day(days), self.format)
 
 
-def parsed(cell: str, format: Format) -> date | None:
-    """A date written as declared; None for anything else."""
+def parsed(cell: str, format: Format, first: date | None = None) -> date | None:
+    """A date in a declared order; None for anything else.
+
+    Args:
+        cell: as it stands in the table; a time of day is left out.
+        format: of which the order counts.
+        first: a year of two digits is the earliest that is not before this day's; None: from 1969 to 2068.
+    """
     text = cell.strip()
-    match = (_ISO if format == "iso" else _DAY_FIRST).fullmatch(text) if text.isascii() else None
-    if match is None:
+    if not text.isascii():
         return None
-    parts = [int(part) for part in match.groups()]
+    order = _order(format)
+    year_first = order[0] == "year"
+    match = (_YEAR_FIRST if year_first else _YEAR_LAST).fullmatch(text)
+    if match is None:
+        match = _NAMED.fullmatch(text) if order[0] == "day" else None
+        if match is None:
+            return None
+    a, _, b, c = match.groups()
+    parts = dict(zip(order, (a, b, c), strict=True))
     try:
-        return date(*(parts if format == "iso" else reversed(parts)))
+        month = int(parts["month"]) if parts["month"].isdigit() else _MONTHS.index(parts["month"][:3].lower()) + 1
+        return date(_full_year(parts["year"], first), month, int(parts["day"]))
     except ValueError:  # a day that is in no calendar
         return None
 
 
+@cache
+def _order(format: Format) -> tuple[str, ...]:
+    return tuple(re.split(r"\W", format))
+
+
+def _full_year(digits: str, first: date | None) -> int:
+    if len(digits) == 4:
+        return int(digits)
+    least = 1900 + _PIVOT if first is None else first.year
+    return least + (int(digits) - least) % 100
+
+
 def written(day: date, format: Format) -> str:
     """A day as text."""
-    return day.isoformat() if format == "iso" else f"{day.day:02d}.{day.month:02d}.{day.year:04d}"
+    parts = {"year": f"{day.year:04d}", "month": f"{day.month:02d}", "day": f"{day.day:02d}"}
+    return re.sub(r"[a-z]+", lambda part: parts[part[0]], format)
 
 
 def looks_like_a_date(cell: str) -> bool:
-    """Whether text is a date in one of the two ways: only ever used to say what is wrong with it as something else."""
-    return any(parsed(cell, format) is not None for format in FORMATS)
+    """Whether text is a date in one of the orders: only ever used to say what is wrong with it as something else."""
+    return any(parsed(cell, order) is not None for order in ORDERS)
 
 
-def undated_sentence(cell: str, column: str, line: int, format: Format) -> str:
-    """What is wrong with a cell that should be a date, where, and the remedy; never what stands there."""
-    problem, remedy = _problem(cell, format)
-    return f"column {column!r} has {problem} in line {line} of the file; {remedy}"
-
-
-def _problem(cell: str, format: Format) -> tuple[str, str]:
+def has_the_form_of_a_date(cell: str) -> bool:
+    """Whether text is written as dates are, in whatever calendar."""
     text = cell.strip()
-    other = next(each for each in FORMATS if each != format)
-    how = f"write dates as {SHOWN[format]}"
-    if not text:
-        return "an empty cell", "correct or remove that row"
-    if _WITH_TIME.search(text):
-        return "a time of day beside the date", f"keep the date alone: {how}"
-    if parsed(text, other) is not None:
-        return f"a date written like {SHOWN[other]}", f"declare dates as {other}, or {how}"
-    if (_ISO if format == "iso" else _DAY_FIRST).fullmatch(text):
-        return "a date that is in no calendar", "correct or remove that row"
-    if _number(text):
-        return "a number instead of a date", f"declare the column a number, or {how}"
-    return "text instead of a date", how
+    return text.isascii() and any(form.fullmatch(text) for form in (_YEAR_FIRST, _YEAR_LAST, _NAMED))
 
 
 def declared_day(name: str, value: object) -> date:
     """A declared day in ISO's way of writing; ValueError for anything else."""
-    day = parsed(value, "iso") if isinstance(value, str) else None
-    if day is None:
-        raise ValueError(f"{name} must be a date such as {SHOWN['iso']}, got {checks.shown(value)}")
+    day = parsed(value, ISO) if isinstance(value, str) else None
+    if day is None or written(day, ISO) != value:
+        raise ValueError(f"{name} must be a date such as 2024-03-01, got {checks.shown(value)}")
     return day
-
-
-def _number(text: str) -> bool:
-    try:
-        float(text.replace(",", "."))
-    except ValueError:
-        return False
-    return True

@@ -128,6 +128,38 @@ class RationalQuadratic(Stationary):
 
 
 @dataclass(frozen=True, kw_only=True)
+class LevelAndCurve:
+    """level + k(x, x'): a curve of covariance k about a level of its own, which nobody knows.
+
+    Args:
+        level: variance of the level, > 0, in squared model units.
+        curve: k.
+
+    Raises:
+        ValueError: level is not a positive number.
+    """
+
+    level: float
+    curve: Kernel
+
+    def __post_init__(self) -> None:
+        check_positive("level", self.level)
+
+    @property
+    def variance(self) -> float:
+        """Of level and curve together, in squared model units."""
+        return self.level + self.curve.variance
+
+    def __call__(self, X: FloatArray, Z: FloatArray) -> FloatArray:
+        """Covariance matrix (n, m) between inputs X (n, D) and Z (m, D)."""
+        return self.level + self.curve(X, Z)
+
+    def diagonal(self, X: FloatArray) -> FloatArray:
+        """Prior variances, shape (n,)."""
+        return self.level + self.curve.diagonal(X)
+
+
+@dataclass(frozen=True, kw_only=True)
 class AcrossLevels:
     """k(x, x') prod_d (rho + (1 - rho) [g_d = g'_d]): curves of several groups that have a share rho in common.
 

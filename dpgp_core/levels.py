@@ -50,20 +50,11 @@ class Category:
     name: str
     levels: Levels
 
-    def read(self, cell: str, column: str, line: int) -> float:
-        """One cell as the number of its level; what is none of them is "other" where that is declared.
-
-        Raises:
-            ValueError: it is none; the message names column, line and remedy, never the cell.
-        """
+    def number_of(self, cell: str) -> float | None:
+        """The number of the level that a cell holds; what is none is "other" where that is declared, or None."""
         level = cell.strip()
         level = level if level in self.levels else OTHER
-        if level not in self.levels:
-            raise ValueError(
-                f"column {column!r} has none of its levels in line {line} of the file; correct that row, or declare a "
-                f"level {OTHER!r}, which takes all others"
-            )
-        return float(self.levels.index(level))
+        return float(self.levels.index(level)) if level in self.levels else None
 
 
 def side_of(levels: Levels) -> LevelSide:
@@ -133,8 +124,8 @@ def check_levels(levels: Sequence[Levels | None]) -> None:
     groups = math.prod(len(each) for each in levels if each is not None)
     if groups > MOST_GROUPS:
         raise ValueError(
-            f"the levels of all inputs have {groups} combinations, more than {MOST_GROUPS}, the limit; "
-            "declare fewer levels, or fewer inputs with levels"
+            f"the levels of all inputs have {groups} combinations, more than {MOST_GROUPS}, the limit. "
+            "Declare fewer levels, or fewer inputs with levels"
         )
 
 

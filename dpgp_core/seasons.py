@@ -109,7 +109,7 @@ def check_room(name: str, period: float, side: tuple[float, float]) -> None:
     if FEWEST * period > width:
         raise ValueError(
             f"{name} is {period:g}, which comes less than {FEWEST} times in a box of width {width:g}, so nobody can "
-            "see that it comes again; leave the period out, or widen the box"
+            "see that it comes again. Leave the period out, or widen the box"
         )
 
 

@@ -9,6 +9,7 @@ controls.search_if_asked()
 study = controls.chosen_study()
 view, show = controls.excursion_settings(study)
 explored = computed.explored(view)
+controls.said_of(explored, view)
 beside = computed.beside(view, explored)
 plain = computed.without_privacy(view, explored) if show else None
 best = None if plain is None else computed.best_without(explored, plain)

@@ -1,25 +1,22 @@
 import streamlit as st
 
-from pages._ui.explore import controls, figures, words
-from pages._ui.look import frame, pictures, spending
+from pages._ui.explore import controls, pictured, words
+from pages._ui.look import frame, spending
 
 top = st.container()
 question = st.container()
 chosen = controls.chosen(question)
-statistics, guarantee = chosen.explored.statistics, chosen.explored.guarantee
+guarantee = chosen.explored.guarantee
 
 with top:
     frame.heading(words.TITLE, words.answer(chosen))
-pictures.chart(figures.picture(statistics, chosen.read, chosen.view), "explored", words.caption(chosen))
+pictured.show(chosen)
 frame.metrics(words.metrics(chosen))
 values, likely, how, lesson = st.tabs(["Table", "Lengthscales", "How it is computed", "Try this"])
 with values:
-    frame.table(words.table(chosen), "explored_curve", "Computed from released numbers: all of it may be published.")
+    pictured.table(chosen)
 with likely:
-    labels = figures.share_labels(statistics)
-    picture = figures.lengthscales(labels, chosen.read, chosen.view.lengthscale)
-    pictures.chart(picture, "explored_lengthscales", words.LENGTHSCALE_CAPTION)
-    frame.table(words.likely(chosen), "explored_likely")
+    pictured.lengthscales(chosen)
 with how:
     frame.steps(words.explain(chosen))
 with lesson:
@@ -33,6 +30,10 @@ with lesson:
             ("Where is a woman or girl above 130 cm?", {"explore_shown": "threshold", "explore_threshold": 70}),
             ("More privacy: is the lengthscale still known?", {"epsilon": 0.2}),
             ("A rough kernel.", {"kernel": "Matern12"}),
+            (
+                "Women and men: how far are they apart?",
+                {"explore_example": "kung_sexes", "explore_shown": "difference"},
+            ),
         ],
     )
 frame.guarantee_card(guarantee, frame.TEACHING_NOTE if chosen.taught else words.FILE_NOTE)

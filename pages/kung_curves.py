@@ -1,6 +1,6 @@
 import streamlit as st
 
-from pages._ui.cloaking import charted, computed, explain, figures, left_out, pinned, play, words
+from pages._ui.cloaking import charted, computed, explain, figures, left_out, multiples, pinned, play, taken, words
 from pages._ui.look import frame, offers, pictures, sidebar, spending, text
 from pages._ui.work import cached
 
@@ -28,13 +28,16 @@ left, right = st.columns(2)
 with left:
     st.header(f"This setting: {offers.MECHANISM.titles[design.mechanism]}")
     picture = cached.drawn(figures.curves, ours, show, *(() if kept is None else (False, kept)))
-    pictures.chart(picture, "curves", words.curves_alt(ours, "orange", show))
+    pictures.chart(picture, "curves", words.curves_alt(ours, "orange", show), taken.curves(ours, kept=kept))
 with right:
     st.header(words.published_title(paper))
     beside = cached.drawn(figures.curves, paper, show, True)
-    pictures.chart(beside, "curves_paper", words.curves_alt(paper, "purple", show))
+    pictures.chart(beside, "curves_paper", words.curves_alt(paper, "purple", show), taken.curves(paper, other=True))
 play.show({"curves": picture, "curves_paper": beside}, player)
 frame.metrics(words.release_metrics(ours, paper, errors, shown))
+varied = multiples.chosen(model.dataset)
+if varied != "none":
+    multiples.curves(ours, varied, show)
 pinned.show("kung_curves", kept, ours, show, shown)
 charted.show(ours, paper, show)
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])

@@ -25,24 +25,21 @@ if show:
     beside_it = computed.beside(grid, budgets, table)
     frame.heading(QUESTION, choice.lead(chosen, beside_it, budgets, unit, shown))
     frame.overlay_banner("Only the chosen value may be published.")
-    left, right = st.columns([3, 2])
-    with left:
-        st.header("What would be chosen")
-        pictures.clickable(
-            cached.drawn(figures.tiles, table, grid, budgets, unit, y_unit, of=data.name),
-            "tiles",
-            "How often each lengthscale is chosen [%], for less to more privacy of the release. More privacy noise "
-            "makes the best lengthscale (★) longer. Click a tile to take its setting along.",
-            controls.carry_tile,
-        )
-        controls.carried_tile(unit)
-    with right:
-        st.header("What it costs")
-        pictures.chart(
-            cached.drawn(figures.errors, table, grid, budgets, unit, y_unit, beside_it, of=data.name),
-            "choice_errors",
-            "Error with each lengthscale (orange), and after the private choice (green). Bayes cloaking chooses none.",
-        )
+    st.header("What would be chosen")
+    pictures.clickable(
+        cached.drawn(figures.tiles, table, grid, budgets, unit, y_unit, of=data.name),
+        "tiles",
+        "How often each lengthscale is chosen [%], for less to more privacy of the release. More privacy noise "
+        "makes the best lengthscale (★) longer. Click a tile to take its setting along.",
+        controls.carry_tile,
+    )
+    controls.carried_tile(unit)
+    st.header("What it costs")
+    pictures.chart(
+        cached.drawn(figures.errors, table, grid, budgets, unit, y_unit, beside_it, of=data.name),
+        "choice_errors",
+        "Error with each lengthscale (orange), and after the private choice (green). Bayes cloaking chooses none.",
+    )
     frame.metrics(figures.metrics(chosen, beside_it, unit, shown, total, budgets.delta))
     values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
     with values:
@@ -65,6 +62,6 @@ if show:
         )
 else:
     frame.needs_overlay(QUESTION)
-beside.lengthscales(grid.model, grid.lengthscales, budgets.regression, budgets.delta)
+beside.lengthscales(grid.model, budgets.regression, budgets.delta)
 frame.guarantee_card(guarantee, "The release that follows has its own guarantee; both together cost the ε above.")
 frame.state_link()

@@ -1,6 +1,18 @@
 import streamlit as st
 
-from pages._ui.cloaking import cells, computed, controls, explain, figures, left_out, map_words, pinned, words
+from pages._ui.cloaking import (
+    cells,
+    computed,
+    controls,
+    explain,
+    figures,
+    left_out,
+    map_words,
+    multiples,
+    pinned,
+    taken,
+    words,
+)
 from pages._ui.look import frame, offers, pictures, sidebar, spending, text
 
 chosen = sidebar.release_settings(offers.MAP)
@@ -13,6 +25,7 @@ errors = left_out.trio(ours, paper) if show else None
 
 frame.heading(map_words.TITLE, map_words.lead(ours, errors) + words.meanwhile(ours, errors))
 frame.banners(data.source if data.simulated else None, show)
+told = map_words.told(ours)
 layers, table = cells.layers(ours, show), cells.cell_table(ours, show)
 kind, beside = controls.map_view(list(layers))
 layer = layers[kind]
@@ -22,18 +35,22 @@ if beside:
     left, right = spot.columns(2)
     with left:
         st.header(f"This setting: {offers.MECHANISM.titles[design.mechanism]}")
-        pictures.hexagon_map(table, layer, kind, "hexagons", picked)
+        pictures.hexagon_map(table, layer, kind, "hexagons", picked, about=taken.about(ours, layer.title), more=told)
     with right:
         st.header(words.published_title(paper))
         of_paper = cells.cell_table(paper, show)
         if layer.column in of_paper:
-            pictures.hexagon_map(of_paper, layer, f"{kind}-paper", "hexagons_paper", picked)
+            about = taken.about(paper, layer.title)
+            pictures.hexagon_map(of_paper, layer, f"{kind}-paper", "hexagons_paper", picked, about=about)
         else:
             st.caption("This method measures no spread of prices: it has one declared for all places.")
 else:
     with spot:
-        pictures.hexagon_map(table, layer, kind, "hexagons", picked)
+        pictures.hexagon_map(table, layer, kind, "hexagons", picked, about=taken.about(ours, layer.title), more=told)
 frame.metrics(map_words.metrics(ours, paper, errors))
+varied = multiples.chosen(model.dataset)
+if varied != "none":
+    multiples.maps(ours, varied, layer, kind, show)
 kept = pinned.find("london_noise_map", offers.MAP, model.dataset)
 pinned.show("london_noise_map", kept, ours, show, text.factor_of, text.relative)
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])

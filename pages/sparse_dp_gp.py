@@ -3,6 +3,7 @@ from functools import partial
 import streamlit as st
 
 from pages._ui.look import frame, pictures, spending
+from pages._ui.look.picture import Public
 from pages._ui.sparse import computed, controls, figures, words
 from pages._ui.work import cached
 
@@ -21,7 +22,8 @@ table = figures.fit_table(fits)
 if view == "fits":
     with left:
         caption = words.fit_alt(fits, show)
-        pictures.chart(picture(figures.fit, fits, show), "sparse_fit", caption)
+        public = Public(partial(figures.fit, fits, False), words.about(fits, guarantee))
+        pictures.chart(picture(figures.fit, fits, show), "sparse_fit", caption, public)
     if show:
         with right:
             caption = "Do ranges hold what they say? Below the dotted line they are too narrow, above it too cautious."

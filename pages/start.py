@@ -2,7 +2,9 @@ import streamlit as st
 
 from pages._ui import menu
 from pages._ui.look import frame, glossary, pictures
-from pages._ui.start import arriving, brief, controls, decision, deployments, meaning, overview, words
+from pages._ui.look.picture import as_it_is
+from pages._ui.look.sheet import of_theory
+from pages._ui.start import arriving, brief, controls, decision, deployments, meaning, overview, split, words
 from pages._ui.tour import walk
 from pages._ui.work import cached
 
@@ -16,7 +18,8 @@ frame.heading(words.QUESTION, decision.sentence(draw, moved))
 advice = st.container()
 left, errors = st.columns(2)
 with left:
-    pictures.chart(cached.drawn(decision.beliefs_figure, beliefs, draw.epsilon), "beliefs", words.BELIEFS_ALT)
+    believed = cached.drawn(decision.beliefs_figure, beliefs, draw.epsilon)
+    pictures.chart(believed, "beliefs", words.BELIEFS_ALT, as_it_is(believed, of_theory(words.BELIEFS_ALT)))
 overview.ways_on(walk.invitation)
 who, promised, others, rest, decided, printed, lesson = st.tabs(overview.TABS)
 with who:
@@ -24,10 +27,14 @@ with who:
     st.markdown(meaning.WHAT)
 with promised:
     caption = f"{meaning.TRADEOFF_ALT} {meaning.FAMILY_NOTES[family]}"
-    pictures.chart(cached.drawn(meaning.tradeoff_figure, draw, family), "tradeoff", caption)
+    traded = cached.drawn(meaning.tradeoff_figure, draw, family)
+    pictures.chart(traded, "tradeoff", caption, as_it_is(traded, of_theory(caption)))
     frame.table(meaning.table(draw, prior, family), "attacker", "The best attacker's success at common budgets.")
+    if family == "gaussian":
+        split.show(draw)
 with others:
-    pictures.chart(cached.drawn(deployments.strip, draw.epsilon), "deployments", deployments.NOTE)
+    strip = cached.drawn(deployments.strip, draw.epsilon)
+    pictures.chart(strip, "deployments", deployments.NOTE, as_it_is(strip, deployments.ABOUT))
     frame.table(deployments.table(), "published_budgets")
 with rest:
     overview.page_cards(menu.cards())
@@ -55,8 +62,9 @@ with advice:
         frame.overlay_banner()
 with printed:
     page = words.brief(chosen, data, moved, cost, frame.here())
+    drawn = [("Chance afterwards against ε", believed), *([("Error against ε (not private)", figure)] if cost else [])]
     st.download_button(
-        "One-page brief", brief.written(page, cost, draw.epsilon), "privacy-brief.html", "text/html",
+        "One-page brief", brief.written(page, drawn), "privacy-brief.html", "text/html",
         icon=":material/print:", help="An HTML file that prints on one A4 page: setting, figure, promise, QR code.",
     )  # fmt: skip
 with decided:

@@ -1,5 +1,6 @@
 import streamlit as st
 
+from dpgp_core.release.told import complete_rows
 from pages._ui.look import frame
 from pages._ui.own import account as sidebar
 from pages._ui.own import figures, form, intake, outlook, protection, session, steps
@@ -8,9 +9,9 @@ account = session.account()
 frame.heading(
     "Publish a curve from your own table",
     "Upload a table and say what is public about it. You get values, a figure and a card that you may publish. "
-    + figures.so_far(account),
+    + figures.so_far(account, steps.failed(account)),
 )
-if in_figures := figures.metrics(account):
+if in_figures := figures.metrics(account, steps.failed(account)):
     frame.metrics(in_figures)
 held = intake.table()
 account = session.account(held)
@@ -19,10 +20,11 @@ prepared = steps.ready(held, spec) if held and spec else None
 if held and spec and prepared:
     st.header("4. Release")
     st.markdown(
-        f"{prepared.n:,} {'rows' if spec.person is None else 'people'} read. "
+        f"{complete_rows(prepared.n, prepared.left_out, people=spec.person is not None)} read. "
         f"{figures.interval_sentence(spec, prepared.plan.half_width, prepared.plan.step)} "
         f"{figures.inference_sentence(prepared.plan.inference)}"
     )
+    steps.told(spec, prepared)
     outlook.shown(spec, prepared)
     steps.preview(held, spec, prepared)
     steps.release(held, spec, prepared, account)

@@ -39,6 +39,8 @@ OURS = ("dpgp_core", "pages")
 PYTHONS = ("could not convert", "invalid literal", "JSON compliant", "positive definite", "unsupported operand")
 VALUES: list[Any] = [0, -1, 1e308, -1e308, 1e-320, 10**400, 10**17, 0.5, "x", None, [], {}]
 REALS, INTEGERS = (0, -1, 1e308, -1e308, 1e-320, 1e15), (0, -1, 1 << 20, -(1 << 31))  # in arrays
+LONGEST = 500  # letters of a refusal
+LONG = "zq" * 50_000
 EDITS: dict[str, Callable[[dict[str, Any]], object]] = {
     "bounds of one value": lambda card: card["output"].update(bounds=[5, 5]),
     "reversed bounds": lambda card: card["output"].update(bounds=[200, 50]),
@@ -52,6 +54,7 @@ EDITS: dict[str, Callable[[dict[str, Any]], object]] = {
     "one level": lambda card: card["inputs"].update(levels=[["a"]]),
     "levels that are no text": lambda card: card["inputs"].update(levels=[[1, 2, 3], None]),
     "levels that are no list": lambda card: card["inputs"].update(levels="abc"),
+    "levels of a long name": lambda card: card["inputs"].update(names=[LONG, "b"], levels=[["a"], None]),
     "a long name": lambda card: card["output"].update(name="n" * 10**5),
 }
 
@@ -83,6 +86,33 @@ def variants(files: Mapping[str, bytes]) -> Iterator[tuple[str, dict[str, bytes]
             yield f"{path} = {str(value)[:12]}", sealed(replaced(card, path, value), arrays)
     for name in EDITS:
         yield name, edited(files, name)
+
+
+def long_texts(files: Mapping[str, bytes]) -> Iterator[tuple[str, dict[str, bytes]]]:
+    """Each text of the card, and each name in it, replaced by one of 100,000 letters."""
+    card, arrays = _parts(files)
+    for path in _inside(card):
+        at = card
+        for key in path[:-1]:
+            at = at[key]
+        if isinstance(at[path[-1]], str):
+            yield f"{path} is long", sealed(replaced(card, path, LONG), arrays)
+        if isinstance(path[-1], str):
+            renamed = copy.deepcopy(card)
+            at = renamed
+            for key in path[:-1]:
+                at = at[key]
+            at[LONG] = at.pop(path[-1])
+            if "statistics" in renamed:
+                yield f"the name {path} is long", sealed(renamed, arrays)
+
+
+def _inside(found: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Every place of a JSON value."""
+    if isinstance(found, dict | list):
+        for key, value in found.items() if isinstance(found, dict) else enumerate(found):
+            yield (*path, key)
+            yield from _inside(value, (*path, key))
 
 
 def edited(files: Mapping[str, bytes], name: str) -> dict[str, bytes]:
@@ -138,7 +168,8 @@ def _not_ours(error: ValueError) -> str | None:
     """What of a refusal is in the words of Python or of its libraries."""
     raised = Path(traceback.extract_tb(error.__traceback__)[-1].filename)
     own = raised.is_relative_to(ROOT) and raised.relative_to(ROOT).parts[0] in OURS
-    return None if own and not any(word in str(error) for word in PYTHONS) else f"reading: {str(error)[:90]}"
+    sentence = own and len(str(error)) < LONGEST and not any(word in str(error) for word in PYTHONS)
+    return None if sentence else f"reading: {str(error)[:90]}"
 
 
 def _drawn(found: Explored) -> str | None:
@@ -219,7 +250,7 @@ def main() -> int:
     total, faults = 0, []
     for kind, make in KINDS.items():
         files = make()
-        for what, altered in [*variants(files), *array_variants(files)]:
+        for what, altered in [*variants(files), *long_texts(files), *array_variants(files)]:
             total += 1
             if (wrong := fault(altered)) is not None:
                 faults.append(f"{kind}: {what}: {wrong}")

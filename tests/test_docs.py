@@ -82,7 +82,18 @@ def test_every_module_that_a_command_runs_exists(document):
 @pytest.mark.parametrize(
     "code",
     [*code_of(ROOT / "docs/examples.md"), *code_of(ROOT / "docs/library.md")],
-    ids=["first-release", "people", "ask-again", "compare", "curve", "rate", "bought-bounds", "groups"],
+    ids=[
+        "first-release",
+        "as-it-comes",
+        "people",
+        "ask-again",
+        "compare",
+        "curve",
+        "rate",
+        "bought-bounds",
+        "groups",
+        "read-back",
+    ],
 )
 def test_programs_run(code, capsys, monkeypatch):
     monkeypatch.chdir(ROOT)

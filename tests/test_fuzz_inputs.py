@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.fuzz_inputs import CONFIGS, KINDS, MAY_SUCCEED, fuzz, report
+from tests.fuzz_inputs import CONFIGS, KINDS, LOOKED, MAY_SUCCEED, MUTATED, fuzz, report
 from tests.fuzz_tables import TABLES
 
 EACH = 33
@@ -27,3 +27,11 @@ def test_a_problem_would_be_seen(monkeypatch):
     monkeypatch.setitem(TABLES, "no problem at all", lambda rng: b"age,height\n1,150\n2,160\n")
     _, problems, _ = fuzz(1, seed=0, kinds=["no problem at all"])
     assert "exit code 0" in problems[0][1]
+
+
+@pytest.mark.full
+def test_ten_thousand_mutated_files_leave_no_traceback_and_show_no_cell():
+    codes, problems, slowest = fuzz(10_000, seed=22, kinds=[MUTATED, LOOKED])
+    assert problems == [], report(codes, problems, slowest)
+    assert min(codes[MUTATED][0], codes[MUTATED][3]) > 500  # some are still tables, most are not
+    assert max(slowest.values()) < 10

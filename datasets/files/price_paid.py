@@ -24,6 +24,7 @@ from datasets.files.postcodes import Postcodes, opened, plain
 from dpgp_core.arrays import FloatArray
 from dpgp_core.reading.cell import read_number
 from dpgp_core.reading.csv_rows import read_rows
+from dpgp_core.reading.writing import Writing
 
 MAX_SALES = 2_000_000  # kept; a file with more is refused
 FIRST_YEAR = 1995  # of the published data
@@ -123,7 +124,7 @@ def _reason(row: list[str], year: int | None, property_types: str, *, known: boo
 
 def _checked(stream: BinaryIO) -> Iterator[tuple[int, list[str]]]:
     """Yield (line, row) of every sale, refusing a table that is not Price Paid Data in its published order."""
-    for line, row in read_rows(stream):
+    for line, row in read_rows(stream, Writing(separator=",")):
         if len(row) != len(COLUMNS):
             raise ValueError(f"line {line} has {len(row)} fields where Price Paid Data have {len(COLUMNS)}; {_REMEDY}")
         for place, codes in _CODES.items():

@@ -15,6 +15,8 @@ from .losses import GaussianLoss, compose
 
 _SPENDING = threading.Lock()  # of several threads, none may overwrite what another has recorded
 
+_LEAST_SPENT = 1e-3  # epsilon, by any release from a table
+
 
 class BudgetExceeded(ValueError):
     """A release was refused because the ledger's limit would be passed."""
@@ -64,6 +66,13 @@ class Ledger:
         root = brentq(lambda log_mu: total(log_mu) - budget.epsilon, low, high + 1e-9, xtol=1e-12)
         return epsilon_of(math.exp(-root), budget.delta)
 
+    def _what_is_left(self) -> str:
+        """What can be done within the limit: spend no more than is left, or nothing at all."""
+        left = self.epsilon_left()
+        if left < _LEAST_SPENT:
+            return "Nothing is left: no further release from this table is possible"
+        return f"Use epsilon = {rounded_down(left).normalize():f} or less"
+
     def spend(self, guarantees: Iterable[tuple[str, Guarantee]]) -> None:
         """Record (what, guarantee) pairs, all or none.
 
@@ -83,7 +92,7 @@ class Ledger:
         if len(protected) > 1 and not self.inputs_public:
             raise MixedProtection(
                 "this ledger would hold releases that protect inputs and outputs beside releases that protect outputs "
-                "only; the latter publish noiseless functions of the inputs, which ends the protection of inputs. "
+                "only. The latter publish noiseless functions of the inputs, which ends the protection of inputs. "
                 "Nothing was released. Use a mechanism that protects the same, or declare the inputs public from now on"
             )
         hidden = dict.fromkeys(guarantee.hidden for _, guarantee in proposed.entries)
@@ -105,8 +114,7 @@ class Ledger:
             if total > self.limit.epsilon * (1 + 1e-9):
                 raise BudgetExceeded(
                     f"this would bring the total to epsilon = {rounded_up(total).normalize():f} "
-                    f"at delta = {self.limit.delta:g}, above the declared {self.limit.epsilon:g}; "
-                    f"{rounded_up(spent).normalize():f} is spent and nothing was released. "
-                    f"Use epsilon = {rounded_down(self.epsilon_left()).normalize():f} or less"
+                    f"at delta = {self.limit.delta:g}, above the declared {self.limit.epsilon:g}. "
+                    f"{rounded_up(spent).normalize():f} is spent and nothing was released. {self._what_is_left()}"
                 )
         self.entries = proposed.entries

@@ -19,7 +19,7 @@ from ..measurement.cell_statistics import CellStatistics
 from ..measurement.statistics import Statistics
 from .intervals import Mixture
 from .joint import Joint
-from .models import Model, models_of
+from .models import Model, models_of, rough_share
 from .refit import read
 from .settings import noise_sds_for
 
@@ -106,13 +106,18 @@ def contrast(joint: Joint) -> Mixture:
         variances=np.array([variances]),
         noise_variances=np.zeros(len(joint.models)),
         weights=joint.weights[None],
+        fit=joint.fit,
     )
 
 
 def _models(statistics: Statistics | CellStatistics) -> tuple[Model, ...]:
     low, high = statistics.bounds
     noises = noise_sds_for(statistics.reading, statistics.x_box)
-    return models_of((), None, statistics.x_box, (high - low) / statistics.y_scale / 2, noises)
+    rough = 0.0
+    if isinstance(statistics, CellStatistics):
+        spent = sum(1 / each.noise_sd**2 for each in statistics.measurements)
+        rough = rough_share(statistics.n, spent**-0.5)
+    return models_of((), None, statistics.x_box, (high - low) / statistics.y_scale / 2, noises, rough)
 
 
 def _column(statistics: Statistics | CellStatistics, of: str | None) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from ..arrays import FloatArray
+from ..measurement.fit import Fit
 from .people import People
 
 Of = Literal["outputs", "function"]
@@ -26,6 +27,7 @@ class Mixture:
         noise_variances: of an output given f (M,).
         weights: (D, M), each row of sum 1.
         people: how people scatter at each test input, where that was measured or follows; replaces ``noise_variances``.
+        fit: of each draw, D of them, or none: quantiles are farther from the mean by what each widens them.
     """
 
     means: FloatArray
@@ -33,6 +35,12 @@ class Mixture:
     noise_variances: FloatArray
     weights: FloatArray
     people: People | None = None
+    fit: tuple[Fit, ...] = ()
+
+    @property
+    def widened(self) -> FloatArray | float:
+        """By how much quantiles are farther from the mean (D, 1)."""
+        return np.array([[each.widened] for each in self.fit]) if self.fit else 1.0
 
     @property
     def mean(self) -> FloatArray:
@@ -74,7 +82,8 @@ class Mixture:
             ValueError: ``of`` is unknown.
         """
         if (skewed := self._skewed(of)) is not None:
-            return self.mean + np.sqrt(self.variance + skewed.variance) * skewed.standard_quantile(probability)
+            sd = self.widened * np.sqrt(self.variance + skewed.variance)
+            return self.mean + sd * skewed.standard_quantile(probability)
         sds, reach = self._sds(of), float(ndtri(probability))
         each = self.means + reach * sds
         low, high = each.min(axis=1), each.max(axis=1)
@@ -82,12 +91,12 @@ class Mixture:
             middle = (low + high) / 2
             below = np.einsum("dm,dmp->dp", self.weights, ndtr((middle[:, None] - self.means) / sds)) < probability
             low, high = np.where(below, middle, low), np.where(below, high, middle)
-        quantile: FloatArray = (low + high) / 2
+        quantile: FloatArray = self.mean + self.widened * ((low + high) / 2 - self.mean)
         return quantile
 
     def probability_below(self, values: FloatArray, of: Of = "outputs") -> FloatArray:
         """P(output, or f, <= values), values (P,) or (D, P): uniform on average where the prediction is right."""
-        values = np.broadcast_to(values, self.means[:, 0].shape)
+        values = self.mean + (np.broadcast_to(values, self.means[:, 0].shape) - self.mean) / self.widened
         if (skewed := self._skewed(of)) is not None:
             return skewed.standard_below((values - self.mean) / np.sqrt(self.variance + skewed.variance))
         standard = (values[:, None] - self.means) / self._sds(of)
@@ -113,6 +122,7 @@ def side_by_side(parts: Sequence[Mixture]) -> Mixture:
         variances=np.concatenate([part.variances for part in parts]),
         weights=np.concatenate([part.weights for part in parts]),
         people=_people_of([part.people for part in parts]),
+        fit=tuple(fit for part in parts for fit in part.fit),
     )
 
 

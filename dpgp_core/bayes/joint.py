@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import FloatArray
+from ..measurement.fit import Fit
 from .models import Model
 
 
@@ -20,6 +21,7 @@ class Joint:
         means: of f (M, P).
         shared: Q (R, P) of each model: covariance_m = K_** - Q^T Q, Q = Cov(whitened measurements, f).
         weights: of the models given what was measured (M,), sum 1.
+        fit: of the release; curves are farther from their mean by what it widens.
     """
 
     models: tuple[Model, ...]
@@ -27,6 +29,12 @@ class Joint:
     means: FloatArray
     shared: tuple[FloatArray, ...]
     weights: FloatArray
+    fit: tuple[Fit, ...] = ()
+
+    @property
+    def widened(self) -> float:
+        """By how much curves are farther from their mean."""
+        return self.fit[0].widened if self.fit else 1.0
 
     def covariance(self) -> FloatArray:
         """Of f under the mixture (P, P): sum_m w_m (covariance_m + (mean_m - mean) (mean_m - mean)^T)."""
@@ -34,7 +42,7 @@ class Joint:
         total: FloatArray = (apart.T * self.weights) @ apart
         for m, weight in enumerate(self.weights):
             total += weight * self._covariance(m)
-        return total
+        return self.widened**2 * total
 
     def sample(self, rng: np.random.Generator, paths: int) -> FloatArray:
         """Independent curves (paths, P): a model by its weight, then f = mean_m + V diag(sd) normals.
@@ -52,7 +60,8 @@ class Joint:
             values, vectors = np.linalg.eigh(self._covariance(int(m)))
             root = vectors * np.sqrt(np.maximum(values, 0.0))
             curves[chosen == m] = self.means[m] + normals[chosen == m] @ root.T
-        return curves
+        mean = self.weights @ self.means
+        return mean + self.widened * (curves - mean)
 
     def _covariance(self, m: int) -> FloatArray:
         prior = self.models[m].kernel(self.X_test, self.X_test)

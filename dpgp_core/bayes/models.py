@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from ..arrays import FloatArray
 from ..checks import check_positive
-from ..kernels import EQ, AcrossLevels, Kernel, Stationary
+from ..kernels import EQ, AcrossLevels, Kernel, LevelAndCurve, Matern12, Matern32, Stationary
 from ..levels import level_columns, number_sides
+from ..seasons import Seasonal
 
 AUTO_LENGTHSCALES = (1 / 16, 1 / 8, 1 / 4, 1 / 2)  # of each side of the box
 NOISE_SDS_BEFORE = (0.1, 0.2, 0.4)  # of releases that are read as if outcomes were normal
@@ -72,6 +74,82 @@ def auto_models(
     return across_levels(models, box, shared)
 
 
+class Curve(NamedTuple):
+    """One kind of curve among the automatic models: a level, and a deviation from it.
+
+    Attributes:
+        kernel: of the deviation.
+        lengthscale: over each side of the box.
+        amplitude: variance of the deviation, over ``AUTO_VARIANCE``.
+        weight: prior weight.
+    """
+
+    kernel: type[Stationary]
+    lengthscale: float
+    amplitude: float
+    weight: float
+
+
+LEVEL = LARGE = 0.5  # variance of the level, and of large deviations from it, over ``AUTO_VARIANCE``
+CURVES = (
+    *(Curve(EQ, share, LARGE, 1.0) for share in AUTO_LENGTHSCALES),
+    *(Curve(EQ, share, 0.15, 0.3) for share in AUTO_LENGTHSCALES),
+)
+ROUGH = (
+    *(Curve(Matern32, share, 0.05, 1.0) for share in AUTO_LENGTHSCALES),
+    Curve(Matern12, 1 / 4, LARGE, 1.0),
+)
+_SEEN, _UNSEEN = 8000, 0.05  # n / s from which rough curves have their whole weight; the share of it that is none
+_COMMON = 1 / 4  # where there are groups, rough curves of shorter lengthscales are left out, and time with them
+
+
+def rough_share(people: float, noise_multiplier: float) -> float:
+    """Share of their weight that rough curves have, from public numbers.
+
+    With few people and little budget nobody could tell them from smooth ones: they would cost every smooth curve an
+    eighth of its error, and show no rough one.
+    """
+    share = min(people / noise_multiplier / _SEEN, 1.0)
+    return share if share >= _UNSEEN else 0.0
+
+
+def curve_models(
+    box: Sequence[tuple[float, float]],
+    half_range: float,
+    noise_sds: Sequence[float] = AUTO_NOISE_SDS,
+    rough: float = 0.0,
+) -> tuple[Model, ...]:
+    """Models of a curve from the public box and bounds alone: smooth and rough ones, about a level that is not known.
+
+    Args:
+        box: D public (low, high) pairs.
+        half_range: half the public range of the output, in model units.
+        noise_sds: standard deviations of the noises, over half_range.
+        rough: share of their weight that rough curves have, see ``rough_share``; 0 leaves them out.
+    """
+    groups = bool(level_columns(box))
+    curves = [curve for curve in CURVES if curve.amplitude == LARGE or not groups]
+    if rough:
+        kept = (curve for curve in ROUGH if curve.lengthscale >= _COMMON or not groups)
+        curves += [curve._replace(weight=rough * curve.weight) for curve in kept]
+    sides, unit = [high - low for low, high in number_sides(box)], AUTO_VARIANCE * half_range**2
+    models = (
+        Model(
+            kernel=LevelAndCurve(
+                level=LEVEL * unit,
+                curve=curve.kernel(
+                    variance=curve.amplitude * unit, lengthscale=[curve.lengthscale * side for side in sides]
+                ),
+            ),
+            noise_variance=(noise * half_range) ** 2,
+            weight=curve.weight,
+        )
+        for curve in curves
+        for noise in noise_sds
+    )
+    return across_levels(models, box)
+
+
 def across_levels(
     models: Iterable[Model], box: Sequence[tuple[float, float]], shared: Sequence[float] = SHARED
 ) -> tuple[Model, ...]:
@@ -87,12 +165,12 @@ def across_levels(
     columns, given = level_columns(box), tuple(models)
     if not columns:
         return given
-    whole = tuple(model for model in given if not isinstance(model.kernel, Stationary))
+    whole = tuple(model for model in given if not isinstance(model.kernel, Stationary | LevelAndCurve))
     return whole + tuple(
         replace(model, kernel=AcrossLevels(inner=model.kernel, columns=columns, shared=rho))
         for rho in shared
         for model in given
-        if isinstance(model.kernel, Stationary)
+        if isinstance(model.kernel, Stationary | LevelAndCurve)
     )
 
 
@@ -132,6 +210,7 @@ def models_of(
     box: Sequence[tuple[float, float]],
     half_range: float,
     noise_sds: Sequence[float] = AUTO_NOISE_SDS,
+    rough: float = 0.0,
 ) -> tuple[Model, ...]:
     """``models_around`` each declared kernel; ``auto_models`` alone where none is declared.
 
@@ -140,34 +219,59 @@ def models_of(
         noise_variances: one per kernel, or None.
         box: D public (low, high) pairs.
         half_range: half the public range of the output, in model units.
-        noise_sds: of ``auto_models``.
+        noise_sds: of ``curve_models``.
+        rough: of ``curve_models``.
     """
     if not kernels:
-        return auto_models(box, half_range, noise_sds)
+        return curve_models(box, half_range, noise_sds, rough)
     noises: Sequence[float | None] = noise_variances or [None] * len(kernels)
     around = (models_around(*each, box, half_range, noise_sds) for each in zip(kernels, noises, strict=True))
     return tuple(model for family in around for model in family)
 
 
 def typical_models(models: Sequence[Model]) -> tuple[Model, ...]:
-    """One model for each kernel, of the middle one of its noises and of all their weight: enough to plan with.
+    """One model for each family of kernels, of the middle one of its noises and of all their weight, to plan with.
 
     Strategies hardly depend on the noise variance, and planning for a third of the models takes a third of the time.
-    Of kernels that differ in what groups share, likewise, the middle one stands for all.
+    Of kernels that differ in what groups share, likewise, the middle one stands for all; of those that differ in their
+    amplitude alone, the largest.
 
     Args:
         models: the mixture.
     """
-    families: dict[Kernel, list[Model]] = {}
+    families: dict[object, list[Model]] = {}
     for model in models:
         kernel = model.kernel.inner if isinstance(model.kernel, AcrossLevels) else model.kernel
-        families.setdefault(kernel, []).append(model)
+        families.setdefault(family_of(kernel), []).append(model)
     return tuple(_typical(family) for family in families.values())
 
 
+def family_of(kernel: Kernel) -> object:
+    """What kernels that differ in their amplitude alone have in common; groups that share more are another family."""
+    if isinstance(kernel, AcrossLevels):
+        return kernel.shared, family_of(kernel.inner)
+    if isinstance(kernel, Seasonal):
+        return kernel.periods, bool(kernel.wave), kernel.smooth, family_of(kernel.trend)
+    if isinstance(kernel, LevelAndCurve) and isinstance(kernel.curve, Stationary):
+        return type(kernel.curve), kernel.curve.lengthscale
+    return kernel
+
+
+def is_rough(kernel: Kernel) -> bool:
+    """Whether curves are nowhere differentiable."""
+    while isinstance(kernel, AcrossLevels | Seasonal | LevelAndCurve):
+        if isinstance(kernel, AcrossLevels):
+            kernel = kernel.inner
+        else:
+            kernel = kernel.trend if isinstance(kernel, Seasonal) else kernel.curve
+    return isinstance(kernel, Matern12)
+
+
 def _typical(family: Sequence[Model]) -> Model:
-    shares = sorted({_shared(model) for model in family})
-    usual = [model for model in family if _shared(model) == shares[len(shares) // 2]]
+    largest = max(model.kernel.variance for model in family)
+    alike = [model for model in family if model.kernel.variance == largest]
+    shares = sorted({_shared(model) for model in alike})
+    usual = [model for model in alike if _shared(model) == shares[len(shares) // 2]]
     ordered = sorted(usual, key=lambda model: model.noise_variance)
     return replace(ordered[len(ordered) // 2], weight=sum(model.weight for model in family))
 

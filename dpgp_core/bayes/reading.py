@@ -47,6 +47,7 @@ class ReadAt(ABC):
             means=np.stack([posterior.mean for posterior in each]),
             shared=tuple(posterior.root for posterior in each),
             weights=self.curve.weights[0],
+            fit=self.curve.fit,
         )
 
 

@@ -71,4 +71,5 @@ def refit(
         midpoint=statistics.midpoint,
         scale=statistics.y_scale,
         people=None if people is None else people.variance[0],
+        fit=next(iter(reading.curve.fit), None),
     )

@@ -24,16 +24,15 @@ from ..kernels import Stationary
 from ..levels import level_columns
 from ..measurement.statistics import Reading
 from ..seasons import Periods, check_periods, periodic
-from .cells.grid import PER_SIDE
-from .models import AUTO_NOISE_SDS, NOISE_SDS_BEFORE, YES_NO_SDS, Model, models_of
+from .cells.grid import MOST
+from .models import AUTO_NOISE_SDS, NOISE_SDS_BEFORE, YES_NO_SDS, Model, models_of, rough_share
 from .plan import stage_multipliers
 from .spread import Shares, split
 from .waves import with_waves
 from .widths import CLIP
 
 MOST_STAGES = 10
-MANY_RECORDS = 5000  # above, those of one cell share a column if nothing else is said
-MANY_DATED = 1000  # the same where an input has a period, and cells tell phases apart: four times as fast
+MANY_RECORDS = 400  # above, those of one cell share a column if nothing else is said: stages are planned on the way
 NOISE_SDS_OF = {"any outcomes": AUTO_NOISE_SDS, "yes/no": YES_NO_SDS, "normal outcomes": NOISE_SDS_BEFORE}
 FEWER_SDS_OF = {"any outcomes": (0.1, 0.3, 1.0), "yes/no": (1 / 4, 1 / 2, 1.0), "normal outcomes": NOISE_SDS_BEFORE}
 ONE_RECORD = "one record, input and output, replaced by any other; n fixed"
@@ -89,8 +88,8 @@ class BayesSettings:
         clip: half-width of an interval over the predictive standard deviation, > 0.
         targets: where the curve should be good: "test", at the test inputs; "both", there and at the records.
         binned: records of one public cell share a column of every strategy, so that a million of them (1 to 3 input
-            columns, inputs public) cost hardly more than a thousand. Aimed at where the records are. None: above 5,000
-            records, where that has a meaning.
+            columns, inputs public) cost hardly more than a thousand. Aimed at where records are, every stage planned
+            from what those before it released. None: above 400 records, where that has a meaning.
         periods: of each input, in its unit, or None for an input that has none: what comes again after a week or a year
             is looked for too, and cells are divided by it. None: nothing does.
         gap: of each strategy, as a share of what privacy costs; a loose one costs accuracy, never privacy. Over cells,
@@ -206,11 +205,15 @@ class BayesSettings:
         """Whether n records of some public numbers as inputs share columns by cells: if ``binned``, or if many."""
         if self.binned is not None:
             return self.binned
-        sides, many = inputs + len(periodic(self.waves)), MANY_DATED if self.waves else MANY_RECORDS
-        return n > many and sides in PER_SIDE and not (self._inputs_too or self._aimed)
+        sides = inputs + len(periodic(self.waves))
+        return n > MANY_RECORDS and sides in MOST and not (self._inputs_too or self._aimed)
 
     def models(
-        self, x_box: Sequence[tuple[float, float]], half_range: float, reading: Reading = "any outcomes"
+        self,
+        x_box: Sequence[tuple[float, float]],
+        half_range: float,
+        reading: Reading = "any outcomes",
+        people: int | None = None,
     ) -> tuple[Model, ...]:
         """The mixture, in model units.
 
@@ -218,7 +221,10 @@ class BayesSettings:
             x_box: D public (low, high) pairs.
             half_range: half the public range of the outputs, in model units.
             reading: what kind of outcomes a release was made for.
+            people: how many share the columns of cells, where rough curves can be seen; None where every record has a
+                column of its own.
         """
         noises = noise_sds_for(reading, x_box)
-        plain = models_of(self.kernels or (), self.noise_variances, x_box, half_range, noises)
+        rough = 0.0 if people is None else rough_share(people, self.noise_multiplier)
+        plain = models_of(self.kernels or (), self.noise_variances, x_box, half_range, noises, rough)
         return with_waves(plain, x_box, half_range, self.waves, noises)

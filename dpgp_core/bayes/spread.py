@@ -41,6 +41,7 @@ _SHARED = (0.5,)  # of that variance, what groups have in common
 _NOISES = (0.25, 0.5)  # standard deviations of a/A about its mean, over half its range; normal outcomes have .6
 _SDS: FloatArray = np.linspace(0.0, 2.0, 401)  # sigma over A; beyond, nearly everybody is cut off
 _HERMITE = np.polynomial.hermite_e.hermegauss(9)
+_LEAST_SD = 1e-3  # of the reach, of people about the curve
 _LEAST = 1e-6  # of the variance of yes and no, where all say the same
 
 
@@ -99,7 +100,8 @@ class Spread(NamedTuple):
             of_curve: variance of the curve (D, P).
         """
         whole = self.noise_variance
-        found: FloatArray = np.maximum(whole - of_curve, whole / 2)
+        least = (_LEAST_SD * self.reach[:, None]) ** 2  # where all stand on the curve, as counts on few values may
+        found: FloatArray = np.maximum(np.maximum(whole - of_curve, whole / 2), least)
         return found
 
 

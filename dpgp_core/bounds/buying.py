@@ -26,7 +26,7 @@ from ..arrays import FloatArray
 from ..data import Dataset
 from ..measurement.integers import person_weights
 from .cells import RoundCells, sides_of
-from .interval import holding, is_seen
+from .interval import Run, holding, is_seen
 from .purchase import SHARE, Purchase, with_bounds_bought
 
 _NARROW = 1e-6
@@ -54,7 +54,17 @@ class OutcomeCounts:
     @property
     def interval(self) -> tuple[float, float]:
         """The bounds (low, high)."""
-        return cut(self.cells.interval(*holding(self.counts, self.noise_sd, self.n, self.cells.ends)), self.within)
+        return cut(self.cells.interval(*self._held), self.within)
+
+    @property
+    def off_scale(self) -> bool:
+        """Whether people were found at an end of the scale: they may lie far beyond, and be clipped, all of them."""
+        return self.cells.reaches_end(*self._held)
+
+    @property
+    def _held(self) -> Run:
+        """The first and the last cell of the bounds."""
+        return holding(self.counts, self.noise_sd, self.n, self.cells.ends)
 
     @property
     def clear(self) -> bool:
@@ -87,6 +97,11 @@ class BoughtBounds:
     def clear(self) -> bool:
         """Whether people stood out of the noise; if not, the bounds are a guess."""
         return self.counts.clear
+
+    @property
+    def off_scale(self) -> bool:
+        """Whether people were found at an end of the scale; then what follows is of no use: another unit is wanted."""
+        return self.counts.off_scale
 
     def together(self, rest: Guarantee) -> Guarantee:
         """The promise for the counts and a release within these bounds: mu^2 adds up.

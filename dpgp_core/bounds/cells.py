@@ -57,8 +57,8 @@ class RoundCells:
     def __post_init__(self) -> None:
         if not (math.isfinite(self.unit) and LEAST_UNIT <= self.unit <= MOST_UNIT):
             raise ValueError(
-                f"the unit of bounds must be a number from {LEAST_UNIT:g} to {MOST_UNIT:g}, got {self.unit}; "
-                "give the smallest size of an outcome that matters, or measure the output in another unit"
+                f"the unit of bounds must be a number from {LEAST_UNIT:g} to {MOST_UNIT:g}, got {self.unit}. "
+                "Give the smallest size of an outcome that matters, or measure the output in another unit"
             )
 
     @cached_property
@@ -94,3 +94,7 @@ class RoundCells:
         """(low, high) of all cells from first to last; low is 0 where outcomes are 0 or more."""
         low = 0.0 if self.sides == "0 or more" else float(self.ends[first])
         return low, float(self.ends[last + 1])
+
+    def reaches_end(self, first: int, last: int) -> bool:
+        """Whether these cells include an outermost one, which holds whatever is larger, too: nobody knows how large."""
+        return last == self.count - 1 or (self.sides == "both signs" and first == 0)

@@ -52,8 +52,8 @@ class Purchase:
             )
         if self._left < _LEAST_EPSILON:
             raise ValueError(
-                f"epsilon = {self.epsilon:g} is too small at delta = {self.delta:g} to buy bounds with a share of it; "
-                "raise epsilon, or declare bounds"
+                f"epsilon = {self.epsilon:g} is too small at delta = {self.delta:g} to buy bounds with a share of it. "
+                "Raise epsilon, or declare bounds"
             )
 
     @property
@@ -87,9 +87,9 @@ class Purchase:
         least = self.least(cells)
         if n < least:
             raise ValueError(
-                f"bounds of {n} people are not to be had for a share of {self.share:g} of epsilon = {self.epsilon:g}, "
-                f"delta = {self.delta:g}: its noise could hide a third of them; {least} people are needed. Declare "
-                "bounds, or raise the share or epsilon"
+                f"bounds of {n} people are not to be had for {self.share:g} of epsilon = {self.epsilon:g}, delta = "
+                f"{self.delta:g}. Its noise could hide a third of them; {least} people are needed. Declare bounds, or "
+                "raise the share or epsilon"
             )
 
     def guarantee(self, dataset: Dataset) -> Guarantee:

@@ -96,7 +96,7 @@ def reading_of_release(
             distances=release.distances,
         )
     else:
-        models = mechanism.models(dataset.x_box, plan.setting.half_range, reading_for(plan.kind))
+        models = mechanism.models(dataset.x_box, plan.setting.half_range, reading_for(plan.kind), plan.setting.n)
         read = reading_of(plan.setting, models, release.cells[0])
     return FittedReading(
         read=read,

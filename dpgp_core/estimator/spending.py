@@ -38,7 +38,7 @@ def composed(earlier: Guarantee, latest: Guarantee) -> Guarantee:
     if earlier.protects != latest.protects:
         raise ValueError(
             f"this estimator has measured with protects={earlier.protects!r}, and a fit with {latest.protects!r} "
-            "beside it would make one promise of two kinds; use another estimator, and a Ledger for both"
+            "beside it would make one promise of two kinds. Use another estimator, and a Ledger for both"
         )
     if earlier.neighbours != latest.neighbours:
         raise ValueError(

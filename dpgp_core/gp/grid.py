@@ -74,8 +74,8 @@ class Grid:
         outside = int((~((low <= X) & (high >= X)).all(axis=1)).sum())
         if outside:
             raise ValueError(
-                f"{outside} of {len(X)} points lie outside the box {self.box}, where there are no bins; "
-                "leave them out, or declare a wider box"
+                f"{outside} of {len(X)} points lie outside the box {self.box}, where there are no bins. "
+                "Leave them out, or declare a wider box"
             )
         # the bin whose low edge is the last one at or below x; the very last edge belongs to the last bin
         places = [

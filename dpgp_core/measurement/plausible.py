@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -15,6 +16,7 @@ from .described_arrays import AGAIN
 from .measurement import LaplaceMeasurement, Measurement
 from .statistics import Statistics
 
+_REMEDY = re.compile(r";|\. (?=[A-Z])")  # what comes after is for whoever declares
 MOST_RECORDS = 10**12
 _NOISE = 1000.0  # standard deviations that no noise reaches: below e^-1000 for Laplace's, far less for Gauss's
 _THINNEST = 1e-12  # an interval, in widths of what all intervals lie in
@@ -39,7 +41,7 @@ def reading() -> Iterator[None]:
     except ValueError as error:
         if AGAIN in str(error):
             raise
-        said = f"no release can hold what the statistics say: {str(error).partition(';')[0]}"
+        said = f"no release can hold what the statistics say: {_REMEDY.split(str(error))[0]}"
     raise ValueError(f"{said}; {AGAIN}")
 
 

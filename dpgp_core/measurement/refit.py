@@ -12,6 +12,7 @@ from scipy.special import logsumexp, ndtr
 from ..arrays import FloatArray
 from ..kernels import Kernel
 from .conditioning import Observation, Posterior, condition, predict_outputs
+from .fit import Fit
 from .statistics import Stage, Statistics
 
 Of = Literal["function", "outputs"]
@@ -48,6 +49,7 @@ class Refit:
         weights: probability of each model given z (M,), from equal prior weights.
         midpoint, scale: y = midpoint + scale y'.
         people: variance of outputs about f (P,), as released, in squared model units; None for that of the models.
+        fit: how what was released fits these models, where clipping is read; intervals are widened by it.
     """
 
     X_test: FloatArray
@@ -56,6 +58,7 @@ class Refit:
     midpoint: float
     scale: float
     people: FloatArray | None = None
+    fit: Fit | None = None
 
     @property
     def mean(self) -> FloatArray:
@@ -80,7 +83,8 @@ class Refit:
         means = np.array([p.mean for p in self.posteriors])
         sds = np.sqrt([p.variance + (self._noise(p) if of == "outputs" else 0.0) for p in self.posteriors])
         ends = (_quantile(means, sds, self.weights, tail) for tail in ((1 - level) / 2, (1 + level) / 2))
-        low, high = (self.midpoint + self.scale * end for end in ends)
+        widened, middle = (1.0 if self.fit is None else self.fit.widened), self.mean
+        low, high = (middle + widened * (self.midpoint + self.scale * end - middle) for end in ends)
         return low, high
 
     def _noise(self, posterior: Posterior) -> FloatArray | float:

@@ -147,5 +147,5 @@ def check_described(y_scale: float, guarantee: Mapping[str, Any]) -> None:
         raise ValueError(f"y_scale must be a positive number, got {y_scale}")
     try:
         json.dumps(dict(guarantee), allow_nan=False)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"the guarantee must be of plain JSON values: {error}") from None
+    except (TypeError, ValueError, RecursionError):
+        raise ValueError("the guarantee must be of texts, finite numbers, and lists and objects of them") from None

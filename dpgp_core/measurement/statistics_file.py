@@ -175,7 +175,8 @@ def levels_of(inputs: Mapping[str, Any]) -> tuple[Levels | None, ...] | None:
     if "levels" not in inputs:
         return None
     pairs = zip(inputs["names"], checks.entries("levels", inputs["levels"], len(inputs["names"])), strict=True)
-    levels = tuple(None if each is None else checked_levels(str(name), each) for name, each in pairs)
+    named = ((checks.text("the name of an input", str(name)), each) for name, each in pairs)
+    levels = tuple(None if each is None else checked_levels(name, each) for name, each in named)
     check_levels(levels)
     if all(each is None for each in levels):
         raise ValueError("levels are announced, and no input has any")
@@ -196,4 +197,6 @@ def reading_of(card: Mapping[str, Any]) -> Reading:
     for known in READINGS:
         if card.get("reading", READINGS[-1]) == known:
             return known
-    raise ValueError(f"the statistics are to be read in a way that is not known here, {card['reading']!r}; {AGAIN}")
+    raise ValueError(
+        f"the statistics are to be read in a way that is not known here, {checks.shown(card['reading'])}; {AGAIN}"
+    )

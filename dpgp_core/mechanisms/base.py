@@ -106,7 +106,7 @@ def promise_for(guarantee: Guarantee, label: str, dataset: Dataset) -> Guarantee
         raise ValueError(f"an input is a category, and {label} takes inputs that are numbers; use Bayes cloaking")
     if dataset.person is not None:
         raise ValueError(
-            f"people may have several rows here, and {label} hides one row only; use Bayes cloaking, whose "
+            f"people may have several rows here, and {label} hides one row only. Use Bayes cloaking, whose "
             "promise is to people, or one row of each person"
         )
     return guarantee.for_unit(dataset.privacy_unit)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..accounting.guarantee import promise_of
 from ..arrays import FloatArray
-from ..bayes.cells.binned import BinnedPlan
+from ..bayes.bias import Public
 from ..bayes.cells.counts import Counts, plan_counts, public_counts
 from ..bayes.cells.grid import cells_of
 from ..bayes.cells.known import CellSetting, cell_mixture
@@ -37,61 +37,68 @@ class CellPlan:
 
     Attributes:
         setting: models on the cells, number of records, range.
-        B: strategy of the counts (r, M); later stages are planned from what is released.
+        counts: strategy of the counts (r, M), or the counts themselves where inputs are public; later stages are
+            planned from what is released.
         kind: of the outcome.
         of_distances: models of the distances to the curve.
         people: whether people may have several rows; the number of records is then theirs.
     """
 
     setting: CellSetting
-    B: FloatArray
+    counts: FloatArray | Counts
     kind: Kind
     of_distances: CellSetting
     people: bool = False
 
 
-AnyBayesPlan = BayesPlan | CellPlan | BinnedPlan
-"""Of records with columns of their own, of private inputs, and of records that share columns."""
+AnyBayesPlan = BayesPlan | CellPlan
+"""Of records with columns of their own, and of records that share those of public cells."""
 
 
 def plan_cells(
     settings: BayesSettings,
     n: int,
-    x_box: Sequence[tuple[float, float]],
-    half_range: float,
-    kind: Kind,
+    public: Public,
+    *,
     people: bool = False,
+    X: FloatArray | None = None,
+    person: NDArray[np.generic] | None = None,
 ) -> CellPlan:
-    """Public plan where inputs are private: models over the cells, and the strategy of the counts.
+    """Public plan over cells: their models, and the strategy of the counts, or the counts themselves.
 
     Args:
         settings: of the mechanism.
         n: number of records, or of people.
-        x_box: D public (low, high) pairs, D from 1 to 3.
-        half_range: half the public range of the outputs, in model units.
-        kind: of the outcome.
+        public: box of D from 1 to 3 sides, range and kind of outcome.
         people: whether people may have several rows.
+        X: inputs (n, D), where they are public.
+        person: whose row each is (n,), where inputs are public and people may have several.
 
     Raises:
-        ValueError: n or x_box is out of range.
+        ValueError: n or the box is out of range, or X does not fit it.
     """
     if n < 1:
         raise ValueError(f"n must be at least 1, got {n}")
-    grid = cells_of(x_box, periods=settings.waves)
-    models = cell_models(settings.models(x_box, half_range, reading_for(kind)), grid)
+    x_box, half_range, kind = public
+    grid = cells_of(x_box, n, settings.noise_multiplier, settings.waves, public=X is not None)
     gap = LOOSER * settings.gap
-    counts, _ = cell_multipliers(settings.shares(kind).curve, settings.stages_of(kind))
+    if X is None:
+        s, _ = cell_multipliers(settings.shares(kind).curve, settings.stages_of(kind))
+        counts: FloatArray | Counts = plan_counts(grid, n, s, gap)
+    else:
+        check_columns(np.empty((1, len(x_box))), X)
+        counts = public_counts(grid, X, person)
     return CellPlan(
         setting=CellSetting(
             grid=grid,
-            models=models,
+            models=cell_models(settings.models(x_box, half_range, reading_for(kind), n), grid),
             n=n,
             half_range=half_range,
             clip=settings.clip,
             gap=gap,
             two_valued=kind == "yes/no",
         ),
-        B=plan_counts(grid, n, counts, gap),
+        counts=counts,
         kind=kind,
         of_distances=distances_setting(grid, n),
         people=people,
@@ -100,7 +107,7 @@ def plan_cells(
 
 def measure_cells(
     settings: BayesSettings,
-    plan: CellPlan | BinnedPlan,
+    plan: CellPlan,
     dataset: Dataset,
     X_test: FloatArray,
     rng: np.random.Generator | None,
@@ -114,9 +121,10 @@ def measure_cells(
     people = dataset.person is not None
     if dataset.people != plan.setting.n or dataset.x_box != grid.box or groups_of(dataset.x_box) != groups_of(grid.box):
         raise ValueError("the plan is for another number of records or another box; call plan_for() with these")
-    if isinstance(plan, CellPlan) and plan.people != people:
+    if plan.people != people:
         raise ValueError("the plan says otherwise whether people have several rows; call plan_for() with these")
-    if isinstance(plan, BinnedPlan) and (plan.counts.mean != public_counts(grid, dataset.X, dataset.person).mean).any():
+    of_these = isinstance(plan.counts, Counts) and public_counts(grid, dataset.X, dataset.person).mean
+    if isinstance(plan.counts, Counts) and (plan.counts.mean != of_these).any():
         raise ValueError("the plan is for other records; call plan_for() with these")
     card = settings.promise_for(dataset)
     together = card.repeated(draws)
@@ -137,7 +145,7 @@ def measure_cells(
         uncertainty=uncertainty,
         observed=(),
         cells=tuple(measured),
-        models=settings.models(dataset.x_box, plan.setting.half_range, reading_for(plan.kind)),
+        models=settings.models(dataset.x_box, plan.setting.half_range, reading_for(plan.kind), plan.setting.n),
     )
     if rng is None:
         return release
@@ -149,7 +157,7 @@ def measure_cells(
 
 def draw_cells(
     settings: BayesSettings,
-    plan: CellPlan | BinnedPlan,
+    plan: CellPlan,
     X_test: FloatArray,
     reader: Reader,
     like: CellReleased | None = None,
@@ -163,28 +171,19 @@ def draw_cells(
         reader: the only part that reads records.
         like: another draw, whose strategies are taken instead of planning anew.
     """
+    shares, strategies, of_distances = settings.shares(plan.kind), None, None
+    if like is not None:
+        strategies = [(stage.B, stage.width) for stage in like.stages]
+        of_distances = None if like.distances is None else like.distances.B
     counts: CellCounts | Counts
-    shares, (strategies, of_distances) = settings.shares(plan.kind), _strategies(plan, like)
-    if isinstance(plan, BinnedPlan):  # of other budgets too: strategies are valid at any
-        counts, multipliers = plan.counts, stage_multipliers(shares.curve, len(plan.stages))
+    if isinstance(plan.counts, Counts):
+        counts, multipliers = plan.counts, stage_multipliers(shares.curve, settings.stages_of(plan.kind))
     else:
         s, multipliers = cell_multipliers(shares.curve, settings.stages_of(plan.kind))
-        counts = CellCounts(B=plan.B, noise_multiplier=s, people=plan.people)
+        counts = CellCounts(B=plan.counts, noise_multiplier=s, people=plan.people)
     released, found = run_cells(plan.setting, counts, multipliers, reader, strategies)
     if shares.distances is not None:
         distances = measure_distances(plan.setting, plan.of_distances, found, shares, reader, of_distances)
         released = released._replace(distances=distances)
     prediction = cell_mixture(plan.setting.models, found, X_test)
     return people_at(plan.setting, found, released.distances, prediction, X_test), released
-
-
-def _strategies(
-    plan: CellPlan | BinnedPlan, like: CellReleased | None
-) -> tuple[list[tuple[FloatArray, float]] | None, FloatArray | None]:
-    """B and width of each stage, and B of the distances: as planned, as of another draw, or None to plan on the way."""
-    if isinstance(plan, BinnedPlan):
-        stages = [(stage.strategy.B, stage.width) for stage in plan.stages]
-        return stages, None if plan.distances is None else plan.distances.B
-    if like is None:
-        return None, None
-    return [(stage.B, stage.width) for stage in like.stages], None if like.distances is None else like.distances.B

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..arrays import FloatArray
 from ..bayes.bias import Public
-from ..bayes.cells.binned import BinnedPlan, plan_binned
+from ..bayes.cells.counts import Counts
 from ..bayes.models import typical_models, weights_of
 from ..bayes.plan import rescaled
 from ..bayes.records.measuring import Setting, measure_exactly, measure_for_teaching, measure_silently
@@ -133,12 +133,13 @@ class BayesCloaking(BayesSettings):
         return self.measure(self.plan_for(dataset, X_test), dataset, X_test, rng, draws)
 
     def plan_for(self, dataset: Dataset, X_test: FloatArray) -> AnyBayesPlan:
-        """``plan``, ``plan_cells`` or ``plan_binned`` with what is public of a data set; nothing private is read."""
+        """``plan`` or ``plan_cells`` with what is public of a data set; nothing private is read."""
         public = Public(dataset.x_box, dataset.output_range / dataset.y_scale / 2, dataset.y_kind)
         if self._inputs_too:
-            return plan_cells(self, dataset.people, *public, people=dataset.person is not None)
+            return plan_cells(self, dataset.people, public, people=dataset.person is not None)
         if self._over_cells(dataset):
-            return plan_binned(self, dataset.X, public, dataset.person)
+            people = dataset.person is not None
+            return plan_cells(self, dataset.people, public, people=people, X=dataset.X, person=dataset.person)
         return self.plan(dataset.X, X_test, **public._asdict())
 
     def measure(
@@ -164,7 +165,8 @@ class BayesCloaking(BayesSettings):
         Raises:
             ValueError: draws < 1, shapes disagree, or the plan is for other data or other protection.
         """
-        if not isinstance(plan, self._kind_of_plan(dataset)):
+        as_asked = isinstance(plan, self._kind_of_plan(dataset))
+        if not as_asked or (isinstance(plan, CellPlan) and isinstance(plan.counts, Counts) == self._inputs_too):
             raise ValueError(
                 f"the plan is not for protects={self.protects!r}, binned={self.binned}; make it by plan_for()"
             )
@@ -206,15 +208,15 @@ class BayesCloaking(BayesSettings):
             X_test: test inputs (P, D).
         """
         low, high = statistics.bounds
-        models = self.models(statistics.x_box, (high - low) / statistics.y_scale / 2, statistics.reading)
+        half_range = (high - low) / statistics.y_scale / 2
+        people = statistics.n if isinstance(statistics, CellStatistics) else None
+        models = self.models(statistics.x_box, half_range, statistics.reading, people)
         mean = read(statistics, models).at(X_test).curve.mean[0]
         values: FloatArray = np.clip(statistics.midpoint + statistics.y_scale * mean, low, high)
         return values
 
     def _kind_of_plan(self, dataset: Dataset) -> type:
-        if self._inputs_too:
-            return CellPlan
-        return BinnedPlan if self._over_cells(dataset) else BayesPlan
+        return CellPlan if self._inputs_too or self._over_cells(dataset) else BayesPlan
 
     def _over_cells(self, dataset: Dataset) -> bool:
         """Whether records with public inputs share the columns of their cells: if many, or if people have several."""

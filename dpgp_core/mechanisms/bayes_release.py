@@ -17,6 +17,7 @@ from ..bayes.records.stages import Observed
 from ..bayes.spread import Distances
 from ..data import Dataset, Kind
 from ..gp.uncertainty import Of
+from ..measurement.fit import Fit
 from ..strategies.strategy import Strategy
 from .base import TEACHING, NotPrivate, Release, TeachingRelease
 
@@ -151,6 +152,11 @@ class BayesRelease(Release):
         if not 0 < probability < 1:
             raise ValueError(f"probability must lie between 0 and 1, got {probability}; for example 0.5")
         return self.uncertainty.quantile(probability, of)
+
+    @property
+    def fit(self) -> Fit:
+        """How what was released fits the models that read it: of several draws, the one that fits worst. Public."""
+        return max(self.uncertainty.prediction.fit, key=lambda each: (each.widened, each.ratio))
 
     @property
     def scatter(self) -> FloatArray:

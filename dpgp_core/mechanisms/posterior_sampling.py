@@ -97,8 +97,8 @@ class PosteriorSampling:
         check_positive("sigma", self.sigma)
         if self.kernel.variance > 1:
             raise ValueError(
-                f"posterior sampling needs k(x, x) <= 1, got kernel variance {self.kernel.variance:g}; "
-                "use variance=1 and multiply sigma, divide r, by its square root"
+                f"posterior sampling needs k(x, x) <= 1, got kernel variance {self.kernel.variance:g}. "
+                "Use variance=1 and multiply sigma, divide r, by its square root"
             )
         if not self.x_box:
             raise ValueError("x_box must have one (low, high) per input column, got none; use Dataset.x_box")
@@ -156,7 +156,7 @@ class PosteriorSampling:
         if rng is None:
             raise ValueError(
                 "posterior paths are drawn in floating point, which their guarantee does not cover, so there is no "
-                "real release of them; give a generator to study them, or use another mechanism"
+                "real release of them. Give a generator to study them, or use another mechanism"
             )
         guarantee = promise_for(self.guarantee, self.label, dataset).repeated(draws)
         self._check_public(dataset)
@@ -182,5 +182,5 @@ class PosteriorSampling:
         if dataset.n != self.n or dataset.x_box != self.x_box:
             raise ValueError(
                 f"the guarantee was computed for n = {self.n} and x_box = {self.x_box}, the data set has "
-                f"n = {dataset.n} and x_box = {dataset.x_box}; use PosteriorSampling.for_dataset"
+                f"n = {dataset.n} and x_box = {dataset.x_box}. Use PosteriorSampling.for_dataset"
             )

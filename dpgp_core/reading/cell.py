@@ -1,63 +1,157 @@
-"""One cell of a table as the number that it stands for. No message holds a cell: it names column, line and remedy."""
+"""One cell of a table as the number that it stands for, or what is wrong with it. No message holds a cell."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Protocol
+from collections.abc import Callable, Collection
+from enum import Enum
 
-from ..dates import looks_like_a_date
-from .dialect import Dialect
-
-Reader = Callable[[str, str, int], float]
-"""A cell, its column and its line: the number that it stands for."""
+from ..dates import ORDERS, Dates, has_the_form_of_a_date, looks_like_a_date, parsed
+from ..levels import Category
+from .writing import NUMBERS, Words, Writing, as_float, as_number, folded, ways_of
 
 
-class ReadAs(Protocol):
-    """A column that is read as something other than a number, in its own way."""
+class Wrong(Enum):
+    """Why a cell is not read, in a few words."""
 
-    @property
-    def name(self) -> str:
-        """Of the column."""
-        ...
-
-    def read(self, cell: str, column: str, line: int) -> float:
-        """A cell as a number; ValueError names column, line and remedy, never the cell."""
-        ...
-
-
-def readers_of(columns: Sequence[str], read_as: Sequence[ReadAs], dialect: Dialect) -> list[Reader]:
-    """How a cell of each column is read: as a number if nothing else is said."""
-    other = {each.name: each.read for each in read_as}
-
-    def number(cell: str, column: str, line: int) -> float:
-        return read_number(cell, column, line, dialect.decimal)
-
-    return [other.get(column, number) for column in columns]
+    EMPTY = "no value"
+    TEXT = "text instead of a number"
+    DATE = "a date instead of a number"
+    WRITTEN = "a number that is written otherwise"
+    INFINITE = "an infinite value"
+    LEVEL = "none of its levels"
+    NO_DATE = "text instead of a date"
+    NUMBER = "a number instead of a date"
+    ORDER = "a date in another order"
+    CALENDAR = "a date that is in no calendar"
+    NOBODY = "no name, so nobody knows whose row it is,"
 
 
-def read_number(cell: str, column: str, line: int, decimal: str = ".") -> float:
-    """One cell as a finite number; ValueError names column, line and remedy, never the cell."""
-    text, remedy = cell, "correct or remove that row"
-    if decimal == ",":  # a point is then no decimal mark, and a number with one is not read as something else
-        text = "text" if "." in cell else cell.replace(",", ".")
-    # float() takes "1_000" for a thousand, but whoever wrote that meant a code; it takes digits of any script too.
-    value = None if "_" in text or not text.isascii() else as_float(text)
-    if value is None:
-        problem = "text instead of a number" if cell.strip() else "an empty cell"
+Read = Callable[[str], float | Wrong]
+"""A cell without spaces around it: the number that it stands for, or what is wrong with it."""
+
+
+def reader_of_numbers(writing: Writing) -> Read:
+    """Of a column of numbers."""
+    numbers, missing, codes = writing.numbers, writing.missing_words, writing.missing_words.codes
+
+    def read(cell: str) -> float | Wrong:
+        value = as_number(cell, numbers)
+        if value is None or not math.isfinite(value):
+            return _lacking(cell, missing) or (Wrong.TEXT if value is None or math.isnan(value) else Wrong.INFINITE)
+        return Wrong.EMPTY if value in codes else value
+
+    return read
+
+
+def reader_of_yes_and_no(writing: Writing) -> Read:
+    """Of an outcome of yes and no, whose words are declared; what is neither is missing."""
+    yes, no, numbers = writing.yes_words, writing.no_words, writing.numbers
+
+    def read(cell: str) -> float | Wrong:
+        if _stands(cell, yes, numbers):
+            return 1.0
+        return 0.0 if _stands(cell, no, numbers) else Wrong.EMPTY
+
+    return read
+
+
+def reader_of_dates(dates: Dates, writing: Writing) -> Read:
+    """Of a column of dates: whole days since the first."""
+    missing, numbers = writing.missing_words, writing.numbers
+
+    def read(cell: str) -> float | Wrong:
+        days = dates.days(cell)
+        if days is not None:
+            return Wrong.EMPTY if folded(cell) in missing.texts else days
+        if _stands(cell, missing, numbers):
+            return Wrong.EMPTY
         if looks_like_a_date(cell):
-            problem, remedy = "a date instead of a number", f"declare {column!r} a date: its box is then two dates"
-    elif math.isfinite(value):
+            return Wrong.ORDER
+        if has_the_form_of_a_date(cell):
+            return Wrong.CALENDAR
+        return Wrong.NO_DATE if as_number(cell, numbers) is None else Wrong.NUMBER
+
+    return read
+
+
+def reader_of_levels(category: Category, writing: Writing) -> Read:
+    """Of a column that holds levels. A declared level is one, whatever else it might mean."""
+    missing, numbers, levels = writing.missing_words, writing.numbers, category.levels
+
+    def read(cell: str) -> float | Wrong:
+        if cell not in levels and writing.missing is not None and _stands(cell, missing, numbers):
+            return Wrong.EMPTY
+        level = category.number_of(cell)
+        if level is not None:
+            return level
+        return _lacking(cell, missing) or Wrong.LEVEL
+
+    return read
+
+
+def remedy_of(wrong: Wrong, cells: Collection[str], share: float, name: str) -> str:
+    """What to do about all cells of a kind at once.
+
+    Args:
+        wrong: what is wrong with them.
+        cells: some of them.
+        share: of all rows.
+        name: of the column.
+    """
+    if wrong is Wrong.WRITTEN:
+        way = next((way for way in NUMBERS if all(way in ways_of(cell) for cell in cells)), "")
+        return f'declare numbers "{way}"' if way else "write all numbers in one way, and declare it as numbers"
+    if wrong is Wrong.ORDER:
+        order = next((order for order in ORDERS if all(parsed(cell, order) for cell in cells)), "")
+        return (
+            f'declare date_order "{order}"' if order else "write all dates in one order, and declare it as date_order"
+        )
+    if wrong is Wrong.DATE:
+        return f"declare {name!r} a date: its box is then two dates"
+    if wrong is Wrong.TEXT and share > 0.5:
+        return "declare its levels if it says which group somebody is in, or yes and no if it is an outcome of these"
+    return _REMEDIES[wrong]
+
+
+def read_number(cell: str, column: str, line: int) -> float:
+    """One cell of a public file as a finite number; ValueError names column, line and remedy, never the cell."""
+    value = as_float(cell)
+    if value is not None and math.isfinite(value):
         return value
+    if not cell.strip() or (value is not None and math.isnan(value)):
+        wrong = Wrong.EMPTY
     else:
-        problem = "a missing value (NaN)" if math.isnan(value) else "an infinite value"
-    # No error is raised while another is handled: a chained one would show the cell in a traceback.
-    raise ValueError(f"column {column!r} has {problem} in line {line} of the file; {remedy}")
+        wrong = Wrong.TEXT if value is None else Wrong.INFINITE
+    raise ValueError(f"column {column!r} has {wrong.value} in line {line} of the file; fetch the file again")
 
 
-def as_float(text: str) -> float | None:
-    """Text as Python reads a number, infinite or undefined ones too; None for what is none."""
-    try:
-        return float(text)
-    except ValueError:
-        return None
+def what_is_written(wrong: Wrong, cell: str) -> Wrong:
+    """The same, looked at more closely: text may be a date, or a number that is written otherwise."""
+    if wrong is not Wrong.TEXT:
+        return wrong
+    if looks_like_a_date(cell):
+        return Wrong.DATE
+    return Wrong.WRITTEN if ways_of(cell) else wrong
+
+
+_CORRECT = "declare what stands there as missing if it means that, or correct these rows"
+_REMEDIES = {
+    Wrong.EMPTY: "declare missing, which may be an empty list, and rows without a value are left out",
+    Wrong.TEXT: _CORRECT,
+    Wrong.INFINITE: _CORRECT,
+    Wrong.LEVEL: 'declare a level "other", which takes all others, or name these levels too',
+    Wrong.NO_DATE: _CORRECT,
+    Wrong.CALENDAR: _CORRECT,
+    Wrong.NUMBER: "declare the column a number: its box is then two numbers",
+    Wrong.NOBODY: "declare missing, which may be an empty list, and these rows are left out",
+}
+
+
+def _lacking(cell: str, missing: Words) -> Wrong | None:
+    return Wrong.EMPTY if folded(cell) in missing.texts else None
+
+
+def _stands(cell: str, words: Words, numbers: str) -> bool:
+    """Whether a cell is one of these words or codes."""
+    return folded(cell) in words.texts or bool(words.codes and as_number(cell, numbers) in words.codes)

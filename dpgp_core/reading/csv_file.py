@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -13,7 +12,7 @@ from ..dates import Format
 from ..levels import beside_categories, levels_by_column
 from .csv_table import read_dataset
 from .date_inputs import date_inputs
-from .dialect import dialect_of
+from .writing import Writing
 
 
 def read_csv(
@@ -28,12 +27,17 @@ def read_csv(
     x_units: Sequence[str] | None = None,
     y_unit: str = "",
     y_scale: float = 1.0,
-    dialect: str = "comma",
     person: str | None = None,
     levels: Mapping[str, Sequence[str]] | None = None,
-    date_format: Format = "iso",
+    separator: str | None = None,
+    numbers: str = "1234.5",
+    encoding: str | None = None,
+    missing: Sequence[str | float] | None = None,
+    yes: str | float | Sequence[str | float] | None = None,
+    no: str | float | Sequence[str | float] | None = None,
+    date_order: Format | None = None,
 ) -> Dataset:
-    """Read columns of a UTF-8 file with a header line. Every cell of them is a finite number, or one of its levels.
+    """Read columns of a file with a header line. Every cell of them is a finite number, a date or one of its levels.
 
     Args:
         path: of the file, or a file object opened in binary mode (read from where it stands, not closed).
@@ -48,22 +52,37 @@ def read_csv(
         x_units: D units, or None for none.
         y_unit: unit of the output.
         y_scale: public constant in ``y_unit`` that outputs are divided by before modelling.
-        dialect: "comma"; "semicolon", which goes with decimal commas; or "tab".
         person: name of the column that says whose row it is, where people may have several; its texts are not kept.
         levels: declared public levels of inputs that are categories, by name; see ``read_dataset``.
-        date_format: how the file writes dates: "iso", as 2024-03-01; or "day.month.year".
+        separator: between values; None: the one that the header line has most of.
+        numbers: how they are written: "1234.5", "1,234.5", "1234,5", "1.234,5" or "1 234,5".
+        encoding: None for UTF-8, or what a byte order mark says; "cp1252" is usual on Windows.
+        missing: words and codes that mean that a value is missing, such as -999, beside an empty cell, NA and the
+            like: rows that lack a value are then left out, and counted in ``left_out``. None: they are refused.
+        yes: words or codes that mean 1 in an outcome of yes and no; what is neither that nor ``no`` is missing.
+        no: those that mean 0.
+        date_order: how the file writes dates: "year-month-day", "day/month/year" or "month/day/year", with any of
+            . / and - between them, and a time of day behind them or not.
 
     Returns:
         Dataset with X (n, D) and y (n,), 2 <= n <= MAX_ROWS.
 
     Raises:
-        ValueError: a declaration does not fit, or the file cannot be read as such a table. The
-            message names the column and the line of the file, never the content of a cell.
+        ValueError: a declaration does not fit, or the file cannot be read as such a table. The message names the
+            column, how many rows are concerned, and a remedy for all of them, never the content of a cell.
     """
-    declared = dialect_of(dialect)
+    writing = Writing(
+        separator=separator,
+        numbers=numbers,
+        encoding=encoding,
+        missing=None if missing is None else tuple(missing),
+        yes=_words(yes),
+        no=_words(no),
+        date_order=date_order,
+    )
     sides = x_box if not levels else beside_categories(x_box, levels_by_column(x, levels))
-    dates, box = date_inputs(x, sides) if len(x) == len(sides) and not isinstance(x, str) else ((), tuple(sides))
-    dates = tuple(replace(each, format=date_format) for each in dates)
+    fits = len(x) == len(sides) and not isinstance(x, str)
+    dates, box = date_inputs(x, sides, order=writing.date_order) if fits else ((), tuple(sides))
     with _opened(path) as stream:
         return read_dataset(
             stream,
@@ -76,11 +95,18 @@ def read_csv(
             x_units=x_units,
             y_unit=y_unit,
             y_scale=y_scale,
-            dialect=declared,
+            writing=writing,
+            two_valued=writing.two_valued,
             person=person,
             levels=levels,
             dates=dates,
         )
+
+
+def _words(words: str | float | Sequence[str | float] | None) -> tuple[str | float, ...] | None:
+    if words is None:
+        return None
+    return (words,) if isinstance(words, str | int | float) else tuple(words)
 
 
 def _opened(path: str | Path | BinaryIO) -> AbstractContextManager[BinaryIO]:

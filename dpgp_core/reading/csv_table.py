@@ -2,8 +2,8 @@
 
 Bounds and box are declared by the caller; no default is ever computed from the file, because a bound
 read off private data is itself a release. For the same reason no error message repeats a cell. Records are finite
-numbers by definition: a table with an empty cell, NaN or infinity in these columns is refused, also where inputs are
-private, and is none that a guarantee speaks of.
+numbers by definition: rows that lack a value in one of these columns are left out where it is declared what means
+that, and refused elsewhere, also where inputs are private. Which rows are complete is public.
 """
 
 from __future__ import annotations
@@ -18,9 +18,8 @@ from ..checks import check_interval
 from ..data import Dataset
 from ..dates import Dates
 from ..levels import Category, levels_by_column, whole_box
-from .cell import ReadAs
-from .csv_rows import read_columns
-from .dialect import COMMA, Dialect
+from .columns import read_columns
+from .writing import Writing
 
 MAX_ROWS = 2_000_000  # rows beyond it are refused, not read
 
@@ -41,12 +40,13 @@ def read_dataset(
     y_scale: float = 1.0,
     max_rows: int | None = None,
     private_inputs: bool = False,
-    dialect: Dialect = COMMA,
+    writing: Writing | None = None,
+    two_valued: bool = False,
     person: str | None = None,
     levels: Mapping[str, Sequence[str]] | None = None,
     dates: Sequence[Dates] = (),
 ) -> Dataset:
-    """Read columns of a UTF-8 file with a header line. Every cell of them is a finite number, or one of its levels.
+    """Read columns of a file with a header line. Every cell of them is a finite number, a date or one of its levels.
 
     Args:
         stream: file object opened in binary mode (read from where it stands, not closed).
@@ -64,7 +64,8 @@ def read_dataset(
         private_inputs: for mechanisms that protect inputs too: inputs outside the box are moved to its edge, and
             neither they nor a constant column are refused or counted, as a refusal would speak of private inputs. What
             is no finite number is refused all the same.
-        dialect: how the table is written.
+        writing: how the table is written; None for a plain CSV.
+        two_valued: whether the outcome is yes or no, in the words for these where they are declared.
         person: name of the column that says whose row it is, in any text that is equal for rows of one person, but
             for spaces around it; None: every row is another person's. Its texts are kept nowhere.
         levels: declared public levels of inputs that are categories, by name. What is none of them counts as "other"
@@ -75,8 +76,8 @@ def read_dataset(
         Dataset with X (n, D) and y (n,), 2 <= n <= max_rows.
 
     Raises:
-        ValueError: a declaration does not fit, or the file cannot be read as such a table. The
-            message names the column and the line of the file, never the content of a cell.
+        ValueError: a declaration does not fit, or the file cannot be read as such a table. The message names the
+            column, how many rows are concerned, and a remedy for all of them, never the content of a cell.
     """
     _check_columns(x, y, person)
     bounds, of_each = _interval(y_bounds, "y_bounds"), levels_by_column(x, levels)
@@ -85,8 +86,15 @@ def read_dataset(
     units = _units(x, x_units, dates)
     rows = MAX_ROWS if max_rows is None else max_rows
     categories = [Category(name=name, levels=each) for name, each in zip(x, of_each, strict=True) if each is not None]
-    read_as: list[ReadAs] = [*dates, *categories]
-    values = read_columns(stream, [*x, y], max_rows=rows, dialect=dialect, person=person, read_as=read_as)
+    values, left_out = read_columns(
+        stream,
+        [*x, y],
+        max_rows=rows,
+        writing=writing,
+        person=person,
+        read_as=[*dates, *categories],
+        two_valued=y if two_valued else None,
+    )
     X = values[:, : len(x)].copy()
     if private_inputs:
         X = np.clip(X, *np.array(box).T)
@@ -109,6 +117,7 @@ def read_dataset(
         y_scale=y_scale,
         person=None if person is None else values[:, -1].astype(np.int64),
         x_levels=of_each if categories else None,
+        left_out=left_out,
     )
 
 
@@ -158,7 +167,7 @@ def _check_inputs(
             ends = [of_dates[name].text(end) if name in of_dates else f"{end:g}" for end in (low, high)]
             raise ValueError(
                 f"{outside} of {len(column)} rows have {name!r} outside its x_box ({', '.join(ends)}); "
-                "widen the declared box, or remove those rows"
+                "widen the declared box, or declare as missing what only stands for that"
             )
         if column.min() == column.max():
             raise ValueError(f"column {name!r} has the same value in every row; remove it from x")

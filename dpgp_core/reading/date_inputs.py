@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .. import checks
-from ..dates import FORMATS, SHOWN, Dates, declared_day
+from ..dates import ISO, Dates, Format, checked_format, declared_day, shown
 from ..seasons import check_room
 
 Declared = Mapping[str, Mapping[str, object]] | Sequence[Dates]
@@ -15,7 +15,7 @@ _SAID = ("format", "period")
 
 
 def date_inputs(
-    names: Sequence[str], box: Sequence[object], declared: Declared | None = None
+    names: Sequence[str], box: Sequence[object], declared: Declared | None = None, *, order: Format | None = None
 ) -> tuple[tuple[Dates, ...], tuple[object, ...]]:
     """The inputs that are dates, and the box with their sides in days since the first; other sides as they were.
 
@@ -23,6 +23,7 @@ def date_inputs(
         names: of the D inputs.
         box: a side for each; two ISO dates make an input one of dates, whose first day is the first of them.
         declared: more about those inputs.
+        order: of day, month and year, where nothing is said of an input; None for year, month, day.
 
     Raises:
         ValueError: something is said about an input that is no date, or is out of range.
@@ -35,9 +36,9 @@ def date_inputs(
     for name, side in sides.items():
         if is_date_box(side):
             about = said.get(name) or {key: getattr(known[name], key) for key in _SAID if name in known}
-            known[name], sides[name] = _declared(name, side, about)
+            known[name], sides[name] = _declared(name, side, {"format": order or ISO} | about)
         elif name not in known and name in said:
-            raise ValueError(f"x_box of {name!r}, which is declared a date, must be two dates such as {SHOWN['iso']}")
+            raise ValueError(f"x_box of {name!r}, which is declared a date, must be two dates such as {shown(ISO)}")
     periods = tuple(known[name] for name in names if name in known)
     for each in periods:
         if each.period_days is not None:
@@ -59,7 +60,7 @@ def _known(declared: Declared | None) -> dict[str, Dates]:
     return {each.name: each for each in pairs if isinstance(each, Dates)}
 
 
-EXAMPLE = '{"day": {"format": "iso", "period": "year"}}'
+EXAMPLE = '{"day": {"format": "day/month/year", "period": "year"}}'
 
 
 def _said(declared: Declared | None) -> dict[str, dict[str, object]]:
@@ -80,6 +81,6 @@ def _declared(name: str, side: object, about: Mapping[str, Any]) -> tuple[Dates,
     first, last = (declared_day(f"each end of x_box of {name!r}", end) for end in ends)
     if first >= last:
         raise ValueError(f"x_box of {name!r} must be [first, last], got [{first}, {last}]; swap or widen them")
-    checks.one_of(f"format of {name!r}", about.get("format", "iso"), list(FORMATS))
+    checked_format(f"format of {name!r}", about["format"])
     dates = Dates(name=name, first=first.isoformat(), **about)
     return dates, (0.0, float((last - first).days))

@@ -8,18 +8,30 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import BinaryIO, NamedTuple
 
-from ..dates import FORMATS, Format, parsed, undated_sentence
+from ..dates import ORDERS, Format, has_the_form_of_a_date, parsed
 from ..levels import OTHER, Levels
-from .cell import read_number
-from .csv_rows import read_rows
-from .dialect import COMMA, Dialect
+from .cell import Wrong, remedy_of
+from .csv_rows import opened
+from .lines import MAX_BYTES
+from .writing import NUMBERS, USUAL, Words, Writing, as_number, folded, ways_of
 
 _MOSTLY = 0.5  # of the rows: a column is then none of numbers, and rows are not what is wrong
 _MOST_TEXTS = 1_000  # different ones that are kept of a column: far more than it can have levels
+_ANY_WAY = frozenset(NUMBERS)
+_USUAL = Words(USUAL, "1234.5").texts
+_CODES = frozenset(
+    sign * float(code)
+    for length in (1, 2, 3, 4)
+    for code in ("77" * length, "88" * length, "9" * (length + 1), *("9" * length + digit for digit in "678"))
+    for sign in (1, -1)
+) | {-1.0, -7.0, -8.0, -9.0, -200.0, -777.0, -888.0, 777.0, 888.0}
+"""Numbers that often stand for a missing value."""
+_APART = 0.2  # of the range of all others, that a code lies beyond these
 
 
 @dataclass(frozen=True)
@@ -46,49 +58,77 @@ class Column(NamedTuple):
 
     Attributes:
         rows: of the table.
-        unread: rows that hold no number.
-        first: what is wrong with the first of them, in a sentence that names the line and no cell; "" if all are read.
+        usual: rows that hold nothing, or a word for that which need not be declared, such as NA.
+        unread: for each way of writing numbers, rows that hold no number and no such word, and the line of the first.
+        undated: the same for each order of dates.
         empty: rows that hold nothing.
         line: of the first of these in the file; 0 if there is none.
-        values: different ones, but for spaces around them.
-        undated: for each way of writing dates, rows that hold no such date, and what is wrong with the first of them.
+        values: different ones.
+        codes: numbers that may stand for a missing value, and rows that hold them; of the usual way of writing.
         texts: what it holds.
     """
 
     rows: int
-    unread: int
-    first: str
+    usual: int
+    unread: Mapping[str, tuple[int, int]]
+    undated: Mapping[Format, tuple[int, int]]
     empty: int
     line: int
     values: int
-    undated: Mapping[Format, tuple[int, str]]
+    codes: Mapping[float, int]
     texts: Texts
 
-    def as_numbers(self, name: str, *, or_dates: bool = True) -> str:
-        """What is wrong if it is to hold numbers, and what to do; "" for nothing.
+    @property
+    def ways(self) -> list[str]:
+        """Ways of writing in which most of it are numbers, those that read most first."""
+        return _readable(self.unread, self.rows - self.usual)
+
+    @property
+    def orders(self) -> list[Format]:
+        """Orders in which most of it are dates, those that read most first."""
+        return _readable(self.undated, self.rows - self.usual)
+
+    @property
+    def holds_words(self) -> bool:
+        """Whether it holds a few different texts that are neither numbers nor dates."""
+        return not (self.ways or self.orders) and 2 <= self.values <= _MOST_TEXTS and self.texts.rows is not None
+
+    def as_numbers(self, name: str, numbers: str = "1234.5", *, or_dates: bool = True) -> str:
+        """What is wrong if it is to hold numbers written in one way, and what to do; "" for nothing.
 
         Args:
             name: of the column.
+            numbers: the way.
             or_dates: whether it may be said to hold dates instead.
         """
-        if not self.unread:
+        count, line = self.unread[numbers]
+        if not count:
             return ""
-        if self.unread > _MOSTLY * self.rows:
-            if min(count for count, _ in self.undated.values()) < _MOSTLY * self.rows:
+        if self.ways and self.unread[self.ways[0]][0] < count:
+            return f'column {name!r} holds numbers that are written otherwise: say that they are "{self.ways[0]}"'
+        if count > _MOSTLY * (self.rows - self.usual):
+            if self.orders:
                 remedy = "say so, and it is read as dates" if or_dates else "choose a column of numbers"
                 return f"column {name!r} holds dates; {remedy}"
             return (
-                f"column {name!r} holds no numbers in {self.unread:,} of {self.rows:,} rows, so it is no column of "
-                "numbers; choose another, or write it as numbers in your file"
+                f"column {name!r} holds no numbers in {count:,} of {self.rows:,} rows, so it is no column of "
+                "numbers; choose another, or say that it holds words"
             )
-        more = f" ({self.unread - 1:,} more such rows)" if self.unread > 1 else ""
-        return f"{self.first}{more}"
+        return self._counted(name, Wrong.TEXT, count, line)
 
     def as_dates(self, name: str, format: Format) -> str:
-        """What is wrong if it is to hold dates, written in one way, and what to do; "" for nothing."""
-        count, first = self.undated[format]
-        more = f" ({count - 1:,} more such rows)" if count > 1 else ""
-        return f"{first}{more}" if count else ""
+        """What is wrong if it is to hold dates in one order, and what to do; "" for nothing."""
+        count, line = self.undated[order_of(format)]
+        if not count:
+            return ""
+        if self.orders and self.orders[0] != order_of(format):
+            return f"column {name!r} holds dates in another order; say that it is {self.orders[0]}"
+        return self._counted(name, Wrong.NO_DATE, count, line)
+
+    def _counted(self, name: str, wrong: Wrong, count: int, line: int) -> str:
+        where = f"line {line} of the file"
+        where = f"{count:,} of {self.rows:,} rows, first in {where}" if count > 1 else where
+        return f"column {name!r} has {wrong.value} in {where}; {remedy_of(wrong, (), count / self.rows, name)}"
 
     def as_levels(self, name: str, levels: Levels) -> str:
         """What is wrong if it is to hold these levels, and what to do; "" for nothing."""
@@ -106,76 +146,143 @@ class Column(NamedTuple):
                 f"column {name!r} has none of its levels in any row; write them as the file does, capitals too, or "
                 "choose another column"
             )
-        if not outside:
+        outside -= sum(self.texts.rows.get(self.texts.digest(word), 0) for word in USUAL) if self.usual else 0
+        if outside <= 0:
             return ""
         first = min(line for text, line in self.texts.lines.items() if text not in declared)
-        more = f" ({outside - 1:,} more such rows)" if outside > 1 else ""
         return (
-            f"column {name!r} has none of its levels in line {first} of the file{more}; correct that row, or {remedy}"
+            f"column {name!r} has none of its levels in {outside:,} of {self.rows:,} rows, first in line {first} of "
+            f"the file; name those too, or {remedy}"
         )
 
     def as_people(self, name: str) -> str:
         """What is wrong if it is to say whose row it is, and what to do; "" for nothing."""
         if self.empty == self.rows:
             return f"column {name!r} is empty in every row, so it names nobody; choose another"
-        if self.empty:
-            return (
-                f"column {name!r} is empty in {self.empty:,} of {self.rows:,} rows, first in line {self.line}, so "
-                "nobody knows whose they are; name somebody there, or remove those rows"
-            )
         if self.values == 1:
             return f"column {name!r} says that all rows are one person's; choose the column that tells people apart"
         return ""
 
 
-def survey(stream: BinaryIO, columns: Iterable[str], dialect: Dialect = COMMA) -> dict[str, Column]:
-    """Every column of a UTF-8 stream with a header line, by its name.
+def survey(stream: BinaryIO, columns: Iterable[str], writing: Writing | None = None) -> dict[str, Column]:
+    """Columns of a stream with a header line, by name.
 
     Args:
         stream: file object in binary mode, read from where it stands.
-        columns: all names in its header line, from ``column_names``.
-        dialect: how the table is written.
+        columns: their names, from ``column_names``.
+        writing: how the table is written.
 
     Raises:
         ValueError: a line is no row of such a table; the message names the line, never a cell.
     """
+    header, rows = opened(stream, writing, max_bytes=MAX_BYTES)
     names = list(columns)
-    rows = read_rows(stream, dialect)
-    next(rows, None)
-    texts: list[Counter[str]] = [Counter() for _ in names]
-    lines: list[dict[str, int]] = [{} for _ in names]
-    unread, empty, first, at = [0] * len(names), [0] * len(names), [""] * len(names), [0] * len(names)
-    undated = [dict.fromkeys(FORMATS, (0, "")) for _ in names]
-    count, drawn = 0, secrets.token_bytes(16)
+    places, key = header.places(names), secrets.token_bytes(16)
+    seen = [_Seen() for _ in names]
+    count = 0
     for line, row in rows:
         count += 1
-        if len(row) != len(names):
-            raise ValueError(
-                f"line {line} has {len(row)} fields where the header has {len(names)}; declare how the table is "
-                "written, or give every line the same number and quote text that holds the separator"
-            )
-        for place, cell in enumerate(map(str.strip, row)):
-            if not cell:
-                empty[place] += 1
-                at[place] = at[place] or line
-            texts[place][cell] += 1
-            lines[place].setdefault(cell, line)
-            try:
-                read_number(cell, names[place], line, dialect.decimal)
-            except ValueError as error:
-                unread[place] += 1
-                first[place] = first[place] or str(error)
-            for format in FORMATS:
-                if parsed(cell, format) is None:
-                    seen, wrong = undated[place][format]
-                    undated[place][format] = seen + 1, wrong or undated_sentence(cell, names[place], line, format)
-    return {
-        name: Column(
-            count, unread[place], first[place], empty[place], at[place], len(texts[place].keys() - {""}),
-            undated[place], _kept(texts[place], lines[place], drawn),
+        for column, place in zip(seen, places, strict=True):
+            column.take(row[place], line)
+    return {name: column.summed(count, key) for name, column in zip(names, seen, strict=True)}
+
+
+def words_of(stream: BinaryIO, column: str, writing: Writing, most: int, *, numbers: str | None = None) -> list[str]:
+    """The different texts of a column but for those that mean that a value is missing, the commonest first.
+
+    Args:
+        stream: in binary mode.
+        column: its name.
+        writing: how the table is written.
+        most: no more are returned.
+        numbers: a way of writing these, which are then left out, too; None: they are texts like others.
+    """
+    header, rows = opened(stream, writing, max_bytes=MAX_BYTES)
+    [place], missing = header.places([column]), writing.missing_words.texts
+    counted = Counter(row[place] for _, row in rows if folded(row[place]) not in missing)
+    if numbers is not None:
+        counted = Counter({text: count for text, count in counted.items() if as_number(text, numbers) is None})
+    return [text for text, _ in islice(counted.most_common(), most)]
+
+
+def order_of(format: Format) -> Format:
+    """The order of a way of writing dates, one of ``ORDERS``."""
+    plain = format.replace(".", "/").replace("-", "/")
+    return next(order for order in ORDERS if order.replace("-", "/") == plain)
+
+
+class _Seen:
+    """What was seen of one column so far."""
+
+    def __init__(self) -> None:
+        self.texts: Counter[str] = Counter()
+        self.lines: dict[str, int] = {}
+        self.unread = dict.fromkeys(NUMBERS, (0, 0))
+        self.undated = dict.fromkeys(ORDERS, (0, 0))
+        self.usual = self.empty = self.line = 0
+        self.numbers: Counter[float] = Counter()
+
+    def take(self, cell: str, line: int) -> None:
+        self.texts[cell] += 1
+        self.lines.setdefault(cell, line)
+        if not cell:
+            self.empty += 1
+            self.line = self.line or line
+        if folded(cell) in _USUAL:
+            self.usual += 1
+            return
+        ways = ways_of(cell)
+        if ways is not _ANY_WAY and len(ways) < len(NUMBERS):
+            for way in NUMBERS:
+                if way not in ways:
+                    self._miss(self.unread, way, line)
+        if ways:
+            value = as_number(cell, next(way for way in NUMBERS if way in ways))
+            if value is not None:
+                self.numbers[value] += 1
+        dated = has_the_form_of_a_date(cell)
+        for order in ORDERS:
+            if not dated or parsed(cell, order) is None:
+                self._miss(self.undated, order, line)
+
+    def _miss(self, missed: dict[str, tuple[int, int]], way: str, line: int) -> None:
+        count, first = missed[way]
+        missed[way] = count + 1, first or line
+
+    def summed(self, rows: int, key: bytes) -> Column:
+        return Column(
+            rows=rows,
+            usual=self.usual,
+            unread=self.unread,
+            undated=self.undated,
+            empty=self.empty,
+            line=self.line,
+            values=len(self.texts.keys() - {""}),
+            codes=_codes(self.numbers),
+            texts=_kept(self.texts, self.lines, key),
         )
-        for place, name in enumerate(names)
-    }  # fmt: skip
+
+
+def _readable(missed: Mapping[str, tuple[int, int]], rows: int) -> list[str]:
+    """Ways that read most of the rows, the best first; of equally good ones the first to be named."""
+    found = [way for way, (count, _) in missed.items() if count <= _MOSTLY * rows and rows]
+    return sorted(found, key=lambda way: missed[way][0])
+
+
+def _codes(numbers: Counter[float]) -> dict[float, int]:
+    """Numbers that often stand for a missing value, and lie apart from all others."""
+    values = sorted(numbers)
+    found = {*_apart(values), *_apart(values[::-1])}
+    return {code: numbers[code] for code in sorted(found)} if sum(numbers[code] for code in found) > 1 else {}
+
+
+def _apart(values: Sequence[float]) -> Sequence[float]:
+    """Codes at the beginning of sorted values, with a gap between them and all others."""
+    most = next((at for at, value in enumerate(values) if value not in _CODES), 0)
+    for at in range(most, 0, -1):
+        if abs(values[at] - values[at - 1]) > _APART * abs(values[-1] - values[at]):
+            return values[:at]
+    return []
 
 
 def _kept(texts: Counter[str], lines: dict[str, int], key: bytes) -> Texts:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..bounds.buying import OutcomeCounts, count_outcomes, cut
-from ..bounds.cells import RoundCells, sides_of
+from ..bounds.cells import MOST_UNIT, RoundCells, sides_of
 from ..bounds.purchase import Purchase
 from ..data import Dataset
 from ..mechanisms import BayesCloaking
@@ -122,9 +122,23 @@ def said(found: OutcomeCounts | None, spec: ReleaseSpec) -> str:
     low, high = found.interval
     unit = f" {spec.y_unit}" if spec.y_unit else ""
     guess = "" if found.clear else ", which hardly stood out of the noise: a guess"
+    if found.off_scale:
+        guess = ", which reach the end of their scale"
     return (
         f" Bounds bought with a share of {spec.bounds_share:g} of the budget: {low:g} to {high:g}{unit}, from noisy "
         f"counts{guess}."
+    )
+
+
+def off_scale(found: OutcomeCounts) -> str:
+    """Why nothing within such bounds is of use, and what to do about it."""
+    unit = found.cells.unit
+    remedy = (
+        "measure the output in a larger unit" if unit >= MOST_UNIT else f"give a smallest size larger than {unit:g}"
+    )
+    return (
+        "The bounds reach the end of their scale. Outcomes may lie far beyond it and were clipped to it. "
+        f"To use more budget on it, {remedy}, or declare bounds."
     )
 
 
@@ -161,6 +175,7 @@ def bounds_object(found: OutcomeCounts, spec: ReleaseSpec) -> dict[str, Any]:
         "interval": list(found.interval),
         "share": spec.bounds_share,
         "clear": found.clear,
+        "off_scale": found.off_scale,
         "file": FILE,
         "noise_sd": found.noise_sd,
     }

@@ -17,7 +17,7 @@ from ..accounting.guarantee import Guarantee
 from ..accounting.ledger import Ledger
 from ..accounting.losses import GaussianLoss
 from ..accounting.tradeoff import budget_tradeoff, gaussian_tradeoff
-from ..dates import SHOWN
+from ..dates import shown
 from .bought import FILE as BOUNDS
 from .bought import as_released, bounds_object, counts_text
 from .cells import csv_text, published_columns
@@ -45,7 +45,7 @@ COLUMNS = {
         f"centile_{centile}": f"value that {centile} in 100 further records' outputs stay below, if the model is right"
         for centile in CENTILES
     },
-    "within_tolerance": "1 where the curve is known to within the declared tolerance, 0 where the value is of no use",
+    "within_tolerance": "1 where the value is of use, the curve being known as well as was declared; 0 where it is not",
 }
 _BLAMED = 0.05  # false alarms at which the trade-off is quoted
 _LEAST_DELTA = 1e-12  # a pure promise holds at any
@@ -126,6 +126,7 @@ def release_card(published: Published, spec: ReleaseSpec, ledger: Ledger, column
     return (
         projection
         | bought
+        | _fit(published)
         | {
             "schema": SCHEMA,
             "what": f"{spec.built.label}: {spec.y} predicted on a public grid with differential privacy",
@@ -133,7 +134,12 @@ def release_card(published: Published, spec: ReleaseSpec, ledger: Ledger, column
             "guarantee": guarantee_to_object(published.guarantee),
             "tradeoff": {"false_alarms": _BLAMED, "found_at_most": _found_at_most(published.guarantee)},
             "config": spec_to_object(spec),
-            "public": {"n": published.n, "y_scale": released.scale, "reference": spec.built.reference},
+            "public": {
+                "n": published.n,
+                "left_out": published.left_out,
+                "y_scale": released.scale,
+                "reference": spec.built.reference,
+            },
             "values": {
                 "file": "values.csv",
                 "rows": len(published.values),
@@ -155,10 +161,19 @@ def release_card(published: Published, spec: ReleaseSpec, ledger: Ledger, column
     )
 
 
+def _fit(published: Published) -> dict[str, Any]:
+    """How what was measured fits the models, in numbers and in words."""
+    fit = published.fit
+    if fit is None:
+        return {}
+    numbers = {"ratio": fit.ratio, "threshold": fit.threshold, "widened": fit.widened}
+    return {"fit": {name: float(f"{number:.3g}") for name, number in numbers.items()} | {"says": str(fit)}}
+
+
 def _input(spec: ReleaseSpec, name: str, unit: str) -> str:
     """What a column of inputs holds."""
     if (dates := spec.dates_of(name)) is not None:
-        return f"input, a date written like {SHOWN[dates.format]}; what was measured has {dates.unit}"
+        return f"input, a date written like {shown(dates.format)}; what was measured has {dates.unit}"
     if name in spec.levels:
         return f"input, one of {', '.join(spec.levels[name])}"
     return f"input, in {unit}" if unit else "input"

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from ..arrays import FloatArray
 from .declared.table import RESERVED
 from .plan import decimals
-from .publishing import Published, within_tolerance
+from .publishing import Published, is_off_scale, within_tolerance
 from .specification import ReleaseSpec
 
 # What spreadsheets take for the start of a formula, full-width forms included; OWASP, "CSV Injection".
@@ -56,6 +56,6 @@ def published_columns(published: Published, spec: ReleaseSpec) -> dict[str, list
     columns["value"] = column_text(published.values, published.step)
     ends = zip(RESERVED[1:-1], [*published.curve, *published.outputs, *published.centiles], strict=False)
     columns |= {name: column_text(end, published.step) for name, end in ends}
-    if spec.tolerance is not None:
+    if spec.tolerance is not None or is_off_scale(published):
         columns[RESERVED[-1]] = [str(int(within)) for within in within_tolerance(published, spec)]
     return columns

@@ -13,14 +13,14 @@ from typing import NoReturn
 
 from ..accounting.gaussian import rounded_up
 from ..accounting.ledger import BudgetExceeded, Ledger, MixedProtection, MixedRows
-from ..reading.dialect import DIALECTS
+from ..reading.look import proposal
 from .bought import said as bought
 from .bundle import bundle
 from .command_help import (
     BUY_HELP,
+    COLUMNS_HELP,
     DATES_EPILOG,
     DEGREES_HELP,
-    DIALECT_HELP,
     INPUTS_PUBLIC_HELP,
     LEDGER_HELP,
     LOG_HELP,
@@ -28,15 +28,17 @@ from .command_help import (
     PERSON_HELP,
     ROWS_HELP,
     TOLERANCE_HELP,
+    WRITING_EPILOG,
 )
 from .files import CannotWrite, check_different, open_file, output_file, read_text_file
 from .ledger_file import spend_in_file
 from .ledger_json import ledger_from_json
 from .plan import plan_release
-from .publishing import publish, read_table, useful
+from .publishing import as_measured, declared_writing, publish, read_outcomes, useful
 from .specification import ReleaseSpec
 from .specification_json import EXAMPLE, spec_from_json, spec_from_object, spec_to_json, spec_to_object
-from .strict_json import read_object
+from .strict_json import read_object, write_object
+from .told import complete_rows, large_delta, outside_bounds
 
 OK, BAD_CONFIG, BAD_DATA, REFUSED, NOT_WRITTEN = 0, 2, 3, 4, 5
 
@@ -83,6 +85,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options = _parser().parse_args(arguments)
         if options.command == "template":
             _say(spec_to_json(EXAMPLE).rstrip())
+        elif options.command == "look":
+            with _stopping():
+                _say(_looked(options))
         else:
             with _stopping():
                 _say(_release(options))
@@ -113,15 +118,24 @@ def _parser() -> _Parser:
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     commands.add_parser("template", allow_abbrev=False, help="print a configuration to start from")
+    look = commands.add_parser(
+        "look",
+        allow_abbrev=False,
+        help="print what could be declared of a table, for its owner's eyes: not private",
+        epilog=WRITING_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    look.add_argument("table", metavar="TABLE.csv")
+    look.add_argument("--x", action="append", default=[], metavar="COLUMN", help=f"an input; {COLUMNS_HELP}")
+    look.add_argument("--y", metavar="COLUMN", help=f"the private outcome; {COLUMNS_HELP}")
     release = commands.add_parser(
         "release",
         allow_abbrev=False,
         help="read a table, spend the budget, write a zip",
-        epilog=f"{EPILOG}\n{DATES_EPILOG}\na configuration:\n{spec_to_json(EXAMPLE)}",
+        epilog=f"{EPILOG}\n{WRITING_EPILOG}\n{DATES_EPILOG}\na configuration:\n{spec_to_json(EXAMPLE)}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    release.add_argument("--csv", required=True, metavar="FILE", help="the table: UTF-8 with a header line")
-    release.add_argument("--dialect", choices=list(DIALECTS), default="comma", help=DIALECT_HELP)
+    release.add_argument("--csv", required=True, metavar="FILE", help="the table: a CSV with a header line")
     release.add_argument("--config", required=True, metavar="FILE", help="what to release: JSON, or a release.json")
     release.add_argument("--out", required=True, metavar="FILE", help="the zip to write")
     release.add_argument("--degrees", nargs=2, metavar=("LONGITUDE", "LATITUDE"), help=DEGREES_HELP)
@@ -148,9 +162,13 @@ def _release(options: argparse.Namespace) -> str:
         for name in ("csv", "config", "ledger"):
             check_different("--out", options.out, f"--{name}", getattr(options, name))
     with _stage(BAD_DATA):
-        with open_file(options.csv) as stream:
-            dataset = read_table(stream, spec, options.dialect)
+        with open_file(options.csv) as stream, _advised():
+            spec = declared_writing(stream, spec)
+            table = read_outcomes(stream, spec)
+        dataset = as_measured(spec, table)
         plan = plan_release(spec, dataset.X, dataset.person)
+        _tell(outside_bounds(spec, table))
+        del table
     spent = (f"release of {spec.y} by {spec.mechanism}", spec.guarantee)
     with _stage(BAD_CONFIG), output_file(options.out, overwrite=options.force) as write:
         public = options.inputs_public or before.inputs_public
@@ -165,7 +183,37 @@ def _release(options: argparse.Namespace) -> str:
             published = publish(spec, dataset, plan)
             content = bundle(published, spec, ledger)
         write(content)
-    return f"{_summary(spec, ledger, options)}{bought(published.bought, spec)} {useful(published, spec)}"
+    rows = complete_rows(published.n, published.left_out, people=spec.person is not None)
+    said = [f"n = {rows}.", large_delta(spec.delta, published.n), useful(published, spec)]
+    return f"{_summary(spec, ledger, options)}{bought(published.bought, spec)} {' '.join(filter(None, said))}"
+
+
+def _looked(options: argparse.Namespace) -> str:
+    """What could be declared of a table; what stands in it is told beside."""
+    with _stage(BAD_DATA), open_file(options.table) as stream:
+        found, columns = proposal(stream, options.x, options.y)
+    for line in ["NOT PRIVATE: for the eyes of whoever owns the table.", *columns]:
+        _tell(line)
+    return write_object(found).rstrip()
+
+
+def _tell(sentence: str) -> None:
+    """Say to the owner of the table what is in no file."""
+    if sentence:
+        encoding = sys.stderr.encoding or "utf-8"
+        print(sentence.encode(encoding, "backslashreplace").decode(encoding), file=sys.stderr)
+
+
+@contextmanager
+def _advised() -> Iterator[None]:
+    """Say who proposes what to declare, where a table is not read as it is declared."""
+    try:
+        yield
+    except ValueError as error:
+        sentence = str(error)
+    else:
+        return
+    raise ValueError(f"{sentence} ('python -m dpgp_core look TABLE.csv' proposes what to declare)")
 
 
 def _declared(config: bytes, options: argparse.Namespace) -> ReleaseSpec:

@@ -93,7 +93,7 @@ def _check_new(path: str, content: bytes, new: bool) -> None:
         raise ValueError(f"there is a ledger at {path!r} already; leave out --new-ledger, and it goes on")
     if not new and not content:
         raise ValueError(
-            f"the ledger {path!r} is empty; restore it from a backup, or add --new-ledger if nothing was released "
+            f"the ledger {path!r} is empty. Restore it from a backup, or add --new-ledger if nothing was released "
             "from this table before"
         )
 
@@ -180,7 +180,7 @@ def _opened(path: str, target: Path, new: bool) -> int:
     with writing(path), suppress(FileNotFoundError):
         return os.open(target, flags | (os.O_CREAT if new else 0), 0o644)
     raise ValueError(
-        f"there is no ledger at {path!r}; name the one that counts this table, or add --new-ledger if nothing was "
+        f"there is no ledger at {path!r}. Name the one that counts this table, or add --new-ledger if nothing was "
         "released from it before"
     )
 

@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError
 
 from ..arrays import FloatArray
-from ..bayes.cells.binned import BinnedPlan
 from ..data import Dataset
 from ..gp.inference import Inference
 from ..gp.uncertainty import Of
 from ..mechanisms.base import Mechanism, Plan, Planned, PlannedForBudget, Release
-from ..mechanisms.bayes_cells import AnyBayesPlan
+from ..mechanisms.bayes_cells import AnyBayesPlan, CellPlan
 from ..mechanisms.bayes_release import BayesPlan
 from .bought import check_enough, stand_in
 from .specification import ReleaseSpec
@@ -93,7 +92,7 @@ def plan_release(spec: ReleaseSpec, X: FloatArray, person: People | None = None)
             plan = mechanism.plan(X, X_test)
         elif isinstance(mechanism, PlannedForBudget):  # where inputs are private, it knows their number alone
             plan = mechanism.plan_for(without_outputs(spec, X, person), X_test)
-        if not spec.protects_inputs and not isinstance(plan, BayesPlan | BinnedPlan):
+        if not spec.protects_inputs and not isinstance(plan, BayesPlan | CellPlan):
             # how wide these intervals are does not depend on the draw
             numbered = released(mechanism, plan, without_outputs(spec, X, person), X_test, np.random.default_rng(0))
             half_width, half_outputs = half_widths(numbered, "function"), half_widths(numbered, "outputs")

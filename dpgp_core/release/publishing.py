@@ -12,16 +12,18 @@ from ..accounting.guarantee import Guarantee
 from ..arrays import BoolArray, FloatArray
 from ..bounds.buying import OutcomeCounts
 from ..data import Dataset, of_kind
+from ..measurement.fit import Fit
 from ..mechanisms.base import NotPrivate, Plan, Release, TeachingRelease
 from ..mechanisms.bayes_release import BayesRelease
+from ..reading.csv_rows import as_written
 from ..reading.csv_table import read_dataset
-from ..reading.dialect import dialect_of
-from .bought import as_released, buy, settled, within_bounds, without_noise
+from .bought import as_released, buy, off_scale, settled, within_bounds, without_noise
 from .declared.table import CENTILES
-from .plan import LEVEL, ReleasePlan, decimals, for_bounds, plan_release, released, solvable, without_outputs
+from .plan import LEVEL, ReleasePlan, decimals, for_bounds, plan_release, released, without_outputs
 from .specification import ReleaseSpec
 
 Interval = tuple[FloatArray, FloatArray]
+_WELL = 0.75  # of the bounds' width, less than which the curve is not known
 _LAST_DIGITS = 1e-9  # of a width: it may have been rounded
 
 
@@ -40,6 +42,8 @@ class Published:
         guarantee: the promise.
         centiles: of one further record's output, values (P,) of each of ``CENTILES``; none unless asked for.
         bought: noisy counts of outcomes, where bounds were bought.
+        fit: how what was measured fits the models that read it; None for mechanisms that do not say.
+        left_out: rows of the table that lacked a value, or people who had no complete row; public.
     """
 
     X_test: FloatArray
@@ -52,21 +56,48 @@ class Published:
     guarantee: Guarantee
     centiles: tuple[FloatArray, ...] = ()
     bought: OutcomeCounts | None = None
+    fit: Fit | None = None
+    left_out: int = 0
 
 
-def read_table(stream: BinaryIO, spec: ReleaseSpec, dialect: str = "comma") -> Dataset:
-    """Read the columns that a specification names from a UTF-8 stream with a header line; outputs as measured.
+def read_table(stream: BinaryIO, spec: ReleaseSpec) -> Dataset:
+    """Read the columns that a specification names from a stream with a header line; outputs as measured.
 
     Args:
         stream: in binary mode.
         spec: what will be released.
-        dialect: "comma"; "semicolon", which goes with decimal commas; or "tab".
+
+    Raises:
+        ValueError: see ``read_outcomes``.
+    """
+    return as_measured(spec, read_outcomes(stream, spec))
+
+
+def declared_writing(stream: BinaryIO, spec: ReleaseSpec) -> ReleaseSpec:
+    """The specification with separator and encoding, which the first line of the table and its byte order mark say.
+
+    Args:
+        stream: in binary mode; it stands where it stood afterwards.
+        spec: which may leave them open.
+
+    Raises:
+        ValueError: there is no first line of column names.
+    """
+    return replace(spec, writing=as_written(stream, spec.writing))
+
+
+def read_outcomes(stream: BinaryIO, spec: ReleaseSpec) -> Dataset:
+    """Read the columns that a specification names; outputs as the table has them.
+
+    Args:
+        stream: in binary mode.
+        spec: what will be released.
 
     Raises:
         ValueError: the stream is no such table or has too many rows for the mechanism. The message names the column
             and the line, never the content of a cell.
     """
-    table = read_dataset(
+    return read_dataset(
         stream,
         x=spec.x,
         y=spec.y,
@@ -78,11 +109,20 @@ def read_table(stream: BinaryIO, spec: ReleaseSpec, dialect: str = "comma") -> D
         y_scale=spec.scale,
         max_rows=spec.choice.rows_for(len(spec.numbers)),
         private_inputs=spec.protects_inputs,
-        dialect=dialect_of(dialect),
+        writing=spec.writing,
+        two_valued=spec.y_kind == "yes/no",
         levels=spec.levels,
         dates=spec.dates,
         person=spec.person,
     )
+
+
+def as_measured(spec: ReleaseSpec, table: Dataset) -> Dataset:
+    """What ``read_outcomes`` has read, with outputs as they are measured.
+
+    Raises:
+        ValueError: outputs are not of the declared kind.
+    """
     output = spec.output_scale
     return replace(
         table,
@@ -120,7 +160,7 @@ def publish(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None = None
 
 def _published(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan) -> Published:
     """Measure and map, the bounds being known."""
-    with solvable():
+    with np.errstate(all="ignore"):  # it is charged: nothing may fail now, and what came out is looked at below
         release = released(spec.built, plan.plan, dataset, plan.X_test)
         value = release.samples[0]
         if plan.half_width is None or plan.half_outputs is None:
@@ -128,6 +168,7 @@ def _published(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan) -> Publis
             ends = [(low[0], high[0]) for low, high in both]
         else:  # they depend on public values alone
             ends = [(value - half, value + half) for half in (plan.half_width, plan.half_outputs)]
+    value, ends = _finite(spec, value, ends)
     curve, outputs = ((in_unit(spec, low, plan.step), in_unit(spec, high, plan.step)) for low, high in ends)
     return Published(
         X_test=plan.X_test,
@@ -137,9 +178,23 @@ def _published(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan) -> Publis
         statistics=release.statistics,
         step=plan.step,
         n=dataset.people,
+        left_out=dataset.left_out,
         guarantee=spec.guarantee,
         centiles=_centiles(spec, release, plan.step),
+        fit=release.fit if isinstance(release, BayesRelease) else None,
     )
+
+
+def _finite(
+    spec: ReleaseSpec, value: FloatArray, ends: list[tuple[FloatArray, FloatArray]]
+) -> tuple[FloatArray, list[tuple[FloatArray, FloatArray]]]:
+    """Values (P,) and ends; where rounding left no number, what was known before: the bounds and their middle."""
+    low, high = spec.output_scale.measured_bounds
+    known = np.isfinite(value)
+    for each in ends:
+        known &= np.isfinite(each[0]) & np.isfinite(each[1])
+    cut = [(np.where(known, a, low), np.where(known, b, high)) for a, b in ends]
+    return np.where(known, value, low + (high - low) / 2), cut
 
 
 def _centiles(spec: ReleaseSpec, found: Release, step: float) -> tuple[FloatArray, ...]:
@@ -167,8 +222,10 @@ def rounded(values: FloatArray, step: float) -> FloatArray:
 def within_tolerance(published: Published, spec: ReleaseSpec) -> BoolArray:
     """Which released values (P,) are known well enough to be of use: where the curve's interval is narrow enough.
 
-    From what was released and declared alone.
+    From what was released and declared alone. None, where bounds that were bought reach the end of their scale.
     """
+    if is_off_scale(published):
+        return np.zeros(len(published.values), dtype=bool)
     spec = as_released(published.bought, spec)
     low, high = published.curve
     # as wide as the bounds is too wide; exactly as wide as declared is not
@@ -176,6 +233,21 @@ def within_tolerance(published: Published, spec: ReleaseSpec) -> BoolArray:
     if spec.log:
         return np.asarray(high <= low * spec.of_use**2 * slack)
     return np.asarray(high - low <= 2 * spec.of_use * slack)
+
+
+def known_share(published: Published, spec: ReleaseSpec) -> FloatArray:
+    """How well each released value is known (P,): 1 within a quarter of the bounds or better, 0 no better than these.
+
+    From what was released and declared alone. Where nobody is, little is known: maps fade there.
+    """
+    spec = as_released(published.bought, spec)
+    low, high = (spec.output_scale.measured(end) for end in published.curve) if spec.log else published.curve
+    return np.clip((1 - (high - low) / spec.output_range) / _WELL, 0.0, 1.0)
+
+
+def is_off_scale(published: Published) -> bool:
+    """Whether bounds that were bought reach the end of their scale, so that nothing within them is of use."""
+    return published.bought is not None and published.bought.off_scale
 
 
 def about(spec: ReleaseSpec, error: float) -> str:
@@ -186,8 +258,15 @@ def about(spec: ReleaseSpec, error: float) -> str:
 
 def useful(published: Published, spec: ReleaseSpec) -> str:
     """How many released values are of use, in a sentence."""
+    fit = "" if published.fit is None or published.fit.fits else f" {published.fit}"
+    return f"{_of_use(published, spec)}{fit}"
+
+
+def _of_use(published: Published, spec: ReleaseSpec) -> str:
     spec = as_released(published.bought, spec)
     count, outside = len(published.values), int((~within_tolerance(published, spec)).sum())
+    if published.bought is not None and published.bought.off_scale:
+        return f"None of the {count} values is of use. {off_scale(published.bought)}"
     if spec.tolerance is None:
         if not outside:
             return f"At none of the {count} points is the interval as wide as the bounds."

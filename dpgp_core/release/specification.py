@@ -21,6 +21,7 @@ from .declared.whose import check_mechanism, promise
 
 MAX_CELLS = 400  # cells of the box in all
 DEFAULT_CELLS = 6
+_USUAL_DELTA = 1e-6  # of the limit, where one release has none
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,10 +31,10 @@ class ReleaseSpec(DeclaredTable):
     Args:
         epsilon, delta: the budget of one release, for all rows of one person as declared; delta is 0 for
             "integral_bins", and only for it.
-        total_epsilon: declared limit for all releases of the same table together.
-        total_delta: delta of that limit; None for ``delta``.
+        total_epsilon: declared limit for all releases of the same table together; None for this one alone.
+        total_delta: delta of that limit; None for ``delta``, or 1e-6 where that is 0.
         lengthscale: of the kernel, one per input, in ``x_units``; in km for ``coordinates``. None for an input with
-            levels, or left out there.
+            levels, or left out there. None for a quarter of the box; only mechanisms with one kernel use it.
         noise_variance: variance of one record about the curve over the variance of the curve.
         y_scale: public size of the curve's variation, as measured; None for a quarter of the bounds' width.
         mechanism: one of ``CHOICES``.
@@ -54,9 +55,9 @@ class ReleaseSpec(DeclaredTable):
 
     epsilon: float
     delta: float
-    total_epsilon: float
+    total_epsilon: float | None = None
     total_delta: float | None = None
-    lengthscale: tuple[float, ...]
+    lengthscale: tuple[float, ...] | None = None
     noise_variance: float = 0.3
     y_scale: float | None = None
     mechanism: str = "bayes_cells"
@@ -82,6 +83,7 @@ class ReleaseSpec(DeclaredTable):
     @property
     def limit(self) -> Budget:
         """The declared limit for all releases of the same table."""
+        assert self.total_epsilon is not None  # as _check_budget sets it
         return Budget(epsilon=self.total_epsilon, delta=self.total_delta or self.delta)
 
     @property
@@ -92,6 +94,7 @@ class ReleaseSpec(DeclaredTable):
     @property
     def lengths(self) -> tuple[float, ...]:
         """``lengthscale`` in ``x_units`` throughout; of the inputs that are numbers."""
+        assert self.lengthscale is not None  # as _check_model sets it
         return self.in_units(self.lengthscale)
 
     @property
@@ -133,7 +136,7 @@ class ReleaseSpec(DeclaredTable):
         if len(self.numbers) > self.choice.max_inputs:
             raise ValueError(
                 f"mechanism {self.mechanism!r} takes at most {self.choice.max_inputs} input columns, "
-                f"got {len(self.numbers)}; leave some out, or use 'bayes' if the inputs are public"
+                f"got {len(self.numbers)}. Leave some out, or use 'bayes' if the inputs are public"
             )
         if self.kernel not in self.choice.kernels:
             allowed = " or ".join(self.choice.kernels)
@@ -146,12 +149,13 @@ class ReleaseSpec(DeclaredTable):
         if self.choice.automatic and len(self.numbers) + len(periodic(self.periods)) > self.choice.max_inputs:
             raise ValueError(
                 f"mechanism {self.mechanism!r} takes at most {self.choice.max_inputs} input columns, a period counting "
-                "as one; leave one out, or use 'bayes' if the inputs are public"
+                "as one. Leave one out, or use 'bayes' if the inputs are public"
             )
-        scales = self.of_numbers("lengthscale", self.lengthscale)
         unit_lengths = self.in_units([1.0] * len(self.numbers))
         sides = number_sides(self.x_box)
         widths = [(high - low) / unit for (low, high), unit in zip(sides, unit_lengths, strict=True)]
+        quarters = [width / 4 for width in widths]
+        scales = quarters if self.lengthscale is None else self.of_numbers("lengthscale", self.lengthscale)
         lengthscale = tuple(
             checks.number("each entry of lengthscale", value, 1e-3 * width, 1e3 * width)
             for value, width in zip(scales, widths, strict=True)
@@ -181,7 +185,7 @@ class ReleaseSpec(DeclaredTable):
             raise ValueError(f"centiles must be true or false, got {checks.shown(self.centiles)}")
         if self.centiles and not self.choice.scatter:
             raise ValueError(
-                f"mechanism {self.mechanism!r} does not measure how far people are apart, which centiles need; leave "
+                f"mechanism {self.mechanism!r} does not measure how far people are apart, which centiles need. Leave "
                 "centiles out, or use 'bayes' or 'bayes_cells'"
             )
         if self.centiles and self.y_kind == "yes/no":
@@ -189,17 +193,21 @@ class ReleaseSpec(DeclaredTable):
 
     def _check_budget(self) -> None:
         self._set("epsilon", checks.number("epsilon", self.epsilon, 1e-3, 100))
-        self._set("total_epsilon", checks.number("total_epsilon", self.total_epsilon, 1e-3, 1000))
+        total = self.epsilon if self.total_epsilon is None else self.total_epsilon
+        self._set("total_epsilon", checks.number("total_epsilon", total, 1e-3, 1000))
         self._set("delta", checks.number("delta", self.delta, 0, 0.1))
         if self.choice.pure != (self.delta == 0):
             needed = "must be 0" if self.choice.pure else "must be above 0"
             raise ValueError(f"delta {needed} for mechanism {self.mechanism!r}, got {self.delta:g}")
-        total_delta = checks.number("total_delta", self.delta if self.total_delta is None else self.total_delta, 0, 0.1)
+        usual_delta = self.delta or _USUAL_DELTA
+        total_delta = checks.number(
+            "total_delta", usual_delta if self.total_delta is None else self.total_delta, 0, 0.1
+        )
         if total_delta == 0:
             raise ValueError("total_delta must be above 0, because releases of all kinds are added up at it; try 1e-6")
         check_budget(self.epsilon, self.delta or total_delta)
-        check_budget(self.total_epsilon, total_delta)
         self._set("total_delta", total_delta)
+        check_budget(self.limit.epsilon, total_delta)
         one_row = budget_of_one_row(self.epsilon, self.delta, self.rows_per_person)
         declared = {name: getattr(self, name) for name in DECLARED} | {"lengthscale": self.lengths}
         self._set("built", build(**declared | {"epsilon": one_row.epsilon, "delta": one_row.delta}))
@@ -209,8 +217,8 @@ class ReleaseSpec(DeclaredTable):
             Purchase(epsilon=self.epsilon, delta=self.delta, share=self.bounds_share)
             self._set("guarantee", with_bounds_bought(self.guarantee))
         one = self.guarantee.loss.epsilon(total_delta)
-        if one > self.total_epsilon * (1 + 1e-9):
+        if one > self.limit.epsilon * (1 + 1e-9):
             raise ValueError(
                 f"one release spends epsilon = {rounded_up(one).normalize():f} at delta = {total_delta:g}, "
-                f"above total_epsilon = {self.total_epsilon:g}; lower epsilon or declare a larger total"
+                f"above total_epsilon = {self.total_epsilon:g}. Lower epsilon or declare a larger total"
             )

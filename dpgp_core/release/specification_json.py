@@ -6,6 +6,8 @@ from dataclasses import MISSING, fields
 from typing import Any
 
 from ..levels import LevelSide
+from ..reading.look import MARK
+from ..reading.writing import KEYS, Writing, writing_to_object
 from .specification import ReleaseSpec
 from .strict_json import check_keys, read_object, write_object
 
@@ -56,7 +58,8 @@ def spec_to_object(spec: ReleaseSpec) -> dict[str, Any]:
         for name, side in zip(spec.x, spec.x_box, strict=True)
     )
     about = {name: {"format": each.format, "period": each.period} for name, each in dates.items()}
-    return members | {"x_box": list(box), "dates": about}
+    writing = writing_to_object(members.pop("writing"))
+    return members | writing | {"x_box": list(box), "dates": about}
 
 
 def spec_from_object(found: object) -> ReleaseSpec:
@@ -67,10 +70,13 @@ def spec_from_object(found: object) -> ReleaseSpec:
     """
     if not isinstance(found, dict):
         raise ValueError(f"{WHAT} must be a JSON object in curly brackets; start from the printed example")
+    found = {key: value for key, value in found.items() if key != MARK}
     settings = [field for field in fields(ReleaseSpec) if field.init]
-    required = [field.name for field in settings if field.default is MISSING]
-    optional = [field.name for field in settings if field.default is not MISSING]
-    check_keys(found, WHAT, required=["schema", *required], optional=optional)
-    if found["schema"] != SCHEMA or isinstance(found["schema"], bool):
+    names = [field.name for field in settings if field.name != "writing"]
+    required = [field.name for field in settings if field.default is MISSING and field.default_factory is MISSING]
+    optional = [name for name in ("schema", *names, *KEYS) if name not in required]
+    check_keys(found, WHAT, required=required, optional=optional)
+    if found.get("schema", SCHEMA) != SCHEMA or isinstance(found.get("schema"), bool):
         raise ValueError(f"{WHAT} must have schema {SCHEMA}, the only one that this version reads")
-    return ReleaseSpec(**{key: value for key, value in found.items() if key != "schema"})
+    writing = Writing(**{key: found[key] for key in KEYS if key in found})
+    return ReleaseSpec(writing=writing, **{key: value for key, value in found.items() if key in names})

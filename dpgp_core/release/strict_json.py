@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..checks import shown
 
 MAX_BYTES = 5_000_000
-_LONGEST_WHOLE = 18  # digits; a longer whole number is read as a float, which may be inf
+_LONGEST_WHOLE = 18  # digits; a longer whole number is read as a float
 
 
 def read_object(text: str | bytes, what: str, most: int = MAX_BYTES) -> dict[str, Any]:
@@ -32,6 +33,7 @@ def read_object(text: str | bytes, what: str, most: int = MAX_BYTES) -> dict[str
             object_pairs_hook=_without_repeats,
             parse_constant=_refuse_constant,
             parse_int=_whole,
+            parse_float=_finite,
         )
     except UnicodeDecodeError:
         problem = "is not UTF-8 text"
@@ -85,4 +87,10 @@ def _refuse_constant(name: str) -> float:
 
 
 def _whole(digits: str) -> int | float:
-    return int(digits) if len(digits) <= _LONGEST_WHOLE else float(digits)
+    return int(digits) if len(digits) <= _LONGEST_WHOLE else _finite(digits)
+
+
+def _finite(digits: str) -> float:
+    if math.isfinite(number := float(digits)):
+        return number
+    raise _Refused("holds a number beyond 1.8e308, which nobody can compute with")

@@ -56,7 +56,7 @@ class Host(NamedTuple):
 
 WHOLE = {
     "DPGP_WORKERS": Whole(least=1, most=64, default=os.cpu_count() or 1, why="without a process nothing is computed"),
-    "DPGP_CACHE_MB": Whole(least=16, most=1_000_000, default=600, why="a single result takes a few"),
+    "DPGP_CACHE_MB": Whole(least=16, most=1_000_000, default=300, why="a single result takes a few"),
     "DPGP_WORKER_MB": Whole(
         least=_FOOTPRINT_MB, most=1_000_000, default=4096, why="a process takes half of that before its first task"
     ),
@@ -112,7 +112,7 @@ def ledger_key(environment: Mapping[str, str] = os.environ) -> str | None:
     text = environment.get("DPGP_LEDGER_KEY", "").strip().lower()
     if text and not _KEY.fullmatch(text):
         raise ValueError(
-            f"DPGP_LEDGER_KEY must be 64 to 256 hexadecimal digits, got {len(text)} characters; make it with "
+            f"DPGP_LEDGER_KEY must be 64 to 256 hexadecimal digits, got {len(text)} characters. Make it with "
             "'openssl rand -hex 32', or leave it unset for one in the state folder"
         )
     return text or None
@@ -132,7 +132,7 @@ def ledger_dsn(environment: Mapping[str, str] = os.environ) -> str | None:
         conninfo_to_dict(text)
     except ProgrammingError:
         raise ValueError(
-            "DPGP_LEDGER_DSN must be the address of a PostgreSQL database, as in postgresql://user@host/name; leave it "
+            "DPGP_LEDGER_DSN must be the address of a PostgreSQL database, as in postgresql://user@host/name. Leave it "
             "unset for a file in the state folder"
         ) from None
     return text

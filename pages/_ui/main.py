@@ -5,7 +5,7 @@ from pathlib import Path
 import streamlit as st
 
 from pages._ui import menu, session
-from pages._ui.look import address, bar, bound, state
+from pages._ui.look import address, bar, bound, picture, state
 from pages._ui.tour import walk
 from pages._ui.work import pace, waiting
 
@@ -36,6 +36,8 @@ with st.container(key="page_script"):
 # Streamlit's menu drops the address's parameters; put them back, so that the state goes along from page to page.
 carried = session.CARRIED.get({})
 moved = session.PAGE.get(page.url_path) != page.url_path
+if moved:
+    address.forget()
 parameters = address.asked()
 wanted = address.usable(carried if moved and not parameters else parameters, menu.TITLES)
 if moved and parameters:
@@ -44,13 +46,15 @@ if wanted != parameters or address.repeated():
     session.PAGE.put(page.url_path)
     address.remember()
     st.switch_page(page, query_params=wanted)
+session.PAGE.put(page.url_path)
 waiting.reserve()
 bound.begin()
-state.begin(page.url_path)
+state.begin()
+picture.begin()
 with pace.making(), bar.bar(), address.explained(menu.TITLES), walk.banner(page.url_path):
     page.run()
-session.PAGE.put(page.url_path)
+    picture.finish()
 # A control of this page that is absent from the address stands at its default: forget what was carried for it.
-elsewhere = {key: value for key, value in session.CARRIED.get({}).items() if session.control(key) is None}
+elsewhere = {key: value for key, value in session.CARRIED.get({}).items() if not state.stands(key)}
 session.CARRIED.put(elsewhere | st.query_params.to_dict())
 waiting.finish()

@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 
 from pages._ui.attack import controls as attack
 from pages._ui.cloaking import controls as cloaking
+from pages._ui.cloaking import multiples
 from pages._ui.compare import controls as compare
 from pages._ui.excursion import controls as excursion
 from pages._ui.explore import controls as explore
@@ -66,7 +67,7 @@ PAGES = (
         icon="show_chart",
         section="Learn",
         question="What does privacy do to a growth curve?",
-        drop_downs=(offers.CURVE, *offers.RELEASE),
+        drop_downs=(offers.CURVE, multiples.VARIED, *offers.RELEASE),
     ),
     Page(
         file="london_noise_map",
@@ -74,7 +75,7 @@ PAGES = (
         icon="map",
         section="Explore",
         question="Where does privacy blur the map?",
-        drop_downs=(offers.MAP, cloaking.LAYER, *offers.RELEASE),
+        drop_downs=(offers.MAP, cloaking.LAYER, multiples.VARIED, *offers.RELEASE),
     ),
     Page(
         file="excursion_sets",
@@ -131,7 +132,7 @@ PAGES = (
         icon="travel_explore",
         section="Publish",
         question="What else can you ask of a release?",
-        drop_downs=(explore.SHOWN, explore.AVERAGED, explore.OF, explore.NOISE, offers.KERNEL),
+        drop_downs=(explore.EXAMPLE, explore.SHOWN, explore.AVERAGED, explore.OF, explore.NOISE, offers.KERNEL),
     ),
     Page(
         file="how_cloaking_works",

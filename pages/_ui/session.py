@@ -7,7 +7,7 @@ Slots whose types are one page's are in that page's room: ``own/slots.py``, ``ex
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, cast
 
 import streamlit as st
@@ -34,11 +34,17 @@ class Stand(NamedTuple):
     offered: tuple[str, ...] = ()
 
 
-class Steps(NamedTuple):
-    """States of one page that a visitor went through, the present one last."""
+@dataclass(frozen=True)
+class Untold:
+    """An address whose values were not all examined, or not all explained yet.
 
-    page: str | None
-    states: tuple[dict[str, Any], ...]
+    Attributes:
+        unread: values of parameters whose controls have not been drawn since.
+        sentences: about values that were not used, with where the control stood, by its name.
+    """
+
+    unread: dict[str, str]
+    sentences: dict[str, tuple[Any, str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -69,24 +75,17 @@ PAGE: Slot[str] = Slot("page")  # the latest page that was drawn
 CARRIED: Slot[dict[str, str]] = Slot("carried")  # parameters that go along from page to page
 ASKED: Slot[dict[str, str]] = Slot("asked")  # what an address asked for before it was made usable
 LAST_ADDRESS: Slot[dict[str, str]] = Slot("last_address")
+UNTOLD: Slot[Untold] = Slot("untold")  # what an address asked for, as long as nobody was told what became of it
 STANDS: Slot[dict[str, Stand]] = Slot("stands")  # where the controls of this page stand
-STEPS: Slot[Steps] = Slot("steps")  # what can be undone
 # Pages
 SEEN: Slot[dict[str, dict[str, Guarantee]]] = Slot("seen_releases")  # dataset -> settings -> promise
 TILE: Slot[tuple[float, float]] = Slot("tile")  # lengthscale and epsilon that were clicked
 SEARCH_ASKED: Slot[bool] = Slot("search_asked")
 
-_OURS = frozenset(slot.key for slot in (PAGE, CARRIED, ASKED, LAST_ADDRESS, STANDS, STEPS, SEEN, TILE, SEARCH_ASKED))
-
 
 def control(key: str) -> Any:
     """Where a control stands; None if it is not there."""
     return st.session_state.get(key)
-
-
-def is_control(key: str) -> bool:
-    """Whether a control that an address can set has this key. What is declared about a table is in no address."""
-    return key in st.session_state and key not in _OURS and not key.startswith("own_")
 
 
 def controls(prefix: str = "") -> dict[str, Any]:

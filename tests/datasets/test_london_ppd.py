@@ -146,7 +146,7 @@ WRONG_SALES = {
     "another table": (ONSPD, "'pp-2018.csv': line 1 has 10 fields where Price Paid Data have 16; give pp-<YEAR>.csv"),
     "short line": (PPD + '"{1}","secret7"\n', "line 12 has 2 fields"),
     "text": (sale() + "\n" + sale(price="secret7"), "column 'price' has text instead of a number in line 2"),
-    "no price": (sale(price=""), "column 'price' has an empty cell in line 1"),
+    "no price": (sale(price=""), "column 'price' has no value in line 1"),
     "nothing": (sale(price=0), r"column 2 \(price\) has a value that is not above 0 in line 1"),
     "a date": (sale(date="01/secret7"), r"column 3 \(date of transfer\) is no date like 2018-01-31 00:00 in line 1"),
     "not text": (b"\xe9\x8b\x08\xff\xfe", "price-paid file 'pp-2018.csv': line 1 of the file is not UTF-8 text"),

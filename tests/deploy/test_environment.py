@@ -37,7 +37,7 @@ def test_a_number_that_cannot_be_meant_is_one_sentence_with_name_value_and_remed
         ("DPGP_HOSTS", "https://example.org", "got 'https://example.org'"),
         ("DPGP_HOSTS", "a.example,,b.example", "got ''"),
         ("DPGP_STATE", str(Path(__file__)), "must name a folder"),
-        ("DPGP_LEDGER_KEY", "ab" * 31, "64 to 256 hexadecimal digits, got 62 characters; make it with 'openssl rand"),
+        ("DPGP_LEDGER_KEY", "ab" * 31, "64 to 256 hexadecimal digits, got 62 characters. Make it with 'openssl rand"),
         ("DPGP_LEDGER_KEY", "secret" * 20, "got 120 characters"),
         ("DPGP_LEDGER_DSN", "mysql://somebody:hidden@host/x", "must be the address of a PostgreSQL database"),
     ],
@@ -56,7 +56,7 @@ def test_what_can_be_used_is_said_nothing_about():
     good |= {"DPGP_LEDGER_DSN": "postgresql://u:p@host/name"}
     assert problems(good | {"DPGP_UPLOADS": "1", "DPGP_HOSTS": "example.org:8501, [::1]", "DPGP_OTHER": "x"}) == []
     assert environment.whole("DPGP_WORKER_MB", good) == 1024
-    assert environment.whole("DPGP_CACHE_MB", {"DPGP_CACHE_MB": " "}) == 600
+    assert environment.whole("DPGP_CACHE_MB", {"DPGP_CACHE_MB": " "}) == 300
     assert not environment.switched_on("DPGP_WARM", good)
     assert environment.switched_on("DPGP_UPLOADS", good)
 
@@ -82,7 +82,7 @@ def test_a_server_whose_ledgers_would_not_last_says_so_and_does_not_start(tmp_pa
     (tmp_path / "thesis.tex").touch()
     tmp_path.chmod(0o700)
     said = refused(DPGP_STATE=str(tmp_path)).stderr
-    assert "holds 'thesis.tex', which is none of its files; set DPGP_STATE to an empty folder" in said
+    assert "holds 'thesis.tex', which is none of its files. Set DPGP_STATE to an empty folder" in said
     assert "Traceback" not in said
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 

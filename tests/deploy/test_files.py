@@ -217,7 +217,7 @@ def test_nginx_looks_for_the_replicas_where_compose_puts_them():
 
 
 def test_nginx_and_the_app_agree_on_the_cookie():
-    token = "[A-Za-z0-9_-]{22,64}"  # as in pages/_ui/visitors.py, whose tests pin the two ends
+    token = "[A-Za-z0-9_-]{22,64}"  # as in pages/_ui/visitor.py, whose tests pin the two ends
     assert f'"~^https (?:.*; ?)?{SECURE_COOKIE}=(?<secure_token>{token})(?:;|$)" $secure_token;' in NGINX
     assert f'"~^http (?:.*; ?)?{COOKIE}=(?<token>{token})(?:;|$)" $token;' in NGINX
     assert "hash $visitor consistent;" in NGINX

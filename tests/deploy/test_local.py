@@ -8,7 +8,8 @@ import urllib.request
 import pytest
 
 from deploy import local
-from tests.waiting import PATIENCE
+from tests.e2e.browser import serve
+from tests.waiting import PATIENCE, wait_until
 
 pytestmark = pytest.mark.full
 
@@ -38,6 +39,12 @@ def test_the_command_serves_until_it_is_interrupted_and_leaves_nothing_behind():
     assert not os.path.exists(folder)
     with pytest.raises(OSError, match="refused"):
         urllib.request.urlopen(f"{address}/_stcore/health", timeout=PATIENCE)
+
+
+def test_a_server_that_is_told_to_stop_leaves_no_folder(tmp_path):
+    with serve(TMPDIR=str(tmp_path)):
+        wait_until(lambda: list(tmp_path.glob("pymp-*")), "its processes")
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("number", ["0", "-1"])

@@ -17,6 +17,7 @@ from tests.waiting import PATIENCE
 
 # What a terminal may show: where the dashboard is, and, once it is interrupted, that it ends.
 ADDRESS = re.compile(r"Dashboard URL: http://localhost:\d+")
+INSTALLING = re.compile(r"Installing the dashboard .*, and only this once \.\.\.")
 END = re.compile(r"\s*(\^C)?\s*(Stopping\.\.\.|Aborted!|make: \*\*\* \[.*app\] .*)\s*")
 
 NOT_A_NEWCOMERS = ("DPGP_", "STREAMLIT_", "PYTHONPATH", "MAKE", "MFLAGS")
@@ -25,7 +26,7 @@ NOT_A_NEWCOMERS = ("DPGP_", "STREAMLIT_", "PYTHONPATH", "MAKE", "MFLAGS")
 def unknown(terminal: str) -> list[str]:
     """The lines that no newcomer should see."""
     lines = filter(str.strip, terminal.splitlines())
-    return [line for line in lines if not (ADDRESS.fullmatch(line) or END.fullmatch(line))]
+    return [line for line in lines if not any(known.fullmatch(line) for known in (ADDRESS, INSTALLING, END))]
 
 
 def clone(folder: Path) -> Path:

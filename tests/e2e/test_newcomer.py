@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
+
 import pytest
 
+from tests.e2e import browser as tool
 from tests.e2e import newcomer
 
 ADDRESS = "Dashboard URL: http://localhost:8501\n"
@@ -18,3 +21,12 @@ def test_the_address_and_the_end_are_known():
 )
 def test_anything_else_is_noticed(line):
     assert newcomer.unknown(ADDRESS + line) == [line]
+
+
+@pytest.mark.parametrize("goal", ["app", "test"])
+def test_the_first_command_says_what_takes_so_long_before_it_begins(tmp_path, goal):
+    command = ["make", "--dry-run", goal, f"VENV={tmp_path / 'none'}"]
+    lines = subprocess.run(command, cwd=tool.ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+    [said] = [at for at, line in enumerate(lines) if line.startswith('echo "Installing the dashboard')]
+    assert newcomer.INSTALLING.fullmatch(lines[said].split('"')[1])
+    assert "pip install" in lines[said + 1]

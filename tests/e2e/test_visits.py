@@ -32,7 +32,7 @@ def test_days_of_visits_from_file_to_zip(visit, tmp_path):
     user.do(choose, "y", "visits")
     user.do(choose, "x", "day")
     user.page.get_by_text("column 'day' holds dates; say so").wait_for()
-    user.do(choose, "holds_day", "dates, as 2024-03-01")
+    user.do(choose, "holds_day", "dates, as 2024-03-31 (year-month-day)")
     user.do(answer, "No, every row is another person")
     user.do(choose, "kind", "A count")
     user.do(choose, "period_day", "every year")

@@ -52,7 +52,7 @@ def test_a_key_and_that_there_is_one_survive_a_power_cut(folder, forced):
 def test_what_was_lost_is_not_made_anew(folder, name):
     use(folder)
     (folder / name).unlink()
-    with pytest.raises(StateLost, match=f"has lost '{name}', .*restore it from a backup, or name another folder"):
+    with pytest.raises(StateLost, match=f"has lost '{name}', .*Restore it from a backup, or name another folder"):
         use(folder)
     assert not (folder / name).exists()
 
@@ -60,7 +60,7 @@ def test_what_was_lost_is_not_made_anew(folder, name):
 def test_a_folder_of_anything_else_is_left_alone(tmp_path):
     (tmp_path / "thesis.tex").write_text("years of work")
     tmp_path.chmod(0o700)
-    with pytest.raises(StateLost, match=r"holds 'thesis.tex', which is none of its files; set DPGP_STATE to an empty"):
+    with pytest.raises(StateLost, match=r"holds 'thesis.tex', which is none of its files. Set DPGP_STATE to an empty"):
         use(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 
@@ -75,7 +75,7 @@ def test_an_empty_folder_as_mkdir_makes_it_is_taken_and_closed_to_others(tmp_pat
 def test_a_folder_with_files_that_is_open_to_others_is_refused_and_left_as_it_is(folder):
     use(folder)
     folder.chmod(0o750)
-    with pytest.raises(StateLost, match=r"is open to other users, .* close it to them \(chmod 700 '.*state'\)"):
+    with pytest.raises(StateLost, match=r"is open to other users, .* Close it to them \(chmod 700 '.*state'\)"):
         use(folder)
     assert stat.S_IMODE(folder.stat().st_mode) == 0o750
 
@@ -107,7 +107,7 @@ def test_what_others_put_there_before_it_was_closed_is_not_taken(tmp_path, monke
 def test_a_folder_of_another_user_is_refused(folder, monkeypatch):
     use(folder)
     monkeypatch.setattr("os.geteuid", lambda: folder.stat().st_uid + 1)
-    with pytest.raises(StateLost, match="belongs to another user; set DPGP_STATE to a folder of the user that this"):
+    with pytest.raises(StateLost, match=r"belongs to another user\. Set DPGP_STATE to a folder of this server's user"):
         use(folder)
 
 

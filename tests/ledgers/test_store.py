@@ -394,3 +394,10 @@ def test_a_database_out_of_reach_is_a_sentence_without_its_address(tmp_path):
     with pytest.raises(LedgerUnavailable, match=r"cannot be used now \(OperationalError\)") as refused:
         spend(away)
     assert "hidden7316" not in str(refused.value) + repr(away)
+
+
+def test_a_card_with_a_number_beyond_all_is_one_sentence_of_ours(ledgers):
+    with pytest.raises(
+        ValueError, match=r"^release.json holds a number beyond 1\.8e308, which nobody can compute with;"
+    ):
+        ledgers.recover(B, b'{"schema": 1, "ledger_id": 1e400, "signature": {"value": "ab"}}')

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpgp_core.mechanisms import CATALOGUE
 from pages._ui.cloaking import left_out
-from pages._ui.compare import contenders
+from pages._ui.compare import built, contenders
 from pages._ui.hiding import strategy
 from pages._ui.ledgers.store import Ledgers
 from pages._ui.work import cached
@@ -41,6 +41,7 @@ def quick_work() -> Iterator[None]:
         quick.setattr(contenders, "PICTURE_GAP", 10.0)
         quick.setattr(left_out, "PICTURE_GAP", 10.0)
         quick.setattr(strategy, "EPSILONS", (0.1, 1))
+        quick.setattr(built, "kept", dict)
         for name, draws in QUICK.items():
             few = replace(CATALOGUE[name], simulated=draws)
             quick.setitem(contenders.CONTENDERS, name, few)

@@ -41,7 +41,7 @@ def declare(app: AppTest, **values: Any) -> AppTest:
 
 
 def press(app: AppTest, label: str) -> AppTest:
-    [button] = [button for button in app.button if button.label.startswith(label)]
+    [button] = [button for button in app.button if button.label.replace("\\", "").startswith(label)]
     return button.click().run()
 
 

@@ -3,9 +3,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from streamlit.testing.v1 import AppTest
 
 from pages._ui.look import address, text
 from tests import fuzz_links
+from tests.pages.own import uploaded
 
 
 @pytest.mark.full
@@ -120,3 +122,76 @@ def test_the_sentence_holds_the_value_in_one_code_span(raw):
     assert line.isprintable()
     assert not set("<>[]$") & set(line)
     assert len(line) < 200
+
+
+NAMES = ("", "$$ID-x", "$$WIDGET_ID-x")  # that streamlit keeps for itself
+
+
+@pytest.mark.parametrize("page", ["attack", "your_data"])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_parameter_may_have_any_name(page, name):
+    app = fuzz_links.open_at(page, {name: "1", "unknown": "2"})
+    assert not app.exception
+    assert not app.warning
+    assert len(app.title) == 1
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("page", fuzz_links.PAGES)
+def test_a_parameter_may_have_any_name_on_every_page(page):
+    app = fuzz_links.open_at(page, dict.fromkeys(NAMES, "&&=="))
+    assert not app.exception
+    assert not app.warning
+
+
+def page_that_takes_several_runs() -> None:
+    """One that ends before its second control in its first run, and is made again after its second."""
+    import streamlit as st
+
+    from pages._ui.look import address, bound, offers, state
+    from pages._ui.work import waiting
+
+    number = st.session_state["number"] = st.session_state.get("number", 0) + 1
+    waiting.reserve()
+    state.begin()
+    with address.explained({}):
+        bound.choice("Epsilon", "epsilon", offers.EPSILONS, 1)
+        if number == 1:
+            waiting.end_page()
+        bound.choice("Delta", "delta", offers.DELTAS, offers.DELTA)
+        if number == 2:
+            waiting.afterwards(int)
+        if number > 4:
+            bound.choice("Noise", "noise", offers.NOISES, 0.3)
+    if number > 2:
+        waiting.finish()
+
+
+def test_a_sentence_stays_until_a_page_has_stood_with_it():
+    app = AppTest.from_function(page_that_takes_several_runs, default_timeout=60)
+    for key in ("epsilon", "delta", "noise"):
+        app.query_params[key] = "quark"
+    told = []
+    for _ in range(6):
+        app.run()
+        told.append([warning.value.split()[4] for warning in app.warning])
+    both = ["epsilon", "delta"]
+    assert told == [["epsilon"], both, both, [], ["noise"], []]
+
+
+def test_a_control_that_was_moved_meanwhile_is_not_explained_any_more():
+    app = AppTest.from_function(page_that_takes_several_runs, default_timeout=60)
+    app.query_params["epsilon"] = "quark"
+    app.run()
+    assert len(app.warning) == 1
+    app.select_slider(key="epsilon").set_value(5).run()
+    assert not app.warning
+
+
+def test_a_sentence_waits_for_a_control_that_needs_a_table(open_page, ledgers):
+    app = open_page("your_data", tolerance="quark")
+    assert not app.warning
+    app = uploaded(lambda _: app, "x,y\n1,2\n")
+    assert [warning.value for warning in app.warning] == [
+        "The link asks for tolerance = `quark`: this control has no such value. Showing tolerance = nothing instead."
+    ]

@@ -25,15 +25,16 @@ def page_of_every_kind() -> None:
 
     from pages._ui.look import address, bound, offers, state
 
-    state.begin("page")
+    state.begin()
     with address.explained({}):
         bound.choice("Epsilon", "epsilon", offers.EPSILONS, 1)
         bound.pick("Kernel", offers.KERNEL)
         bound.switch("Overlay", "overlay")
-        st.number_input("Draw", 1, 99, 1, key="draw", bind="query-params")
-        st.slider("Position", 0.0, 10.0, 2.5, 0.5, key="x1", bind="query-params")
-        st.slider("Moved", 1, 2, 1, 1, key="moved", bind="query-params")
-        st.segmented_control("Data", ["a", "b"], default="a", key="data", bind="query-params", required=True)
+        state.note("draw", st.number_input("Draw", 1, 99, 1, key="draw", bind="query-params"), 1)
+        state.note("x1", st.slider("Position", 0.0, 10.0, 2.5, 0.5, key="x1", bind="query-params"), 2.5)
+        state.note("moved", st.slider("Moved", 1, 2, 1, 1, key="moved", bind="query-params"), 1)
+        data = st.segmented_control("Data", ["a", "b"], default="a", key="data", bind="query-params", required=True)
+        state.note("data", data, "a")
         state.note("hexagon", st.selectbox("Hexagon", ["a", "b"], None, key="hexagon", bind="query-params"), None)
         tolerance = st.number_input("Within", min_value=0.0, value=None, key="tolerance", bind="query-params")
         state.note("tolerance", tolerance, None)

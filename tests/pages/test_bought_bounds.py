@@ -48,6 +48,16 @@ def test_from_a_table_to_a_zip_whose_bounds_were_bought(open_page, tmp_path):
     assert card["ledger"]["entries"][0]["guarantee"]["epsilon"] == 1.0
 
 
+def test_bounds_off_their_scale_are_never_called_publishable(open_page):
+    app = declare(buying(open_page, wages()), bounds_unit=1e-12)
+    assert not [each for each in app.number_input if "smaller one costs nothing" in each.help]
+    app = press(app, "Make release 1")
+    [warning] = [each.value for each in app.warning if "None of the 9 values is of use" in each.value]
+    assert "give a smallest size larger than 1e-12, or declare bounds" in warning
+    assert "may be published" not in warning
+    assert not app.success
+
+
 def test_too_few_people_are_told_before_anything_is_spent(open_page):
     app = declare(buying(open_page, wages(100)), bounds_unit=0.01)
     assert "bounds of 100 people are not to be had" in said(app)

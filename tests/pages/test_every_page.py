@@ -103,3 +103,13 @@ def test_no_two_drop_downs_share_a_key():
         assert [drop_down.value(title) for title in drop_down.titles.values()] == list(drop_down.titles)
     with pytest.raises(ValueError, match="kernel offers no 'Linear'; it offers EQ, Matern12"):
         offers.KERNEL.value("Linear")
+
+
+@pytest.mark.parametrize("page", ["kung_curves", "lengthscale_choice"])
+def test_tables_show_as_many_digits_as_mean_something(seen, page):
+    [first, *_] = seen(page).dataframe
+    shown = {name: about.get("type_config", {}) for name, about in json.loads(first.proto.columns).items()}
+    fractions = list(first.value.select_dtypes("float"))
+    assert len(fractions) > 2
+    assert all(shown[name] == {"type": "number", "format": "%.3g"} for name in fractions)
+    assert first.value[fractions].map(lambda value: value != float(f"{value:.3g}")).any(axis=None)  # whoever downloads

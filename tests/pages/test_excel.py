@@ -12,7 +12,7 @@ import zipfile
 import openpyxl
 import pytest
 
-from dpgp_core.reading.csv_rows import read_columns
+from dpgp_core.reading.columns import read_columns
 from pages._ui.own import excel, parts, upload
 from tests.pages import own
 
@@ -91,7 +91,7 @@ def test_a_sheet_is_read_as_it_is_stored():
     text = as_csv(content)
     assert text == 'age,"a,b",on\n1.5,"x, y",true\n2,,2026-01-02\n'
     found = read_columns(io.BytesIO(text.encode()), ["age"], max_rows=10)
-    assert found[:, 0].tolist() == [1.5, 2]
+    assert found.values[:, 0].tolist() == [1.5, 2]
 
 
 def test_it_is_what_another_reader_reads():
@@ -289,7 +289,7 @@ def test_no_more_is_written_than_a_table_may_have(watched):
     cells = '<row><c t="s"><v>0</v></c></row>' * 1000
     content = with_rows(cells, f"<si><t>{'a' * 100_000}</t></si>")
     with pytest.raises(
-        ValueError, match=r"the sheet has more than 5 MB as text, the limit here; keep only the columns"
+        ValueError, match=r"the sheet has more than 5 MB as text, the limit here\. Keep only the columns"
     ):
         as_csv(content)
     assert watched[0].elements < 400  # of 2,000 and more
@@ -320,7 +320,7 @@ def test_all_that_is_let_through_is_a_few_hundred_thousand_cells():
 
 
 def test_which_sheet_is_not_guessed(monkeypatch):
-    with pytest.raises(ValueError, match=r"the workbook has 2 sheets; keep the one with the table"):
+    with pytest.raises(ValueError, match=r"the workbook has 2 sheets; choose the one with the table"):
         as_csv(workbook(["a"], sheets=2))
     monkeypatch.setattr(excel, "MAX_ROWS", 2)
     with pytest.raises(ValueError, match=r"the sheet has more than 2 rows"):

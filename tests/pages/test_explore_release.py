@@ -21,6 +21,7 @@ from dpgp_core.bayes.records.stages import posterior, run_stages
 from dpgp_core.data import Dataset
 from dpgp_core.gp.clipping import seen
 from dpgp_core.measurement import statistics_to_files
+from dpgp_core.release import bundle, plan_release, publish, read_table
 from dpgp_core.release.ledger_json import guarantee_to_object
 from pages._ui.explore import computed, controls, figures, statistic, words
 from pages._ui.explore import posterior as reading
@@ -29,7 +30,8 @@ from pages._ui.explore.statistic import CARD, FILE, Explored, Teaching
 from pages._ui.model import load_dataset
 from pages._ui.work import cached
 from pages._ui.work.jobs import Jobs
-from tests.pages.reading import page_text, traces
+from tests.core.release.test_groups import LEVELS, spec_of, table
+from tests.pages.reading import numbers, page_text, traces
 
 TAUGHT = Teaching("toy_1d", 1.0, 0.01)
 WHOLE = controls.View(lengthscale=None, noise=None, level=0.95, of="function", threshold=None)
@@ -227,7 +229,7 @@ def test_a_card_that_promises_more_than_was_measured_is_refused(files):
 
 def test_too_many_records_are_a_sentence(files, monkeypatch):
     monkeypatch.setattr(statistic, "MAX_RECORDS", 3)
-    with pytest.raises(ValueError, match="more than 3 or 3, the limits here; refit it with the library"):
+    with pytest.raises(ValueError, match=r"more than 3 or 3, the limits here\. Refit it with the library"):
         statistic.opened(files)
 
 
@@ -277,3 +279,69 @@ def test_intervals_of_the_average_hold_on_data_from_its_models():
     for level in (0.5, 0.9, 0.95):
         inside = (np.abs(below - 0.5) <= level / 2).mean(axis=1)
         assert abs(inside.mean() - level) < 0.04 + 3 * inside.std() / np.sqrt(worlds), level
+
+
+GROUPED = {"explore_example": "kung_sexes", "epsilon": "5", "explore_points": "50"}
+
+
+@pytest.fixture
+def quick_groups(monkeypatch):
+    monkeypatch.setattr(statistic, "_GAP", 5.0)
+
+
+@pytest.mark.usefixtures("quick_groups")
+def test_women_and_men_have_a_curve_each_and_can_be_told_apart(open_page):
+    app = open_page("explore_release", **GROUPED)
+    assert not app.exception
+    assert not app.error
+    drawn = traces(app)
+    assert {"women and girls", "men and boys"} <= set(drawn)
+    assert set(app.dataframe[0].value["group"]) == {"women and girls", "men and boys"}
+    app = app.selectbox(key="own_explored_group").select("men and boys").run()
+    assert "average of all models" in traces(app)
+    alone, both = traces(app)["average of all models"]["y"], drawn["men and boys"]["y"]
+    np.testing.assert_allclose(numbers(alone), numbers(both))
+    assert "women and girls" not in str(dict(app.query_params))
+
+
+@pytest.mark.usefixtures("quick_groups")
+def test_the_difference_of_two_groups_has_a_range_and_its_table(open_page):
+    app = open_page("explore_release", explore_shown="difference", **GROUPED)
+    assert not app.exception
+    name = "women and girls less men and boys"
+    assert name in traces(app)
+    table = app.dataframe[0].value
+    assert (table["range from"] <= table["difference"]).all()
+    assert (table["difference"] <= table["range to"]).all()
+    grown = table[table["age [years]"].between(20, 60)]["difference"].mean()
+    assert -25 < grown < 0  # men are taller
+    assert spent(app)[1] == "ε = 0"
+
+
+@pytest.mark.usefixtures("quick_groups")
+@pytest.mark.parametrize("shown", ["centiles", "threshold"])
+def test_centiles_and_levels_are_shown_for_every_group(open_page, shown):
+    app = open_page("explore_release", explore_shown=shown, **GROUPED)
+    assert not app.exception
+    assert {"women and girls", "men and boys"} <= set(traces(app))
+
+
+def test_without_groups_no_difference_is_offered(seen):
+    app = seen("explore_release")
+    assert "Difference of two groups" not in app.segmented_control(key="explore_shown").options
+    assert not [each for each in app.selectbox if "own_explored" in each.key]
+
+
+@pytest.mark.parametrize("mechanism", ["bayes_cells", "bayes"])
+def test_a_published_release_of_groups_can_be_explored(open_page, mechanism):
+    spec = spec_of(mechanism=mechanism, grid=[7, None])
+    data, ledger = read_table(io.BytesIO(table(150)), spec), spec.new_ledger()
+    ledger.spend([("heights", spec.guarantee)])
+    published = publish(spec, data, plan_release(spec, data.X, data.person))
+    app = uploaded(open_page, bundle(published, spec, ledger))
+    assert not app.exception
+    assert not app.error
+    assert set(LEVELS) <= set(traces(app))
+    app = app.segmented_control(key="explore_shown").set_value("Difference of two groups").run()
+    assert not app.exception
+    assert f"{LEVELS[0]} less {LEVELS[1]}" in traces(app)

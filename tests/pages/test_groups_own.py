@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 from dpgp_core.release import CHOICES
+from dpgp_core.release.handout.groups import COLOURS
+from pages._ui.look.palette import BINS, GUARANTEE, OTHER, PINNED, PRIVATE, RISK
 from pages._ui.own import practice
 from pages._ui.own.questions.groups import ONLY_BAYES
 from tests.pages.own import captions, controls, declare, invited, last_zip, practised, press, said, uploaded
@@ -37,7 +39,7 @@ def test_groups_are_checked_as_soon_as_they_are_declared(open_page):
     assert not controls(app, "box_low_sex")
     assert "must have 2 ... 20 levels, 'sex' has 1" in said(declare(app, levels_sex="woman"))
     app = declare(app, levels_sex="woman, man")
-    assert "none of its levels in line 2 of the file (7 more such rows)" in said(app)
+    assert "none of its levels in 8 of 400 rows, first in line 2 of the file" in said(app)
     assert "declare a level 'other'" in said(app)
     assert "SECRET" not in said(app)
     assert not invited(app)
@@ -88,7 +90,9 @@ def test_groups_stand_beside_dates_that_come_again(open_page):
         f"20{20 + k // 360}-{k // 30 % 12 + 1:02d}-{k % 28 + 1:02d},{k % 2},{10 + k % 5}\n" for k in range(900)
     )
     app = declare(uploaded(open_page, f"day,who,visits\n{days}"), y="visits", x=["who", "day"], whose="no")
-    app = declare(app, holds_who="groups", holds_day="dates, as 2024-03-01", low=0.0, high=30.0, total=1.0)
+    app = declare(
+        app, holds_who="groups", holds_day="dates, as 2024-03-31 (year-month-day)", low=0.0, high=30.0, total=1.0
+    )
     app = declare(app, levels_who="0, 1", from_day_day=date(2020, 1, 1), to_day_day=date(2022, 12, 31), grid_day=7)
     app = press(declare(app, period_day="every year"), "Make release 1")
     assert not app.exception
@@ -97,3 +101,7 @@ def test_groups_stand_beside_dates_that_come_again(open_page):
     ends = [("0", "2022-12-31"), ("1", "2020-01-01")]
     assert [(row["who"], row["day"]) for row in rows[6:8]] == ends
     assert {"0", "1"} <= traces(app).keys()
+
+
+def test_screen_and_file_draw_a_release_in_the_same_colours():
+    assert COLOURS == (PRIVATE, BINS, PINNED, OTHER, GUARANTEE, RISK)

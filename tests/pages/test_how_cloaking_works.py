@@ -6,9 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pages._ui.hiding import by_hand, clipping, steps, two_points
+from dpgp_core.accounting.gaussian import noise_multiplier
+from pages._ui.cloaking import computed
+from pages._ui.hiding import by_hand, clipping, directions, steps, two_points
 from pages._ui.hiding.two_points import TwoPointSettings
-from pages._ui.model import Draw, load_dataset
+from pages._ui.look import offers
+from pages._ui.model import Design, Draw, load_dataset, usual
 from tests.pages.reading import numbers, page_text, traces
 
 PAGE = "how_cloaking_works"
@@ -29,7 +32,7 @@ def test_certificate_on_screen_holds(everybody):
 
 
 def test_lambda_is_public_and_few_people_carry_it(everybody):
-    table = everybody.dataframe[1].value
+    table = next(each.value for each in everybody.dataframe if "λ, share of the total" in each.value)
     share = table["λ, share of the total"]
     assert share.sum() == pytest.approx(1, abs=1e-3)
     assert (share > 0.01 * share.max()).sum() < 60
@@ -151,3 +154,34 @@ def test_a_narrow_clip_has_less_noise_and_more_bias_where_outcomes_are_skewed(se
 def test_the_best_clip_is_narrow_for_symmetric_and_none_for_yes_or_no():
     least = clipping.best(clipping.Clip(0.0, 100.0, 100.0), Draw(epsilon=1.0, delta=1e-5))
     assert least["symmetric"] < least["skewed"] < least["yes/no"] == 100
+
+
+def test_directions_share_the_noise_out_and_hide_what_anybody_can_do_along_them(everybody):
+    table = next(each.value for each in everybody.dataframe if "share of the noise [%]" in each.value)
+    assert len(table) == directions.SHOWN
+    share = table["share of the noise [%]"]
+    assert share.is_monotonic_decreasing
+    assert 50 < share.sum() <= 100
+    result = computed.run(usual("kung"), Design("cloaking"), Draw(1.0, offers.DELTA))
+    found = directions.directions_of(result)
+    s = noise_multiplier(1.0, offers.DELTA)
+    assert (found.moves <= found.sds / s * (1 + 1e-6)).all()  # |u c_j| is at most the root of its eigenvalue
+    assert (found.moves > 0.2 * found.sds / s).any()
+    lengths = np.linalg.norm(found.shapes, axis=1)
+    np.testing.assert_allclose(lengths, found.sds)
+    cosines = (found.shapes / lengths[:, None]) @ (found.shapes / lengths[:, None]).T
+    np.testing.assert_allclose(cosines, np.eye(len(lengths)), atol=1e-8)
+    less = directions.directions_of(computed.run(usual("kung"), Design("cloaking"), Draw(0.1, offers.DELTA)))
+    assert (less.sds > 5 * found.sds).all()  # ten times as private: the same directions, more noise
+    np.testing.assert_allclose(less.shares, found.shares)
+
+
+def test_epsilon_moves_the_noise_that_covers_two_people(seen):
+    bars = []
+    for epsilon in ("0.5", "1", "5"):
+        app = seen(PAGE, step="covered", epsilon=epsilon)
+        noise = float(next(each.value for each in app.metric if each.label == "Noise of prediction 1").strip("± \xa0"))
+        bar = numbers(traces(app)["published, with noise"]["error_y"]["array"])
+        assert bar[0] == pytest.approx(noise, rel=0.05)
+        bars.append(noise)
+    assert bars[0] > bars[1] > bars[2]

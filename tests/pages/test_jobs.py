@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages._ui.visitor import HOUSE
 from pages._ui.work import cached, waiting
 from pages._ui.work.jobs import Jobs
 from pages._ui.work.tasks import Postponed, WorkStopped
@@ -23,10 +24,12 @@ from tests.pages.work import (
     fill,
     number_of_process,
     refuse,
+    resident,
     scaled,
     tell,
     tell_of_interrupts,
     until_told,
+    use_and_free,
 )
 from tests.waiting import PATIENCE, wait_until
 
@@ -97,6 +100,44 @@ def test_results_share_what_they_were_given_and_it_counts_once():
     jobs.clear()
     assert jobs.held == 0
     assert (results[0][0] == 1).all()
+
+
+def test_what_nobody_asks_for_any_more_is_given_back_but_for_first_visits(monkeypatch):
+    clock, asks = [1000.0], []
+    monkeypatch.setattr("pages._ui.work.jobs.time.monotonic", lambda: clock[0])
+    jobs = Jobs(room=10**6, owner=lambda: asks[-1])
+    for who, factor in ((HOUSE + "a", 1.0), ("b", 2.0), ("b", 3.0), ("b", 4.0)):
+        asks.append(who)
+        jobs.get(scaled, factor, given=(np.ones(1000),))
+    asks.append(HOUSE + "b")
+    jobs.get(scaled, 4.0, given=(np.ones(1000),))  # somebody chose it before the server's visit came to it
+    asks.append("c")
+    clock[0] += 200
+    jobs.get(scaled, 3.0, given=(np.ones(1000),))
+    clock[0] += 200
+    before = jobs.held
+    jobs.give_back(300.0)
+    assert [jobs.find(scaled, factor) is not None for factor in (1.0, 2.0, 3.0, 4.0)] == [True, False, True, True]
+    assert before > jobs.held > 3 * 8000
+    clock[0] += 1000
+    jobs.give_back(300.0)
+    assert [jobs.find(scaled, factor) is not None for factor in (1.0, 2.0, 3.0, 4.0)] == [True, False, False, True]
+    jobs.clear()
+    assert jobs.held == 0
+
+
+def memory_after(megabytes: int, function) -> float:
+    """Of a worker [MB], once a task has used and freed so much in small pieces."""
+    pool = Workers(1)
+    try:
+        pool.submit(function, megabytes)[0].result(PATIENCE)
+        return pool.submit(resident)[0].result(PATIENCE)
+    finally:
+        pool.stop()
+
+
+def test_a_process_gives_back_what_a_task_has_freed():
+    assert memory_after(200, use_and_free) < memory_after(0, use_and_free) + 50
 
 
 def test_twenty_visitors_of_a_new_setting_make_one_computation(workers, tmp_path):
@@ -180,9 +221,11 @@ def test_a_page_waits_for_long_only_while_nobody_else_does(monkeypatch):
 
 def test_a_page_that_waited_for_long_says_so_and_offers_to_look_again(monkeypatch):
     def page():
+        from pages._ui.look import address
         from pages._ui.work import cached
 
-        cached.value("Designing the noise", abs, -1)
+        with address.explained({}):
+            cached.value("Designing the noise", abs, -1)
 
     jobs = Jobs(room=10**6)
     monkeypatch.setattr(cached, "jobs", jobs)

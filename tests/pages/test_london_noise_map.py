@@ -41,17 +41,17 @@ def test_shown_are_greater_london_and_one_ring_around_it(seen):
 
 def test_noise_is_small_where_sales_are_dense_and_large_at_the_rim(seen):
     table = seen("london_noise_map").dataframe[0].value
-    noise = table["privacy noise, ± [%]"]
+    noise = table["privacy noise [factor]"]
     dense, empty = noise[table["sales"] >= 15], noise[table["sales"] == 0]
     assert len(dense) > 10
-    assert dense.median() < 40 < 80 < empty.median()
+    assert dense.median() < 1.4 < 1.8 < empty.median()
 
 
 @pytest.mark.parametrize(
     ("mechanism", "column", "epsilon"),
     [
-        ("cloaking", "privacy noise, ± [%]", "1"),
-        pytest.param("cloaking", "privacy noise, ± [%]", "0.3", marks=pytest.mark.full),
+        ("cloaking", "privacy noise [factor]", "1"),
+        pytest.param("cloaking", "privacy noise [factor]", "0.3", marks=pytest.mark.full),
         pytest.param("bayes", "where the price is, ± [%]", "0.3", marks=pytest.mark.full),
         pytest.param("bayes", "where the price is, ± [%]", "1", marks=pytest.mark.full),
     ],
@@ -126,19 +126,19 @@ def test_every_layer_draws(seen, kind):
 
 @pytest.mark.parametrize("kind", ["private", "noise"])
 def test_what_noise_hides_is_grey_and_hatched_and_nothing_else(seen, kind):
-    app = seen("london_noise_map", map=kind)
-    noise = app.dataframe[0].value.set_index("cell")["privacy noise, ± [%]"]
+    app = seen("london_noise_map", map=kind, epsilon="0.2")
+    noise = app.dataframe[0].value.set_index("cell")["privacy noise [factor]"]
     drawn = layers(app)
     rows = drawn[f"hex-{kind}"]["data"]
     grey = {row["cell"] for row in rows if row["fill"] == maps.UNSURE}
-    assert grey == set(noise.index[noise > 100])
+    assert grey == set(noise.index[noise > 10])
     assert 50 < len(grey) < len(rows) - 50
     assert all(row["fill"][3] == 255 for row in rows if row["cell"] not in grey)
     assert all(("tells nothing" in row["value"]) == (row["cell"] in grey) for row in rows)
     [shape] = drawn[f"hatch-{kind}"]["data"]["features"]
     middles = np.mean(shape["geometry"]["coordinates"], axis=1)
     assert {h3.latlng_to_cell(lat, lon, 7) for lon, lat in middles} == grey
-    assert any("above 100 % of the price" in each.proto.body for each in app.get("html"))
+    assert any("more than 10 times" in each.proto.body for each in app.get("html"))
 
 
 def test_a_hexagon_is_picked_by_name_and_outlined_and_a_wrong_name_is_explained(seen):
@@ -160,8 +160,9 @@ def test_simulated_sales_say_so_and_need_less_noise(seen):
     [badge] = [each.proto.help for each in simulated.markdown if "Simulated data" in each.value]
     assert "simulated from real hexagon medians" in badge
     medians = seen("london_noise_map")
-    noise = "privacy noise, ± [%]"
-    assert simulated.dataframe[0].value[noise][:300].median() < medians.dataframe[0].value[noise][:300].median() / 3
+    noise = "privacy noise [factor]"
+    few, many = (each.dataframe[0].value[noise][:300].median() - 1 for each in (simulated, medians))
+    assert few < many / 3
 
 
 def test_dataset_of_another_page_is_explained(seen):

@@ -9,7 +9,7 @@ import pytest
 
 from dpgp_core.release import CHOICES, read_table, spec_from_json
 from pages._ui.own import practice, upload
-from tests.pages.own import controls, declare, invited, last_zip, of_kind, practised, press, uploaded
+from tests.pages.own import controls, declare, invited, last_zip, of_kind, practised, press, said, uploaded
 from tests.pages.reading import numbers, page_text, traces
 
 pytestmark = pytest.mark.usefixtures("ledgers")
@@ -93,6 +93,10 @@ def test_outcomes_of_another_kind_are_told_to_the_owner_and_refuse_nothing(open_
     for key, value in (table.form | {"kind": kind}).items():
         app.session_state[f"own_f_{key}"] = value
     app.run()
+    if kind == "yes/no":  # it is asked what a third value means
+        assert "which word means yes, and which no" in said(app)
+        assert not invited(app)
+        return
     [told] = [each.value for each in app.warning if "not of its kind" in each.value]
     assert told.startswith("1 of ")
     assert wrong not in told.partition("not of its kind")[2]

@@ -11,6 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpgp_core.release import Published, ledger_from_json, spec_from_json
+from dpgp_core.release.publishing import known_share
 from dpgp_core.release.specification_json import EXAMPLE
 from pages._ui.ledgers.deliveries import Deliveries
 from pages._ui.own import figures, upload
@@ -58,8 +59,7 @@ def test_two_releases_spend_the_budget_and_the_third_is_refused(open_page):
     assert len(ledger.entries) == 2
     assert ledger.limit.epsilon == 1.5
     assert [each.label for each in app.button if each.disabled] == ["No release: see above"]
-    assert "this would bring the total" in said(app)
-    assert "Use epsilon = " in said(app)
+    assert "Release 2 is made. Use epsilon = " in "\n".join(each.value for each in app.caption)
     assert last_zip(app).read("values.csv") == second.read("values.csv")
     assert "Spent **ε = 1.49** of 1.5" in app.sidebar.markdown[0].value
     app = press(declare(app, epsilon=0.1), "Make release 3")
@@ -112,8 +112,9 @@ def test_what_is_of_use_and_what_is_not_share_a_picture():
     assert ">-9</td>" in table  # no more decimals than in the file
     square = replace(spec, x=("a", "b"), x_units=("", ""), x_box=((0, 1), (0, 1)), lengthscale=(1, 1), grid=(2, 2))
     four = replace(published, X_test=square.points(), values=np.arange(4.0), curve=(-half[:4], half[:4]))
-    cells, crosses = figures.released(four, square).data
+    cells, faded, crosses = figures.released(four, square).data
     np.testing.assert_array_equal(cells.z, [[0, 2], [np.nan, 3]])
+    np.testing.assert_allclose(faded.z, 1 - known_share(four, square).reshape(2, 2).T * np.isfinite(cells.z))
     assert (crosses.name, list(crosses.x), list(crosses.y)) == ("of no use", [0.0], [1.0])
 
 
@@ -135,3 +136,23 @@ def test_a_release_is_explored_on_its_own_page_at_no_budget(open_page):
     assert "one person's height" in page_text(app).replace("&#x27;", "'")
     app.switch_page("../your_data.py").run()
     assert "**1 released**, ε = 1 of 2 spent" in page_text(app)
+
+
+def test_a_release_that_was_not_made_is_not_called_one_and_no_zip_was_forgotten(open_page, monkeypatch):
+    def fails(*_):
+        raise ValueError("the model cannot be computed")
+
+    app = declared(open_page)
+    monkeypatch.setattr(upload, "released", fails)
+    app = press(app, "Make release 1")
+    assert "is spent all the same" in said(app)
+    assert "**0 released**, 1 counted and not made, ε = 1 of 1.5 spent" in page_text(app)
+    assert "there is no zip" in captions(app)
+    assert "forgotten" not in captions(app)
+
+
+def test_more_is_left_than_the_total_less_what_was_spent_and_why(open_page):
+    app = press(declare(declared(open_page), total=3.0), "Make release 1")
+    left = next(each for each in app.metric if each.label == "Left")
+    assert left.value == "ε = 2.73"
+    assert left.delta == "noises add in squares"

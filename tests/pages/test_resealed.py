@@ -45,6 +45,12 @@ def test_whatever_is_read_can_be_drawn(kind):
     assert faults([*fuzz.variants(files), *fuzz.array_variants(files)], lambda _: True) == []
 
 
+def test_no_text_of_a_stranger_is_repeated_at_length():
+    variants = list(fuzz.long_texts(cells()))
+    assert sum("the name" in what for what, _ in variants) > 20
+    assert faults(variants, lambda _: False) == []
+
+
 @pytest.mark.parametrize("edit", fuzz.EDITS)
 def test_what_nobody_can_declare_is_refused(edit):
     altered = fuzz.edited(cells(), edit)

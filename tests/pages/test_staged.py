@@ -113,7 +113,7 @@ def test_a_map_opens_with_noise_that_is_added_once_and_has_no_noise_layer_where_
     assert "Privacy noise" not in app.segmented_control(key="map").options
     assert "map = `noise`" in app.warning[0].value
     table = app.dataframe[0].value
-    assert "privacy noise, ± [%]" not in table
+    assert "privacy noise [factor]" not in table
     assert (table["where the price is, ± [%]"] > 0).all()
 
 

@@ -43,7 +43,8 @@ PAGES = (
     Page(
         "kung_curves",
         "What does privacy do to a growth curve?",
-        rf"At epsilon = {N} the published curve has an error of {N} cm\**\. Without privacy it is {N} cm, because "
+        rf"At epsilon = {N} Bayes cloaking publishes one woman's or girl's height with an error of {N} cm\**\. Without "
+        rf"privacy it is {N} cm, because "
         rf"people differ\. With the method of 2018 it is {N} cm\.",
     ),
     Page(
@@ -67,7 +68,8 @@ PAGES = (
     Page(
         "london_noise_map",
         "Where does privacy blur the map?",
-        rf"At epsilon = {N} a published price is wrong by {N} %\** \(typical error\); without privacy by {N} %\. The "
+        rf"At epsilon = {N} Refined cloaking gets one hexagon's median price wrong by {N} %\** \(typical error\); "
+        rf"without privacy by {N} %\. The "
         r"map is sharpest in \*\*[^.*]+\*\* and most blurred in \*\*[^.*]+\*\*\.",
     ),
     Page(
@@ -119,7 +121,21 @@ FORBIDDEN = {  # another word for a thing that has one
     r"\bdear\b|\bstingy\b": "costs much, little",
     r"three records has a promise|three times the epsilon": "delta grows too",
 }
-IN_SIGHT = 5  # controls of a sidebar, with the one that copies its state
+WHAT_IS_PICKED = {  # in sight beside data set, and what the page says of what it has no control for
+    "kung_curves": (
+        ("epsilon", "delta", "dataset", "mechanism", "kernel", "lengthscale_years"),
+        "Kernel and lengthscale read the same released numbers again: free.",
+    ),
+    "london_noise_map": (("epsilon", "delta", "map_dataset", "mechanism", "kernel", "lengthscale_km"), None),
+    "excursion_sets": (
+        ("path_delta", "length_curve", "r", "sigma"),
+        "for one path: it follows from r, s and δ. Method: posterior paths, with an exponential kernel.",
+    ),
+    "lengthscale_choice": (
+        ("epsilon", "delta", "selection_epsilon", "choice_dataset", "choice_by", "kernel"),
+        "Lengthscale: chosen among 1 to 120 years. Method of the release: cloaking.",
+    ),
+}
 CONTROLS = (
     *("select_slider", "slider", "selectbox", "toggle", "number_input", "text_input", "file_uploader", "button"),
     "popover",
@@ -137,11 +153,25 @@ def test_a_page_says_its_title_and_lead_and_no_other_word_for_a_thing(seen, row)
     assert re.search(row.lead, lead), lead
     found = {(pattern, each[:120]) for each in said(app) for pattern in FORBIDDEN if re.search(pattern, each, re.I)}
     assert not found, found
-    assert len(list(in_sight(app.sidebar))) <= IN_SIGHT
+    assert len(list(in_sight(app.sidebar))) <= (8 if file in WHAT_IS_PICKED else 5)  # one copies the state
     captions = [each.value for each in app.caption]
     mean, long = ease([lead, *captions])
     assert mean <= MEAN
     assert long <= LONG_SHARE, [each for each in sentences([lead, *captions]) if len(each.split()) > LONG]
+
+
+@pytest.mark.parametrize("page", WHAT_IS_PICKED)
+def test_what_everybody_picks_is_in_sight_without_a_click(seen, page):
+    app = seen(page)
+    keys, says = WHAT_IS_PICKED[page]
+    assert {each.key for each in in_sight(app.sidebar)} >= set(keys)
+    captions = [each.value for each in app.sidebar.caption]
+    assert says is None or [each for each in captions if says in each], captions
+
+
+def test_london_says_which_methods_read_kernel_and_lengthscale_for_nothing(seen):
+    assert seen("london_noise_map", mechanism="bayes").sidebar.caption[0].value.endswith("free.")
+    assert not [each for each in seen("london_noise_map").sidebar.caption if "free" in each.value]
 
 
 def in_sight(block):

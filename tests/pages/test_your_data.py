@@ -174,11 +174,13 @@ def test_a_table_and_a_grid_that_are_too_much_together_are_a_sentence(monkeypatc
 
 def test_semicolons_and_decimal_commas_are_declared(open_page):
     app = uploaded(open_page, ROWS.replace(",", ";").replace(".", ","))
-    assert "declare how the table is written" in said(app)  # nothing is guessed
-    app.segmented_control(key="own_dialect").set_value("semicolons (decimal commas)").run()
     app = declare(app, y="height", x=["age"], unit="one girl's height", total=1.5)
+    assert 'holds numbers that are written otherwise: say that they are "1234,5"' in said(app)  # nothing is guessed
+    app = declare(app, numbers="1234,5")
     assert not app.exception
     assert not app.error
+    app.segmented_control(key="own_separator").set_value("commas").run()
+    assert "fields where the header has 1" in said(app)  # what is said goes before what the first line says
 
 
 def test_other_budgets_are_foreseen_at_no_cost(open_page):

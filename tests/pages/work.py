@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import time
@@ -10,6 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from tests.waiting import wait_until
+
+P, S = ctypes.c_void_p, ctypes.c_size_t
 
 
 def tell(folder: str, name: str) -> np.ndarray:
@@ -61,6 +64,23 @@ def beside(array: np.ndarray, factor: float) -> tuple[np.ndarray, np.ndarray, np
 
 def fill(gigabytes: float) -> int:
     return len(np.zeros(int(gigabytes * 2**27)))
+
+
+def use_and_free(megabytes: int) -> None:
+    """Take blocks, and free them below one that stays in use, as a long computation leaves them."""
+    library = ctypes.CDLL(None)
+    library.malloc.restype, library.malloc.argtypes, library.free.argtypes = P, [S], [P]
+    blocks = [library.malloc(100_000) for _ in range(10 * megabytes + 1)]
+    for block in blocks:
+        ctypes.memset(block, 1, 100_000)
+    for block in blocks[:-1]:
+        library.free(block)
+
+
+def resident() -> float:
+    """Memory of this process [MB]."""
+    [line] = [line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmRSS")]
+    return int(line.split()[1]) / 1000
 
 
 def number_of_process() -> int:

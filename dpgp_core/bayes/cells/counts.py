@@ -6,11 +6,14 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+from scipy.special import softmax
 
 from ...arrays import FloatArray
 from ...gp.pivoted import factorise
 from ...kernels import EQ, AcrossLevels, Kernel
 from ...levels import level_columns, number_sides
+from ...linalg import sturdy_cholesky
 from ...measurement.integers import GRID, person_weights, strategy_integers
 from ...strategies.bayes import bayes
 from ...strategies.risk_model import RiskModel
@@ -19,6 +22,8 @@ from .grid import CellGrid, sides
 _LENGTHSCALE = 0.15  # of the box's sides: how fast the density of records may vary
 _VARIANCE = 2.0  # of that density over its mean squared
 _SHARED = 0.5  # of it, what groups have in common: where records lie, but not how many there are
+ROUGHNESS = (0.0, 0.03, 0.3, 3.0, 30.0)  # tau: variance of a cell's own share of the records, over its mean squared
+PLANNED = 0.5  # the tau that counts are planned for: a cell can be seen by itself where noise permits
 _SENSITIVITY = 1.6  # expected of a strategy; what it is, is found in integers when it is measured
 _EQUAL = 1e-3  # difference of two columns that say nothing
 _STEPS = 200  # of the strategy's solver
@@ -30,10 +35,12 @@ class Counts(NamedTuple):
     Attributes:
         mean: n^, >= 0, of sum n (M,).
         covariance: (M, M).
+        misfit: |w|^2 of the noisy counts and how many they are, see ``measurement.fit``; None where counts are public.
     """
 
     mean: FloatArray
     covariance: FloatArray
+    misfit: tuple[float, int] | None = None
 
 
 def plan_counts(grid: CellGrid, n: int, noise_multiplier: float, gap: float) -> FloatArray:
@@ -53,9 +60,10 @@ def plan_counts(grid: CellGrid, n: int, noise_multiplier: float, gap: float) -> 
         gap: relative gap to stop at.
     """
     root, mean = _root(grid, n), n / grid.size
-    K = root @ root.T + mean * np.eye(grid.size)
+    own = mean + PLANNED * mean**2
+    K = root @ root.T + own * np.eye(grid.size)
     model = RiskModel(
-        noise=np.full(grid.size, mean),
+        noise=np.full(grid.size, own),
         root=root,
         targets=K / np.sqrt(grid.size),
         prior_risk=float(np.trace(K)) / grid.size,
@@ -77,15 +85,26 @@ def counts_given(grid: CellGrid, n: int, B: FloatArray, noise_sd: float, z: Floa
         z: released (r,).
     """
     root, mean = _root(grid, n), n / grid.size
-    K = root @ root.T + mean * np.eye(grid.size)
     H = np.vstack([B, np.full(grid.size, 1 / np.sqrt(grid.size))])
-    known = 1e-8 * mean  # variance of the sum's row: none to speak of, and S stays well conditioned
-    S = H @ K @ H.T + np.diag([*np.full(len(B), noise_sd**2), known])
-    gain = np.linalg.solve(S, H @ K).T
+    # the last row is the public total: of no noise to speak of, and S stays well conditioned
+    noise = np.array([*np.full(len(B), noise_sd**2), 1e-8 * mean])
     surprise = np.concatenate([z, [n / np.sqrt(grid.size)]]) - H @ np.full(grid.size, mean)
-    numbers = np.maximum(mean + gain @ surprise, 0.0)
-    covariance = K - gain @ H @ K
-    return Counts(numbers * (n / numbers.sum()), (covariance + covariance.T) / 2)
+    HU, HH = H @ root, H @ H.T
+    smooth, each, logs, squares = root @ root.T, list[tuple[FloatArray, FloatArray]](), list[float](), list[float]()
+    for tau in ROUGHNESS:
+        own = mean + tau * mean**2
+        L = sturdy_cholesky(HU @ HU.T + own * HH + np.diag(noise), noise.min())
+        w, Q = solve_triangular(L, surprise, lower=True), solve_triangular(L, HU @ root.T + own * H, lower=True)
+        squares.append(float(w @ w))
+        logs.append(-0.5 * squares[-1] - float(np.log(L.diagonal()).sum()))
+        each.append((mean + w @ Q, smooth + own * np.eye(grid.size) - Q.T @ Q))
+    weights = softmax(logs)
+    expected = weights @ np.stack([m for m, _ in each])
+    covariance = np.zeros_like(smooth)
+    for weight, (m, C) in zip(weights, each, strict=True):
+        covariance += weight * (C + np.outer(m - expected, m - expected))
+    numbers = np.maximum(expected, 0.0)
+    return Counts(numbers * (n / numbers.sum()), covariance, (float(weights @ squares), len(z)))
 
 
 def public_counts(grid: CellGrid, X: FloatArray, person: NDArray[np.generic] | None = None) -> Counts:

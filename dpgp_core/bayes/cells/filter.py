@@ -23,10 +23,11 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_solve, cholesky, solve_triangular
+from scipy.linalg import solve_triangular
 
 from ...arrays import FloatArray
 from ...gp.clipping import Clipped, clipped
+from ...linalg import sturdy_cholesky
 from ..bias import SAME, bias_sd, ends_of
 from ..widths import CLIP
 from .counts import Counts
@@ -35,17 +36,27 @@ from .models import CellModel
 
 _HERMITE = np.polynomial.hermite_e.hermegauss(15)
 _TINY = 1e-14
+_UNHEARD_OF = 1e4  # taken off the log evidence of a model that cannot be computed
+ONE_PLACE = True  # whether all of a cell may share one place in it; False: everybody has a place of their own
 _USUAL = clipped(np.zeros(()), np.ones(()), np.asarray(-CLIP), np.asarray(CLIP))
 KAPPA = float(_USUAL.extra / _USUAL.gain**2)
 """What clipping adds to a record's noise over what it keeps of it, for the usual interval; 0.17."""
 
 
 class CellState(NamedTuple):
-    """Posterior of (a, eta, b): mean (k + M + q,), its covariance, and log p(z of all stages | model)."""
+    """Posterior of (a, eta, b), given all stages so far.
+
+    Attributes:
+        mean: (k + M + q,).
+        covariance: of the same.
+        log_evidence: log p(z of all stages | model).
+        misfit: |w|^2 and the number of numbers of each stage, w = L^-1 (z - E z), see ``measurement.fit``.
+    """
 
     mean: FloatArray
     covariance: FloatArray
     log_evidence: float
+    misfit: tuple[tuple[float, int], ...] = ()
 
 
 class Squares(NamedTuple):
@@ -168,7 +179,8 @@ def linearise(
     alike = (V / np.outer(sd, sd)) ** 2
     h = model.bias @ state.mean[k + M :]
     off, n = one.mean + SAME**0.5 * beta * h - centre, counts.mean
-    own = n * (own + one.gain**2 * within)
+    # where in a cell people are is not known: one place that they share moves all of them
+    own = n * own + (n**2 if ONE_PLACE else n) * one.gain**2 * within
     rest = np.diag(own)
     rest += (np.outer(n, n) + counts.covariance) * alike * np.outer(np.sqrt(common), np.sqrt(common))
     rest += counts.covariance * (np.outer(off, off) + np.outer(one.gain, one.gain) * V)
@@ -184,14 +196,17 @@ def cell_update(state: CellState, linear: Linear, B: FloatArray, s: float, z: Fl
     S = B (T C T^T + rest) B^T + s^2 I = L L^T,    mean += C T^T B^T S^-1 (z - B E x),    C -= Q^T Q, Q = L^-1 B T C.
     """
     cross = B @ linear.T @ state.covariance
-    S = cross @ linear.T.T @ B.T + B @ linear.rest @ B.T + s**2 * np.eye(len(B))
-    L = cholesky((S + S.T) / 2, lower=True, check_finite=False)
+    L = sturdy_cholesky(cross @ linear.T.T @ B.T + B @ linear.rest @ B.T + s**2 * np.eye(len(B)), s**2)
     surprise = z - B @ linear.mean
     Q = solve_triangular(L, cross, lower=True, check_finite=False)
-    half_square = 0.5 * surprise @ cho_solve((L, True), surprise, check_finite=False)
-    log_density = -half_square - np.log(L.diagonal()).sum() - 0.5 * len(B) * math.log(2 * math.pi)
     white = solve_triangular(L, surprise, lower=True, check_finite=False)
-    return CellState(state.mean + white @ Q, state.covariance - Q.T @ Q, state.log_evidence + float(log_density))
+    square = float(white @ white)
+    log_density = -0.5 * square - np.log(L.diagonal()).sum() - 0.5 * len(B) * math.log(2 * math.pi)
+    mean, covariance = state.mean + white @ Q, state.covariance - Q.T @ Q
+    if not (np.isfinite(mean).all() and np.isfinite(covariance).all() and np.isfinite(log_density)):
+        # a model that cannot be computed has no say; nothing may fail after it was measured
+        return state._replace(log_evidence=state.log_evidence - _UNHEARD_OF, misfit=(*state.misfit, (0.0, len(B))))
+    return CellState(mean, covariance, state.log_evidence + float(log_density), (*state.misfit, (square, len(B))))
 
 
 def _within(

@@ -7,7 +7,7 @@ records.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -20,10 +20,14 @@ from ...measurement.cell_statistics import cells_along, nodes_along
 from ...measurement.cells import Cells
 from ...seasons import Periods, lifted, lifted_box
 
-PER_SIDE = {1: 45, 2: 12, 3: 8}
-"""Cells along each side, by the number of sides."""
+FEWEST = {1: 12, 2: 4, 3: 2}
+"""Cells along each side at least, by the number of sides that are of numbers."""
+MOST = {1: 90, 2: 20, 3: 8}
+"""The same at most."""
 PER_SIDE_BY_PHASE = {1: 12, 2: 8}
 """The same of boxes whose cells are divided by phase too."""
+_CELLS, _STRENGTH, _POWER = 16, 80, 0.4  # cells of a group at this n / s, and how they grow with it
+_PUBLIC = 2  # times as many cells where counts are public, and cost nothing
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +52,7 @@ class CellGrid:
 
     def __post_init__(self) -> None:
         numbers = len(number_sides(self.sides))
-        if numbers not in PER_SIDE:
+        if numbers not in MOST:
             each = ", a period counting as one" if self.periods else ""
             of = " that are numbers" if level_columns(self.box) else ""
             raise ValueError(f"cells need 1 to 3 input columns{each}, got {numbers}{of}; leave some out")
@@ -141,23 +145,38 @@ class CellGrid:
 
 
 def cells_of(
-    box: Sequence[tuple[float, float]], per_side: Mapping[int, int] = PER_SIDE, periods: Periods = ()
+    box: Sequence[tuple[float, float]],
+    people: int,
+    noise_multiplier: float,
+    periods: Periods = (),
+    *,
+    public: bool = False,
 ) -> CellGrid:
-    """The usual number of cells for a box; fewer along each side where there are many groups.
+    """Cells for a table, from public numbers alone: the more people and budget, the more of them.
+
+    Few large cells are measured precisely, and many small ones tell more of where in them people are. With n / s people
+    to a unit of noise in each of G groups, risks that were planned for and simulated are least at about
+    16 (n / (80 s G))^0.4 cells a group (``python -m benchmarks inputs``), and flat about there.
 
     Args:
         box: D public (low, high) pairs, D from 1 to 3 without categories.
-        per_side: cells along each side, by the number of sides that are of numbers.
+        people: n.
+        noise_multiplier: s of the whole budget.
         periods: of each input; () where none has one.
+        public: whether inputs are, so that counts need no noise.
 
     Raises:
         ValueError: the box has more than 3 sides of numbers, periods included.
     """
-    numbers = len(number_sides(box))
-    usual = (PER_SIDE_BY_PHASE if periods else per_side).get(numbers, 2)
-    if numbers:  # as many cells in all as the root of the number of groups: a small group has few records in each
-        usual = max(2, round(usual / groups_of(box) ** (0.5 / numbers)))
-    return CellGrid(box=tuple(box), per_side=usual, periods=periods)
+    numbers, groups = len(number_sides(box)), groups_of(box)
+    if periods:
+        per_side = max(2, round(PER_SIDE_BY_PHASE.get(numbers, 2) / groups ** (0.5 / max(numbers, 1))))
+    elif numbers in MOST:
+        cells = _CELLS * (people / (groups * _STRENGTH * noise_multiplier)) ** _POWER * (_PUBLIC if public else 1)
+        per_side = min(max(round(cells ** (1 / numbers)), FEWEST[numbers]), MOST[numbers])
+    else:
+        per_side = 2
+    return CellGrid(box=tuple(box), per_side=per_side, periods=periods)
 
 
 def sides(box: Sequence[tuple[float, float]], share: float) -> list[float]:

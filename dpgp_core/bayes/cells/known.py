@@ -15,6 +15,7 @@ from scipy.special import softmax
 
 from ...arrays import FloatArray
 from ...measurement.cells import CellCounts
+from ...measurement.fit import Fit, fits_of
 from ..intervals import Mixture
 from ..scatter import ROUNDS, SquaresSeen, expected, log_density, model_weights, nothing_known, of_two_values
 from .counts import Counts, counts_given
@@ -143,7 +144,19 @@ def cell_mixture(models: Sequence[CellModel], posterior: Posterior, X_test: Floa
         variances=np.array([variances]),
         noise_variances=np.array([model.noise_variance for model in models]),
         weights=posterior.weights[None],
+        fit=fit_of(posterior),
     )
+
+
+def fit_of(posterior: Posterior) -> tuple[Fit, ...]:
+    """How counts and stages fit the models; () before any stage."""
+    of_counts = posterior.counts.misfit
+    counted = [] if of_counts is None else [of_counts]
+    each = [[*counted, *state.misfit] for state in posterior.states]
+    if not each[0]:
+        return ()
+    misfit = np.array([[square for square, _ in stages] for stages in each])
+    return fits_of(posterior.weights[None], misfit[None], [r for _, r in each[0]])
 
 
 def _two_valued(setting: CellSetting, now: Posterior) -> Posterior:

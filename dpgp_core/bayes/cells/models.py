@@ -12,7 +12,7 @@ from ...gp.pivoted import Features, factorise
 from ...kernels import Kernel
 from ...seasons import Periods, lifted
 from ..bias import bias_features
-from ..models import Model
+from ..models import Model, family_of, is_rough
 from .grid import CellGrid
 
 _TOLERANCE = 1e-10  # of the prior variance at the cells' centres, left out of the features
@@ -30,6 +30,8 @@ class CellModel:
         noise_variance: of an output about f.
         weight: prior weight.
         periods: of the inputs, whose phases stand behind them on the grid.
+        family: the same for models that differ in noise or amplitude alone.
+        rough: whether the curve is nowhere smooth.
     """
 
     features: Features
@@ -39,6 +41,8 @@ class CellModel:
     noise_variance: float
     weight: float
     periods: Periods = ()
+    family: object = None
+    rough: bool = False
 
     def at(self, X: FloatArray) -> FloatArray:
         """Phi at X (n, D): (n, k)."""
@@ -60,7 +64,10 @@ def cell_models(models: Sequence[Model], grid: CellGrid, *, biased: bool = True)
         nodes = features.at(grid.nodes).values()
         known[kernel] = features.at(grid.centres), nodes, grid.averages(nodes)
     on_cells = (_cell_model(model, bias, *known[model.kernel]) for model in models)
-    return tuple(replace(each, periods=grid.periods) for each in on_cells)
+    return tuple(
+        replace(each, periods=grid.periods, family=family_of(model.kernel), rough=is_rough(model.kernel))
+        for each, model in zip(on_cells, models, strict=True)
+    )
 
 
 def _cell_model(model: Model, bias: FloatArray, features: Features, nodes: FloatArray, cells: FloatArray) -> CellModel:

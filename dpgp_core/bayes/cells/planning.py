@@ -13,6 +13,7 @@ the mixture has as many as there are kernels.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -26,10 +27,12 @@ from ..plan import on_the_grid
 from .filter import KAPPA, CellState, Linear
 from .models import CellModel
 
+ROUGHEST = 0.03  # least weight in plans of the roughest curve, over its prior one: what nobody looks for is not seen
 _LEAST_WEIGHT = 0.02  # of a kernel that is planned for
 _STEPS = 200  # of the solver: where it needs more, with very many records, the strategy is good and not the best
 _ROUGH_GAP, _ROUGH_STEPS = 0.3, 10  # of strategies that intervals are compared by
 _LEAST = 1e-3  # eigenvalue, in units of the noise, that is kept
+_NUMERICAL = (np.linalg.LinAlgError, ValueError, FloatingPointError)  # NaN, indefinite, overflown
 _FLOOR = 1e-3  # of the mean variance of the sums, taken for noise of their own
 
 
@@ -78,17 +81,35 @@ def plan_stage(seen: Seen, noise_multiplier: float, gap: float, begin: FloatArra
         gap: relative gap to stop at.
         begin: a B to start from.
     """
-    return on_the_grid(bayes([moments_of(seen)], noise_multiplier**2, gap=gap, start=begin, max_iterations=_STEPS))
+    try:
+        best = bayes([moments_of(seen)], noise_multiplier**2, gap=gap, start=begin, max_iterations=_STEPS)
+    except _NUMERICAL:
+        return _each_cell(seen)
+    return on_the_grid(best)
 
 
 def rough_strategy(seen: Seen, noise_multiplier: float) -> Strategy:
     """A strategy that is good enough to compare intervals by."""
-    return bayes([moments_of(seen)], noise_multiplier**2, gap=_ROUGH_GAP, max_iterations=_ROUGH_STEPS)
+    try:
+        return bayes([moments_of(seen)], noise_multiplier**2, gap=_ROUGH_GAP, max_iterations=_ROUGH_STEPS)
+    except _NUMERICAL:
+        return _each_cell(seen)
 
 
 def plan_for_mixture(seen: Seen, noise_multiplier: float, gap: float) -> Strategy:
     """The same of least risk averaged over kernels, each of which has its own estimator: closer, and dearer."""
-    return _best(risks_of(seen), noise_multiplier, gap)
+    try:
+        return _best(risks_of(seen), noise_multiplier, gap)
+    except _NUMERICAL:
+        return _each_cell(seen)
+
+
+def _each_cell(seen: Seen) -> Strategy:
+    """Every cell by itself, B = I: valid always, and taken where numbers that were released make the best one fail.
+
+    Stages are planned after the budget was charged, and whether that fails may depend on private values.
+    """
+    return Strategy(B=np.eye(len(seen.counts)), risk=math.inf, bound=0.0, gap=math.inf, iterations=0)
 
 
 def moments_of(seen: Seen) -> RiskModel:
@@ -112,12 +133,24 @@ def _best(risks: Sequence[RiskModel], noise_multiplier: float, gap: float) -> St
 
 
 def likeliest(models: Sequence[CellModel], weights: FloatArray) -> list[tuple[int, float]]:
-    """Of each kernel that counts, the index of its likeliest model, and the weight of all of them."""
-    families = dict[int, list[int]]()
+    """Of each family of kernels that counts, the index of a model, and the weight of all of them.
+
+    The model is the likeliest among those of the largest amplitude: for a curve that is believed too flat, too little
+    would be measured. The roughest curves always count.
+    """
+    families = dict[object, list[int]]()
     for index, model in enumerate(models):
-        families.setdefault(id(model.nodes), []).append(index)
-    pairs = [(max(each, key=lambda i: weights[i]), float(weights[each].sum())) for each in families.values()]
-    return [(index, share) for index, share in pairs if share >= _LEAST_WEIGHT]
+        families.setdefault(model.family, []).append(index)
+    largest = [
+        (max(each, key=lambda i: (models[i].features.kernel.variance, weights[i])), each) for each in families.values()
+    ]
+    chosen = list[tuple[int, float]]()
+    for index, each in largest:
+        share = float(weights[each].sum())
+        least = ROUGHEST * models[index].weight if models[index].rough else 0.0
+        if share >= _LEAST_WEIGHT or least:
+            chosen.append((index, max(share, least)))
+    return chosen
 
 
 def _moments(seen: Seen, index: int) -> _Moments:

@@ -18,6 +18,8 @@ from scipy.special import softmax
 
 from ...arrays import FloatArray
 from ...gp.clipping import clipped
+from ...linalg import sturdy_cholesky
+from ...measurement.fit import fits_of
 from ..bias import SAME, bias_sd, ends_of
 from ..intervals import Mixture
 from ..scatter import model_weights
@@ -35,19 +37,21 @@ class State(NamedTuple):
         shared: Q (D, R, n + P + q), covariance of y, f and b with the R whitened measurements so far:
             posterior covariance = prior - Q^T Q.
         log_evidence: log p(z of all stages | model), (D,).
+        misfit: |w|^2 of each stage (D, S), see ``measurement.fit``.
     """
 
     mean: FloatArray
     variance: FloatArray
     shared: FloatArray
     log_evidence: FloatArray
+    misfit: FloatArray
 
 
 def prior(places: Places, draws: int) -> State:
     """The state before anything is measured, the same for every draw."""
     size = len(places.variance)
     variance = np.broadcast_to(places.variance, (draws, size))
-    return State(np.zeros((draws, size)), variance, np.zeros((draws, 0, size)), np.zeros(draws))
+    return State(np.zeros((draws, size)), variance, np.zeros((draws, 0, size)), np.zeros(draws), np.zeros((draws, 0)))
 
 
 def update(
@@ -90,19 +94,29 @@ def update(
     scaled = B * (np.sqrt(extra) / width)[:, None]
     S = cross[..., :n] @ A.swapaxes(1, 2) + cross[..., b] @ same.swapaxes(1, 2) + s**2 * np.eye(len(B))
     S += scaled @ scaled.swapaxes(1, 2) + (1 - SAME) * shown @ shown.swapaxes(1, 2)
-    L = np.linalg.cholesky(S)
+    L = _roots(S, s**2)
     surprise = z - ((k - middle) / width) @ B.T - (same @ state.mean[:, b, None])[..., 0]
     # S >= s^2 I: the inverse of L is as accurate as solving with it, and a product is faster
     whitened = np.linalg.inv(L) @ np.concatenate([surprise[..., None], cross], axis=-1)
     w, Q = whitened[..., 0], whitened[..., 1:]
     half_log_det = np.log(np.diagonal(L, axis1=1, axis2=2)).sum(axis=1)
-    log_density = -0.5 * (w * w).sum(axis=1) - half_log_det - 0.5 * len(B) * _LOG_TWO_PI
+    square = (w * w).sum(axis=1)
+    log_density = -0.5 * square - half_log_det - 0.5 * len(B) * _LOG_TWO_PI
     return State(
         state.mean + (w[:, None] @ Q)[:, 0],
         state.variance - np.einsum("dri,dri->di", Q, Q),
         np.concatenate([state.shared, Q], axis=1),
         state.log_evidence + log_density,
+        np.column_stack([state.misfit, square]),
     )
+
+
+def _roots(S: FloatArray, least: float) -> FloatArray:
+    """Cholesky factors of each draw's S (D, r, r), which rounding may have made indefinite."""
+    try:
+        return np.asarray(np.linalg.cholesky(S), dtype=float)
+    except np.linalg.LinAlgError:
+        return np.stack([sturdy_cholesky(each, least) for each in S])
 
 
 def mixture_weights(
@@ -127,13 +141,16 @@ def mixture_weights(
     return weights
 
 
-def mixture_of(places: Sequence[Places], states: Sequence[State], weights: FloatArray) -> Mixture:
+def mixture_of(
+    places: Sequence[Places], states: Sequence[State], weights: FloatArray, numbers: Sequence[int] = ()
+) -> Mixture:
     """The models' predictions at the test inputs.
 
     Args:
         places: each model (M).
         states: posterior under each (M).
         weights: (D, M).
+        numbers: r of each stage (S,), for the fit; () to leave it out.
     """
     tests = places[0].tests
     return Mixture(
@@ -143,6 +160,7 @@ def mixture_of(places: Sequence[Places], states: Sequence[State], weights: Float
         ),
         noise_variances=np.array([place.noise_variance for place in places]),
         weights=weights,
+        fit=fits_of(weights, np.stack([state.misfit for state in states], axis=1), numbers) if numbers else (),
     )
 
 

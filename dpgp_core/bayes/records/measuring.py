@@ -99,7 +99,8 @@ def read_stages(observed: Sequence[Observed], places: Sequence[Places], prior_we
         some = slice(first, first + at_once)
         few = [part_of(each, some) for each in observed]
         outcome = posterior(few, places, prior_weights)
-        parts.append(mixture_of(places, outcome.states, outcome.weights))
+        numbers = [len(stage.B) for stage in observed]
+        parts.append(mixture_of(places, outcome.states, outcome.weights, numbers))
     return side_by_side(parts)
 
 
@@ -136,4 +137,5 @@ def run(setting: Setting, measure: Measure, draws: int) -> tuple[tuple[Observed,
     distances = None
     if setting.distances is not None:
         distances = measure.distances(setting.distances, *about_curve(setting.places, outcome, setting.half_range))
-    return outcome.observed, distances, mixture_of(setting.places, outcome.states, outcome.weights)
+    numbers = [len(stage.B) for stage in outcome.observed]
+    return outcome.observed, distances, mixture_of(setting.places, outcome.states, outcome.weights, numbers)

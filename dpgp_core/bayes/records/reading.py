@@ -53,7 +53,12 @@ class RecordReading(Reading):
         return _RecordsAt(
             models=self.models,
             X_test=X_test,
-            curve=mixture_of(places, outcome.states, outcome.weights),
+            curve=mixture_of(
+                places,
+                outcome.states,
+                outcome.weights,
+                [len(stage.B) for stage in self.observed] if self.public else (),
+            ),
             log_evidence=np.array([float(state.log_evidence[0]) for state in outcome.states]),
             reading=self,
             places=places,

@@ -34,10 +34,12 @@ def checked_bounds(bounds: object, unit: float | None, kind: Kind, *, log: bool)
         ValueError: they are no bounds, neither declared nor bought, or there is nothing to buy.
     """
     if unit is None:
+        if bounds is None and kind == "yes/no":
+            return 0.0, 1.0
         if bounds is None:
             raise ValueError(
-                "y_bounds must be [low, high]; where nobody knows them, give bounds_unit, the smallest size of an "
-                "outcome that matters, and they are bought with a share of the budget"
+                "y_bounds must be [low, high]. Where nobody knows them, give bounds_unit, the smallest size of an "
+                "outcome that matters. They are then bought with a share of the budget"
             )
         return checks.interval("y_bounds", bounds)
     cells = RoundCells(unit=unit, sides=sides_of(kind, log=log))

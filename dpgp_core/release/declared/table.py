@@ -14,6 +14,7 @@ from ...data import KINDS, Kind, check_kind
 from ...dates import Dates
 from ...levels import Levels, LevelSide, beside_categories, levels_by_column, whole_box
 from ...reading.date_inputs import date_inputs
+from ...reading.writing import Writing
 from ...seasons import Periods, check_periods
 from .bought import checked_bounds, checked_share, checked_unit
 from .coordinates import Coordinates, declared_coordinates
@@ -40,12 +41,12 @@ class DeclaredTable:
 
     Args:
         x: names of the D input columns.
-        x_units: D units.
+        x_units: D units; none if left out.
         x_box: D public (low, high) pairs; inputs outside are refused, or moved to its edge where inputs are private;
             predictions fill it. Two dates, ("2019-01-01", "2023-12-31"), make an input one of dates: kept as days
             since the first of them. None for an input with levels.
         y: name of the private output column.
-        y_unit: its unit.
+        y_unit: its unit, if it has one.
         y_bounds: public (low, high) that outputs are clipped to, in ``y_unit``. With ``bounds_unit``: what the bounds
             that are bought stay within; null in a configuration for anything.
         unit: what is hidden, for example "one person's height".
@@ -53,8 +54,8 @@ class DeclaredTable:
             an input with levels: there is a curve for each.
         coordinates: names of the input columns that are longitude and latitude in degrees, if two are: distances
             between them are then in km.
-        dates: more about inputs that are dates, by name: {"day": {"format": "day.month.year", "period": "year"}}; kept
-            as ``Dates``.
+        dates: more about inputs that are dates, by name: {"day": {"format": "day/month/year", "period": "year"}};
+            kept as ``Dates``. Their order is that of ``writing`` if it is not said here.
         log: measure the natural logarithm of the output, as prices need: errors are then factors.
         y_kind: what an output is: one of ``data.KINDS``.
         x_levels: for each input its declared public levels, 2 to 20 texts, if it is a category, and None if it is a
@@ -66,6 +67,7 @@ class DeclaredTable:
         bounds_unit: the smallest size of an output that matters, in ``y_unit``, where bounds are bought; None where
             they are declared.
         bounds_share: of mu^2, that is for bounds where they are bought.
+        writing: how the table is written: separator, numbers, encoding, and the words that mean missing, yes and no.
 
     Attributes:
         output_scale: both ways between the output as declared and as measured; as read, before bounds are bought.
@@ -76,10 +78,10 @@ class DeclaredTable:
     """
 
     x: tuple[str, ...]
-    x_units: tuple[str, ...]
+    x_units: tuple[str, ...] = ()
     x_box: tuple[tuple[float, float], ...]
     y: str
-    y_unit: str
+    y_unit: str = ""
     y_bounds: tuple[float, float]
     unit: str
     grid: tuple[int, ...]
@@ -92,6 +94,7 @@ class DeclaredTable:
     rows_per_person: int = 1
     bounds_unit: float | None = None
     bounds_share: float = 0.1
+    writing: Writing = field(default_factory=Writing)
     output_scale: OutputScale = field(init=False, repr=False, compare=False)
     degrees: Coordinates | None = field(init=False, repr=False, compare=False)
 
@@ -186,13 +189,14 @@ class DeclaredTable:
         if reserved:
             raise ValueError(f"x names {reserved[0]!r}, a column of the released table; rename it in your file")
         self._set("rows_per_person", checked_rows(self.person, self.rows_per_person, [*self.x, self.y]))
-        self._set("x_units", checks.texts("x_units", self.x_units, empty=True))
+        units = ("",) * len(self.x) if self.x_units in (None, ()) else self.x_units
+        self._set("x_units", checks.texts("x_units", units, empty=True))
         checks.entries("x_units", self.x_units, len(self.x))
         self._check_levels()
         levels = self.x_levels or (None,) * len(self.x)
         numbers = [None if isinstance(side, LevelSide) else side for side in checks.entries("x_box", self.x_box)]
         whole = beside_categories(self.of_numbers("x_box", numbers), levels)
-        dates, boxes = date_inputs(self.x, whole, self.dates)
+        dates, boxes = date_inputs(self.x, whole, self.dates, order=self.writing.date_order)
         self._set("dates", dates)
         sides = [checks.interval("each entry of x_box", pair) for pair in self.of_numbers("x_box", boxes)]
         self._set("x_box", whole_box(sides, levels))
@@ -207,6 +211,8 @@ class DeclaredTable:
     def _check_output(self) -> None:
         checks.text("y_unit", self.y_unit, empty=True)
         checks.text("unit", self.unit)
+        if self.writing.two_valued and self.y_kind != "yes/no":
+            raise ValueError(f'yes and no are words of an outcome declared "yes/no", and y_kind is {self.y_kind!r}')
         if not isinstance(self.log, bool):
             raise ValueError(f"log must be true or false, got {checks.shown(self.log)}")
         self._set("y_kind", checks.one_of("y_kind", self.y_kind, list(KINDS)))

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ... import checks
 from ...accounting.guarantee import MOST_ROWS, Budget, Guarantee, for_rows
-from ...bayes.cells.grid import PER_SIDE
+from ...bayes.cells.grid import MOST
 from ...mechanisms import BayesCloaking
 from ...mechanisms.base import Mechanism
 from ...mechanisms.entry import Entry
@@ -41,13 +41,11 @@ def check_mechanism(person: str | None, mechanism: str, choice: Entry, inputs: i
         return
     if not choice.people:
         raise ValueError(
-            f"mechanism {mechanism!r} hides one row, and person says that people may have several; use 'bayes_cells' "
+            f"mechanism {mechanism!r} hides one row, and person says that people may have several. Use 'bayes_cells' "
             "or 'bayes', or declare rows_per_person instead of person"
         )
-    if inputs not in PER_SIDE:
-        raise ValueError(
-            f"people with several rows are counted over at most {max(PER_SIDE)} input columns, not {inputs}"
-        )
+    if inputs not in MOST:
+        raise ValueError(f"people with several rows are counted over at most {max(MOST)} input columns, not {inputs}")
 
 
 def promise(built: Mechanism, unit: str, person: str | None, rows: int, budget: Budget) -> Guarantee:

@@ -10,18 +10,21 @@ from typing import NamedTuple
 import numpy as np
 
 from ...arrays import FloatArray
+from ...reading.writing import Writing
 from ..declared.table import CENTILES
-from ..publishing import Published, within_tolerance
+from ..publishing import Published, known_share, within_tolerance
 from ..specification import ReleaseSpec
-from .groups import Group, split
-from .ticks import Mark, marks
+from .groups import COLOURS, Group, split
+from .ticks import Mark, are_years, marks
 from .turned import east_across, turned
 
 _WIDTH, _BELOW = 680, 48  # of the picture; under the plot
 _LEFT, _TOP = 66, 26  # edges of the plot
 _LOWEST = 480  # bottom of a tall map
 _MOST_OBLONG = 5
-_RELEASED, _GREY = "#B87800", "#8a8a8a"  # the orange of releases, dark enough for white paper
+_WELL_KNOWN, _FAINTEST = 0.5, 0.15  # share of a value that colours run over; opacity of one of which nothing is known
+_GREY = "#8a8a8a"
+_APART = 11  # px between the numbers of two lines
 _SCALE = ((68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231, 37))  # viridis
 
 
@@ -43,11 +46,13 @@ def figure(published: Published, spec: ReleaseSpec) -> str:
     """
     within = within_tolerance(published, spec)
     published, drawn = _as_drawn(published, spec)
-    groups, drawn = split(published, drawn, within, _RELEASED)
+    groups, drawn = split(published, drawn, within, COLOURS[0])
+    known = known_share(groups[0].published, drawn)
     if drawn.coordinates is not None:
+        known = turned(drawn, known)
         groups, drawn = [_turned(group, drawn) for group in groups], east_across(drawn)
     ends = _WIDE if len(drawn.x) == 1 else _ends_of_map(drawn)
-    body = (_curves if len(drawn.x) == 1 else _map)(groups, drawn, ends)
+    body = _curves(groups, drawn, ends) if len(drawn.x) == 1 else _map(groups[0], known, drawn, ends)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {ends.bottom + _BELOW:.0f}" '
         f'font-family="sans-serif" font-size="12" role="img">'
@@ -67,7 +72,9 @@ def _as_drawn(published: Published, spec: ReleaseSpec) -> tuple[Published, Relea
         return published, spec
     low, high = published.curve
     per_cent = replace(published, values=100 * published.values, curve=(100 * low, 100 * high))
-    drawn = replace(spec, y_kind="number", y_bounds=(0.0, 100.0), y_unit="% yes", y_scale=None, tolerance=None)
+    drawn = replace(
+        spec, y_kind="number", y_bounds=(0.0, 100.0), y_unit="% yes", y_scale=None, tolerance=None, writing=Writing()
+    )
     return per_cent, drawn
 
 
@@ -98,9 +105,11 @@ def _curves(groups: Sequence[Group], spec: ReleaseSpec, ends: _Ends) -> str:
     said = "line: released value; band: 95 % interval of the curve"
     said += "" if all(group.within.all() for group in groups) else "; dotted grey: of no use"
     said += "; thin lines: centiles of people" if groups[0].published.centiles else ""
-    curves = "".join(_curve(group, spec, up, ends, numbered=len(groups) == 1) for group in groups)
+    curves = "".join(_curve(group, spec, up, ends) for group in groups)
     legend = _legend(groups, ends) if len(groups) > 1 else ""
-    return f"{curves}{_text(_LEFT, 14, said)}{legend}{_axes(spec, ends, up, marks(*up), _named(spec.y, spec.y_unit))}"
+    numbers = _centile_numbers(groups, up, ends)
+    axes = _axes(spec, ends, up, marks(*up, whole=spec.y_kind == "count"), _named(spec.y, spec.y_unit))
+    return f"{curves}{numbers}{_text(_LEFT, 14, said)}{legend}{axes}"
 
 
 def _legend(groups: Sequence[Group], ends: _Ends) -> str:
@@ -118,7 +127,7 @@ def _dashed(group: Group) -> str:
     return f' stroke-dasharray="{group.dash}"' if group.dash else ""
 
 
-def _curve(group: Group, spec: ReleaseSpec, up: tuple[float, float], ends: _Ends, *, numbered: bool) -> str:
+def _curve(group: Group, spec: ReleaseSpec, up: tuple[float, float], ends: _Ends) -> str:
     published, within = group.published, group.within
     x, (low, high) = published.X_test[:, 0], published.curve
     across = _scaled(x, spec.x_box[0], _LEFT, ends.right)
@@ -133,31 +142,65 @@ def _curve(group: Group, spec: ReleaseSpec, up: tuple[float, float], ends: _Ends
         )
     )
     band = f'<polygon points="{band}" fill="{group.colour}" fill-opacity=".22"/>'
-    return f"{band}{lines}{_centile_lines(group, across, up, ends, numbered=numbered)}"
+    return f"{band}{lines}{_centile_lines(group, across, up, ends)}"
 
 
-def _centile_lines(group: Group, across: FloatArray, up: tuple[float, float], ends: _Ends, *, numbered: bool) -> str:
-    """Each a thin line, with its number at the right end where there is room."""
+def _centile_lines(group: Group, across: FloatArray, up: tuple[float, float], ends: _Ends) -> str:
+    """Each a thin line."""
     drawn = ""
-    for centile, values in zip(CENTILES, group.published.centiles, strict=False):
+    for values in group.published.centiles:
         y = _scaled(np.clip(values, *up), up, ends.bottom, _TOP)
         drawn += f'<polyline points="{_points(across, y)}" fill="none" stroke="{group.colour}" stroke-width=".8"/>'
-        drawn += _text(ends.right + 4, float(y[-1]) + 4, f"{centile}") if numbered else ""
     return drawn
 
 
-def _map(groups: Sequence[Group], spec: ReleaseSpec, ends: _Ends) -> str:
-    published, within = groups[0].published, groups[0].within
-    cubes = published.values.reshape(spec.grid), within.reshape(spec.grid)
-    for size in reversed(spec.grid[2:]):
-        cubes = cubes[0][..., size // 2], cubes[1][..., size // 2]
-    values, useful = cubes
-    known = values[useful] if useful.any() else values
-    low, high = float(known.min()), float(known.max())
+def _centile_numbers(groups: Sequence[Group], up: tuple[float, float], ends: _Ends) -> str:
+    """Of every centile line, inside the plot at its right end, moved apart where lines end close together."""
+    listed = sorted(
+        (float(_scaled(np.clip(values[-1], *up), up, ends.bottom, _TOP)), centile, group.colour)
+        for group in groups
+        for centile, values in zip(CENTILES, group.published.centiles, strict=False)
+    )
+    places = [y for y, *_ in listed]
+    for i in range(1, len(places)):
+        places[i] = max(places[i], places[i - 1] + _APART)
+    lowest = ends.bottom - 2
+    for i in reversed(range(len(places))):
+        places[i] = min(places[i], lowest)
+        lowest = places[i] - _APART
+    return "".join(
+        f'<text x="{ends.right - 3:.1f}" y="{y + 4:.1f}" text-anchor="end" font-size="11" font-weight="600" '
+        f'stroke="#fff" stroke-width="3" paint-order="stroke" fill="{colour}">{centile}</text>'
+        for y, (_, centile, colour) in zip(places, listed, strict=True)
+    )
+
+
+def _middle(cube: FloatArray) -> FloatArray:
+    """Two inputs of a grid of more, the others in their middle."""
+    while cube.ndim > 2:
+        cube = cube[..., cube.shape[-1] // 2]
+    return cube
+
+
+def _map(group: Group, known: FloatArray, spec: ReleaseSpec, ends: _Ends) -> str:
+    """Colours run over the values that are known well; others fade, as where nobody is."""
+    values, share, useful = (
+        _middle(np.asarray(each, dtype=float).reshape(spec.grid))
+        for each in (group.published.values, known, group.within)
+    )
+    known_at = useful > 0
+    well = known_at & (share >= _WELL_KNOWN)
+    seen = values[well] if well.any() else values[known_at] if known_at.any() else values
+    low, high = float(seen.min()), float(seen.max())
     across, up = _edges(values.shape[0], _LEFT, ends.right), _edges(values.shape[1], ends.bottom, _TOP)
     cells = "".join(
         f'<rect x="{across[i]:.1f}" y="{up[j + 1]:.1f}" width="{across[i + 1] - across[i]:.1f}" '
-        f'height="{up[j] - up[j + 1]:.1f}" fill="{_colour(float(value), low, high) if useful[i, j] else _GREY}"/>'
+        f'height="{up[j] - up[j + 1]:.1f}" '
+        + (
+            f'fill="{_colour(float(value), low, high)}"{_faded(float(share[i, j]))}/>'
+            if useful[i, j]
+            else f'fill="{_GREY}"/>'
+        )
         for (i, j), value in np.ndenumerate(values)
     )
     bar = "".join(
@@ -167,11 +210,17 @@ def _map(groups: Sequence[Group], spec: ReleaseSpec, ends: _Ends) -> str:
     )
     limits = _text(ends.right + 30, _TOP + 8, f"{high:.6g}") + _text(ends.right + 30, ends.bottom, f"{low:.6g}")
     grey = "" if useful.all() else "; grey: of no use"
-    of = f" of {groups[0].name}" if groups[0].name else ""
+    grey += "" if share.min() >= 1 else "; faded: little is known"
+    of = f" of {group.name}" if group.name else ""
     title = _text(_LEFT, 14, f"colour: {_named(spec.y, spec.y_unit)}{of}, released{grey}")
     cells = f'<g shape-rendering="crispEdges">{cells}{bar}</g>'
-    beside = marks(*spec.x_box[1], spec.dates_of(spec.x[1]))
+    beside = marks(*spec.x_box[1], spec.dates_of(spec.x[1]), whole=are_years(spec.x[1], spec.x_units[1], spec.x_box[1]))
     return cells + limits + title + _axes(spec, ends, spec.x_box[1], beside, _named(spec.x[1], spec.x_units[1]))
+
+
+def _faded(share: float) -> str:
+    """Opacity of a cell whose value is known so well."""
+    return "" if share >= 1 else f' fill-opacity="{max(share, _FAINTEST):.2f}"'
 
 
 def _axes(spec: ReleaseSpec, ends: _Ends, up: tuple[float, float], beside: list[Mark], name: str) -> str:
@@ -184,7 +233,7 @@ def _axes(spec: ReleaseSpec, ends: _Ends, up: tuple[float, float], beside: list[
 def _marks(spec: ReleaseSpec, ends: _Ends, up: tuple[float, float], beside: list[Mark]) -> str:
     across, (right, bottom) = spec.x_box[0], ends
     drawn = f'<path d="M{_LEFT} {_TOP}V{bottom:.1f}H{right:.1f}" fill="none" stroke="#444"/>'
-    for value, text in marks(*across, spec.dates_of(spec.x[0])):
+    for value, text in marks(*across, spec.dates_of(spec.x[0]), whole=are_years(spec.x[0], spec.x_units[0], across)):
         at = float(_scaled(np.array(value), across, _LEFT, right))
         drawn += f'<path d="M{at:.1f} {bottom:.1f}v4" stroke="#444"/>'
         drawn += _text(at, bottom + 17, text, "middle")

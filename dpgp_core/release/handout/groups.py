@@ -13,7 +13,8 @@ from ...arrays import BoolArray, FloatArray
 from ..publishing import Published
 from ..specification import ReleaseSpec
 
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7a5c00", "#444444")  # Okabe & Ito 2008
+COLOURS = ("#E69F00", "#56B4E9", "#A65628", "#CC79A7", "#009E73", "#D55E00")
+"""Of released curves (Okabe & Ito 2008), as on the screen: never the blue of what is not private."""
 _DASHES = ("", "8 3", "2 2", "8 3 2 3", "12 4")
 
 
@@ -94,8 +95,8 @@ def _rows(X: FloatArray, spec: ReleaseSpec, kept: list[int]) -> Iterator[Rows]:
             name=", ".join(spec.levels[name][code] for name, code in zip(names, codes, strict=True)),
             rows=rows,
             places=X[rows][:, kept],
-            colour=_COLOURS[i % len(_COLOURS)],
-            dash=_DASHES[i // len(_COLOURS) % len(_DASHES)],
+            colour=COLOURS[i % len(COLOURS)],
+            dash=_DASHES[i // len(COLOURS) % len(_DASHES)],
         )
 
 

@@ -8,6 +8,7 @@ from html import escape
 from typing import Any
 
 from ...accounting.gaussian import rounded_up
+from ..told import complete_rows, large_delta
 
 _STYLE = """
 @page { size: A4; margin: 12mm }
@@ -84,6 +85,7 @@ def _released(card: Mapping[str, Any]) -> Rows:
         f"{_number(values['step'])}{unit}, predicted from {_number(card['public']['n'])} "
         f"{'records' if config['person'] is None else 'people'}",
     )
+    yield from _of_rows(card)
     yield "Domain", f"a public grid over {', '.join(domain)}"
     yield from _of_dates(config)
     yield "Bounds", _bounds(card, unit)
@@ -106,6 +108,8 @@ def _released(card: Mapping[str, Any]) -> Rows:
         f"the curve, and one further record, lie within theirs with {_percent(values['level'])} probability, privacy "
         "noise included, if the model is right",
     )
+    if "fit" in card:
+        yield "Fit", card["fit"]["says"]
     yield "The curve", _curve_is(config)
     if "tolerance" in values:
         yield (
@@ -113,6 +117,21 @@ def _released(card: Mapping[str, Any]) -> Rows:
             f"{_number(values['within_tolerance'])} of {_number(values['rows'])} values: where the curve is known to "
             f"within {_error(values['tolerance'], config['log'], unit)}; the others are grey in the figure",
         )
+
+
+def _of_rows(card: Mapping[str, Any]) -> Rows:
+    """How many rows were complete, and what of the table's writing was declared for that."""
+    public, config = card["public"], card["config"]
+    if public.get("left_out"):
+        said = complete_rows(public["n"], public["left_out"], people=config["person"] is not None)
+        declared = ", ".join(str(each) for each in config.get("missing") or ())
+        words = f"; {declared} declared as missing" if declared else ""
+        yield "Rows", f"n = {said}; which are complete counts as public{words}"
+    if config.get("yes"):
+        yes, no = (", ".join(str(each) for each in config[key]) for key in ("yes", "no"))
+        yield "Yes and no", f"yes is written {yes}; no is written {no}; what is neither is missing"
+    if too_large := large_delta(card["guarantee"]["delta"], public["n"]):
+        yield "Delta", too_large
 
 
 def _of_dates(config: Mapping[str, Any]) -> Rows:
@@ -131,6 +150,8 @@ def _bounds(card: Mapping[str, Any], unit: str) -> str:
     bought = card["bounds"]
     low, high = bought["interval"]
     guess = "" if bought["clear"] else "; the counts hardly stood out of the noise, so these bounds are a guess"
+    if bought["off_scale"]:
+        guess = "; they reach the end of their scale, and outcomes may lie far beyond it: no value here is of use"
     return (
         f"bought with a share of {_number(bought['share'])} of the budget (of mu squared): {_number(low)} to "
         f"{_number(high)}{unit}, from the noisy counts in {bought['file']}; what lies outside was clipped{guess}"

@@ -15,25 +15,32 @@ _DAYS = (1, 2, 5, 10)
 Mark = tuple[float, str]
 
 
-def marks(low: float, high: float, dates: Dates | None = None) -> list[Mark]:
+def marks(low: float, high: float, dates: Dates | None = None, *, whole: bool = False) -> list[Mark]:
     """Places in low ... high and what is written there, at most five.
 
     Args:
         low: start of the axis, of dates in days since the first.
         high: its end.
         dates: of an input that is one of dates; None for numbers.
+        whole: whether they are whole numbers, as years and counts are.
     """
     if dates is None:
-        return [(value, f"{value:.12g}") for value in _numbers(low, high)]
+        return [(value, f"{value:.12g}") for value in _numbers(low, high, 1.0 if whole else 0.0)]
     start, end = dates.day(low), dates.day(high)
     first = date.fromisoformat(dates.first)
     return [(float((day - first).days), text) for day, text in _days(start, end)]
 
 
-def _numbers(low: float, high: float) -> Iterator[float]:
-    """Multiples of 1, 2 or 5 times a power of ten."""
+def are_years(name: str, unit: str, side: tuple[float, float]) -> bool:
+    """Whether an input is one of calendar years, by its name or unit and its public box."""
+    words = f"{name} {unit}".lower()
+    return 1000 <= side[0] < side[1] <= 3000 and any(word in words for word in ("year", "jahr", "année", "año"))
+
+
+def _numbers(low: float, high: float, least: float) -> Iterator[float]:
+    """Multiples of 1, 2 or 5 times a power of ten; not closer than ``least``."""
     size = 10.0 ** math.floor(math.log10((high - low) / MOST))
-    step = next(size * each for each in (1, 2, 5, 10, 20) if (high - low) / (size * each) <= MOST)
+    step = max(least, next(size * each for each in (1, 2, 5, 10, 20) if (high - low) / (size * each) <= MOST))
     return (step * each + 0.0 for each in range(math.ceil(low / step), math.floor(high / step) + 1))
 
 

@@ -13,26 +13,27 @@ from datasets import hexagons, london_hexes
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
 from pages._ui.cloaking.results import Result, Scene
-from pages._ui.look.maps import Layer
+from pages._ui.look.maps import FACTORS, Layer
 from pages._ui.look.palette import NOISE_SCALE, PREDICTION_SCALE
 
-_NOISE = "privacy noise, ± [%]"
+_NOISE = "privacy noise [factor]"
 _WIDTH = "where the price is, ± [%]"
 _PEOPLE = "spread of prices [%]"
-_TOO_MUCH = 100.0  # %: privacy noise as large as the price
+_TOO_MUCH = FACTORS[-1]  # privacy noise by which a price may be anything between the bounds, and beyond
 _LOW, _HIGH = 250_000, 1_500_000  # the public bounds [GBP]
+_BEYOND = 20.0  # ln of a factor that nobody needs to know
 _AS_BOUNDS = 145.0  # %: an interval of a factor 2.45 to each side is as wide as the bounds
 _price = partial(Layer, unit="GBP", low=_LOW, high=_HIGH, scale=PREDICTION_SCALE, log=True)
 _share = partial(Layer, low=0, scale=NOISE_SCALE, private=True)
-_BLURRED = "privacy noise is above 100 % of the price"
+_BLURRED = f"privacy noise can move the price more than {FACTORS[-1]:g} times"
 _UNKNOWN = "not known, the price may lie anywhere within the public bounds"
 LAYERS = {
     "private": _price(
         "Prices", "published price [GBP]", private=True, spread=_NOISE, most=_TOO_MUCH, grey=_BLURRED,
     ),
     "noise": _share(
-        "Privacy noise", _NOISE, "± % of the price, in 95 of 100 releases", high=_TOO_MUCH, spread=_NOISE,
-        most=_TOO_MUCH, grey=_BLURRED,
+        "Privacy noise", _NOISE, "at most this factor up or down, in 95 of 100 releases", high=_TOO_MUCH,
+        spread=_NOISE, most=_TOO_MUCH, grey=_BLURRED, marks=FACTORS,
     ),
     "interval": _share(
         "Where the price is", _WIDTH, "± % of the price, with 95 % probability", high=_AS_BOUNDS, spread=_WIDTH,
@@ -74,7 +75,7 @@ def cell_table(result: Result, overlay: bool) -> pd.DataFrame:
     frame[LAYERS["private"].column] = released_prices(outcome.samples[0], data)
     frame[_WIDTH] = _percent(result.intervals.curve.half)
     if result.intervals.noise is not None:
-        frame[_NOISE] = _percent(result.intervals.noise)
+        frame[_NOISE] = np.exp(np.minimum(result.intervals.noise, _BEYOND)).round(3)
     if result.intervals.scatter is not None:
         frame[_PEOPLE] = _percent(result.intervals.scatter)
     if overlay:

@@ -7,7 +7,7 @@ import math
 import streamlit as st
 
 from dpgp_core.data import Dataset
-from pages._ui.cloaking import computed, figures, words
+from pages._ui.cloaking import computed, figures, nearness, taken, words
 from pages._ui.cloaking.growth import Growth
 from pages._ui.cloaking.results import Result
 from pages._ui.cloaking.words import Shown
@@ -36,9 +36,9 @@ def lead(ours: Result, paper: Result, errors: Trio | None, shown: Shown) -> str:
     if errors is None:
         return words.without_overlay(ours, paper, shown)
     return (
-        f"At epsilon = {ours.draw.epsilon:g} the published curve has an error of "
-        f"**{words.error(errors.ours, shown)}**. Without privacy it is {shown(errors.without)}, because people differ. "
-        f"With the method of 2018 it is {words.error(errors.paper, shown)}."
+        f"At epsilon = {ours.draw.epsilon:g} {words.method(ours)} publishes {ours.dataset.privacy_unit} with an error "
+        f"of **{words.error(errors.ours, shown)}**. Without privacy it is {shown(errors.without)}, because people "
+        f"differ. With the method of 2018 it is {words.error(errors.paper, shown)}."
     )
 
 
@@ -57,11 +57,15 @@ def show(ours: Result, paper: Result, overlay: bool) -> None:
             of = (ours.settings, overlay, person)
             source = "one release (orange)" + (" and without privacy (blue)" if overlay else "")
             picture = cached.drawn(figures.growth, chart, data, person, plain, of=of)
-            pictures.chart(picture, "growth", _said(source, data, ours.intervals.scatter is not None))
+            measured = ours.intervals.scatter is not None
+            public = taken.growth(ours, chart, person, _said("one release (orange)", data, measured))
+            pictures.chart(picture, "growth", _said(source, data, measured), public)
     with right:
         st.subheader("The method of 2018")
         picture = cached.drawn(figures.growth, other, data, person, None, True, of=(paper.settings, person))
-        pictures.chart(picture, "growth_paper", _said("the method of 2018 (purple)", data, measured=False))
+        said = _said("the method of 2018 (purple)", data, measured=False)
+        pictures.chart(picture, "growth_paper", said, taken.growth(paper, other, person, said, other=True))
+    nearness.show(ours, person[0], overlay)
 
 
 def _said(source: str, data: Dataset, measured: bool) -> str:

@@ -8,6 +8,7 @@ import pandas as pd
 from dpgp_core.linalg import dense_of
 from dpgp_core.strategies.noise_design import NoiseDesign
 from pages._ui.cloaking.results import Result
+from pages._ui.look import text
 from pages._ui.look.plots import axis
 from pages._ui.look.text import Metric
 
@@ -29,8 +30,8 @@ def certificate(result: Result) -> list[Metric]:
     shifts = np.linalg.lstsq(result.linear_plan.factor, dense_of(result.linear_plan.weights), rcond=1e-14)[0]
     largest = float((shifts**2).sum(axis=0).max())
     return [
-        Metric("Largest shift of any person", f"{largest:.6f}", "must not exceed 1"),
-        Metric("Optimality gap", f"{100 * noise.gap:.2f} %", "certified upper bound"),
+        Metric("Largest shift of any person", text.number(largest, 4), "must not exceed 1"),
+        Metric("Optimality gap", f"{text.at_most(100 * noise.gap, 2)} %", "certified upper bound"),
         Metric("Directions of privacy noise", f"{noise.rank}", f"of {len(result.fit.C)} test points"),
         Metric("Newton steps", f"{noise.iterations}", f"objective {noise.objective}"),
     ]

@@ -129,6 +129,7 @@ def _noise(noise: NoiseDesign | None, design: Design) -> Steps:
         ),
         (
             "Dropped by the rank tolerance",
-            f"{noise.dropped_energy:.1e} of C's energy, from noise and mean alike",
+            f"{text.small(float(f'{noise.dropped_energy:.0e}')) if noise.dropped_energy > 0 else 'nothing'} of C's "
+            "energy, from noise and mean alike",
         ),
     ]

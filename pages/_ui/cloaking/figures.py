@@ -97,7 +97,7 @@ def on_axes(figure: go.Figure, data: Dataset, x: FloatArray, drawn: FloatArray |
     if drawn is not None and (drawn.min() < bottom or drawn.max() > top):
         figure.add_annotation(
             x=1, xref="paper", y=0, yref="paper", xanchor="right", yanchor="bottom", showarrow=False,
-            text=f"cut here: the range goes from {drawn.min():.0f} to {drawn.max():.0f} {data.y_unit}",
+            text=f"cut here: {drawn.min():.0f} to {drawn.max():.0f} {data.y_unit}",
             font={"size": 11},
         )  # fmt: skip
     return finish(figure, HEIGHT)

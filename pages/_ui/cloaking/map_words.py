@@ -23,7 +23,8 @@ def lead(ours: Result, errors: Trio | None) -> str:
     setting = f"At epsilon = {ours.draw.epsilon:g}"
     if errors is not None:
         return (
-            f"{setting} a published price is wrong by **{words.error(errors.ours, text.factor_of)}** (typical error); "
+            f"{setting} {words.method(ours)} gets {ours.dataset.privacy_unit} wrong by "
+            f"**{words.error(errors.ours, text.factor_of)}** (typical error); "
             f"without privacy by {text.factor_of(errors.without)}. {where}"
         )
     half = text.factor_of(words.at_records(ours, _blur(ours)))
@@ -32,13 +33,36 @@ def lead(ours: Result, errors: Trio | None) -> str:
     return f"{setting} privacy noise moves a typical price by less than **{half}**. {where}"
 
 
+def _kind_of(result: Result) -> str:
+    """What is left out to know an error: hexagons, or sales."""
+    return "hexagons" if "hexagon" in result.dataset.privacy_unit else "sales"
+
+
 def extremes(result: Result) -> tuple[str, str]:
     """The boroughs that are least and most blurred, by the middle one of their hexagons with sales."""
+    by_borough = _by_borough(result)
+    return str(by_borough.idxmin()), str(by_borough.idxmax())
+
+
+_FIVE = 5
+
+
+def told(result: Result) -> str:
+    """The map in words: the boroughs that are sharpest and most blurred, with their values."""
+    ordered = list(_by_borough(result).sort_values().items())
+    sharp, blurred = (
+        ", ".join(f"{name} {_within(value)}" for name, value in some)
+        for some in (ordered[:_FIVE], ordered[: -_FIVE - 1 : -1])
+    )
+    return f"Sharpest: {sharp}. Most blurred: {blurred}."
+
+
+def _by_borough(result: Result) -> pd.Series[float]:
+    """The middle one of each borough's hexagons with sales."""
     labels = result.outcome.scene.labels
     assert labels is not None
     blur = pd.Series(_blur(result)[: result.outcome.scene.records])
-    by_borough = blur.groupby(labels["borough"].iloc[: len(blur)]).median()
-    return str(by_borough.idxmin()), str(by_borough.idxmax())
+    return blur.groupby(labels["borough"].iloc[: len(blur)].to_numpy()).median()
 
 
 def _blur(result: Result) -> FloatArray:
@@ -58,7 +82,7 @@ def metrics(ours: Result, paper: Result, errors: Trio | None) -> list[Metric]:
     within = "with 95 % probability" if ours.intervals.noise is None else "in 95 of 100 releases"
     many = f"{guarantee.releases} releases" if guarantee.releases > 1 else "one release"
     return [
-        *([] if errors is None else words.errors_of(errors, text.factor_of)),
+        *([] if errors is None else words.errors_of(errors, text.factor_of, _kind_of(ours))),
         Metric(named, _within(words.at_records(ours, _blur(ours))), within, uncertain.meaning),
         Metric(
             "Spent",

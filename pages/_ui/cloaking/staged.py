@@ -16,12 +16,14 @@ from dpgp_core.bayes.models import Model as Mixed
 from dpgp_core.bayes.models import weights_of
 from dpgp_core.bayes.records.measuring import read_stages
 from dpgp_core.bayes.records.places import places_of
+from dpgp_core.bayes.records.released import beside, stacked
 from dpgp_core.bayes.records.spread import with_people
 from dpgp_core.data import Dataset
 from dpgp_core.evaluation.comparison import Held, plan_near
 from dpgp_core.evaluation.errors import rmse
+from dpgp_core.measurement.numbered import Apart, NumberedDraws
 from dpgp_core.mechanisms import BayesCloaking
-from dpgp_core.mechanisms.bayes_release import BayesPlan, MixtureUncertainty
+from dpgp_core.mechanisms.bayes_release import BayesPlan, BayesRelease, MixtureUncertainty
 from pages._ui.cloaking.results import LEVEL, Draws, Ends, Intervals, Numbers, Outcome, Scene
 from pages._ui.model import PICTURE_GAP, Budget, Model, usual
 
@@ -49,11 +51,20 @@ def plan_stages(dataset: Dataset, scene: Scene, budget: Budget) -> BayesPlan:
 
 
 def measure(dataset: Dataset, scene: Scene, plan: BayesPlan, draws: Draws) -> Numbers:
-    """Numbered draws."""
+    """Numbered draws, side by side where that fits into memory; each is the same beside any others."""
     mechanism = BayesCloaking(epsilon=draws.budget.epsilon, delta=draws.budget.delta)
-    rng = np.random.default_rng(draws.first)
-    released = mechanism.measure(plan, dataset, scene.X_test[:1], rng, draws.count, mean=False)
-    return Numbers(released.observed, released.distances, released.guarantee)
+
+    def some(first: int, count: int) -> BayesRelease:
+        rng = NumberedDraws(first, count)
+        return mechanism.measure(plan, dataset, scene.X_test[:1], rng, count, mean=False)
+
+    try:
+        released = [some(draws.first, draws.count)]
+    except Apart:
+        released = [some(number, 1) for number in range(draws.first, draws.first + draws.count)]
+    observed, distances = stacked([each.observed for each in released]), beside([each.distances for each in released])
+    promise = released[0].guarantee
+    return Numbers(observed, distances, promise if len(released) == 1 else promise.repeated(draws.count))
 
 
 def models(dataset: Dataset, plan: BayesPlan, model: Model) -> tuple[Mixed, ...]:

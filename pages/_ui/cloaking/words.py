@@ -12,7 +12,7 @@ from dpgp_core.arrays import FloatArray
 from dpgp_core.mechanisms.bayes_release import BayesPlan
 from pages._ui.cloaking.results import LEVEL, Result
 from pages._ui.left_out import LeftOut, Trio
-from pages._ui.look import glossary, text
+from pages._ui.look import glossary, offers, text
 from pages._ui.look.plots import axis
 from pages._ui.look.text import Metric
 
@@ -117,8 +117,13 @@ def release_metrics(ours: Result, paper: Result, errors: Trio | None, shown: Sho
     ]
 
 
-def errors_of(errors: Trio, shown: Shown) -> list[Metric]:
-    """Of a release against the method of 2018, and without privacy."""
+def method(result: Result) -> str:
+    """Its title, as leads name it."""
+    return offers.MECHANISM.titles[result.design.mechanism].removesuffix(" (ours)")
+
+
+def errors_of(errors: Trio, shown: Shown, kind: str = "people") -> list[Metric]:
+    """Of a release against the method of 2018, and without privacy; ``kind``: what is left out to know them."""
     return [
         Metric(
             "Error",
@@ -129,7 +134,7 @@ def errors_of(errors: Trio, shown: Shown) -> list[Metric]:
         Metric(
             "Error without privacy",
             shown(errors.without),
-            "the same people left out",
+            f"the same {kind} left out",
             glossary.help_of("Without privacy"),
         ),
     ]
@@ -194,8 +199,18 @@ def curves_alt(result: Result, colour: str, overlay: bool) -> str:
     x, half = scene.X_test[grid, 0], result.intervals.output.half[grid]
     least, most = int(half.argmin()), int(half.argmax())
     return (
-        f"Dark {colour}: where the curve is. Light: the range for one more person ({100 * LEVEL:g} %). It is "
+        f"{colour.capitalize()} line: the published curve, {_trend(result)}. Inner band: where the curve is. Outer "
+        f"band: the range for one more person ({100 * LEVEL:g} %). It is "
         f"± {text.number(half[least])} {data.y_unit} at {text.number(x[least])} {data.x_units[0]} and "
         f"± {text.number(half[most])} {data.y_unit} at {text.number(x[most], 3)}."
         + (" Circles: true data." if overlay else "")
     )
+
+
+def _trend(result: Result) -> str:
+    """Where the first released curve begins, is in the middle, and ends."""
+    data, scene = result.dataset, result.outcome.scene
+    grid = slice(scene.records, None)
+    x, y = scene.X_test[grid, 0], result.outcome.samples[0, grid]
+    first, middle, last = (f"{text.number(y[at], 3)} at {text.number(x[at], 2)}" for at in (0, len(x) // 3, len(x) - 1))
+    return f"from {first} {data.x_units[0]} by {middle} to {last} [{data.y_unit}]"

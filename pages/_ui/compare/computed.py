@@ -8,7 +8,7 @@ from typing import NamedTuple
 from dpgp_core.data import Dataset
 from dpgp_core.evaluation.comparison import Piece
 from pages._ui.cloaking import computed as cloaking
-from pages._ui.compare import contenders, peers, possible, released
+from pages._ui.compare import built, contenders, peers, possible, released
 from pages._ui.compare.concern import concerning
 from pages._ui.compare.contenders import CONTENDERS, Contest, Curve
 from pages._ui.compare.peers import Found
@@ -73,7 +73,8 @@ def is_slow(name: str) -> bool:
 
 
 def _whole(concern: Contest, name: str) -> Curve | None:
-    return cached.find(contenders.joined if is_slow(name) else contenders.curve, concern, name)
+    found = cached.find(contenders.joined if is_slow(name) else contenders.curve, concern, name)
+    return built.find(concern, name) if found is None else found
 
 
 def needed(contest: Contest, name: str, target: float) -> float | None:

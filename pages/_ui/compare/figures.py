@@ -96,8 +96,11 @@ def with_pinned(figure: go.Figure, pinned: Pinned, contest: Contest, nonprivate:
     return figure
 
 
-def release(drawn: Drawn, scene: Scene, dataset: Dataset, nonprivate: FloatArray, name: str) -> go.Figure:
-    """A draw along the first input with its intervals, over the records and the fit without noise (P,)."""
+def release(drawn: Drawn, scene: Scene, dataset: Dataset, nonprivate: FloatArray | None, name: str) -> go.Figure:
+    """A draw along the first input with its intervals, over the records and the fit without noise (P,).
+
+    Without these two where ``nonprivate`` is None.
+    """
     along = drawn.rows >= scene.records
     x, line, figure = scene.X_test[drawn.rows[along], 0], _line(name), go.Figure()
     bands = ((drawn.outputs, 0.12, "range for one more person"), (drawn.curve, 0.28, "where the curve is"))
@@ -106,6 +109,7 @@ def release(drawn: Drawn, scene: Scene, dataset: Dataset, nonprivate: FloatArray
             low, high = ends[:, along]
             title = f"{of} ({100 * LEVEL:g} %)"
             band(figure, x, low, high, line["color"], opacity, title)
-    add_truth(figure, dataset, x, nonprivate[drawn.rows[along]])
+    if nonprivate is not None:
+        add_truth(figure, dataset, x, nonprivate[drawn.rows[along]])
     figure.add_scatter(x=x, y=drawn.values[along], name="published curve", mode="lines", line=line | {"width": 2})
     return named_lines(on_axes(figure, dataset, x), SHORT)

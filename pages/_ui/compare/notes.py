@@ -7,7 +7,7 @@ from pages._ui.left_out import FOLDS
 
 ERRORS_CAPTION = (
     "Error of each method against epsilon. Bands hold 80 in 100 simulated releases. All hide outcomes; those with "
-    "diamonds hide inputs too. The method of 2018 is no promise above epsilon = 1. Click a point for a release."
+    "diamonds hide inputs too. Above epsilon = 1 the 2018 method has no proven guarantee. Click a point for a release."
 )
 LESSONS = (
     ("As in Smith et al. 2018: δ = 0.01.", {"delta": 0.01}),
@@ -22,15 +22,16 @@ _MANY = max(_DRAWS.values())
 _FEWER = ", ".join(f"{CONTENDERS[name].title} {draws}" for name, draws in _DRAWS.items() if draws < _MANY)
 TABLE_NOTE = (
     "It takes the true data to know an error. ★: no other method that keeps its promise has a smaller error and "
-    "protects as much. ± standard error: of the mean over the draws. Interval score: half of the range for one more "
-    "person, plus 20 × how far people lie outside; small is good. Choosing by looking at this table is not private."
+    "protects as much. ± standard error: of the mean over the draws. Interval score: half the width of the range for "
+    "one more person, plus 20 times how far people fall outside it. Smaller is better. Choosing by looking at this "
+    "table is not private."
 )
 EXPLANATION = [
     (
         "Bayes cloaking (ours)",
         "recommended for a release. It needs no kernel, lengthscale or noise, and its release can be refitted for "
-        "free. Its strategies are planned for the powers of four next to each ε. They are within 1 % of the best there "
-        "is, or within 0.1 % of the error's square; those of a release are ten times as close",
+        "free. Its strategies are planned for the powers of four next to each ε. These plans are within 1 % of "
+        "the optimum. Those of a release are ten times as close",
     ),
     (
         "Bayes cloaking (inputs too)",
@@ -45,7 +46,7 @@ EXPLANATION = [
         "model where that does better",
     ),
     ("Same draws", "every ε uses the same underlying noise, so curves are smooth and the root is well defined"),
-    ("Seconds", "one fit and one release on this server, folds averaged"),
+    ("Seconds", "one fit and one release where it was worked out, folds averaged"),
     ("Bins", "regular over the public box; an empty bin says the midpoint of the bounds"),
     ("Inducing inputs", "k-means on the public inputs, seed fixed"),
     ("Delta", "the bins have none (delta = 0), the others that of the sidebar"),

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import plotly.graph_objects as go
 import streamlit as st
 
 from pages._ui.cloaking import computed as cloaking
 from pages._ui.compare import computed, controls, figures, notes, released
-from pages._ui.compare.contenders import CONTENDERS, Contest
-from pages._ui.look import pictures
+from pages._ui.compare.contenders import CONTENDERS, Contest, contender
+from pages._ui.look import pictures, sheet
+from pages._ui.look.picture import Public
 from pages._ui.work import cached
 
 
@@ -35,13 +38,16 @@ def _release(contest: Contest, name: str, epsilon: float) -> None:
     data, scene = cached.dataset(model.dataset), cloaking.scene(model.dataset)
     drawn = computed.release(contest, name, epsilon)
     caption = released.caption(drawn, scene, data, name, epsilon)
+    guarantee = contender(contest, name, epsilon).guarantee
+    about = sheet.of_release(data, guarantee, f"{CONTENDERS[name].title}, example draw {released.SEED}", caption)
     st.header(f"{CONTENDERS[name].title}, ε = {epsilon:g}")
     if scene.labels is None:
         parts = drawn, scene, data, cloaking.without_privacy(model.dataset), name
-        pictures.chart(cached.drawn(figures.release, *parts, of=(contest, name, epsilon)), "release", caption)
+        public = Public(partial(figures.release, drawn, scene, data, None, name), about)
+        pictures.chart(cached.drawn(figures.release, *parts, of=(contest, name, epsilon)), "release", caption, public)
         return
     cells, above = released.cells(drawn, scene, data), st.container()
     st.caption(caption)
     picked = pictures.pick_hexagon(cells)
     with above:
-        pictures.hexagon_map(cells, released.LAYER, name, "hexagons_release", picked)
+        pictures.hexagon_map(cells, released.LAYER, name, "hexagons_release", picked, about=about)

@@ -10,11 +10,12 @@ from datasets import STUDIES
 from datasets.study import Study
 from pages._ui import session
 from pages._ui.excursion import computed, exploration
-from pages._ui.excursion.exploration import View
+from pages._ui.excursion.exploration import Explored, View
 from pages._ui.excursion.figures import LAYERS
-from pages._ui.look.bound import choice, folded, pick, segments
+from pages._ui.look.bound import choice, folded, pick, segments, side
 from pages._ui.look.offers import DELTA_TITLE, PATH_DELTAS, RIDGES, SIGMAS, DropDown
 from pages._ui.look.sidebar import draw_number, overlay, path_controls, paths_released
+from pages._ui.look.text import at_most
 
 PATH_LENGTHS = (0.05, 0.08, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2)
 ETAS = (0, 0.05, 0.1, 0.2, 0.5, 1)
@@ -39,18 +40,13 @@ def excursion_settings(study: Study) -> tuple[View, bool]:
     lengthscale, r, s = study.start
     thresholds = study.thresholds
     ridge, scale = path_controls(s, r)
+    delta = choice(DELTA_TITLE, "path_delta", PATH_DELTAS, 1e-4)
+    length = choice("Lengthscale [share of the domain]", f"length_{study.name}", PATH_LENGTHS, lengthscale)
     threshold = choice(thresholds.title, thresholds.key, thresholds.offered, thresholds.start, help=thresholds.help)
     show = overlay()
     with folded("Paths"):
         paths = paths_released()
-        delta = choice(DELTA_TITLE, "path_delta", PATH_DELTAS, 1e-4)
         eta = choice("η: added prior noise", "eta", ETAS, 0, help="More noise from the prior; buys a smaller epsilon.")
-        length = choice(
-            "Lengthscale [share of the domain]",
-            f"length_{study.name}",
-            PATH_LENGTHS,
-            lengthscale,
-        )
         noise = (
             choice("Spread of the simulated data", "data_noise", study.noises, study.noise)
             if study.noises
@@ -74,6 +70,16 @@ def excursion_settings(study: Study) -> tuple[View, bool]:
         seed=seed,
     )
     return view, show
+
+
+def said_of(explored: Explored, view: View) -> None:
+    """What of a release has no control here: its epsilon follows from others, and kernel and method are given."""
+    epsilon = at_most(explored.guarantee.budget.epsilon)
+    draws = "one path" if view.L == 1 else f"{view.L} paths"
+    side().caption(
+        f"**ε = {epsilon}** for {draws}: it follows from r, s and δ. Method: posterior paths, with an "
+        "exponential kernel."
+    )
 
 
 def search_if_asked() -> None:

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import streamlit as st
 
 from datasets import exhibit
 from pages._ui.explore import computed, figures
+from pages._ui.explore.computed import POINTS, Refit
 from pages._ui.explore.statistic import Teaching
-from pages._ui.look import pictures
+from pages._ui.look import pictures, sheet
+from pages._ui.look.picture import as_it_is
 from pages._ui.look.text import percent
 from pages._ui.model import Model
+from pages._ui.work import cached
 
 
-def lengthscales(model: Model, candidates: Sequence[float], epsilon: float, delta: float) -> None:
-    """A section: probabilities of these lengthscales given one Bayes cloaking release, and where to explore it."""
+def lengthscales(model: Model, epsilon: float, delta: float) -> None:
+    """A section: how probable each lengthscale is after one release, as the page that explores it says."""
     st.header("Or do not choose: release first")
     shipped = exhibit(model.dataset)
     if shipped.scene == "curve":
-        _one_draw(Teaching(shipped.name, epsilon, delta), model.kernel, candidates, shipped.unit)
+        _one_draw(Teaching(shipped.name, epsilon, delta), model.kernel)
     st.markdown(
         "Bayes cloaking needs no lengthscale. It averages many of them, and its released numbers say afterwards which "
         "are probable, without spending anything."
@@ -27,14 +28,16 @@ def lengthscales(model: Model, candidates: Sequence[float], epsilon: float, delt
     st.page_link("../explore_release.py", icon=":material/arrow_forward:")  # by the page's title
 
 
-def _one_draw(taught: Teaching, kernel: str, candidates: Sequence[float], unit: str) -> None:
-    read = computed.lengthscales(taught, kernel, tuple((length,) for length in candidates))
-    probabilities = read.lengthscale_probabilities
+def _one_draw(taught: Teaching, kernel: str) -> None:
+    explored, read = computed.teaching(taught), computed.refitted(taught, Refit(kernel, POINTS))
+    labels, probabilities = figures.share_labels(explored.statistics), read.lengthscale_probabilities
     best = int(probabilities.argmax())
-    pictures.chart(
-        figures.lengthscales([f"{length:g} {unit}" for length in candidates], read),
-        "choice_free",
+    picture = figures.lengthscales(labels, read)
+    said = (
         f"How probable each lengthscale is after one release at epsilon = {taught.epsilon:g} (example draw "
-        f"{taught.draw}). {candidates[best]:g} {unit} has {percent(float(probabilities[best]))}. Knowing it costs "
-        "nothing more; the choice above costs its own epsilon.",
+        f"{taught.draw}). {labels[best]} has {percent(float(probabilities[best]))}. Knowing it costs "
+        "nothing more; the choice above costs its own epsilon."
     )
+    made = f"Bayes cloaking, example draw {taught.draw}"
+    about = sheet.of_release(cached.dataset(taught.dataset), taught.mechanism.guarantee, made, said)
+    pictures.chart(picture, "choice_free", said, as_it_is(picture, about))

@@ -9,12 +9,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from datasets import exhibit
+from dpgp_core.bayes.difference import Difference, difference
+from dpgp_core.levels import groups_of
+from pages._ui.cloaking import computed as cloaking
+from pages._ui.cloaking import staged
+from pages._ui.cloaking.results import Draws
 from pages._ui.explore import posterior, statistic
-from pages._ui.explore.posterior import Filtered, Lengthscales
+from pages._ui.explore.posterior import Filtered
 from pages._ui.explore.statistic import Explored, Teaching
+from pages._ui.model import Budget
 from pages._ui.session import Slot
 from pages._ui.work import cached
 
+POINTS = 200  # of a grid, where nobody asked for others
+_FEW, _LEAST = 4, 50  # groups that have all points of a grid; points of each, where there are many groups
+_BETWEEN = 100  # places of a difference
 _BEYOND = (
     "the released numbers are so far from what the models of this page expect that nothing can be computed from them; "
     "fetch the files again from whoever released them, or refit them with the library"
@@ -38,6 +48,7 @@ class Taken:
 
 EXPLORED: Slot[Taken] = Slot("own_explored")
 EXPLORED_REFIT: Slot[tuple[tuple[str, Any], Any]] = Slot("own_explored_refit")
+EXPLORED_APART: Slot[tuple[tuple[str, tuple[int, int]], Difference]] = Slot("own_explored_apart")
 EXPLORED_FILES: Slot[int] = Slot("own_explored_files")  # a new number empties the uploader
 EXPLORED_SETTINGS: Slot[frozenset[str]] = Slot("own_explored_settings")  # all that were looked at
 
@@ -58,8 +69,13 @@ class Refit(NamedTuple):
 
 
 def teaching(taught: Teaching) -> Explored:
-    """A numbered draw; plans do not depend on its number."""
+    """A numbered draw; plans do not depend on its number. Of a curve it is the draw that its own page shows."""
     data = cached.dataset(taught.dataset)
+    if exhibit(taught.dataset).scene == "curve":
+        budget = Budget(taught.dataset, "records", taught.epsilon, taught.delta)
+        plan, scene = cloaking.plan_of(budget), cloaking.scene(taught.dataset)
+        numbers = cached.value("Measuring", staged.measure, Draws(budget, taught.draw, 1), given=(data, scene, plan))
+        return cached.value("Measuring", statistic.of_numbers, taught, given=(data, plan, numbers))
     plan = cached.value("Planning what to measure", statistic.planned, replace(taught, draw=1), given=(data,))
     return cached.value("Measuring", statistic.measured, taught, given=(data, plan))
 
@@ -67,12 +83,6 @@ def teaching(taught: Teaching) -> Explored:
 def refitted(taught: Teaching, refit: Refit) -> Filtered:
     """The draw read under all models."""
     return cached.value("Reading the release again", refit_over_box, refit, taught, given=(teaching(taught),))
-
-
-def lengthscales(taught: Teaching, kernel: str, candidates: Lengthscales) -> Filtered:
-    """The draw read under all models of these lengthscales, at one input only: for their probabilities."""
-    release = (teaching(taught),)
-    return cached.value("Reading the release again", _read, kernel, candidates, taught, given=release)
 
 
 def own(taken: Taken, refit: Refit) -> tuple[Explored, Filtered]:
@@ -92,13 +102,33 @@ def drop() -> None:
     """Forget a visitor's release."""
     EXPLORED.pop()
     EXPLORED_REFIT.pop()
+    EXPLORED_APART.pop()
 
 
 def refit_over_box(explored: Explored, refit: Refit, _taught: Teaching | None = None) -> Filtered:
     """A release read under all models on a grid over its box."""
     box = explored.statistics.x_box
-    X_test = posterior.grid_over(box, refit.points)
+    X_test = posterior.grid_over(box, max(_LEAST, refit.points // max(1, groups_of(box) // _FEW)))
     return posterior.filtered(explored.statistics, refit.kernel, posterior.shares_of(box), X_test)
+
+
+def apart(explored: Explored, taught: Teaching | None, taken: Taken | None, two: tuple[int, int]) -> Difference:
+    """One group's curve less another's, by number: from what was released, so it is free."""
+    if taught is not None:
+        return cached.value("Comparing two groups", _apart, two, taught, given=(explored,))
+    assert taken is not None
+    key, kept = (taken.digest, two), EXPLORED_APART.find()
+    if kept is None or kept[0] != key:
+        kept = key, cached.of_one_session("Comparing two groups", _apart, explored, two)
+        EXPLORED_APART.put(kept)
+    return kept[1]
+
+
+def _apart(explored: Explored, two: tuple[int, int], _taught: Teaching | None = None) -> Difference:
+    statistics = explored.statistics
+    [levels] = [each for each in statistics.x_levels or () if each is not None]
+    grid = posterior.grid_over(statistics.x_box, _BETWEEN)[:_BETWEEN]
+    return difference(statistics, levels[two[0]], levels[two[1]], grid)
 
 
 def _own(files: Mapping[str, bytes], refit: Refit) -> tuple[Explored, Filtered]:
@@ -111,8 +141,3 @@ def _own(files: Mapping[str, bytes], refit: Refit) -> tuple[Explored, Filtered]:
     if not read.is_finite:
         raise ValueError(_BEYOND)
     return explored, read
-
-
-def _read(explored: Explored, kernel: str, candidates: Lengthscales, _taught: Teaching) -> Filtered:
-    middle = posterior.grid_over(explored.statistics.x_box, 3)[1:2]
-    return posterior.filtered(explored.statistics, kernel, candidates, middle)

@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpgp_core.bayes.intervals import Of
+from dpgp_core.levels import level_columns, number_sides
 from pages._ui import environment
 from pages._ui.explore import computed, statistic
 from pages._ui.explore.computed import EXPLORED, EXPLORED_FILES, EXPLORED_SETTINGS, Refit, Taken
@@ -20,21 +21,27 @@ from pages._ui.look.offers import DropDown
 from pages._ui.look.plots import unit_of_length
 from pages._ui.look.sidebar import delta_fits, draw_number, privacy
 from pages._ui.look.text import number, plain
-from pages._ui.work import cached
+from pages._ui.work import cached, waiting
 
 POINTS = (50, 100, 200, 400)
 LEVELS = (50, 80, 90, 95, 99)
 THRESHOLDS = tuple(range(5, 100, 5))
 SHOWN = DropDown(
     "explore_shown",
-    {"curve": "The curve", "centiles": "Centiles of people", "threshold": "Where is it above a level?"},
+    {
+        "curve": "The curve",
+        "centiles": "Centiles of people",
+        "threshold": "Where is it above a level?",
+        "difference": "Difference of two groups",
+    },
 )
+EXAMPLE = DropDown("explore_example", {"kung": "!Kung heights", "kung_sexes": "!Kung heights of women and men"})
+ALL_GROUPS = "All groups"
 AVERAGED = DropDown("explore_model", {"average": "Average of all", "one": "One that I choose"})
 OF: DropDown[Of] = DropDown("explore_of", {"function": "Where the curve is", "outputs": "One more person"})
 NOISE: DropDown[str] = DropDown(
     "explore_noise", {"average": "Average of all"} | {f"n{each}": f"{each} % of half the range" for each in NOISES}
 )
-_DEFAULT = "kung"
 
 
 @dataclass(frozen=True)
@@ -47,6 +54,8 @@ class View:
         of: what the interval is for.
         threshold: share of the public range; None for none.
         centiles: whether the centiles of people are shown in place of an interval.
+        group: number of the one that is shown; None for all.
+        apart: two groups, whose difference is shown; None for none.
     """
 
     lengthscale: int | None
@@ -55,6 +64,8 @@ class View:
     of: Of
     threshold: float | None
     centiles: bool = False
+    group: int | None = None
+    apart: tuple[int, int] | None = None
 
 
 class Chosen(NamedTuple):
@@ -97,7 +108,7 @@ def chosen(question: DeltaGenerator) -> Chosen:
     view = View(
         lengthscale=SHARES.index(share) if averaged == "one" else None,
         noise=None if noise == "average" else NOISES.index(int(noise[1:])),
-        **_shown(explored, question),
+        **_shown(explored, read, question),
     )
     seen = EXPLORED_SETTINGS.get(frozenset()) | {repr((refit, view))}
     EXPLORED_SETTINGS.put(seen)
@@ -106,17 +117,22 @@ def chosen(question: DeltaGenerator) -> Chosen:
 
 def length_at(explored: Explored, index: int) -> str:
     """A lengthscale in the units of the inputs."""
-    lengths = shares_of(explored.statistics.x_box)[index]
-    units = map(unit_of_length, explored.statistics.x_units)
+    statistics = explored.statistics
+    lengths = shares_of(statistics.x_box)[index]
+    categories = level_columns(statistics.x_box)
+    units = [unit_of_length(unit) for d, unit in enumerate(statistics.x_units) if d not in categories]
     return " by ".join(
         f"{number(length, 3)} {plain(unit)}".strip() for length, unit in zip(lengths, units, strict=True)
     )
 
 
-def _shown(explored: Explored, question: DeltaGenerator) -> dict[str, Any]:
+def _shown(explored: Explored, read: Filtered, question: DeltaGenerator) -> dict[str, Any]:
     """The question, and beside it what belongs to it; the rest under More."""
+    groups, one_input = read.groups, len(number_sides(explored.statistics.x_box)) == 1
+    compare = len(groups) > 1 and one_input and len(level_columns(explored.statistics.x_box)) == 1
     with question:
-        wanted = segments("What to ask", SHOWN)
+        wanted = segments("What to ask", SHOWN, [each for each in SHOWN.titles if compare or each != "difference"])
+        group, apart = _groups(groups, wanted == "difference", one_input)
     with folded("Reading"):
         of = pick("Range for", OF, disabled=wanted != "curve")
         level = choice("Probability of the range [%]", "explore_level", LEVELS, 95, disabled=wanted != "curve")
@@ -127,15 +143,33 @@ def _shown(explored: Explored, question: DeltaGenerator) -> dict[str, Any]:
             help=f"The public range is {number(low, 4)} to {number(high, 4)} {plain(explored.statistics.y_unit)}.",
         )  # fmt: skip
     threshold = share / 100 if wanted == "threshold" else None
-    return {"of": of, "level": level / 100, "threshold": threshold, "centiles": wanted == "centiles"}
+    return {
+        "of": of, "level": level / 100, "threshold": threshold, "centiles": wanted == "centiles", "group": group,
+        "apart": apart,
+    }  # fmt: skip
+
+
+def _groups(names: tuple[str, ...], two: bool, all_together: bool) -> tuple[int | None, tuple[int, int] | None]:
+    """Which group is shown, or which two are compared. Names may be a visitor's words, so they are in no address."""
+    if len(names) == 1:
+        return None, None
+    if two:
+        left, right = st.columns(2)
+        first = left.selectbox("Group", names, key="own_explored_first")
+        second = right.selectbox("less", [name for name in names if name != first], key="own_explored_second")
+        return None, (names.index(first), names.index(second))
+    offered = [*([ALL_GROUPS] if all_together else []), *names]
+    shown = st.selectbox("Group", offered, key="own_explored_group")
+    return (None if shown == ALL_GROUPS else names.index(shown)), None
 
 
 def _taught(budget: DeltaGenerator) -> Teaching:
     with into(budget):
         draw = privacy()
-    delta_fits(draw.delta, cached.dataset(_DEFAULT).n)
+        name = pick("Example", EXAMPLE)
+    delta_fits(draw.delta, cached.dataset(name).n)
     with folded("Example draw"):
-        return Teaching(_DEFAULT, draw.epsilon, draw.delta, draw_number(help="Which example draw."))
+        return Teaching(name, draw.epsilon, draw.delta, draw_number(help="Which example draw."))
 
 
 def _read(taken: Taken | None, taught: Teaching | None, refit: Refit) -> tuple[Explored, Filtered, str]:
@@ -144,7 +178,7 @@ def _read(taken: Taken | None, taught: Teaching | None, refit: Refit) -> tuple[E
             explored, read = computed.own(taken, refit)
         except ValueError as error:
             st.error(plain(f"{error}."))
-            st.stop()
+            waiting.end_page()
         return explored, read, taken.name
     assert taught is not None
     return computed.teaching(taught), computed.refitted(taught, refit), f"example draw {taught.draw}"
@@ -158,7 +192,7 @@ def _source() -> Taken | None:
             _upload()
         taken = EXPLORED.find()
         if taken is None:
-            st.caption(":material/school: Shown: an example draw of the !Kung heights.")
+            st.caption(":material/school: Shown: an example draw.")
             return None
         st.caption(f":material/folder_zip: Shown: {plain(taken.name)}. It is kept in this session only.")
         st.button("Back to the example", on_click=_back, width="stretch")

@@ -8,9 +8,12 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpgp_core.arrays import BoolArray, FloatArray
+from dpgp_core.bayes.difference import Difference
+from dpgp_core.levels import level_columns
 from dpgp_core.measurement import Statistics
 from dpgp_core.measurement.cell_statistics import CellStatistics
 from dpgp_core.release import CENTILES
+from dpgp_core.release.handout.groups import COLOURS
 from pages._ui.explore.controls import View
 from pages._ui.explore.posterior import SHARES, Filtered
 from pages._ui.look.palette import GUARANTEE, OTHER, PREDICTION_SCALE, PRIVATE, TRUTH
@@ -36,8 +39,12 @@ _SHORT = {AVERAGE: "average", ONE: "chosen model", "probability above": ""}  # a
 
 def picture(statistics: Statistics | CellStatistics, read: Filtered, view: View) -> go.Figure:
     """What the view asks for, along one input or over two."""
-    dims = len(statistics.x_box)
-    figure = go.Figure()
+    columns = numbers_of(statistics)
+    dims, figure = len(columns), go.Figure()
+    if len(read.groups) > 1:
+        if dims == 1 and view.group is None:
+            return _several(statistics, read, view)
+        read = read.of_group(view.group or 0)
     if view.threshold is not None:
         low, high = read.bounds
         values, title = 100 * read.above(low + view.threshold * (high - low)), "probability above [%]"
@@ -47,16 +54,70 @@ def picture(statistics: Statistics | CellStatistics, read: Filtered, view: View)
         values, title = read.curve(view.lengthscale, view.noise), _title(statistics.y_name, statistics.y_unit)
     if dims > 1:
         return _map(figure, statistics, read, view, values, title)
-    x = read.X_test[:, 0]
+    x = read.X_test[:, columns[0]]
     if view.threshold is not None:
         figure.add_scatter(x=x, y=values, name="probability above", line={"color": PRIVATE, "width": 2})
         figure.update_yaxes(range=[-3, 103])
     else:
         fit_axis(figure, _curves(figure, x, read, view), read.bounds)
-    figure.update_xaxes(title=_title(statistics.x_names[0], statistics.x_units[0]))
+    figure.update_xaxes(title=_title(statistics.x_names[columns[0]], statistics.x_units[columns[0]]))
     figure.update_yaxes(title=title)
     shown = _dated(finish(figure, HEIGHT), statistics)
     return shown if view.centiles and read.knows_people else named_lines(shown, _SHORT)
+
+
+def numbers_of(statistics: Statistics | CellStatistics) -> tuple[int, ...]:
+    """The columns of inputs that are numbers."""
+    return tuple(d for d in range(len(statistics.x_box)) if d not in level_columns(statistics.x_box))
+
+
+def _several(statistics: Statistics | CellStatistics, read: Filtered, view: View) -> go.Figure:
+    """What the view asks for along one input, of every group in a colour of its own."""
+    figure, [column], drawn = go.Figure(), numbers_of(statistics), list[FloatArray]()
+    title = _title(statistics.y_name, statistics.y_unit)
+    for at, name in enumerate(read.groups):
+        part, colour, dash = read.of_group(at), COLOURS[at % len(COLOURS)], "dash" if at >= len(COLOURS) else "solid"
+        x, shown, line = part.X_test[:, column], html.escape(name), {"color": colour, "width": 2, "dash": dash}
+        if view.threshold is not None:
+            bottom, top = read.bounds
+            values = 100 * part.above(bottom + view.threshold * (top - bottom))
+            figure.add_scatter(x=x, y=values, name=shown, mode="lines", line=line)
+        elif view.centiles and part.knows_people:
+            lines = {centile: part.centile(centile) for centile in CENTILES}
+            centile_lines(figure, x, lines, colour, shown)
+            drawn += lines.values()
+        else:
+            low, high = part.interval(view.level, view.of)
+            band(figure, x, low, high, colour, 0.15)
+            curve = part.curve(view.lengthscale, view.noise)
+            figure.add_scatter(x=x, y=curve, name=shown, mode="lines", line=line)
+            drawn += [low, high, curve]
+    if view.threshold is not None:
+        title = "probability above [%]"
+        figure.update_yaxes(range=[-3, 103])
+    else:
+        fit_axis(figure, drawn, read.bounds)
+    return _along(figure, statistics, column, title, named=not (view.centiles and read.knows_people))
+
+
+def _along(
+    figure: go.Figure, statistics: Statistics | CellStatistics, column: int, title: str, *, named: bool = True
+) -> go.Figure:
+    """Axes, dates and names of curves along an input."""
+    figure.update_xaxes(title=_title(statistics.x_names[column], statistics.x_units[column]))
+    figure.update_yaxes(title=title)
+    finished = _dated(finish(figure, HEIGHT), statistics)
+    return named_lines(finished) if named else finished
+
+
+def difference(statistics: Statistics | CellStatistics, compared: Difference, level: float, name: str) -> go.Figure:
+    """One group's curve less another's, with its range."""
+    figure, [column] = go.Figure(), numbers_of(statistics)
+    x, (low, high) = compared.X[:, column], compared.interval(level)
+    band(figure, x, low, high, PRIVATE, 0.22, f"the difference, {100 * level:g} %")
+    figure.add_scatter(x=x, y=compared.mean, name=html.escape(name), mode="lines", line={"color": PRIVATE, "width": 2})
+    figure.add_hline(y=0, line={"color": TRUTH, "width": 1})
+    return _along(figure, statistics, column, _title("difference", statistics.y_unit))
 
 
 def lengthscales(labels: list[str], read: Filtered, marked: int | None = None) -> go.Figure:
@@ -77,8 +138,9 @@ def lengthscales(labels: list[str], read: Filtered, marked: int | None = None) -
 
 def share_labels(statistics: Statistics | CellStatistics) -> list[str]:
     """Candidates in the first input's unit."""
-    low, high = statistics.x_box[0]
-    unit = html.escape(unit_of_length(statistics.x_units[0]))
+    column = numbers_of(statistics)[0]
+    low, high = statistics.x_box[column]
+    unit = html.escape(unit_of_length(statistics.x_units[column]))
     return [f"{float(f'{share / 100 * (high - low):.3g}'):g} {unit}".strip() for share in SHARES]
 
 
@@ -119,24 +181,26 @@ def _map(
     title: str,
 ) -> go.Figure:
     """Coloured where the value is known; the rest is grey and hatched, not the brightest colour."""
-    x, y = np.unique(read.X_test[:, 0]), np.unique(read.X_test[:, 1])
+    columns = list(numbers_of(statistics)[:2])
+    x, y = (np.unique(read.X_test[:, column]) for column in columns)
     bar = {"title": {"text": title, "side": "right"}}
     hidden = untold(read, view)
     z = np.where(hidden, np.nan, values).reshape(len(x), len(y)).T
     figure.add_heatmap(x=x, y=y, z=z, colorscale=PREDICTION_SCALE, colorbar=bar, hoverongaps=False)
     if hidden.any():
         line = {"color": TRUTH, "width": 1}
-        figure.add_shape(type="path", path=_hatch(read.X_test[hidden, :2], x[1] - x[0], y[1] - y[0]), line=line)
-    figure.update_xaxes(title=_title(statistics.x_names[0], statistics.x_units[0]))
-    figure.update_yaxes(title=_title(statistics.x_names[1], statistics.x_units[1]))
+        figure.add_shape(type="path", path=_hatch(read.X_test[hidden][:, columns], x[1] - x[0], y[1] - y[0]), line=line)
+    names, units = statistics.x_names, statistics.x_units
+    figure.update_xaxes(title=_title(names[columns[0]], units[columns[0]]))
+    figure.update_yaxes(title=_title(names[columns[1]], units[columns[1]]))
     return _dated(finish(figure, HEIGHT), statistics)
 
 
 def _dated(figure: go.Figure, statistics: Statistics | CellStatistics) -> go.Figure:
     """The same, with dates along inputs that are days."""
-    each = zip("xy", statistics.x_names, statistics.x_units, statistics.x_box, strict=False)
-    for along, name, unit, side in each:
-        mark_dates(figure, html.escape(name), dates_of(unit), side, along)
+    for along, column in zip("xy", numbers_of(statistics), strict=False):
+        name, unit = html.escape(statistics.x_names[column]), statistics.x_units[column]
+        mark_dates(figure, name, dates_of(unit), statistics.x_box[column], along)
     return figure
 
 

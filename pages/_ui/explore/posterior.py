@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import softmax
 
 from dpgp_core.arrays import FloatArray
 from dpgp_core.bayes.intervals import Mixture, Of
-from dpgp_core.bayes.models import AUTO_VARIANCE, Model
+from dpgp_core.bayes.models import AUTO_VARIANCE, Model, across_levels
 from dpgp_core.bayes.refit import read
 from dpgp_core.bayes.waves import waving
+from dpgp_core.levels import LevelSide, level_columns, number_sides
 from dpgp_core.measurement import Statistics
 from dpgp_core.measurement.cell_statistics import CellStatistics
 from dpgp_core.mechanisms.bayes_release import MixtureUncertainty
@@ -30,8 +32,10 @@ Lengthscales = tuple[tuple[float, ...], ...]
 class Filtered:
     """Every model's reading of the released numbers; models of a lengthscale stand together, one for each noise.
 
+    Where inputs are categories, all of these once for each share that groups have in common.
+
     Attributes:
-        X_test: where (P, D).
+        X_test: where (P, D), group after group.
         mixture: the models' predictions, in model units.
         log_evidence: of each model (M,).
         lengthscales: the candidates.
@@ -39,6 +43,7 @@ class Filtered:
         bounds: public (low, high) of the output.
         cut: whether intervals are cut to the bounds, as those of numbers measured over cells are.
         two_valued: whether outcomes are yes or no.
+        groups: names of the groups, in the order of their points; one without a name where there are none.
     """
 
     X_test: FloatArray
@@ -50,11 +55,25 @@ class Filtered:
     bounds: tuple[float, float]
     cut: bool = False
     two_valued: bool = False
+    groups: tuple[str, ...] = ("",)
+
+    def of_group(self, group: int) -> Filtered:
+        """The same at the points of one group."""
+        count = len(self.X_test) // len(self.groups)
+        rows = slice(group * count, (group + 1) * count)
+        mixture, people = self.mixture, self.mixture.people
+        part = replace(
+            mixture,
+            means=mixture.means[..., rows],
+            variances=mixture.variances[..., rows],
+            people=None if people is None else people._replace(variance=people.variance[..., rows]),
+        )
+        return replace(self, X_test=self.X_test[rows], mixture=part, groups=(self.groups[group],))
 
     @property
     def lengthscale_probabilities(self) -> FloatArray:
         """Posterior probability of each candidate, from equal ones before (L,)."""
-        return np.asarray(self.mixture.weights[0].reshape(len(self.lengthscales), len(NOISES)).sum(axis=1))
+        return np.asarray(self.mixture.weights[0].reshape(-1, len(self.lengthscales), len(NOISES)).sum(axis=(0, 2)))
 
     @property
     def is_finite(self) -> bool:
@@ -67,10 +86,10 @@ class Filtered:
 
         It is cut to the bounds.
         """
-        shape = len(self.lengthscales), len(NOISES)
-        chosen = np.zeros(shape, dtype=bool)
+        shape = -1, len(self.lengthscales), len(NOISES)
+        chosen = np.zeros(len(self.log_evidence), dtype=bool).reshape(shape)
         rows, columns = (slice(None) if at is None else slice(at, at + 1) for at in (lengthscale, noise))
-        chosen[rows, columns] = True
+        chosen[:, rows, columns] = True
         weights = np.where(chosen.ravel(), self.mixture.weights[0], 0.0)
         if weights.sum() < _UNHEARD_OF:  # of models that all but cannot be, the likeliest
             weights = softmax(np.where(chosen.ravel(), self.log_evidence, -np.inf))
@@ -125,7 +144,7 @@ def filtered(
     """
     low, high = statistics.bounds
     half = (high - low) / statistics.y_scale / 2
-    models = models_of(kernel, lengthscales, half)
+    models = across_levels(models_of(kernel, lengthscales, half), statistics.x_box)
     if isinstance(statistics, CellStatistics):
         models = waving(models, statistics.x_box, statistics.periods)
     predicted = read(statistics, models).at(X_test)
@@ -139,7 +158,14 @@ def filtered(
         bounds=statistics.bounds,
         cut=isinstance(statistics, CellStatistics),
         two_valued=statistics.reading == "yes/no",
+        groups=groups_of(statistics),
     )
+
+
+def groups_of(statistics: Statistics | CellStatistics) -> tuple[str, ...]:
+    """Every combination of levels by name; one without a name where no input is a category."""
+    declared = [levels for levels in statistics.x_levels or () if levels is not None]
+    return tuple(", ".join(levels) for levels in itertools.product(*declared))
 
 
 def models_of(kernel: str, lengthscales: Lengthscales, half_range: float) -> tuple[Model, ...]:
@@ -155,8 +181,8 @@ def models_of(kernel: str, lengthscales: Lengthscales, half_range: float) -> tup
 
 
 def shares_of(box: Sequence[tuple[float, float]]) -> Lengthscales:
-    """``SHARES`` of each side of the box."""
-    return tuple(tuple(share / 100 * (high - low) for low, high in box) for share in SHARES)
+    """``SHARES`` of each side of the box along a number."""
+    return tuple(tuple(share / 100 * (high - low) for low, high in number_sides(box)) for share in SHARES)
 
 
 def sides_of(points: int, dims: int) -> tuple[int, ...]:
@@ -165,8 +191,22 @@ def sides_of(points: int, dims: int) -> tuple[int, ...]:
 
 
 def grid_over(box: Sequence[tuple[float, float]], points: int) -> FloatArray:
-    """A regular public grid over the box (P, D), the second input running fastest; a third stands at its middle."""
-    sides = sides_of(points, len(box))
-    axes = [np.linspace(low, high, side) for (low, high), side in zip(box, sides, strict=False)]
-    axes += [np.array([(low + high) / 2]) for low, high in box[len(sides) :]]
-    return np.stack([axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")], axis=1)
+    """A regular public grid over the box (P, D), the second input running fastest; a third stands at its middle.
+
+    Where inputs are categories, the grid of one group after the other, in the order of ``groups_of``.
+    """
+    numbers, columns = number_sides(box), level_columns(box)
+    sides = sides_of(points, len(numbers))
+    axes = [np.linspace(low, high, side) for (low, high), side in zip(numbers, sides, strict=False)]
+    axes += [np.array([(low + high) / 2]) for low, high in numbers[len(sides) :]]
+    grid = np.stack([axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")], axis=1)
+    codes = itertools.product(*(range(side.levels) for side in box if isinstance(side, LevelSide)))
+    return np.vstack([_with_codes(grid, columns, code) for code in codes])
+
+
+def _with_codes(grid: FloatArray, columns: Sequence[int], codes: Sequence[int]) -> FloatArray:
+    """The grid (P, D') of inputs that are numbers, and one level of each other (P, D)."""
+    whole = np.empty((len(grid), grid.shape[1] + len(columns)))
+    whole[:, list(columns)] = codes
+    whole[:, [d for d in range(whole.shape[1]) if d not in columns]] = grid
+    return whole

@@ -14,6 +14,7 @@ from dpgp_core.arrays import FloatArray
 from dpgp_core.bayes.records.stages import Squares
 from dpgp_core.bayes.spread import Distances
 from dpgp_core.data import Dataset
+from dpgp_core.levels import groups_of, number_sides
 from dpgp_core.measurement import Measurement, Stage, Statistics
 from dpgp_core.measurement.cell_statistics import CellStatistics
 from dpgp_core.measurement.described_arrays import FILE, UNREADABLE
@@ -24,6 +25,9 @@ from dpgp_core.mechanisms.bayes_release import BayesPlan
 from dpgp_core.release.ledger_json import guarantee_from_object
 from dpgp_core.release.statistic import statistics_of_files
 from dpgp_core.release.strict_json import read_object
+from pages._ui.cloaking import staged
+from pages._ui.cloaking.results import Numbers
+from pages._ui.model import usual
 
 CARD = "release.json"
 MAX_BYTES = 5 * 2**20  # of a file
@@ -78,6 +82,18 @@ def measured(data: Dataset, plan: BayesPlan, taught: Teaching) -> Explored:
     """The draw. For teaching: whoever knows its number knows the noise."""
     rng = np.random.default_rng(taught.draw)
     release = taught.mechanism.measure(plan, data, data.X, rng)
+    numbers = Numbers(release.observed, release.distances, release.guarantee)
+    return _explored(data, numbers, release.samples[0], taught)
+
+
+def of_numbers(data: Dataset, plan: BayesPlan, numbers: Numbers, taught: Teaching) -> Explored:
+    """The same from numbers that were measured for another page, by its plan."""
+    curve = staged.read(data, data.X, plan, numbers, usual(taught.dataset)).values[0]
+    return _explored(data, numbers, curve, taught)
+
+
+def _explored(data: Dataset, numbers: Numbers, curve: FloatArray, taught: Teaching) -> Explored:
+    """One draw as a statistic; ``curve`` is the one at the records (n,) that distances were measured to."""
     stages = tuple(
         Stage(
             measurement=Measurement(
@@ -90,12 +106,12 @@ def measured(data: Dataset, plan: BayesPlan, taught: Teaching) -> Explored:
             z=seen.z[0],
             squares=None if seen.squares is None else _squares(seen.squares),
         )
-        for seen in release.observed
+        for seen in numbers.stages
     )
     statistics = Statistics(
         stages=stages, X=data.X, x_names=data.x_names, x_units=data.x_units, x_box=data.x_box, y_name=data.y_name,
-        y_unit=data.y_unit, y_scale=data.y_scale, guarantee={}, reading="any outcomes",
-        distances=None if release.distances is None else _distances(release.distances, data, release.samples[0]),
+        y_unit=data.y_unit, y_scale=data.y_scale, guarantee={}, reading="any outcomes", x_levels=data.x_levels,
+        distances=None if numbers.distances is None else _distances(numbers.distances, data, curve),
     )  # fmt: skip
     return Explored(statistics, taught.mechanism.guarantee.for_unit(data.privacy_unit))
 
@@ -131,8 +147,8 @@ def opened(files: Mapping[str, bytes]) -> Explored:
     about = card.get("statistics")
     if not isinstance(about, dict) or "stages" not in about or FILE not in content:
         raise ValueError(
-            f"this release keeps no {FILE} with what was measured of each record's output, so it cannot be explored; "
-            "releases by Bayes cloaking do"
+            f"this release keeps no {FILE} with what was measured of each record's output, so it cannot be explored. "
+            "Releases by Bayes cloaking do"
         )
     explored = Explored(statistics_of_files(about, content[FILE]), guarantee_from_object(card.get("guarantee")))
     _check_size(explored.statistics)
@@ -144,17 +160,15 @@ def opened(files: Mapping[str, bytes]) -> Explored:
 
 def _check_size(statistics: Statistics | CellStatistics) -> None:
     """Over cells the number of records does not matter."""
-    if statistics.x_levels is not None:
-        raise ValueError(
-            "the release is of groups, and this page draws one curve or map; figure.svg in its zip has one for each "
-            "group, and the library refits it (dpgp_core.refit, dpgp_core.difference)"
-        )
-    dims = len(statistics.x_box)
-    n = statistics.per_side**dims if isinstance(statistics, CellStatistics) else len(statistics.X)
+    dims = len(number_sides(statistics.x_box))
+    if isinstance(statistics, CellStatistics):
+        n = statistics.per_side**dims * groups_of(statistics.x_box)
+    else:
+        n = len(statistics.X)
     if n > MAX_RECORDS or dims > MAX_INPUTS:
         raise ValueError(
             f"the release is about {n:,} records or cells with {dims} inputs, more than {MAX_RECORDS:,} or "
-            f"{MAX_INPUTS}, the limits here; refit it with the library"
+            f"{MAX_INPUTS}, the limits here. Refit it with the library"
         )
 
 

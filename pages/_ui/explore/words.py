@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from dpgp_core.bayes.difference import Difference
 from dpgp_core.release import CENTILES
 from pages._ui.explore import controls, figures
 from pages._ui.explore.controls import Chosen
@@ -20,6 +21,10 @@ BAND_NOTE = "It is the range of all models together. The range of one lengthscal
 _CENTILES = (
     "3 in 100 people lie below the lowest line, half below the middle one, 97 in 100 below the highest. How far people "
     "are apart was measured with noise too."
+)
+_APART = (
+    "Positive where the first group is higher. The range holds the difference of the curves with {level:g} % "
+    "probability, privacy noise included. What both groups have in common, and nobody knows, cancels."
 )
 _NO_CENTILES = "This release says nothing of how far people are apart. Shown is the curve."
 _MAP = "Predicted from the released numbers; the table has ranges."
@@ -63,7 +68,9 @@ def metrics(chosen: Chosen) -> list[Metric]:
 def caption(chosen: Chosen) -> str:
     """What the picture shows."""
     view = chosen.view
-    if len(chosen.explored.statistics.x_box) > 1:
+    if view.apart is not None:
+        return _APART.format(level=100 * view.level)
+    if len(figures.numbers_of(chosen.explored.statistics)) > 1:
         return _over_two(chosen)
     if view.threshold is not None:
         return f"Probability that the curve is above {threshold(chosen)}, if one of the models is right."
@@ -72,8 +79,13 @@ def caption(chosen: Chosen) -> str:
     subject = {"function": "The curve", "outputs": "One more person"}[view.of]
     return (
         f"{subject} lies in the band with {100 * view.level:g} % probability, if one of the models is right. "
-        f"{BAND_NOTE}"
+        f"{BAND_NOTE}{misfit(chosen)}"
     )
+
+
+def misfit(chosen: Chosen) -> str:
+    """What the released numbers say against the models that read them; nothing where they fit."""
+    return "".join(f" {fit}" for fit in chosen.read.mixture.fit if not fit.fits)
 
 
 def _over_two(chosen: Chosen) -> str:
@@ -84,7 +96,8 @@ def _over_two(chosen: Chosen) -> str:
         said = "97 in 100 people lie below the value shown." if chosen.read.knows_people else _NO_CENTILES
     else:
         said = _MAP
-    return f"{said} {_HATCHED}" if figures.untold(chosen.read, chosen.view).any() else said
+    hatched = f" {_HATCHED}" if figures.untold(chosen.read, chosen.view).any() else ""
+    return f"{said}{hatched}{misfit(chosen)}"
 
 
 LENGTHSCALE_CAPTION = "How probable each lengthscale is after the release; before, all were equally probable."
@@ -101,7 +114,9 @@ def table(chosen: Chosen) -> pd.DataFrame:
     """One row a point of the grid."""
     statistics, read, view = chosen.explored.statistics, chosen.read, chosen.view
     names = [axis(*each) for each in zip(statistics.x_names, statistics.x_units, strict=True)]
-    columns = dict(zip(names, read.X_test.T, strict=True))
+    categories = set(range(len(names))) - set(figures.numbers_of(statistics))
+    columns = {name: read.X_test[:, d] for d, name in enumerate(names) if d not in categories}
+    groups = np.repeat(read.groups, len(read.X_test) // len(read.groups))
     columns["curve"] = read.curve(view.lengthscale, view.noise)
     columns["range from"], columns["range to"] = read.interval(view.level, view.of)
     if view.centiles and read.knows_people:
@@ -109,6 +124,19 @@ def table(chosen: Chosen) -> pd.DataFrame:
     if view.threshold is not None:
         low, high = read.bounds
         columns["probability above [%]"] = 100 * read.above(low + view.threshold * (high - low))
+    rounded = pd.DataFrame({name: np.round(values, 4) for name, values in columns.items()})
+    if len(read.groups) > 1:
+        rounded.insert(0, "group", groups)
+    return rounded
+
+
+def apart_table(chosen: Chosen, compared: Difference) -> pd.DataFrame:
+    """One row a place: the difference of two groups with its range."""
+    statistics = chosen.explored.statistics
+    [column] = figures.numbers_of(statistics)
+    low, high = compared.interval(chosen.view.level)
+    columns = {axis(statistics.x_names[column], statistics.x_units[column]): compared.X[:, column]}
+    columns |= {"difference": compared.mean, "range from": low, "range to": high}
     return pd.DataFrame({name: np.round(values, 4) for name, values in columns.items()})
 
 

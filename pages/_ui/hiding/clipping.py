@@ -17,7 +17,9 @@ from pages._ui.hiding import steps
 from pages._ui.look import frame, pictures, text
 from pages._ui.look.bound import choice, into
 from pages._ui.look.palette import PRIVATE, RISK
+from pages._ui.look.picture import as_it_is
 from pages._ui.look.plots import finish
+from pages._ui.look.sheet import of_theory
 from pages._ui.look.text import Metric
 from pages._ui.model import Draw
 
@@ -78,7 +80,8 @@ def show(draw: Draw, top: DeltaGenerator) -> None:
     with top:
         frame.heading(steps.TITLE, lead(clip, clipped))
     with spot:
-        pictures.chart(figure(clipped), "clip", ALT)
+        drawn = figure(clipped)
+        pictures.chart(drawn, "clip", ALT, as_it_is(drawn, of_theory(ALT)))
     rows = [
         Metric(f"Error, {kind}", f"{text.number(each.error)} points", f"least at a clip of {least[kind]:g} %", _HELP)
         for kind, each in clipped.items()

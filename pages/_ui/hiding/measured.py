@@ -14,7 +14,9 @@ from pages._ui.hiding import measured_figures as figures
 from pages._ui.hiding import steps, strategy
 from pages._ui.hiding.strategy import Measured
 from pages._ui.look import bound, frame, pictures, text
+from pages._ui.look.picture import as_it_is
 from pages._ui.look.plots import axis
+from pages._ui.look.sheet import of_inputs
 from pages._ui.look.text import Metric
 from pages._ui.model import PICTURE_GAP, Budget, Draw
 from pages._ui.work import cached
@@ -31,7 +33,8 @@ def show(dataset: str, draw: Draw, top: DeltaGenerator) -> None:
     with bound.into(st.container()):
         stage = bound.choice("Stage", "stage", STAGES, STAGES[-1], help="Each stage looks closer than those before.")
     rows = cached.drawn(figures.rows, measured, data, stage, of=(budget, stage))
-    pictures.chart(rows, "rows_of_B", row_of(measured, data, stage))
+    said = row_of(measured, data, stage)
+    pictures.chart(rows, "rows_of_B", said, as_it_is(rows, of_inputs(data, said)))
     frame.metrics(metrics(measured, data.y_unit), "measured")
     if bound.switch("How many sums, and what privacy costs", "more_measured"):
         _against_epsilon(data, measured, budget)
@@ -46,12 +49,14 @@ def _against_epsilon(data: Dataset, measured: Measured, budget: Budget) -> None:
     with left:
         st.subheader("More epsilon, more numbers")
         st.markdown(growth(every))
-        pictures.chart(cached.drawn(figures.ranks, every, budget.epsilon, of=budget), "ranks", RANKS_ALT)
+        ranks = cached.drawn(figures.ranks, every, budget.epsilon, of=budget)
+        pictures.chart(ranks, "ranks", RANKS_ALT, as_it_is(ranks, of_inputs(data, RANKS_ALT)))
     with right:
         st.subheader("What no budget buys, and what privacy costs")
         st.markdown(parts(measured, data.y_unit))
         split = cached.drawn(figures.split, every, budget.epsilon, data.y_unit, of=budget)
-        pictures.chart(split, "split", split_alt(measured, data.y_unit))
+        said = split_alt(measured, data.y_unit)
+        pictures.chart(split, "split", said, as_it_is(split, of_inputs(data, said)))
 
 
 def plan_at(budget: Budget) -> Measured:

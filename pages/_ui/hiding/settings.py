@@ -33,7 +33,7 @@ def chosen(step: str) -> ReleaseSettings:
     sidebar.delta_fits(draw.delta, cached.dataset(name).n)
     show = sidebar.overlay()
     model = sidebar.model(name)
-    design, draw = sidebar.expert(draw, ("cloaking",))
+    design, draw = sidebar.expert(draw, "cloaking")
     return ReleaseSettings(model, design, draw, show)
 
 

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages._ui.cloaking import computed, design_words, explain, figures
 from pages._ui.cloaking.results import Result
-from pages._ui.hiding import person, steps, two_points
+from pages._ui.hiding import directions, person, steps, two_points
 from pages._ui.hiding.two_points import TwoPoints, TwoPointSettings
 from pages._ui.look import frame, pictures, state, text
 from pages._ui.look.bound import switch
+from pages._ui.look.picture import as_it_is
+from pages._ui.look.sheet import of_inputs, of_theory
 from pages._ui.look.text import Metric
-from pages._ui.model import ReleaseSettings
+from pages._ui.model import Draw, ReleaseSettings
 from pages._ui.work import cached
 
 _BEFORE_AND_AFTER = "Person {moved} changes by {d:g}. The curve moves from solid to dashed."
+_BARS = " Orange bars: where each prediction is published, in 95 of 100 releases at ε = {epsilon:g}."
 _LINES = "What each person can do to both predictions: moves along one line."
 _ELLIPSES = "Cloaking noise just covers both lines. Noise in all directions hides no more."
 
@@ -38,8 +44,8 @@ def show(step: str, chosen: ReleaseSettings, top: DeltaGenerator) -> None:
     with top:
         frame.heading(steps.TITLE, lead(points))
     with spot:
-        _pictures(step, points, pair)
-        frame.metrics(_metrics(step, points, pair), "two")
+        _pictures(step, points, pair, chosen.draw)
+        frame.metrics(_metrics(step, points, pair, chosen.draw), "two")
         with st.expander("Table of the moves"):
             frame.table(table(points, pair), "two_people")
     n = cached.dataset(chosen.model.dataset).n
@@ -51,7 +57,7 @@ def show(step: str, chosen: ReleaseSettings, top: DeltaGenerator) -> None:
             _everybody(result)
 
 
-def _metrics(step: str, points: TwoPoints, pair: TwoPointSettings) -> list[Metric]:
+def _metrics(step: str, points: TwoPoints, pair: TwoPointSettings, draw: Draw) -> list[Metric]:
     """How far the person moves both predictions; of the next step the variances of both noises."""
     if step == "moves":
         move = pair.d * points.C[:, pair.moved - 1]
@@ -61,8 +67,12 @@ def _metrics(step: str, points: TwoPoints, pair: TwoPointSettings) -> list[Metri
             Metric("and prediction 2 by", text.number(abs(move[1])), changing),
         ]
     variances = pair.d**2 * points.design.covariance().trace(), points.prior.trace()
+    at_budget = f"at ε = {draw.epsilon:g}, in 95 of 100 releases"
+    within = two_points.noise_at(points, draw.epsilon, draw.delta)
     both = "of both predictions together"
     return [
+        Metric("Noise of prediction 1", f"±\u00a0{text.number(within[0])}", at_budget),
+        Metric("Noise of prediction 2", f"±\u00a0{text.number(within[1])}", at_budget),
         Metric("Variance of cloaking noise", text.number(variances[0]), both),
         Metric("Variance of noise in all directions", text.number(variances[1]), both),
     ]
@@ -81,15 +91,19 @@ def table(points: TwoPoints, pair: TwoPointSettings) -> pd.DataFrame:
     )
 
 
-def _pictures(step: str, points: TwoPoints, pair: TwoPointSettings) -> None:
+def _pictures(step: str, points: TwoPoints, pair: TwoPointSettings, draw: Draw) -> None:
     left, right = st.columns(2)
     covered = step == "covered"
     with left:
-        curves = cached.drawn(two_points.curves, points, pair.moved - 1, of=pair)
-        pictures.chart(curves, "two_curves", _BEFORE_AND_AFTER.format(moved=pair.moved, d=pair.d))
+        noise = two_points.noise_at(points, draw.epsilon, draw.delta) if covered else None
+        curves = cached.drawn(two_points.curves, points, pair.moved - 1, noise, of=(pair, draw, covered))
+        said = _BEFORE_AND_AFTER.format(moved=pair.moved, d=pair.d)
+        said += _BARS.format(epsilon=draw.epsilon) if covered else ""
+        pictures.chart(curves, "two_curves", said, as_it_is(curves, of_theory(said)))
     with right:
         plane = cached.drawn(two_points.plane, points, covered, of=(pair, covered))
-        pictures.chart(plane, "two_plane", _ELLIPSES if covered else _LINES)
+        said = _ELLIPSES if covered else _LINES
+        pictures.chart(plane, "two_plane", said, as_it_is(plane, of_theory(said)))
 
 
 def _everybody(result: Result) -> None:
@@ -100,18 +114,29 @@ def _everybody(result: Result) -> None:
     left, right = st.columns(2)
     with left:
         st.subheader("C: who moves which prediction")
-        pictures.chart(cached.drawn(figures.cloaking_heat, result), "C", design_words.C_ALT)
+        _of_inputs(result, figures.cloaking_heat, "C", design_words.C_ALT)
     with right:
         st.subheader("M: the privacy noise that hides them")
-        pictures.chart(cached.drawn(figures.noise_heat, result), "M", design_words.M_ALT)
+        _of_inputs(result, figures.noise_heat, "M", design_words.M_ALT)
+    st.subheader("The directions of M: where the noise goes")
+    found = directions.directions_of(result)
+    _of_inputs(result, lambda each: directions.figure(found, each), "directions", directions.said(found, result))
+    with st.expander("Table of the directions"):
+        frame.table(directions.table(found, result), "directions", "From inputs, budget and bounds alone: public.")
     st.subheader("λ: few people carry the noise")
-    pictures.chart(cached.drawn(figures.stems, result), "lambda", design_words.lambda_alt(result))
+    _of_inputs(result, figures.stems, "lambda", design_words.lambda_alt(result))
     values, how = st.tabs(["Table", "How it is computed"])
     with values:
         name = result.model.dataset
         frame.table(design_words.record_table(result), f"{name}_lambda", "Inputs only: C, λ and M are public.")
     with how:
         frame.steps(explain.explain(result))
+
+
+def _of_inputs(result: Result, draw: Callable[[Result], go.Figure], key: str, said: str) -> None:
+    """A figure that no output enters."""
+    drawn = cached.drawn(draw, result, of=key)
+    pictures.chart(drawn, key, said, as_it_is(drawn, of_inputs(result.dataset, said)))
 
 
 def _sliders() -> TwoPointSettings:

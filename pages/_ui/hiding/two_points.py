@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 
+from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.arrays import FloatArray
 from dpgp_core.gp.exact import cloaking_matrix
 from dpgp_core.kernels import EQ
@@ -17,6 +18,7 @@ from pages._ui.look.plots import finish, named_lines
 
 TEST_POINTS = np.array([[3.0], [7.0]])
 OUTPUTS = np.array([1.0, -0.5])
+_TWO_SIDED = 1.96  # standard deviations that hold 95 % of a normal value
 _GRID = np.linspace(0, 10, 101)[:, None]
 
 
@@ -83,8 +85,14 @@ def area_ratio(points: TwoPoints) -> float:
     return float(np.trace(points.prior) / (points.d**2 * np.trace(points.design.covariance())))
 
 
-def curves(points: TwoPoints, moved: int) -> go.Figure:
-    """Prediction before and after record ``moved`` (0 or 1) changes by d."""
+def noise_at(points: TwoPoints, epsilon: float, delta: float) -> FloatArray:
+    """Half of what holds the cloaking noise of each prediction (2,), in 95 of 100 releases at a budget."""
+    sds = points.d * noise_multiplier(epsilon, delta) * np.sqrt(np.diag(points.design.covariance()))
+    return np.asarray(_TWO_SIDED * sds)
+
+
+def curves(points: TwoPoints, moved: int, noise: FloatArray | None = None) -> go.Figure:
+    """Prediction before and after record ``moved`` (0 or 1) changes by d; and ``noise`` (2,) to each side of both."""
     figure = go.Figure()
     after = OUTPUTS + points.d * np.eye(2)[moved]
     for y, colour, dash, name in ((OUTPUTS, NON_PRIVATE, "solid", "before"), (after, OTHER, "dash", "after")):
@@ -98,6 +106,11 @@ def curves(points: TwoPoints, moved: int) -> go.Figure:
         figure.add_annotation(
             x=x, y=1, yref="paper", yanchor="top", xanchor="left", text=f"prediction {index}", showarrow=False
         )
+    if noise is not None:
+        figure.add_scatter(
+            x=TEST_POINTS[:, 0], y=points.C @ OUTPUTS, mode="markers", name="published, with noise", showlegend=False,
+            error_y={"array": noise, "color": PRIVATE, "thickness": 3}, marker={"color": PRIVATE, "size": 9},
+        )  # fmt: skip
     figure.update_xaxes(title="input", range=[0, 10])
     figure.update_yaxes(title="output", range=[-4, 5])
     return named_lines(finish(figure, 400))

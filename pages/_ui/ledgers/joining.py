@@ -49,8 +49,8 @@ def join(run: Run, other: str, id: str, nobody: str) -> None:
     total = len(ours.entries) + len(theirs.entries)
     if total > MAX_ENTRIES:
         raise ValueError(
-            f"this browser's ledger counts the same table, and the two have {total} releases together, more than the "
-            f"{MAX_ENTRIES} of a ledger; go on with the one you have"
+            f"this browser's ledger counts the same table. The two have {total} releases together, more than the "
+            f"{MAX_ENTRIES} of a ledger. Go on with the one you have"
         )
     for number, (text, guarantee) in enumerate(theirs.entries, len(ours.entries) + 1):
         count(run, id, number, (f"joined: {text}", guarantee))

@@ -51,7 +51,7 @@ class Key:
         value = signature.get("value") if isinstance(signature, dict) else None
         if not isinstance(value, str) or not value.isascii() or not hmac.compare_digest(value, self._signature(card)):
             raise ValueError(
-                "that release.json is not as this server signed it, so what it counts is not believed; use the file "
+                "that release.json is not as this server signed it, so what it counts is not believed. Use the file "
                 "as it was downloaded here, or the token of its ledger"
             )
         return card

@@ -30,6 +30,12 @@ class Standing:
         return 0.0 if limit is None else self.ledger.epsilon(limit.delta)
 
     @property
+    def rest(self) -> float:
+        """The declared total less what is spent: less than ``left`` where losses add up in squares."""
+        limit = self.ledger.limit
+        return 0.0 if limit is None else limit.epsilon - self.spent
+
+    @property
     def left(self) -> float:
         """Epsilon that a further Gaussian release may have; 0 before the first release declares a total."""
         return 0.0 if self.ledger.limit is None else self.ledger.epsilon_left()

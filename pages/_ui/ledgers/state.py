@@ -72,8 +72,8 @@ class State:
                 yield mark.read_text().split() if mark.exists() else []
         except OSError as error:
             raise StateLost(
-                f"the state folder {str(self.folder)!r} cannot be used ({error.strerror}), and ledgers would not last; "
-                "set DPGP_STATE to a folder that this server may write to"
+                f"the state folder {str(self.folder)!r} cannot be used ({error.strerror}), and ledgers would not last. "
+                "Set DPGP_STATE to a folder that this server may write to"
             ) from None
 
     def _check(self) -> None:
@@ -82,20 +82,20 @@ class State:
         status = self.folder.stat()  # later: another server that begins here too closes the folder, then fills it
         if status.st_uid != os.geteuid():
             raise StateLost(
-                f"the state folder {str(self.folder)!r} belongs to another user; set DPGP_STATE to a folder of the "
-                "user that this server runs as, or to one that is yet to be made"
+                f"the state folder {str(self.folder)!r} belongs to another user. Set DPGP_STATE to a folder of "
+                "this server's user, or to one that is yet to be made"
             )
         is_closed = not stat.S_IMODE(status.st_mode) & 0o077 or (empty and self._close(status.st_mode))
         for path in self.folder.iterdir():
             if path.name not in _OURS:
                 raise StateLost(
-                    f"the state folder {str(self.folder)!r} holds {path.name!r}, which is none of its files; set "
+                    f"the state folder {str(self.folder)!r} holds {path.name!r}, which is none of its files. Set "
                     "DPGP_STATE to an empty folder, or to one that is yet to be made"
                 )
         if not is_closed:
             raise StateLost(
                 f"the state folder {str(self.folder)!r} is open to other users, who could read or replace what lasts "
-                f"there; close it to them (chmod 700 {str(self.folder)!r}), or set DPGP_STATE to another folder"
+                f"there. Close it to them (chmod 700 {str(self.folder)!r}), or set DPGP_STATE to another folder"
             )
 
     def _close(self, mode: int) -> bool:
@@ -116,8 +116,8 @@ class State:
         if name in listed:
             if not (self.folder / name).is_file():
                 raise StateLost(
-                    f"the state folder {str(self.folder)!r} has lost {name!r}, and with it what was spent or by whom; "
-                    f"restore it from a backup, or name another folder in DPGP_STATE to begin with nothing"
+                    f"the state folder {str(self.folder)!r} has lost {name!r}, and with it what was spent or by whom. "
+                    f"Restore it from a backup, or name another folder in DPGP_STATE to begin with nothing"
                 )
             return
         make()

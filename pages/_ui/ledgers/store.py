@@ -43,7 +43,7 @@ class Ledgers:
             run("INSERT INTO about (name, value) VALUES ('key', ?) ON CONFLICT DO NOTHING", mine)
             if run("SELECT value FROM about WHERE name = 'key'") != [(mine,)]:
                 raise LedgerUnavailable(
-                    "these ledgers were made with another key, so no token and no card of theirs would be known; set "
+                    "these ledgers were made with another key, so no token and no card of theirs would be known. Set "
                     "DPGP_LEDGER_KEY to that key, or restore the file 'key' of the state folder from a backup"
                 )
 

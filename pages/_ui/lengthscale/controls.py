@@ -13,7 +13,7 @@ from dpgp_core.selection.exponential import MechanismName
 from pages._ui import session
 from pages._ui.lengthscale.choice import Budgets, Grid
 from pages._ui.look import offers, pictures
-from pages._ui.look.bound import choice, folded, pick
+from pages._ui.look.bound import choice, folded, into, pick, side
 from pages._ui.look.offers import EPSILONS, DropDown, lengthscale_key, of_datasets
 from pages._ui.look.sidebar import dataset, delta_fits, hall_fits, noise_control, privacy
 from pages._ui.model import Design, Model, mechanism_of
@@ -36,7 +36,7 @@ CHOICE_BY: DropDown[MechanismName] = DropDown(
 
 def choice_settings() -> tuple[Grid, Budgets, Guarantee]:
     """The whole sidebar: candidates, budgets, and the guarantee of the release that follows."""
-    draw = privacy()
+    draw = privacy(in_sight=True)
     selection = choice(
         "ε of the choice: more private ⟷ more accurate",
         "selection_epsilon",
@@ -46,15 +46,20 @@ def choice_settings() -> tuple[Grid, Budgets, Guarantee]:
     )
     name = dataset(DATASET)
     delta_fits(draw.delta, cached.dataset(name).n)
+    shipped = exhibit(name)
+    with into(side()):
+        mechanism = pick("Choice by", CHOICE_BY)
+        kernel = pick("Kernel", offers.KERNEL)
+    shortest, longest = min(shipped.lengthscales), max(shipped.lengthscales)
+    side().caption(
+        f"Lengthscale: chosen among {shortest:g} to {longest:g} {shipped.unit}. Method of the release: cloaking."
+    )
     with folded("Model"):
         noise = noise_control()
-        kernel = pick("Kernel", offers.KERNEL)
     with folded("Expert"):
-        mechanism = pick("Choice by", CHOICE_BY)
         objective = pick("Noise objective", offers.OBJECTIVE)
         calibration = pick("Calibration", offers.CALIBRATION)
         hall_fits(calibration, draw.epsilon)
-    shipped = exhibit(name)
     grid = Grid(Model(name, kernel, shipped.lengthscale, noise), shipped.lengthscales, objective)
     budgets = Budgets(float(selection), draw.epsilon, draw.delta, calibration, mechanism)
     release = mechanism_of(grid.model, Design("cloaking", objective), replace(draw, calibration=calibration))

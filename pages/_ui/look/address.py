@@ -6,12 +6,15 @@ import contextlib
 import math
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
 from pages._ui import session
-from pages._ui.look import text
+from pages._ui.look import state, text
+from pages._ui.session import Untold
+from pages._ui.work import waiting
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _LONGEST_WHOLE = 4000  # digits; python turns no longer ones into numbers
@@ -57,32 +60,64 @@ def remember() -> None:
     session.ASKED.put(asked())
 
 
+def forget() -> None:
+    """Another page begins: nothing is said there of what this one could not use."""
+    session.UNTOLD.pop()
+
+
 @contextlib.contextmanager
 def explained(titles: Titles) -> Iterator[None]:
-    """Run a page, then say above it which values of a new address its controls did not use, and what they show."""
+    """Run a page, then say above it which values of a new address its controls did not use, and what they show.
+
+    A page may end early, be made again at once, or draw a control later: each sentence stays until a page has stood
+    with it, or its control is moved.
+    """
     notes = st.container()
     wanted = session.ASKED.pop()
     wanted = asked() if wanted is None else wanted
-    new = wanted != session.LAST_ADDRESS.find()
-    yield
-    if new:  # else the controls were moved since, and the address may lag behind them
-        for key, raw in wanted.items():
-            if _is_unused(key, raw, titles.get(key, {})):
-                used = _used(key)
-                value = "nothing" if used is None else used
-                notes.warning(text.bad_link_value(key, raw, _reason(key, raw, used), value))
-    session.LAST_ADDRESS.put(asked())
+    if wanted != session.LAST_ADDRESS.find():  # else controls were moved since, and the address may lag behind them
+        session.UNTOLD.put(Untold(wanted))
+    shown = stands = False
+    try:
+        yield
+        shown, stands = True, not waiting.is_made_again()
+    except waiting.PageEnds:
+        shown = True
+    finally:
+        sentences = _examined(titles)
+        if shown:
+            for sentence in sentences:
+                notes.warning(sentence)
+        if stands:
+            session.UNTOLD.put(replace(session.UNTOLD.get(Untold({})), sentences={}))
+        session.LAST_ADDRESS.put(asked())
+
+
+def _examined(titles: Titles) -> list[str]:
+    """The sentences about whatever has been drawn by now; those about controls that were moved since are dropped."""
+    untold = session.UNTOLD.get(Untold({}))
+    drawn = {key: raw for key, raw in untold.unread.items() if state.stands(key)}
+    new = {key: _explanation(key, raw, titles.get(key, {})) for key, raw in drawn.items()}
+    sentences = {key: told for key, told in untold.sentences.items() if _used(key) == told[0]}
+    sentences |= {key: told for key, told in new.items() if told is not None}
+    unread = {key: raw for key, raw in untold.unread.items() if key not in drawn}
+    session.UNTOLD.put(Untold(unread, sentences))
+    return [sentence for _, sentence in sentences.values()]
+
+
+def _explanation(key: str, raw: str, titles: Mapping[str, str]) -> tuple[Any, str] | None:
+    """Where a control stands that did not use what its parameter asked for, and a sentence; None if it did."""
+    if not _is_unused(key, raw, titles):
+        return None
+    used = _used(key)
+    return used, text.bad_link_value(key, raw, _reason(key, raw, used), "nothing" if used is None else used)
 
 
 def _is_unused(key: str, raw: str, titles: Mapping[str, str]) -> bool:
-    """Whether a control of this page stands at another value than its parameter asked for."""
-    if not session.is_control(key):
-        return False
+    """Whether a control that has been drawn stands at another value than its parameter asked for."""
     used, after = _used(key), st.query_params.get(key)
-    if used is None:  # of a control that may stand at nothing; of anything else streamlit keeps None too
-        return key in session.STANDS.get({}) and after != raw
-    if not isinstance(used, (bool, int, float, str)) or after == raw:
-        return False
+    if used is None or not isinstance(used, (bool, int, float, str)) or after == raw:
+        return used is None and after != raw
     return not _same(used, titles.get(raw, raw))
 
 

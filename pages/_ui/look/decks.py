@@ -15,12 +15,11 @@ import pydeck as pdk
 from pydeck.bindings.json_tools import default_serialize
 
 from datasets import london_hexes
-from pages._ui.look.maps import UNSURE, Layer, hatched, mercator, shown
+from pages._ui.look.maps import HATCH, UNSURE, Layer, hatched, mercator, shown
 
 HEIGHT = 520
 _FIT = (606.0, 500.0)  # px that the hexagons fill at most; page.css shrinks a map whose place is narrower
 TELLS_NOTHING = "tells nothing"
-_HATCH = [128, 128, 128, 220]
 _HALO, _INK, _PAPER = [240, 240, 240, 230], [25, 25, 25, 255], [255, 255, 255, 150]
 _TYPE, _LINE = 11, 7  # px of a name's type, and how many times that its lines may be long
 Rows = list[dict[Any, Any]]
@@ -65,7 +64,7 @@ def deck(
     if picked is not None:
         ring = [[lon, lat] for lat, lon in h3.cell_to_boundary(picked)]
         layers += _outlines([{"path": ring}], f"{kind}-{picked}", 4)
-    named = "{borough}\n{sales} sales\n" if "borough" in cells else ""
+    named = "{borough}\n{sold}\n" if "borough" in cells else ""
     return CompactDeck(
         layers=layers,
         initial_view_state=view,
@@ -76,7 +75,9 @@ def deck(
 
 def _hexagons(cells: pd.DataFrame, layer: Layer, kind: str, picked: str | None) -> pdk.Layer:
     values, unsure = cells[layer.column].to_numpy(float), layer.unsure(cells)
-    named = [name for name in ("borough", "sales") if name in cells]
+    named = [name for name in ("borough", "sold") if name in cells or (name == "sold" and "sales" in cells)]
+    if "sales" in cells:
+        cells = cells.assign(sold=[f"{count:,} sale{'' if count == 1 else 's'}" for count in cells["sales"]])
     rows: Rows = [
         labels
         | {
@@ -114,7 +115,7 @@ def _hatching(unsure: Iterable[str], kind: str) -> list[pdk.Layer]:
             "GeoJsonLayer",
             {"type": "FeatureCollection", "features": [shape]},
             id=f"hatch-{kind}",
-            get_line_color=_HATCH,
+            get_line_color=HATCH,
             line_width_units=pdk.types.String("pixels"),
             get_line_width=1,
         )

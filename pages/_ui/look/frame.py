@@ -16,7 +16,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpgp_core.accounting.guarantee import Guarantee
-from pages._ui.look import bar, bound, glossary, palette, state, text
+from pages._ui.look import bar, bound, glossary, palette, picture, pictures, state, text
 from pages._ui.look.text import Metric
 
 TEACHING_NOTE = (
@@ -27,6 +27,7 @@ TEACHING_NOTE = (
 
 def heading(question: str, answer: str) -> None:
     """Title as a question, and a sentence that answers it with the current numbers, said aloud when they change."""
+    picture.asks(question)
     st.title(question, anchor=False)
     with st.container(key="answer"):
         st.markdown(f'<div role="status" aria-live="polite">\n\n{answer}\n\n</div>', unsafe_allow_html=True)
@@ -103,7 +104,7 @@ def table(frame: pd.DataFrame, key: str, note: str = "") -> None:
     """A sortable table and its CSV download."""
     if note:
         st.caption(note)
-    st.dataframe(frame, hide_index=True, key=f"table_{key}")
+    pictures.table(frame, f"table_{key}")
     st.download_button(
         "Download CSV",
         frame.to_csv(index=False),
@@ -168,7 +169,7 @@ def guarantee_card(guarantee: Guarantee, note: str = "") -> None:
 
 def here() -> str:
     """The address of this state, once all controls have been drawn."""
-    return f"{st.context.url or ''}?{urlencode(state.address())}"
+    return state.link()
 
 
 def qr(link: str) -> bytes:
@@ -179,17 +180,21 @@ def qr(link: str) -> bytes:
 
 
 def state_link() -> None:
-    """Sidebar: the address of this state, ready to copy; under More undo, and reset. The last call of a page."""
-    state.remember()
+    """Sidebar: the address of this state, ready to copy; under More its reset. The last call of a page."""
     address = here()
-    with bound.folded("This state"), st.container(horizontal=True):
-        st.button("Undo", key="state_undo", icon=":material/undo:", on_click=state.undo, disabled=not state.can_undo())
+    with bound.folded("This state"):
         st.button("Reset", key="state_reset", icon=":material/restart_alt:", on_click=state.reset)
     with st.sidebar, st.popover("Copy this state", icon=":material/link:", key="state_copy", on_change="rerun") as box:
         st.code(address, language=None, wrap_lines=True)
+        if not state.is_lesson():
+            st.button(
+                "Present it to a room", key="present", icon=":material/present_to_all:", on_click=state.present,
+                help="For a projector: large type, ε in sight above the picture, arrow keys for the tour.",
+            )  # fmt: skip
         if box.open:  # a code takes half as long as the rest of a page
             st.image(qr(address), width=180, output_format="PNG")
     if state.is_lesson():
+        bar.above().button("End", key="present_end", icon=":material/close:", on_click=state.end_presentation)
         with bar.above(), st.popover("QR code", icon=":material/qr_code_2:", key="state_qr", on_change="rerun") as box:
             if box.open:
                 st.image(qr(address), width=420, output_format="PNG")

@@ -15,6 +15,8 @@ from plotly.colors import hex_to_rgb, sample_colorscale, unlabel_rgb
 from dpgp_core.arrays import FloatArray
 
 UNSURE = [128, 128, 128, 90]  # where a value tells nothing: grey is in no colour scale
+HATCH = [140, 45, 107, 235]  # of its hatching: a hue that is in no colour scale
+FACTORS = (1.1, 1.25, 1.5, 2.0, 4.0, 10.0)  # marks of a scale of noise that is multiplied
 _STEPS = 64
 _ACROSS = 3.0  # lines a hexagon
 Segment = list[list[float]]
@@ -36,6 +38,7 @@ class Layer:
         most: see ``spread``.
         grey: what grey means, in words.
         names: of values that are 0, 1, 2, ...; then ``scale`` has a colour for each.
+        marks: values at equal steps of the colour scale, for factors; none: low, middle and high of it.
     """
 
     title: str
@@ -50,6 +53,17 @@ class Layer:
     most: float = float("inf")
     grey: str = ""
     names: tuple[str, ...] = ()
+    marks: tuple[float, ...] = ()
+
+    def shares(self, values: FloatArray) -> FloatArray:
+        """Where values are on the colour scale, from 0 to 1; NaN where they are missing."""
+        if self.marks:
+            steps = np.linspace(0, 1, len(self.marks))
+            placed = np.interp(np.log(np.maximum(values, 1.0)), np.log(self.marks), steps)
+            return np.where(np.isnan(values), np.nan, placed)
+        transform = np.log if self.log else np.asarray
+        low, high = transform(self.low), transform(self.high)
+        return np.asarray(np.clip((transform(values) - low) / (high - low), 0, 1))
 
     def colours(self, values: FloatArray) -> list[list[int]]:
         """[red, green, blue, alpha] per value; transparent where the value is missing."""
@@ -57,9 +71,7 @@ class Layer:
             known = np.nan_to_num(values).astype(int)
             named = [[*map(int, hex_to_rgb(self.scale[at])), 255] for at in range(len(self.names))]
             return [named[at] if here else [0, 0, 0, 0] for at, here in zip(known, np.isfinite(values), strict=True)]
-        transform = np.log if self.log else np.asarray
-        low, high = transform(self.low), transform(self.high)
-        share = np.clip((transform(values) - low) / (high - low), 0, 1)
+        share = self.shares(values)
         palette = [[round(c) for c in unlabel_rgb(rgb)] for rgb in sample_colorscale(self.scale, _STEPS)]
         known = np.nan_to_num(share * (_STEPS - 1)).astype(int)
         return [[*palette[i], 0 if missing else 255] for i, missing in zip(known, np.isnan(share), strict=True)]
@@ -87,14 +99,21 @@ def legend(layer: Layer) -> str:
             for colour, name in zip(layer.scale, layer.names, strict=True)
         )
     stops = ", ".join(sample_colorscale(layer.scale, 9))
-    middle = np.sqrt(layer.low * layer.high) if layer.log else (layer.low + layer.high) / 2
-    ticks = "".join(f"<span>{shown(value, layer)}</span>" for value in (layer.low, middle, layer.high))
+    ticks = "".join(f"<span>{shown(value, layer)}</span>" for _, value in ticks_of(layer))
     return (
         f'<div role="img" aria-label="{layer.title}, from {shown(layer.low, layer)} to {shown(layer.high, layer)}">'
         f'<div style="font-size:.85rem">{layer.title} [{layer.unit}]</div>'
         f'<div style="height:10px;border-radius:5px;background:linear-gradient(90deg, {stops})"></div>'
         f'<div style="display:flex;justify-content:space-between;font-size:.8rem">{ticks}</div></div>{_grey(layer)}'
     )
+
+
+def ticks_of(layer: Layer) -> list[tuple[float, float]]:
+    """What stands beside the colour bar: a share of its length, and the value there."""
+    if layer.marks:
+        return list(zip(np.linspace(0, 1, len(layer.marks)).tolist(), layer.marks, strict=True))
+    middle = math.sqrt(layer.low * layer.high) if layer.log else (layer.low + layer.high) / 2
+    return [(0.0, layer.low), (0.5, middle), (1.0, layer.high)]
 
 
 def _grey(layer: Layer) -> str:
@@ -116,6 +135,8 @@ def shown(value: float, layer: Layer) -> str:
         return layer.names[int(value)]
     if layer.unit == "GBP":
         return f"£{value / 1000:,.0f}k"
+    if layer.marks:
+        return f"× {value:.3g}" if value < layer.marks[-1] else f"≥ × {layer.marks[-1]:g}"
     return f"{'≥ ' if value >= layer.high else ''}{min(value, layer.high):.0f} %"
 
 

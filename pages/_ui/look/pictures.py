@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -10,45 +11,103 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pages._ui import session
-from pages._ui.look import decks, maps, plots, state, tables
+from pages._ui.look import decks, maps, picture, plots, sheet, sheet_map, state, tables
 from pages._ui.look.maps import Layer
+from pages._ui.look.picture import Public
 from pages._ui.look.plots import axis
+from pages._ui.look.sheet import About, Draw, Panel
 from pages._ui.work import cached
 
 _HEXAGON = "hexagon"  # in the address
+_PANELS = 1600, 640  # px of several drawings, which shrink to the page
 
 
-def chart(figure: go.Figure, key: str, alt: str, **options: Any) -> None:
-    """A plotly figure in the page's theme, with a caption that says what it shows, and its table."""
+def chart(figure: go.Figure, key: str, alt: str, public: Public | None = None, **options: Any) -> None:
+    """A plotly figure in the page's theme, with a caption that says what it shows, its table and its picture.
+
+    Args:
+        figure: as on the screen.
+        key: of the chart.
+        alt: what it shows.
+        public: how it is drawn without true data; None: true data are in all of it.
+    """
     enlarged = plots.enlarge(figure) if state.is_lesson() else figure
-    camera = {"format": "png", "scale": 3, "filename": key}  # saves a PNG fit for print
-    config = {"displaylogo": False, "toImageButtonOptions": camera}
+    # plotly's own camera would save true data without a word that they are
+    config = {"displaylogo": False, "modeBarButtonsToRemove": ["toImage"]}
     st.plotly_chart(enlarged, key=key, config=config, alt=alt, **options)
-    _caption(key, alt, lambda: tables.of_figure(figure))
+    _caption(key, alt, lambda: tables.of_figure(figure), lambda: picture.of_figure(figure, alt, public))
 
 
-def _caption(key: str, alt: str, numbers: Callable[[], pd.DataFrame]) -> None:
-    """What a picture shows in words, and one key further in numbers, which are made only when they are asked for."""
+def table(rows: pd.DataFrame, key: str | None = None) -> None:
+    """Rows on screen, with as many digits as mean something; whoever downloads them has all."""
+    numbers = {name: st.column_config.NumberColumn(format=each) for name, each in tables.decimals_of(rows).items()}
+    st.dataframe(rows, hide_index=True, key=key, column_config=numbers)
+
+
+def panels(
+    rows: Sequence[Panel], below: Draw | None, key: str, alt: str, numbers: pd.DataFrame, about: About | None
+) -> None:
+    """Several drawings beside each other, at the same scale, with one caption, table and picture.
+
+    Args:
+        rows: the drawings.
+        below: their legend.
+        key: of all.
+        alt: what they show.
+        numbers: of the table.
+        about: of the releases, where no true data are drawn; else None.
+    """
+    draw = partial(sheet.beside, rows, below)
+    with st.container(key=f"panels_{key}"):
+        st.image(sheet.bare(draw, *_PANELS, st.context.theme.type == "dark"), width="stretch")
+
+    def drawn() -> picture.Drawn:
+        return picture.Drawn(draw, alt, None if about is None else draw, about, bare=about is not None)
+
+    _caption(key, alt, lambda: numbers, drawn)
+
+
+def _caption(key: str, alt: str, numbers: Callable[[], pd.DataFrame], drawn: Callable[[], picture.Drawn]) -> None:
+    """What a picture shows in words; one key further in numbers, and to take along: made when they are asked for."""
     with st.container(horizontal=True, vertical_alignment="center", key=f"below_{key}"):
         st.caption(alt)
         with st.popover(
             "Table", type="tertiary", icon=":material/table:", key=f"numbers_{key}", on_change="rerun"
         ) as box:
             if box.open:
-                st.dataframe(numbers(), hide_index=True)
+                table(numbers())
+        picture.button(key, drawn)
 
 
 def hexagon_map(
-    cells: pd.DataFrame, layer: Layer, kind: str, key: str, picked: str | None, boroughs: bool = True
+    cells: pd.DataFrame,
+    layer: Layer,
+    kind: str,
+    key: str,
+    picked: str | None,
+    boroughs: bool = True,
+    about: About | None = None,
+    more: str = "",
 ) -> None:
-    """A map with its legend and table; a click picks a hexagon for ``pick_hexagon``. A fixed key keeps pan and zoom."""
+    """A map with its legend and table; a click picks a hexagon for ``pick_hexagon``. A fixed key keeps pan and zoom.
+
+    Args:
+        cells: one row a hexagon.
+        layer: what is shown of them.
+        kind: of layer, for the deck.
+        key: of the map.
+        picked: hexagon.
+        boroughs: whether it is public which hexagons have sales.
+        about: of what is released; a layer that is not private has no picture to publish all the same.
+        more: what can be told of the map in words.
+    """
 
     def on_click() -> None:
         clicked = [row for rows in session.control(key)["selection"]["objects"].values() for row in rows]
         if clicked:
             session.move({_HEXAGON: maps.names(cells)[clicked[0]["cell"]]})
 
-    alt = f"Each hexagon of London, coloured by {axis(layer.title.lower(), layer.unit)}."
+    alt = f"Each hexagon of London, coloured by {axis(layer.title.lower(), layer.unit)}. {more}".strip()
     with st.container(key=f"framed_{key}"):  # where there is room, the legend stands beside the map
         with st.container(key=f"fitted_{key}"):
             around = cached.value("Drawing the boroughs", decks.boroughs) if boroughs else None
@@ -56,7 +115,13 @@ def hexagon_map(
             st.pydeck_chart(deck, height=decks.HEIGHT, on_select=on_click, key=key, alt=alt)
         with st.container(key=f"legend_{key}"):
             st.html(maps.legend(layer))
-    _caption(key, alt, lambda: cells)
+
+    def drawn() -> picture.Drawn:
+        draw = partial(sheet_map.drawn, cells[["cell", *{layer.column, layer.spread} - {""}]], layer, around)
+        public = layer.private and about is not None
+        return picture.Drawn(draw, alt, draw if public else None, about if public else None, bare=public)
+
+    _caption(key, alt, lambda: cells, drawn)
 
 
 def pick_hexagon(cells: pd.DataFrame) -> str | None:
@@ -68,7 +133,7 @@ def pick_hexagon(cells: pd.DataFrame) -> str | None:
     state.note(_HEXAGON, name, None)
     if name is None:
         return None
-    st.table(cells[cells["cell"] == by_name[name]].set_index("cell"))
+    st.table(tables.rounded(cells[cells["cell"] == by_name[name]].set_index("cell")))
     return by_name[name]
 
 

@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 import plotly.io as pio
 
 from dpgp_core.arrays import FloatArray
-from dpgp_core.dates import Dates, parsed
+from dpgp_core.dates import ISO, Dates, parsed
 from dpgp_core.release.handout.ticks import marks
 from pages._ui.look.palette import (
     GUARANTEE,
@@ -137,7 +137,7 @@ def centile_lines(
 def dates_of(unit: str) -> Dates | None:
     """What an input is whose unit says since when its days count; None for a number."""
     days = _DAYS.fullmatch(unit)
-    first = None if days is None else parsed(days[1], "iso")
+    first = None if days is None else parsed(days[1], ISO)
     return None if first is None else Dates(name="input", first=first.isoformat())
 
 

@@ -10,7 +10,7 @@ import streamlit as st
 from datasets import exhibit
 from pages._ui import session
 from pages._ui.look import offers, state, text
-from pages._ui.look.bound import box, choice, folded, pick, side, switch
+from pages._ui.look.bound import box, choice, folded, into, pick, side, switch
 from pages._ui.look.offers import LAST_DRAW, DropDown
 from pages._ui.model import ANALYTIC, Design, Draw, Model, ReleaseSettings, chosen_design
 from pages._ui.work import cached
@@ -22,8 +22,11 @@ def dataset(offered: DropDown[str] = offers.CURVE) -> str:
         return pick("Dataset", offered)
 
 
-def privacy() -> Draw:
-    """Epsilon, the first control of every page that has it, and delta, which is folded away."""
+FREE = "Kernel and lengthscale read the same released numbers again: free."
+
+
+def privacy(in_sight: bool = False) -> Draw:
+    """Epsilon, the first control of every page that has it, and delta, which is folded away unless ``in_sight``."""
     epsilon = choice(
         offers.EPSILON,
         "epsilon",
@@ -31,7 +34,7 @@ def privacy() -> Draw:
         1,
         help=f"{text.GROWTH.capitalize()}. Smaller is more private.",
     )
-    with folded("Promise"):
+    with into(side()) if in_sight else folded("Promise"):
         delta = choice(
             offers.DELTA_TITLE,
             "delta",
@@ -86,22 +89,28 @@ def lengthscale(name: str, label: str = "Lengthscale [{}]: more detail ⟷ less 
     )
 
 
-def model(dataset_name: str) -> Model:
-    """Kernel, lengthscale and noise variance for a dataset."""
-    with folded("Model"):
+def method(mechanisms: tuple[str, ...]) -> str:
+    """Which mechanism releases."""
+    with into(side()):
+        return pick("Method", offers.MECHANISM, mechanisms)
+
+
+def model(dataset_name: str, in_sight: bool = False) -> Model:
+    """Kernel, lengthscale and noise variance for a dataset; the first two folded away unless ``in_sight``."""
+    with into(side()) if in_sight else folded("Model"):
+        kernel = pick("Kernel", offers.KERNEL, ("EQ",) if exhibit(dataset_name).smooth_only else None)
         length = lengthscale(
             dataset_name,
             help="Distance over which the curve can change. Longer averages over more people, so it needs less noise.",
         )
+    with folded("Model"):
         noise = noise_control()
-        kernel = pick("Kernel", offers.KERNEL, ("EQ",) if exhibit(dataset_name).smooth_only else None)
     return Model(dataset=dataset_name, kernel=kernel, lengthscale=length, noise=noise)
 
 
-def expert(draw: Draw, mechanisms: tuple[str, ...] | None = None) -> tuple[Design, Draw]:
-    """Mechanism (among ``mechanisms``), objective, calibration and post-processing, folded away."""
+def expert(draw: Draw, mechanism: str) -> tuple[Design, Draw]:
+    """Objective, calibration and post-processing of a mechanism, folded away."""
     with folded("Expert"):
-        mechanism = pick("Mechanism", offers.MECHANISM, mechanisms)
         cloaks = mechanism in ("refined", "cloaking")
         objective = pick("Noise objective", offers.OBJECTIVE, disabled=not cloaks)
         calibration = pick("Calibration", offers.CALIBRATION, disabled=mechanism in ANALYTIC)
@@ -131,13 +140,16 @@ def hall_fits(calibration: str, epsilon: float) -> None:
 
 def release_settings(offered: DropDown[str]) -> ReleaseSettings:
     """The whole sidebar of a page that releases: model (with its dataset), design, draw, overlay or not."""
-    draw = privacy()
+    draw = privacy(in_sight=True)
     name = dataset(offered)
     delta_fits(draw.delta, cached.dataset(name).n)
+    mechanism = method(offers.mechanisms(name))
+    chosen = model(name, in_sight=True)
+    if Design(mechanism).in_stages:
+        side().caption(FREE)
     show = overlay()
     draw = draws(draw)
-    chosen = model(name)
-    design, draw = expert(draw, offers.mechanisms(name))
+    design, draw = expert(draw, mechanism)
     return ReleaseSettings(chosen, design, draw, show)
 
 

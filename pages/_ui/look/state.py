@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import streamlit as st
 
 from pages._ui import session
-from pages._ui.session import Stand, Steps
+from pages._ui.session import Stand
 
-_LONGEST = 30  # states that can be undone
 _LONGEST_KEPT = 1200  # characters as written in a link; a QR code holds 2,900 of all
 PIN = "pin"  # a setting to compare with, see ``pin``
 _KEPT = ("tour", "lesson", PIN)  # parameters that are no controls
-
-_NONE = Steps(None, ())
 
 
 def note(key: str, value: Any, default: Any, written: str | None = None, offered: Iterable[Any] = ()) -> None:
@@ -39,11 +36,21 @@ def is_lesson() -> bool:
     return st.query_params.get("lesson") == "1"
 
 
-def begin(page: str) -> None:
+def present() -> None:
+    """Callback: show the page to a room."""
+    st.query_params["lesson"] = "1"
+
+
+def end_presentation() -> None:
+    """Callback: as it was; and no other page is shown so either."""
+    if "lesson" in st.query_params:
+        del st.query_params["lesson"]
+    session.CARRIED.put({key: value for key, value in session.CARRIED.get({}).items() if key != "lesson"})
+
+
+def begin() -> None:
     """Before a page draws its controls."""
     session.STANDS.put({})
-    if session.STEPS.get(_NONE).page != page:
-        session.STEPS.put(Steps(page, ()))
 
 
 def stands(key: str) -> bool:
@@ -58,30 +65,14 @@ def address() -> dict[str, str]:
     return kept | {key: stand.written for key, stand in stands.items() if stand.written}
 
 
+def link() -> str:
+    """The whole address of this state, once all controls have been drawn."""
+    return f"{st.context.url or ''}?{urlencode(address())}"
+
+
 def fits(value: str) -> bool:
     """Whether a parameter that is no control leaves room for the others in a link, and in its QR code."""
     return len(quote(value)) <= _LONGEST_KEPT
-
-
-def remember() -> None:
-    """Once a page has drawn its controls: keep where they stand, so that the last change can be undone."""
-    now = {key: stand.value for key, stand in session.STANDS.get({}).items()}
-    page, states = session.STEPS.get(_NONE)
-    if not states or states[-1] != now:
-        session.STEPS.put(Steps(page, (*states, now)[-_LONGEST:]))
-
-
-def can_undo() -> bool:
-    """Whether there is a state before the present one."""
-    return len(session.STEPS.get(_NONE).states) > 1
-
-
-def undo() -> None:
-    """Callback: as it was before the last change."""
-    page, states = session.STEPS.get(_NONE)
-    if len(states) > 1:
-        session.STEPS.put(Steps(page, states[:-1]))
-        session.move(states[-2])
 
 
 def reset() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import html
+import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -11,7 +12,9 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+DIGITS = 3  # on screen
 _DIGITS = 6
+_DIGITS_SHOWN, _MOST_PLACES, _LARGE = 4, 6, 10_000.0
 Rows = Iterator[tuple[str, Any, Any]]  # what is drawn, its name, its x and y
 
 
@@ -32,8 +35,27 @@ def of_figure(figure: go.Figure) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
 
 
+def decimals_of(frame: pd.DataFrame) -> dict[str, str]:
+    """How each column of numbers is written, so that its largest has about four digits: the download has all."""
+    written = {}
+    for name in frame.select_dtypes("float"):
+        known = frame[name].to_numpy(float)
+        most = float(np.abs(known[np.isfinite(known)]).max(initial=0.0))
+        whole = bool((known[np.isfinite(known)] % 1 == 0).all())
+        places = 0 if whole or most >= _LARGE else max(0, _DIGITS_SHOWN - 1 - math.floor(math.log10(most)))
+        written[str(name)] = f"%.{places}f" if places <= _MOST_PLACES else "%.2g"
+    return written
+
+
+def rounded(rows: pd.DataFrame) -> pd.DataFrame:
+    """The same with as many digits as mean something."""
+    fractions = rows.select_dtypes("float")
+    few = {str(name): values.map(lambda value: float(f"{value:.{DIGITS}g}")) for name, values in fractions.items()}
+    return rows.assign(**few)
+
+
 def _scatter(trace: Any) -> Rows:
-    name, x, y = _name(trace), _values(trace.x), _values(trace.y)
+    name, x, y = _name(trace), values_of(trace.x), values_of(trace.y)
     if trace.fill == "toself":  # there along one edge, and back along the other
         half = len(x) // 2
         yield f"{name}, upper end", x[:half], y[:half]
@@ -42,25 +64,30 @@ def _scatter(trace: Any) -> Rows:
     yield name, x, y
     if trace.error_y.array is not None:
         below = trace.error_y.array if trace.error_y.arrayminus is None else trace.error_y.arrayminus
-        yield f"{name}, upper end", x, y + _values(trace.error_y.array)
-        yield f"{name}, lower end", x, y - _values(below)
+        yield f"{name}, upper end", x, y + values_of(trace.error_y.array)
+        yield f"{name}, lower end", x, y - values_of(below)
 
 
 def _bars(trace: Any) -> Rows:
-    yield _name(trace), _values(trace.x), _values(trace.y)
+    yield _name(trace), values_of(trace.x), values_of(trace.y)
 
 
 def _histogram(trace: Any) -> Rows:
-    values, bins = _values(trace.x), trace.xbins
+    yield _name(trace), *histogram_of(trace)
+
+
+def histogram_of(trace: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Middles of the bins, and how many lie in each; in per cent where it is drawn so."""
+    values, bins = values_of(trace.x), trace.xbins
     count = max(1, round((bins.end - bins.start) / bins.size))
     counts, edges = np.histogram(values, count, (bins.start, bins.start + count * bins.size))
     share = 100 / max(1, len(values)) if trace.histnorm == "percent" else 1.0
-    yield _name(trace), (edges[:-1] + edges[1:]) / 2, counts * share
+    return (edges[:-1] + edges[1:]) / 2, counts * share
 
 
 def _points(trace: Any) -> Rows:
     """Of a box whose points lie along x: they have a number each."""
-    values = _values(trace.x)
+    values = values_of(trace.x)
     yield _name(trace), values, np.arange(1, len(values) + 1)
 
 
@@ -72,13 +99,13 @@ _ROWS: dict[str, Callable[[Any], Rows]] = {"scatter": _scatter, "bar": _bars, "h
 
 
 def _heat(trace: Any, x_title: str, y_title: str) -> pd.DataFrame:
-    x, y, z = _values(trace.x), _values(trace.y), _values(trace.z)
+    x, y, z = values_of(trace.x), values_of(trace.y), values_of(trace.z)
     value = _plain(trace.colorbar.title.text or "") or "value"
     columns, rows = np.tile(np.arange(len(x)), len(y)), np.repeat(np.arange(len(y)), len(x))
     return pd.DataFrame({x_title: _column(x[columns]), y_title: _column(y[rows]), value: _column(z.reshape(-1))})
 
 
-def _values(raw: Any) -> np.ndarray:
+def values_of(raw: Any) -> np.ndarray:
     """A figure's array, which plotly writes in base 64 once it was a dictionary."""
     if isinstance(raw, dict):
         flat = np.frombuffer(base64.b64decode(raw["bdata"]), raw["dtype"])

@@ -11,13 +11,14 @@ import plotly.graph_objects as go
 from dpgp_core.arrays import FloatArray
 from dpgp_core.bayes.difference import Difference, difference
 from dpgp_core.release import CENTILES, Published, ReleaseSpec
-from dpgp_core.release.handout.groups import Group, Rows, grouped
-from pages._ui.look.palette import BINS, GUARANTEE, NON_PRIVATE, OTHER, PINNED, PRIVATE, RISK
+from dpgp_core.release.handout.groups import COLOURS, Group, Rows, grouped
+from dpgp_core.release.handout.ticks import are_years, marks
+from pages._ui.look.palette import NON_PRIVATE, PRIVATE
 from pages._ui.look.plots import HEIGHT, axis, band, centile_lines, finish, mark_dates
 
 OF_NO_USE = "#8a8a8a"  # values that are not known well enough; dotted, or crosses, so that grey is not the only sign
-_COLOURS = (PRIVATE, BINS, PINNED, OTHER, GUARANTEE, RISK)  # of groups; never the blue of what is not private
 _DASHES = ("solid", "8px,3px", "2px,2px", "8px,3px,2px,3px", "12px,4px", "4px,2px", "16px,3px")
+_FEW = 6  # whole numbers between bounds, each of which has a mark
 _BAND, _BANDS = 0.22, 0.15  # opacity of one, of several that lie over each other
 
 
@@ -44,7 +45,7 @@ def released(groups: Sequence[Group], spec: ReleaseSpec) -> go.Figure:
         spec: without levels.
     """
     figure, opacity = go.Figure(), _BAND if len(groups) == 1 else _BANDS
-    looks = [(group, _COLOURS[at % len(_COLOURS)], _dash(at // len(_COLOURS))) for at, group in enumerate(groups)]
+    looks = [(group, COLOURS[at % len(COLOURS)], _dash(at // len(COLOURS))) for at, group in enumerate(groups)]
     for group, colour, _ in looks:
         _band(figure, spec, group, colour, opacity)
     for group, colour, dash in looks:
@@ -131,7 +132,18 @@ def _of_no_use(figure: go.Figure, group: Group, values: FloatArray) -> None:
 def _finished(figure: go.Figure, spec: ReleaseSpec) -> go.Figure:
     figure.update_xaxes(title=title(spec.x[0], spec.x_units[0]))
     figure.update_yaxes(title=title(spec.y, unit(spec)))
+    mark_whole(figure, spec)
     return mark_dates(finish(figure, HEIGHT), title(spec.x[0], ""), spec.dates_of(spec.x[0]), spec.x_box[0])
+
+
+def mark_whole(figure: go.Figure, spec: ReleaseSpec, of: int = 0) -> None:
+    """Marks at whole years across, as 1984 and not 1,984.5, and at whole numbers up where the outcome is a count."""
+    if are_years(spec.x[of], spec.x_units[of], spec.x_box[of]):
+        places, texts = zip(*marks(*spec.x_box[of], whole=True), strict=True)
+        figure.update_xaxes(tickvals=places, ticktext=texts, hoverformat=".4~g")
+    if spec.y_kind == "count" and len(spec.x) == 1:
+        few = spec.y_bounds[1] - spec.y_bounds[0] <= _FEW
+        figure.update_yaxes(tickformat=",d", **({"dtick": 1} if few else {}))
 
 
 def _of(group: Group, subject: str) -> str:

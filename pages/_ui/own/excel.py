@@ -1,4 +1,4 @@
-"""An Excel workbook's only sheet as comma-separated text: cell by cell, as it unpacks."""
+"""A sheet of an Excel workbook as comma-separated text: cell by cell, as it unpacks."""
 
 from __future__ import annotations
 
@@ -24,21 +24,37 @@ def is_workbook(content: bytes) -> bool:
     return content.startswith(SIGNATURE)
 
 
-def as_csv(content: bytes, most: int) -> bytes:
-    """The workbook's sheet as comma-separated UTF-8: values as stored, never as displayed; no formula is computed.
+def sheet_names(content: bytes) -> list[str]:
+    """Names of a workbook's sheets.
+
+    Raises:
+        ValueError: it is no workbook, or holds more than is read. Nothing of it is repeated.
+    """
+    try:
+        return workbook.sheet_names(Parts(content))
+    except (Refused, MemoryError):
+        raise
+    except Exception:  # as in ``as_csv``
+        raise Refused(_BROKEN) from None
+
+
+def as_csv(content: bytes, most: int, sheet: str | None = None) -> bytes:
+    """A workbook's sheet as comma-separated UTF-8: values as stored, never as displayed; no formula is computed.
 
     Args:
         content: the workbook.
         most: bytes of the text.
+        sheet: its name; None for the only one.
 
     Raises:
-        ValueError: it is no workbook, holds several sheets, or more than is read. No cell is repeated.
+        ValueError: it is no workbook, holds several sheets and none is named, or more than is read. No cell is
+            repeated.
     """
     try:
         parts = Parts(content)
-        sheet = _Sheet(workbook.opened(parts), most)
-        parts.parse(sheet.book.sheet, Handler(sheet.start, sheet.end, sheet.text))
-        return sheet.csv.getvalue().encode()
+        rows = _Sheet(workbook.opened(parts, sheet), most)
+        parts.parse(rows.book.sheet, Handler(rows.start, rows.end, rows.text))
+        return rows.csv.getvalue().encode()
     except (Refused, MemoryError):
         raise
     except Exception:  # zipfile, zlib and expat raise a dozen types, and some quote what they read
@@ -112,7 +128,7 @@ class _Sheet:
         self._writer.writerow([self._row.get(column, "") for column in range(max(last, self._width))])
         if self.csv.tell() > self._most:
             raise Refused(
-                f"the sheet has more than {self._most / 2**20:g} MB as text, the limit here; keep only the columns "
+                f"the sheet has more than {self._most / 2**20:g} MB as text, the limit here. Keep only the columns "
                 "that are needed, or use the command line"
             )
 

@@ -13,7 +13,7 @@ from dpgp_core.gp.inference import Inference
 from dpgp_core.release import Published, ReleaseSpec
 from dpgp_core.release.handout.groups import grouped, split
 from dpgp_core.release.handout.turned import east_across, turned
-from dpgp_core.release.publishing import useful, within_tolerance
+from dpgp_core.release.publishing import is_off_scale, known_share, useful, within_tolerance
 from pages._ui.ledgers.standing import Standing
 from pages._ui.look.palette import PREDICTION_SCALE, PRIVATE
 from pages._ui.look.plots import HEIGHT, finish, mark_dates
@@ -21,29 +21,46 @@ from pages._ui.look.text import Metric, at_least, at_most, number, plain
 from pages._ui.own import curves
 
 _HUGE = math.log(1e6)
+_WELL_KNOWN = 0.5  # of a value's share: colours run over such values
+_FADE = [[0, "rgba(128,128,128,0)"], [1, "rgba(128,128,128,0.85)"]]  # grey over what is not known, on any background
+_SEEN = 0.005  # of an epsilon: more than rounding
 _ABOUT_GROUPS = " One curve for each group; what the groups share was learnt from all of them."
+_ABOUT_FADING = " Colours fade where little is known, as where few people are."
 _ABOUT_FIRST = " The map is of the first group; the table and the file have all groups."
 _ABOUT_CENTILES = " Below a thin line lie as many in 100 further people as it says, if the model is right."
 
 
-def so_far(account: Standing) -> str:
-    """The ledger in a sentence."""
+def so_far(account: Standing, failed: int = 0) -> str:
+    """The ledger in a sentence.
+
+    Args:
+        account: of it.
+        failed: releases that it counts and that were not made.
+    """
     ledger = account.ledger
     if ledger.limit is None:
         return "Nothing has been released yet."
-    return f"So far **{len(ledger.entries)} released**, ε = {at_most(account.spent)} of {ledger.limit.epsilon:g} spent."
+    more = f", {failed} counted and not made" if failed else ""
+    spent = f"ε = {at_most(account.spent)} of {ledger.limit.epsilon:g} spent"
+    return f"So far **{len(ledger.entries) - failed} released**{more}, {spent}."
 
 
-def metrics(account: Standing) -> list[Metric]:
-    """The ledger in figures, once its total is declared."""
+def metrics(account: Standing, failed: int = 0) -> list[Metric]:
+    """The ledger in figures, once its total is declared; see ``so_far``."""
     ledger = account.ledger
     if ledger.limit is None:
         return []
+    more = f"and {failed} counted, not made" if failed else "each counts"
     return [
-        Metric("Released from your table", str(len(ledger.entries)), "each counts"),
+        Metric("Released from your table", str(len(ledger.entries) - failed), more),
         Metric("Spent", f"ε = {at_most(account.spent)}", f"of {ledger.limit.epsilon:g} declared"),
-        Metric("Left", f"ε = {at_least(account.left)}", "for one Gaussian release"),
+        Metric("Left", f"ε = {at_least(account.left)}", left_because(account)),
     ]
+
+
+def left_because(account: Standing) -> str:
+    """Why so much is left, which is more than the total less what was spent where both are Gaussian."""
+    return "noises add in squares" if account.left > account.rest + _SEEN else "for one Gaussian release"
 
 
 def interval_sentence(spec: ReleaseSpec, half_width: FloatArray | None, step: float) -> str:
@@ -79,11 +96,18 @@ def factor(width: float) -> str:
     return number(math.exp(width), 3) if width < _HUGE else "over a million"
 
 
+def fits(published: Published) -> bool:
+    """Whether what was measured fits the models that read it."""
+    return published.fit is None or published.fit.fits
+
+
 def worth(published: Published, spec: ReleaseSpec) -> str:
     """What the released values are good for. None that are of no use are called publishable."""
     if within_tolerance(published, spec).all():
-        return "These values may be published." + (f" {plain(useful(published, spec))}" if spec.tolerance else "")
-    marked = "grey here, and 0 under `within_tolerance` in the file" if spec.tolerance else "grey here"
+        more = spec.tolerance or not fits(published)
+        return "These values may be published." + (f" {plain(useful(published, spec))}" if more else "")
+    in_file = spec.tolerance or is_off_scale(published)
+    marked = "grey here, and 0 under `within_tolerance` in the file" if in_file else "grey here"
     return f"It protects as promised, but: {plain(useful(published, spec))} They are {marked}."
 
 
@@ -97,7 +121,8 @@ def released(published: Published, spec: ReleaseSpec) -> go.Figure:
     if len(drawn.x) == 1:
         return curves.released(groups, drawn)
     values, within = groups[0].published.values, groups[0].within
-    figure = _map(drawn, np.where(within, values, np.nan), PREDICTION_SCALE)
+    known = known_share(groups[0].published, drawn)
+    figure = _map(drawn, np.where(within, values, np.nan), PREDICTION_SCALE, np.where(within, known, 0.0))
     if groups[0].name:
         figure.update_layout(title=html.escape(f"of {groups[0].name}"))
     if not within.all():
@@ -109,6 +134,8 @@ def released_caption(spec: ReleaseSpec) -> str:
     """What the band is and what all was computed from; private inputs are among what was measured with noise."""
     one = len(spec.numbers) == 1
     lines = _ABOUT_CENTILES if spec.centiles and one else ""
+    if not one:
+        lines = _ABOUT_FADING
     if spec.levels:
         lines = f"{_ABOUT_GROUPS if one else _ABOUT_FIRST}{lines}"
     measured = (
@@ -138,10 +165,19 @@ def inference_sentence(inference: Inference | None) -> str:
     )
 
 
-def _map(spec: ReleaseSpec, values: FloatArray, scale: str) -> go.Figure:
+def _map(spec: ReleaseSpec, values: FloatArray, scale: str, known: FloatArray | None = None) -> go.Figure:
+    """Values at all points (P,) as colours, over the range of those that are known; what is not known well is faded."""
     first, second, z = _slice(spec, curves.in_per_cent(spec, values))
     bar = {"title": {"text": curves.title(spec.y, curves.unit(spec)), "side": "right"}}
     figure = go.Figure(go.Heatmap(x=first, y=second, z=z, colorscale=scale, colorbar=bar))
+    if known is not None:
+        share = _slice(spec, known)[2]
+        well = z[(share >= _WELL_KNOWN) & np.isfinite(z)]
+        if len(well) and well.min() < well.max():
+            figure.update_traces(zmin=float(well.min()), zmax=float(well.max()))
+        figure.add_heatmap(
+            x=first, y=second, z=1 - share, zmin=0, zmax=1, colorscale=_FADE, showscale=False, hoverinfo="skip"
+        )
     shape = east_across(spec)
     figure.update_xaxes(title=curves.title(shape.x[0], shape.x_units[0]))
     figure.update_yaxes(title=curves.title(shape.x[1], shape.x_units[1]))

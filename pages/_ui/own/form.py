@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -10,12 +11,13 @@ import streamlit as st
 from dpgp_core.accounting.guarantee import Budget
 from dpgp_core.accounting.ledger import Ledger
 from dpgp_core.mechanisms.catalogue import IF_INPUTS_ARE_PUBLIC
+from dpgp_core.reading.writing import Writing
 from dpgp_core.release import CHOICES, KERNEL_NAMES, ReleaseSpec
 from pages._ui import session
 from pages._ui.look import state
 from pages._ui.look.text import DELTA_HELP, GROWTH, plain
 from pages._ui.own import table_form
-from pages._ui.own.questions import bounds, degrees, groups, whose
+from pages._ui.own.questions import bounds, degrees, groups, whose, written
 from pages._ui.own.remembered import PREFIX, keep, key, standing
 from pages._ui.own.upload import Table
 
@@ -40,11 +42,14 @@ def declared(held: Table, ledger: Ledger) -> ReleaseSpec | None:
         "Say what you knew **before** you saw the table. Nothing below is filled in from its values: a bound that is "
         "read off private values tells something about them."
     )
-    values = table_form.columns_of(held.columns, held.survey)
-    x = values["x"] or []
-    values |= whose.asked(held.columns, [*x, values["y"]], held.survey)
+    values = table_form.columns_of(held)
+    x, y = values["x"] or [], values["y"]
+    values |= whose.asked(held.columns, [*x, y], held.survey)
     offered = _offered(ledger.inputs_public, people=values["person"] is not None, levels=bool(values["levels"]))
-    values |= table_form.outcome()
+    values |= table_form.outcome(y, held, values["numbers"])
+    used = [name for name in (*x, y, values["person"]) if name is not None]
+    free = y if values["y_kind"] == "yes/no" and values["yes"] is not None else None
+    values |= written.missing(used, held, values["numbers"], free)
     values |= table_form.outputs(values["y_kind"], values["y"]) | degrees.asked(
         [name for name in x if name not in {*values["formats"], *values["levels"]}]
     )
@@ -60,7 +65,7 @@ def declared(held: Table, ledger: Ledger) -> ReleaseSpec | None:
         "share of yes, 0 to 1" if values["y_kind"] == "yes/no" else values["y_unit"], values["log"]
     )
     keep()
-    return _spec(values)
+    return _spec(values, held.writing)
 
 
 def _is_automatic() -> bool:
@@ -176,9 +181,9 @@ def _centiles(values: dict[str, Any]) -> bool:
 
 def _tolerance(unit: str, log: bool) -> float | None:
     """In the link, unlike what is declared about the table: a number that is nobody's, and changes no release."""
-    within = "a factor of" if log else f"± [{plain(unit.strip()) or 'y'}]"
+    within = "a factor" if log else f"± [{plain(unit.strip()) or 'y'}]"
     value: float | None = st.number_input(
-        f"Of use within {within}, if you wish to say",
+        f"Precision you need (optional), {within}",
         min_value=0.0,
         value=None,
         key="tolerance",
@@ -190,14 +195,16 @@ def _tolerance(unit: str, log: bool) -> float | None:
     return value
 
 
-def _spec(values: dict[str, Any]) -> ReleaseSpec | None:
+def _spec(values: dict[str, Any], writing: Writing) -> ReleaseSpec | None:
     gaps = {
         "the private column": not values["y"],
         "an input column": not values["x"],
         "whether somebody can have more than one row": not values["whose"],
         **groups.missing(values),
         **bounds.missing(values),
-        "the domain of every input": any(None in pair for pair in values["box"]),
+        **_without_domain(values),
+        "which word means yes, and which no": not values["words_declared"],
+        "whether rows that lack a value are left out": not values["gaps_declared"],
         "a lengthscale for every input": None in values["length"],
         "the total ε": values["total"] is None,
     }
@@ -208,8 +215,13 @@ def _spec(values: dict[str, Any]) -> ReleaseSpec | None:
     if not (values["readable"] and values["inputs_readable"]):
         return None
     pure = CHOICES[values["mechanism"]].pure
+    order = next(iter(values["formats"].values()), None)
+    yes, no = (None if values[name] is None else (values[name],) for name in ("yes", "no"))
     try:
         return ReleaseSpec(
+            writing=replace(
+                writing, numbers=values["numbers"], missing=values["missing"], date_order=order, yes=yes, no=no
+            ),
             x=tuple(values["x"]),
             x_units=tuple(values["x_unit"]),
             x_box=tuple(values["box"]),
@@ -240,3 +252,9 @@ def _spec(values: dict[str, Any]) -> ReleaseSpec | None:
     except ValueError as error:
         st.error(plain(f"{error}."))
         return None
+
+
+def _without_domain(values: dict[str, Any]) -> dict[str, bool]:
+    """Inputs whose ends are still to declare, by what their controls are called."""
+    numbers = [name for name in values["x"] or [] if name not in values["levels"]]
+    return {f"{plain(name)} from and to": None in pair for name, pair in zip(numbers, values["box"], strict=False)}

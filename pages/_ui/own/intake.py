@@ -3,20 +3,46 @@
 from __future__ import annotations
 
 import hashlib
+import io
 
 import streamlit as st
 
+from dpgp_core.reading.lines import NotDecoded, read_lines
+from dpgp_core.reading.writing import Writing
 from pages._ui import environment
 from pages._ui.look.text import plain
 from pages._ui.own import excel, practice, remembered, upload
 from pages._ui.own.practice import Practice
-from pages._ui.own.slots import OWN_FILES, OWN_OUTLOOK, OWN_PREVIEW, OWN_READY, OWN_RELEASED, OWN_TABLE, OWN_TAKEN
+from pages._ui.own.slots import (
+    OWN_FILES,
+    OWN_OUTLOOK,
+    OWN_PREVIEW,
+    OWN_READY,
+    OWN_RELEASED,
+    OWN_SHEETS,
+    OWN_TABLE,
+    OWN_TAKEN,
+    OWN_UNDECODED,
+)
 from pages._ui.own.upload import Table
 from pages._ui.serve import forgetting
 from pages._ui.work import cached
 
 _AT_ONCE = 2**18  # bytes; larger tables are read beside the page
-_DIALECTS = {"commas": "comma", "semicolons (decimal commas)": "semicolon", "tabs": "tab"}
+AS_ITS_FIRST_LINE = "as its first line says"
+_SEPARATORS = {AS_ITS_FIRST_LINE: None, "commas": ",", "semicolons": ";", "tabs": "\t", "bars": "|", "spaces": " "}
+_ENCODINGS = {
+    "Windows, western Europe (cp1252)": "cp1252",
+    "Latin-1": "latin-1",
+    "Windows, central Europe (cp1250)": "cp1250",
+    "Windows, Cyrillic (cp1251)": "cp1251",
+    "Macintosh": "mac-roman",
+    "UTF-16": "utf-16",
+    "Japanese (Shift JIS)": "shift_jis",
+    "Chinese (GB 18030)": "gb18030",
+    "Chinese (Big5)": "big5",
+    "Korean (EUC-KR)": "euc-kr",
+}
 _NO_UPLOADS = (
     "This server takes no files. Practise here with a table that is public. For your own, run the same release on your "
     "own machine, where the table stays: `python -m dpgp_core release --csv table.csv --config config.json --out "
@@ -43,18 +69,19 @@ def table() -> Table | None:
 
 
 def _upload() -> None:
-    written = st.segmented_control(
+    chosen = st.segmented_control(
         "Its values are separated by",
-        list(_DIALECTS),
-        default="commas",
+        list(_SEPARATORS),
+        default=AS_ITS_FIRST_LINE,
         required=True,
-        key="own_dialect",
-        help="Declared, never guessed: 1,234 is a thousand to some and little more than one to others. Semicolons go "
-        "with decimal commas. An Excel workbook needs no such choice.",
+        key="own_separator",
+        help="The line of column names is public, and says what stands between them. Say it yourself where that is "
+        "wrong. How numbers and dates are written is asked further down, where it is not plain. A workbook needs none "
+        "of it.",
     )
     uploaded = st.file_uploader(
-        "A table with a header line: CSV in UTF-8, or an Excel workbook (.xlsx) of one sheet; up to 5 MB",
-        type=["csv", "tsv", "txt", "xlsx"],
+        "A table with a header line: CSV, or an Excel workbook (.xlsx); up to 5 MB",
+        type=["csv", "tsv", "txt", "dat", "xlsx"],
         key=f"own_file_{OWN_FILES.get(0)}",
         help="It is held in this session's memory, and in that of processes that end with each task. It is in no file, "
         "no log and no address, and no other visitor sees it. Forget the table, and it is removed. Close the page, and "
@@ -62,19 +89,28 @@ def _upload() -> None:
         "space.",
     )
     if uploaded is not None:
-        _take(uploaded.name, uploaded.getvalue(), _DIALECTS[written])
+        _take(uploaded.name, uploaded.getvalue(), _SEPARATORS[chosen])
 
 
-def _take(name: str, content: bytes, dialect: str) -> None:
-    held, taken = OWN_TABLE.find(), OWN_TAKEN.find()
-    if held is not None and taken == (hashlib.sha256(content).hexdigest(), dialect):
+def _take(name: str, content: bytes, separator: str | None) -> None:
+    digest = hashlib.sha256(content).hexdigest()
+    encoding = _encoding() if OWN_UNDECODED.find() == digest else None
+    sheet = _sheet(content, digest) if excel.is_workbook(content) else None
+    held, wanted = OWN_TABLE.find(), (digest, separator, encoding, sheet)
+    if held is not None and OWN_TAKEN.find() == wanted:
         return
-    OWN_TAKEN.put((hashlib.sha256(content).hexdigest(), dialect))
+    if sheet == "":
+        OWN_TABLE.pop()
+        return
+    OWN_TAKEN.put(wanted)
     try:
-        fresh = _opened(name, content, dialect)
+        fresh = _opened(name, content, Writing(separator=separator, encoding=encoding), sheet)
     except ValueError as error:
         OWN_TABLE.pop()
         st.error(plain(f"{error}."))
+        if OWN_UNDECODED.find() != digest and _is_undecoded(content):
+            OWN_UNDECODED.put(digest)
+            st.rerun()
         return
     if held is None or held.columns != fresh.columns:
         remembered.forget()
@@ -82,14 +118,54 @@ def _take(name: str, content: bytes, dialect: str) -> None:
     _drop_results()
 
 
-def _opened(name: str, content: bytes, dialect: str) -> Table:
+def _encoding() -> str | None:
+    """In which encoding a file is that is no UTF-8; None while nobody has said it."""
+    chosen = st.selectbox(
+        "The file is no UTF-8. In which encoding is it?",
+        list(_ENCODINGS),
+        index=None,
+        placeholder="For most files from Windows, the first one",
+        key="own_encoding",
+        help="It decides how letters beyond A to Z are read, also in the names of columns.",
+    )
+    return None if chosen is None else _ENCODINGS[chosen]
+
+
+def _is_undecoded(content: bytes) -> bool:
+    try:
+        for _ in read_lines(io.BytesIO(content)):
+            pass
+    except NotDecoded:
+        return True
+    except ValueError:
+        pass
+    return False
+
+
+def _sheet(content: bytes, digest: str) -> str | None:
+    """Which sheet of a workbook is the table: asked where it has several; "" while nobody has said it."""
+    known = OWN_SHEETS.find()
+    if known is None or known[0] != digest:
+        try:
+            upload.check_size(content)
+            known = digest, cached.of_one_session("Reading the workbook", excel.sheet_names, content)
+        except ValueError:  # said when it is opened
+            return None
+        OWN_SHEETS.put(known)
+    if len(known[1]) < 2:
+        return None
+    chosen = st.selectbox("Which sheet holds the table?", known[1], index=None, key="own_sheet")
+    return "" if chosen is None else str(chosen)
+
+
+def _opened(name: str, content: bytes, writing: Writing, sheet: str | None) -> Table:
     if excel.is_workbook(content):
         upload.check_size(content)
-        text = cached.of_one_session("Reading the workbook", excel.as_csv, content, upload.MAX_BYTES)
-        return upload.opened(name, text)
+        text = cached.of_one_session("Reading the workbook", excel.as_csv, content, upload.MAX_BYTES, sheet)
+        return upload.opened(name, text, Writing(separator=","))
     if len(content) <= _AT_ONCE:
-        return upload.opened(name, content, dialect)
-    return cached.of_one_session("Reading the table", upload.opened, name, content, dialect)
+        return upload.opened(name, content, writing)
+    return cached.of_one_session("Reading the table", upload.opened, name, content, writing)
 
 
 def _practise(table: Practice) -> None:
@@ -101,6 +177,8 @@ def _practise(table: Practice) -> None:
 def _forget() -> None:
     OWN_TABLE.pop()
     OWN_TAKEN.pop()
+    OWN_UNDECODED.pop()
+    OWN_SHEETS.pop()
     OWN_FILES.put(OWN_FILES.get(0) + 1)  # empties the uploader
     remembered.forget()
     _drop_results()

@@ -116,7 +116,7 @@ _BY_DAY = {
     "unit": "one day's visits",
     "whose": "no",
     "x": ["day"],
-    "holds_day": "dates, as 2024-03-01",
+    "holds_day": "dates, as 2024-03-31 (year-month-day)",
     "period_day": "every year",
     "from_day_day": FIRST,
     "to_day_day": FIRST + timedelta(days=DAYS - 1),

@@ -18,7 +18,7 @@ from pages._ui.own.slots import OWN_LEDGER_TOKEN, OWN_TOKEN
 from pages._ui.own.upload import Table, is_practice
 from pages._ui.serve.origin import listens_here
 from pages._ui.visitor import fresh, known_by
-from pages._ui.work import pace
+from pages._ui.work import pace, waiting
 
 
 def account(held: Table | None = None) -> Standing:
@@ -30,7 +30,7 @@ def account(held: Table | None = None) -> Standing:
             return of_this_server().find(browser, table, everywhere=everywhere)
     except (LedgerUnavailable, StateLost) as error:
         st.error(plain(f"{error}."))
-        st.stop()
+        waiting.end_page()
 
 
 def spend(browser: str, spec: ReleaseSpec, held: Table, because: str) -> Spent:

@@ -14,13 +14,16 @@ if TYPE_CHECKING:
     from pages._ui.own.upload import Prepared, Table
 
 OWN_TABLE: Slot[Table] = Slot("own_table")
-OWN_TAKEN: Slot[tuple[str, str]] = Slot("own_taken")  # digest and dialect of what the uploader holds
+OWN_TAKEN: Slot[tuple[object, ...]] = Slot("own_taken")  # digest of what the uploader holds, and how it is written
+OWN_UNDECODED: Slot[str] = Slot("own_undecoded")  # digest of a file that is no UTF-8: its encoding is asked for
+OWN_SHEETS: Slot[tuple[str, list[str]]] = Slot("own_sheets")  # of a workbook, by its digest
 OWN_FORM: Slot[dict[str, Any]] = Slot("own_form")  # what was declared: streamlit forgets controls that are off screen
 OWN_READY: Slot[tuple[tuple[str, ReleaseSpec], Prepared]] = Slot("own_ready")
 OWN_PREVIEW: Slot[tuple[ReleaseSpec, FloatArray]] = Slot("own_preview")
 OWN_OUTLOOK: Slot[tuple[ReleaseSpec, FloatArray]] = Slot("own_outlook")  # of other budgets
 OWN_RELEASED: Slot[tuple[Issued, Published, ReleaseSpec]] = Slot("own_released")
 OWN_APART: Slot[tuple[tuple[str, str, str], Difference]] = Slot("own_apart")  # of a release: two groups
+OWN_FAILED: Slot[dict[str | None, int]] = Slot("own_failed")  # by ledger: releases that were counted and not made
 OWN_REFUSED: Slot[str] = Slot("own_refused")
 OWN_FILES: Slot[int] = Slot("own_files")  # files forgotten so far: a new number empties the uploader
 OWN_TOKEN: Slot[str] = Slot("own_token")  # who this is, where there are no cookies

@@ -10,18 +10,30 @@ import streamlit as st
 
 from dpgp_core.release import Published, ReleaseSpec
 from dpgp_core.release.publishing import within_tolerance
+from dpgp_core.release.told import large_delta
 from pages._ui.explore.computed import EXPLORED, taken
 from pages._ui.ledgers.deliveries import DELIVERIES, Issued
 from pages._ui.ledgers.standing import Standing
 from pages._ui.look import pictures
-from pages._ui.look.text import plain
+from pages._ui.look.picture import as_it_is
+from pages._ui.look.sheet import About
+from pages._ui.look.text import at_least, plain
 from pages._ui.own import curves, figures, protection, session, upload
 from pages._ui.own.questions import bounds
-from pages._ui.own.slots import OWN_APART, OWN_LEDGER_TOKEN, OWN_PREVIEW, OWN_READY, OWN_REFUSED, OWN_RELEASED
+from pages._ui.own.slots import (
+    OWN_APART,
+    OWN_FAILED,
+    OWN_LEDGER_TOKEN,
+    OWN_PREVIEW,
+    OWN_READY,
+    OWN_REFUSED,
+    OWN_RELEASED,
+)
 from pages._ui.own.upload import Prepared, Table
 from pages._ui.work import cached
 from pages._ui.work.tasks import WorkStopped
 
+_NOTHING_LEFT = 1e-3  # of epsilon
 _KINDS = {"zip": "application/zip", "html": "text/html", "svg": "image/svg+xml"}
 _PREVIEW_WARNING = (
     "A preview draws the fit **without noise**. Whoever sees this screen, or a picture of it, sees values computed "
@@ -35,6 +47,7 @@ _ZIP_GONE = (
     "The zip of the latest release was in the memory of a server that has stopped or forgotten it. What you have "
     "downloaded stays valid, and what it cost stays spent."
 )
+_NOT_MADE = "What was counted was not made, so there is no zip. It stays spent, as it may have been computed."
 
 
 def ready(held: Table, spec: ReleaseSpec) -> Prepared | None:
@@ -60,6 +73,14 @@ def ready(held: Table, spec: ReleaseSpec) -> Prepared | None:
     return known[1]
 
 
+def told(spec: ReleaseSpec, prepared: Prepared) -> None:
+    """What the owner should know before anything is spent: outcomes that count as a bound, and a delta above 1/n."""
+    if prepared.told:
+        st.warning(plain(prepared.told), icon=":material/visibility:")
+    if too_large := large_delta(spec.delta, prepared.n):
+        st.warning(plain(too_large), icon=":material/priority_high:")
+
+
 def preview(held: Table, spec: ReleaseSpec, prepared: Prepared) -> None:
     """The fit without noise, after a click that says what it reveals."""
     with st.expander("Preview without privacy"):
@@ -76,11 +97,15 @@ def release(held: Table, spec: ReleaseSpec, prepared: Prepared, account: Standin
     """The button that spends, and what came of it."""
     because = protection.said(spec, account)
     because_not = protection.refusal(spec, account)
-    if because_not:
+    if because_not and OWN_RELEASED.find() is None:
         st.info(plain(f"{because_not}."), icon=":material/block:")
+    elif because_not:  # after a success nothing reads as a failure
+        more = f"Use epsilon = {at_least(account.left)} or less for another"
+        rest = "The declared total is used up" if account.left < _NOTHING_LEFT else more
+        st.caption(f"Release {len(account.ledger.entries)} is made. {rest}.")
     label = f"Make release {len(account.ledger.entries) + 1}: spends ε = {spec.epsilon:g}"
     if because_not:
-        label = "No release: nothing is left" if account.left < 1e-3 else "No release: see above"
+        label = "No release: nothing is left" if account.left < _NOTHING_LEFT else "No release: see above"
     if st.button(label, type="primary", key="own_release", disabled=bool(because_not)):
         OWN_REFUSED.put(_make(held, spec, prepared, because))
         st.rerun()  # the ledger stands in several places
@@ -93,10 +118,17 @@ def release(held: Table, spec: ReleaseSpec, prepared: Prepared, account: Standin
         fetch_again(account)
 
 
+def failed(account: Standing) -> int:
+    """Releases of a ledger that were counted and not made, as far as this session knows."""
+    return OWN_FAILED.get({}).get(account.id, 0)
+
+
 def fetch_again(account: Standing) -> None:
     """The latest zip, if this server still holds it."""
     if (issued := DELIVERIES.find(account.id)) is not None:
         download(issued, again=True)
+    elif account.ledger.entries and failed(account) == len(account.ledger.entries):
+        st.caption(_NOT_MADE)
     elif account.ledger.entries:
         st.caption(_ZIP_GONE)
 
@@ -118,6 +150,8 @@ def _make(held: Table, spec: ReleaseSpec, prepared: Prepared, because: str) -> s
         try:
             published = cached.unstoppable(upload.released, held, spec, prepared.plan)
         except (ValueError, WorkStopped) as error:
+            known = OWN_FAILED.get({})
+            OWN_FAILED.put(known | {spent.id: known.get(spent.id, 0) + 1})
             return f"{error}. The budget of this release is spent all the same: it may have been computed."
         issued = session.issued(spent, published, spec)
     OWN_RELEASED.put((issued, published, spec))
@@ -126,11 +160,12 @@ def _make(held: Table, spec: ReleaseSpec, prepared: Prepared, because: str) -> s
 
 def _show(issued: Issued, published: Published, spec: ReleaseSpec) -> None:
     said = f"{plain(issued.name)}. {figures.worth(published, spec)}{bounds.sentence(published, spec)}"
-    if within_tolerance(published, spec).all():
+    if within_tolerance(published, spec).all() and figures.fits(published):
         st.success(said, icon=":material/verified_user:")
     else:
         st.warning(said, icon=":material/blur_on:")
-    pictures.chart(figures.released(published, spec), "own_released_chart", figures.released_caption(spec))
+    drawn, said = figures.released(published, spec), figures.released_caption(spec)
+    pictures.chart(drawn, "own_released_chart", said, as_it_is(drawn, _about(published, spec, said)))
     if len(spec.levels) == len(spec.numbers) == 1:
         _apart(issued, published, spec)
     st.dataframe(upload.greyed(published, spec), hide_index=True, key="own_values")
@@ -144,15 +179,19 @@ def _apart(issued: Issued, published: Published, spec: ReleaseSpec) -> None:
     with st.expander("How far apart are two groups?"):
         [levels] = spec.levels.values()
         left, right = st.columns(2)
-        first = left.selectbox("Group", levels, key="own_apart_first")
-        second = right.selectbox("less", [level for level in levels if level != first], key="own_apart_second")
+        first = left.selectbox("First group", levels, key="own_apart_first")
+        second = right.selectbox("minus", [level for level in levels if level != first], key="own_apart_second")
         known, wanted = OWN_APART.find(), (hashlib.sha256(issued.bundle).hexdigest(), first, second)
         if known is None or known[0] != wanted:
             doing = "Comparing two groups"
             known = wanted, cached.of_one_session(doing, curves.apart, published, spec, first, second)
             OWN_APART.put(known)
         figure = curves.difference_figure(known[1], spec, f"{first} less {second}")
-        pictures.chart(figure, "own_apart_chart", _APART)
+        pictures.chart(figure, "own_apart_chart", _APART, as_it_is(figure, _about(published, spec, _APART)))
+
+
+def _about(published: Published, spec: ReleaseSpec, shows: str) -> About:
+    return About(f"Published: {spec.y} by {' and '.join(spec.x)}.", shows, published.guarantee, taught=False)
 
 
 def _explore(issued: Issued) -> None:

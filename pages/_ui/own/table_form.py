@@ -10,36 +10,37 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpgp_core.data import KINDS, Kind
 from dpgp_core.dates import Format
-from dpgp_core.reading.survey import Column
 from pages._ui.look.text import plain
-from pages._ui.own.questions import bounds, dates, holds
+from pages._ui.own.questions import bounds, dates, holds, written
 from pages._ui.own.remembered import key
+from pages._ui.own.upload import Table
 
 MOST_INPUTS = 3  # offered in the form; the command line takes ten
+_MOST_ANSWERS = 8  # words of an outcome that may be yes and no
 _GRIDS = (51, 20, 9)  # points along each input, for one, two or three inputs
 _KIND_NAMES: dict[Kind, str] = {"number": "A number", "amount": "An amount", "count": "A count", "yes/no": "Yes or no"}
 _KIND_HELP: dict[Kind, str] = {
     "number": "Any number, with about as many people far above the usual as far below it: a height, a temperature.",
     "amount": "0 or more, with a few far above the rest: a wage, a price, a duration.",
     "count": "A whole number of 0 or more: visits a year, children, accidents.",
-    "yes/no": "Written 1 for yes and 0 for no: vaccinated, employed. The curve is then the share of yes, in per cent.",
+    "yes/no": "1 and 0, or two words for these: vaccinated, employed. The curve is then the share of yes, in per cent.",
 }
 
 
-def columns_of(columns: Sequence[str], survey: Mapping[str, Column]) -> dict[str, Any]:
+def columns_of(held: Table) -> dict[str, Any]:
     """Which column is the output, and which are inputs; what cannot be one is said as soon as it is chosen.
 
     Args:
-        columns: names in the header.
-        survey: what each of them holds.
+        held: the table, and what each column can be read as.
     """
+    columns = held.columns
     left, right = st.columns(2)
     y = left.selectbox(
         "Private column: the output y",
         columns,
         index=None,
         key=key("y"),
-        help="The value that the noise hides, for example a height or a wage. It must be a column of numbers.",
+        help="The value that the noise hides, for example a height, a wage, or yes and no.",
     )
     x = right.multiselect(
         "Inputs x",
@@ -48,14 +49,19 @@ def columns_of(columns: Sequence[str], survey: Mapping[str, Column]) -> dict[str
         max_selections=MOST_INPUTS,
         help="What the curve runs over, for example age. Two inputs give a map, for example longitude and latitude.",
     )
-    problem = "" if y is None else survey[y].as_numbers(y, or_dates=False)
-    if problem:
-        st.error(plain(f"{problem}."))
-    return {"y": y, "x": x, "readable": not problem} | holds.asked(x, survey)
+    used = [held.survey[name] for name in [*x, *([] if y is None else [y])]]
+    numbers, gaps = written.numbers(used), written.declares_missing()
+    return {"y": y, "x": x, "numbers": numbers} | holds.asked(x, held, numbers, gaps=gaps)
 
 
-def outcome() -> dict[str, Any]:
-    """What kind of outcome the output is."""
+def outcome(y: str | None, held: Table, numbers: str) -> dict[str, Any]:
+    """What kind of outcome the output is, and whether it can be read as that.
+
+    Args:
+        y: the column, if it is chosen.
+        held: the table.
+        numbers: how they are written.
+    """
     kind: Kind = st.selectbox(
         "What kind of outcome is it?",
         KINDS,
@@ -65,7 +71,19 @@ def outcome() -> dict[str, Any]:
         "same whatever you choose.",
     )
     st.caption(_KIND_HELP[kind])
-    return {"y_kind": kind}
+    nothing = {"yes": None, "no": None, "words_declared": True}
+    if y is None:
+        return {"y_kind": kind, "readable": True} | nothing
+    if kind == "yes/no":
+        return {"y_kind": kind, "readable": True} | written.yes_and_no(y, held)
+    column = held.survey[y]
+    gaps = written.declares_missing() and numbers in column.ways
+    problem = "" if gaps else column.as_numbers(y, numbers, or_dates=False)
+    if problem and column.holds_words and column.values <= _MOST_ANSWERS:
+        written.offer_yes_and_no(y)
+    elif problem:
+        st.error(plain(f"{problem}."))
+    return {"y_kind": kind, "readable": not problem} | nothing
 
 
 def outputs(kind: Kind, y: str | None) -> dict[str, Any]:

@@ -15,10 +15,9 @@ from pandas.io.formats.style import Styler
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset, of_kind
 from dpgp_core.mechanisms import NotPrivate
-from dpgp_core.reading.csv_rows import read_columns
-from dpgp_core.reading.csv_table import MAX_ROWS
-from dpgp_core.reading.dialect import dialect_of
-from dpgp_core.reading.survey import Column, survey
+from dpgp_core.reading.csv_rows import as_written
+from dpgp_core.reading.survey import Column, survey, words_of
+from dpgp_core.reading.writing import Writing
 from dpgp_core.release import (
     CENTILES,
     Published,
@@ -29,11 +28,12 @@ from dpgp_core.release import (
     plan_release,
     preview,
     publish,
-    read_table,
 )
 from dpgp_core.release.cells import safe_text
+from dpgp_core.release.handout.ticks import are_years
 from dpgp_core.release.plan import decimals
-from dpgp_core.release.publishing import about, within_tolerance
+from dpgp_core.release.publishing import about, as_measured, read_outcomes, within_tolerance
+from dpgp_core.release.told import outside_bounds
 from pages._ui.look.plots import axis
 from pages._ui.own.curves import OF_NO_USE, in_per_cent
 from pages._ui.own.practice import TABLES, Practice, contents
@@ -42,6 +42,7 @@ MAX_BYTES = 5 * 2**20
 MAX_WORK = 20_000_000  # rows, or people, times points of the grid
 OUTLOOK = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # epsilons
 MAX_COLUMNS = 1000  # in the menu of columns
+MOST_WORDS = 20  # of a column, that are offered as groups, as yes and no, or as missing
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,8 +52,8 @@ class Table:
     Attributes:
         name: as uploaded; shown to its owner only.
         content: its bytes.
-        columns: names in its header line.
-        dialect: how it is written, as declared.
+        columns: names in its header line that one column alone has.
+        writing: separator and encoding, as declared or as its first line says.
         digest: SHA-256 of the bytes, line ends aside: whether this is the same table as before.
         survey: what each column can be read as; shown to its owner only.
     """
@@ -60,7 +61,7 @@ class Table:
     name: str
     content: bytes = field(repr=False)
     columns: tuple[str, ...]
-    dialect: str
+    writing: Writing
     digest: str = field(repr=False)
     survey: dict[str, Column] = field(repr=False)
 
@@ -70,26 +71,47 @@ class Table:
         return next(iter(self.survey.values())).rows
 
 
-def opened(name: str, content: bytes, dialect: str = "comma") -> Table:
+def opened(name: str, content: bytes, declared: Writing | None = None) -> Table:
     """The file with its columns.
 
     Raises:
         ValueError: it is too large, has too many columns, or is no CSV file throughout.
     """
     check_size(content)
-    columns = tuple(column_names(io.BytesIO(content), dialect_of(dialect)))
+    writing = as_written(io.BytesIO(content), Writing() if declared is None else declared)
+    columns = tuple(column_names(io.BytesIO(content), writing))
+    if not columns:
+        raise ValueError("no column of the file has a name of its own; name those that are needed")
     if len(columns) > MAX_COLUMNS:
         raise ValueError(f"the file has {len(columns)} columns, more than {MAX_COLUMNS}, the limit; keep those needed")
-    overview = survey(io.BytesIO(content), columns, dialect_of(dialect))
-    return Table(name, content, columns, dialect, _digest(content), overview)
+    overview = survey(io.BytesIO(content), columns, writing)
+    return Table(name, content, columns, writing, _digest(content), overview)
+
+
+def words(held: Table, column: str, *, numbers: str | None = None) -> list[str]:
+    """Different texts of a column, for the eyes of its owner: none if there are too many to choose from.
+
+    Args:
+        held: the table.
+        column: its name.
+        numbers: a way of writing these, which are then none of the texts; None: they are.
+    """
+    stream = io.BytesIO(held.content)
+    found = words_of(stream, column, held.writing, MOST_WORDS + 1, numbers=numbers)
+    return found if len(found) <= MOST_WORDS else []
+
+
+def examples(held: Table, column: str) -> list[str]:
+    """A text of a column, the commonest, for the eyes of its owner."""
+    return words_of(io.BytesIO(held.content), column, held.writing, 1)
 
 
 def check_size(content: bytes) -> None:
     """Raise ValueError for a file that is too large."""
     if len(content) > MAX_BYTES:
         raise ValueError(
-            f"the file has {len(content) / 2**20:.1f} MB, more than {MAX_BYTES // 2**20} MB, the limit here; "
-            "keep only the columns that are needed, or use the command line"
+            f"the file has {len(content) / 2**20:.1f} MB, more than {MAX_BYTES // 2**20} MB, the limit here. "
+            "Keep only the columns that are needed, or use the command line"
         )
 
 
@@ -115,12 +137,16 @@ class Prepared:
 
     Attributes:
         n: rows read, or people where they may have several: public.
+        left_out: rows that lack a value, or people without a complete row: public.
         plan: what will be measured; without any output.
         moved: rows whose output is moved into its declared kind; shown to the table's owner only.
+        told: what the owner is told of outcomes outside the bounds; not private.
     """
 
     n: int
+    left_out: int
     plan: ReleasePlan = field(repr=False)
+    told: str = field(repr=False)
     moved: int = field(default=0, repr=False)
 
 
@@ -130,17 +156,10 @@ def prepared(held: Table, spec: ReleaseSpec) -> Prepared:
     Raises:
         ValueError: the file does not fit the declaration.
     """
-    data = _read(held, spec)
-    return Prepared(data.people, plan_release(spec, data.X, data.person), _moved(held, spec))
-
-
-def _moved(held: Table, spec: ReleaseSpec) -> int:
-    """Rows whose output is not of its declared kind. Private."""
-    if spec.y_kind == "number":
-        return 0
-    stream = io.BytesIO(held.content)
-    y = read_columns(stream, [spec.y], max_rows=MAX_ROWS, dialect=dialect_of(held.dialect))[:, 0]
-    return int((of_kind(spec.y_kind, y) != y).sum())
+    table = _read(held, spec)
+    plan = plan_release(spec, table.X, table.person)
+    moved = int((of_kind(spec.y_kind, table.y) != table.y).sum())
+    return Prepared(table.people, table.left_out, plan, outside_bounds(spec, table), moved)
 
 
 def outlook(ready: Prepared) -> FloatArray:
@@ -149,26 +168,26 @@ def outlook(ready: Prepared) -> FloatArray:
 
 
 def _read(held: Table, spec: ReleaseSpec) -> Dataset:
-    """The table, unless it is more than a server that others wait for should take."""
-    data = read_table(io.BytesIO(held.content), spec, held.dialect)
+    """The table with outcomes as they are, unless it is more than a server that others wait for should take."""
+    data = read_outcomes(io.BytesIO(held.content), spec)
     points = math.prod(spec.grid)
     if data.people * points > MAX_WORK:  # the number of rows may be private, that of people is not
         counted = "rows" if spec.person is None else "people"
         raise ValueError(
             f"{data.people:,} {counted} by {points:,} points of the grid are more than {MAX_WORK:,} together, the "
-            "limit here; use fewer points, or the command line"
+            "limit here. Use fewer points, or the command line"
         )
     return data
 
 
 def previewed(held: Table, spec: ReleaseSpec, plan: ReleasePlan) -> NotPrivate:
     """The fit without noise (P,). Not private. Raises ValueError as ``prepared`` does."""
-    return preview(spec, _read(held, spec), plan)
+    return preview(spec, as_measured(spec, _read(held, spec)), plan)
 
 
 def released(held: Table, spec: ReleaseSpec, plan: ReleasePlan) -> Published:
     """One real release, with noise from the operating system. Raises ValueError as ``prepared`` does."""
-    return publish(spec, _read(held, spec), plan)
+    return publish(spec, as_measured(spec, _read(held, spec)), plan)
 
 
 def values(published: Published, spec: ReleaseSpec) -> pd.DataFrame:
@@ -199,7 +218,8 @@ def _places(spec: ReleaseSpec, name: str, x: FloatArray) -> FloatArray | list[st
 def greyed(published: Published, spec: ReleaseSpec) -> pd.DataFrame | Styler:
     """The same for the screen: rows whose value is of no use in grey."""
     predicted, within = values(published, spec), within_tolerance(published, spec)
-    if within.all():
+    sides = zip(spec.x, spec.x_units, spec.x_box, strict=True)
+    if within.all() and not any(are_years(*side) for side in sides):
         return predicted
     places = max(decimals(published.step) - 2 * (spec.y_kind == "yes/no"), 0)
     inputs = list(predicted)[: len(spec.x)]

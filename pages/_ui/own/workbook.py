@@ -12,6 +12,7 @@ from pages._ui.own.parts import Handler, Parts, Refused
 _DATES = {*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)}  # built-in formats, ECMA-376 part 1, 18.8.30
 _NO_CODE = re.compile(r'"[^"]*"|\\.|_.|\[(?!h+\]|m+\]|s+\])[^\]]*\]', re.IGNORECASE)  # words, colours, conditions
 _LONGEST_CODE, _MOST_FORMATS = 255, 5_000  # letters, formats; spreadsheets write no longer ones, and some 250
+_MOST_SHEETS, _LONGEST_NAME = 1_000, 100
 _MAIN, _STRINGS, _STYLES = "/officeDocument", "/sharedStrings", "/styles"  # how the types of relations end
 
 
@@ -31,7 +32,7 @@ class Book(NamedTuple):
     """What a sheet needs of its workbook.
 
     Attributes:
-        sheet: path of the only sheet.
+        sheet: path of the sheet that is read.
         texts: that cells share, by number.
         dates: numbers of styles that show a date or a time.
         since_1904: whether days are counted from 1904 on, not from 1900.
@@ -43,30 +44,67 @@ class Book(NamedTuple):
     since_1904: bool
 
 
-def opened(parts: Parts) -> Book:
-    """Everything but the sheet. Raises Refused unless there is one sheet, and what ``Parts.parse`` does."""
+class _Sheets(NamedTuple):
+    """What the workbook's main part says.
+
+    Attributes:
+        ids: of the parts of its sheets, by their names.
+        related: parts by their ids.
+        since_1904: see ``Book``.
+    """
+
+    ids: dict[str, str]
+    related: dict[str, Relation]
+    since_1904: bool
+
+
+def sheet_names(parts: Parts) -> list[str]:
+    """Names of the sheets, in order. Raises what ``Parts.parse`` does."""
+    return list(_sheets(parts).ids)
+
+
+def opened(parts: Parts, name: str | None = None) -> Book:
+    """Everything but the sheet.
+
+    Args:
+        parts: of the workbook.
+        name: of the sheet; None for the only one.
+
+    Raises:
+        Refused: there is no such sheet, or several and none is named.
+        Exception: what ``Parts.parse`` does.
+    """
+    ids, related, since_1904 = _sheets(parts)
+    if name is None and len(ids) != 1:
+        raise Refused(f"the workbook has {len(ids)} sheets; choose the one with the table")
+    if name is not None and name not in ids:
+        raise Refused("the workbook has no such sheet; choose another")
+    paths = {kind: each.path for each in related.values() for kind in (_STRINGS, _STYLES) if each.kind.endswith(kind)}
+    return Book(
+        sheet=related[ids[name] if name is not None else next(iter(ids.values()))].path,
+        texts=_texts(parts, paths[_STRINGS]) if _STRINGS in paths else [],
+        dates=_dates(parts, paths[_STYLES]) if _STYLES in paths else frozenset(),
+        since_1904=since_1904,
+    )
+
+
+def _sheets(parts: Parts) -> _Sheets:
     main = next(each.path for each in relations(parts, "").values() if each.kind.endswith(_MAIN))
-    related = relations(parts, main)
-    sheets: list[str] = []
+    sheets: dict[str, str] = {}
     since_1904 = False
 
     def start(name: str, attributes: Mapping[str, str]) -> None:
         nonlocal since_1904
         if name == "sheet":
-            sheets.append(next(value for key, value in attributes.items() if key.rpartition(":")[2] == "id"))
+            if len(sheets) >= _MOST_SHEETS:
+                raise Refused(f"the workbook has more than {_MOST_SHEETS} sheets; save the table as CSV in UTF-8")
+            name = attributes.get("name", "")[:_LONGEST_NAME] or f"sheet {len(sheets) + 1}"
+            sheets[name] = next(value for key, value in attributes.items() if key.rpartition(":")[2] == "id")
         elif name == "workbookPr":
             since_1904 = attributes.get("date1904") in ("1", "true")
 
     parts.parse(main, Handler(start))
-    if len(sheets) != 1:
-        raise Refused(f"the workbook has {len(sheets)} sheets; keep the one with the table")
-    paths = {kind: each.path for each in related.values() for kind in (_STRINGS, _STYLES) if each.kind.endswith(kind)}
-    return Book(
-        sheet=related[sheets[0]].path,
-        texts=_texts(parts, paths[_STRINGS]) if _STRINGS in paths else [],
-        dates=_dates(parts, paths[_STYLES]) if _STYLES in paths else frozenset(),
-        since_1904=since_1904,
-    )
+    return _Sheets(sheets, relations(parts, main), since_1904)
 
 
 def relations(parts: Parts, path: str) -> dict[str, Relation]:

@@ -23,6 +23,9 @@ from streamlit import config
 from streamlit.runtime import Runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from pages._ui.work import cached
+from pages._ui.work.workers import return_freed_memory
+
 if sys.platform != "win32":
     import resource
 
@@ -64,10 +67,10 @@ def _read_at_most(size: int) -> None:
 
 
 def give_back() -> None:
-    """Collect garbage, and return to the system what no longer holds anything."""
+    """Drop unused results, collect garbage, and return to the system what no longer holds anything."""
+    cached.give_back()
     gc.collect()
-    with suppress(OSError, AttributeError):
-        ctypes.CDLL(None).malloc_trim(0)
+    return_freed_memory()
 
 
 def drop_uploads() -> None:

@@ -16,6 +16,7 @@ from pages._ui import environment
 from pages._ui.serve import forgetting, warm
 from pages._ui.serve.readiness import shared_modules
 from pages._ui.work import cached, pace
+from pages._ui.work.workers import leave_no_folder
 
 _EVERYWHERE = ("0.0.0.0", "::", "")
 
@@ -46,6 +47,7 @@ async def lifespan(_: App) -> AsyncIterator[None]:
         for task in beside:
             task.cancel()
         cached.stop()
+        leave_no_folder()
 
 
 async def _visit_ourselves() -> None:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.accounting.ledger import Ledger
 from pages._ui.left_out import FOLDS
-from pages._ui.look import glossary, text
+from pages._ui.look import glossary, sheet, text
+from pages._ui.look.sheet import About
 from pages._ui.look.text import Metric
 from pages._ui.sparse.errors import BAYES_DRAWS, REPEATS
 from pages._ui.sparse.fitting import LEVEL, Fits
@@ -22,6 +23,12 @@ def question(fits: Fits) -> str:
 
 
 _PLURAL = {"age": "ages"}
+
+
+def about(fits: Fits, guarantee: Guarantee) -> About:
+    """What is said of the fits where they go."""
+    made = "our sparse GP, the paper's and Bayes cloaking: three example draws, each at this budget; together more"
+    return sheet.of_release(fits.dataset, guarantee, made, fit_alt(fits, overlay=False))
 
 
 def answer(fits: Fits, setting: SparseSetting, without: float | None) -> str:
@@ -109,7 +116,7 @@ def steps(setting: SparseSetting, fits: Fits) -> list[tuple[str, str]]:
 def fit_alt(fits: Fits, overlay: bool) -> str:
     """What the picture of the fits shows."""
     return (
-        f"Published curves. Light bands hold one more {fits.dataset.y_name} ({100 * LEVEL:g} %), dark ones the curve. "
+        f"Published curves. Outer bands hold one more {fits.dataset.y_name} ({100 * LEVEL:g} %), inner ones the curve. "
         "The paper's bands do not hold, so it has none. Triangles: inducing inputs."
         + (" Circles: true data." if overlay else "")
     )

@@ -88,9 +88,14 @@ class Cost:
         return f"{text.number(value)} {self.scale.short}"
 
 
+def most_after(belief: Moved) -> str:
+    """The largest belief afterwards in hundredths, rounded up: page and brief say the same."""
+    return text.at_most(100 * belief.limit.high, 2)
+
+
 def sentence(draw: Draw, belief: Moved) -> str:
     """What somebody may believe afterwards, in hundredths."""
-    before, after = text.number(100 * belief.prior), text.at_most(100 * belief.limit.high, 2)
+    before, after = text.number(100 * belief.prior), most_after(belief)
     return (
         f"With epsilon = {draw.epsilon:g}, somebody who gives a fact about a person **{before} chance"
         f"{'s' if belief.prior > TELLING else ''} in 100** will give it at most **{after} in 100** after seeing the "
@@ -111,8 +116,9 @@ def _but(belief: Moved) -> str:
 
 def limits(person: Moved) -> str:
     """The two limits of a belief, and how often they are passed."""
-    before, most, least = (text.percent(belief) for belief in (person.prior, person.limit.high, person.limit.low))
-    said = f"a chance of {before} cannot become more than {most} or less than {least}"
+    before = text.percent(person.prior)
+    most, least = most_after(person), text.at_least(100 * person.limit.low, 2)
+    said = f"a chance of {before} cannot become more than {most} % or less than {least} %"
     if person.beyond is None:
         return f"{said}, but for delta, of which nothing is promised"
     if person.beyond == 0:
@@ -136,8 +142,11 @@ def recommendation(cost: Cost) -> str:
     """One sentence."""
     least = cost.least()
     if least is None:
-        return "**No epsilon up to 100 comes within a quarter of the error without privacy.**"
-    return f"**Recommended: epsilon = {least:g}**, the least whose error is within a quarter of that without privacy."
+        return "**No epsilon up to 100 has an error at most 25 % above the error without privacy.**"
+    return (
+        f"**Recommended: epsilon = {least:g}.** It is the smallest epsilon whose error is at most 25 % above the error "
+        "without privacy."
+    )
 
 
 def price(draw: Draw, cost: Cost, gained: str) -> str:

@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 from pages._ui.look import text
 from pages._ui.look.palette import GUARANTEE, OTHER
 from pages._ui.look.plots import finish, ticked
+from pages._ui.look.sheet import About
 
 NOTE = (
     "Each promise is about something else: a day, a month, a whole census, with another delta. So these numbers cannot "
@@ -62,6 +63,9 @@ DEPLOYMENTS = (
         "Rogers et al. 2020, arXiv:2002.05839",
     ),
 )
+
+
+ABOUT = About("", NOTE, None, basis="Budgets as their publishers state them; the table on the page names each source.")
 
 
 def strip(epsilon: float) -> go.Figure:

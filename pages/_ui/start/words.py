@@ -13,8 +13,8 @@ from pages._ui.start.decision import Cost, Moved
 
 QUESTION = "What can anyone learn about one person?"
 BELIEFS_ALT = (
-    "The chance that somebody may give a fact about one person after a release, against epsilon. It stays between the "
-    "green lines. Dashed: its mean after the 1 in 100 releases that tell most."
+    "How likely somebody may think a fact about one person is after a release, for each epsilon. It stays between the "
+    "green lines. Dashed: the average after the 1 in 100 releases that reveal most."
 )
 _AVERAGED = "none to set: averaged over lengthscales and noise levels, from what is public and what is released"
 TABLE_NOTE = "Chances follow from epsilon, delta and the kind of noise. It takes the true data to know an error."
@@ -32,6 +32,11 @@ def errors_alt(data: Dataset, folds: int = FOLDS) -> str:
     return f"Error of a published {curve_or_map(data)} (orange) and without privacy (blue), against epsilon.{so_far}"
 
 
+def named(data: Dataset) -> str:
+    """The outcome as people know it: a price, not its logarithm."""
+    return data.y_name.removeprefix("ln ")
+
+
 def brief(chosen: Decision, data: Dataset, moved: Moved, cost: Cost | None, link: str) -> Brief:
     """The one page to print."""
     draw, model = chosen.draw, chosen.contest.model
@@ -41,7 +46,7 @@ def brief(chosen: Decision, data: Dataset, moved: Moved, cost: Cost | None, link
     if cost is not None:
         advice = f"{decision.recommendation(cost)} {decision.price(draw, cost, curve_or_map(data))} {advice}"
     return Brief(
-        title=f"What epsilon = {draw.epsilon:g} promises and costs: {data.y_name}",
+        title=f"What epsilon = {draw.epsilon:g} promises and costs: {named(data)}",
         recommendation=advice,
         people=decision.frequencies(moved),
         setting=(

@@ -56,7 +56,7 @@ STEPS = (
         "london_noise_map",
         {"map": "noise"},
         "Where on the map does privacy cost most?",
-        "Find the dark and the bright hexagons, then shorten the lengthscale (under More) from 15 to 8 km.",
+        "Find the dark and the bright hexagons, then shorten the lengthscale from 15 to 8 km.",
         answers.dear_places,
     ),
     Step(

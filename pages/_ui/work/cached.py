@@ -20,7 +20,7 @@ from pages._ui.work.ahead import Ahead, Wish
 from pages._ui.work.engine import ClusterUnavailable
 from pages._ui.work.jobs import Answer, Jobs
 from pages._ui.work.tasks import Postponed, WorkStopped
-from pages._ui.work.waiting import Bar
+from pages._ui.work.waiting import Bar, end_page
 from pages._ui.work.workers import Workers
 
 T = TypeVar("T")
@@ -30,6 +30,7 @@ _PRIVATE = 2  # processes for tables of visitors, each for one task
 _SPARE = 2  # processes beside DPGP_WORKERS, and as many beside these, for newcomers while others' work is slow
 
 _LOOK_SECONDS = 0.1
+_UNUSED_SECONDS = 300.0  # after which a result of settings that somebody chose is given back
 
 LOOK_AGAIN = "Look again"
 _POSTPONED = (
@@ -94,6 +95,11 @@ def stop() -> None:
     while _closing:
         _closing.pop().stop()
     jobs.workers = jobs.private = jobs.house = None
+
+
+def give_back() -> None:
+    """Forget results that nobody has asked for in a while; those of the pages as they open stay."""
+    jobs.give_back(_UNUSED_SECONDS)
 
 
 def send(function: Callable[[], None]) -> Future[None]:
@@ -206,11 +212,11 @@ def _shown(what: str, postpones: bool = False) -> Iterator[Bar]:
         yield bar
     except (WorkStopped, ClusterUnavailable) as error:
         st.error(f"{what}: {error}.")
-        st.stop()
+        end_page()
     except Postponed:
         st.info(_POSTPONED.format(what=what), icon=":material/hourglass_top:")
         st.button(LOOK_AGAIN, key="look_again", icon=":material/refresh:")
-        st.stop()
+        end_page()
     finally:
         bar.close()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections import Counter, OrderedDict
@@ -59,6 +60,7 @@ class Jobs:
     _kept: OrderedDict[Hashable, tuple[Any, Parts]] = field(default_factory=OrderedDict, init=False)
     _uses: Counter[Hashable] = field(default_factory=Counter, init=False)  # of parts, by results that are kept
     _held: int = field(default=0, init=False)
+    _asked: dict[Hashable, float] = field(default_factory=dict, init=False)  # for what is kept, when a visitor last did
     _tasks: Tasks = field(default_factory=Tasks, init=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
 
@@ -81,15 +83,14 @@ class Jobs:
             here: compute in the caller's thread: for milliseconds, which a process would only make longer.
             beside: a page may postpone it and go on; it runs beside what the page asks for then.
         """
-        start, key = time.perf_counter(), key_of(function, settings)
-        if (kept := self._find(key)) is not None:
+        start, key, asks = time.perf_counter(), key_of(function, settings), self.owner()
+        if (kept := self._find(key, is_house(asks))) is not None:
             return Answer(kept[0], False, time.perf_counter() - start)
 
         def keep(frames: Frames) -> T:
             parts: Parts = {id(frame): Part(len(frame), frame) for frame in frames[1:]}
-            return cast(T, self._keep(key, unpack(frames), {key: Part(len(frames[0])), **parts}))
+            return cast(T, self._keep(key, unpack(frames), {key: Part(len(frames[0])), **parts}, is_house(asks)))
 
-        asks = self.owner()
         work = Work(
             function=function,
             args=(*given, *settings),
@@ -102,13 +103,14 @@ class Jobs:
 
     def find(self, function: Callable[..., T], *settings: Hashable) -> T | None:
         """The result for these settings if it is kept; None if it is not."""
-        kept = self._find(key_of(function, settings))
+        kept = self._find(key_of(function, settings), always=False)
         return None if kept is None else cast(T, kept[0])
 
-    def _find(self, key: Hashable) -> tuple[Any] | None:
+    def _find(self, key: Hashable, always: bool) -> tuple[Any] | None:
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)
+                self._asked[key] = max(self._asked[key], math.inf if always else time.monotonic())
                 return (self._kept[key][0],)
         return None
 
@@ -133,6 +135,13 @@ class Jobs:
             while self._kept:
                 self._drop()
 
+    def give_back(self, seconds: float) -> None:
+        """Forget what no visitor has asked for in so many seconds, but for what every first visit shows."""
+        with self._lock:
+            before = time.monotonic() - seconds
+            for key in [key for key, asked in self._asked.items() if asked < before]:
+                self._forget(key)
+
     def _compute(
         self, workers: Workers | None, key: Hashable, work: Work, waiting: Waiting | None, here: bool = False
     ) -> Frames:
@@ -141,12 +150,13 @@ class Jobs:
         # of the house's processes, which have what others leave, no visitor waits for anything
         return self._tasks.done(workers, (workers, key), work, waiting)
 
-    def _keep(self, key: Hashable, value: Any, parts: Parts) -> Any:
+    def _keep(self, key: Hashable, value: Any, parts: Parts, always: bool) -> Any:
         with self._lock:
             if key in self._kept:
                 return self._kept[key][0]
             if sum(part.size for part in parts.values()) <= self.room:
                 self._kept[key] = (value, parts)
+                self._asked[key] = math.inf if always else time.monotonic()
                 self._held += sum(part.size for number, part in parts.items() if not self._uses[number])
                 self._uses.update(parts.keys())
                 while self._held > self.room:
@@ -155,7 +165,11 @@ class Jobs:
 
     def _drop(self) -> None:
         """Forget the result that was asked for least recently."""
-        _, (_, parts) = self._kept.popitem(last=False)
+        self._forget(next(iter(self._kept)))
+
+    def _forget(self, key: Hashable) -> None:
+        _, parts = self._kept.pop(key)
+        del self._asked[key]
         self._uses.subtract(parts.keys())
         for number, part in parts.items():
             if not self._uses[number]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from typing import NoReturn
 
 import streamlit as st
 
@@ -18,6 +19,16 @@ _ESTIMATE_SECONDS = 3.0  # above it, say how long the rest will take
 _RUN = threading.local()
 
 
+class PageEnds(Exception):
+    """What a page has said by now is all that it can say."""
+
+
+def end_page() -> NoReturn:
+    """End the page here, unlike ``st.stop``, after which nothing can be said about the address any more."""
+    _RUN.then = None
+    raise PageEnds from None
+
+
 def reserve() -> None:
     """A page begins: keep a place at its top, always the same one, so that nothing below it jumps."""
     _RUN.place, _RUN.start, _RUN.then = st.empty(), time.monotonic(), None
@@ -26,6 +37,11 @@ def reserve() -> None:
 def afterwards(better: Callable[[], object]) -> None:
     """Have something better to show computed once the page stands, and the page made again."""
     _RUN.then = better
+
+
+def is_made_again() -> bool:
+    """Whether the page that was made just now will be made again at once, with something better."""
+    return getattr(_RUN, "then", None) is not None
 
 
 def finish() -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import multiprocessing
 import multiprocessing.spawn
+import multiprocessing.util
 import os
 import signal
 import sys
@@ -11,8 +13,8 @@ import threading
 from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
-from multiprocessing import resource_tracker
+from contextlib import contextmanager, suppress
+from multiprocessing import forkserver, resource_tracker
 from multiprocessing.context import ForkServerContext
 from typing import Any
 
@@ -177,6 +179,17 @@ class Workers:
                 self._free.append(slot)
 
 
+def leave_no_folder() -> None:
+    """End the process that others are forked from, and remove the folder of its socket.
+
+    Python does this when it exits; a server that is told to stop ends by the signal itself, and exits nothing.
+    """
+    server: Any = forkserver
+    finalizers: Any = multiprocessing.util
+    server._forkserver._stop()
+    finalizers._run_finalizers()
+
+
 @contextmanager
 def _deaf_to_ctrl_c() -> Iterator[None]:
     """Processes that are started in here, and theirs, do not notice Ctrl-C: it goes to the server too, which ends them.
@@ -213,9 +226,18 @@ def _end_with_the_server() -> None:
         os._exit(1)
 
 
+def return_freed_memory() -> None:
+    """Have the C library give what it has freed back to the system; it would keep it for the next task."""
+    with suppress(OSError, AttributeError):  # another C library
+        ctypes.CDLL(None).malloc_trim(0)
+
+
 def _call(slot: int, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     def progress(fraction: float) -> None:
         if slot >= 0:
             _reports[slot] = fraction
 
-    return called(function, args, progress)
+    try:
+        return called(function, args, progress)
+    finally:
+        return_freed_memory()

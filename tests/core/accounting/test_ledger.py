@@ -41,7 +41,7 @@ def test_no_more_than_the_limit_is_allowed_but_for_the_rounding_of_sums(more):
     with pytest.raises(BudgetExceeded):
         ledger.spend([("a little more than all", promise(1 / noise_multiplier(1 + more, 0.01)))])
     ledger.spend([("all", promise(1 / noise_multiplier(1, 0.01)))])
-    with pytest.raises(BudgetExceeded):
+    with pytest.raises(BudgetExceeded, match=r"Nothing is left: no further release from this table is possible$"):
         ledger.spend([("hardly anything", promise(0.02 / noise_multiplier(1, 0.01)))])
 
 
@@ -53,7 +53,7 @@ def test_limit_refuses_and_records_nothing():
         ledger.spend([("tiny", promise(1e-6)), ("second", part)])
     assert [what for what, _ in ledger.entries] == ["first"]
     sentence = str(refusal.value)
-    assert "above the declared 1; 0.8 is spent" in sentence
+    assert "above the declared 1. 0.8 is spent" in sentence
     assert f"Use epsilon = {rounded_down(ledger.epsilon_left()).normalize():f} or less" in sentence
     total = epsilon_of(noise_multiplier(0.8, 0.01) / math.sqrt(2), 0.01)
     assert f"would bring the total to epsilon = {rounded_up(total).normalize():f} at delta = 0.01" in sentence

@@ -1,8 +1,18 @@
 import numpy as np
 import pytest
 
-from dpgp_core.bayes.models import Model, auto_models, models_around, typical_models, weights_of
-from dpgp_core.kernels import EQ, Matern52, Stationary
+from dpgp_core.bayes.models import (
+    Model,
+    auto_models,
+    curve_models,
+    is_rough,
+    models_around,
+    rough_share,
+    typical_models,
+    weights_of,
+)
+from dpgp_core.kernels import EQ, Matern12, Matern32, Matern52, Stationary
+from dpgp_core.levels import side_of
 
 
 def test_automatic_models_come_from_box_and_range_alone():
@@ -21,7 +31,7 @@ def test_a_declared_kernel_is_surrounded_and_mixed_with_the_automatic_models():
     declared, automatic = models[:9], models[9:]
     assert {model.kernel.lengthscale for model in declared} == {(2, 0.5), (4, 1), (8, 2)}
     np.testing.assert_allclose(sorted({model.noise_variance for model in declared}), [0.025, 0.1, 0.4])
-    assert automatic == auto_models([(0.0, 1.0), (0.0, 1.0)], 1.0)
+    assert automatic == curve_models([(0.0, 1.0), (0.0, 1.0)], 1.0)
     assert sum(model.weight for model in declared) == pytest.approx(sum(model.weight for model in automatic))
 
 
@@ -41,10 +51,29 @@ def test_surrounding_keeps_the_kernels_class():
     assert all(isinstance(m.kernel, Stationary) for m in models_around(Matern52(), 1.0, [(0.0, 1.0)], 1.0))
 
 
-def test_typical_models_have_each_kernel_once_with_all_its_weight():
+def test_typical_models_have_each_family_once_with_all_its_weight_and_its_largest_amplitude():
     models = models_around(EQ(lengthscale=0.3), 0.1, [(0.0, 1.0)], 1.0)
     typical = typical_models(models)
-    assert [model.kernel for model in typical] == list(dict.fromkeys(model.kernel for model in models))
+    kernels = list(dict.fromkeys(model.kernel for model in models))
+    assert [model.kernel for model in typical] == kernels[:7]
     assert sum(model.weight for model in typical) == pytest.approx(sum(model.weight for model in models))
     assert [model.noise_variance for model in typical] == pytest.approx([0.1] * 3 + [1 / 16] * 4)
     np.testing.assert_allclose(weights_of(typical), np.repeat([1 / 6, 1 / 8], [3, 4]))
+
+
+def test_rough_curves_stand_beside_smooth_ones_where_they_can_be_seen():
+    smooth, rough = curve_models([(0.0, 2.0)], 3.0), curve_models([(0.0, 2.0)], 3.0, rough=0.5)
+    assert rough[: len(smooth)] == smooth
+    assert {type(model.kernel.curve) for model in rough[len(smooth) :]} == {Matern12, Matern32}
+    assert {model.weight for model in rough[len(smooth) :]} == {0.5}
+    assert {is_rough(model.kernel) for model in smooth} == {False}
+    assert sum(is_rough(model.kernel) for model in rough) == 5
+    assert [rough_share(n, 3.73) for n in (300, 1000, 10**6)] == [0, 0, 1]
+    assert 0.05 < rough_share(3000, 3.73) < rough_share(6000, 3.73) < 0.25
+
+
+def test_groups_have_large_amplitudes_and_few_rough_curves_each_with_every_share():
+    box = [(0.0, 1.0), side_of(("a", "b"))]
+    kernels = {model.kernel for model in curve_models(box, 1.0, rough=1.0)}
+    assert {kernel.shared for kernel in kernels} == {0.0, 0.5, 0.9}
+    assert len(kernels) == 3 * (4 + 3)

@@ -110,7 +110,7 @@ def test_groups_share_waves_as_they_share_trends():
 
 
 def test_cells_are_levels_times_positions_times_phases():
-    grid = cells_of(CLINICS, periods=(None, YEAR))
+    grid = cells_of(CLINICS, 300, 4.0, (None, YEAR))
     assert grid.shape == (2, 8, 12)
     X = np.column_stack([np.arange(200) % 2, 25.0 * np.arange(200)])
     np.testing.assert_array_equal(grid.place(grid.centres), np.arange(grid.size))

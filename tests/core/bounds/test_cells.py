@@ -70,3 +70,19 @@ def test_nan_is_no_outcome():
 def test_the_kind_says_which_outcomes_there_may_be():
     assert [sides_of(kind) for kind in ("number", "amount", "count")] == ["both signs", "0 or more", "0 or more"]
     assert sides_of("amount", log=True) == "above 0"
+
+
+@pytest.mark.parametrize(
+    ("sides", "first", "last", "ends"),
+    [
+        ("both signs", 1, 95, False),
+        ("both signs", 0, 95, True),
+        ("both signs", 1, 96, True),
+        ("0 or more", 0, 47, False),
+        ("0 or more", 0, 48, True),
+        ("above 0", 0, 46, False),  # small ones do not matter, as declared
+        ("above 0", 0, 47, True),
+    ],
+)
+def test_only_the_cells_of_the_largest_outcomes_are_ends_of_the_scale(sides, first, last, ends):
+    assert RoundCells(unit=1.0, sides=sides).reaches_end(first, last) is ends

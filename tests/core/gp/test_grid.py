@@ -106,7 +106,7 @@ def test_bins_are_kept_as_plain_numbers(bins, expected):
         (lambda: Grid(box=BOX, bins=2).index(np.zeros((3, 1))), r"points must have shape \(n, 2\) to match the box"),
         (
             lambda: Grid(box=BOX, bins=2).index(np.array([[0, 0], [10.1, 0], [0, -2], [np.nan, 0]])),
-            "3 of 4 points lie outside the box .*leave them out, or declare a wider box",
+            "3 of 4 points lie outside the box .*Leave them out, or declare a wider box",
         ),
     ],
 )

@@ -39,7 +39,7 @@ def test_units_follow_from_the_declared_bounds(statistics):
         ({"per_side": 5}, "every strategy must have 5 columns, one per cell of the box"),
         ({"per_side": 2, "x_box": ((0.0, 1.0),) * 2}, "every g must have 36 values, one per node of the box"),
         ({"x_names": ("age", "weight")}, "must each have 1 entries"),
-        ({"guarantee": {"epsilon": float("nan")}}, "the guarantee must be of plain JSON values"),
+        ({"guarantee": {"epsilon": float("nan")}}, "the guarantee must be of texts, finite numbers"),
     ],
 )
 def test_what_does_not_fit_is_named(statistics, changes, message):

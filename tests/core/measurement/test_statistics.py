@@ -55,8 +55,8 @@ def test_laplace_stages_are_stages():
         ({"X": np.zeros((6, 2))}, "must each have 2 entries"),
         ({"x_units": ()}, "must each have 1 entries"),
         ({"y_scale": 0.0}, "y_scale must be a positive number"),
-        ({"guarantee": {"epsilon": np.nan}}, "plain JSON values"),
-        ({"guarantee": {"loss": object()}}, "plain JSON values"),
+        ({"guarantee": {"epsilon": np.nan}}, "of texts, finite numbers"),
+        ({"guarantee": {"loss": object()}}, "of texts, finite numbers"),
     ],
 )
 def test_what_does_not_fit_is_refused(statistics, changes, message):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from dpgp_core.accounting.losses import GaussianLoss
-from dpgp_core.bayes.cells.binned import BinnedPlan
+from dpgp_core.bayes.cells.counts import Counts
 from dpgp_core.bayes.records.measuring import run
 from dpgp_core.bayes.records.stages import Squares
 from dpgp_core.bayes.spread import Distances
@@ -161,7 +161,7 @@ def cells_shift(mechanism, one, other, X_test):
     plan = PLANS[key][1]
     reader = Both((one, other), plan.setting.grid)
     draw_cells(mechanism, plan, X_test, reader)
-    assert len(reader.moved) == numbers(mechanism, one.y_kind) + (not isinstance(plan, BinnedPlan))
+    assert len(reader.moved) == numbers(mechanism, one.y_kind) + (not isinstance(plan.counts, Counts))
     return np.sqrt(float(sum(reader.moved)))
 
 

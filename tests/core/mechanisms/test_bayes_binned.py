@@ -56,8 +56,7 @@ def test_the_card_promises_outputs_and_the_stages_spend_it_exactly(mechanism, pl
 
 def test_a_plan_knows_counts_and_no_output(mechanism, plan, data):
     again = mechanism.plan_for(replace(data, y=np.full(12, 1e300)), X_TEST)
-    for one, other in zip(plan.stages, again.stages, strict=True):
-        np.testing.assert_array_equal(one.strategy.B, other.strategy.B)
+    np.testing.assert_array_equal(plan.counts.mean, again.counts.mean)
     np.testing.assert_array_equal(plan.counts.mean, public_counts(plan.setting.grid, data.X).mean)
     assert plan.counts.mean.sum() == 12
     assert not plan.counts.covariance.any()
@@ -82,7 +81,7 @@ def test_a_file_of_it_holds_counts_and_no_input_and_gives_the_values_again(mecha
 
 
 def test_many_records_share_columns_unless_another_way_was_asked_for():
-    few, many = 5000, 5001
+    few, many = 400, 401
     asked = {"epsilon": 1.0, "delta": 0.01}
     usual = BayesCloaking(**asked)
     assert usual.shares_columns(many, 2)

@@ -121,7 +121,7 @@ def test_an_empty_budget_is_stated_as_the_least_one():
     [
         (
             {"kernel": EQ(variance=2.0)},
-            r"needs k\(x, x\) <= 1, got kernel variance 2; use variance=1 and multiply sigma",
+            r"needs k\(x, x\) <= 1, got kernel variance 2. Use variance=1 and multiply sigma",
         ),
         ({"r": 0.0}, "r must be a finite number above 0; larger is more private; got 0"),
         ({"sigma": 0.0}, "sigma must be a finite number above 0, got 0.0"),
@@ -141,5 +141,5 @@ def test_bad_parameters_are_refused_at_construction(changes, sentence):
 @pytest.mark.parametrize("public", [{"n": 11}, {"x_box": ((0.0, 11.0),)}])
 def test_a_data_set_with_other_public_numbers_is_refused(make_dataset, public):
     mechanism = PosteriorSampling(**MODEL, **{**PUBLIC, **public})
-    with pytest.raises(ValueError, match=r"the guarantee was computed for n = .* use PosteriorSampling.for_dataset"):
+    with pytest.raises(ValueError, match=r"the guarantee was computed for n = .* Use PosteriorSampling.for_dataset"):
         mechanism.release(make_dataset(), X_TEST, np.random.default_rng(1))

@@ -1,25 +1,89 @@
 import pytest
 
 from dpgp_core.dates import Dates
-from dpgp_core.reading.cell import as_float, read_number, readers_of
-from dpgp_core.reading.dialect import COMMA, DIALECTS
+from dpgp_core.levels import Category
+from dpgp_core.reading.cell import (
+    Wrong,
+    read_number,
+    reader_of_dates,
+    reader_of_levels,
+    reader_of_numbers,
+    reader_of_yes_and_no,
+    remedy_of,
+    what_is_written,
+)
+from dpgp_core.reading.writing import Writing
 
 
-@pytest.mark.parametrize(("cell", "decimal"), [("2024-03-01", "."), ("1.3.2024", "."), ("1.3.2024", ",")])
-def test_a_date_is_no_number_and_the_remedy_is_to_declare_it_one(cell, decimal):
-    said = "column 'day' has a date instead of a number in line 3 of the file; declare 'day' a date"
-    with pytest.raises(ValueError, match=said) as caught:
-        read_number(cell, "day", 3, decimal)
-    assert cell not in str(caught.value)
+@pytest.mark.parametrize(
+    ("numbers", "cell", "found"),
+    [
+        ("1234.5", "1e3", 1000),
+        ("1234.5", "1,234.5", Wrong.TEXT),
+        ("1,234.5", "1,234.5", 1234.5),
+        ("1,234.5", "12,5", Wrong.TEXT),
+        ("1.234,5", "1.234,5", 1234.5),
+        ("1.234,5", "69,5", 69.5),
+        ("1.234,5", "69.5", Wrong.TEXT),
+        ("1234.5", "1e999", Wrong.INFINITE),
+        ("1234.5", "NaN", Wrong.EMPTY),
+        ("1234.5", "", Wrong.EMPTY),
+        ("1234.5", "n/a", Wrong.EMPTY),
+        ("1234.5", "refused", Wrong.TEXT),
+    ],
+)
+def test_numbers_are_read_in_the_declared_way_alone(numbers, cell, found):
+    assert reader_of_numbers(Writing(numbers=numbers))(cell) == found
+
+
+def test_codes_and_words_that_mean_missing_are_compared_as_text_and_as_numbers():
+    read = reader_of_numbers(Writing(missing=[-999, "Refused", "99"], numbers="1.234,5"))
+    assert [read(cell) for cell in ("-999", "-999,0", "-9.99", "REFUSED", "99,00", "100")] == [
+        *[Wrong.EMPTY] * 2, Wrong.TEXT, *[Wrong.EMPTY] * 2, 100.0
+    ]  # fmt: skip
+
+
+def test_yes_and_no_are_the_declared_words_and_all_others_are_missing():
+    read = reader_of_yes_and_no(Writing(yes=["Yes", 1], no="no"))
+    assert [read(cell) for cell in ("yes", "YES", "1.0", "No", "0", "", "perhaps")] == [1, 1, 1, 0, *[Wrong.EMPTY] * 3]
+
+
+def test_dates_are_read_in_the_declared_order_and_what_else_they_are_is_told_apart():
+    read = reader_of_dates(Dates(name="day", first="2024-01-01", format="day/month/year"), Writing(missing=[]))
+    cells = ("31/1/2024", "31.01.2024 08:30", "", "31/31/2024", "2024-01-31", "1/31/2024", "73", "soon")
+    assert [read(cell) for cell in cells] == [
+        30.0, 30.0, Wrong.EMPTY, Wrong.CALENDAR, Wrong.ORDER, Wrong.ORDER, Wrong.NUMBER, Wrong.NO_DATE
+    ]  # fmt: skip
+
+
+def test_a_declared_level_is_one_whatever_else_it_might_mean():
+    read = reader_of_levels(Category(name="kind", levels=("none", "some")), Writing(missing=["some"]))
+    assert [read(cell) for cell in ("none", "some", "NA", "any")] == [0.0, 1.0, Wrong.EMPTY, Wrong.LEVEL]
+    other = reader_of_levels(Category(name="kind", levels=("a", "other")), Writing())
+    assert [other(cell) for cell in ("a", "b", "")] == [0.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("cell", "wrong"), [("2024-03-01", Wrong.DATE), ("1,5", Wrong.WRITTEN), ("tall", Wrong.TEXT), ("1_000", Wrong.TEXT)]
+)
+def test_text_is_looked_at_more_closely(cell, wrong):
+    assert what_is_written(Wrong.TEXT, cell) is wrong
+    assert what_is_written(Wrong.EMPTY, cell) is Wrong.EMPTY
+
+
+def test_a_remedy_serves_all_cells():
+    assert remedy_of(Wrong.WRITTEN, {"1,5", "1.234,5"}, 0.1, "a") == 'declare numbers "1.234,5"'
+    assert "write all numbers in one way" in remedy_of(Wrong.WRITTEN, {"1.5,5", "1,5"}, 0.1, "a")
+    assert remedy_of(Wrong.ORDER, {"3/4/2024", "13/4/2024"}, 0.1, "a") == 'declare date_order "day/month/year"'
+    assert "in one order" in remedy_of(Wrong.ORDER, {"4/13/2024", "13/4/2024"}, 0.1, "a")
+    assert "declare its levels" in remedy_of(Wrong.TEXT, {"x"}, 0.9, "a")
+    assert "declare what stands there as missing" in remedy_of(Wrong.TEXT, {"x"}, 0.1, "a")
+
+
+@pytest.mark.parametrize("cell", ["", "nan", "inf", "secret", "1,5", "1_0"])
+def test_a_number_of_a_public_file_is_plain_or_refused_without_the_cell(cell):
+    with pytest.raises(ValueError, match=r"column 'a' has .* in line 3 of the file") as caught:
+        read_number(cell, "a", 3)
+    assert "secret" not in str(caught.value)
     assert caught.value.__context__ is None
-
-
-def test_columns_are_numbers_unless_something_else_is_said():
-    readers = readers_of(["n", "day"], [Dates(name="day", first="2024-01-01")], COMMA)
-    assert [read(cell, "", 2) for read, cell in zip(readers, ("1.5", "2024-01-31"), strict=True)] == [1.5, 30.0]
-    assert readers_of(["n"], [], DIALECTS["semicolon"])[0]("1,5", "", 2) == 1.5
-
-
-def test_text_is_no_float():
-    assert as_float("1e3") == 1000
-    assert as_float("ten") is None
+    assert read_number("1e3", "a", 3) == 1000

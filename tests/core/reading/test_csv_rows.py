@@ -1,131 +1,121 @@
-import bz2
-import gzip
 import io
-import lzma
-import zipfile
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from dpgp_core.reading import csv_rows
-from dpgp_core.reading.cell import read_number
-from dpgp_core.reading.csv_rows import column_names, read_columns, read_rows
+from dpgp_core.reading.csv_rows import MAX_COLUMNS, as_written, column_names, opened, read_rows
+from dpgp_core.reading.writing import Writing
 
 GOOD = b"age,height\n1,150\n2,160\n"
 
 
-def read(content, columns=("age", "height"), max_rows=10):
-    return read_columns(io.BytesIO(content), list(columns), max_rows=max_rows)
+def rows_of(content, **writing):
+    _, rows = opened(io.BytesIO(content), Writing(**writing))
+    return list(rows)
 
 
-def zipped(content):
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("table.csv", content)
-    return stream.getvalue()
+def test_rows_have_the_numbers_of_their_lines_and_no_spaces_around_fields():
+    assert rows_of(b'a,b\n1, "x\ny"\n\n 2 ,z\n') == [(3, ["1", "x\ny"]), (5, ["2", "z"])]
+    assert next(row for _, row in read_rows(io.BytesIO(GOOD))) == ["age", "height"]
 
 
-OTHER_KINDS = {
-    "zip": (zipped(GOOD), "a zip archive or a spreadsheet"),
-    "empty zip": (b"PK\x05\x06" + bytes(18), "an empty zip archive"),
-    "gzip": (gzip.compress(GOOD), "compressed by gzip"),
-    "bzip2": (bz2.compress(GOOD), "compressed by bzip2"),
-    "xz": (lzma.compress(GOOD), "compressed by xz"),
-    "7z": (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
-    "zstd": (b"\x28\xb5\x2f\xfd", "compressed by zstd"),
-    "old spreadsheet": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old spreadsheet"),
-    "PDF": (b"%PDF-1.7", "a PDF"),
-    "Parquet": (b"PAR1", "a Parquet file"),
-    "UTF-16": (GOOD.decode().encode("utf-16"), "UTF-16 text"),
-}
+@pytest.mark.parametrize("tail", [b"", b"\n\n", b",,\n" * 20, b" , \n", b"\r\n\r\n"])
+def test_empty_rows_are_none(tail):
+    assert len(rows_of(GOOD + tail)) == 2
 
 
-@pytest.mark.parametrize(("content", "kind"), OTHER_KINDS.values(), ids=OTHER_KINDS)
-def test_other_kinds_of_file_are_named_and_not_unpacked(content, kind):
-    for use in (read, lambda data: column_names(io.BytesIO(data))):
-        with pytest.raises(ValueError, match=f"^the file is {kind}.*; save it as comma-separated UTF-8$"):
-            use(content)
+def test_empty_fields_beyond_the_header_are_none_and_nameless_ones_may_be_left_out():
+    assert rows_of(b"a,b\n1,2,,\n3,4\n") == [(2, ["1", "2"]), (3, ["3", "4"])]
+    assert rows_of(b"a,b,,\n1,2\n3,4,,x\n") == [(2, ["1", "2", "", ""]), (3, ["3", "4", "", "x"])]
 
 
-def test_a_bomb_is_not_read_beyond_its_first_line():
-    stream = io.BytesIO(gzip.compress(bytes(50_000_000)))
-    with pytest.raises(ValueError, match="compressed by gzip"):
-        read_columns(stream, ["age"], max_rows=10)
-    assert stream.tell() <= csv_rows.MAX_LINE_BYTES + 1
+def test_a_hint_for_spreadsheets_says_the_separator_unless_something_else_is_declared():
+    assert rows_of(b"sep=;\na;b\n1,5;2\n") == [(3, ["1,5", "2"])]
+    assert rows_of(b"sep=;\na,b\n1,2\n", separator=",") == [(3, ["1", "2"])]
+
+
+def test_runs_of_spaces_separate_where_nothing_else_does():
+    assert rows_of(b"a   b\n 1  2 \n3 4\n") == [(2, ["1", "2"]), (3, ["3", "4"])]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"a,b\n1,2\n3,4,SECRET\n", "^line 3 has 3 fields where the header has 2; quote text that holds"),
+        (b"a,b\n1,2\nSECRET\n4,5\n6\n", "^line 3 has 1 fields where .*: 2 of 4 rows; quote text"),
+        (b"a,b\n1,2,SECRET\n3,4,5\n", "^line 2 has 3 fields where .*: 2 of 2 rows; declare the separator"),
+    ],
+)
+def test_rows_of_another_width_are_counted_to_the_end_and_not_shown(content, said):
+    with pytest.raises(ValueError, match=said) as caught:
+        rows_of(content)
+    assert "SECRET" not in str(caught.value)
+
+
+@pytest.mark.parametrize("content", [b'a,b\n"SECRET', b'a,b\n"1"SECRET,2\n'])
+def test_quotes_that_do_not_end_are_named_by_their_line(content):
+    with pytest.raises(ValueError, match="not valid CSV at line 2") as caught:
+        rows_of(content)
+    assert "SECRET" not in str(caught.value)
+    assert caught.value.__context__ is None
+
+
+def test_only_columns_that_are_used_need_a_name_of_their_own():
+    header, _ = opened(io.BytesIO(b",age,note,note,wage\n"))
+    assert header.places(["wage", "age"]) == [4, 1]
+    with pytest.raises(ValueError, match="columns 3 and 4 of the file have the same name: 'note'; rename all but"):
+        header.places(["note"])
+    with pytest.raises(ValueError, match="the file has no column 'size'; its comma-separated columns are: '', 'age'"):
+        header.places(["size"])
+    assert column_names(io.BytesIO(b",age,note,note,wage\n")) == ["age", "wage"]
+
+
+@pytest.mark.parametrize(
+    "first", [b"73.91,Ada", b"age,7391", b"nan,height", b"Ada,1e5", b"Ada,1973-09-01", b"1.9.1973,Ada", b"9/1/73,Ada"]
+)
+def test_a_header_that_may_be_a_record_is_not_shown(first):
+    with pytest.raises(ValueError, match="holds numbers or dates, so it may be a record; add a line of") as caught:
+        column_names(io.BytesIO(first + b"\n1,2\n"))
+    header, _ = opened(io.BytesIO(first + b"\n1,2\n"))
+    with pytest.raises(ValueError, match=r"no column 'size'; .* not shown") as other:
+        header.places(["size"])
+    for error in (caught, other):
+        assert "Ada" not in str(error.value)
+        assert "73" not in str(error.value)
 
 
 def test_too_many_columns_are_refused_at_once():
     header = ",".join(["age", "height", *map(str, range(100_000))]).encode()
     with pytest.raises(ValueError, match="the file has 100002 columns, more than 1000, the limit"):
-        read(header + b"\n")
+        rows_of(header + b"\n")
+    assert len(rows_of(b",".join([b"a"] * MAX_COLUMNS) + b"\n")) == 0
 
 
-def test_the_limit_of_columns_itself_is_accepted():
-    header = ",".join(["age", "height", *(f"c{k}" for k in range(998))]).encode()
-    assert read(header + b"\n" + (b"1" + b",1" * 999 + b"\n") * 2).shape == (2, 2)
+def test_a_long_line_of_names_is_cut_short():
+    header, _ = opened(io.BytesIO(",".join(f"column number {k}" for k in range(500)).encode()))
+    with pytest.raises(ValueError, match="no column 'age'") as caught:
+        header.places(["age"])
+    assert len(str(caught.value)) < 500
 
 
-def test_too_many_bytes_are_refused(monkeypatch):
-    monkeypatch.setattr(csv_rows, "MAX_BYTES", 100)
-    assert read(GOOD).shape == (2, 2)
-    with pytest.raises(ValueError, match="the file has more than 100 bytes, the limit; keep a random sample"):
-        read(GOOD + b"3,150\n" * 20, max_rows=100)
-
-
-def test_the_limit_of_bytes_is_for_tables_held_in_memory_only(monkeypatch):
-    monkeypatch.setattr(csv_rows, "MAX_BYTES", 10)
-    assert len(list(read_rows(io.BytesIO(GOOD)))) == 3
-
-
-def test_column_names():
-    assert column_names(io.BytesIO(b'\xef\xbb\xbf age ,"a,b",,note\nsecret')) == ["age", "a,b", "", "note"]
-
-
-def test_only_the_header_is_read():
-    stream = io.BytesIO(GOOD)
-    column_names(stream)
-    assert stream.tell() == len(b"age,height\n")
+@pytest.mark.parametrize("content", [b"", b"\n\n", b",,\n", b"  "])
+def test_a_file_without_a_header_is_empty(content):
+    with pytest.raises(ValueError, match="the file is empty; it needs a header line"):
+        opened(io.BytesIO(content))
 
 
 @pytest.mark.parametrize(
-    "first", [b"73.91,Ada", b"age,7391", b"nan,height", b"Ada,1e5", b"Ada,1973-09-01", b"1.9.1973,Ada"]
+    ("content", "declared", "separator", "encoding"),
+    [
+        (b"a;b\n", {}, ";", None),
+        (b"a;b\n", {"separator": ","}, ",", None),
+        ("a\tb\n".encode("utf-16"), {}, "\t", "utf-16"),
+        ("a,b\n".encode("utf-8-sig"), {"encoding": "cp1252"}, ",", "utf-8"),
+        (b"a,\xe9\n", {"encoding": "cp1252"}, ",", "cp1252"),
+    ],
 )
-def test_a_header_that_may_be_a_record_is_not_shown(first):
-    with pytest.raises(ValueError, match="holds numbers or dates, so it may be a record; add a line of") as caught:
-        column_names(io.BytesIO(first + b"\n1,2\n"))
-    assert "Ada" not in str(caught.value)
-    assert "7391" not in str(caught.value)
-
-
-@pytest.mark.parametrize("content", [b"", b"\n\n", b"age,age\n", b"\xff\xfeage"])
-def test_column_names_of_no_table(content):
-    with pytest.raises(ValueError, match=r"file is empty|same name|UTF-16"):
-        column_names(io.BytesIO(content))
-
-
-@pytest.mark.parametrize("cell", ["١٢", "１２", "²", "1_000", "1\u00a0000", "\u22121", "0x10", "TRUE"])
-def test_what_is_no_plain_number_is_text(cell):
-    with pytest.raises(ValueError, match="column 'age' has text instead of a number in line 3"):
-        read_number(cell, "age", 3)
-
-
-@pytest.mark.parametrize(("cell", "value"), [("1e3", 1000), (" -2.5 ", -2.5), ("+1", 1), (".5", 0.5), ("007", 7)])
-def test_plain_numbers(cell, value):
-    assert read_number(cell, "age", 3) == value
-
-
-@given(st.binary(max_size=300))
-def test_any_bytes_are_a_table_or_a_sentence(content):
-    for start in (b"", b"age,height\n", b"age,height\n1,2\n"):
-        for use in (read, lambda data: column_names(io.BytesIO(data))):
-            try:
-                use(start + content)
-            except ValueError as error:
-                refusal = error
-            else:
-                continue
-            assert type(refusal) is ValueError
-            assert refusal.__cause__ is None
-            assert "\n" not in str(refusal)
-            assert len(str(refusal)) < 600
+def test_what_the_first_line_says_completes_what_is_declared(content, declared, separator, encoding):
+    stream = io.BytesIO(b"before" + content)
+    stream.seek(6)
+    found = as_written(stream, Writing(**declared))
+    assert (found.separator, found.encoding) == (separator, encoding)
+    assert stream.tell() == 6

@@ -29,11 +29,11 @@ def test_more_is_said_by_name_and_what_was_found_is_taken_again():
 @pytest.mark.parametrize(
     ("box", "said", "sentence"),
     [
-        ((0, 9), {"day": {}}, "x_box of 'day', which is declared a date, must be two dates such as 2024-03-01"),
+        ((0, 9), {"day": {}}, "x_box of 'day', which is declared a date, must be two dates such as 2024-03-31"),
         (YEARS, {"date": {}}, "dates speak of 'date', which is no input"),
         (YEARS, {"day": {"unit": "days"}}, "dates of 'day' must be an object with format or period"),
         (YEARS, {"day": "iso"}, "dates of 'day' must be an object"),
-        (YEARS, {"day": {"format": 3}}, "format of 'day' must be one of iso, day.month.year"),
+        (YEARS, {"day": {"format": 3}}, "format of 'day' must be one of year-month-day, day/month/year"),
         (YEARS, {"day": {"period": 1000}}, "comes less than 2 times in a box of width 1825"),
         (YEARS, [1], "dates must be an object that names inputs"),
         (YEARS[::-1], None, r"must be \[first, last\], got \[2023-12-31, 2019-01-01\]; swap or widen them"),
@@ -54,14 +54,17 @@ def test_a_table_with_dates_is_read_as_days_and_its_units_say_since_when():
     assert data.x_units == ("days since 2019-01-01",)
 
 
-def test_the_format_of_dates_is_declared():
-    table = b"day;visits\n1.1.2019;4,5\n29.2.2020;5\n"
-    data = read_csv(
-        io.BytesIO(table), x=["day"], x_box=[YEARS], dialect="semicolon", date_format="day.month.year", **DECLARED
-    )
+def test_the_order_of_dates_is_declared():
+    table = b"day;visits\n1.1.2019;4\n29/2/2020 8:30;5\n"
+    data = read_csv(io.BytesIO(table), x=["day"], x_box=[YEARS], date_order="day/month/year", **DECLARED)
     np.testing.assert_array_equal(data.X[:, 0], [0, 424])
-    with pytest.raises(ValueError, match=r"a date written like 01\.03\.2024 in line 2 of the file; declare dates"):
-        read_csv(io.BytesIO(table), x=["day"], x_box=[YEARS], dialect="semicolon", **DECLARED)
+    with pytest.raises(ValueError, match=r"a date in another order in 2 of 2 rows, .*; declare date_order \"day/month"):
+        read_csv(io.BytesIO(table), x=["day"], x_box=[YEARS], **DECLARED)
+
+
+def test_what_is_said_of_an_input_goes_before_the_order_of_all():
+    of_one, _ = date_inputs(("a", "b"), (YEARS, YEARS), {"b": {"format": "month.day.year"}}, order="day/month/year")
+    assert [each.format for each in of_one] == ["day/month/year", "month.day.year"]
 
 
 def test_days_outside_the_box_are_counted_with_the_box_in_dates():

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from dpgp_core.accounting.gaussian import noise_multiplier
+from dpgp_core.reading.writing import Writing
 from dpgp_core.release import bundle, plan_release, preview, publish, read_table, spec_from_json, spec_to_json
 from dpgp_core.release.bought import (
     FILE,
@@ -230,7 +231,7 @@ def test_from_a_table_to_a_zip_that_checks_itself(make_open, tmp_path, capsys):
     assert command(tmp_path, spec, wages(), "--ledger", str(ledger), "--force") == REFUSED
     # a release.json is a configuration: another release buys again
     (tmp_path / "config.json").write_text((folder / "release.json").read_text())
-    assert spec_from_json((folder / "release.json").read_bytes()) == spec
+    assert spec_from_json((folder / "release.json").read_bytes()) == replace(spec, writing=Writing(separator=","))
 
 
 def test_bounds_are_bought_on_the_command(make_spec, tmp_path, capsys):
@@ -275,6 +276,43 @@ def test_counts_that_were_changed_are_found_out(files, tmp_path, wrong):
     (folder / "release.json").write_text(json.dumps(card))
     with pytest.raises(ValueError, match=r"bounds do not follow|bounds.csv is damaged|says nothing of the bounds"):
         check_folder(folder)
+
+
+HEIGHTS = "age,wage\n" + "".join(f"{1 + at % 80},{60 + at % 130}\n" for at in range(300))
+FARTHEST = "age,wage\n" + "".join(f"{1 + at % 80},{(-1) ** at * 1.7e308!r}\n" for at in range(2000))
+
+
+@pytest.mark.parametrize(
+    ("table", "unit", "kind", "remedy"),
+    [
+        (HEIGHTS, 1e-12, "amount", "give a smallest size larger than 1e-12, or declare bounds"),
+        (FARTHEST, 1000.0, "number", "measure the output in a larger unit, or declare bounds"),
+    ],
+    ids=["unit", "outcomes"],
+)
+def test_nothing_within_bounds_that_ran_off_their_scale_is_called_of_use(
+    make_open, tmp_path, capsys, table, unit, kind, remedy
+):
+    ledger = tmp_path / "ledger.json"
+    spec = make_open(epsilon=2.0, total_epsilon=2.5, bounds_unit=unit, y_kind=kind)
+    assert command(tmp_path, spec, table.encode(), "--ledger", str(ledger), "--new-ledger") == OK
+    said = capsys.readouterr().out
+    assert "which reach the end of their scale" in said
+    assert "None of the" in said
+    assert remedy in said
+    assert "epsilon = 2 of 2.5" in said  # as was measured
+    folder = written(unzipped((tmp_path / "out.zip").read_bytes()), tmp_path / "out")
+    assert "the bounds follow from the noisy counts" in check_folder(folder)
+    assert json.loads((folder / "release.json").read_text())["bounds"]["off_scale"] is True
+    assert "no value here is of use" in (folder / "card.html").read_text()
+    header, *rows = (folder / "values.csv").read_text().splitlines()
+    assert header.endswith('"within_tolerance"')
+    assert {row.rpartition(",")[2] for row in rows} == {"0"}
+
+
+def test_bounds_within_their_scale_are_not_said_to_be_off_it(files):
+    assert json.loads(files["release.json"])["bounds"]["off_scale"] is False
+    assert "within_tolerance" not in files["values.csv"].decode()
 
 
 def test_counts_are_read_back_to_the_last_digit(make_open):

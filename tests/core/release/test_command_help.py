@@ -8,6 +8,7 @@ HELPS = [value for name, value in vars(command_help).items() if name.endswith("_
 
 def test_every_help_is_printed(capsys):
     assert main(["release", "--help"]) == 0
+    assert main(["look", "--help"]) == 0
     printed = " ".join(capsys.readouterr().out.split())
     assert len(HELPS) == 10
     for text in HELPS:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from dpgp_core.reading.writing import Writing
 from dpgp_core.release import command_line, ledger_from_json, spec_from_json, spec_to_json
 from dpgp_core.release.command_line import main
 from dpgp_core.release.ledger_file import read_ledger_file
@@ -46,7 +47,7 @@ def test_a_release(run, tmp_path, make_spec):
     assert "Wrote out.zip: epsilon = 1, delta = 1e-05, protecting the outputs of one person's height (hidden: " in out
     assert "(hidden: any one row). Spent so far" in out
     assert "epsilon = 1 of 3 at delta = 1e-05, 1 release." in out
-    assert spec_from_json(card(tmp_path)) == make_spec()
+    assert spec_from_json(card(tmp_path)) == make_spec(writing=Writing(separator=","))
     assert len(ledger_from_json(card(tmp_path)).entries) == 1
 
 
@@ -63,7 +64,7 @@ def test_a_tolerance_is_marked_and_said(run, tmp_path):
 
 def test_logarithms_are_measured_when_that_is_asked_for(run, tmp_path, make_spec):
     assert run("--log")[0] == 0
-    assert spec_from_json(card(tmp_path)) == make_spec(log=True)
+    assert spec_from_json(card(tmp_path)) == make_spec(log=True, writing=Writing(separator=","))
 
 
 def test_degrees_are_declared_by_the_command(run, tmp_path, make_spec):
@@ -100,7 +101,7 @@ def test_a_card_is_not_replaced_by_a_ledger(run, tmp_path):
 def test_a_ledger_is_made_only_when_that_is_asked_for(run, tmp_path):
     code, _, err = run("--ledger", "l.json")
     assert code == 2
-    assert "there is no ledger at 'l.json'; name the one that counts this table, or add --new-ledger" in err
+    assert "there is no ledger at 'l.json'. Name the one that counts this table, or add --new-ledger" in err
     assert names(tmp_path) == ["config.json", "table.csv"]
     assert run("--new-ledger")[0] == 2
 

@@ -68,10 +68,10 @@ def test_what_was_counted_survives_a_power_cut(tmp_path, path, forced):
 
 
 def test_a_missing_ledger_is_never_made_without_being_asked_for(path):
-    with pytest.raises(ValueError, match=r"there is no ledger at .*l.json'; name the one .* or add --new-ledger"):
+    with pytest.raises(ValueError, match=r"there is no ledger at .*l.json'. Name the one .* or add --new-ledger"):
         spend(path)
     path.touch()
-    with pytest.raises(ValueError, match=r"l.json' is empty; restore it from a backup"):
+    with pytest.raises(ValueError, match=r"l.json' is empty. Restore it from a backup"):
         spend(path)
     begin(path)  # an empty file has never counted anything
     with pytest.raises(ValueError, match=r"there is a ledger at .* already; leave out --new-ledger"):
@@ -100,7 +100,7 @@ def test_a_link_leads_to_one_ledger(tmp_path):
 def test_the_total_is_enforced_and_the_file_stays(tmp_path, path):
     begin(path, 7)
     before = path.read_bytes()
-    with pytest.raises(BudgetExceeded, match=r"above the declared 3; 2.96 is spent and nothing was released"):
+    with pytest.raises(BudgetExceeded, match=r"above the declared 3\. 2.96 is spent and nothing was released"):
         spend(path)
     assert path.read_bytes() == before
     assert names(tmp_path) == ["l.json"]

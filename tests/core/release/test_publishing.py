@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from dpgp_core.release import CHOICES, plan_release, preview, publish, read_table
-from dpgp_core.release.publishing import useful, values_in_unit, within_tolerance
+from dpgp_core.release.publishing import known_share, useful, values_in_unit, within_tolerance
 
 
 @pytest.mark.parametrize("mechanism", CHOICES)
@@ -228,3 +228,9 @@ def test_a_rate_is_published_from_yes_and_no(make_spec):
 def test_a_kind_that_does_not_fit_is_refused(make_spec, changed, said):
     with pytest.raises(ValueError, match=said):
         make_spec(**changed)
+
+
+def test_how_well_a_value_is_known_falls_from_a_quarter_of_the_bounds_to_all_of_them(make_spec, make_published):
+    spec = make_spec(y_bounds=(0.0, 100.0), grid=(5,))
+    found = known_share(make_published(spec, [1.0, 25.0, 62.5, 100.0, 300.0]), spec)
+    np.testing.assert_allclose(found, [1, 1, 0.5, 0, 0])

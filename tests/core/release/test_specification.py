@@ -4,6 +4,7 @@ import pytest
 
 from dpgp_core.accounting.gaussian import epsilon_of
 from dpgp_core.accounting.losses import GaussianLoss, PureLoss
+from dpgp_core.reading.writing import Writing
 from dpgp_core.release import CHOICES, ReleaseSpec
 from dpgp_core.release.declared.table import MAX_GRID
 
@@ -58,7 +59,7 @@ WRONG = {
     "x twice": ({**TWO, "x": ("age", "age"), "grid": (3, 3)}, "name each column once"),
     "y in x": ({"y": "age"}, "name each column once"),
     "reserved": ({"x": ("value",)}, "x names 'value', a column of the released table; rename it"),
-    "units": ({"x_units": ()}, "x_units must have 1 entries"),
+    "units": ({"x_units": ("m", "kg")}, "x_units must have 1 entries"),
     "bounds reversed": ({"y_bounds": (200, 50)}, r"y_bounds must be \[low, high\] with low < high.*swap"),
     "bounds text": ({"y_bounds": ("50", "200")}, "y_bounds must be a number, got '50'"),
     "bounds true": ({"y_bounds": (False, True)}, "y_bounds must be a number, got False"),
@@ -87,7 +88,11 @@ WRONG = {
     "epsilon nan": ({"epsilon": math.nan}, "epsilon must be a finite number, got nan"),
     "delta": ({"delta": 0}, "delta must be above 0 for mechanism 'refined'"),
     "pure delta": ({"mechanism": "integral_bins", "delta": 1e-5}, "delta must be 0 for mechanism 'integral_bins'"),
-    "no total delta": ({"mechanism": "integral_bins", "total_delta": None}, "total_delta must be above 0"),
+    "no total delta": ({"mechanism": "integral_bins", "total_delta": 0.0}, "total_delta must be above 0"),
+    "words of a number": (
+        {"writing": Writing(yes="a", no="b")},
+        'yes and no are words of an outcome declared "yes/no"',
+    ),
     "tiny delta": ({"delta": 1e-31}, "delta must be at least 1e-30"),
     "total": ({"epsilon": 2.0, "total_epsilon": 1.0}, "one release spends epsilon = 2 at .* above total_epsilon = 1"),
     "total at a smaller delta": ({"total_epsilon": 1.0, "total_delta": 1e-9}, "one release spends epsilon = 1.5"),
@@ -103,3 +108,19 @@ def test_a_wrong_declaration_is_named_with_its_remedy(make_spec, changes, messag
 
 def test_the_largest_grid_is_accepted(make_spec):
     assert len(make_spec(grid=(MAX_GRID,)).points()) == MAX_GRID
+
+
+def test_what_is_left_out_has_a_default(make_spec):
+    spec = make_spec(x_units=(), y_unit="", total_epsilon=None, total_delta=None, lengthscale=None)
+    assert (spec.x_units, spec.lengthscale) == (("",), (25.0,))
+    assert spec.limit == spec.guarantee.budget
+    pure = make_spec(mechanism="integral_bins", total_epsilon=None, total_delta=None)
+    assert (pure.limit.epsilon, pure.limit.delta) == (1.0, 1e-6)
+    rate = make_spec(y_kind="yes/no", y_bounds=None)
+    assert rate.y_bounds == (0.0, 1.0)
+
+
+def test_lengthscales_left_out_are_a_quarter_of_the_box_in_kilometres_for_degrees(make_spec):
+    box = ((0, 100), (0, 80))
+    found = make_spec(**TWO | {"lengthscale": None, "x_box": box}, grid=(3, 3), coordinates=("age", "weight"))
+    assert [round(each, 6) for each in found.lengths] == [25.0, 20.0]

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -27,12 +28,24 @@ def test_a_release_card_is_a_configuration():
 def test_what_has_a_default_may_be_left_out():
     assert {"y_kind", "centiles", "person", "rows_per_person"} <= OPTIONAL  # as in configurations of before
     found = spec_from_object({key: value for key, value in GOOD.items() if key not in OPTIONAL})
-    assert found == EXAMPLE
+    assert found == replace(EXAMPLE, x_units=("",), y_unit="", total_epsilon=1.0)
     assert not found.centiles  # equality leaves it out
 
 
+def test_how_the_table_is_written_stands_beside_all_else():
+    declared = {"separator": ";", "numbers": "1.234,5", "encoding": "cp1252", "missing": [-999, "x"]}
+    spec = spec_from_object(GOOD | declared | {"date_order": "day/month/year", "not_private": "for its owner's eyes"})
+    assert spec.writing.missing == (-999.0, "x")
+    assert declared.items() <= json.loads(spec_to_json(spec)).items()
+    assert "not_private" not in json.loads(spec_to_json(spec))
+    assert spec_from_json(spec_to_json(spec)) == spec
+
+
 WRONG = {
-    "unknown key": (GOOD | {"epsilom": 1}, "the configuration has the unknown key 'epsilom'; its keys are schema, x, "),
+    "unknown key": (
+        GOOD | {"epsilom": 1},
+        "the configuration has the unknown key 'epsilom'; its keys are x, x_box, y, ",
+    ),
     "seed": (GOOD | {"seed": 1}, "unknown key 'seed'"),
     "no bounds": ({key: GOOD[key] for key in GOOD if key != "y_bounds"}, "lacks 'y_bounds'; add it"),
     "schema": (GOOD | {"schema": 2}, "must have schema 1, the only one"),

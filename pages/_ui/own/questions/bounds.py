@@ -45,7 +45,8 @@ def asked(low: DeltaGenerator, high: DeltaGenerator) -> dict[str, Any]:
             format="%g",
             key=key("bounds_unit"),
             help="A public guess, for example 0.01 for a wage in pounds, 1 for a count. Whatever is smaller counts as "
-            "nothing for the bounds. A smaller one costs nothing.",
+            "nothing for the bounds. They can be found up to 10^12 times this size. Where people lie beyond, the "
+            "release is of no use and is spent all the same.",
         )
         high.text_input("Bounds of y", "bought with the release", disabled=True, key="own_fixed_bought")
         return {"low": None, "high": None, "bounds_unit": unit, "bought": True}

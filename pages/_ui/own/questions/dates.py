@@ -7,12 +7,12 @@ from datetime import date
 
 from streamlit.delta_generator import DeltaGenerator
 
-from dpgp_core.dates import Format
+from dpgp_core.dates import ORDERS, Format
 from pages._ui.look.text import plain
 from pages._ui.own.remembered import key
 
 PERIODS = {"nothing": None, "every year": "year", "every week": "week"}
-_SHOWN_AS: dict[Format, str] = {"iso": "YYYY-MM-DD", "day.month.year": "DD.MM.YYYY"}
+_SHOWN_AS: dict[Format, str] = dict(zip(ORDERS, ("YYYY-MM-DD", "DD/MM/YYYY", "MM/DD/YYYY"), strict=True))
 _EARLIEST, _LATEST = date(1000, 1, 1), date(2999, 12, 31)
 
 

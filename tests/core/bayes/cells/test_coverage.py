@@ -45,7 +45,11 @@ class World:
 def covered(dim, n, epsilon, worlds, crowded=False):
     """Share of truths in each interval, by kind and level: mean over worlds and its standard error."""
     rng, box = np.random.default_rng(5), ((0.0, 1.0),) * dim
-    grid, models, worlds_of = cells_of(box), auto_models(box, HALF), auto_models(box, HALF, OF_WORLDS)
+    grid, models, worlds_of = (
+        cells_of(box, n, noise_multiplier(epsilon, 0.01)),
+        auto_models(box, HALF),
+        auto_models(box, HALF, OF_WORLDS),
+    )
     on_cells = cell_models(models, grid)
     features = {model.kernel: factorise(model.kernel, places(dim), 1e-9).features for model in models}
     setting = CellSetting(grid=grid, models=on_cells, n=n, half_range=HALF, clip=CLIP, gap=GAP)

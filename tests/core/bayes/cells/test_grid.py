@@ -34,14 +34,20 @@ def test_two_inputs_are_interpolated_in_their_own_order():
     np.testing.assert_allclose(grid.at(X, grid.nodes @ [2.0, -5.0]), X @ [2.0, -5.0], atol=1e-9)
 
 
-@pytest.mark.parametrize(("dim", "cells"), [(1, 45), (2, 144), (3, 512)])
-def test_the_number_of_cells_is_known_from_the_box(dim, cells):
-    assert cells_of([(0.0, 1.0)] * dim).size == cells
+@pytest.mark.parametrize(
+    ("dim", "people", "cells"),
+    [(1, 10, 12), (1, 300, 16), (1, 3000, 40), (1, 10**6, 90), (2, 300, 16), (2, 30_000, 100), (3, 300, 27)],
+)
+def test_the_number_of_cells_grows_with_people_and_budget_and_is_public(dim, people, cells):
+    box = [(0.0, 1.0)] * dim
+    assert cells_of(box, people, 3.73).size == cells
+    assert cells_of(box, 10 * people, 37.3).size == cells
+    assert cells_of(box, people, 3.73, public=True).size >= cells
 
 
 def test_too_many_inputs_and_too_few_cells_are_refused():
     with pytest.raises(ValueError, match="1 to 3 input columns, got 4"):
-        cells_of([(0.0, 1.0)] * 4)
+        cells_of([(0.0, 1.0)] * 4, 300, 4.0)
     with pytest.raises(ValueError, match="per_side"):
         CellGrid(box=BOX, per_side=1)
 
@@ -75,10 +81,11 @@ def test_a_function_of_one_level_says_nothing_of_another():
 
 
 def test_more_groups_have_fewer_cells_each_and_more_together():
-    sizes = [cells_of([(0.0, 1.0), side_of(tuple(map(str, range(count))))]).size for count in (2, 4, 9, 20)]
-    assert sizes == [64, 88, 135, 200]
+    boxes = [[(0.0, 1.0), side_of(tuple(map(str, range(count))))] for count in (1, 2, 4, 9)]
+    shapes = [cells_of(box, 30_000, 3.73).shape for box in boxes]
+    assert shapes == [(90, 1), (77, 2), (58, 4), (42, 9)]
     with pytest.raises(ValueError, match="1 to 3 input columns, got 4 that are numbers"):
-        cells_of([(0.0, 1.0)] * 4 + [side_of(("a", "b"))])
+        cells_of([(0.0, 1.0)] * 4 + [side_of(("a", "b"))], 300, 4.0)
 
 
 def test_cells_of_a_period_are_told_apart_by_position_and_phase():
@@ -101,9 +108,9 @@ def test_a_function_of_position_and_phase_is_interpolated_and_days_outside_count
 
 
 def test_a_period_counts_as_a_side():
-    assert cells_of([(0.0, 900.0)], periods=(7.0,)).shape == (12, 7)
+    assert cells_of([(0.0, 900.0)], 300, 4.0, (7.0,)).shape == (12, 7)
     with pytest.raises(ValueError, match="1 to 3 input columns, a period counting as one, got 4"):
-        cells_of([(0.0, 900.0)] * 3, periods=(None, None, 7.0))
+        cells_of([(0.0, 900.0)] * 3, 300, 4.0, (None, None, 7.0))
 
 
 def test_a_days_cell_depends_on_that_day_alone():

@@ -41,7 +41,7 @@ def test_scatter_is_found_where_inputs_are_private():
 
 
 def test_a_strategy_has_columns_of_at_most_one():
-    grid = cells_of(((0.0, 1.0),))
+    grid = cells_of(((0.0, 1.0),), 3000, 4.0)
     setting = distances_setting(grid, 200)
     counts = public_counts(grid, np.linspace(0, 1, 200)[:, None])
     for closely in (False, True):

@@ -8,7 +8,7 @@ from dpgp_core.release.declared.bought import checked_bounds
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"bounds_unit": None}, "where nobody knows them, give bounds_unit"),
+        ({"bounds_unit": None}, "Where nobody knows them, give bounds_unit"),
         ({"bounds_unit": 0}, "bounds_unit must lie in"),
         ({"bounds_unit": "cent"}, "bounds_unit must be a number"),
         ({"bounds_unit": True}, "bounds_unit must be a number"),

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from dpgp_core.dates import Dates
+from dpgp_core.reading.writing import Writing
 from dpgp_core.release import CHOICES, command_line, plan_release, publish, read_table, spec_from_json, spec_to_json
 from dpgp_core.release.check import check_folder
 from dpgp_core.release.declared.table import DeclaredTable
@@ -81,7 +82,9 @@ def test_the_table_is_read_in_the_declared_way_alone():
     assert data.X.min() == 0
     assert data.X.max() == 1825
     assert data.x_units == ("days since 2019-01-01",)
-    with pytest.raises(ValueError, match="column 'day' has a date written like 2024-03-01 in line 2 of the file"):
+    with pytest.raises(
+        ValueError, match=r'a date in another order in 400 of 400 rows, .*; declare date_order "year-month-day"'
+    ):
         read_table(io.BytesIO(table()), spec)
     with pytest.raises(ValueError, match="differ in x_units"):
         publish(spec, read_table(io.BytesIO(table()), make_spec(x_box=(("2019-01-02", "2024-01-01"),))))
@@ -92,7 +95,7 @@ def test_all_that_is_released_has_dates(files):
     rows = list(csv.DictReader(io.StringIO(content["values.csv"].decode())))
     assert [rows[0]["day"], rows[-1]["day"]] == ["01.01.2019", "31.12.2023"]
     card = json.loads(content["release.json"])
-    assert card["values"]["columns"]["day"].startswith("input, a date written like 01.03.2024; what was measured has")
+    assert card["values"]["columns"]["day"].startswith("input, a date written like 31.03.2024; what was measured has")
     assert card["statistics"]["inputs"]["units"] == ["days since 2019-01-01"]
     assert card["statistics"]["inputs"]["periods"] == [YEAR]
     page, picture = content["card.html"].decode(), content["figure.svg"].decode()
@@ -149,8 +152,10 @@ def test_the_command_says_how_dates_are_declared(capsys):
     assert command_line.main(["release", "--help"]) == 0
     said = capsys.readouterr().out
     declared = json.loads("{" + said.split("dates: ")[1].split(" makes an input")[0] + "}")
-    about = json.loads("{" + said.split("like 2024-03-01;\n")[1].split(" says that")[0] + "}")
-    assert make_spec(**declared | about).periods == (YEAR,)
+    order = json.loads("{" + said.split("like 2024-03-01;\n")[1].split(" says that")[0] + "}")
+    about = json.loads("{" + said.split("the others); ")[1].split(" says that")[0] + "}")
+    found = make_spec(**declared | about, writing=Writing(**order))
+    assert (found.periods, found.dates[0].format) == ((YEAR,), "day/month/year")
 
 
 @pytest.mark.full

@@ -22,7 +22,7 @@ def test_a_curve_lies_within_its_band_and_is_grey_where_it_is_of_no_use(make_spe
     spec = make_spec(grid=(5,), tolerance=2.0, y_bounds=(0.0, 6.0))
     root = drawn(make_published(spec, (1, 1, 1, 9, 1)), spec)
     lines = [(line.get("stroke"), line.get("stroke-dasharray")) for line in root.iter(f"{SVG}line")]
-    assert lines == [("#B87800", None)] * 2 + [("#8a8a8a", "2 3")] * 2
+    assert lines == [("#E69F00", None)] * 2 + [("#8a8a8a", "2 3")] * 2
     [band] = root.iter(f"{SVG}polygon")
     corners = np.array([pair.split(",") for pair in band.get("points").split()], dtype=float)
     assert corners.shape == (10, 2)

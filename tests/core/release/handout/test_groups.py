@@ -1,7 +1,10 @@
+import re
+from dataclasses import replace
+
 import numpy as np
 
 from dpgp_core.release.handout.figure import figure
-from dpgp_core.release.handout.groups import split
+from dpgp_core.release.handout.groups import COLOURS, split
 
 LEVELS = ("women & girls", "men", "other")
 
@@ -56,3 +59,20 @@ def test_a_map_says_of_which_group_it_is(make_spec, make_published):
     drawn = figure(make_published(spec, [1.0] * 18), spec)
     assert "of men, released" in drawn
     assert ">north [km]</text>" in drawn
+
+
+def test_every_group_has_numbers_at_its_centile_lines_that_do_not_lie_on_each_other(make_spec, make_published):
+    spec = of_groups(make_spec, centiles=True, y_bounds=(0.0, 20.0))
+    found = make_published(spec, [1.0] * 12)
+    found = replace(found, centiles=tuple(np.full(12, 3.0 * each) for each in range(5)))
+    numbers = re.findall(
+        r'y="([\d.]+)" text-anchor="end" font-size="11"[^>]*fill="([^"]+)">(\d+)<', figure(found, spec)
+    )
+    assert sorted(int(number) for *_, number in numbers) == sorted([3, 15, 50, 85, 97] * 3)
+    assert {colour for _, colour, _ in numbers} == set(COLOURS[:3])
+    heights = sorted(float(height) for height, *_ in numbers)
+    assert min(np.diff(heights)) > 10
+
+
+def test_released_groups_never_have_the_blue_of_what_is_not_private():
+    assert "#0072B2" not in COLOURS

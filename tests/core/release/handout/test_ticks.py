@@ -1,7 +1,7 @@
 import pytest
 
 from dpgp_core.dates import Dates
-from dpgp_core.release.handout.ticks import MOST, marks
+from dpgp_core.release.handout.ticks import MOST, are_years, marks
 
 DAY = Dates(name="day", first="2019-03-15")
 
@@ -32,3 +32,23 @@ def test_dates_have_first_days_of_months_or_years(days, texts):
 @pytest.mark.parametrize("days", [*range(1, 900, 7), 4000, 40_000, 400_000, 2_900_000])
 def test_every_length_has_a_few_marks(days):
     assert 1 <= len(marks(0.0, float(days), Dates(name="day", first="0001-03-15"))) <= MOST
+
+
+def test_years_and_counts_have_marks_at_whole_numbers_alone():
+    assert marks(1984.0, 1986.0, whole=True) == [(1984.0, "1984"), (1985.0, "1985"), (1986.0, "1986")]
+    assert (1984.5, "1984.5") in marks(1984.0, 1986.0)
+    assert [text for _, text in marks(1900.0, 2000.0, whole=True)] == ["1900", "1920", "1940", "1960", "1980", "2000"]
+
+
+@pytest.mark.parametrize(
+    ("name", "unit", "side", "years"),
+    [
+        ("year", "", (1984.0, 1988.0), True),
+        ("t", "years", (1984.0, 1988.0), True),
+        ("age", "years", (0.0, 100.0), False),
+        ("price", "", (1000.0, 2000.0), False),
+        ("year", "", (0.0, 2000.0), False),
+    ],
+)
+def test_an_input_of_years_is_known_by_its_name_or_unit_and_its_box(name, unit, side, years):
+    assert are_years(name, unit, side) is years

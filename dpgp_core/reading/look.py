@@ -1,0 +1,183 @@
+"""What could be declared of a table, read off it for the eyes of its owner: a configuration to check and fill in.
+
+Nothing of it is private. A proposal becomes a declaration when the owner writes it into a configuration.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, BinaryIO, NamedTuple
+
+from ..levels import MOST_LEVELS
+from .csv_rows import as_written, column_names
+from .lines import NotDecoded
+from .survey import Column, survey, words_of
+from .writing import Writing, folded, writing_to_object
+
+MARK = "not_private"
+_MARKED = (
+    "proposed by looking at the table, for the eyes of its owner: check every line, and fill in from what you knew "
+    "before, above all y_bounds and x_box, which are null"
+)
+_TRIED = ("utf-8", "cp1252", "latin-1")
+_YES = ("yes", "y", "true", "t", "positive", "pos", "ja", "oui", "si", "sí", "sim", "1", "present", "success")
+_NO = ("no", "n", "false", "f", "negative", "neg", "nein", "non", "não", "0", "absent", "failure")
+_MOST_DELTA = 1e-5
+
+
+class Look(NamedTuple):
+    """What could be declared.
+
+    Attributes:
+        writing: how the table seems to be written; nothing of words.
+        columns: what each holds.
+    """
+
+    writing: Writing
+    columns: Mapping[str, Column]
+
+
+def look(stream: BinaryIO, names: Sequence[str] = ()) -> Look:
+    """Read a table once and see how it is written.
+
+    Args:
+        stream: in binary mode, at the start of the table.
+        names: of columns that will be used, which decide where there are some.
+
+    Raises:
+        ValueError: it is no table.
+    """
+    problem = None
+    for encoding in _TRIED:
+        try:
+            writing, found = _looked(stream, None if encoding == "utf-8" else encoding)
+        except NotDecoded as error:
+            problem = error
+            stream.seek(0)
+            continue
+        used = [found[name] for name in names if name in found] or list(found.values())
+        return Look(replace(writing, numbers=numbers_of(used), date_order=order_of_dates(used)), found)
+    raise problem or ValueError("the file is no text; save it as CSV in UTF-8")
+
+
+def _looked(stream: BinaryIO, encoding: str | None) -> tuple[Writing, dict[str, Column]]:
+    writing = as_written(stream, Writing(encoding=encoding))
+    names = column_names(stream, writing)
+    stream.seek(0)
+    found = survey(stream, names, writing)
+    stream.seek(0)
+    return writing, found
+
+
+def numbers_of(columns: Sequence[Column]) -> str:
+    """The way of writing numbers that reads most of some columns."""
+    ways = [each.ways[0] for each in columns if each.ways]
+    return max(dict.fromkeys(way for way in ways if way != "1234.5"), key=ways.count, default="1234.5")
+
+
+def order_of_dates(columns: Sequence[Column]) -> str | None:
+    """The order that reads most of the columns of dates; None without any, or if it is year, month and day."""
+    orders = [each.orders[0] for each in columns if each.orders and not each.ways]
+    return max(dict.fromkeys(orders), key=orders.count, default=None)
+
+
+def proposal(stream: BinaryIO, x: Sequence[str] = (), y: str | None = None) -> tuple[dict[str, Any], list[str]]:
+    """A configuration that could be declared, and what stands in each column, in a line each. Not private.
+
+    Args:
+        stream: in binary mode, at the start of the table.
+        x: names of the inputs; () for one that is proposed, too.
+        y: name of the outcome; None likewise.
+
+    Raises:
+        ValueError: it is no table, or has no such columns.
+    """
+    _, found = look(stream, [*x, *([] if y is None else [y])])
+    for name in [*x, *([] if y is None else [y])]:
+        if name not in found:
+            raise ValueError(f"the file has no column {name!r} of its own; its columns are: {', '.join(found)}"[:600])
+    y = y or _outcome(found)
+    inputs = list(x) or _inputs(found, y)
+    seen = look(stream, [*inputs, *([] if y is None else [y])])
+    stream.seek(0)
+    rows = next(iter(found.values())).rows if found else 0
+    members = _members(stream, seen, inputs, y, rows)
+    return members, [f"{name}: {held(column, seen.writing.numbers)}" for name, column in found.items()]
+
+
+def held(column: Column, numbers: str = "1234.5") -> str:
+    """What a column seems to hold, in words. Not private."""
+    if column.ways:
+        said = "numbers" if numbers in column.ways or column.ways[0] == "1234.5" else f"numbers, as {column.ways[0]}"
+        said += "".join(f"; {code:g} in {rows:,} rows may mean missing" for code, rows in column.codes.items())
+    elif column.orders:
+        said = f"dates, {' or '.join(column.orders)}"
+    elif column.values:
+        said = f"{column.values:,} different words" if column.holds_words else "text"
+    else:
+        said = "nothing"
+    return f"{said}; {column.usual:,} of {column.rows:,} rows lack a value" if column.usual else said
+
+
+def yes_and_no(words: Sequence[str]) -> tuple[str | None, str | None]:
+    """Which of some words may mean yes, and which no; None where none does."""
+    yes = next((word for word in words if folded(word) in _YES), None)
+    no = next((word for word in words if folded(word) in _NO), None)
+    others = [word for word in words if word not in (yes, no)]
+    if len(words) == 2 and len(others) == 1:
+        return yes or others[0], no or others[0]
+    return yes, no
+
+
+def usual_delta(rows: int) -> float:
+    """A tenth of 1/n or less, and 1e-5 at most."""
+    return float(min(_MOST_DELTA, 10.0 ** math.floor(math.log10(0.1 / max(rows, 1)))))
+
+
+def missing_of(columns: Sequence[Column]) -> list[str | float] | None:
+    """Codes that may mean that a value is missing; None where every row has a value in these columns."""
+    codes: list[str | float] = [*dict.fromkeys(code for each in columns for code in each.codes)]
+    return codes if codes or any(each.usual for each in columns) else None
+
+
+def _members(stream: BinaryIO, seen: Look, x: Sequence[str], y: str | None, rows: int) -> dict[str, Any]:
+    columns = [seen.columns[name] for name in x] + ([] if y is None else [seen.columns[y]])
+    words: dict[str, list[str]] = {}
+    for name in [*x, *([] if y is None else [y])]:
+        if seen.columns[name].holds_words:
+            words[name] = words_of(stream, name, seen.writing, MOST_LEVELS + 1)
+            stream.seek(0)
+    yes, no = yes_and_no(words[y]) if y in words else (None, None)
+    two_valued = y is not None and (y in words or _is_zero_or_one(seen.columns[y]))
+    missing = missing_of(columns)
+    writing = writing_to_object(seen.writing) | {"missing": missing, "yes": yes, "no": no}
+    levels = [sorted(words[name]) if name in words else None for name in x]
+    grid = [None if name in words else 51 if len(x) - len(set(words) & {*x}) == 1 else 20 for name in x]
+    return (
+        {MARK: _MARKED, "x": list(x), "x_box": None}
+        | ({"x_levels": levels} if any(levels) else {})
+        | {"y": y, "y_bounds": None, "y_kind": "yes/no" if two_valued else "number"}
+        | {"unit": f"one person's {y}", "grid": grid, "epsilon": 1.0, "delta": usual_delta(rows)}
+        | writing
+    )
+
+
+def _outcome(found: Mapping[str, Column]) -> str | None:
+    """The last column that may be an outcome: of numbers, or of a few words."""
+    usable = [name for name, each in found.items() if each.ways or (each.holds_words and each.values < MOST_LEVELS)]
+    return usable[-1] if usable else None
+
+
+def _inputs(found: Mapping[str, Column], y: str | None) -> list[str]:
+    """The first other column of numbers that are not a number for every row, or else of dates."""
+    numbers = [name for name, each in found.items() if name != y and each.ways and each.values < each.rows]
+    dates = [name for name, each in found.items() if name != y and each.orders]
+    others = [name for name, each in found.items() if name != y and each.ways]
+    return (dates or numbers or others)[:1]
+
+
+def _is_zero_or_one(column: Column) -> bool:
+    rows = column.texts.rows
+    return rows is not None and column.values == 2 and all(column.texts.digest(each) in rows for each in "01")

@@ -1,0 +1,230 @@
+"""How a table is written: separator, numbers, encoding, dates, words. Declared by whoever knows, never guessed.
+
+What depends on private cells would be a release: so all of this is public, stands in the specification and on the card.
+Only the first line of a file, which has no private cell, may decide something: the separator, and a byte order mark.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import Any
+
+from .. import checks
+from ..dates import Format, checked_format
+
+SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|", "space": " "}
+NUMBERS = {
+    "1234.5": ("", "."),
+    "1,234.5": (",", "."),
+    "1234,5": ("", ","),
+    "1.234,5": (".", ","),
+    "1 234,5": (" ", ","),
+    "1 234.5": (" ", "."),
+    "1'234.5": ("'", "."),
+}
+"""Ways of writing numbers: marks between thousands, which may be left out, and the decimal mark."""
+ENCODINGS = (
+    "utf-8", "utf-16", "utf-32", "cp1252", "latin-1", "iso-8859-2", "iso-8859-15", "cp1250", "cp1251", "cp1253",
+    "cp1254", "cp437", "cp850", "mac-roman", "koi8-r", "shift_jis", "euc-jp", "gb18030", "big5", "euc-kr",
+)  # fmt: skip
+USUAL = (
+    "", "NA", "N/A", "#N/A", "n.a.", "NaN", "null", "none", "nil", "unknown", "missing", "not available", "not known",
+    "-", "--", "?", ".", "..", "#NULL!", "<NA>",
+)  # fmt: skip
+"""Words for a missing value that need not be declared one by one, in capitals or not."""
+MOST_WORDS = 50
+
+_PLAINER = str.maketrans({**dict.fromkeys("\u00a0\u2009\u202f", " "), "\u2212": "-", "\u2019": "'"})
+
+
+class Words:
+    """Words and codes, compared as text without capitals, and as numbers.
+
+    Args:
+        values: of them.
+        numbers: how the table writes numbers.
+    """
+
+    def __init__(self, values: Iterable[str | float], numbers: str) -> None:
+        self.texts = frozenset(folded(str(value)) for value in values)
+        found = (value if isinstance(value, float) else as_number(value, numbers) for value in values)
+        self.codes = frozenset(code for code in found if code is not None and math.isfinite(code))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Writing:
+    """How a table is written.
+
+    Args:
+        separator: one of ``SEPARATORS`` or its name; None: the one that the first line, of column names, has most of.
+        numbers: one of ``NUMBERS``.
+        encoding: one of ``ENCODINGS``; None for UTF-8. A byte order mark goes before both.
+        missing: words and codes that mean that a value is missing, for example -999, beside ``USUAL``; rows that lack
+            a value in a column that is used are then left out. None: there are none, and such a row is refused.
+        yes: words or codes that mean 1 in an outcome of yes or no.
+        no: those that mean 0; what is neither is missing.
+        date_order: the order of inputs that are dates, unless more is said of one; None for "year-month-day".
+
+    Raises:
+        ValueError: a declaration is of the wrong kind or out of range.
+    """
+
+    separator: str | None = None
+    numbers: str = "1234.5"
+    encoding: str | None = None
+    missing: tuple[str | float, ...] | None = None
+    yes: tuple[str | float, ...] | None = None
+    no: tuple[str | float, ...] | None = None
+    date_order: Format | None = None
+    two_valued: bool = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.separator is not None:
+            self._set("separator", _separator(self.separator))
+        if self.numbers is None:
+            self._set("numbers", "1234.5")
+        checks.one_of("numbers", self.numbers, list(NUMBERS))
+        if self.encoding is not None:
+            self._set("encoding", checks.one_of("encoding", _alias(self.encoding), list(ENCODINGS)))
+        for name in ("missing", "yes", "no"):
+            if getattr(self, name) is not None:
+                self._set(name, _words(name, getattr(self, name)))
+        if (self.yes is None) != (self.no is None):
+            raise ValueError("yes and no must both be declared: the words that mean yes, and those that mean no")
+        self._set("two_valued", self.yes is not None)
+        if self.two_valued:
+            both = self.yes_words.texts & self.no_words.texts or self.yes_words.codes & self.no_words.codes
+            if both or not self.yes or not self.no:
+                raise ValueError("yes and no must each name a word, and no word may mean both; correct one of them")
+        if self.date_order is not None:
+            self._set("date_order", checked_format("date_order", self.date_order))
+
+    @cached_property
+    def missing_words(self) -> Words:
+        """What means that a value is missing, where that is declared."""
+        return Words((*USUAL, *(self.missing or ())), self.numbers)
+
+    @cached_property
+    def yes_words(self) -> Words:
+        """What means yes."""
+        return Words(self.yes or (), self.numbers)
+
+    @cached_property
+    def no_words(self) -> Words:
+        """What means no."""
+        return Words(self.no or (), self.numbers)
+
+    @property
+    def separated(self) -> str:
+        """Comma-separated and the like."""
+        names = {mark: name for name, mark in SEPARATORS.items()}
+        return f"{names[self.separator or ',']}-separated"
+
+    def _set(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)
+
+
+KEYS = tuple(each.name for each in fields(Writing) if each.init)
+"""What is declared of it, by name."""
+
+
+def writing_to_object(writing: Writing) -> dict[str, Any]:
+    """As members of a JSON object."""
+    return {key: getattr(writing, key) for key in KEYS}
+
+
+def as_number(cell: str, numbers: str) -> float | None:
+    """A cell as the number that it stands for, infinite and undefined ones too; None for what is none.
+
+    Marks of a currency or of per cent beside it are left out: the unit is declared.
+    """
+    value = as_float(cell)
+    if value is not None and (numbers == "1234.5" or not math.isfinite(value)):
+        return value
+    match = _WRITTEN[numbers].fullmatch(cell.translate(_PLAINER).strip())
+    if match is None:
+        return None
+    sign, whole, fraction, power = match.groups("")
+    digits = re.sub(r"\D", "", whole)
+    return as_float(f"{sign}{digits}.{fraction}e{power or 0}") if digits or fraction else None
+
+
+def as_float(text: str) -> float | None:
+    """Text as Python reads a number, infinite or undefined ones too; None for what is none, as 1_000 is."""
+    # float() takes "1_000" for a thousand, but whoever wrote that meant a code; it takes digits of any script too.
+    if "_" in text or not text.isascii():
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def folded(text: str) -> str:
+    """A word as it is compared: without capitals and spaces around it."""
+    return text.strip().casefold()
+
+
+def ways_of(cell: str) -> frozenset[str]:
+    """The ways of writing numbers in which a cell is one."""
+    text = cell.strip()
+    if text.isdigit() and text.isascii():
+        return _ALL_WAYS
+    return frozenset(way for way in NUMBERS if (value := as_number(text, way)) is not None and math.isfinite(value))
+
+
+def separator_of(first_line: str) -> str:
+    """What stands most often between the names in a first line, which is public; a comma if nothing does."""
+    bare = re.sub(r'"[^"]*"', "", first_line)
+    counts = {mark: bare.count(mark) for mark in (";", "\t", "|", ",")}
+    most = max(counts, key=lambda mark: counts[mark])
+    if counts[most]:
+        return most
+    return " " if re.search(r"\S +\S", bare.strip()) or re.search(r'" +"', first_line) else ","
+
+
+def _pattern(group: str, decimal: str) -> re.Pattern[str]:
+    mark, beside = re.escape(group), r"[$£€¥%]?"
+    whole = rf"\d{{1,3}}(?:{mark}\d{{2,3}})*{mark}\d{{3}}|\d*" if group else r"\d*"
+    number = rf"({whole})(?:{re.escape(decimal)}(\d*))?(?:[eE]([+-]?\d+))?"
+    return re.compile(rf"{beside} ?([+-]?) ?{beside} ?{number} ?{beside}", re.ASCII)
+
+
+_WRITTEN = {way: _pattern(*marks) for way, marks in NUMBERS.items()}
+_ALL_WAYS = frozenset(NUMBERS)
+_ALIASES = {
+    "utf8": "utf-8", "utf-8-sig": "utf-8", "utf16": "utf-16", "windows-1252": "cp1252", "iso-8859-1": "latin-1",
+    "latin1": "latin-1", "windows-1250": "cp1250", "windows-1251": "cp1251", "shift-jis": "shift_jis", "ansi": "cp1252",
+}  # fmt: skip
+
+
+def _alias(encoding: object) -> object:
+    """An encoding by its usual name."""
+    return _ALIASES.get(encoding.lower(), encoding.lower()) if isinstance(encoding, str) else encoding
+
+
+def _separator(value: object) -> str:
+    if isinstance(value, str) and value in SEPARATORS:
+        return SEPARATORS[value]
+    if not isinstance(value, str) or value not in SEPARATORS.values():
+        names = ", ".join(f"{name} ({mark!r})" for name, mark in SEPARATORS.items())
+        raise ValueError(f"separator must be one of {names}; got {checks.shown(value)}")
+    return value
+
+
+def _words(name: str, value: object) -> tuple[str | float, ...]:
+    """Words and codes, one or a list of them."""
+    one = isinstance(value, str | int | float) and not isinstance(value, bool)
+    entries: Sequence[object] = [value] if one else checks.entries(name, value)
+    if len(entries) > MOST_WORDS:
+        raise ValueError(f"{name} has {len(entries)} entries, more than {MOST_WORDS}, the limit; leave some out")
+    return tuple(
+        checks.text(f"each entry of {name}", each, empty=True)
+        if isinstance(each, str)
+        else checks.number(f"each entry of {name}", each)
+        for each in entries
+    )

@@ -1,0 +1,234 @@
+"""A picture that stands by itself, as SVG: title, what it shows, and below what was promised. No streamlit here."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from html import escape
+from typing import NamedTuple
+
+from dpgp_core.accounting.guarantee import Guarantee
+from dpgp_core.data import Dataset
+from pages._ui.look import text
+
+_EDGE, _INK, _SOFT, _PAPER = 48, "#1a1a1a", "#444444", "#ffffff"
+_TITLE, _LEAD, _PANEL, _FOOT = 40, 24, 20, 18  # px of type
+_LETTER = 0.56  # of a sans-serif letter's width over its size, about
+_FONT = "system-ui, 'Segoe UI', Arial, sans-serif"
+STAMP = "contains true data: not for publication"
+
+
+class Shape(NamedTuple):
+    """Of a picture, in px."""
+
+    name: str
+    width: int
+    height: int
+
+
+SHAPES = (Shape("wide", 1600, 900), Shape("square", 1200, 1200))
+
+
+class Box(NamedTuple):
+    """Where something is drawn, in px."""
+
+    left: float
+    top: float
+    width: float
+    height: float
+
+    @property
+    def right(self) -> float:
+        """Its right edge."""
+        return self.left + self.width
+
+    @property
+    def bottom(self) -> float:
+        """Its lower edge."""
+        return self.top + self.height
+
+
+Draw = Callable[[Box], str]  # what is drawn in a box, as SVG
+
+
+@dataclass(frozen=True)
+class About:
+    """What is said of a released figure wherever it goes.
+
+    Attributes:
+        release: what was released, by what, in a sentence.
+        shows: what line, band or colour mean, in a sentence.
+        guarantee: of the release; None where no output of any data is shown.
+        basis: in its place, what the figure was computed from.
+        source, licence: of the data; "" where there are none.
+        taught: whether the noise is a numbered draw's.
+    """
+
+    release: str
+    shows: str
+    guarantee: Guarantee | None
+    source: str = ""
+    licence: str = ""
+    taught: bool = True
+    basis: str = "Computed from the definition of differential privacy alone: no data are in it."
+
+
+def of_release(data: Dataset, guarantee: Guarantee, made: str, shows: str) -> About:
+    """Of a numbered draw of a shipped dataset.
+
+    Args:
+        data: of which it is.
+        guarantee: of it.
+        made: by which method, and which draw.
+        shows: what the figure's lines and colours mean.
+    """
+    inputs = " and ".join(data.x_names)
+    return About(
+        release=f"Published: {data.y_name.removeprefix('ln ')} by {inputs}; {made}.",
+        shows=shows,
+        guarantee=guarantee.for_unit(data.privacy_unit),
+        source=data.source,
+        licence=data.licence,
+    )
+
+
+def of_theory(shows: str) -> About:
+    """Of a figure without any data."""
+    return About(release="", shows=shows, guarantee=None)
+
+
+def of_inputs(data: Dataset, shows: str) -> About:
+    """Of a figure of public inputs: no output enters."""
+    basis = "Computed from public inputs, settings and budget: no output is in it, and nothing is spent."
+    return About("", shows, None, data.source, data.licence, basis=basis)
+
+
+class Panel(NamedTuple):
+    """One of several pictures beside each other.
+
+    Attributes:
+        title: what differs from the others.
+        said: what it shows, in a sentence.
+        draw: in its place.
+    """
+
+    title: str
+    said: str
+    draw: Draw
+
+
+def beside(panels: Sequence[Panel], below: Draw | None, box: Box) -> str:
+    """Panels in a row at the same scale, with one legend ``below`` them; one under another where that is wider."""
+    gap, strip = 24.0, 0.0 if below is None else 96.0
+    upright = box.height > box.width
+    count = len(panels)
+    across = box.width if upright else (box.width - gap * (count - 1)) / count
+    tall = (box.height - strip) / count if upright else box.height - strip
+    out = ""
+    for at, panel in enumerate(panels):
+        left = box.left if upright else box.left + at * (across + gap)
+        top, y = box.top + (at * tall if upright else 0), 0.0
+        out += label(left, top + 22, panel.title, _LEAD, weight=600)
+        for line in wrapped(panel.said, _PANEL, across):
+            y += 1.25 * _PANEL
+            out += label(left, top + 24 + y, line, _PANEL, fill=_SOFT)
+        out += panel.draw(Box(left, top + 36 + y, across, tall - y - 48))
+    return out + ("" if below is None else below(Box(box.left, box.bottom - strip, box.width, strip)))
+
+
+def bare(draw: Draw, width: int, height: int, dark: bool) -> str:
+    """A drawing within a page, light text where the page is dark."""
+    ink = "<style>text { fill: #e8e8e8 }</style>" if dark else ""
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
+        f'font-family="{_FONT}">{ink}{draw(Box(0, 0, width, height))}</svg>'
+    )
+
+
+def publishable(question: str, about: About, draw: Draw, shape: Shape, address: str, day: date) -> str:
+    """What may be published: drawn from the release alone, with its promise, source, date and address."""
+    foot = [*_promise(about), *_origin(about), f"{day.isoformat()}. {address}".strip()]
+    return _sheet(question, filter(None, (about.release, about.shows)), foot, draw, shape)
+
+
+def on_screen(question: str, says: str, draw: Draw, shape: Shape, address: str, day: date) -> str:
+    """The screen as it is, stamped across."""
+    return _sheet(question, (says,), [f"{day.isoformat()}. {address}".strip()], draw, shape, stamp=STAMP)
+
+
+def _promise(about: About) -> list[str]:
+    guarantee = about.guarantee
+    if guarantee is None:
+        return [about.basis]
+    budget = guarantee.budget
+    made = "proven" if guarantee.established else "claimed, not proven at this epsilon"
+    promise = (
+        f"Promise ({made}): ε = {text.at_most(budget.epsilon)}, δ = {text.small(budget.delta)}; protects "
+        f"{guarantee.protects} of {guarantee.hidden}: {guarantee.unit} ({guarantee.neighbours})."
+    )
+    return [promise, *(["A numbered example draw, to teach: its noise can be drawn again."] if about.taught else [])]
+
+
+def _origin(about: About) -> list[str]:
+    if not about.source:
+        return []
+    return [f"Source: {about.source}. Licence: {about.licence or 'not stated'}."]
+
+
+def _sheet(title: str, lead: Iterable[str], foot: Sequence[str], draw: Draw, shape: Shape, stamp: str = "") -> str:
+    across = shape.width - 2 * _EDGE
+    body, y = "", _EDGE + _TITLE * 0.8
+    for size, colour, weight, words in ((_TITLE, _INK, 600, title), *((_LEAD, _SOFT, 400, each) for each in lead)):
+        for line in wrapped(words, size, across):
+            body += label(_EDGE, y, line, size, fill=colour, weight=weight)
+            y += 1.25 * size
+    lines = [line for each in foot for line in wrapped(each, _FOOT, across)]
+    below = shape.height - _EDGE / 2 - 1.3 * _FOOT * len(lines)
+    rule = f'<path d="M{_EDGE} {below - 8:.0f}H{shape.width - _EDGE}" stroke="#bbbbbb"/>'
+    footer = "".join(
+        label(_EDGE, below + 1.3 * _FOOT * (at + 0.75), line, _FOOT, fill=_SOFT) for at, line in enumerate(lines)
+    )
+    drawn = draw(Box(_EDGE, y - 4, across, below - 20 - y))
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{shape.width}" height="{shape.height}" '
+        f'viewBox="0 0 {shape.width} {shape.height}" font-family="{_FONT}" '
+        f'role="img"><title>{escape(title)}</title><rect width="100%" height="100%" fill="{_PAPER}"/>'
+        f"{body}{drawn}{rule}{footer}{_across(stamp, shape) if stamp else ''}</svg>\n"
+    )
+
+
+def _across(stamp: str, shape: Shape) -> str:
+    """A stamp from corner to corner, three times, so that no part of the picture can be cut out without it."""
+    size = 0.8 * math.hypot(shape.width, shape.height) / (_LETTER * len(stamp))
+    angle = -math.degrees(math.atan2(shape.height, shape.width))
+    middle = f"translate({shape.width / 2:.0f} {shape.height / 2:.0f}) rotate({angle:.1f})"
+    rows = "".join(
+        f'<text y="{shift * shape.height / 3 + size / 3:.0f}" text-anchor="middle" font-size="{size:.0f}" '
+        f'font-weight="700" fill="#D55E00" fill-opacity=".4">{escape(stamp)}</text>'
+        for shift in (-1, 0, 1)
+    )
+    return f'<g transform="{middle}">{rows}</g>'
+
+
+def wrapped(words: str, size: float, across: float) -> list[str]:
+    """Words in lines that fit."""
+    return textwrap.wrap(words, max(12, int(across / (_LETTER * size))), break_on_hyphens=False)
+
+
+def wide(words: str, size: float) -> float:
+    """How long words are, in px, about."""
+    return _LETTER * size * len(words)
+
+
+def label(
+    x: float, y: float, words: str, size: float, anchor: str = "start", fill: str = _INK, weight: int = 400
+) -> str:
+    """Words at a place."""
+    bold = f' font-weight="{weight}"' if weight != 400 else ""
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size:g}" text-anchor="{anchor}" fill="{fill}"{bold}>'
+        f"{escape(words)}</text>"
+    )

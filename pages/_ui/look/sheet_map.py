@@ -1,0 +1,129 @@
+"""The map of hexagons drawn as SVG by our own hand, with its legend. No streamlit here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import h3
+import numpy as np
+import pandas as pd
+from plotly.colors import sample_colorscale
+
+from dpgp_core.arrays import FloatArray
+from pages._ui.look.decks import Boroughs
+from pages._ui.look.maps import HATCH, UNSURE, Layer, hatched, mercator, shown, ticks_of
+from pages._ui.look.sheet import Box, label, wide, wrapped
+
+_TYPE, _SMALL = 20, 16
+_HATCHED = f"rgb({HATCH[0]},{HATCH[1]},{HATCH[2]})"
+_LEGEND = 300  # px beside the map
+
+
+def drawn(cells: pd.DataFrame, layer: Layer, around: Boroughs | None, box: Box) -> str:
+    """Hexagons coloured by one column in a box, with boroughs where these are public, and the legend beside them."""
+    inner = Box(box.left, box.top, box.width - _LEGEND, box.height)
+    return hexagons(cells, layer, around, inner) + legend(
+        layer, Box(inner.right + 24, box.top + 20, _LEGEND - 24, box.height - 40)
+    )
+
+
+def hexagons(cells: pd.DataFrame, layer: Layer, around: Boroughs | None, box: Box, *, named: bool = True) -> str:
+    """The hexagons alone; ``named``: with the names of boroughs."""
+    rings = [np.array(h3.cell_to_boundary(cell))[:, ::-1] for cell in cells["cell"]]
+    place = _Place(rings, box)
+    values, unsure = cells[layer.column].to_numpy(float), layer.unsure(cells)
+    out = ""
+    for ring, fill, hidden in zip(rings, layer.colours(values), unsure, strict=True):
+        red, green, blue, alpha = UNSURE if hidden else fill
+        if alpha:
+            cover = f' fill-opacity="{alpha / 255:.2g}"' if alpha < 255 else ""
+            out += f'<polygon points="{place.points(ring)}" fill="rgb({red},{green},{blue})"{cover}/>'
+    for ends in hatched(cells["cell"][unsure]):
+        (a, b), (c, d) = place.at(np.array(ends))
+        out += f'<path d="M{a:.1f} {b:.1f}L{c:.1f} {d:.1f}" stroke="{_HATCHED}"/>'
+    if around is not None:
+        for each in around.outlines:
+            outline = place.points(np.array(each["path"]))
+            for colour, thick in (("#191919", 3.2), ("#f0f0f0", 1.4)):
+                out += f'<polygon points="{outline}" fill="none" stroke="{colour}" stroke-width="{thick}"/>'
+        out += _names(around.names, place) if named else ""
+    return out
+
+
+class _Place:
+    """From longitudes and latitudes to px, as large as the box allows."""
+
+    def __init__(self, rings: Iterable[FloatArray], box: Box) -> None:
+        places = mercator(np.vstack(list(rings)))
+        low, high = places.min(axis=0), places.max(axis=0)
+        self.scale = float(min(np.array([box.width, box.height]) / (high - low)))
+        middle = (low + high) / 2
+        self.shift = np.array([box.left + box.width / 2, box.top + box.height / 2]) - self.scale * middle * [1, -1]
+
+    def at(self, degrees: FloatArray) -> FloatArray:
+        """In px (n, 2)."""
+        return np.asarray(mercator(degrees) * [self.scale, -self.scale] + self.shift)
+
+    def points(self, ring: FloatArray) -> str:
+        """As SVG has them."""
+        return " ".join(f"{x:.1f},{y:.1f}" for x, y in self.at(ring))
+
+
+def _names(names: Iterable[dict[object, object]], place: _Place) -> str:
+    """Of boroughs, the largest first; one that would lie on another is left out."""
+    kept: list[tuple[float, float, float]] = []
+    out = ""
+    for row in names:
+        words, [(x, y)] = str(row["name"]), place.at(np.array([row["at"]], float))
+        half = wide(words, _SMALL) / 2
+        if all(abs(x - a) > half + b or abs(y - c) > 1.2 * _SMALL for a, c, b in kept):
+            kept.append((x, y, half))
+            out += (
+                f'<text x="{x:.1f}" y="{y + 5:.1f}" font-size="{_SMALL}" text-anchor="middle" fill="#191919" '
+                f'stroke="#ffffff" stroke-width="4" stroke-opacity=".75" paint-order="stroke">{words}</text>'
+            )
+    return out
+
+
+def across(layer: Layer, box: Box) -> str:
+    """The legend as a strip below maps."""
+    words = f"{layer.title} [{layer.unit}]" + (f". Hatched: {layer.grey}." if layer.spread else "")
+    out = "".join(label(box.left, box.top + 18 + 24 * at, line, _TYPE) for at, line in enumerate(
+        wrapped(words, _TYPE, box.width)[:2]
+    ))  # fmt: skip
+    long, count, top = min(640.0, box.width), 64, box.top + 50
+    for at, colour in enumerate(sample_colorscale(layer.scale, np.linspace(0, 1, count))):
+        out += (
+            f'<rect x="{box.left + at * long / count:.1f}" y="{top:.1f}" width="{long / count + 0.6:.1f}" height="14" '
+            f'fill="{colour}"/>'
+        )
+    for share, value in ticks_of(layer):
+        anchor = "start" if share == 0 else "end" if share == 1 else "middle"
+        out += label(box.left + share * long, top + 36, shown(value, layer), _TYPE, anchor)
+    return out
+
+
+def legend(layer: Layer, box: Box) -> str:
+    """A colour bar with its unit, or a swatch for each name."""
+    out, y = "", box.top
+    if layer.names:
+        for colour, name in zip(layer.scale, layer.names, strict=True):
+            out += f'<rect x="{box.left:.0f}" y="{y - 14:.0f}" width="18" height="18" fill="{colour}"/>'
+            out += label(box.left + 26, y, name, _TYPE)
+            y += 1.4 * _TYPE
+        return out
+    for line in wrapped(f"{layer.title} [{layer.unit}]", _TYPE, box.width):
+        out += label(box.left, y, line, _TYPE, weight=600)
+        y += 1.25 * _TYPE
+    tall, count = 220.0, 55
+    for at, colour in enumerate(sample_colorscale(layer.scale, np.linspace(1, 0, count))):
+        top = y + at * tall / count
+        out += f'<rect x="{box.left:.0f}" y="{top:.1f}" width="24" height="{tall / count + 0.6:.1f}" fill="{colour}"/>'
+    for share, value in ticks_of(layer):
+        out += label(box.left + 34, y + tall * (1 - share) + 7, shown(value, layer), _TYPE)
+    y += tall + 1.8 * _TYPE
+    if layer.spread:
+        for line in wrapped(f"Hatched: {layer.grey}", _TYPE, box.width):
+            out += label(box.left, y, line, _TYPE)
+            y += 1.25 * _TYPE
+    return out

@@ -1,0 +1,149 @@
+"""Named columns as numbers: what lacks a value is left out where that is declared, all else is counted and refused."""
+
+import io
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpgp_core.dates import Dates
+from dpgp_core.levels import Category
+from dpgp_core.reading import columns as module
+from dpgp_core.reading.columns import read_columns
+from dpgp_core.reading.csv_rows import column_names
+from dpgp_core.reading.writing import Writing
+
+GOOD = b"age,height\n1,150\n2,160\n"
+
+
+def read(content, columns=("age", "height"), max_rows=10, **more):
+    content = content if isinstance(content, bytes) else content.encode()
+    return read_columns(io.BytesIO(content), list(columns), max_rows=max_rows, **more)
+
+
+def test_columns_in_the_order_wanted():
+    np.testing.assert_array_equal(read(GOOD, ["height", "age"]).values, [[150, 1], [160, 2]])
+    assert read(GOOD).left_out == 0
+
+
+def test_dates_levels_and_numbers_beside_each_other():
+    found = read(
+        "day;sex;wage\n2/1/2024;w;1,5\n3/1/2024;m;2\n",
+        ["day", "sex", "wage"],
+        writing=Writing(numbers="1234,5"),
+        read_as=[
+            Dates(name="day", first="2024-01-01", format="day/month/year"),
+            Category(name="sex", levels=("w", "m")),
+        ],
+    )
+    np.testing.assert_array_equal(found.values, [[1, 0, 1.5], [2, 1, 2]])
+
+
+@pytest.mark.parametrize("cell", ["", "NA", "n/a", "NaN", "Unknown", "-999", "refused"])
+def test_rows_that_lack_a_value_are_left_out_where_that_is_declared_and_refused_elsewhere(cell):
+    content = f"age,height,note\n1,150,\n2,{cell},\n3,170,NA\n4,{cell},\n"
+    found = read(content, writing=Writing(missing=[-999, "refused"]))
+    np.testing.assert_array_equal(found.values, [[1, 150], [3, 170]])
+    assert found.left_out == 2
+    if cell != "-999":
+        with pytest.raises(ValueError, match="in 2 of 4 rows, first in line 3 of the file; declare") as caught:
+            read(content)
+        assert "refused" not in str(caught.value)
+
+
+def test_a_gap_in_an_outcome_of_yes_and_no_needs_no_further_declaration():
+    content = "age,height\n1,yes\n2,invalid\n3,\n4,no\n"
+    found = read(content, writing=Writing(yes="yes", no="no"), two_valued="height")
+    np.testing.assert_array_equal(found.values, [[1, 1], [4, 0]])
+    assert found.left_out == 2
+    with pytest.raises(ValueError, match="column 'age' has no value in line 3"):
+        read(content.replace("2,", ","), writing=Writing(yes="yes", no="no"), two_valued="height")
+
+
+def test_people_are_numbered_and_those_without_a_complete_row_are_counted():
+    content = "who,age,height\nAnn,1,70\nBo,2,\nAnn,3,\nBo,4,\n,5,80\nCy,6,90\n"
+    with pytest.raises(ValueError, match="column 'height' has no value in 3 of 6 rows, first in line 3"):
+        read(content, person="who")
+    found = read(content, person="who", writing=Writing(missing=[]))
+    np.testing.assert_array_equal(found.values, [[1, 70, 0], [6, 90, 2]])
+    assert found.left_out == 1
+    with pytest.raises(ValueError, match="column 'who' has no name, so nobody knows whose row it is, in line 6"):
+        read("who,age,height\n" + "Ann,1,2\n" * 4 + ",1,2\n", person="who")
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        (
+            ["1,5"] * 3,
+            'a number that is written otherwise in 3 of 9 rows, first in line 8 of the file; declare numbers "1',
+        ),
+        (
+            ["1/2/2024"] * 2,
+            "a date instead of a number in 2 of 9 rows, first in line 9 of the file; declare 'age' a date",
+        ),
+        (["SECRET"], "text instead of a number in line 10 of the file; declare what stands there as missing"),
+        (["SECRET"] * 6, "text instead of a number in 6 of 9 rows, first in line 5 of the file; declare its levels if"),
+        (["1e999"], "an infinite value in line 10 of the file"),
+    ],
+)
+def test_a_refusal_counts_rows_and_has_one_remedy_for_all(cells, said):
+    ages = [*map(str, range(9 - len(cells))), *cells]
+    content = "age;height\n" + "".join(f"{age};1\n" for age in ages)
+    with pytest.raises(ValueError, match=f"^column 'age' has {said}") as caught:
+        read(content)
+    assert "SECRET" not in str(caught.value)
+    assert caught.value.__context__ is None
+
+
+def test_what_concerns_most_rows_is_said_first():
+    content = "age,height\n" + "x,1\n" * 3 + "1,\n" * 5 + "1,1\n" * 9
+    with pytest.raises(ValueError, match=r"^column 'height' has no value in 5 of 17 rows"):
+        read(content, max_rows=99)
+
+
+def test_cells_are_looked_at_closely_a_thousand_times_at_most(monkeypatch):
+    looked = []
+    monkeypatch.setattr(module, "what_is_written", lambda wrong, cell: looked.append(cell) or wrong)
+    with pytest.raises(ValueError, match="in 3,000 of 3,000 rows"):
+        read("age,height\n" + "x,1\n" * 3_000)
+    assert len(looked) <= module._LOOKED_AT + 1
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"age,height\n", "0 rows below its header; it needs at least 2"),
+        (b"age,height\n1,2\n", "1 row below its header; it needs at least 2"),
+        (b"age,height\n1,2\n3,\n", "1 of 2 rows have a value in every column that is used"),
+    ],
+)
+def test_too_few_rows(content, said):
+    with pytest.raises(ValueError, match=said):
+        read(content, writing=Writing(missing=[]))
+
+
+def test_the_limit_of_rows_is_for_complete_ones():
+    content = b"age,height\n" + b"1,\n" * 20 + b"1,2\n" * 10
+    assert len(read(content, writing=Writing(missing=[])).values) == 10
+    with pytest.raises(ValueError, match="more than 9 rows, the limit"):
+        read(content, writing=Writing(missing=[]), max_rows=9)
+
+
+@given(st.binary(max_size=300), st.sampled_from([None, (), ("x", -9)]))
+def test_any_bytes_are_a_table_or_a_sentence(content, missing):
+    for start in (b"", b"age,height\n", b"age,height\n1,2\n", b"age;height\n1,5;2\n"):
+        for use in (
+            lambda data: read(data, writing=Writing(missing=missing)),
+            lambda data: column_names(io.BytesIO(data)),
+        ):
+            try:
+                use(start + content)
+            except ValueError as error:
+                refusal = error
+            else:
+                continue
+            assert refusal.__cause__ is None
+            assert "\n" not in str(refusal)
+            assert len(str(refusal)) < 600

@@ -1,0 +1,131 @@
+"""Tables of every kind go from file to zip by the command line as they are: what is declared, and what is said."""
+
+import json
+import zipfile
+
+import pytest
+
+from dpgp_core.release.command_line import main
+from dpgp_core.release.specification_json import spec_from_json
+from tests.kinds import AGES, DAYS, KINDS, N
+
+BOUNDS = (0, 100_000)
+
+
+def config_of(kind, **changes):
+    config = {
+        "x": [kind.x],
+        "x_box": [DAYS if kind.x == "day" else AGES],
+        "y": kind.y,
+        "y_bounds": (0, 1) if kind.two_valued else BOUNDS,
+        "unit": "one person's outcome",
+        "grid": [5],
+        "epsilon": 1.0,
+        "delta": 1e-5,
+    }
+    return config | ({"y_kind": "yes/no"} if kind.two_valued else {}) | kind.declared | changes
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    """Release a table with a configuration; returns (exit code, what was said, what was told, the card or None)."""
+    monkeypatch.chdir(tmp_path)
+
+    def release(content, config):
+        (tmp_path / "table.csv").write_bytes(content)
+        (tmp_path / "config.json").write_text(json.dumps(config))
+        code = main(["release", "--csv", "table.csv", "--config", "config.json", "--out", "out.zip", "--force"])
+        out, err = capsys.readouterr()
+        if code:
+            return code, out, err, None
+        with zipfile.ZipFile(tmp_path / "out.zip") as archive:
+            return code, out, err, json.loads(archive.read("release.json")), archive.read("card.html").decode()
+
+    return release
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_every_kind_is_released_from_as_it_is(run, name):
+    kind = KINDS[name]
+    code, said, told, card, page = run(kind.content, config_of(kind))
+    assert (code, told) == (0, "")
+    assert (card["public"]["n"], card["public"]["left_out"]) == (kind.n, kind.left_out)
+    rows = f"{kind.n} complete rows of {N}" if kind.left_out else f"{N} rows"
+    assert f"n = {rows}." in said
+    assert (rows in page) == bool(kind.left_out)
+    for key, value in kind.declared.items():
+        plain = [value] if key in ("yes", "no") else value
+        assert card["config"][key] == plain
+    assert spec_from_json(json.dumps(card)).writing.separator is not None  # as its first line says
+
+
+READ_OTHERWISE = ("time stamps", "codes of yes and no", "codes for missing")  # their numbers and dates are plain
+
+
+@pytest.mark.parametrize("name", [name for name in KINDS if KINDS[name].declared and name not in READ_OTHERWISE])
+def test_what_is_not_declared_is_refused_with_how_many_rows_and_what_to_declare(run, name):
+    kind = KINDS[name]
+    config = {key: value for key, value in config_of(kind).items() if key not in kind.declared}
+    code, said, told, _ = run(kind.content, config)
+    assert (code, said) == (3, "")
+    assert told.count("\n") == 1
+    assert "python -m dpgp_core look" in told
+    if "encoding" in kind.declared:
+        assert "declare its encoding" in told
+        return
+    assert " rows, first in line " in told
+    for key in set(kind.declared) - {"no"}:
+        assert f"declare {key}" in told or "yes and no if it is an outcome of these" in told
+
+
+def test_a_configuration_needs_eight_keys_and_no_more(run):
+    config = config_of(KINDS["plain"])
+    assert len(config) == 8
+    assert run(KINDS["plain"].content, config)[0] == 0
+    for key in config:
+        code, _, told, _ = run(KINDS["plain"].content, {name: config[name] for name in config if name != key})
+        assert (code, f"lacks '{key}'" in told) == (2, True)
+
+
+def test_the_owner_is_told_before_anything_is_spent_what_counts_as_a_bound(run):
+    code, said, told, card, page = run(KINDS["codes for missing"].content, config_of(KINDS["plain"]))
+    assert code == 0
+    assert told.startswith(
+        "For your eyes, in no file: 10 of 60 outcomes lie outside the bounds and count as the bound."
+    )
+    assert not any("outside the bounds and count" in each for each in (said, page, json.dumps(card)))
+
+
+def test_a_delta_above_one_in_n_is_said(run):
+    _, said, _, _, page = run(KINDS["plain"].content, config_of(KINDS["plain"], delta=0.1))
+    for text in (said, page):
+        assert "delta = 0.1 is above 1/n = 0.017" in text
+        assert "about 6 of the 60 records" in text
+        assert "declare 0.001 or less" in text
+    assert "above 1/n" not in run(KINDS["plain"].content, config_of(KINDS["plain"]))[1]
+
+
+def look(tmp_path, capsys, content, *more):
+    (tmp_path / "table.csv").write_bytes(content)
+    assert main(["look", str(tmp_path / "table.csv"), *more]) == 0
+    out, err = capsys.readouterr()
+    assert err.startswith("NOT PRIVATE")
+    found = json.loads(out)
+    assert "for the eyes of its owner" in found["not_private"]
+    assert found["x_box"] is None
+    assert found["y_bounds"] is None
+    return found
+
+
+@pytest.mark.parametrize("name", [name for name in KINDS if name != "another word for missing"])
+def test_what_look_proposes_is_what_must_be_declared(run, tmp_path, capsys, name):
+    kind = KINDS[name]
+    found = look(tmp_path, capsys, kind.content, "--x", kind.x, "--y", kind.y)
+    if name == "codes of yes and no":  # nobody can know which code is yes
+        found |= {"y_kind": "yes/no"} | kind.declared
+    filled = found | {"x_box": config_of(kind)["x_box"], "grid": [5]}
+    filled |= {} if kind.two_valued else {"y_bounds": BOUNDS}
+    code, _, told, card, *_ = run(kind.content, filled)
+    assert (code, told) == (0, "")
+    assert (card["public"]["n"], card["public"]["left_out"]) == (kind.n, kind.left_out)
+    assert "not_private" not in card["config"]

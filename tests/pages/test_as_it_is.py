@@ -1,0 +1,112 @@
+"""Tables of every kind go from upload to zip on Your data as they are: at most two questions beyond a clean table's."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+
+import pytest
+
+from tests.kinds import AGES, DAYS, KINDS, N, table
+from tests.pages import own
+
+CLEAN = {"whose": "no", "total": 2.0, "epsilon": 1.0, "delta": 1e-5}
+
+
+def answer(app, click):
+    """One question of the page: a control, or a button that proposes its answer."""
+    if "button" in click:
+        return own.press(app, click["button"])
+    if "encoding" in click:
+        return app.selectbox(key="own_encoding").set_value(click["encoding"]).run()
+    return own.declare(app, **click)
+
+
+def from_upload_to_zip(open_page, name):
+    kind = KINDS[name]
+    app = own.uploaded(open_page, kind.content)
+    asked = list(kind.clicks)
+    if asked and "encoding" in asked[0]:
+        app = answer(app, asked.pop(0))
+    app = own.declare(app, y=kind.y, x=[kind.x], **CLEAN)
+    if kind.two_valued:
+        app = own.declare(app, kind="yes/no")
+    for click in asked:
+        assert not own.invited(app)
+        app = answer(app, click)
+    if not kind.two_valued:
+        app = own.declare(app, low=0.0, high=100_000.0)
+    if kind.x == "day":
+        first, last = map(date.fromisoformat, DAYS)
+        app = own.declare(app, from_day_day=first, to_day_day=last)
+    else:
+        app = own.declare(app, box_low_age=AGES[0], box_high_age=AGES[1])
+    return own.declare(app, **{f"grid_{kind.x}": 5})
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_every_kind_is_released_from_as_it_is(open_page, ledgers, name):
+    kind = KINDS[name]
+    app = from_upload_to_zip(open_page, name)
+    assert not app.exception
+    [invited] = own.invited(app)
+    assert len(kind.clicks) <= 2
+    read = f"{kind.n} complete rows of {N} read" if kind.left_out else f"{N} rows read"
+    assert any(read in each.value for each in app.markdown)
+    app = own.press(app, invited)
+    assert not app.exception
+    card = json.loads(own.last_zip(app).read("release.json"))
+    assert (card["public"]["n"], card["public"]["left_out"]) == (kind.n, kind.left_out)
+    for key in {"numbers", "encoding", "date_order"} & kind.declared.keys():
+        assert card["config"][key] == kind.declared[key]
+
+
+GROUPED = table("age,smoking,height", range(18, 78), ["never", "formerly", "smokes"] * 20, range(100, 160))
+
+
+def test_words_are_groups_in_one_click(open_page, ledgers):
+    app = own.declare(own.uploaded(open_page, GROUPED), y="height", x=["age", "smoking"], **CLEAN)
+    assert "smoking holds words: does it say which group somebody is in?" in own.said(app)
+    app = own.press(app, "Yes: formerly, never, smokes")
+    app = own.declare(app, low=0.0, high=200.0, box_low_age=18.0, box_high_age=80.0, grid_age=5)
+    assert own.invited(app)
+    assert own.spec_of(app).levels == {"smoking": ("formerly", "never", "smokes")}
+
+
+def test_words_of_an_outcome_are_yes_and_no_in_one_click(open_page, ledgers):
+    app = own.declare(own.uploaded(open_page, KINDS["yes and no"].content), y="height", x=["age"], **CLEAN)
+    assert "height holds words: is it yes or no?" in own.said(app)
+    app = own.press(app, "Yes, an outcome of yes or no")
+    [kind] = own.controls(app, "kind")
+    assert kind.value == "yes/no"
+
+
+def test_both_orders_of_a_date_are_shown_with_an_example(open_page, ledgers):
+    content = table("day,height", ["3/04/2024"] * 30 + ["5/06/2024"] * 31, range(61))
+    app = own.declare(own.uploaded(open_page, content), y="height", x=["day"], **CLEAN)
+    labels = [each.label.replace("\\", "") for each in app.button]
+    assert "day/month/year: 5/06/2024 is 5 June 2024" in labels
+    assert "month/day/year: 5/06/2024 is 6 May 2024" in labels
+
+
+def test_rows_without_a_value_are_left_out_only_when_that_is_said(open_page, ledgers):
+    app = own.declare(own.uploaded(open_page, KINDS["words for missing"].content), y="height", x=["age"], **CLEAN)
+    app = own.declare(app, low=0.0, high=200.0, box_low_age=18.0, box_high_age=80.0)
+    assert "whether rows that lack a value are left out" in own.said(app)
+    assert "Empty cells, NA and the like: 10 of height, in 60 rows" in own.captions(app)
+    assert not own.invited(app)
+
+
+def test_the_owner_is_told_what_counts_as_a_bound_before_anything_is_spent(open_page, ledgers):
+    app = own.declare(own.uploaded(open_page, KINDS["codes for missing"].content), y="height", x=["age"], **CLEAN)
+    app = own.declare(app, low=100.0, high=250.0, box_low_age=18.0, box_high_age=80.0, grid_age=5)
+    assert "For your eyes, in no file: 10 of 60 outcomes lie outside the bounds" in own.said(app)
+    app = own.press(app, own.invited(app)[0])
+    assert b"For your eyes" not in own.last_zip(app).read("card.html")
+    assert b"outside the bounds and count" not in own.last_zip(app).read("release.json")
+
+
+def test_a_delta_above_one_in_n_is_said(open_page, ledgers):
+    app = own.declare(own.uploaded(open_page, KINDS["plain"].content), y="height", x=["age"], **CLEAN | {"delta": 0.1})
+    app = own.declare(app, low=100.0, high=250.0, box_low_age=18.0, box_high_age=80.0, grid_age=5)
+    assert "delta = 0.1 is above 1/n = 0.017" in own.said(app)

@@ -1,0 +1,208 @@
+"""Pictures to take along: what may be published holds no true data, and the screen is stamped."""
+
+from __future__ import annotations
+
+import json
+import re
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from datetime import date
+from functools import partial
+
+import numpy as np
+import pytest
+
+from pages._ui.cloaking import cells, computed, figures, taken
+from pages._ui.compare import computed as compare
+from pages._ui.compare import figures as compared
+from pages._ui.compare.contenders import Contest
+from pages._ui.excursion import computed as excursion
+from pages._ui.excursion import figures as exceeded
+from pages._ui.excursion.exploration import View
+from pages._ui.look import decks, offers, picture, sheet, sheet_figure, sheet_map
+from pages._ui.look.palette import NON_PRIVATE, TRUTH
+from pages._ui.look.sheet import SHAPES
+from pages._ui.model import Design, Draw, usual
+from pages._ui.sparse import computed as sparse
+from pages._ui.sparse import figures as sparse_figures
+from pages._ui.sparse import words as sparse_words
+from pages._ui.sparse.setting import SparseSetting
+from tests.pages.test_every_page import PAGES
+
+DAY, LINK = date(2026, 1, 2), "http://localhost:8501/kung_curves?epsilon=1"
+QUESTION = "What does privacy do to a growth curve?"
+DRAW = Draw(1.0, offers.DELTA)
+
+
+def published(public, shape=SHAPES[0]):
+    return sheet.publishable(QUESTION, public.about, partial(sheet_figure.drawn, public.figure()), shape, LINK, DAY)
+
+
+def kung():
+    return computed.run(usual("kung"), Design("refined"), DRAW)
+
+
+def without_truth(result):
+    """The same release of people whose outcomes, and whose curve without privacy, are others."""
+    data, outcome = result.dataset, result.outcome
+    others = replace(data, y=np.roll(data.y, 7)[::-1] * 0.5 + 30)
+    changed = replace(outcome, nonprivate=0 * outcome.nonprivate + 60, scene=replace(outcome.scene, truth=others.y))
+    return replace(result, dataset=others, outcome=changed)
+
+
+def numbers_in(svg):
+    return {float(each) for each in re.findall(r"(?<![\w#.])-?\d+\.?\d*", re.sub(r"<text.*?</text>", "", svg))}
+
+
+def places_in(svg):
+    """Every point that is drawn (n, 2): corners of lines and areas, middles of circles."""
+    pairs = [pair for points in re.findall(r'points="([^"]*)"', svg) for pair in points.split()]
+    circles = re.findall(r'cx="([\d.-]+)" cy="([\d.-]+)"', svg)
+    return np.array(
+        [*(tuple(map(float, pair.split(","))) for pair in pairs), *((float(a), float(b)) for a, b in circles)]
+    )
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
+def test_what_may_be_published_says_all_that_it_needs(shape):
+    result = kung()
+    svg = published(taken.curves(result), shape)
+    root = ET.fromstring(svg)
+    assert (root.get("width"), root.get("height")) == (str(shape.width), str(shape.height))
+    said = " ".join(each.text or "" for each in root.iter("{http://www.w3.org/2000/svg}text"))
+    for wanted in (
+        "What does privacy do", "height by age", "example draw 1", "95 %", "ε = 1", "δ = 1e-5", "protects outputs",
+        result.dataset.privacy_unit, "Howell", "Licence:", "2026-01-02", LINK, "noise can be drawn again",
+    ):  # fmt: skip
+        assert wanted in said, wanted
+    assert sheet.STAMP not in said
+    for at in re.findall(r'<text x="([\d.-]+)" y="([\d.-]+)"', svg):
+        assert 0 <= float(at[1]) <= shape.height
+
+
+def test_the_published_curve_is_the_same_whoever_the_people_were():
+    result = kung()
+    before, after = (published(taken.curves(each)) for each in (result, without_truth(result)))
+    assert before == after
+    assert TRUTH not in before
+    assert NON_PRIVATE not in before
+
+
+def test_no_true_point_is_among_the_points_of_the_published_curve():
+    result, box = kung(), sheet.Box(0, 0, 1500, 700)
+    drawn = places_in(sheet_figure.drawn(figures.curves(result, False), box))
+    shown = places_in(sheet_figure.drawn(figures.curves(result, True), box))
+
+    def reached(places, figure):
+        plot = sheet_figure.plot_of(figure, box)
+        true = plot.places(result.dataset.X[:, 0], result.dataset.y)
+        apart = np.abs(places[:, None] - true[None]).max(axis=2)
+        return int((apart.min(axis=0) <= 0.051).sum())
+
+    assert reached(shown, figures.curves(result, True)) == result.dataset.n  # the test would see them
+    assert reached(drawn, figures.curves(result, False)) == 0
+
+
+def test_the_published_growth_chart_is_the_same_whoever_the_people_were():
+    result = kung()
+    chart = computed.growth_of(result)
+    one, other = (published(taken.growth(each, chart, (10, 110), "said")) for each in (result, without_truth(result)))
+    assert one == other
+    assert NON_PRIVATE not in one
+
+
+def london():
+    return computed.run(usual("london_hexes"), Design("refined"), DRAW)
+
+
+def map_of(result, kind, overlay):
+    layer = cells.layers(result, overlay)[kind]
+    table = cells.cell_table(result, overlay)[["cell", *{layer.column, layer.spread} - {""}]]
+    return sheet_map.drawn(table, layer, decks.boroughs(), sheet.Box(0, 0, 1500, 700))
+
+
+@pytest.mark.parametrize("kind", ["private", "noise", "interval"])
+def test_published_maps_are_the_same_whatever_the_prices_were(kind):
+    result = london()
+    changed = replace(
+        result.outcome,
+        nonprivate=0 * result.outcome.nonprivate + 13,
+        scene=replace(result.outcome.scene, truth=result.outcome.scene.truth[::-1]),
+    )
+    assert map_of(result, kind, True) == map_of(replace(result, outcome=changed), kind, True)
+
+
+def test_a_map_of_true_prices_has_nothing_to_publish(seen):
+    app = seen("london_noise_map", map="truth")
+    assert not app.exception
+    result = london()
+    layer = cells.layers(result, True)["truth"]
+    assert not layer.private
+    with pytest.raises(ValueError, match="nothing of this figure may be published"):
+        picture.written(picture.Drawn(lambda box: "", "said"), QUESTION, True, SHAPES[0], LINK)
+
+
+def test_the_published_paths_know_no_truth():
+    view = View("curve", 0.3, 8.0, 0.05, 1, 0.0, 0.0, 0.3, 1e-4, 1)
+    explored = excursion.explored(view)
+    other = replace(explored, truth=explored.truth[::-1] + 1)
+    for make in (exceeded.curve, exceeded.sets):
+        one, two = (sheet_figure.drawn(make(each, None, None), sheet.Box(0, 0, 900, 500)) for each in (explored, other))
+        assert one == two
+
+
+def test_the_published_sparse_fits_know_no_truth():
+    setting = SparseSetting("toy_1d", 1.0, 0.03, 13, 1.0, offers.DELTA, 1)
+    fits = sparse.fits(setting)
+    other = replace(fits, plain=fits.plain + 9, dataset=replace(fits.dataset, y=fits.dataset.y[::-1]))
+    about = sparse_words.about(fits, setting.released("one person")[0][1])
+    drawn = [published(picture.Public(partial(sparse_figures.fit, each, False), about)) for each in (fits, other)]
+    assert drawn[0] == drawn[1]
+
+
+def test_a_published_release_of_compare_knows_no_truth():
+    contest = Contest(usual("kung"), offers.DELTA, 10, 6)
+    data, scene = computed.cached.dataset("kung"), computed.scene("kung")
+    drawn = compare.release(contest, "refined", 1.0)
+    figure = compared.release(drawn, scene, data, None, "refined")
+    other = compared.release(drawn, scene, replace(data, y=data.y[::-1]), None, "refined")
+    assert figure.to_json() == other.to_json()
+    assert "true data" not in figure.to_json()
+
+
+def test_the_screen_is_stamped_across():
+    result = kung()
+    draw = partial(sheet_figure.drawn, figures.curves(result, True))
+    svg = sheet.on_screen(QUESTION, "said", draw, SHAPES[0], LINK, DAY)
+    assert svg.count(sheet.STAMP) == 3
+    assert svg.count("<circle") == result.dataset.n
+    ET.fromstring(svg)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page != "your_data"])
+def test_every_figure_and_map_has_one_picture_button_and_no_camera(seen, page):
+    app = seen(page)
+    charts, maps = app.get("plotly_chart"), app.get("deck_gl_json_chart")
+    for chart in charts:
+        assert "toImage" in json.loads(chart.proto.config)["modeBarButtonsToRemove"]
+    keys = [each.key for each in (*charts, *maps)]
+    buttons = [block.proto.id for block in app.get("popover") if "picture_" in block.proto.id]
+    assert len(buttons) == len(keys)
+    for key in keys:
+        assert sum(each.endswith(f"picture_{key}") for each in buttons) == 1, key
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page not in ("your_data",)])
+def test_every_figure_on_a_page_can_be_drawn(monkeypatch, open_page, page):
+    made = []
+    monkeypatch.setattr(picture, "button", lambda key, drawn: made.append((key, drawn())))
+    app = open_page(page)
+    assert not app.exception
+    assert made
+    for key, drawn in made:
+        ET.fromstring(picture.written(drawn, key, False, SHAPES[0], LINK))
+        if drawn.public is not None:
+            for shape in SHAPES:
+                svg = picture.written(drawn, key, True, shape, LINK)
+                ET.fromstring(svg)
+                assert "nan" not in re.sub(r"<text.*?</text>", "", svg), key
