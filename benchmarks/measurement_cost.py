@@ -20,7 +20,7 @@ from benchmarks.shared.options import options_of
 from benchmarks.shared.table import show
 from benchmarks.shared.timing import machine, processor_seconds
 from dpgp_core.arrays import FloatArray
-from dpgp_core.linalg.blocks import FactoredMatrix, Matrix
+from dpgp_core.linalg import FactoredMatrix, Matrix
 from dpgp_core.measurement.blocks import exact_sums
 from dpgp_core.measurement.measurement import STEPS
 from dpgp_core.measurement.noise import GaussianNoise

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 from ..arrays import FloatArray
 from ..checks import check_positive
 from ..kernels import Kernel
-from ..linalg.blocks import Matrix, dense_of
+from ..linalg import Matrix, dense_of
 from . import exact
 from .pivoted import TOLERANCE, LowRank, ToleranceMissedError, check_tolerance, factorise
 

@@ -17,7 +17,7 @@ from scipy.special import ndtr
 
 from ..arrays import FloatArray
 from ..kernels import Kernel
-from ..linalg.blocks import Matrix, dense_of, values_of
+from ..linalg import Matrix, dense_of, values_of
 from .exact import output_covariance
 from .inference import Inference, InferenceChoice, describe
 from .pivoted import LowRank

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays import FloatArray
-from ..linalg.blocks import Matrix, columns_of
+from ..linalg import Matrix, columns_of
 from .integers import IntArray, Norm, place_integers, strategy_integers
 
 _NUMBERS = 1 << 22  # of a block of the strategy: 32 MB as floats

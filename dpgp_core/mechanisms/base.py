@@ -13,8 +13,7 @@ from ..arrays import FloatArray
 from ..data import Dataset
 from ..gp.inference import Inference
 from ..gp.uncertainty import Of, Predictive, Uncertainty
-from ..linalg.blocks import Matrix, column_lengths
-from ..linalg.dense import column_norms
+from ..linalg import Matrix, column_lengths, column_norms
 from ..strategies.noise_design import NoiseDesign
 
 NotPrivate = NewType("NotPrivate", FloatArray)

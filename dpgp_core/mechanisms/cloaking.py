@@ -18,7 +18,7 @@ from ..gp.exact import output_covariance
 from ..gp.inference import Inference, InferenceChoice
 from ..gp.uncertainty import Predictive, predictive
 from ..kernels import Kernel
-from ..linalg.blocks import Columns, FactoredMatrix, Matrix
+from ..linalg import Columns, FactoredMatrix, Matrix
 from ..strategies.noise_design import NoiseDesign, ObjectiveName, design_noise
 from .base import Plan, Release, within_unit
 from .gaussian import GaussianMechanism

@@ -16,7 +16,7 @@ from ..gp.exact import output_covariance
 from ..gp.inference import InferenceChoice
 from ..gp.uncertainty import Predictive, predictive
 from ..kernels import Kernel
-from ..linalg.blocks import Matrix
+from ..linalg import Matrix
 from .base import Plan, Release, within_unit
 from .gaussian import GaussianMechanism
 

@@ -15,7 +15,7 @@ from ..checks import check_positive
 from ..data import Dataset
 from ..gp.uncertainty import NoInterval, Uncertainty
 from ..kernels import Kernel
-from ..linalg.dense import column_norms
+from ..linalg import column_norms
 from .base import Plan, Release
 from .gaussian import GaussianMechanism
 from .gp_prior import prior_axes

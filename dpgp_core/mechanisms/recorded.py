@@ -14,8 +14,7 @@ from ..accounting.guarantee import Guarantee
 from ..arrays import FloatArray
 from ..data import Dataset
 from ..gp.uncertainty import Of, Predictive, mixture_half_width
-from ..linalg.blocks import columns_of
-from ..linalg.dense import column_norms
+from ..linalg import column_norms, columns_of
 from ..measurement.measurement import Measurement
 from ..measurement.statistics import Stage, Statistics
 from .base import Plan

@@ -16,9 +16,7 @@ from scipy.linalg import qr, solve_triangular
 
 from ..arrays import FloatArray
 from ..checks import check_positive
-from ..linalg.blocks import Columns, Matrix
-from ..linalg.dense import column_norms
-from ..linalg.spectrum import Spectrum, rank_of, spectrum_of
+from ..linalg import Columns, Matrix, Spectrum, column_norms, rank_of, spectrum_of
 from .solver import LOGDET, TRACE, Solution, optimise, shifts
 
 ObjectiveName = Literal["trace", "logdet"]

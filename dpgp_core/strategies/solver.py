@@ -27,8 +27,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, qr, svd
 
 from ..arrays import FloatArray
-from ..linalg.blocks import BLOCK, Columns, norms
-from ..linalg.dense import column_norms
+from ..linalg import BLOCK, Columns, column_norms, norms
 
 _MAX_STEPS = 100  # Newton steps per working set; about 10 suffice
 _STEP_TO_BOUNDARY = 0.95

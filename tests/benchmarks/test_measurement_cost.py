@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from benchmarks import measurement_cost as benchmark
-from dpgp_core.linalg.blocks import FactoredMatrix, column_lengths
+from dpgp_core.linalg import FactoredMatrix, column_lengths
 
 
 def test_the_table_has_its_rows(capsys):

@@ -13,7 +13,7 @@ from ...arrays import FloatArray
 from ...gp.pivoted import factorise
 from ...kernels import EQ, AcrossLevels, Kernel
 from ...levels import level_columns, number_sides
-from ...linalg.dense import sturdy_cholesky
+from ...linalg import sturdy_cholesky
 from ...measurement.integers import GRID, person_weights, strategy_integers
 from ...strategies.bayes import bayes
 from ...strategies.risk_model import RiskModel

@@ -27,7 +27,7 @@ from scipy.linalg import solve_triangular
 
 from ...arrays import FloatArray
 from ...gp.clipping import Clipped, clipped
-from ...linalg.dense import sturdy_cholesky
+from ...linalg import sturdy_cholesky
 from ..bias import SAME, bias_sd, ends_of
 from ..widths import CLIP
 from .counts import Counts

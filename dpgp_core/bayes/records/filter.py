@@ -18,7 +18,7 @@ from scipy.special import softmax
 
 from ...arrays import FloatArray
 from ...gp.clipping import clipped
-from ...linalg.dense import sturdy_cholesky
+from ...linalg import sturdy_cholesky
 from ...measurement.fit import fits_of
 from ..bias import SAME, bias_sd, ends_of
 from ..intervals import Mixture

@@ -18,7 +18,7 @@ from dpgp_core.attack.lira import Inputs, Shadows, attack_posterior_sampling
 from dpgp_core.attack.roc import Roc
 from dpgp_core.data import Dataset
 from dpgp_core.kernels import Matern12
-from dpgp_core.linalg.blocks import dense_of
+from dpgp_core.linalg import dense_of
 from dpgp_core.mechanisms import PosteriorSampling
 from dpgp_core.mechanisms.base import TeachingRelease
 from pages._ui.model import Design, Draw, Model, mechanism_of

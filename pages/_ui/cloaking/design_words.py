@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from dpgp_core.linalg.blocks import dense_of
+from dpgp_core.linalg import dense_of
 from dpgp_core.strategies.noise_design import NoiseDesign
 from pages._ui.cloaking.results import Result
 from pages._ui.look import text

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
-from dpgp_core.linalg.blocks import dense_of
+from dpgp_core.linalg import dense_of
 from pages._ui.cloaking.growth import Growth
 from pages._ui.cloaking.results import LEVEL, Result
 from pages._ui.left_out import Trio

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.arrays import FloatArray
-from dpgp_core.linalg.blocks import dense_of
+from dpgp_core.linalg import dense_of
 from pages._ui.cloaking.results import Result
 from pages._ui.look import text
 from pages._ui.look.palette import BINS, GUARANTEE, OTHER, PINNED, PRIVATE, RISK, TRUTH

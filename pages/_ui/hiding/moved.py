@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpgp_core.arrays import FloatArray
-from dpgp_core.linalg.blocks import dense_of
+from dpgp_core.linalg import dense_of
 from dpgp_core.mechanisms.gaussian import GaussianMechanism
 from pages._ui.cloaking.results import Result
 from pages._ui.model import Design, Draw, Model, mechanism_of

@@ -6,7 +6,7 @@ from dpgp_core.gp.exact import cloaking_matrix
 from dpgp_core.gp.inference import Inference, InferenceChoice, describe
 from dpgp_core.gp.pivoted import factorise
 from dpgp_core.kernels import EQ, KERNELS, Matern12
-from dpgp_core.linalg.blocks import FactoredMatrix
+from dpgp_core.linalg import FactoredMatrix
 
 
 def inputs(n):

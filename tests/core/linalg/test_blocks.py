@@ -6,7 +6,7 @@ import pytest
 
 from dpgp_core.gp.pivoted import Features
 from dpgp_core.kernels import EQ
-from dpgp_core.linalg.blocks import BLOCK, Columns, FactoredMatrix, norms, upper, values_of
+from dpgp_core.linalg import BLOCK, Columns, FactoredMatrix, norms, upper, values_of
 
 N = 2 * BLOCK + 37  # three blocks, the last one short
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from dpgp_core.linalg.dense import column_norms, sturdy_cholesky
+from dpgp_core.linalg import column_norms, sturdy_cholesky
 
 
 def test_norms_are_those_of_columns():

@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from dpgp_core.linalg.blocks import BLOCK, FactoredMatrix
-from dpgp_core.linalg.spectrum import rank_of, spectrum_of
+from dpgp_core.linalg import BLOCK, FactoredMatrix, rank_of, spectrum_of
 
 
 def product(seed, P, n, r, decay):

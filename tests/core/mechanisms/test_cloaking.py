@@ -6,7 +6,7 @@ import pytest
 from datasets import london_sales
 from dpgp_core.gp.exact import cloaking_matrix, output_covariance
 from dpgp_core.kernels import EQ, Matern32
-from dpgp_core.linalg.blocks import FactoredMatrix, values_of
+from dpgp_core.linalg import FactoredMatrix, values_of
 from dpgp_core.mechanisms import Cloaking, GPPrior, RefinedCloaking
 from dpgp_core.mechanisms.cloaking import shrink
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from dpgp_core.linalg.dense import column_norms
+from dpgp_core.linalg import column_norms
 from dpgp_core.mechanisms.base import Plan
 from dpgp_core.mechanisms.measuring import Measured, Place, exact, noiseless, numbered
 

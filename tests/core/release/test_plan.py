@@ -6,7 +6,7 @@ from scipy.linalg import LinAlgError
 
 from dpgp_core.gp.exact import posterior
 from dpgp_core.kernels import EQ
-from dpgp_core.linalg.blocks import FactoredMatrix
+from dpgp_core.linalg import FactoredMatrix
 from dpgp_core.release import CHOICES, plan_release, preview, publish
 from dpgp_core.release.plan import decimals
 

@@ -9,7 +9,7 @@ import pytest
 from datasets import london_sales
 from dpgp_core.gp.pivoted import factorise
 from dpgp_core.kernels import EQ
-from dpgp_core.linalg.blocks import BLOCK, Columns
+from dpgp_core.linalg import BLOCK, Columns
 from dpgp_core.strategies.noise_design import design_noise
 from dpgp_core.strategies.solver import LOGDET, TRACE, optimise, shifts
 from tests.core.strategies.columns import both, columns, g, power_of_weighted_gram

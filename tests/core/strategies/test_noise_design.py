@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy.stats import ortho_group
 
-from dpgp_core.linalg.blocks import FactoredMatrix
+from dpgp_core.linalg import FactoredMatrix
 from dpgp_core.strategies.noise_design import design_noise
 from tests.core.strategies.columns import GOALS, by_name, random_matrix
 

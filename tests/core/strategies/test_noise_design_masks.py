@@ -6,7 +6,7 @@ import pytest
 
 from dpgp_core.gp.exact import cloaking_matrix
 from dpgp_core.kernels import EQ, Matern32
-from dpgp_core.linalg.blocks import BLOCK, FactoredMatrix
+from dpgp_core.linalg import BLOCK, FactoredMatrix
 from dpgp_core.strategies.noise_design import design_noise
 from tests.core.strategies.columns import GOALS, by_name, random_matrix
 

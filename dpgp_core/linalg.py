@@ -1,4 +1,7 @@
-"""Matrices of very many columns that are never formed: blocks of columns, here or on a cluster's workers."""
+"""Linear algebra: columns in blocks, here or on a cluster, factored matrices, and singular values of a product.
+
+Singular values and directions of a matrix with very many columns come from QR factorisations of its factors.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +9,48 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import qr
+from scipy.linalg import cholesky, qr, solve_triangular, svd
 
-from ..arrays import FloatArray
-from .dense import column_norms
+from .arrays import FloatArray
+
+
+def column_norms(rows: FloatArray) -> FloatArray:
+    """Squared Euclidean norm of each column of (r, n), shape (n,)."""
+    norms: FloatArray = np.einsum("ij,ij->j", rows, rows)
+    return norms
+
+
+def sturdy_cholesky(S: FloatArray, least: float) -> FloatArray:
+    """L (r, r), lower, with L L^T = S but for what rounding left of a covariance that it made indefinite. Never fails.
+
+    A little more of the diagonal is tried first; then eigenvalues below ``least`` are raised to it, and L is the
+    transposed triangle of a QR factorisation of diag(sqrt(values)) V^T. Numbers that are not finite count as 0.
+
+    Args:
+        S: symmetric (r, r).
+        least: > 0, a variance that S has along every direction if nothing was rounded: that of the noise.
+    """
+    S = np.nan_to_num((S + S.T) / 2, nan=0.0, posinf=0.0, neginf=0.0)
+    level = float(np.abs(S.diagonal()).mean())
+    for jitter in _JITTERS:
+        try:
+            L: FloatArray = cholesky(S + jitter * level * np.eye(len(S)), lower=True, check_finite=False)
+        except np.linalg.LinAlgError:
+            continue
+        if np.isfinite(L).all():
+            return L
+    values, V = np.linalg.eigh(S)
+    R = np.asarray(np.linalg.qr(np.sqrt(np.maximum(values, least))[:, None] * V.T, mode="r"), dtype=float)
+    signed: FloatArray = R.T * np.where(R.diagonal() < 0, -1.0, 1.0)
+    return signed
+
 
 BLOCK = 4096  # columns worked on at a time: some MB, about the size of a processor's cache
+_JITTERS = (0.0, 1e-12, 1e-9, 1e-6)  # of the mean of the diagonal
 Index = slice | NDArray[np.intp]
 Result = TypeVar("Result")
 
@@ -184,3 +219,46 @@ def norms(columns: Columns, A: FloatArray, executor: Executor | None = None) -> 
 
 def _block_norms(A: FloatArray, block: Columns) -> FloatArray:
     return column_norms(A @ block.values())
+
+
+class Spectrum(NamedTuple):
+    """C = U diag(s) [v_1 ... v_n].
+
+    Attributes:
+        U: orthonormal columns (P, r).
+        s: singular values, descending; ``spectrum_of`` gives all of them, of which the first r have directions.
+        units: v_j (r, n).
+    """
+
+    U: FloatArray
+    s: FloatArray
+    units: Columns
+
+    def kept(self, rank: int) -> Spectrum:
+        """The ``rank`` largest singular values."""
+        return Spectrum(self.U[:, :rank], self.s[:rank], self.units.first(rank))
+
+
+def spectrum_of(C: Matrix, tolerance: float, executor: Executor | None = None) -> Spectrum:
+    """Singular values of C, all of them, with the directions above ``tolerance``; never a decomposition of P x n."""
+    if isinstance(C, np.ndarray):
+        if C.shape[1] <= BLOCK:
+            U, s, Vt = svd(C, full_matrices=False, check_finite=False)
+            return Spectrum(U, s, Columns(Vt.T))
+        C = FactoredMatrix(np.eye(len(C)), C.T)
+    # left = Q_l R_l, rows = Q_r R_r: C = Q_l (R_l R_r^T) Q_r^T with R_l R_r^T = U' diag(s) W^T
+    R_left = Columns(C.left).triangle()
+    R_rows = C.triangle if C.triangle is not None else Columns(C.rows).triangle(executor)
+    _, s, Wt = svd(R_left @ R_rows.T, check_finite=False)
+    rank = rank_of(s, tolerance)
+    # C Q_r W = left R_r^T W = Q_l U' diag(s)
+    U = C.left @ ((R_rows.T @ Wt[:rank].T) / s[:rank])
+    # Small singular values leave their directions eps s_1 / s_k off. Clear them of the larger ones, in that order
+    # (Gram-Schmidt, by Cholesky of the nearly identical Gram matrix), or U^T C would mix s_1 into row k.
+    U = solve_triangular(cholesky(U.T @ U), U.T, trans="T", check_finite=False).T
+    return Spectrum(U, s[: len(C.left)], Columns(C.rows, (U.T @ C.left) / s[:rank, None]))
+
+
+def rank_of(s: FloatArray, tolerance: float) -> int:
+    """How many singular values s, descending, are above ``tolerance`` times the largest."""
+    return int((s > tolerance * s[0]).sum())

@@ -1,1 +1,0 @@
-"""Matrices: dense arithmetic, columns in blocks, singular values of products."""
