@@ -155,10 +155,10 @@ def _centile_lines(group: Group, across: FloatArray, up: tuple[float, float], en
 
 def _map(group: Group, known: FloatArray, spec: ReleaseSpec, ends: _Ends) -> str:
     """Colours run over the values that are known well; others fade, as where nobody is."""
-    cubes = [each.reshape(spec.grid) for each in (group.published.values, group.within, known)]
+    cubes = [each.reshape(spec.grid) for each in (group.published.values, group.within.astype(float), known)]
     for size in reversed(spec.grid[2:]):
         cubes = [cube[..., size // 2] for cube in cubes]
-    values, useful, share = cubes
+    values, useful, share = cubes[0], cubes[1] > 0, cubes[2]
     well = useful & (share >= _WELL_KNOWN)
     seen = values[well] if well.any() else values[useful] if useful.any() else values
     low, high = float(seen.min()), float(seen.max())
@@ -166,7 +166,11 @@ def _map(group: Group, known: FloatArray, spec: ReleaseSpec, ends: _Ends) -> str
     cells = "".join(
         f'<rect x="{across[i]:.1f}" y="{up[j + 1]:.1f}" width="{across[i + 1] - across[i]:.1f}" '
         f'height="{up[j] - up[j + 1]:.1f}" '
-        + (f'fill="{_colour(float(value), low, high)}"{_faded(share[i, j])}/>' if useful[i, j] else f'fill="{_GREY}"/>')
+        + (
+            f'fill="{_colour(float(value), low, high)}"{_faded(float(share[i, j]))}/>'
+            if useful[i, j]
+            else f'fill="{_GREY}"/>'
+        )
         for (i, j), value in np.ndenumerate(values)
     )
     bar = "".join(
