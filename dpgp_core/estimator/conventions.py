@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arrays import FloatArray
+from .copies import cloned, spent
 
 
 class NotFitted(ValueError, AttributeError):
@@ -38,6 +39,14 @@ class Regressor:
         for name, value in params.items():
             setattr(self, name, value)
         return self
+
+    def __sklearn_clone__(self) -> Self:
+        """Asked for by scikit-learn's ``clone``: the copies of an estimator know what they spend together."""
+        return cloned(self, self.get_params())
+
+    def spent_by_copies(self) -> tuple[float, float]:
+        """(epsilon, delta) of all real fits of this estimator's copies in this process, as a search makes them."""
+        return spent(self)
 
     def __repr__(self) -> str:
         defaults = inspect.signature(type(self)).parameters
@@ -94,6 +103,8 @@ def column_of(y: ArrayLike | None, n: int) -> FloatArray:
     if y is None:
         raise ValueError("the estimator requires y to be passed, but the target y is None")
     array = _floats("y", y)
+    if array.shape == (n, 1):  # a column of a table
+        array = array[:, 0]
     if array.shape != (n,):
         raise ValueError(f"y must have one number for each of the {n} rows of X, shape ({n},), got {array.shape}")
     return array
@@ -115,6 +126,8 @@ def _floats(name: str, values: ArrayLike) -> FloatArray:
     if np.iscomplexobj(array):
         raise ValueError(f"Complex data not supported: {name} must be of real numbers")
     floats = array.astype(float)
-    if not np.isfinite(floats).all():
-        raise ValueError(f"{name} must be finite, and holds NaN or infinity (inf); fill or remove such rows first")
+    for holds, what in ((np.isnan, "NaN, a missing value,"), (np.isinf, "infinity (inf)")):
+        count = int(holds(floats).sum())
+        if count:
+            raise ValueError(f"{name} must be finite, and holds {what} {count:,} times; leave out or fill such rows")
     return floats

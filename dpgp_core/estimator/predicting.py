@@ -11,6 +11,7 @@ from ..arrays import FloatArray
 from ..bayes.intervals import Of
 from .conventions import Regressor, column_of, matrix_of, names_of, not_fitted
 from .reading import FittedReading
+from .tables import numbers_of
 
 
 class Predicting(Regressor):
@@ -120,7 +121,8 @@ class Predicting(Regressor):
         return self.reading_
 
     def _test_inputs(self, X: ArrayLike) -> FloatArray:
-        found, names, known = matrix_of(X), names_of(X), getattr(self, "feature_names_in_", None)
+        declared = getattr(self, "x_box", None), getattr(self, "x_levels", None)
+        found, names, known = matrix_of(numbers_of(X, *declared)), names_of(X), getattr(self, "feature_names_in_", None)
         if found.shape[1] != self.n_features_in_:
             raise ValueError(
                 f"X has {found.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} "

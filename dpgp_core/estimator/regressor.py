@@ -15,10 +15,12 @@ from ..measurement.cell_statistics import CellStatistics
 from ..measurement.statistics import Statistics
 from ..mechanisms.bayes_cloaking import BayesCloaking
 from .conventions import column_of, matrix_of, names_of
+from .copies import count
 from .declared import Pair, declared_dataset, grid_of
 from .predicting import Predicting
 from .reading import reading_of_release
 from .spending import COUNTING, composed, marked, warn
+from .tables import box_of_numbers, numbers_of
 
 
 class DPGaussianProcessRegressor(Predicting):
@@ -34,7 +36,8 @@ class DPGaussianProcessRegressor(Predicting):
     Args:
         epsilon, delta: the budget of one fit.
         y_bounds: public (low, high) that outputs are clipped to, declared without looking at them.
-        x_box: public domain of the inputs: a (low, high) pair for all columns, or one for each.
+        x_box: public domain of the inputs: a (low, high) pair for all columns, or one for each. Two dates, such as
+            ("2019-01-01", "2023-12-31"), for a column of dates in a table of pandas.
         protects: "outputs", where inputs are public; "inputs and outputs", for 1 to 3 columns.
         kernels: declared covariances in squared model units, (y - midpoint) / y_scale, each mixed with its neighbours
             and with automatic models. None: automatic models alone, made from box and bounds.
@@ -47,7 +50,8 @@ class DPGaussianProcessRegressor(Predicting):
         outcome: declared kind of y: "number"; "amount", 0 or more and skewed; "count", whole numbers of 0 or more;
             "yes/no", 0 or 1, whose curve is a rate and whose bounds are 0 and 1 if nothing else is said.
         x_levels: of each column of X its declared public levels, where it is a category, and None where it is a number;
-            such a column holds the number of a level, 0 ... L - 1, and ``x_box`` has no entry for it. None: all are
+            such a column holds the number of a level, 0 ... L - 1, or its text in a table of pandas, and ``x_box`` has
+            no entry for it. None: all are
             numbers.
 
     Attributes:
@@ -100,7 +104,7 @@ class DPGaussianProcessRegressor(Predicting):
                 or an earlier fit protected something else. Nothing was spent then.
             TypeError: an array holds something else than numbers.
         """
-        inputs, names = matrix_of(X), names_of(X)
+        inputs, names = matrix_of(numbers_of(X, self.x_box, self.x_levels)), names_of(X)
         outputs, rng, mechanism = column_of(y, len(inputs)), self._noise(), self._mechanism()
         bounds = self._bounds()
         assert bounds is not None  # as _mechanism has seen
@@ -110,19 +114,20 @@ class DPGaussianProcessRegressor(Predicting):
             outputs,
             names=names,
             y_bounds=bounds,
-            x_box=self.x_box,
+            x_box=box_of_numbers(self.x_box),
             y_scale=self.y_scale,
             protects=mechanism.protects,
             kind=self.outcome,
             groups=None if groups is None else np.asarray(groups),
             levels=self.x_levels,
         )
-        guarantee = marked(mechanism.promise_for(dataset), taught=rng is not None)
+        guarantee = promise = marked(mechanism.promise_for(dataset), taught=rng is not None)
         before = vars(self).get("guarantee_")  # there is no reading_ where an earlier fit was interrupted
         if before is not None:
             warn(composed(before, guarantee))
         grid = grid_of(dataset.x_box)
         plan = mechanism.plan_for(dataset, grid)
+        count(self, promise, taught=rng is not None)
         with COUNTING:
             earlier = vars(self).get("guarantee_")
             guarantee = guarantee if earlier is None else composed(earlier, guarantee)

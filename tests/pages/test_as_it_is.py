@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json
 from datetime import date
 
+import openpyxl
 import pytest
 
+from pages._ui.own import excel
 from tests.kinds import AGES, DAYS, KINDS, N, table
 from tests.pages import own
 
@@ -59,6 +62,25 @@ def test_every_kind_is_released_from_as_it_is(open_page, ledgers, name):
     assert (card["public"]["n"], card["public"]["left_out"]) == (kind.n, kind.left_out)
     for key in {"numbers", "encoding", "date_order"} & kind.declared.keys():
         assert card["config"][key] == kind.declared[key]
+
+
+def test_of_a_workbook_with_several_sheets_one_is_chosen(open_page, ledgers):
+    book = openpyxl.Workbook()
+    book.active.append(["a note"])
+    sheet = book.create_sheet("measured")
+    for row in [["age", "height"], *([age, 100 + age] for age in range(20, 80))]:
+        sheet.append(row)
+    stream = io.BytesIO()
+    book.save(stream)
+    app = own.uploaded(open_page, stream.getvalue(), "mine.xlsx")
+    assert not app.error
+    chosen = app.selectbox(key="own_sheet")
+    assert chosen.options == ["Sheet", "measured"]
+    app = own.declare(chosen.set_value("measured").run(), y="height", x=["age"], **CLEAN)
+    app = own.declare(app, low=0.0, high=200.0, box_low_age=18.0, box_high_age=80.0, grid_age=5)
+    assert own.invited(app)
+    with pytest.raises(ValueError, match="the workbook has no such sheet; choose another"):
+        excel.as_csv(stream.getvalue(), 10**6, "secret")
 
 
 GROUPED = table("age,smoking,height", range(18, 78), ["never", "formerly", "smokes"] * 20, range(100, 160))

@@ -175,22 +175,14 @@ def _centile_numbers(groups: Sequence[Group], up: tuple[float, float], ends: _En
     )
 
 
-def _middle(cube: FloatArray) -> FloatArray:
-    """Two inputs of a grid of more, the others in their middle."""
-    while cube.ndim > 2:
-        cube = cube[..., cube.shape[-1] // 2]
-    return cube
-
-
 def _map(group: Group, known: FloatArray, spec: ReleaseSpec, ends: _Ends) -> str:
     """Colours run over the values that are known well; others fade, as where nobody is."""
-    values, share, useful = (
-        _middle(np.asarray(each, dtype=float).reshape(spec.grid))
-        for each in (group.published.values, known, group.within)
-    )
-    known_at = useful > 0
-    well = known_at & (share >= _WELL_KNOWN)
-    seen = values[well] if well.any() else values[known_at] if known_at.any() else values
+    cubes = [each.reshape(spec.grid) for each in (group.published.values, group.within.astype(float), known)]
+    for size in reversed(spec.grid[2:]):
+        cubes = [cube[..., size // 2] for cube in cubes]
+    values, useful, share = cubes[0], cubes[1] > 0, cubes[2]
+    well = useful & (share >= _WELL_KNOWN)
+    seen = values[well] if well.any() else values[useful] if useful.any() else values
     low, high = float(seen.min()), float(seen.max())
     across, up = _edges(values.shape[0], _LEFT, ends.right), _edges(values.shape[1], ends.bottom, _TOP)
     cells = "".join(
