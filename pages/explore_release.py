@@ -10,7 +10,7 @@ guarantee = chosen.explored.guarantee
 
 with top:
     frame.heading(words.TITLE, words.answer(chosen))
-pictured.show(chosen)
+pictured.picture(chosen)
 frame.metrics(words.metrics(chosen))
 values, likely, how, lesson = st.tabs(["Table", "Lengthscales", "How it is computed", "Try this"])
 with values:

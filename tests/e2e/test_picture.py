@@ -55,3 +55,39 @@ def test_the_map_has_one_too(visit):
     _, png = saved(page, "PNG")
     assert Image.open(io.BytesIO(png)).size == (1600, 900)
     assert not visit.errors
+
+
+STOP = "() => [!!document.activeElement.closest('.modebar'), document.activeElement.dataset.title || '']"
+
+
+def test_a_toolbar_is_one_stop_and_arrow_keys_move_within_it(visit):
+    page = visit.open("kung_curves?mechanism=refined")
+    page.locator(".stMain h1").first.click()
+    inside = []
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        inside.append(page.evaluate(STOP)[0])
+        if inside[-1]:
+            first = page.evaluate(STOP)[1]
+            page.keyboard.press("ArrowRight")
+            there, second = page.evaluate(STOP)
+            assert there
+            assert second != first
+            break
+    assert any(inside)
+    page.keyboard.press("Tab")
+    assert not page.evaluate(STOP)[0] or page.evaluate(STOP)[1] == first  # out of it, or at the next chart's
+
+
+def test_no_plot_is_narrow_where_two_stood_side_by_side(visit):
+    page = visit.open("kung_curves?mechanism=refined")
+    page.set_viewport_size({"width": 1024, "height": 768})
+    tool.settle(page)
+    page.wait_for_timeout(600)
+    widths = page.evaluate(
+        "() => [...document.querySelectorAll('.stMain .js-plotly-plot .nsewdrag')]"
+        ".map(each => each.getBoundingClientRect().width)"
+    )
+    drawn = [width for width in widths if width]  # one stands behind a tab
+    assert len(drawn) >= 4
+    assert min(drawn) >= 280

@@ -44,7 +44,7 @@ def test_every_page_file_is_in_the_menu():
 @pytest.mark.parametrize("page", PAGES)
 def test_pages_are_thin(page):
     source = (ROOT / "pages" / f"{page}.py").read_text()
-    assert source.count("\n") <= 80
+    assert source.count("\n") <= 100
     imported = {
         name.name for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Import) for name in node.names
     }

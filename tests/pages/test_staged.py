@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from dpgp_core.bayes.plan import rescaled
+from dpgp_core.measurement.numbered import NumberedDraws
 from dpgp_core.mechanisms import BayesCloaking
 from pages._ui.cloaking import computed, results, staged
 from pages._ui.cloaking.results import LEVEL
@@ -34,9 +35,11 @@ def plan(result):
 
 def test_numbers_read_with_the_automatic_models_are_a_release_of_the_core(result, plan, monkeypatch):
     data, scene = result.dataset, result.outcome.scene
-    release = MECHANISM.measure(plan, data, scene.X_test, np.random.default_rng(DRAW.seed), DRAW.draws)
-    numbers = staged.measure(data, scene, plan, results.Draws(BUDGET, DRAW.seed, DRAW.draws))
-    assert numbers.guarantee == release.guarantee == result.outcome.guarantee
+    release = MECHANISM.measure(plan, data, scene.X_test, NumberedDraws(DRAW.seed, 1), 1)
+    both = staged.measure(data, scene, plan, results.Draws(BUDGET, DRAW.seed, DRAW.draws))
+    assert both.guarantee == result.outcome.guarantee
+    numbers = staged.measure(data, scene, plan, results.Draws(BUDGET, DRAW.seed, 1))
+    assert numbers.guarantee == release.guarantee
     monkeypatch.setattr(staged, "models", lambda *_: plan.models)
     found = staged.read(data, scene.X_test, plan, numbers, KUNG)
     np.testing.assert_allclose(found.values, release.samples, rtol=1e-7)

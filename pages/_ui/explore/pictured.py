@@ -14,7 +14,7 @@ from pages._ui.look.sheet import About
 from pages._ui.work import cached
 
 
-def show(chosen: Chosen) -> None:
+def picture(chosen: Chosen) -> None:
     """What the view asks for."""
     _chart(chosen, _drawn(chosen), "explored", words.caption(chosen))
 

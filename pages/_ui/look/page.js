@@ -52,6 +52,21 @@
     image.src = shown.src;
   });
 
+  // A chart's toolbar is one stop of the Tab key; arrow keys move within it.
+  addEventListener("keydown", event => {
+    if (event.key === "Tab") {
+      for (const bar of document.querySelectorAll(".modebar"))
+        bar.querySelectorAll(".modebar-btn").forEach((button, place) => { button.tabIndex = place ? -1 : 0; });
+      return;
+    }
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key], at = event.target.closest?.(".modebar-btn");
+    if (!step || !at) return;
+    const all = [...at.closest(".modebar").querySelectorAll(".modebar-btn")];
+    all[(all.indexOf(at) + step + all.length) % all.length].focus();
+    event.preventDefault();
+    event.stopPropagation();
+  }, true);
+
   // ?lesson=1: the arrow keys step through the tour, unless the key is for a control.
   const STEPS = { ArrowLeft: /^Back/, ArrowRight: /^(Next question|Take the tour)/ };
   const CONTROLS = "input, textarea, [role=slider], [role=tab], [role=combobox], [role=option], [role=menuitem], canvas";
