@@ -7,10 +7,9 @@ import warnings
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from ..accounting.compose import compose
+from ..accounting.gaussian import rounded_up
 from ..accounting.guarantee import Guarantee
-from ..accounting.losses import PrivacyLoss
-from ..accounting.rounding import rounded_up
+from ..accounting.losses import PrivacyLoss, compose
 
 Estimator = TypeVar("Estimator")
 _KEPT = "_copies"
