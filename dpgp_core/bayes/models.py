@@ -181,26 +181,28 @@ def models_around(
     box: Sequence[tuple[float, float]],
     half_range: float,
     noise_sds: Sequence[float] = AUTO_NOISE_SDS,
+    rough: float = 0.0,
 ) -> tuple[Model, ...]:
-    """A declared kernel with half and twice its lengthscale, several noises each, and ``auto_models`` of equal weight.
+    """A declared kernel with half and twice its lengthscale, several noises each, and ``curve_models`` of equal weight.
 
     A declared lengthscale that is wrong costs accuracy and makes intervals too narrow; its neighbours and the automatic
     models take over by their evidence.
 
     Args:
         kernel: declared covariance of f, in squared model units; of the inputs that are numbers.
-        noise_variance: declared; half and twice its standard deviation are added. None: the noises of ``auto_models``.
+        noise_variance: declared; half and twice its standard deviation are added. None: the noises of ``curve_models``.
         box: D public (low, high) pairs.
         half_range: half the public range of the output, in model units.
-        noise_sds: of ``auto_models``.
+        noise_sds: of ``curve_models``.
+        rough: of ``curve_models``.
     """
-    automatic = auto_models(number_sides(box), half_range, noise_sds)
+    automatic = curve_models(number_sides(box), half_range, noise_sds, rough)
     if noise_variance is None:
         noises = [(share * half_range) ** 2 for share in noise_sds]
     else:
         noises = [noise_variance * factor**2 for factor in AROUND]
     kernels = [replace(kernel, lengthscale=_scaled(kernel.lengthscale, factor)) for factor in AROUND]
-    weight = len(automatic) / (len(kernels) * len(noises))
+    weight = sum(model.weight for model in automatic) / (len(kernels) * len(noises))
     declared = tuple(Model(kernel=k, noise_variance=noise, weight=weight) for k in kernels for noise in noises)
     return across_levels(declared + automatic, box)
 
@@ -213,7 +215,7 @@ def models_of(
     noise_sds: Sequence[float] = AUTO_NOISE_SDS,
     rough: float = 0.0,
 ) -> tuple[Model, ...]:
-    """``models_around`` each declared kernel; ``auto_models`` alone where none is declared.
+    """``models_around`` each declared kernel; ``curve_models`` alone where none is declared.
 
     Args:
         kernels: declared covariances of f, in squared model units; of the inputs that are numbers.
@@ -226,7 +228,7 @@ def models_of(
     if not kernels:
         return curve_models(box, half_range, noise_sds, rough)
     noises: Sequence[float | None] = noise_variances or [None] * len(kernels)
-    around = (models_around(*each, box, half_range, noise_sds) for each in zip(kernels, noises, strict=True))
+    around = (models_around(*each, box, half_range, noise_sds, rough) for each in zip(kernels, noises, strict=True))
     return tuple(model for family in around for model in family)
 
 

@@ -102,3 +102,24 @@ def test_uncertain_counts_add_variance_where_residuals_are_off_the_middle(world)
     more = _open(model, unsure, state, g).rest - _open(model, sure, state, g).rest
     K = CELLS.averages(CELLS.averages(MODEL.kernel(CELLS.nodes, CELLS.nodes)).T).diagonal()
     np.testing.assert_allclose(more, np.diag(np.arange(1.0, 7) * (2.0**2 + K)) / 100**2, rtol=1e-3, atol=1e-12)
+
+
+def test_one_place_in_a_cell_moves_all_who_are_there_together(world):
+    """Beside what each person scatters, a cell's n people share n^2 of what the curve varies over it."""
+    (model,) = cell_models([MODEL], CELLS)
+    state, wide = cell_prior(model, Counts(COUNTS, np.zeros((6, 6)))), np.full(6, 50.0)
+    seen = (-wide, wide, np.zeros(18))
+    linear = linearise(model, CELLS, Counts(COUNTS, np.zeros((6, 6))), state, seen, 10.0, 0.2)
+    K = CELLS.averages(CELLS.averages(MODEL.kernel(CELLS.nodes, CELLS.nodes)).T)
+    within = 0.5 - K.diagonal()
+    np.testing.assert_allclose(linear.own * 100**2, COUNTS**2 * within, rtol=0.02)
+
+
+def test_a_model_that_cannot_be_computed_has_no_say_and_stops_nothing(world):
+    model, B, _ = world
+    counts = Counts(COUNTS, np.zeros((6, 6)))
+    state = cell_prior(model, counts)
+    linear = _open(model, counts, state)
+    after = cell_update(state, linear._replace(mean=np.full(6, np.nan)), B, 0.3, np.zeros(4))
+    assert np.isfinite(after.mean).all()
+    assert after.log_evidence < state.log_evidence - 1e3
