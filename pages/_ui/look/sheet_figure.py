@@ -93,11 +93,6 @@ class _Laid(NamedTuple):
     bar: Any
 
 
-def plot_of(figure: go.Figure, box: Box) -> Plot:
-    """The place between the axes of a figure that is drawn in a box."""
-    return _laid(figure, box, _seen(figure)).plot
-
-
 def _seen(figure: go.Figure) -> list[Any]:
     return [trace for trace in figure.data if trace.opacity != 0]
 
