@@ -36,7 +36,8 @@ def test_bayes_cloaking_comes_near_it_as_epsilon_grows_and_not_below(toy):
     errors = held_out_errors(mechanism, hold_out(mechanism, toy, folds), 4, 1, intervals=False).rmse
     plain = error_without_privacy(toy, folds)
     assert errors.mean() == pytest.approx(plain, rel=0.1)
-    assert errors.mean() > plain - errors.std(ddof=1) / np.sqrt(len(errors))
+    # not below it beyond chance: of four draws the mean passes two standard errors once in twenty times
+    assert errors.mean() > plain - 2 * errors.std(ddof=1) / np.sqrt(len(errors))
 
 
 def test_a_declared_model_that_does_better_counts_and_a_worse_one_does_not(toy):

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dpgp_core.bayes.bias import Public
 from dpgp_core.measurement.cell_statistics_file import cell_statistics_from_files, cell_statistics_to_files
 from dpgp_core.mechanisms.base import TEACHING, TeachingRelease
 from dpgp_core.mechanisms.bayes_cells import plan_cells
@@ -35,13 +36,13 @@ def test_the_card_says_what_is_protected(mechanism):
 def test_a_plan_knows_the_number_of_records_and_no_record(mechanism, data):
     with pytest.raises(ValueError, match="plan_for"):
         mechanism.plan(data.X, X_TEST, x_box=data.x_box, half_range=2.0)
-    plan = plan_cells(mechanism, 12, data.x_box, 2.0 / data.y_scale, "number")
+    plan = plan_cells(mechanism, 12, Public(data.x_box, 2.0 / data.y_scale))
     moved = replace(data, X=np.full((12, 1), -1e9), y=np.full(12, 1e300))  # a constant column, out of the box
     assert mechanism.measure(plan, moved, X_TEST).samples.shape == (1, 6)
     with pytest.raises(ValueError, match="another number of records"):
         mechanism.measure(plan, data.subset(np.arange(5)), X_TEST)
     with pytest.raises(ValueError, match="n must be at least 1"):
-        plan_cells(mechanism, 0, data.x_box, 2.0, "number")
+        plan_cells(mechanism, 0, Public(data.x_box, 2.0))
 
 
 @pytest.mark.parametrize("protects", ["outputs", "inputs and outputs"])
@@ -104,7 +105,7 @@ def test_how_many_rows_somebody_has_moves_no_plan(make_dataset):
     few, many = families(make_dataset, rng, rows=1), families(make_dataset, rng, rows=9)
     mechanism = BayesCloaking(epsilon=1.0, delta=1e-4, protects="inputs and outputs")
     one, other = (mechanism.plan_for(each, X_TEST) for each in (few, many))
-    np.testing.assert_array_equal(one.B, other.B)
+    np.testing.assert_array_equal(one.counts, other.counts)
     assert one.setting.n == other.setting.n == 60
 
 

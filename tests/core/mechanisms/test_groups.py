@@ -66,7 +66,7 @@ def test_noise_of_counts_is_for_the_farthest_two_cells_whatever_their_levels():
     """By brute force over all pairs of cells, in integers: reached, and by two that differ in their level."""
     grid = mechanism("inputs and outputs").plan_for(groups(400), X_TEST)
     cells, level = grid.setting.grid, grid.setting.grid.centres[:, 1]
-    counts = CellCounts(B=grid.B, noise_multiplier=1.0)
+    counts = CellCounts(B=grid.counts, noise_multiplier=1.0)
     columns = np.rint(counts.B * GRID).astype(object).T
     far = {
         pair: sum((a - b) ** 2 for a, b in zip(columns[pair[0]], columns[pair[1]], strict=True))
@@ -94,7 +94,7 @@ def test_a_plan_knows_the_number_of_records_and_no_group():
     of, data = mechanism("inputs and outputs"), groups(80)
     others = replace(data, X=np.stack([data.X[:, 0], np.zeros(80)], axis=1))
     plans = [of.plan_for(each, X_TEST) for each in (data, others)]
-    np.testing.assert_array_equal(plans[0].B, plans[1].B)
+    np.testing.assert_array_equal(plans[0].counts, plans[1].counts)
 
 
 def test_places_of_no_level_are_refused():

@@ -71,6 +71,7 @@ def test_the_card_does_not_depend_on_the_outputs(make_spec, make_table, make_zip
     for card in cards:
         assert set(card.pop("sha256")) == set(one) - {"release.json", "reproduce.py"}
         card["statistics"].pop("sha256", None)
+        card.pop("fit", None)  # it follows from the noisy numbers
         if mechanism == "bayes_cells":  # how many numbers a later stage measures follows from the earlier ones
             for stage in card["statistics"]["stages"]:
                 stage.pop("numbers")

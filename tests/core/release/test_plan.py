@@ -31,7 +31,7 @@ def test_where_inputs_are_private_the_plan_does_not_depend_on_them(make_spec, re
     assert (one.step, one.X, one.half_width) == (other.step, None, None)
     np.testing.assert_array_equal(one.X_test, other.X_test)
     if one.plan is not None:
-        np.testing.assert_array_equal(one.plan.B, other.plan.B)
+        np.testing.assert_array_equal(one.plan.counts, other.plan.counts)
 
 
 @pytest.mark.parametrize("mechanism", PUBLIC)
