@@ -197,7 +197,8 @@ def measured(world: World, n: int, mechanism: BayesCloaking, repeats: int) -> di
         X = np.linspace(0.01, 0.99, JUDGED)[:, None]
     for repeat in range(repeats):
         rng = np.random.default_rng([n, repeat])
-        release = mechanism.release(world.table(n, rng), X, rng)
+        data = world.table(n, rng)
+        release = mechanism.measure(mechanism.plan_for(data, X), data, X, rng, mean=False)
         releases.append((release.samples[0], *(end[0] for end in release.interval(LEVEL, "function"))))
         fits.append((release.fit.ratio, release.fit.widened))
     curves, low, high = map(np.array, zip(*releases, strict=True))
