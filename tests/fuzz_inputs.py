@@ -23,12 +23,13 @@ from dpgp_core.release.specification_json import spec_to_json
 from tests.fuzz_configs import CONFIGS as PLAIN_CONFIGS
 from tests.fuzz_configs import SPEC, extreme_settings
 from tests.fuzz_ledgers import CARDS, LEDGERS
-from tests.fuzz_tables import HEADER, SECRET, TABLES, cells_of, mutated_kind, pick, rows, table
+from tests.fuzz_tables import HEADER, SECRET, TABLES, cells_of, mutated_kind, other_kind, pick, rows, table
 from tests.kinds import AGES, DAYS, Kind
 
 CONFIG = spec_to_json(SPEC).encode()
 CONFIGS = PLAIN_CONFIGS | CARDS
 MAY_SUCCEED = [
+    MOVED := "outcomes of another kind",  # read as the nearest of the declared one
     "mutated bytes",
     "extreme settings",
     MUTATED := "mutated files of every kind",
@@ -88,13 +89,13 @@ def prepare(kind, rng, folder):
         content, codes = TABLES[kind](rng), {BAD_DATA}
         if kind == "too many rows":  # for the mechanism with the lowest limit, so that the file stays small
             config = spec_to_json(replace(SPEC, mechanism="inducing")).encode()
-        elif kind == "outcomes of another kind":
-            config = spec_to_json(replace(SPEC, y_kind="count")).encode()
     elif kind in CONFIGS:
         config = CONFIGS[kind](rng)
         codes = {BAD_CONFIG, BAD_DATA} if kind == "names that do not fit" else codes  # no such column, or text in it
     elif kind in LEDGERS:
         ledger, codes = LEDGERS[kind](rng), {REFUSED} if kind == "a spent ledger" else codes
+    elif kind == MOVED:
+        content, config, codes = other_kind(rng), spec_to_json(replace(SPEC, y_kind="count")).encode(), {0}
     elif kind == "mutated bytes":
         (content, config), codes = mutated(rng), {0, BAD_CONFIG, BAD_DATA}
     elif kind == "extreme settings":

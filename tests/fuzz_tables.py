@@ -246,7 +246,6 @@ TABLES = {
     "empty or blank": blank,
     "fewer than two rows": too_few,
     "cells that are no numbers": not_a_number,
-    "outcomes of another kind": other_kind,
     "missing column": missing_column,
     "no header": no_header,
     "inputs outside the box": outside_box,

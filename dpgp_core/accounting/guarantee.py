@@ -157,8 +157,8 @@ def budget_of_one_row(epsilon: float, delta: float, rows: int) -> Budget:
     share = epsilon / rows
     if share < LEAST_EPSILON:
         raise ValueError(
-            f"epsilon = {epsilon:g} for {rows} rows of one person leaves one row less than {LEAST_EPSILON:g}, too "
-            "little to be computed safely; raise epsilon, or keep fewer rows of everybody"
+            f"epsilon = {epsilon:g} for {rows} rows of one person leaves one row less than {LEAST_EPSILON:g}. That is "
+            "too little to be computed safely. Raise epsilon, or keep fewer rows of everybody"
         )
     if delta == 0:
         return Budget(epsilon=share, delta=0.0)

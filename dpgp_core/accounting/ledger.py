@@ -98,7 +98,7 @@ class Ledger:
         hidden = dict.fromkeys(guarantee.hidden for _, guarantee in proposed.entries)
         if len(hidden) > 1:
             raise MixedRows(
-                f"this ledger would add up releases that hide {' and releases that hide '.join(hidden)}; its total "
+                f"this ledger would add up releases that hide {' and releases that hide '.join(hidden)}. Its total "
                 "would be no promise to anybody. Nothing was released. Declare whose rows they are as before, or count "
                 "this release in another ledger"
             )
@@ -106,7 +106,7 @@ class Ledger:
         if len(columns) > 1:
             raise MixedRows(
                 f"this ledger would add up releases in which {' and releases in which '.join(map(repr, columns))} says "
-                "whose row each is; its total would be no promise to anybody. Nothing was released. Name the column "
+                "whose row each is. Its total would be no promise to anybody. Nothing was released. Name the column "
                 "that was named before, or count this release in another ledger"
             )
         if self.limit is not None:

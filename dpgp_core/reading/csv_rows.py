@@ -77,7 +77,7 @@ def column_names(stream: BinaryIO, writing: Writing | None = None) -> list[str]:
     header, _ = opened(stream, writing)
     if header.may_be_a_record:
         raise ValueError(
-            "the first line of the file holds numbers or dates, so it may be a record; add a line of column names"
+            "the first line of the file holds numbers or dates, so it may be a record. Add a line of column names"
         )
     return [name for name in header.names if name and header.names.count(name) == 1]
 

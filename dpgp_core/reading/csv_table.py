@@ -166,8 +166,8 @@ def _check_inputs(
         if outside:
             ends = [of_dates[name].text(end) if name in of_dates else f"{end:g}" for end in (low, high)]
             raise ValueError(
-                f"{outside} of {len(column)} rows have {name!r} outside its x_box ({', '.join(ends)}); "
-                "widen the declared box, or declare as missing what only stands for that"
+                f"{outside} of {len(column)} rows have {name!r} outside its x_box ({', '.join(ends)}). "
+                "Widen the declared box, or declare as missing what only stands for that"
             )
         if column.min() == column.max():
             raise ValueError(f"column {name!r} has the same value in every row; remove it from x")

@@ -104,7 +104,7 @@ def _check_counted(path: str, start: Ledger, ledger: Ledger) -> None:
     if lacking := (listed - counted).total():
         raise ValueError(
             f"the configuration lists {len(start.entries)} earlier release{'s' * (len(start.entries) != 1)}, and the "
-            f"ledger {path!r} lacks {lacking} of them; name the ledger that counts them, or take the list out of the "
+            f"ledger {path!r} lacks {lacking} of them. Name the ledger that counts them, or take the list out of the "
             "configuration if they were of another table"
         )
 

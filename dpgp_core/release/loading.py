@@ -154,8 +154,8 @@ def load(path: str | Path) -> LoadedRelease:
     about = card.get("statistics")
     if not isinstance(about, dict) or "stages" not in about or FILE not in files:
         raise ValueError(
-            f"{str(path)!r} keeps no {FILE} with what was measured of each output, so it cannot be read again; "
-            "releases by Bayes cloaking do"
+            f"{str(path)!r} keeps no {FILE} with what was measured of each output, so it cannot be read again. "
+            "Releases by Bayes cloaking do"
         )
     statistics, guarantee = statistics_of_files(about, files[FILE]), guarantee_from_object(card.get("guarantee"))
     low, high = statistics.bounds

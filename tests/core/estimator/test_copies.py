@@ -3,8 +3,8 @@
 import warnings
 
 import pytest
-from dpgp_core.accounting.compose import compose
 
+from dpgp_core.accounting.losses import compose
 from dpgp_core.estimator import SpentByCopies
 from dpgp_core.estimator.copies import cloned
 

@@ -62,6 +62,23 @@ def test_the_order_of_dates_is_declared():
         read_csv(io.BytesIO(table), x=["day"], x_box=[YEARS], **DECLARED)
 
 
+@pytest.mark.parametrize(
+    ("cell", "wrong"),
+    [
+        ("27.6.2021", "a date in another order"),
+        ("2021-06-31", "a date that is in no calendar"),
+        ("27621", "a number instead of a date"),
+        ("the 27th of June", "text instead of a date"),
+    ],
+)
+def test_a_refused_date_is_not_shown(cell, wrong):
+    table = f"day,visits\n2019-01-01,4\n{cell},5\n".encode()
+    with pytest.raises(ValueError, match=f"^column 'day' has {wrong}.* in line 3 of the file; ") as caught:
+        read_csv(io.BytesIO(table), x=["day"], x_box=[YEARS], **DECLARED)
+    assert cell not in str(caught.value)
+    assert caught.value.__context__ is None
+
+
 def test_what_is_said_of_an_input_goes_before_the_order_of_all():
     of_one, _ = date_inputs(("a", "b"), (YEARS, YEARS), {"b": {"format": "month.day.year"}}, order="day/month/year")
     assert [each.format for each in of_one] == ["day/month/year", "month.day.year"]
