@@ -18,10 +18,15 @@ NASTY = [
 ]  # fmt: skip
 # values that some key accepts: with them a configuration may be good
 HARMLESS = {
-    "x_units": ["", "1"], "y_unit": ["", "1", "nan"], "unit": ["1", "nan"], "y": ["1", "nan"], "y_bounds": [[1, 2]],
-    "y_scale": [None, 0.5], "cells": [None], "total_delta": [None], "lengthscale": [[1.5]], "epsilon": [0.5],
+    "x_units": [None, "", "1"], "y_unit": ["", "1", "nan"], "unit": ["1", "nan"], "y": ["1", "nan"],
+    "y_bounds": [[1, 2]], "y_scale": [None, 0.5], "cells": [None], "total_delta": [None], "epsilon": [0.5],
     "noise_variance": [0.5], "tolerance": [None, 0.5], "log": [True, False], "coordinates": [None],
-    "centiles": [False], "person": [None], "bounds_unit": [None], "bounds_share": [0.5],
+    "centiles": [False], "person": [None], "bounds_unit": [None], "bounds_share": [0.5], "total_epsilon": [None],
+    "lengthscale": [None, [1.5]], "dates": [None, {}, []], "x_levels": [None, [None]], "numbers": [None],
+    "separator": [None, " "], "encoding": [None], "yes": [None], "no": [None], "date_order": [None],
+    "missing": [  # a word or a code, or a list of them
+        None, "", "1", "nan", -1, 0.5, 1e-308, -0.0, [], [1, 2], [0], [-5], [1.5], ["age", "age"], [10**9],
+    ],
 }  # fmt: skip
 
 

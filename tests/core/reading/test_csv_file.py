@@ -103,7 +103,7 @@ DECLARATIONS = {
     "y among x": ({"x": ["age", "height"]}, "'height' is both an input .* and the output"),
     "missing x": ({"x": ["size"]}, "no column 'size'; .*'age', 'weight', 'height', 'note'"),
     "missing y": ({"y": "size"}, "no column 'size'; .*'age', 'weight', 'height', 'note'"),
-    "outside the box": ({"x_box": [(15, 25)]}, r"2 of 3 rows have 'age' outside its x_box \(15, 25\); widen"),
+    "outside the box": ({"x_box": [(15, 25)]}, r"2 of 3 rows have 'age' outside its x_box \(15, 25\)\. Widen"),
 }
 
 

@@ -73,7 +73,7 @@ def test_only_columns_that_are_used_need_a_name_of_their_own():
     "first", [b"73.91,Ada", b"age,7391", b"nan,height", b"Ada,1e5", b"Ada,1973-09-01", b"1.9.1973,Ada", b"9/1/73,Ada"]
 )
 def test_a_header_that_may_be_a_record_is_not_shown(first):
-    with pytest.raises(ValueError, match="holds numbers or dates, so it may be a record. Add a line of") as caught:
+    with pytest.raises(ValueError, match=r"holds numbers or dates, so it may be a record\. Add a line of") as caught:
         column_names(io.BytesIO(first + b"\n1,2\n"))
     header, _ = opened(io.BytesIO(first + b"\n1,2\n"))
     with pytest.raises(ValueError, match=r"no column 'size'; .* not shown") as other:
