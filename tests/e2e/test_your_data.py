@@ -43,7 +43,7 @@ def test_a_real_table_two_releases_a_refusal_a_zip_and_a_reload(visit):
     ends = ["curve_low_95", "curve_high_95", "output_low_95", "output_high_95"]
     assert values[0] == ["age_years", "value", *ends]
     assert len(values) == 52
-    page.get_by_text("this would bring the total").wait_for()
+    page.get_by_text("Release 2 is made. Use epsilon = ").wait_for()
     assert page.get_by_role("button", name="No release").is_disabled()
     page.reload()  # the session is new, the table gone, the ledger and what was paid for are not
     tool.settle(page)

@@ -111,5 +111,11 @@ def test_tables_show_as_many_digits_as_mean_something(seen, page):
     shown = {name: about.get("type_config", {}) for name, about in json.loads(first.proto.columns).items()}
     fractions = list(first.value.select_dtypes("float"))
     assert len(fractions) > 2
-    assert all(shown[name] == {"type": "number", "format": "%.3g"} for name in fractions)
-    assert first.value[fractions].map(lambda value: value != float(f"{value:.3g}")).any(axis=None)  # whoever downloads
+    written = tables.decimals_of(first.value)
+    assert {name: shown[name] for name in fractions} == {
+        name: {"type": "number", "format": written[name]} for name in fractions
+    }
+    most = {name: first.value[name].abs().max() for name in fractions}
+    digits = {name: written[name] % each for name, each in most.items() if each % 1}
+    assert all(len(each.lstrip("0.").replace(".", "")) <= 4 for each in digits.values()), digits
+    assert first.value[fractions].map(lambda value: value != float(f"{value:.4g}")).any(axis=None)  # whoever downloads

@@ -51,12 +51,15 @@ def plan_stages(dataset: Dataset, scene: Scene, budget: Budget) -> BayesPlan:
 
 
 def measure(dataset: Dataset, scene: Scene, plan: BayesPlan, draws: Draws) -> Numbers:
-    """Numbered draws, side by side where that fits into memory; each is the same beside any others."""
+    """Numbered draws, side by side where that fits into memory; each is the same beside any others.
+
+    Stages choose how narrowly they clip by what the curve gains where it is drawn, so all of the scene enters.
+    """
     mechanism = BayesCloaking(epsilon=draws.budget.epsilon, delta=draws.budget.delta)
 
     def some(first: int, count: int) -> BayesRelease:
         rng = NumberedDraws(first, count)
-        return mechanism.measure(plan, dataset, scene.X_test[:1], rng, count, mean=False)
+        return mechanism.measure(plan, dataset, scene.X_test, rng, count, mean=False)
 
     try:
         released = [some(draws.first, draws.count)]

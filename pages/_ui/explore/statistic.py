@@ -68,8 +68,8 @@ class Teaching:
 
     @property
     def mechanism(self) -> BayesCloaking:
-        """With automatic models, planned loosely: a visitor waits for it."""
-        return BayesCloaking(epsilon=self.epsilon, delta=self.delta, gap=_GAP)
+        """With automatic models, a column for every record, and planned loosely: a visitor waits for it."""
+        return BayesCloaking(epsilon=self.epsilon, delta=self.delta, gap=_GAP, binned=False)
 
 
 def planned(data: Dataset, taught: Teaching) -> BayesPlan:

@@ -97,7 +97,7 @@ def release(held: Table, spec: ReleaseSpec, prepared: Prepared, account: Standin
     """The button that spends, and what came of it."""
     because = protection.said(spec, account)
     because_not = protection.refusal(spec, account)
-    if because_not and OWN_RELEASED.find() is None:
+    if because_not and not _last_is_ours(account):
         st.info(plain(f"{because_not}."), icon=":material/block:")
     elif because_not:  # after a success nothing reads as a failure
         more = f"Use epsilon = {at_least(account.left)} or less for another"
@@ -116,6 +116,12 @@ def release(held: Table, spec: ReleaseSpec, prepared: Prepared, account: Standin
         _show(*released)
     else:
         fetch_again(account)
+
+
+def _last_is_ours(account: Standing) -> bool:
+    """Whether the latest entry of the ledger is the release that this session made, and no other browser's."""
+    released = OWN_RELEASED.find()
+    return released is not None and released[0].name in [name for name, _ in account.ledger.entries[-1:]]
 
 
 def failed(account: Standing) -> int:
