@@ -33,7 +33,7 @@ HALF = 30.0
 
 def drawn(n: int, rng: np.random.Generator) -> Dataset:
     """People of a world that is drawn from the automatic models, outcomes cut to the bounds."""
-    models = curve_models([(0.0, 1.0)], HALF)
+    models = curve_models([(0.0, 1.0)], HALF, rough=0.0)
     model = models[rng.choice(len(models), p=np.array([m.weight for m in models]) / sum(m.weight for m in models))]
     X = rng.uniform(0, 1, (n, 1))
     features = factorise(model.kernel, np.linspace(0, 1, 200)[:, None], 1e-9).features.at(X).values()

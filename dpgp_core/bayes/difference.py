@@ -113,7 +113,7 @@ def contrast(joint: Joint) -> Mixture:
 def _models(statistics: Statistics | CellStatistics) -> tuple[Model, ...]:
     low, high = statistics.bounds
     noises = noise_sds_for(statistics.reading, statistics.x_box)
-    rough = 0.0
+    rough = None
     if isinstance(statistics, CellStatistics):
         spent = sum(1 / each.noise_sd**2 for each in statistics.measurements)
         rough = rough_share(statistics.n, spent**-0.5)

@@ -118,7 +118,7 @@ def curve_models(
     box: Sequence[tuple[float, float]],
     half_range: float,
     noise_sds: Sequence[float] = AUTO_NOISE_SDS,
-    rough: float = 0.0,
+    rough: float | None = None,
 ) -> tuple[Model, ...]:
     """Models of a curve from the public box and bounds alone: smooth and rough ones, about a level that is not known.
 
@@ -126,10 +126,11 @@ def curve_models(
         box: D public (low, high) pairs.
         half_range: half the public range of the output, in model units.
         noise_sds: standard deviations of the noises, over half_range.
-        rough: share of their weight that rough curves have, see ``rough_share``; 0 leaves them out.
+        rough: share of their weight that rough curves have, see ``rough_share``; 0 leaves them out, and None the
+            small amplitudes too: as many models as a plan for many draws can do with.
     """
     groups = bool(level_columns(box))
-    curves = [curve for curve in CURVES if curve.amplitude == LARGE or not groups]
+    curves = [curve for curve in CURVES if curve.amplitude == LARGE or not (groups or rough is None)]
     if rough:
         kept = (curve for curve in ROUGH if curve.lengthscale >= _COMMON or not groups)
         curves += [curve._replace(weight=rough * curve.weight) for curve in kept]
@@ -181,7 +182,7 @@ def models_around(
     box: Sequence[tuple[float, float]],
     half_range: float,
     noise_sds: Sequence[float] = AUTO_NOISE_SDS,
-    rough: float = 0.0,
+    rough: float | None = None,
 ) -> tuple[Model, ...]:
     """A declared kernel with half and twice its lengthscale, several noises each, and ``curve_models`` of equal weight.
 
@@ -213,7 +214,7 @@ def models_of(
     box: Sequence[tuple[float, float]],
     half_range: float,
     noise_sds: Sequence[float] = AUTO_NOISE_SDS,
-    rough: float = 0.0,
+    rough: float | None = None,
 ) -> tuple[Model, ...]:
     """``models_around`` each declared kernel; ``curve_models`` alone where none is declared.
 

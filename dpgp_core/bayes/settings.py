@@ -222,11 +222,11 @@ class BayesSettings:
             half_range: half the public range of the outputs, in model units.
             reading: what kind of outcomes a release was made for.
             people: how many share the columns of cells, where rough curves can be seen; None where every record has a
-                column of its own.
+                column of its own, and fewer models serve many draws of one plan.
         """
         noises = noise_sds_for(reading, x_box)
         if reading == "normal outcomes" and not self.kernels:  # of 0.1, read as it was
             return with_waves(auto_models(x_box, half_range, noises), x_box, half_range, self.waves, noises)
-        rough = 0.0 if people is None else rough_share(people, self.noise_multiplier)
+        rough = None if people is None else rough_share(people, self.noise_multiplier)
         plain = models_of(self.kernels or (), self.noise_variances, x_box, half_range, noises, rough)
         return with_waves(plain, x_box, half_range, self.waves, noises)

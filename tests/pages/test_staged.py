@@ -52,7 +52,7 @@ def test_the_page_s_model_reads_among_others_and_the_numbers_stay(result):
     kernels = [model.kernel for model in other.plan.models]
     assert Model("kung", "EQ", 5.0, 0.3).build() in kernels
     automatic = result.plan.models  # untouched, the page's model joins none
-    assert len(automatic) == 40
+    assert len(automatic) == 20
     assert len(kernels) == 9 + len(automatic)  # it and its neighbours
     assert other.plan.stages == result.plan.stages
     assert (other.outcome.samples != result.outcome.samples).any()
@@ -94,7 +94,7 @@ def test_intervals_hold_on_data_from_the_models_that_read_the_numbers(result, pl
 def test_curves_open_with_it_and_say_what_was_measured(seen):
     said = page_text(seen("kung_curves", overlay="false"))
     assert "of the published one, in 95 of 100 cases" in said
-    assert "40 Gaussian processes made from bounds and box" in said
+    assert "20 Gaussian processes made from bounds and box" in said
     assert "noisy weighted sums of the outputs, in 6 stages" in said
 
 

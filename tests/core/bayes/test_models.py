@@ -62,7 +62,8 @@ def test_typical_models_have_each_family_once_with_all_its_weight_and_its_larges
 
 
 def test_rough_curves_stand_beside_smooth_ones_where_they_can_be_seen():
-    smooth, rough = curve_models([(0.0, 2.0)], 3.0), curve_models([(0.0, 2.0)], 3.0, rough=0.5)
+    fewest, smooth, rough = (curve_models([(0.0, 2.0)], 3.0, rough=share) for share in (None, 0.0, 0.5))
+    assert (len(fewest), smooth[: len(fewest)]) == (20, fewest)
     assert rough[: len(smooth)] == smooth
     assert {type(model.kernel.curve) for model in rough[len(smooth) :]} == {Matern12, Matern32}
     assert {model.weight for model in rough[len(smooth) :]} == {0.5}

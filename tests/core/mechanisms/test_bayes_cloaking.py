@@ -37,7 +37,7 @@ def test_refit_reads_every_model_as_the_release_did(data, protects):
     """Its models weigh the same beforehand, and a release's do not: how they are read is compared, of two stages."""
     mechanism = BayesCloaking(epsilon=2.0, delta=0.01, gap=0.05, protects=protects, stages=2)
     release = mechanism.release(data, X_TEST)
-    models = mechanism.models(data.x_box, 2.0 / data.y_scale)
+    models = release.models
     again = refit(
         release.statistics[0],
         kernels=[model.kernel for model in models[::5]],
