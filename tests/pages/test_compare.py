@@ -252,6 +252,7 @@ def test_a_release_of_prices_is_a_row_a_hexagon_with_its_interval():
     assert "at a typical hexagon" in released.caption(found, place, data, "refined", 5.0)
 
 
+@pytest.mark.full  # every curve of the comparison, worked out anew
 def test_what_one_might_otherwise_pick_stands_below_with_its_best_setting(seen):
     app = seen("compare", epsilon="1")
     contest, otherwise = app.dataframe[0].value, app.dataframe[1].value

@@ -151,6 +151,7 @@ def test_the_published_paths_know_no_truth():
         assert one == two
 
 
+@pytest.mark.full
 def test_the_published_sparse_fits_know_no_truth():
     setting = SparseSetting("toy_1d", 1.0, 0.03, 13, 1.0, offers.DELTA, 1)
     fits = sparse.fits(setting)
@@ -179,7 +180,11 @@ def test_the_screen_is_stamped_across():
     ET.fromstring(svg)
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page != "your_data"])
+LONG = ("start", "compare")  # whose curves are worked out anew
+SHOWN = [pytest.param(page, marks=[pytest.mark.full] if page in LONG else []) for page in PAGES if page != "your_data"]
+
+
+@pytest.mark.parametrize("page", SHOWN)
 def test_every_figure_and_map_has_one_picture_button_and_no_camera(seen, page):
     app = seen(page)
     charts, maps = app.get("plotly_chart"), app.get("deck_gl_json_chart")
