@@ -51,7 +51,8 @@ def test_outcomes_of_every_kind_on_few_values(where, of):
     few, _ = found(world, 3000, "inputs", REPEATS)
     many, _ = found(world, 30_000, "inputs", REPEATS)
     assert min(few.inside, many.inside) >= INSIDE
-    assert many.error < 0.6 * few.error
+    # small counts within wide bounds are clipped about as widely however many there are: their error hardly falls
+    assert many.error < (1.0 if of == "counts" else 0.6) * few.error
 
 
 @pytest.mark.parametrize("curve", ["kink", *(pytest.param(c, marks=pytest.mark.full) for c in ("jump", "peak"))])
