@@ -316,7 +316,7 @@ def test_kung_refined_beats_one_stage(kung_errors, kung_data, kung_model):
 def test_london_refined(hexes, lengthscale, expected):
     # 07: epsilon 0.5/1/2, 20 draws: 5 of its standard errors, false alarm 6e-7, and 0.005 for rounding
     model = {"delta": 0.01, "kernel": EQ(lengthscale=lengthscale), "noise_variance": 0.3}
-    refined = {"clip": 0.375 / math.sqrt(0.3), "noise_variances": [1.0]}
+    refined = {"clip": 0.375 / math.sqrt(0.3)}
     for epsilon, target in zip([0.5, 1.0, 2.0], expected, strict=True):
         mechanism = RefinedCloaking(epsilon=epsilon, **model, **refined)
         found = rmse(mechanism.release(hexes, hexes.X, np.random.default_rng(1), 1000).samples, hexes.clipped_y)
