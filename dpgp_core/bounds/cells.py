@@ -12,7 +12,7 @@ import numpy as np
 
 from ..arrays import FloatArray
 from ..data import Kind
-from ..measurement.cells import Cells
+from ..measurement.measurement import Cells
 
 Sides = Literal["both signs", "0 or more", "above 0"]
 """What outcomes may be: any number; one of 0 or more, as wages; one whose logarithm is taken."""

@@ -12,7 +12,7 @@ from ..accounting.gaussian import epsilon_of, noise_multiplier
 from ..accounting.guarantee import FIXED_IN_ADVANCE, OTHER_ROWS, Budget, Guarantee
 from ..accounting.losses import GaussianLoss
 from ..data import Dataset
-from ..measurement.cells import CellCounts
+from ..measurement.measurement import CellCounts
 from .cells import RoundCells
 from .interval import least_people
 

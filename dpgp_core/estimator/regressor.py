@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike
 from ..accounting.guarantee import Guarantee, Protects
 from ..data import Kind
 from ..kernels import Stationary
-from ..measurement.cell_statistics import CellStatistics
-from ..measurement.statistics import Statistics
+from ..measurement.statistics import CellStatistics, Statistics
 from ..mechanisms.bayes_cloaking import BayesCloaking
 from .conventions import column_of, matrix_of, names_of
 from .copies import count

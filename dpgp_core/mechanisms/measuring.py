@@ -9,7 +9,7 @@ import numpy as np
 
 from ..arrays import FloatArray
 from ..data import Dataset
-from ..measurement.blocks import exact_sums
+from ..measurement.integers import exact_sums
 from ..measurement.measurement import STEPS
 from ..measurement.noise import GaussianNoise
 from .base import Plan

@@ -19,15 +19,14 @@ from ..bayes.models import Model
 from ..bayes.reading import Reading
 from ..bayes.refit import read, refit
 from ..kernels import Kernel
-from ..measurement.cell_statistics import CellStatistics
 from ..measurement.described_arrays import FILE, UNREADABLE
 from ..measurement.refit import Refit
-from ..measurement.statistics import Statistics
+from ..measurement.statistics import CellStatistics, Statistics
+from ..measurement.statistics_file import statistics_from_files
 from ..mechanisms import BayesCloaking
 from ..mechanisms.bayes_release import MixtureUncertainty
 from .ledger_json import guarantee_from_object
 from .specification_json import spec_from_object
-from .statistic import statistics_of_files
 from .strict_json import read_object
 
 CARD = "release.json"
@@ -157,7 +156,7 @@ def load(path: str | Path) -> LoadedRelease:
             f"{str(path)!r} keeps no {FILE} with what was measured of each output, so it cannot be read again. "
             "Releases by Bayes cloaking do"
         )
-    statistics, guarantee = statistics_of_files(about, files[FILE]), guarantee_from_object(card.get("guarantee"))
+    statistics, guarantee = statistics_from_files(about, files[FILE]), guarantee_from_object(card.get("guarantee"))
     low, high = statistics.bounds
     half_range = (high - low) / statistics.y_scale / 2
     models = _mechanism(card.get("config"), guarantee).models(statistics.x_box, half_range, statistics.reading)

@@ -16,10 +16,8 @@ from ..accounting.guarantee import Guarantee, promise_of
 from ..arrays import FloatArray
 from ..bayes.refit import read
 from ..data import Dataset
-from ..measurement.cell_statistics import CellStatistics
-from ..measurement.cell_statistics_file import cell_statistics_from_files, cell_statistics_to_files
 from ..measurement.described_arrays import FILE
-from ..measurement.statistics import Statistics
+from ..measurement.statistics import CellStatistics, Statistics
 from ..measurement.statistics_file import statistics_from_files, statistics_to_files
 from ..mechanisms import BayesCloaking, SparseVariational
 from ..mechanisms.base import PlannedForBudget
@@ -49,11 +47,8 @@ def statistic_files(
         statistic = statistics[0]
         return statistic if promised is None else replace(statistic, guarantee=promise_of(promised))
 
-    if not isinstance(statistics, Mapped) and isinstance(statistics[0], Statistics):
+    if not isinstance(statistics, Mapped) and isinstance(statistics[0], Statistics | CellStatistics):
         about, npz = statistics_to_files(first())
-        return about, {FILE: npz}
-    if not isinstance(statistics, Mapped) and isinstance(statistics[0], CellStatistics):
-        about, npz = cell_statistics_to_files(first())
         return about, {FILE: npz}
     if not isinstance(statistics, Mapped):
         sums: NoisyStatistics = statistics[0]
@@ -65,19 +60,6 @@ def statistic_files(
         return {"file": None, "why": "the strategies are too large for a file; they follow from the inputs"}, files
     about, npz = statistics_to_files(first())
     return about, files | {FILE: npz}
-
-
-def statistics_of_files(about: Mapping[str, Any], npz: bytes) -> Statistics | CellStatistics:
-    """Read back what was measured, of either kind.
-
-    Args:
-        about: the description in ``release.json``.
-        npz: content of ``statistics.npz``.
-
-    Raises:
-        ValueError: a file is damaged, or of another kind.
-    """
-    return cell_statistics_from_files(about, npz) if "kind" in about else statistics_from_files(about, npz)
 
 
 def remapped(
@@ -93,7 +75,7 @@ def remapped(
         released = NoisyStatistics(A=arrays["A"], B=arrays["B"], noise=noise)
         return mechanism.fit_statistics(released, public).predict(X_test)[0]
     if isinstance(mechanism, PlannedForBudget):
-        return mechanism.reread(statistics_of_files(about, files.get(FILE, b"")), X_test)
+        return mechanism.reread(statistics_from_files(about, files.get(FILE, b"")), X_test)
     arrays = _arrays(files, MAP, ("offset", "map", "z"))
     if arrays["map"].shape != (*arrays["offset"].shape, *arrays["z"].shape):
         raise ValueError(f"{MAP} {_DAMAGED}")
@@ -114,7 +96,7 @@ def recentiled(
     """
     if not isinstance(mechanism, BayesCloaking):
         raise ValueError(f"the centiles follow from nothing that was measured; {FILE} {_DAMAGED}")
-    statistics = statistics_of_files(about, files.get(FILE, b""))
+    statistics = statistics_from_files(about, files.get(FILE, b""))
     if statistics.distances is None:
         raise ValueError("the release holds no scatter, so no centiles follow from it; fetch the zip again")
     low, high = statistics.bounds

@@ -18,7 +18,7 @@ from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
 from dpgp_core.gp.inference import EXACT_ALWAYS, InferenceChoice
 from dpgp_core.gp.uncertainty import Predictive, predictive
-from dpgp_core.measurement.numbered import NumberedDraws
+from dpgp_core.measurement.noise import NumberedDraws
 from dpgp_core.mechanisms import Plan
 from dpgp_core.mechanisms.cloaking import OptimisedNoise
 from dpgp_core.mechanisms.recorded import SimulatedInterval

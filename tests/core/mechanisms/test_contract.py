@@ -14,7 +14,7 @@ from dpgp_core.accounting.guarantee import OTHER_ROWS
 from dpgp_core.accounting.losses import GaussianLoss, PureLoss
 from dpgp_core.kernels import EQ
 from dpgp_core.measurement import noise
-from dpgp_core.measurement.cell_statistics import CellStatistics
+from dpgp_core.measurement.statistics import CellStatistics
 from dpgp_core.mechanisms import (
     CATALOGUE,
     MECHANISMS,
