@@ -25,7 +25,7 @@ from dpgp_core.measurement.described_arrays import pack
 from dpgp_core.measurement.measurement import CellCounts, Measurement
 from dpgp_core.measurement.statistics import CellStatistics, KnownCounts, Stage, StageSquares
 from dpgp_core.measurement.statistics_file import statistics_to_files
-from dpgp_core.release.ledger_json import guarantee_to_object
+from dpgp_core.release.json_text import guarantee_to_object
 from pages._ui.explore import computed, figures, statistic, words
 from pages._ui.explore.computed import Refit
 from pages._ui.explore.controls import Chosen, View

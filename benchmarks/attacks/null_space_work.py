@@ -15,15 +15,13 @@ from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms.base import Mechanism, Planned, PlannedForBudget, TeachingRelease
-from dpgp_core.mechanisms.catalogue import CATALOGUE
-from dpgp_core.mechanisms.entry import Parameters
+from dpgp_core.mechanisms.catalogue import CATALOGUE, Parameters
 from dpgp_core.mechanisms.gaussian import GaussianMechanism
-from dpgp_core.mechanisms.measuring import numbered
+from dpgp_core.mechanisms.recorded import numbered
 from dpgp_core.release import CHOICES, ReleaseSpec, plan_release, publish, read_table
-from dpgp_core.release.cells import csv_text, published_columns
+from dpgp_core.release.bundle import csv_text, published_columns, statistic_files
 from dpgp_core.release.publishing import Published
-from dpgp_core.release.specification_json import EXAMPLE
-from dpgp_core.release.statistic import statistic_files
+from dpgp_core.release.specification import EXAMPLE
 
 DELTA = 0.01
 BOUNDS = {"usual": EXAMPLE.y_bounds, "1e9, 1e9 + 2": (1e9, 1e9 + 2)}

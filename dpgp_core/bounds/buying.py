@@ -25,8 +25,7 @@ from ..accounting.losses import GaussianLoss
 from ..arrays import FloatArray
 from ..data import Dataset
 from ..measurement.integers import person_weights
-from .cells import RoundCells, sides_of
-from .interval import Run, holding, is_seen
+from .cells import RoundCells, Run, holding, is_seen, sides_of
 from .purchase import SHARE, Purchase, with_bounds_bought
 
 _NARROW = 1e-6

@@ -13,8 +13,7 @@ from ..accounting.guarantee import FIXED_IN_ADVANCE, OTHER_ROWS, Budget, Guarant
 from ..accounting.losses import GaussianLoss
 from ..data import Dataset
 from ..measurement.measurement import CellCounts
-from .cells import RoundCells
-from .interval import least_people
+from .cells import RoundCells, least_people
 
 SHARE = 0.1
 LEAST_SHARE, MOST_SHARE = 0.01, 0.5

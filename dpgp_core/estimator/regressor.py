@@ -14,12 +14,10 @@ from ..kernels import Stationary
 from ..measurement.statistics import CellStatistics, Statistics
 from ..mechanisms.bayes_cloaking import BayesCloaking
 from .conventions import column_of, matrix_of, names_of
-from .copies import count
-from .declared import Pair, declared_dataset, grid_of
+from .declared import Pair, box_of_numbers, declared_dataset, grid_of, numbers_of
 from .predicting import Predicting
 from .reading import reading_of_release
-from .spending import COUNTING, composed, marked, warn
-from .tables import box_of_numbers, numbers_of
+from .spending import COUNTING, composed, count, marked, warn
 
 
 class DPGaussianProcessRegressor(Predicting):

@@ -16,8 +16,7 @@ from ..arrays import FloatArray
 from ..data import Dataset
 from ..gp.uncertainty import Uncertainty
 from .base import Plan, Release, promise_for, teaching
-from .measuring import Measure, Measured, Place, exact, noiseless, numbered
-from .recorded import Recorded, SimulatedInterval
+from .recorded import Measure, Measured, Place, Recorded, SimulatedInterval, exact, noiseless, numbered
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,8 +18,7 @@ from ..gp.grid import check_bins
 from ..gp.inducing import Features, grid_in_box, inducing_root, row_blocks, whitened_features
 from ..gp.uncertainty import NoInterval, Uncertainty
 from ..kernels import Stationary
-from ..sparse.interval import SparseInterval
-from ..sparse.posterior import Covariance, SparseFit, errors_in_variables, paper_posterior
+from ..sparse.posterior import Covariance, SparseFit, SparseInterval, errors_in_variables, paper_posterior
 from ..sparse.statistics import (
     IntegerSums,
     KernelNorm,

@@ -21,8 +21,7 @@ from dpgp_core.measurement.statistics import CellStatistics, MeasuredDistances, 
 from dpgp_core.measurement.statistics_file import statistics_from_files
 from dpgp_core.mechanisms import BayesCloaking
 from dpgp_core.mechanisms.bayes_release import BayesPlan
-from dpgp_core.release.ledger_json import guarantee_from_object
-from dpgp_core.release.strict_json import read_object
+from dpgp_core.release.json_text import guarantee_from_object, read_object
 from pages._ui.cloaking import staged
 from pages._ui.cloaking.results import Numbers
 from pages._ui.model import usual

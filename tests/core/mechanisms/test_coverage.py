@@ -10,8 +10,8 @@ from dpgp_core.gp.uncertainty import NoInterval, mixture_half_width, mixture_lev
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import CATALOGUE, RefinedCloaking
 from dpgp_core.mechanisms.base import Planned
-from dpgp_core.mechanisms.entry import Parameters
-from dpgp_core.sparse.interval import SparseInterval
+from dpgp_core.mechanisms.catalogue import Parameters
+from dpgp_core.sparse.posterior import SparseInterval
 
 KERNEL, NOISE_VARIANCE = EQ(lengthscale=2.0), 0.3
 PARAMETERS = Parameters(

@@ -14,7 +14,7 @@ from dpgp_core.gp.exact import cloaking_matrix
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import CATALOGUE, Cloaking
 from dpgp_core.mechanisms.base import Planned
-from dpgp_core.mechanisms.entry import Parameters
+from dpgp_core.mechanisms.catalogue import Parameters
 
 CONFIDENCE = 1 - 1e-6  # a true claim is called false with probability 1e-6 at most; the bits are fixed
 PARAMETERS = Parameters(

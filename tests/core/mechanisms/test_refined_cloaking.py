@@ -12,7 +12,7 @@ from dpgp_core.evaluation.errors import draw_errors, rmse
 from dpgp_core.gp.exact import cloaking_matrix
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import Cloaking, RefinedCloaking
-from dpgp_core.mechanisms.measuring import noiseless, numbered
+from dpgp_core.mechanisms.recorded import noiseless, numbered
 from dpgp_core.mechanisms.refined_cloaking import FIXED_STAGES
 from dpgp_core.strategies.noise_design import design_noise
 
