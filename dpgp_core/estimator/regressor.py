@@ -17,7 +17,7 @@ from .conventions import column_of, matrix_of, names_of
 from .declared import Pair, box_of_numbers, declared_dataset, grid_of, numbers_of
 from .predicting import Predicting
 from .reading import reading_of_release
-from .spending import COUNTING, composed, count, marked, warn
+from .spending import COUNTING, composed, count, warn
 
 
 class DPGaussianProcessRegressor(Predicting):
@@ -118,7 +118,8 @@ class DPGaussianProcessRegressor(Predicting):
             groups=None if groups is None else np.asarray(groups),
             levels=self.x_levels,
         )
-        guarantee = promise = marked(mechanism.promise_for(dataset), taught=rng is not None)
+        promise = mechanism.promise_for(dataset)
+        guarantee = promise = promise if rng is None else promise.taught()
         before = vars(self).get("guarantee_")  # there is no reading_ where an earlier fit was interrupted
         if before is not None:
             warn(composed(before, guarantee))

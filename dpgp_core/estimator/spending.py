@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 from ..accounting.gaussian import rounded_up
 from ..accounting.guarantee import Budget, Guarantee
 from ..accounting.losses import GaussianLoss, PrivacyLoss, compose
-from ..mechanisms.base import TEACHING
 
 ACROSS_FITS = "one person has at most one record in each fit, and all budgets were fixed before any result was seen"
 PEOPLE_ACROSS_FITS = "groups name the same people in each fit, and all budgets were fixed before any result was seen"
@@ -60,11 +59,6 @@ def composed(earlier: Guarantee, latest: Guarantee) -> Guarantee:
         not_covered=tuple(dict.fromkeys([*earlier.not_covered, *latest.not_covered])),
         releases=earlier.releases + latest.releases,
     )
-
-
-def marked(guarantee: Guarantee, *, taught: bool) -> Guarantee:
-    """The promise, which covers nothing where the noise is that of a numbered draw."""
-    return replace(guarantee, not_covered=(TEACHING, *guarantee.not_covered)) if taught else guarantee
 
 
 def warn(guarantee: Guarantee) -> None:

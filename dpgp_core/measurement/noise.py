@@ -153,6 +153,19 @@ def add_noise(
     return np.array([(x + e) / steps for x, e in zip(exact, noise.draw(len(exact), bits), strict=True)])
 
 
+def with_noise(
+    exact: Sequence[int],
+    noise: GaussianNoise | LaplaceNoise,
+    steps: int,
+    rng: np.random.Generator | None = None,
+    draws: int = 1,
+) -> FloatArray:
+    """(draws, r): for real, each draw with fresh noise of its own, or numbered draws where a generator is given."""
+    if rng is not None:
+        return add_teaching_noise(exact, noise, steps, rng, draws)
+    return np.array([add_noise(exact, noise, steps) for _ in range(draws)])
+
+
 def add_teaching_noise(
     exact: Sequence[int], noise: GaussianNoise | LaplaceNoise, steps: int, rng: np.random.Generator, draws: int
 ) -> FloatArray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, NewType, Protocol, runtime_checkable
 
 import numpy as np
@@ -18,8 +18,6 @@ from ..strategies.noise_design import NoiseDesign
 
 NotPrivate = NewType("NotPrivate", FloatArray)
 """An array computed from private data without noise. It may be drawn for teaching, never published."""
-
-TEACHING = "anything at all: this is a numbered draw for teaching, not a release; who knows the number knows the noise"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -119,8 +117,7 @@ def teaching(release: Release, mean: FloatArray) -> TeachingRelease:
         release: of numbered draws.
         mean: what their noise was added to (P,). Not private.
     """
-    card = replace(release.guarantee, not_covered=(TEACHING, *release.guarantee.not_covered))
-    return TeachingRelease(**{**vars(release), "guarantee": card, "mean": NotPrivate(mean)})
+    return TeachingRelease(**{**vars(release), "guarantee": release.guarantee.taught(), "mean": NotPrivate(mean)})
 
 
 class Mechanism(Protocol):

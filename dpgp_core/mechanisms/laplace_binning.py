@@ -16,7 +16,7 @@ from ..gp.grid import BinPlan, Grid, check_bins, plan_bins
 from ..gp.uncertainty import NoInterval
 from ..measurement.integers import GRID, place_integers
 from ..measurement.measurement import STEPS, LaplaceMeasurement
-from ..measurement.noise import LaplaceNoise
+from ..measurement.noise import LaplaceNoise, with_noise
 from ..measurement.statistics import Stage, Statistics
 from .base import NotPrivate, Release, promise_for, teaching
 from .recorded import EachDraw, statistics_of
@@ -94,15 +94,9 @@ class BinMeans:
             rng: None for exact discrete noise; a generator for numbered draws.
             draws: how many, each with noise of its own.
         """
-        sums = self._sums(plan, dataset)
         noise = LaplaceNoise(sensitivity=STEPS, epsilon=self.epsilon)
-        if rng is not None:
-            return sums / GRID + noise.teaching(rng, (draws, len(sums))) / STEPS
-        exact = [int(total) * GRID for total in sums]
-        # the quotient of two whole numbers, correctly rounded: post-processing of their sum
-        return np.array(
-            [[(x + e) / STEPS for x, e in zip(exact, noise.draw(len(exact)), strict=True)] for _ in range(draws)]
-        )
+        exact = [int(total) * GRID for total in self._sums(plan, dataset)]
+        return with_noise(exact, noise, STEPS, rng, draws)
 
     def means(self, plan: BinPlan, dataset: Dataset, z: FloatArray) -> FloatArray:
         """Means of the bins (draws, b) that sums z say, in the output's unit: midpoint + d z_b / n_b."""

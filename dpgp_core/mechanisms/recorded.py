@@ -17,7 +17,7 @@ from ..gp.uncertainty import Of, Predictive, mixture_half_width
 from ..linalg import column_norms, columns_of
 from ..measurement.integers import exact_sums
 from ..measurement.measurement import STEPS, Measurement
-from ..measurement.noise import GaussianNoise
+from ..measurement.noise import GaussianNoise, with_noise
 from ..measurement.statistics import Stage, Statistics
 from .base import Plan
 
@@ -63,12 +63,8 @@ def exact(dataset: Dataset, draws: int) -> Measure:
             exact_sums(stage.strategy, (high - low) / widest, dataset.clipped_y, low, high)
             for low, high, widest in zip(place.low, place.high, place.widest, strict=True)
         ]
-        added = (noise.draw(len(sums[0])) for _ in range(draws))
         each = sums * draws if len(sums) == 1 else sums
-        # the quotient of two whole numbers, correctly rounded: post-processing of their sum
-        return np.array(
-            [[(x + e) / STEPS for x, e in zip(*pair, strict=True)] for pair in zip(each, added, strict=True)]
-        )
+        return np.concatenate([with_noise(own, noise, STEPS) for own in each])
 
     return measure
 

@@ -5,9 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dpgp_core.accounting.guarantee import TEACHING
 from dpgp_core.bayes.bias import Public
 from dpgp_core.measurement.statistics_file import statistics_from_files, statistics_to_files
-from dpgp_core.mechanisms.base import TEACHING, TeachingRelease
+from dpgp_core.mechanisms.base import TeachingRelease
 from dpgp_core.mechanisms.bayes_cells import plan_cells
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
 
