@@ -148,27 +148,7 @@ class Mechanism(Protocol):
 
 @runtime_checkable
 class Planned(Mechanism, Protocol):
-    """A mechanism whose public part is computed once and reused at any budget."""
-
-    def plan(self, X: FloatArray, X_test: FloatArray) -> Plan:
-        """Public plan for training inputs X (n, D) and test inputs X_test (P, D)."""
-        ...
-
-    def release_planned(
-        self,
-        plan: Plan,
-        dataset: Dataset,
-        X_test: FloatArray,
-        rng: np.random.Generator | None = None,
-        draws: int = 1,
-    ) -> Release:
-        """The only step that depends on y, epsilon, delta or the draw."""
-        ...
-
-
-@runtime_checkable
-class PlannedForBudget(Mechanism, Protocol):
-    """A mechanism whose public part depends on the budget too: computed once a release, before outputs are read."""
+    """A mechanism in two steps: a public plan, computed once and before outputs are read, and a measurement."""
 
     def plan_for(self, dataset: Dataset, X_test: FloatArray) -> Any:
         """Public plan for the inputs, box and range of a data set and test inputs X_test (P, D)."""
@@ -188,10 +168,6 @@ class PlannedForBudget(Mechanism, Protocol):
 
         ``mean=False`` leaves out what numbered draws hide, where that takes long: then they are no ``TeachingRelease``.
         """
-        ...
-
-    def reread(self, statistics: Any, X_test: FloatArray) -> FloatArray:
-        """Values (P,) that a released statistic gives at X_test (P, D), in the output's unit. Spends nothing."""
         ...
 
 

@@ -24,7 +24,7 @@ from ..gp.uncertainty import Predictive, predictive
 from ..kernels import Kernel
 from ..linalg import Columns, FactoredMatrix, Matrix
 from ..strategies.noise_design import NoiseDesign, ObjectiveName, design_noise
-from .base import Plan, Release, within_unit
+from .base import Plan, within_unit
 from .gaussian import GaussianMechanism
 
 
@@ -89,12 +89,6 @@ class OptimisedNoise(GaussianMechanism, ABC):
     @abstractmethod
     def plan(self, X: FloatArray, X_test: FloatArray) -> Plan:
         """Public plan for training inputs X (n, D) and test inputs X_test (P, D): stages C and M."""
-
-    def release(
-        self, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator | None = None, draws: int = 1
-    ) -> Release:
-        """Release predictions at X_test (P, D), in the output's unit; see ``Mechanism``."""
-        return self.release_planned(self.plan(dataset.X, X_test), dataset, X_test, rng, draws)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -24,7 +24,7 @@ from ..gp.inference import InferenceChoice
 from ..gp.uncertainty import NoInterval, Predictive, Uncertainty, predictive
 from ..kernels import Kernel
 from ..linalg import Matrix, column_norms
-from .base import Plan, Release, within_unit
+from .base import Plan, within_unit
 from .gaussian import GaussianMechanism
 from .posterior_sampling import ONE_RECORD, RECORD_ASSUMPTIONS, RECORD_NOT_COVERED, RECORD_UNIT
 
@@ -78,12 +78,6 @@ class GPPrior(InferenceChoice, GaussianMechanism):
             unit = exact_sensitivity(self.kernel, model.X, self.noise_variance)
         plan = prior_plan(model.C, self.kernel(X_test, X_test), unit)
         return replace(plan, inference=model.inference, model=model)
-
-    def release(
-        self, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator | None = None, draws: int = 1
-    ) -> Release:
-        """Release predictions at X_test (P, D), in the output's unit; see ``Mechanism``."""
-        return self.release_planned(self.plan(dataset.X, X_test), dataset, X_test, rng, draws)
 
 
 def prior_plan(C: Matrix, K_test: FloatArray, unit_sensitivity: float) -> Plan:
@@ -189,12 +183,6 @@ class HallPosterior(GaussianMechanism):
     def uncertainty(self, plan: Plan, dataset: Dataset, curve: FloatArray) -> Uncertainty:
         """None: a kernel sum is no prediction of f under a declared model, and its bias depends on private inputs."""
         return NoInterval(reason="a kernel sum has no declared model, and its bias depends on the private inputs")
-
-    def release(
-        self, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator | None = None, draws: int = 1
-    ) -> Release:
-        """Release predictions at X_test (P, D), in the output's unit; see ``Mechanism``."""
-        return self.release_planned(self.plan(dataset.X, X_test), dataset, X_test, rng, draws)
 
 
 def hall_epsilon(c: float, delta: float, M: float = 1.0) -> float:

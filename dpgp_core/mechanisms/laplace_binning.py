@@ -78,6 +78,33 @@ class BinMeans:
         """
         return plan_bins(self.grid(box), X, self.epsilon)
 
+    def plan_for(self, dataset: Dataset, X_test: FloatArray) -> BinPlan:
+        """The same for the inputs and the box of a data set; X_test may be anything."""
+        return self.plan(dataset.X, dataset.x_box)
+
+    def release(
+        self, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator | None = None, draws: int = 1
+    ) -> Release:
+        """Release predictions at X_test (P, D), in the output's unit; see ``Mechanism`` and ``measure``."""
+        return self.measure(self.plan_for(dataset, X_test), dataset, X_test, rng, draws)
+
+    def measure(
+        self,
+        plan: BinPlan,
+        dataset: Dataset,
+        X_test: FloatArray,
+        rng: np.random.Generator | None = None,
+        draws: int = 1,
+        *,
+        mean: bool = True,
+    ) -> Release:
+        """Measure and map: the only step that reads outputs; see ``Planned``.
+
+        Raises:
+            ValueError: draws < 1, or a test point does not fit.
+        """
+        raise NotImplementedError
+
     def grid(self, box: tuple[tuple[float, float], ...]) -> Grid:
         """The bins of a box of D public (low, high) pairs."""
         return Grid(box=box, bins=self.bins if isinstance(self.bins, int) else tuple(self.bins))
@@ -193,16 +220,18 @@ class LaplaceBinning(BinMeans):
     label: ClassVar[str] = "Laplace bins"
     reference: ClassVar[str] = "Smith et al. 2018, section 4"
 
-    def release(
-        self, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator | None = None, draws: int = 1
+    def measure(
+        self,
+        plan: BinPlan,
+        dataset: Dataset,
+        X_test: FloatArray,
+        rng: np.random.Generator | None = None,
+        draws: int = 1,
+        *,
+        mean: bool = True,
     ) -> Release:
-        """Release predictions at X_test (P, D), in the output's unit; see ``Mechanism``.
-
-        Raises:
-            ValueError: draws < 1, or an input or test point lies outside the public box.
-        """
+        """See ``BinMeans.measure``: each test point has the value of its bin."""
         guarantee = promise_for(self.guarantee, self.label, dataset).repeated(draws)
-        plan = self.plan(dataset.X, dataset.x_box)
         rows, occupied = plan.rows(self.grid(dataset.x_box).index(X_test))
         z = self.measured(plan, dataset, rng, draws)
         inside = np.zeros((len(X_test), len(plan.counts)))

@@ -28,7 +28,6 @@ from ..measurement.described_arrays import FILE
 from ..measurement.statistics import CellStatistics, Statistics
 from ..measurement.statistics_file import statistics_from_files, statistics_to_files
 from ..mechanisms import BayesCloaking, SparseVariational
-from ..mechanisms.base import PlannedForBudget
 from ..mechanisms.recorded import Mapped
 from ..sparse.statistics import NoiseScales, NoisyStatistics
 from .bought import FILE as BOUNDS
@@ -299,7 +298,7 @@ def remapped(
         arrays, noise = _arrays(files, FILE, ("A", "B")), _noise(about)
         released = NoisyStatistics(A=arrays["A"], B=arrays["B"], noise=noise)
         return mechanism.fit_statistics(released, public).predict(X_test)[0]
-    if isinstance(mechanism, PlannedForBudget):
+    if isinstance(mechanism, BayesCloaking):
         return mechanism.reread(statistics_from_files(about, files.get(FILE, b"")), X_test)
     arrays = _arrays(files, MAP, ("offset", "map", "z"))
     if arrays["map"].shape != (*arrays["offset"].shape, *arrays["z"].shape):

@@ -16,10 +16,11 @@ from scipy.linalg import LinAlgError
 
 from ..arrays import FloatArray
 from ..data import Dataset, Kind
+from ..gp.grid import BinPlan
 from ..gp.inference import Inference
 from ..gp.uncertainty import Of
 from ..levels import level_columns, number_sides
-from ..mechanisms.base import Mechanism, Plan, Planned, PlannedForBudget, Release
+from ..mechanisms.base import Mechanism, Plan, Planned, Release
 from ..mechanisms.bayes_cells import AnyBayesPlan, CellPlan
 from ..mechanisms.bayes_release import BayesPlan
 from .bought import check_enough, stand_in
@@ -57,7 +58,7 @@ class ReleasePlan:
     X: FloatArray | None
     person: People | None
     X_test: FloatArray
-    plan: Plan | AnyBayesPlan | None
+    plan: Plan | BinPlan | AnyBayesPlan | None
     half_width: FloatArray | None
     half_outputs: FloatArray | None
     step: float
@@ -89,12 +90,10 @@ def plan_release(spec: ReleaseSpec, X: FloatArray, person: People | None = None)
         check_enough(spec, len(X) if person is None else len(np.unique(person)))
         return replace(plan_release(stand_in(spec), X, person), spec=spec)
     X_test, mechanism = spec.points(), spec.built
-    plan: Plan | AnyBayesPlan | None = None
+    plan: Plan | BinPlan | AnyBayesPlan | None = None
     half_width = half_outputs = None
     with solvable():
-        if isinstance(mechanism, Planned):
-            plan = mechanism.plan(X, X_test)
-        elif isinstance(mechanism, PlannedForBudget):  # where inputs are private, it knows their number alone
+        if isinstance(mechanism, Planned):  # where inputs are private, it knows their number alone
             plan = mechanism.plan_for(without_outputs(spec, X, person), X_test)
         if not spec.protects_inputs and not isinstance(plan, BayesPlan | CellPlan):
             # how wide these intervals are does not depend on the draw
@@ -115,15 +114,13 @@ def plan_release(spec: ReleaseSpec, X: FloatArray, person: People | None = None)
 
 def released(
     mechanism: Mechanism,
-    plan: Plan | AnyBayesPlan | None,
+    plan: Plan | BinPlan | AnyBayesPlan | None,
     dataset: Dataset,
     X_test: FloatArray,
     rng: np.random.Generator | None = None,
 ) -> Release:
     """One release, for real unless a generator is given, on the plan where there is one."""
-    if isinstance(plan, Plan) and isinstance(mechanism, Planned):
-        return mechanism.release_planned(plan, dataset, X_test, rng)
-    if plan is not None and isinstance(mechanism, PlannedForBudget):
+    if plan is not None and isinstance(mechanism, Planned):
         return mechanism.measure(plan, dataset, X_test, rng)
     return mechanism.release(dataset, X_test, rng)
 

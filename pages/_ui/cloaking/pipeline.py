@@ -68,7 +68,7 @@ def stage_outcome(
 ) -> Outcome:
     """Stage 3: scale the noise and draw it. Milliseconds; touches neither C, lambda nor M."""
     mechanism = mechanism_of(model, design, draw)
-    release = mechanism.release_planned(plan, dataset, scene.X_test, NumberedDraws(draw.seed, draw.draws), draw.draws)
+    release = mechanism.measure(plan, dataset, scene.X_test, NumberedDraws(draw.seed, draw.draws), draw.draws)
     return Outcome(samples=release.samples, guarantee=release.guarantee, scene=scene, nonprivate=nonprivate)
 
 

@@ -43,7 +43,7 @@ def neighbours(make_dataset):
 
 def samples_of(mechanism, data, X_test, draws):
     if isinstance(mechanism, Planned):
-        return mechanism.release_planned(mechanism.plan(data.X, X_test), data, X_test, None, draws).samples
+        return mechanism.measure(mechanism.plan_for(data, X_test), data, X_test, None, draws).samples
     return mechanism.release(data, X_test, draws=draws).samples
 
 
