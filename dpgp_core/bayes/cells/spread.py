@@ -49,7 +49,7 @@ def plan_distances(setting: CellSetting, counts: Counts, usual: float, s: float,
         closely: planned once for all draws, rather than anew for each.
     """
     now = start(setting, counts, np.zeros(0))
-    seen = Seen(setting.models, now.states, now.weights, _linear(setting, now, usual), counts.mean)
+    seen = Seen(setting.models, now.states, now.weights, _linear(setting, now, usual), counts.numbers)
     return (plan_for_mixture if closely else plan_stage)(seen, s, setting.gap)
 
 
@@ -68,7 +68,7 @@ def measure_distances(
     """
     assert shares.distances is not None
     g, counts = curve(setting, now), now.counts
-    square = counts.mean @ mean_square(setting, now, g) / counts.mean.sum()
+    square = counts.numbers @ mean_square(setting, now, g) / counts.numbers.sum()
     reach = reach_of(np.array([square]), setting.half_range)
     sd = np.sqrt(np.array([expected(now.scatter, setting.half_range)]))
     if B is None:

@@ -94,7 +94,7 @@ def run_cells(
             ends = intervals(setting, now, width)
         linear = linearised(setting, now, ends, known)
         if strategies is None:
-            so_far = Seen(setting.models, now.states, now.weights, linear, now.counts.mean)
+            so_far = Seen(setting.models, now.states, now.weights, linear, now.counts.numbers)
             B = plan_stage(so_far, own, setting.gap, begin).B
         else:
             B = strategies[stage][0]
