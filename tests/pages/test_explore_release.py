@@ -22,7 +22,7 @@ from dpgp_core.data import Dataset
 from dpgp_core.gp.clipping import seen
 from dpgp_core.measurement import statistics_to_files
 from dpgp_core.release import bundle, plan_release, publish, read_table
-from dpgp_core.release.ledger_json import guarantee_to_object
+from dpgp_core.release.json_text import guarantee_to_object
 from pages._ui.explore import computed, controls, figures, statistic, words
 from pages._ui.explore import posterior as reading
 from pages._ui.explore.computed import Refit

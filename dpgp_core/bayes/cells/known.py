@@ -14,8 +14,8 @@ import numpy as np
 from scipy.special import softmax
 
 from ...arrays import FloatArray
-from ...measurement.cells import CellCounts
 from ...measurement.fit import Fit, fits_of
+from ...measurement.measurement import CellCounts
 from ..intervals import Mixture
 from ..scatter import ROUNDS, SquaresSeen, expected, log_density, model_weights, nothing_known, of_two_values
 from .counts import Counts, counts_given

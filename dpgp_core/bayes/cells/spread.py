@@ -2,7 +2,7 @@
 
 One record's distance a = min(|y - g(x)|, A) counts in its own cell: z = B x + s w, x_c the sum over the records of c of
 a / A - 1/2, which lies in [-1/2, 1/2]. Replacing a record, input and output, moves z by at most (|b_a| + |b_b|) / 2
-<= 1, replacing an output alone by at most |b_a| <= 1, see ``measurement.cells``; the number above the curve likewise.
+<= 1, replacing an output alone by at most |b_a| <= 1, see ``measurement``; the number above the curve likewise.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from ...arrays import FloatArray
-from ...measurement.cells import CellResiduals
-from ...measurement.distances import MeasuredDistances
+from ...measurement.measurement import Measurement
+from ...measurement.statistics import MeasuredDistances
 from ...strategies.strategy import Strategy
 from ..intervals import Mixture
 from ..scatter import expected
@@ -75,7 +75,7 @@ def measure_distances(
         usual = float(usual_distance(sd, reach)[0])
         B = plan_distances(of, counts, usual, shares.distances, closely=False).B
     far = np.full(setting.grid.size, reach[0])
-    measurement = CellResiduals(
+    measurement = Measurement(
         B=B, low=0 * far, high=far, bounds=(0.0, float(reach[0])), noise_multiplier=shares.distances
     )
     return reader.distances(measurement, g, float(sd[0]), _count(setting.grid, shares))
@@ -104,11 +104,11 @@ def with_people(
     return peopled(prediction, spread, seen, of.n)
 
 
-def _count(grid: CellGrid, shares: Shares) -> CellResiduals | None:
+def _count(grid: CellGrid, shares: Shares) -> Measurement | None:
     if shares.above is None:
         return None
     one = np.ones(grid.size)
-    return CellResiduals(B=one[None], low=0 * one, high=one, bounds=(0.0, 1.0), noise_multiplier=shares.above)
+    return Measurement(B=one[None], low=0 * one, high=one, bounds=(0.0, 1.0), noise_multiplier=shares.above)
 
 
 def _linear(setting: CellSetting, now: Posterior, usual: float) -> tuple[Linear, ...]:

@@ -15,7 +15,7 @@ import plotly.io as pio
 
 from dpgp_core.arrays import FloatArray
 from dpgp_core.dates import ISO, Dates, parsed
-from dpgp_core.release.handout.ticks import marks
+from dpgp_core.release.handout.figure import marks
 from pages._ui.look.palette import (
     GUARANTEE,
     NOISE_SCALE,

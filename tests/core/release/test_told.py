@@ -4,8 +4,7 @@ import io
 
 import pytest
 
-from dpgp_core.release.publishing import read_outcomes
-from dpgp_core.release.told import complete_rows, large_delta, outside_bounds
+from dpgp_core.release.publishing import complete_rows, large_delta, outside_bounds, read_outcomes
 
 TABLE = b"age,height\n1,10\n2,100\n3,-999\n4,120\n"
 

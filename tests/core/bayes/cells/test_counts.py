@@ -3,7 +3,7 @@ import pytest
 
 from dpgp_core.bayes.cells.counts import counts_given, plan_counts
 from dpgp_core.bayes.cells.grid import CellGrid
-from dpgp_core.measurement.cells import CellCounts
+from dpgp_core.measurement.measurement import CellCounts
 
 GRID, N = CellGrid(box=((0.0, 1.0),), per_side=12), 600
 TRUE = np.array([5, 10, 30, 60, 90, 110, 105, 80, 60, 30, 15, 5])
