@@ -8,10 +8,11 @@ import io
 import streamlit as st
 
 from dpgp_core.reading.lines import NotDecoded, read_lines
+from dpgp_core.reading.workbooks import sheet as excel
 from dpgp_core.reading.writing import Writing
 from pages._ui import environment
 from pages._ui.look.text import plain
-from pages._ui.own import excel, practice, remembered, upload
+from pages._ui.own import practice, remembered, upload
 from pages._ui.own.practice import Practice
 from pages._ui.own.slots import (
     OWN_FILES,

@@ -33,7 +33,7 @@ from dpgp_core.release.cells import safe_text
 from dpgp_core.release.handout.ticks import are_years
 from dpgp_core.release.plan import decimals
 from dpgp_core.release.publishing import about, as_measured, read_outcomes, within_tolerance
-from dpgp_core.release.told import outside_bounds
+from dpgp_core.release.told import to_owner
 from pages._ui.look.plots import axis
 from pages._ui.own.curves import OF_NO_USE, in_per_cent
 from pages._ui.own.practice import TABLES, Practice, contents
@@ -159,7 +159,7 @@ def prepared(held: Table, spec: ReleaseSpec) -> Prepared:
     table = _read(held, spec)
     plan = plan_release(spec, table.X, table.person)
     moved = int((of_kind(spec.y_kind, table.y) != table.y).sum())
-    return Prepared(table.people, table.left_out, plan, outside_bounds(spec, table), moved)
+    return Prepared(table.people, table.left_out, plan, to_owner(spec, table), moved)
 
 
 def outlook(ready: Prepared) -> FloatArray:
