@@ -75,12 +75,17 @@ def _looked(stream: BinaryIO, declared: Writing, names: Sequence[str]) -> tuple[
     stream.seek(0)
     found = survey(stream, columns, writing)
     stream.seek(0)
-    lines = {column.ends[0] for column in found.values() if _is_unit_line(column)}
-    if lines and all(_is_unit_line(column) or not column.ways for column in found.values()):
-        writing = replace(writing, ignore=(*(writing.ignore or ()), *entries_of(lines)))
+    if lines := unit_lines(found):
+        writing = replace(writing, ignore=(*(writing.ignore or ()), *lines))
         found = survey(stream, list(found), writing)
         stream.seek(0)
     return writing, found
+
+
+def unit_lines(found: Mapping[str, Column]) -> tuple[int | str, ...]:
+    """The first row of a table, if its columns of numbers have text there alone: their units; () otherwise."""
+    numbers = [column for column in found.values() if column.ways]
+    return tuple(entries_of({column.ends[0] for column in numbers})) if all(map(_is_unit_line, numbers)) else ()
 
 
 def _is_unit_line(column: Column) -> bool:
@@ -257,7 +262,7 @@ def _holds(stream: BinaryIO, writing: Writing, names: Sequence[str]) -> bool:
 
 def _title(stream: BinaryIO, writing: Writing, names: Sequence[str]) -> list[int]:
     """The lines above the line of names; [] if that is not found."""
-    lines = [line for line in islice(read_lines(stream, writing.encoding), _NEAR)]
+    lines = list(islice(read_lines(stream, writing.encoding), _NEAR))
     stream.seek(0)
     best = (0, 0)  # rows of equal width, and the first of them that may hold names
     for mark in [writing.separator] if writing.separator else [",", ";", "\t", "|"]:

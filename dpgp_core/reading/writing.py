@@ -35,8 +35,8 @@ ENCODINGS = (
 )  # fmt: skip
 USUAL = (
     "", "NA", "N/A", "#N/A", "n.a.", "NaN", "null", "none", "nil", "unknown", "missing", "not available", "not known",
-    "-", "--", "\u2013", "\u2014", "?", ".", "..", "...", "\u2026", ":", "<NA>", "#NULL!", "#DIV/0!", "#VALUE!", "#REF!",
-    "#NAME?", "#NUM!",
+    "-", "--", "\u2013", "\u2014", "?", ".", "..", "...", "\u2026", ":", "<NA>", "#NULL!", "#DIV/0!", "#VALUE!",
+    "#REF!", "#NAME?", "#NUM!",
 )  # fmt: skip
 """Words for a missing value that need not be declared one by one, in capitals or not."""
 MOST_WORDS = 50

@@ -100,7 +100,8 @@ def test_an_example_is_written_as_the_table_writes_it():
 
 def test_only_what_is_written_so_looks_like_a_date():
     assert all(looks_like_a_date(cell) for cell in ("2024-03-01", "1.3.2024", "12/31/24 08:00"))
-    assert looks_like_a_date("Jan 2020") and not looks_like_a_date("Jan 2020", whole=True)
+    assert looks_like_a_date("Jan 2020")
+    assert not looks_like_a_date("Jan 2020", whole=True)
     assert not any(looks_like_a_date(cell) for cell in ("1.3", "2024", "", "1,5", "12.5.1", "age", "31/31/2024"))
     assert has_the_form_of_a_date("31/31/2024")
 

@@ -16,6 +16,7 @@ from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset, of_kind
 from dpgp_core.mechanisms import NotPrivate
 from dpgp_core.reading.csv_rows import as_written
+from dpgp_core.reading.look import unit_lines, with_ignored
 from dpgp_core.reading.survey import Column, survey, words_of
 from dpgp_core.reading.writing import Writing
 from dpgp_core.release import (
@@ -56,6 +57,7 @@ class Table:
         writing: separator and encoding, as declared or as its first line says.
         digest: SHA-256 of the bytes, line ends aside: whether this is the same table as before.
         survey: what each column can be read as; shown to its owner only.
+        no_rows: lines that look as if they were no rows; shown to its owner only.
     """
 
     name: str
@@ -64,6 +66,7 @@ class Table:
     writing: Writing
     digest: str = field(repr=False)
     survey: dict[str, Column] = field(repr=False)
+    no_rows: tuple[int | str, ...] = field(default=(), repr=False)
 
     @property
     def rows(self) -> int:
@@ -85,7 +88,13 @@ def opened(name: str, content: bytes, declared: Writing | None = None) -> Table:
     if len(columns) > MAX_COLUMNS:
         raise ValueError(f"the file has {len(columns)} columns, more than {MAX_COLUMNS}, the limit; keep those needed")
     overview = survey(io.BytesIO(content), columns, writing)
-    return Table(name, content, columns, writing, _digest(content), overview)
+    return Table(name, content, columns, writing, _digest(content), overview, unit_lines(overview))
+
+
+def lines_beside(content: bytes, declared: Writing) -> tuple[int | str, ...]:
+    """Lines above a table and below it that look as if they were none of its rows. Raises ValueError as ``opened``."""
+    found = with_ignored(io.BytesIO(content), declared)
+    return () if found is None or found.ignore is None else found.ignore
 
 
 def words(held: Table, column: str, *, numbers: str | None = None) -> list[str]:

@@ -85,7 +85,7 @@ def test_people_are_numbered_and_those_without_a_complete_row_are_counted():
         ),
         (
             ["SECRET"],
-            'text instead of a number in line 10 of the file; declare "ignore": \\[10\\] if they are no rows, declare what',
+            'text instead of a number in line 10 of the file; declare "ignore": .10. if they are no rows, declare',
         ),
         (["SECRET"] * 6, "text instead of a number in 6 of 9 rows, first in line 5 of the file; declare its levels if"),
         (["1e999"], "an infinite value in line 10 of the file"),
