@@ -165,13 +165,18 @@ def read_number(cell: str, column: str, line: int) -> float:
     raise ValueError(f"column {column!r} has {wrong.value} in line {line} of the file; fetch the file again")
 
 
+def is_time(cell: str) -> bool:
+    """Whether text is a time of day or a duration."""
+    return _TIME.fullmatch(cell) is not None
+
+
 def what_is_written(wrong: Wrong, cell: str) -> Wrong:
     """The same, looked at more closely: text may be a date, or a number that is written otherwise."""
     if wrong is not Wrong.TEXT:
         return wrong
     if looks_like_a_date(cell):
         return Wrong.DATE
-    if _TIME.fullmatch(cell):
+    if is_time(cell):
         return Wrong.TIME
     return Wrong.WRITTEN if ways_of(cell) else wrong
 

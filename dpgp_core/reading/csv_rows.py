@@ -176,7 +176,8 @@ class _Rows:
             elif line.strip():
                 break
         first = ahead[-1] if ahead else ""
-        may_be_quoted = writing.separator is None and first.lstrip().startswith('"')
+        may_be_quoted = first.lstrip().startswith('"')
+        self._declared = writing.separator is not None
         if writing.separator is None:
             writing = replace(writing, separator=separator_of(first))
         self.writing = writing
@@ -216,7 +217,7 @@ class _Rows:
         """The fields of a row, also of one that is quoted whole, as the first line, of names, says."""
         if self._quoted is None:
             self._quoted = len(row) == 1 and any(mark in row[0] for mark in ",;\t|")
-            if self._quoted and self.writing.separator == ",":  # nothing stands between the names outside quotes
+            if self._quoted and not self._declared:  # nothing stands between the names outside quotes
                 self.writing = replace(self.writing, separator=separator_of(row[0]))
         if not self._quoted or len(row) != 1:
             return row

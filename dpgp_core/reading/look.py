@@ -13,10 +13,11 @@ from itertools import islice
 from typing import Any, BinaryIO, NamedTuple
 
 from ..levels import MOST_LEVELS
+from .cell import unit_beside
 from .csv_rows import Header, WrongWidth, as_written, column_names, fields_of, opened, plain_name
 from .lines import NotDecoded, read_lines
 from .survey import Column, survey, words_of
-from .writing import Writing, entries_of, folded, writing_to_object
+from .writing import NUMBERS, Writing, entries_of, folded, ways_of, writing_to_object
 
 MARK = "not_private"
 _MARKED = (
@@ -28,6 +29,7 @@ _YES = ("yes", "y", "true", "t", "positive", "pos", "ja", "oui", "si", "sí", "s
 _NO = ("no", "n", "false", "f", "negative", "neg", "nein", "non", "não", "0", "absent", "failure")
 _MOST_DELTA = 1e-5
 _MOST_ANSWERS = 8  # words of an outcome that may be yes and no
+_SOME = 50  # texts of a column in which its unit is looked for
 _NEAR = 100  # lines in which the line of names is looked for
 _MOST_GAPS = 8  # words of a column of numbers or dates that may stand for a missing value
 
@@ -75,22 +77,27 @@ def _looked(stream: BinaryIO, declared: Writing, names: Sequence[str]) -> tuple[
     stream.seek(0)
     found = survey(stream, columns, writing)
     stream.seek(0)
-    if lines := unit_lines(found):
+    if lines := lines_within(found):
         writing = replace(writing, ignore=(*(writing.ignore or ()), *lines))
         found = survey(stream, list(found), writing)
         stream.seek(0)
     return writing, found
 
 
-def unit_lines(found: Mapping[str, Column]) -> tuple[int | str, ...]:
-    """The first row of a table, if its columns of numbers have text there alone: their units; () otherwise."""
+def lines_within(found: Mapping[str, Column]) -> tuple[int | str, ...]:
+    """The first row of a table, if its columns of numbers have text there alone, their units; and the last likewise.
+
+    The last one is a sum where the first column of the table has text there, and numbers elsewhere.
+    """
     numbers = [column for column in found.values() if column.ways]
-    return tuple(entries_of({column.ends[0] for column in numbers})) if all(map(_is_unit_line, numbers)) else ()
+    units = bool(numbers) and all(_is_text_alone(column, 0) for column in numbers)
+    total = bool(numbers) and numbers[0] is next(iter(found.values())) and _is_text_alone(numbers[0], -1)
+    return tuple(entries_of(numbers[0].ends[at] for at, there in ((0, units), (-1, total)) if there))
 
 
-def _is_unit_line(column: Column) -> bool:
-    """Whether a column of numbers has text in its first row alone."""
-    return bool(column.ways) and column.unread[column.ways[0]] == (1, column.ends[0]) and column.rows > 2
+def _is_text_alone(column: Column, end: int) -> bool:
+    """Whether a column of numbers has text in its first or last row alone."""
+    return column.rows > 2 and column.unread[column.ways[0]] == (1, column.ends[end])
 
 
 def numbers_of(columns: Sequence[Column]) -> str:
@@ -126,9 +133,10 @@ def proposal(stream: BinaryIO, x: Sequence[str] = (), y: str | None = None) -> t
     seen = look(stream, [*inputs, *([] if y is None else [y])])
     stream.seek(0)
     rows = next(iter(found.values())).rows if found else 0
-    members, gaps = _members(stream, seen, inputs, y, rows)
+    members, gaps, units = _members(stream, seen, inputs, y, rows)
     said = [f"{name}: {held(column, seen.writing.numbers)}" for name, column in seen.columns.items()]
     said += [f"{name}: proposed as missing, as they are no numbers: {', '.join(words)}" for name, words in gaps.items()]
+    said += [f"{name}: numbers in {unit}, proposed as their unit" for name, unit in units.items()]
     if seen.writing.ignore:
         said.append(f"lines {', '.join(map(str, seen.writing.ignore))}: proposed to be no rows of the table")
     return members, said
@@ -171,13 +179,18 @@ def missing_of(columns: Sequence[Column]) -> list[str | float] | None:
 
 def _members(
     stream: BinaryIO, seen: Look, x: Sequence[str], y: str | None, rows: int
-) -> tuple[dict[str, Any], dict[str, list[str]]]:
-    """The configuration, and words that may mean that a value is missing, by column."""
+) -> tuple[dict[str, Any], dict[str, list[str]], dict[str, str]]:
+    """The configuration; words that may mean that a value is missing, and units beside numbers, by column."""
     used = [*x, *([] if y is None else [y])]
     columns = [seen.columns[name] for name in used]
-    words, gaps = dict[str, list[str]](), dict[str, list[str]]()
+    words, gaps, units = dict[str, list[str]](), dict[str, list[str]](), dict[str, str]()
+    numbers = seen.writing.numbers
     for name, column in zip(used, columns, strict=True):
-        if column.holds_words and column.values <= (MOST_LEVELS if name in x else _MOST_ANSWERS):
+        unit, way = ("", "") if column.ways or column.orders else unit_of(words_of(stream, name, seen.writing, _SOME))
+        stream.seek(0)
+        if unit:
+            units[name], numbers = unit, way
+        elif column.holds_words and column.values <= (MOST_LEVELS if name in x else _MOST_ANSWERS):
             words[name] = words_of(stream, name, seen.writing, MOST_LEVELS + 1)
         elif found := _gaps(stream, name, seen):
             gaps[name] = found
@@ -187,16 +200,31 @@ def _members(
     missing = missing_of(columns)
     if gaps:
         missing = [*(missing or []), *dict.fromkeys(word for found in gaps.values() for word in found)]
-    writing = writing_to_object(seen.writing) | {"missing": missing, "yes": yes, "no": no}
+    writing = writing_to_object(seen.writing) | {"numbers": numbers, "missing": missing, "yes": yes, "no": no}
     levels = [sorted(words[name]) if name in words else None for name in x]
     grid = [None if name in words else 51 if len(x) - len(set(words) & {*x}) == 1 else 20 for name in x]
     return (
-        {MARK: _MARKED, "x": list(x), "x_box": None}
-        | ({"x_levels": levels} if any(levels) else {})
-        | {"y": y, "y_bounds": None, "y_kind": "yes/no" if two_valued else "number"}
-        | {"unit": f"one person's {y}", "grid": grid, "epsilon": 1.0, "delta": usual_delta(rows)}
-        | writing
-    ), gaps
+        (
+            {MARK: _MARKED, "x": list(x), "x_box": None}
+            | ({"x_levels": levels} if any(levels) else {})
+            | ({"x_units": [units.get(name, "") for name in x]} if {*units} & {*x} else {})
+            | ({"y_unit": units[y]} if y in units else {})
+            | {"y": y, "y_bounds": None, "y_kind": "yes/no" if two_valued else "number"}
+            | {"unit": f"one person's {y}", "grid": grid, "epsilon": 1.0, "delta": usual_delta(rows)}
+            | writing
+        ),
+        gaps,
+        units,
+    )
+
+
+def unit_of(cells: Sequence[str]) -> tuple[str, str]:
+    """The unit that stands beside the number in each of some cells, and the way of writing these; "" for none."""
+    units = {unit_beside(cell) for cell in cells}
+    unit = units.pop() if len(units) == 1 else ""
+    bare = [cell.removesuffix(unit).removeprefix(unit) for cell in cells]
+    way = next((way for way in NUMBERS if all(way in ways_of(cell) for cell in bare)), "") if unit else ""
+    return (unit, way) if way else ("", "")
 
 
 def _gaps(stream: BinaryIO, name: str, seen: Look) -> list[str]:
@@ -223,35 +251,35 @@ def with_ignored(stream: BinaryIO, writing: Writing, names: Sequence[str] = ()) 
     """
     if writing.ignore is not None:
         return None
-    ignored: list[int] = []
-    if not _holds(stream, writing, names):
-        ignored = _title(stream, writing, names)
-        if not ignored:
-            return None
+    first: list[list[int]] = [[]] if _holds(stream, writing, names) else []
+    for above in (*first, _title(stream, writing, names)):
+        below = _of_other_width(stream, writing, above)
+        if below is not None:
+            ignored = tuple(entries_of([*above, *below]))
+            return replace(writing, ignore=ignored) if ignored else None
+    return None
+
+
+def _of_other_width(stream: BinaryIO, writing: Writing, above: Sequence[int]) -> Sequence[int] | None:
+    """Lines whose width is not that of the table below some lines; None where it is not a table's."""
     try:
-        _, rows = opened(stream, replace(writing, ignore=tuple(entries_of(ignored)) or None))
+        _, rows = opened(stream, replace(writing, ignore=tuple(entries_of(above)) or None))
         for _ in rows:
             pass
     except WrongWidth as error:
-        ignored += error.lines
+        return error.lines or None
     except ValueError:
         return None
     finally:
         stream.seek(0)
-    return replace(writing, ignore=tuple(entries_of(ignored))) if ignored else None
+    return ()
 
 
 def _holds(stream: BinaryIO, writing: Writing, names: Sequence[str]) -> bool:
     """Whether the first line of a table is its line of names."""
     try:
-        header, rows = opened(stream, writing)
-        usable = sum(bool(name) for name in header.names)
-        first = next(rows, (0, []))[1]
-        return (
-            not header.may_be_a_record
-            and {*names} <= {*header.names}
-            and (not first or usable > 1 or len(header.names) == 1 == len(first))
-        )
+        header, _ = opened(stream, writing)
+        return not header.may_be_a_record and {*names} <= {*header.names} and sum(map(bool, header.names)) > 1
     except NotDecoded:
         raise
     except ValueError:

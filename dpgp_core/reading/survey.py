@@ -15,7 +15,7 @@ from typing import BinaryIO, NamedTuple
 
 from ..dates import ORDERS, Format, has_the_form_of_a_date, parsed
 from ..levels import OTHER, Levels
-from .cell import Wrong, remedy_of
+from .cell import Wrong, is_time, remedy_of
 from .csv_rows import opened
 from .lines import MAX_BYTES
 from .writing import NUMBERS, USUAL, Words, Writing, as_number, folded, ways_of
@@ -64,6 +64,7 @@ class Column(NamedTuple):
         empty: rows that hold nothing.
         line: of the first of these in the file; 0 if there is none.
         values: different ones.
+        times: rows that hold a time of day.
         ends: lines of the first row of the table and of the last.
         codes: numbers that may stand for a missing value, and rows that hold them; of the usual way of writing.
         texts: what it holds.
@@ -76,6 +77,7 @@ class Column(NamedTuple):
     empty: int
     line: int
     values: int
+    times: int
     ends: tuple[int, int]
     codes: Mapping[float, int]
     texts: Texts
@@ -112,6 +114,8 @@ class Column(NamedTuple):
             if self.orders:
                 remedy = "say so, and it is read as dates" if or_dates else "choose a column of numbers"
                 return f"column {name!r} holds dates; {remedy}"
+            if self.times > count / 2:
+                return f"column {name!r} holds times of day; {remedy_of(Wrong.TIME, (), 1.0, name)}"
             return (
                 f"column {name!r} holds no numbers in {count:,} of {self.rows:,} rows, so it is no column of "
                 "numbers; choose another, or say that it holds words"
@@ -232,7 +236,7 @@ class _Seen:
         self.lines: dict[str, int] = {}
         self.unread = dict.fromkeys(NUMBERS, (0, 0))
         self.undated = dict.fromkeys(ORDERS, (0, 0))
-        self.usual = self.empty = self.line = 0
+        self.usual = self.empty = self.line = self.times = 0
         self.ends = (0, 0)
         self.numbers: Counter[float] = Counter()
 
@@ -247,6 +251,7 @@ class _Seen:
             self.usual += 1
             return
         ways = ways_of(cell)
+        self.times += not ways and is_time(cell)
         if ways is not _ANY_WAY and len(ways) < len(NUMBERS):
             for way in NUMBERS:
                 if way not in ways:
@@ -273,6 +278,7 @@ class _Seen:
             empty=self.empty,
             line=self.line,
             values=len(self.texts.keys() - {""}),
+            times=self.times,
             ends=self.ends,
             codes=_codes(self.numbers),
             texts=_kept(self.texts, self.lines, key),
