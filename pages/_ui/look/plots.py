@@ -191,6 +191,15 @@ def enlarge(figure: go.Figure) -> go.Figure:
     return figure
 
 
+_MARK = re.compile(r'<span style="color:(#\w+)"><b>━</b></span> (.*)')
+
+
+def names_of(figure: go.Figure) -> list[tuple[str, str]]:
+    """Names and colours that stand at the ends of the lines of a picture, from the highest to the lowest."""
+    found = [_MARK.fullmatch(note.text or "") for note in figure.layout.annotations]
+    return [(mark[2], mark[1]) for mark in reversed(found) if mark]
+
+
 class End(NamedTuple):
     """Where a line ends, as a share of the axis from its bottom; its name and its colour."""
 
