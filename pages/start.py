@@ -5,7 +5,6 @@ from pages._ui.look import frame, glossary, pictures
 from pages._ui.look.picture import as_it_is
 from pages._ui.look.sheet import of_theory
 from pages._ui.start import arriving, brief, controls, decision, deployments, meaning, overview, split, words
-from pages._ui.start.controls import MECHANISM
 from pages._ui.tour import walk
 from pages._ui.work import cached
 
@@ -57,7 +56,7 @@ with errors:
     else:
         st.info("It takes the true data to know an error: switch “True data shown” on in the sidebar to see it.")
 if cost:
-    say(decision.lead(draw, moved, cost, MECHANISM.titles[chosen.mechanism], data.privacy_unit))
+    say(decision.lead(draw, moved, cost, words.method(chosen), data.privacy_unit))
     with advice:
         frame.overlay_banner()
 with printed:

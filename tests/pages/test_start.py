@@ -49,7 +49,9 @@ def test_a_rare_fact_stays_rare_under_strong_privacy(open_page):
 def test_a_belief_moves_by_the_odds_and_is_said_in_people(open_page):
     app = open_page("start", epsilon="1", prior="1")
     said = page_text(app)
-    assert "whoever thought a fact about a person **1 %** likely will think it at most **2.7 %** likely" in said  # odds 1 : 99 times e
+    assert (
+        "whoever thought a fact about a person **1 %** likely will think it at most **2.7 %** likely" in said
+    )  # odds 1 : 99 times e
     mu = 1 / noise_multiplier(1.0, offers.DELTA)
     beyond = ndtr(mu / 2 - 1 / mu) + ndtr(-mu / 2 - 1 / mu)
     assert f"(in all but 1 of {text.at_least(1 / beyond, 2)} releases)" in said
@@ -111,7 +113,12 @@ def test_without_the_overlay_no_error_is_told(open_page):
 def test_one_live_region_says_the_whole_lead(open_page):
     app = open_page("start", decide_by="laplace_bins", family="laplace")
     [status] = [each.value for each in app.markdown if 'role="status"' in each.value]
-    for part in ('class="recommended"', "likely after the release", "without privacy it is ", "is then published with an error of"):
+    for part in (
+        'class="recommended"',
+        "likely after the release",
+        "without privacy it is ",
+        "is then published with an error of",
+    ):
         assert part in status
 
 

@@ -48,9 +48,7 @@ def _with_names_above(figure: go.Figure, key: str) -> DeltaGenerator:
     if not named:
         return st.container()
     place = st.container(key=f"named_{key}")
-    marks = "".join(
-        f'<span><b style="color:{colour}">━</b> {html.escape(name)}</span> ' for name, colour in named
-    )
+    marks = "".join(f'<span><b style="color:{colour}">━</b> {html.escape(name)}</span> ' for name, colour in named)
     margin = f".st-key-named_{key} {{ --names: {round(figure.layout.margin.r)}px }}"
     place.html(f'<style>{margin}</style><p class="names" aria-hidden="true">{marks}</p>')
     return place

@@ -22,8 +22,8 @@ def beliefs_alt(beliefs: tuple[Moved, ...]) -> str:
     at = {epsilon: found for epsilon, found in zip(CURVE_EPSILONS, beliefs, strict=True) if epsilon in (0.1, 1.0, 10.0)}
     most = ", ".join(f"{decision.most_after(found)} % at epsilon {epsilon:g}" for epsilon, found in at.items())
     return (
-        f"How likely a fact that was thought {text.percent(beliefs[0].prior)} likely may be thought afterwards: at most "
-        f"{most} (upper line). Dashed: the average after the 1 in 100 releases that reveal most."
+        f"How likely a fact that was thought {text.percent(beliefs[0].prior)} likely may be thought afterwards: at "
+        f"most {most} (upper line). Dashed: the average after the 1 in 100 releases that reveal most."
     )
 
 
@@ -33,6 +33,11 @@ def errors_alt(data: Dataset, cost: Cost, folds: int = FOLDS) -> str:
     fall = " to ".join(f"{cost.shown(cost.at(epsilon))} at epsilon {epsilon:g}" for epsilon in (0.1, 1.0, 10.0, 100.0))
     curve = "curve" if len(data.x_box) == 1 else "map"
     return f"Error of a published {curve}, from {fall}; without privacy {cost.shown(cost.nonprivate)}.{so_far}"
+
+
+def method(chosen: Decision) -> str:
+    """The title of what is released, as leads name it."""
+    return MECHANISM.titles[chosen.mechanism].removesuffix(" (ours)")
 
 
 def named(data: Dataset) -> str:
@@ -47,7 +52,7 @@ def brief(chosen: Decision, data: Dataset, moved: Moved, cost: Cost | None, link
     fixed = f"{model.kernel} kernel, lengthscale {model.lengthscale:g} {data.x_units[0]}"
     advice = f"At epsilon = {draw.epsilon:g}, {decision.limits(moved)}."
     if cost is not None:
-        said = decision.price(draw, cost, MECHANISM.titles[chosen.mechanism], data.privacy_unit)
+        said = decision.price(draw, cost, method(chosen), data.privacy_unit)
         advice = f"{decision.recommendation(cost)} {said} {advice}"
     return Brief(
         title=f"What epsilon = {draw.epsilon:g} promises and costs: {named(data)}",

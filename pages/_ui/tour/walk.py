@@ -119,7 +119,7 @@ def banner(page: str) -> Iterator[None]:
 def invitation() -> None:
     """On the start page: begin the tour, unless it is under way."""
     if st.query_params.get("tour") is None:
-        label = "Take the tour: seven questions, one on each page"
+        label = "Take the tour: seven questions"
         st.button(label, icon=":material/route:", key="tour_start", on_click=_begin)
 
 
