@@ -37,10 +37,10 @@ def metrics(attacked: Attacked) -> list[Metric]:
 TITLE = "What can an attacker tell about one person?"
 
 
-_WHO = "It asks who is in the data, for here inputs are hidden too."
+_WHO = "The attack asks who is in the data, for here inputs are hidden too."
 _WHAT = (
-    "It asks what one person answered, not who took part, which is not hidden: somebody counts as present whose answer "
-    "is the highest that the bounds allow, as innocent whose answer is the lowest."
+    "The attack asks what one person answered, not who took part, which is not hidden. Those present gave the "
+    "highest answer that the bounds allow, the innocent the lowest."
 )
 
 

@@ -16,7 +16,7 @@ from pages._ui.excursion.contender import SURE, Beside
 from pages._ui.excursion.exploration import Explored
 from pages._ui.look.maps import Layer
 from pages._ui.look.palette import GUARANTEE, NON_PRIVATE, OTHER, PREDICTION_SCALE, PRIVATE, REFINED, RISK, TRUTH, faded
-from pages._ui.look.plots import finish, named_lines
+from pages._ui.look.plots import finish, named_lines, rows_named_inside
 
 _SHOWN = 5  # paths drawn at most
 _percent = partial(Layer, unit="%", low=0, high=100, scale=PREDICTION_SCALE)
@@ -79,7 +79,7 @@ def sets(explored: Explored, beside: Beside | None, plain: FloatArray | None) ->
         )  # fmt: skip
     figure.update_xaxes(title="x [arbitrary units]", range=[0, 1])
     figure.update_yaxes(autorange="reversed")
-    return finish(figure, 120 + 30 * len(rows))
+    return rows_named_inside(finish(figure, 120 + 44 * len(rows)))
 
 
 def bars_of(inside: NDArray[np.bool_], x: FloatArray) -> FloatArray:

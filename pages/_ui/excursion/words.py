@@ -85,8 +85,8 @@ def answer(explored: Explored, best: float | None) -> str:
     if best is None:
         return f"{_cost(explored)} Inputs and outputs are both protected."
     return (
-        f"{_cost(explored)} One path finds the area with an overlap of **{np.median(explored.path_iou):.2f}** "
-        f"(1 is perfect); painting everything gives {explored.everything_iou:.2f}. Without privacy the best is {best:.2f}."
+        f"{_cost(explored)} One path finds the area with an overlap of **{np.median(explored.path_iou):.2f}** (1 is "
+        f"perfect); painting everything gives {explored.everything_iou:.2f}. Without privacy the best is {best:.2f}."
     )
 
 

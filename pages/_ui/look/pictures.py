@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -135,7 +136,8 @@ def hexagon_map(
     with st.container(key=f"framed_{key}"):  # where there is room, the legend stands beside the map
         with st.container(key=f"fitted_{key}"):
             around = cached.value("Drawing the boroughs", decks.boroughs) if boroughs else None
-            deck = decks.deck(cells, layer, kind, around, picked)
+            legible = None if around is None else replace(around, names=[]) if _is_telephone() else around
+            deck = decks.deck(cells, layer, kind, legible, picked)
             st.pydeck_chart(deck, height=decks.HEIGHT, on_select=on_click, key=key, alt=alt)
         with st.container(key=f"legend_{key}"):
             st.html(maps.legend(layer))
@@ -146,6 +148,11 @@ def hexagon_map(
         return picture.Drawn(draw, alt, draw if public else None, about if public else None, bare=public)
 
     _caption(key, alt, lambda: cells, drawn)
+
+
+def _is_telephone() -> bool:
+    """Whether names on a map would be too small to be read."""
+    return "Mobi" in (st.context.headers.get("User-Agent") or "")
 
 
 def pick_hexagon(cells: pd.DataFrame) -> str | None:

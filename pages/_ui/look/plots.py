@@ -40,7 +40,9 @@ _LINE, _SMALL = 15, 12  # px between two names, and of their type
 _LETTER = 6.6  # px, about
 _GAP = 6  # px between a line and its name
 _LITTLE = 20  # px above a picture without a legend
-_COLOUR_BAR: dict[str, Any] = {"thickness": 12}
+_COLOUR_BAR: dict[str, Any] = {  # below a map, so that it takes none of its width
+    "thickness": 10, "orientation": "h", "x": 0, "xanchor": "left", "y": -0.2, "yanchor": "top",
+}  # fmt: skip
 
 TEMPLATE = go.layout.Template(
     layout={
@@ -172,6 +174,12 @@ def mark_dates(
 def finish(figure: go.Figure, height: int) -> go.Figure:
     """In the look of all figures, with a height in px, and margins, which the page's theme would else set."""
     return figure.update_layout(template=NAME, height=height, margin=_MARGIN)
+
+
+def rows_named_inside(figure: go.Figure) -> go.Figure:
+    """A finished picture of rows, whose names stand above them and not beside it, where they would take its width."""
+    figure.update_yaxes(ticklabelposition="inside top", automargin=False)
+    return figure.update_layout(margin={"l": 20})
 
 
 def enlarge(figure: go.Figure) -> go.Figure:

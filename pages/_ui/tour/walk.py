@@ -54,7 +54,7 @@ STEPS = (
     ),
     Step(
         "london_noise_map",
-        {"map": "noise"},
+        {"map": "noise", "mechanism": "refined"},
         "Where on the map does privacy cost most?",
         "Find the dark and the bright hexagons, then shorten the lengthscale from 15 to 8 km.",
         answers.dear_places,
