@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from pages._ui.attack import controls as attack
+from pages._ui import attack
 from pages._ui.cloaking import controls as cloaking
 from pages._ui.cloaking import multiples
 from pages._ui.compare import controls as compare

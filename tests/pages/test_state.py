@@ -7,8 +7,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages._ui import menu
-from pages._ui.attack import controls as attack
+from pages._ui import attack, menu
 from pages._ui.compare import controls as compare
 from pages._ui.excursion import controls as excursion
 from pages._ui.lengthscale import controls as lengthscale

@@ -12,9 +12,8 @@ from dpgp_core.gp.exact import cloaking_matrix
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import Cloaking
 from dpgp_core.mechanisms.gp_prior import exact_sensitivity
-from pages._ui import menu
-from pages._ui.attack import attacks
-from pages._ui.attack.attacks import attacked
+from pages._ui import attack, menu
+from pages._ui.attack import attacked
 from pages._ui.look import text
 from pages._ui.tour import answers, walk
 from tests.pages.reading import page_text
@@ -179,9 +178,9 @@ def test_claim_6_the_attack_proves_no_more_than_is_promised_and_far_less_on_path
         return found.epsilon_lower / found.guarantee.budget.epsilon
 
     def cloaked(delta):
-        return attacks.OutputAttack(answers.KUNG, "cloaking", attacks.Draw(epsilon=1.0, delta=delta), 100_000)
+        return attack.OutputAttack(answers.KUNG, "cloaking", attack.Draw(epsilon=1.0, delta=delta), 100_000)
 
-    paths = attacks.PathAttack(1.0, 0.5, 1, 0.01, "halves", 10000, 1)  # the page's defaults
+    paths = attack.PathAttack(1.0, 0.5, 1, 0.01, "halves", 10000, 1)  # the page's defaults
     # Of twelve seeds: .85 to .91 at delta = .01. At 1e-5 it is 0 to .61: the rarest scores decide, by chance.
     assert 0.7 < proven(attacked(cloaked(0.01))) <= 1
     assert proven(attacked(cloaked(answers.DELTA))) <= 1

@@ -10,7 +10,7 @@ from datasets import exhibit
 from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.accounting.tradeoff import attacker_success
 from dpgp_core.arrays import FloatArray
-from pages._ui.attack import attacks
+from pages._ui import attack as _ui_attack
 from pages._ui.cloaking.computed import run, run_published
 from pages._ui.cloaking.results import Result
 from pages._ui.cloaking.words import at_records
@@ -127,8 +127,8 @@ def best_lengthscale() -> str:
 
 def attack_limit() -> str:
     """Step 6."""
-    attack = attacks.OutputAttack(KUNG, "cloaking", Draw(epsilon=1.0, delta=DELTA), 10000)
-    attacked = attacks.attacked(attack)
+    attack = _ui_attack.OutputAttack(KUNG, "cloaking", Draw(epsilon=1.0, delta=DELTA), 10000)
+    attacked = _ui_attack.attacked(attack)
     return (
         "**No.** But for chance, red stays below the green limit. This attack is the best there is against Gaussian "
         f"noise. It proves ε ≥ {text.at_least(attacked.epsilon_lower, 2)} where "

@@ -30,7 +30,7 @@ if sys.platform != "win32":  # where there is no limit on memory
 # Loaded once, in the process that workers are forked from: a new worker is then ready at once and shares the memory.
 _PRELOADED = [
     "streamlit.web.cli",
-    "pages._ui.attack.attacks",
+    "pages._ui.attack",
     "pages._ui.cloaking.pipeline",
     "pages._ui.cloaking.staged",
     "pages._ui.compare.contenders",
