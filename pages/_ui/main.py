@@ -4,9 +4,8 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages._ui import menu, session
+from pages._ui import menu, session, tour
 from pages._ui.look import address, bar, bound, picture, state
-from pages._ui.tour import walk
 from pages._ui.work import pace, waiting
 
 TITLE = "What privacy costs a Gaussian process"
@@ -41,7 +40,7 @@ if moved:
 parameters = address.asked()
 wanted = address.usable(carried if moved and not parameters else parameters, menu.TITLES)
 if moved and parameters:
-    wanted = address.usable(walk.arrive(page.url_path, parameters), menu.TITLES)
+    wanted = address.usable(tour.arrive(page.url_path, parameters), menu.TITLES)
 if wanted != parameters or address.repeated():
     session.PAGE.put(page.url_path)
     address.remember()
@@ -51,7 +50,7 @@ waiting.reserve()
 bound.begin()
 state.begin()
 picture.begin()
-with pace.making(), bar.bar(), address.explained(menu.TITLES), walk.banner(page.url_path):
+with pace.making(), bar.bar(), address.explained(menu.TITLES), tour.banner(page.url_path):
     page.run()
     picture.finish()
 # A control of this page that is absent from the address stands at its default: forget what was carried for it.

@@ -10,14 +10,14 @@ from pages._ui import attack
 from pages._ui.cloaking import controls as cloaking
 from pages._ui.cloaking import multiples
 from pages._ui.compare import controls as compare
-from pages._ui.excursion import controls as excursion
+from pages._ui.excursion import view as excursion
 from pages._ui.explore import controls as explore
 from pages._ui.hiding import steps as hiding
-from pages._ui.lengthscale import controls as lengthscale
+from pages._ui.lengthscale import view as lengthscale
 from pages._ui.look import offers
 from pages._ui.look.offers import DropDown
-from pages._ui.sparse import controls as sparse
-from pages._ui.start import controls as start
+from pages._ui.sparse import view as sparse
+from pages._ui.start import decision as start
 
 Section = Literal["Learn", "Explore", "Decide", "Publish"]
 

@@ -16,17 +16,16 @@ from pages._ui.cloaking import cells, computed, figures, taken
 from pages._ui.compare import computed as compare
 from pages._ui.compare import figures as compared
 from pages._ui.compare.contenders import Contest
-from pages._ui.excursion import computed as excursion
+from pages._ui.excursion import compute as excursion
 from pages._ui.excursion import figures as exceeded
-from pages._ui.excursion.exploration import View
+from pages._ui.excursion.compute import View
 from pages._ui.look import decks, offers, picture, sheet, sheet_figure, sheet_map
 from pages._ui.look.palette import NON_PRIVATE, TRUTH
 from pages._ui.look.sheet import SHAPES
 from pages._ui.model import Design, Draw, usual
-from pages._ui.sparse import computed as sparse
-from pages._ui.sparse import figures as sparse_figures
-from pages._ui.sparse import words as sparse_words
-from pages._ui.sparse.setting import SparseSetting
+from pages._ui.sparse import compute as sparse
+from pages._ui.sparse import view as sparse_view
+from pages._ui.sparse.compute import SparseSetting
 from tests.pages.test_every_page import PAGES
 
 DAY, LINK = date(2026, 1, 2), "http://localhost:8501/kung_curves?epsilon=1"
@@ -156,8 +155,8 @@ def test_the_published_sparse_fits_know_no_truth():
     setting = SparseSetting("toy_1d", 1.0, 0.03, 13, 1.0, offers.DELTA, 1)
     fits = sparse.fits(setting)
     other = replace(fits, plain=fits.plain + 9, dataset=replace(fits.dataset, y=fits.dataset.y[::-1]))
-    about = sparse_words.about(fits, setting.released("one person")[0][1])
-    drawn = [published(picture.Public(partial(sparse_figures.fit, each, False), about)) for each in (fits, other)]
+    about = sparse_view.about(fits, setting.released("one person")[0][1])
+    drawn = [published(picture.Public(partial(sparse_view.fit, each, False), about)) for each in (fits, other)]
     assert drawn[0] == drawn[1]
 
 

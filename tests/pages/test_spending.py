@@ -10,9 +10,9 @@ from dpgp_core.accounting.gaussian import epsilon_of, noise_multiplier
 from dpgp_core.accounting.ledger import Ledger
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import Cloaking
-from pages._ui.lengthscale.choice import Budgets, guarantees
+from pages._ui.lengthscale.compute import Budgets, guarantees
 from pages._ui.look import spending, text
-from pages._ui.sparse import words
+from pages._ui.sparse import view
 from tests.pages.test_sparse_dp_gp import TOY
 
 
@@ -86,7 +86,7 @@ def test_a_table_of_three_private_releases_costs_all():
     together = Ledger(entries=[(str(i), each) for i, each in enumerate(released)]).epsilon(TOY.delta)
     assert len(released) == 3
     assert together > 1.2 * max(each.proven_epsilon for each in released)
-    assert f"publishing all costs ε = {text.at_most(together)} at δ = 0.01" in words.table_note("fits", released)
+    assert f"publishing all costs ε = {text.at_most(together)} at δ = 0.01" in view.table_note("fits", released)
     assert spending._together(released, TOY.delta) == text.at_most(together)
 
 

@@ -34,10 +34,9 @@ _PRELOADED = [
     "pages._ui.cloaking.pipeline",
     "pages._ui.cloaking.staged",
     "pages._ui.compare.contenders",
-    "pages._ui.excursion.exploration",
-    "pages._ui.lengthscale.choice",
-    "pages._ui.sparse.choosing",
-    "pages._ui.sparse.fitting",
+    "pages._ui.excursion.compute",
+    "pages._ui.lengthscale.compute",
+    "pages._ui.sparse.compute",
 ]
 _TASKS_A_WORKER = 200  # then a fresh process takes over, so that no leak grows for ever
 _MOST_MEGABYTES = environment.whole("DPGP_WORKER_MB")  # of one worker's address space

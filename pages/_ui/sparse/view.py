@@ -1,21 +1,81 @@
-"""Figures and tables of the sparse DP-GP page."""
+"""Controls, figures and words of the sparse page."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from datasets import EXHIBITS, exhibit
+from dpgp_core.accounting.guarantee import Guarantee
+from dpgp_core.accounting.ledger import Ledger
 from dpgp_core.arrays import FloatArray
 from pages._ui.cloaking.figures import on_axes
+from pages._ui.left_out import FOLDS
+from pages._ui.look import glossary, sheet, text
+from pages._ui.look.bound import choice, folded, pick, side
+from pages._ui.look.offers import DropDown, of_datasets
 from pages._ui.look.palette import BINS, GUARANTEE, NON_PRIVATE, OTHER, PRIVATE, TRUTH, faded
 from pages._ui.look.plots import axis, band, finish, named_lines, ticked
-from pages._ui.sparse.choosing import CHOICE_EPSILONS, Choices
-from pages._ui.sparse.errors import CURVE_EPSILONS, Curves
-from pages._ui.sparse.fitting import KINDS, LEVEL, Fits
-from pages._ui.sparse.setting import LEVELS, METHODS, Contender, Method
+from pages._ui.look.sheet import About
+from pages._ui.look.sidebar import dataset, delta_fits, draw_number, lengthscale, noise_control, overlay, privacy
+from pages._ui.look.text import Metric
+from pages._ui.sparse.compute import (
+    BAYES_DRAWS,
+    CHOICE_EPSILONS,
+    CURVE_EPSILONS,
+    KINDS,
+    LEVEL,
+    LEVELS,
+    METHODS,
+    REPEATS,
+    Choices,
+    Contender,
+    Curves,
+    Fits,
+    Method,
+    SparseSetting,
+    load,
+)
+
+SparseView = Literal["fits", "errors", "choice"]
+DATASET = of_datasets(
+    "sparse_data",
+    (
+        exhibit
+        for simulated in (True, False)
+        for exhibit in EXHIBITS.values()
+        if exhibit.sparse is not None and exhibit.simulated == simulated
+    ),
+)
+VIEW: DropDown[SparseView] = DropDown(
+    "sparse_view",
+    {"fits": "Fits and calibration", "errors": "Errors against ε", "choice": "Choosing hyperparameters"},
+)
+
+
+def sparse_settings() -> tuple[SparseSetting, SparseView, bool]:
+    """The whole sidebar: what is released, which of its figures are shown, and whether the overlay is on."""
+    draw = privacy()
+    name = dataset(DATASET)
+    start = exhibit(name).sparse
+    assert start is not None
+    delta_fits(draw.delta, load(name).n)
+    show = overlay()
+    with side():
+        view = pick("Show", VIEW)
+    with folded("Model"):
+        length = lengthscale(name, "Lengthscale [{}]")
+        noise = noise_control(start.noise, help=None, key=f"noise_{name}")
+        count = choice(
+            "Inducing inputs along each input", f"inducing_{name}", start.inducing, start.start, help="Public."
+        )
+        seed = draw_number()
+    return SparseSetting(name, length, noise, int(count), draw.epsilon, draw.delta, seed), view, show
+
 
 _LOOKS: dict[Contender, tuple[str, str, str]] = {
     "ours": ("ours: whitened", PRIVATE, "solid"),
@@ -153,3 +213,123 @@ def choice_table(choices: Choices) -> pd.DataFrame:
     for name, line in choices.rmse.items():
         columns[f"{name}: error [{choices.dataset.y_unit}] (not private)"] = line.round(4)
     return pd.DataFrame(columns)
+
+
+_NEAR = 0.03  # how far from its level a range may hold and be called right
+
+
+def question(fits: Fits) -> str:
+    """The title."""
+    return f"What if {_PLURAL.get(fits.dataset.x_names[0], 'the inputs')} must be hidden too?"
+
+
+_PLURAL = {"age": "ages"}
+
+
+def about(fits: Fits, guarantee: Guarantee) -> About:
+    """What is said of the fits where they go."""
+    made = "our sparse GP, the paper's and Bayes cloaking: three example draws, each at this budget; together more"
+    return sheet.of_release(fits.dataset, guarantee, made, fit_alt(fits, overlay=False))
+
+
+def answer(fits: Fits, setting: SparseSetting, without: float | None) -> str:
+    """The plain sentences under the question; errors only under the overlay, with the one ``without`` privacy."""
+    if without is None:
+        return (
+            f"Hiding both at epsilon = {setting.epsilon:g}, one release predicts everywhere. It hides what somebody's "
+            "inputs are as well as their outcome."
+        )
+    unit, error = fits.dataset.y_unit, {method: text.number(each) for method, each in fits.rmse.items()}
+    return (
+        f"Hiding both at epsilon = {setting.epsilon:g}, the error is **{error['bayes']} {unit}** with Bayes cloaking, "
+        f"{error['ours']} with our sparse GP and {error['paper']} with the paper's. Without privacy it is "
+        f"{text.number(without)}."
+    )
+
+
+def metrics(fits: Fits, setting: SparseSetting, without: float | None) -> list[Metric]:
+    """Errors, how the 95 % range does, epsilon."""
+    unit, last = fits.dataset.y_unit, len(LEVELS) - 1
+    promise = [
+        Metric("Protects", "inputs, outputs", "one person's row replaced"),
+        Metric("ε of one release", f"{setting.epsilon:g}", f"δ = {text.small(setting.delta)}"),
+    ]
+    if without is None:
+        return promise
+    inside = fits.coverage
+    return [
+        Metric(
+            "Error, Bayes cloaking",
+            f"{text.number(fits.rmse['bayes'])} {unit}",
+            f"our sparse GP {text.number(fits.rmse['ours'])}, the paper's {text.number(fits.rmse['paper'])}",
+            glossary.help_of("Error"),
+        ),
+        Metric(
+            "Error without privacy", f"{text.number(without)} {unit}", "nothing hidden",
+            glossary.help_of("Without privacy"),
+        ),
+        Metric(
+            "A range of 95 % holds",
+            text.percent(inside["bayes"][last]),
+            f"{_judgement(inside['bayes'][last])}; our sparse GP {text.percent(inside['ours'][last])}",
+            "Share of people left out whose value lies inside. Below 95 % the range is too narrow, far above it is "
+            "too cautious: both are faults.",
+        ),
+        promise[1],
+    ]  # fmt: skip
+
+
+def _judgement(held: float) -> str:
+    """Whether a range that should hold ``LEVELS[-1]`` of people does."""
+    if held > LEVELS[-1] + _NEAR:
+        return "too cautious"
+    return "too narrow" if held < LEVELS[-1] - _NEAR else "as it should"
+
+
+def steps(setting: SparseSetting, fits: Fits) -> list[tuple[str, str]]:
+    """The computation with the current numbers put in."""
+    mechanism = setting.mechanism()
+    noise = mechanism.noise(fits.dataset)
+    m = len(mechanism.inducing_inputs(fits.dataset))
+    return [
+        (
+            "Released",
+            f"A = Σ y φ(x) ({m} numbers) and B = Σ φ(x) φ(x)ᵀ ({m * (m + 1) // 2} numbers), |φ| ≤ 1, φ = L⁻¹ k(Z, x)",
+        ),
+        ("Noise", f"standard deviation {text.number(noise.sa)} on A and {text.number(noise.sb)} on B, in model units"),
+        ("Posterior", "errors in variables: the noise on B counts as noise on the features; no regulariser is needed"),
+        ("The paper's", "unwhitened sums and a regulariser λ, whose bias is why its intervals are too narrow"),
+        (
+            "Bayes cloaking",
+            "noisy counts of the records in public cells, then noisy sums of clipped residuals, five times; "
+            "lengthscale and noise are averaged over; its band is where the curve is. Inputs and outputs are "
+            "protected, as by the sparse DP-GP",
+        ),
+        (
+            "Error",
+            f"root mean square on people left out, in {FOLDS} public parts; {REPEATS} releases about the others each, "
+            f"{BAYES_DRAWS} of Bayes cloaking. Without privacy: Bayes cloaking's models on the exact outputs, or "
+            "the sparse GP itself where that does better",
+        ),
+    ]
+
+
+def fit_alt(fits: Fits, overlay: bool) -> str:
+    """What the picture of the fits shows."""
+    return (
+        f"Published curves. Outer bands hold one more {fits.dataset.y_name} ({100 * LEVEL:g} %), inner ones the curve. "
+        "The paper's bands do not hold, so it has none. Triangles: inducing inputs."
+        + (" Circles: true data." if overlay else "")
+    )
+
+
+def table_note(view: str, released: Sequence[Guarantee]) -> str:
+    """What the table holds: on the first view three releases, which cost what they cost together."""
+    if view != "fits":
+        return "It takes the true data to know an error."
+    delta = released[0].budget.delta
+    together = Ledger(entries=[("", each) for each in released]).epsilon(delta)
+    return (
+        "Three releases about the same people: our sparse GP, the paper's, Bayes cloaking. Together, publishing all "
+        f"costs ε = {text.at_most(together)} at δ = {text.small(delta)}."
+    )

@@ -1,9 +1,9 @@
-"""Excursion sets: where a function exceeds a threshold, as seen through released posterior paths."""
+"""Excursion sets of published paths and of Bayes cloaking, held against simulated truths."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,9 +13,13 @@ from datasets.study import Study
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.accounting.posterior_paths import posterior_sampling_epsilon
 from dpgp_core.arrays import BoolArray, FloatArray
+from dpgp_core.bayes.intervals import Mixture
+from dpgp_core.bayes.models import AUTO_VARIANCE
 from dpgp_core.data import Dataset
+from dpgp_core.evaluation.baseline import without_privacy as without
 from dpgp_core.excursion.marginals import posterior_marginals
 from dpgp_core.excursion.search import PathSetting, SearchSpace, search
+from dpgp_core.excursion.search import PathSetting as Found
 from dpgp_core.excursion.sets import (
     binary_cross_entropy,
     choose_cutoff,
@@ -26,7 +30,8 @@ from dpgp_core.excursion.sets import (
     vote_share,
 )
 from dpgp_core.kernels import Matern12
-from dpgp_core.mechanisms import HallPosterior, PosteriorSampling
+from dpgp_core.mechanisms import BayesCloaking, HallPosterior, PosteriorSampling
+from pages._ui.work import cached
 from pages._ui.work.engine import engine
 
 SIMULATED = 60  # further paths behind the distributions of IoU
@@ -244,3 +249,121 @@ def _epsilon(
     kappa = np.exp(-study.diameter / lengthscale)  # the least kernel value over the domain
     epsilon = posterior_sampling_epsilon(study.n, r, scale, kappa, delta, L=L, sensitivity=study.sensitivity)
     return np.asarray(epsilon, dtype=np.float64)
+
+
+MOST_TESTED = 50.0  # up to which probabilities are tested against simulated truths
+SURE = 0.9
+
+
+@dataclass(frozen=True, eq=False)
+class Said:
+    """What one release says of f. It may be published.
+
+    Attributes:
+        prediction: the mixture's at the test points, in model units.
+        guarantee: of the release.
+    """
+
+    prediction: Mixture
+    guarantee: Guarantee
+
+
+@dataclass(frozen=True, eq=False)
+class Beside:
+    """The release read at one threshold: post-processing.
+
+    Attributes:
+        mean: of f (P,), in model units.
+        probability: of being at or above the threshold (P,).
+        guarantee: of the release.
+    """
+
+    mean: FloatArray
+    probability: FloatArray
+    guarantee: Guarantee
+
+    @property
+    def inside(self) -> BoolArray:
+        """Where being above is likelier than not (P,)."""
+        likely: BoolArray = self.probability >= 0.5
+        return likely
+
+    @property
+    def sure(self) -> BoolArray:
+        """Where it has a probability of ``SURE`` (P,)."""
+        surely: BoolArray = self.probability >= SURE
+        return surely
+
+
+def mechanism(lengthscale: float, epsilon: float, delta: float) -> BayesCloaking:
+    """The page's kernel, of the automatic models' variance, mixed with its neighbours and with those models."""
+    kernel = Matern12(variance=AUTO_VARIANCE, lengthscale=lengthscale)
+    return BayesCloaking(epsilon=epsilon, delta=delta, protects="inputs and outputs", kernels=[kernel])
+
+
+def released(view: View, epsilon: float) -> Said:
+    """A numbered draw at the epsilon of one path; of ``view`` only data, lengthscale, delta and seed matter."""
+    dataset, grid, _ = data_of(view)
+    return said(mechanism(view.lengthscale, epsilon, view.delta), dataset, grid, np.random.default_rng([view.seed, 4]))
+
+
+def said(bayes: BayesCloaking, dataset: Dataset, grid: FloatArray, rng: np.random.Generator) -> Said:
+    """One release, read at ``grid`` (P, D)."""
+    release = bayes.release(dataset, grid, rng)
+    return Said(release.uncertainty.prediction, bayes.guarantee.for_unit(dataset.privacy_unit))
+
+
+def read(announced: Said, view: View) -> Beside:
+    """The release at the view's threshold: of outputs where the truth is one of them, as in London."""
+    level = np.full(announced.prediction.means.shape[-1], view.level)
+    above = 1 - announced.prediction.probability_below(level, view.study.truth_of)[0]
+    return Beside(announced.prediction.mean[0], above, announced.guarantee)
+
+
+def explored(view: View) -> Explored:
+    """Excursion sets of one view."""
+    # The cutoff depends on neither threshold, paths, seed nor budget.
+    plain = replace(_plain(view), delta=0.01, seed=1)
+    cutoff = cached.value("Choosing the cutoff on simulated data", cutoff_of, plain)
+    return cached.value("Drawing posterior paths", explore, view, cutoff)
+
+
+def beside(view: View, curves: Explored) -> Beside | None:
+    """The Bayes release at the epsilon of one path; None where that is too large to mean anything."""
+    epsilon = curves.path_epsilon
+    if epsilon > MOST_TESTED:
+        return None
+    said = cached.value("Releasing Bayes cloaking at the same ε", released, _of_data(view), epsilon)
+    return read(said, view)
+
+
+def without_privacy(view: View, curves: Explored) -> FloatArray:
+    """What Bayes cloaking's models say when nothing is hidden (P,), in model units. Not private."""
+    public = curves.dataset, curves.grid
+    return cached.value("Fitting without privacy", _without_privacy, replace(_of_data(view), seed=1), given=public)
+
+
+def _without_privacy(dataset: Dataset, grid: FloatArray, _view: View) -> FloatArray:
+    predicted: FloatArray = (without(dataset, grid) - dataset.midpoint) / (dataset.output_range / 2)
+    return predicted
+
+
+def best_without(curves: Explored, plain: FloatArray) -> float:
+    """Overlap of the best area that is found with nothing hidden: of both methods on the page."""
+    return max(curves.estimate_iou, curves.iou_of(plain >= curves.level))
+
+
+def _plain(view: View) -> View:
+    return replace(view, L=1, eta=0.0, threshold=view.study.thresholds.start)
+
+
+def _of_data(view: View) -> View:
+    """Neither r, s nor the threshold enters, but where outputs are measured from the threshold."""
+    start, subtracted = view.study.thresholds.start, view.study.thresholds.subtracted
+    return replace(_plain(view), r=1.0, sigma=1.0, threshold=view.threshold if subtracted else start)
+
+
+def found_settings(name: str, noise: float, delta: float, paths: int, budget: float) -> Found:
+    """Best settings within a budget. Raises ValueError if there are none."""
+    settings = (name, noise, delta, paths, budget)
+    return cached.value("Searching settings on simulated data", find_settings, *settings)

@@ -1,10 +1,11 @@
-"""Private choice of the lengthscale: grid scores, and the table, figures and words of that page."""
+"""The private choice of a lengthscale: what it costs, and what each choice would release."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -16,9 +17,12 @@ from dpgp_core.evaluation.cross_validation import FoldPlan, plan_folds
 from dpgp_core.selection.exponential import MechanismName, SelectionTable, selection_guarantee, selection_table
 from dpgp_core.selection.scores import GridScores, grid_scores, published_sensitivity, sse_sensitivity
 from dpgp_core.strategies.noise_design import ObjectiveName
-from pages._ui.left_out import FOLDS, folds_of
+from pages._ui.cloaking import left_out
+from pages._ui.left_out import FOLDS, folds_of, without_privacy
 from pages._ui.look import text
-from pages._ui.model import Model
+from pages._ui.model import Design, Draw, Model, usual
+from pages._ui.work import cached
+from pages._ui.work.ahead import Wish
 
 REGRESSION_EPSILONS = (math.inf, 10.0, 5.0, 2.0, 1.0, 0.5, 0.2, 0.1)
 
@@ -65,7 +69,7 @@ def planned(
     return plan_folds(kernel, dataset.X, folds, model.noise, objective, progress=progress)
 
 
-def scored(dataset: Dataset, plans: Sequence[FoldPlan], _grid: Grid) -> Scored:
+def score(dataset: Dataset, plans: Sequence[FoldPlan], _grid: Grid) -> Scored:
     """Cross-validated errors of the candidates of a grid; no epsilon enters."""
     d = dataset.output_range / dataset.y_scale
     scores = grid_scores(plans, dataset)
@@ -206,3 +210,54 @@ def explain(scored: Scored, grid: Grid, budgets: Budgets) -> list[tuple[str, str
             else f"permute-and-flip at ε = {budgets.selection:g}, computed exactly",
         ),
     ]
+
+
+_LEAST = 2  # candidates between which there is a choice
+
+
+class Grown(NamedTuple):
+    """The candidates that are done, and their scores."""
+
+    grid: Grid
+    scored: Scored
+
+
+def scored(grid: Grid) -> Scored:
+    """Cross-validated candidates."""
+    return list(growing(grid))[-1].scored
+
+
+def growing(grid: Grid) -> Iterator[Grown]:
+    """The same of ever more candidates as they are done, from two on; the last is whole."""
+    whole = cached.find(score, grid)
+    if whole is not None:
+        yield Grown(grid, whole)
+        return
+    data, count = cached.dataset(grid.model.dataset), len(grid.lengthscales)
+    _wish_for_the_last(grid)
+    plans: list[FoldPlan] = []
+    for candidate in grid.lengthscales:
+        doing = f"Cross-validating lengthscales, {len(plans) + 1} of {count}"
+        setting = grid.candidate(candidate), grid.objective
+        plans.append(cached.value(doing, planned, *setting, given=(data,)))
+        if _LEAST <= len(plans) < count:
+            so_far = replace(grid, lengthscales=grid.lengthscales[: len(plans)])
+            yield Grown(so_far, score(data, plans, so_far))
+    whole = cached.value("Scoring lengthscales", score, grid, given=(data, plans), here=True)
+    yield Grown(grid, whole)
+
+
+def beside(grid: Grid, budgets: Budgets, table: SelectionTable) -> Beside:
+    """Errors of what chooses no lengthscale, at the budget of the release. Not private."""
+    name = grid.model.dataset
+    draw = Draw(epsilon=budgets.regression, delta=budgets.delta)
+    errors = left_out.soon(usual(name), Design(), draw)
+    without = min(without_privacy(name), float(table.rmse.min()))
+    return Beside(None if errors is None else errors.mean, without)
+
+
+def _wish_for_the_last(grid: Grid) -> None:
+    """While the page asks for one candidate after the other, an idle process begins at the other end."""
+    data = (cached.dataset(grid.model.dataset),)
+    settings = [(grid.candidate(candidate), grid.objective) for candidate in reversed(grid.lengthscales)]
+    cached.wish(*(Wish(planned, each, data) for each in settings if cached.find(planned, *each) is None))
