@@ -51,7 +51,7 @@ frame.guarantee_card(decision.best_attack(draw, prior, family).guarantee, brief.
 
 # Last, as errors take longest where they are not in the cache: all the rest can be read meanwhile.
 with errors:
-    cost = decision.cost(chosen, data) if chosen.overlay else None
+    cost = brief.cost(chosen, data) if chosen.overlay else None
     if cost:
         figure = cached.drawn(decision.errors_figure, cost, draw.epsilon, of=chosen)
         pictures.chart(figure, "errors", brief.errors_alt(data))

@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages._ui import menu, session, tour
 from pages._ui.look import address, bar, bound, picture, state
-from pages._ui.work import pace, waiting
+from pages._ui.work import waiting
 
 TITLE = "What privacy costs a Gaussian process"
 st.set_page_config(
@@ -50,7 +50,7 @@ waiting.reserve()
 bound.begin()
 state.begin()
 picture.begin()
-with pace.making(), bar.bar(), address.explained(menu.TITLES), tour.banner(page.url_path):
+with waiting.making(), bar.bar(), address.explained(menu.TITLES), tour.banner(page.url_path):
     page.run()
     picture.finish()
 # A control of this page that is absent from the address stands at its default: forget what was carried for it.

@@ -19,7 +19,7 @@ from pages._ui import menu, session
 from pages._ui.cloaking.computed import run, run_published
 from pages._ui.cloaking.results import Result
 from pages._ui.cloaking.words import at_records
-from pages._ui.compare import computed as compare
+from pages._ui.compare import compute as compare
 from pages._ui.compare import contenders
 from pages._ui.hiding import two
 from pages._ui.hiding.two import TwoPointSettings

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from datasets import london_hexes, london_sales
-from pages._ui.cloaking import computed, pipeline, results
+from pages._ui.cloaking import computed, results
 from pages._ui.cloaking.cells import LAYERS, cell_table, public_cells
 from pages._ui.left_out import without_privacy
 from pages._ui.look import decks, maps, offers, text
@@ -175,13 +175,13 @@ def test_dataset_of_another_page_is_explained(seen):
 def sales_result():
     """Everything the page needs for a few simulated sales, with noise from one stage."""
     few = london_sales.load(n=200)
-    scene = pipeline.scene_of(few, "london_hexes")
+    scene = results.scene_of(few, "london_hexes")
     model = Model("london_sales", "EQ", 15.0, 0.3)
     design, draw = Design(mechanism="cloaking"), Draw(1.0, 0.01)
-    fit = pipeline.stage_matrix(few, scene, model)
-    plan = pipeline.stage_plan(few, scene, fit, model, design)
-    outcome = pipeline.stage_outcome(few, scene, plan, np.zeros(len(scene.X_test)), model, design, draw)
-    halves = pipeline.stage_halves(few, scene, plan, model, design, draw)
+    fit = results.stage_matrix(few, scene, model)
+    plan = results.stage_plan(few, scene, fit, model, design)
+    outcome = results.stage_outcome(few, scene, plan, np.zeros(len(scene.X_test)), model, design, draw)
+    halves = results.stage_halves(few, scene, plan, model, design, draw)
     intervals = halves.about(outcome.samples)
     return results.Result(model, design, draw, few, fit, plan, outcome, intervals, {})
 

@@ -10,9 +10,9 @@ import pytest
 
 from datasets import EXHIBITS
 from pages._ui import left_out
-from pages._ui.cloaking import left_out as releases
+from pages._ui.cloaking import computed as releases
 from pages._ui.cloaking import staged
-from pages._ui.compare import computed, contenders
+from pages._ui.compare import compute, contenders
 from pages._ui.lengthscale import compute as lengthscale
 from pages._ui.look import offers
 from pages._ui.model import Design, Draw, usual
@@ -35,7 +35,7 @@ def test_a_release_on_its_own_page_has_the_error_of_the_comparison():
     contest = contenders.Contest(model, offers.DELTA, 10, 6)
     for name in ("bayes", "refined"):
         alone = releases.errors(model, Design(name), draw).mean
-        curve = computed.curve(contest, name).mean
+        curve = compute.curve(contest, name).mean
         assert alone == pytest.approx(curve[contenders.CURVE_EPSILONS.index(1.0)], rel=1e-6), name
 
 
@@ -80,7 +80,7 @@ def test_no_private_error_is_below_the_one_without_privacy(name):
     plain = left_out.without_privacy(name, model)
     contest = contenders.Contest(model, offers.DELTA, 10, 6)
     for each in contenders.USUAL:
-        curve = computed.curve(contest, each)
+        curve = compute.curve(contest, each)
         assert (curve.mean >= plain - curve.standard_error).all(), each
 
 

@@ -12,9 +12,9 @@ from functools import partial
 import numpy as np
 import pytest
 
-from pages._ui.cloaking import cells, computed, figures, taken
-from pages._ui.compare import computed as compare
-from pages._ui.compare import figures as compared
+from pages._ui.cloaking import cells, computed, figures
+from pages._ui.compare import compute as compare
+from pages._ui.compare import view as compared
 from pages._ui.compare.contenders import Contest
 from pages._ui.excursion import compute as excursion
 from pages._ui.excursion import figures as exceeded
@@ -58,14 +58,14 @@ def places_in(svg):
     pairs = [pair for points in re.findall(r'points="([^"]*)"', svg) for pair in points.split()]
     circles = re.findall(r'cx="([\d.-]+)" cy="([\d.-]+)"', svg)
     return np.array(
-        [*(tuple(map(float, pair.split(","))) for pair in pairs), *((float(a), float(b)) for a, b in circles)]
+        [*(tuple(cells(float, pair.split(","))) for pair in pairs), *((float(a), float(b)) for a, b in circles)]
     )
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
 def test_what_may_be_published_says_all_that_it_needs(shape):
     result = kung()
-    svg = published(taken.curves(result), shape)
+    svg = published(figures.public_curves(result), shape)
     root = ET.fromstring(svg)
     assert (root.get("width"), root.get("height")) == (str(shape.width), str(shape.height))
     said = " ".join(each.text or "" for each in root.iter("{http://www.w3.org/2000/svg}text"))
@@ -81,7 +81,7 @@ def test_what_may_be_published_says_all_that_it_needs(shape):
 
 def test_the_published_curve_is_the_same_whoever_the_people_were():
     result = kung()
-    before, after = (published(taken.curves(each)) for each in (result, without_truth(result)))
+    before, after = (published(figures.public_curves(each)) for each in (result, without_truth(result)))
     assert before == after
     assert TRUTH not in before
     assert NON_PRIVATE not in before
@@ -105,7 +105,9 @@ def test_no_true_point_is_among_the_points_of_the_published_curve():
 def test_the_published_growth_chart_is_the_same_whoever_the_people_were():
     result = kung()
     chart = computed.growth_of(result)
-    one, other = (published(taken.growth(each, chart, (10, 110), "said")) for each in (result, without_truth(result)))
+    one, other = (
+        published(figures.public_growth(each, chart, (10, 110), "said")) for each in (result, without_truth(result))
+    )
     assert one == other
     assert NON_PRIVATE not in one
 

@@ -7,8 +7,7 @@ import pytest
 from scipy.special import ndtr
 
 from dpgp_core.accounting.gaussian import noise_multiplier
-from pages._ui.compare.contenders import Contest, contender
-from pages._ui.compare.words import Scale
+from pages._ui.compare.contenders import Contest, Scale, contender
 from pages._ui.look import offers, text
 from pages._ui.model import Draw, Model, load_dataset
 from pages._ui.start import brief, decision, overview

@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages._ui import attack, menu
-from pages._ui.compare import controls as compare
+from pages._ui.compare import view as compare
 from pages._ui.excursion import view as excursion
 from pages._ui.lengthscale import view as lengthscale
 from pages._ui.look import offers

@@ -16,7 +16,7 @@ from dpgp_core.release import CHOICES, bundle, ledger_from_json
 from dpgp_core.release.specification_json import EXAMPLE
 from pages._ui.explore import statistic
 from pages._ui.explore.statistic import CARD, FILE
-from pages._ui.ledgers.standing import Standing
+from pages._ui.ledgers.store import Standing
 from pages._ui.own import figures, practice, protection, upload
 from pages._ui.own.questions.written import USUAL
 from tests.pages.own import captions, controls, declare, invited, last_zip, practised, press, said, spec_of, uploaded

@@ -19,7 +19,7 @@ from dpgp_core.kernels import EQ
 from dpgp_core.linalg import dense_of
 from dpgp_core.mechanisms.gp_prior import exact_sensitivity
 from dpgp_core.strategies.noise_design import NoiseDesign, design_noise
-from pages._ui.cloaking import computed, design_words, explain, figures
+from pages._ui.cloaking import computed, figures, words
 from pages._ui.cloaking.results import Result
 from pages._ui.hiding import person, steps
 from pages._ui.look import frame, pictures, state, text
@@ -319,28 +319,28 @@ def _pictures(step: str, points: TwoPoints, pair: TwoPointSettings, draw: Draw) 
 def _everybody(result: Result) -> None:
     """The noise for a data set: its shape, who carries it, and what proves it."""
     st.header(f"The same with {result.dataset.n} people")
-    st.markdown(design_words.cloaking_answer(result))
-    frame.metrics(design_words.certificate(result))
+    st.markdown(words.cloaking_answer(result))
+    frame.metrics(words.certificate(result))
     left, right = st.columns(2)
     with left:
         st.subheader("C: who moves which prediction")
-        _of_inputs(result, figures.cloaking_heat, "C", design_words.C_ALT)
+        _of_inputs(result, figures.cloaking_heat, "C", words.C_ALT)
     with right:
         st.subheader("M: the privacy noise that hides them")
-        _of_inputs(result, figures.noise_heat, "M", design_words.M_ALT)
+        _of_inputs(result, figures.noise_heat, "M", words.M_ALT)
     st.subheader("The directions of M: where the noise goes")
     found = directions_of(result)
     _of_inputs(result, lambda each: figure(found, each), "directions", said(found, result))
     with st.expander("Table of the directions"):
         frame.table(directions_table(found, result), "directions", "From inputs, budget and bounds alone: public.")
     st.subheader("λ: few people carry the noise")
-    _of_inputs(result, figures.stems, "lambda", design_words.lambda_alt(result))
+    _of_inputs(result, figures.stems, "lambda", words.lambda_alt(result))
     values, how = st.tabs(["Table", "How it is computed"])
     with values:
         name = result.model.dataset
-        frame.table(design_words.record_table(result), f"{name}_lambda", "Inputs only: C, λ and M are public.")
+        frame.table(words.record_table(result), f"{name}_lambda", "Inputs only: C, λ and M are public.")
     with how:
-        frame.steps(explain.explain(result))
+        frame.steps(words.explain(result))
 
 
 def _of_inputs(result: Result, draw: Callable[[Result], go.Figure], key: str, said: str) -> None:

@@ -17,12 +17,12 @@ from dpgp_core.evaluation.cross_validation import FoldPlan, plan_folds
 from dpgp_core.selection.exponential import MechanismName, SelectionTable, selection_guarantee, selection_table
 from dpgp_core.selection.scores import GridScores, grid_scores, published_sensitivity, sse_sensitivity
 from dpgp_core.strategies.noise_design import ObjectiveName
-from pages._ui.cloaking import left_out
+from pages._ui.cloaking import computed
 from pages._ui.left_out import FOLDS, folds_of, without_privacy
 from pages._ui.look import text
 from pages._ui.model import Design, Draw, Model, usual
 from pages._ui.work import cached
-from pages._ui.work.ahead import Wish
+from pages._ui.work.cached import Wish
 
 REGRESSION_EPSILONS = (math.inf, 10.0, 5.0, 2.0, 1.0, 0.5, 0.2, 0.1)
 
@@ -251,7 +251,7 @@ def beside(grid: Grid, budgets: Budgets, table: SelectionTable) -> Beside:
     """Errors of what chooses no lengthscale, at the budget of the release. Not private."""
     name = grid.model.dataset
     draw = Draw(epsilon=budgets.regression, delta=budgets.delta)
-    errors = left_out.soon(usual(name), Design(), draw)
+    errors = computed.soon(usual(name), Design(), draw)
     without = min(without_privacy(name), float(table.rmse.min()))
     return Beside(None if errors is None else errors.mean, without)
 

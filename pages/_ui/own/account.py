@@ -7,7 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from pages._ui import environment
-from pages._ui.ledgers.standing import Standing
+from pages._ui.ledgers.store import Standing
 from pages._ui.look.text import at_least, at_most, plain, small
 from pages._ui.own import session
 from pages._ui.own.slots import OWN_LEDGER_TOKEN

@@ -14,7 +14,7 @@ from dpgp_core.release import Published, ReleaseSpec
 from dpgp_core.release.handout.groups import grouped, split
 from dpgp_core.release.handout.turned import east_across, turned
 from dpgp_core.release.publishing import is_off_scale, known_share, useful, within_tolerance
-from pages._ui.ledgers.standing import Standing
+from pages._ui.ledgers.store import Standing
 from pages._ui.look.palette import PREDICTION_SCALE, PRIVATE
 from pages._ui.look.plots import HEIGHT, finish, mark_dates
 from pages._ui.look.text import Metric, at_least, at_most, number, plain

@@ -8,7 +8,7 @@ import streamlit as st
 
 from dpgp_core.accounting.ledger import BudgetExceeded, MixedRows
 from dpgp_core.release import ReleaseSpec
-from pages._ui.ledgers.standing import Standing
+from pages._ui.ledgers.store import Standing
 from pages._ui.own import session
 
 _SAME_TABLE = (

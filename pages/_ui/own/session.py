@@ -9,16 +9,15 @@ import streamlit as st
 
 from dpgp_core.release import Published, ReleaseSpec, bundle
 from pages._ui import environment
-from pages._ui.ledgers.database import LedgerUnavailable
-from pages._ui.ledgers.deliveries import DELIVERIES, Issued
-from pages._ui.ledgers.standing import Spent, Standing
-from pages._ui.ledgers.state import StateLost, of_this_server
+from pages._ui.ledgers.databases import LedgerUnavailable
+from pages._ui.ledgers.state import DELIVERIES, Issued, StateLost, of_this_server
+from pages._ui.ledgers.store import Spent, Standing
 from pages._ui.look.text import plain
 from pages._ui.own.slots import OWN_LEDGER_TOKEN, OWN_TOKEN
 from pages._ui.own.upload import Table, is_practice
-from pages._ui.serve.origin import listens_here
+from pages._ui.serve.http import listens_here
 from pages._ui.visitor import fresh, known_by
-from pages._ui.work import pace, waiting
+from pages._ui.work import waiting
 
 
 def account(held: Table | None = None) -> Standing:
@@ -26,7 +25,7 @@ def account(held: Table | None = None) -> Standing:
     try:
         table = None if held is None else held.digest
         browser, everywhere = token(), _everywhere(held)
-        with pace.aside():  # a database may take its time
+        with waiting.aside():  # a database may take its time
             return of_this_server().find(browser, table, everywhere=everywhere)
     except (LedgerUnavailable, StateLost) as error:
         st.error(plain(f"{error}."))
@@ -36,7 +35,7 @@ def account(held: Table | None = None) -> Standing:
 def spend(browser: str, spec: ReleaseSpec, held: Table, because: str) -> Spent:
     """Count a release before it is made. Raises ValueError as ``Ledgers.spend`` does."""
     everywhere = _everywhere(held)
-    with pace.aside():
+    with waiting.aside():
         return of_this_server().spend(
             browser,
             f"{spec.y} by {spec.built.label.lower()}",

@@ -12,8 +12,8 @@ from dpgp_core.release import Published, ReleaseSpec
 from dpgp_core.release.publishing import within_tolerance
 from dpgp_core.release.told import large_delta
 from pages._ui.explore.computed import EXPLORED, taken
-from pages._ui.ledgers.deliveries import DELIVERIES, Issued
-from pages._ui.ledgers.standing import Standing
+from pages._ui.ledgers.state import DELIVERIES, Issued
+from pages._ui.ledgers.store import Standing
 from pages._ui.look import pictures
 from pages._ui.look.picture import as_it_is
 from pages._ui.look.sheet import About
@@ -31,7 +31,7 @@ from pages._ui.own.slots import (
 )
 from pages._ui.own.upload import Prepared, Table
 from pages._ui.work import cached
-from pages._ui.work.tasks import WorkStopped
+from pages._ui.work.jobs import WorkStopped
 
 _NOTHING_LEFT = 1e-3  # of epsilon
 _KINDS = {"zip": "application/zip", "html": "text/html", "svg": "image/svg+xml"}

@@ -1,4 +1,4 @@
-"""What the start page says in words, on the screen and as a page to print."""
+"""What the start page says in words, on the screen and to print; and the errors it shows as they come."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ import plotly.graph_objects as go
 import segno
 
 from dpgp_core.data import Dataset
-from pages._ui.compare.contenders import CONTENDERS, contender
+from pages._ui import left_out
+from pages._ui.compare import compute
+from pages._ui.compare.contenders import CONTENDERS, contender, scale_of
 from pages._ui.left_out import FOLDS
-from pages._ui.look import frame, sheet_figure, text
+from pages._ui.look import frame, pictures, sheet_figure, text
 from pages._ui.look.sheet import Box
 from pages._ui.start import decision
-from pages._ui.start.decision import MECHANISM, Cost, Decision, Moved
+from pages._ui.start.decision import MECHANISM, Cost, Decision, Moved, errors_figure
 
 _WIDTH, _HEIGHT = 1200, 430  # px of a picture, which is shrunk to the page
 _STYLE = """
@@ -143,3 +145,21 @@ def brief(chosen: Decision, data: Dataset, moved: Moved, cost: Cost | None, link
         card=frame.guarantee_rows(guarantee.for_unit(data.privacy_unit)),
         link=link,
     )
+
+
+def cost(chosen: Decision, data: Dataset) -> Cost:
+    """Held-out errors against epsilon, and without privacy, as the Compare page has them. Not private.
+
+    Until they are whole, the picture of the folds that are done.
+    """
+    contest, scale = chosen.contest, scale_of(data)
+    compute.foresee(contest, [chosen.mechanism])
+    plain = float(scale.show(left_out.without_privacy(contest.model.dataset, contest.model)))
+    with frame.growing() as fresh:
+        for grown in compute.growing(contest, chosen.mechanism):
+            curve_cost = Cost(scale.show(grown.curve.mean), plain, scale)
+            if grown.folds < FOLDS:
+                with fresh():
+                    picture = errors_figure(curve_cost, chosen.draw.epsilon)
+                    pictures.chart(picture, f"errors_{grown.folds}", errors_alt(data, grown.folds))
+    return curve_cost

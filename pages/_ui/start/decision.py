@@ -29,23 +29,17 @@ from dpgp_core.accounting.tradeoff import (
     telling_beliefs,
 )
 from dpgp_core.arrays import FloatArray
-from dpgp_core.data import Dataset
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import Cloaking, LaplaceBinning
-from pages._ui import left_out
-from pages._ui.compare import computed, foreseen
-from pages._ui.compare.contenders import CONTENDERS, CURVE_EPSILONS, Contest, contender
-from pages._ui.compare.controls import DATASET
-from pages._ui.compare.words import Scale, scale_of
-from pages._ui.left_out import FOLDS
-from pages._ui.look import frame, pictures, text
+from pages._ui.compare.contenders import CONTENDERS, CURVE_EPSILONS, Contest, Scale, contender
+from pages._ui.compare.view import DATASET
+from pages._ui.look import text
 from pages._ui.look.bound import choice, folded, into, pick
 from pages._ui.look.offers import DropDown
 from pages._ui.look.palette import GUARANTEE, NON_PRIVATE, PRIVATE, RISK, TRUTH, faded
 from pages._ui.look.plots import End, finish, named, ticked
 from pages._ui.look.sidebar import dataset, delta_fits, overlay, privacy
 from pages._ui.model import Draw, usual
-from pages._ui.start import brief
 from pages._ui.work import cached
 
 Family = Literal["gaussian", "laplace", "any"]
@@ -451,21 +445,3 @@ def show(draw: Draw) -> None:
     with into(box):
         share = choice("Two releases: share of the first [%]", "split", SHARES, 50, width=320)
     box.markdown(split_sentence(draw, float(share) / 100))
-
-
-def cost(chosen: Decision, data: Dataset) -> Cost:
-    """Held-out errors against epsilon, and without privacy, as the Compare page has them. Not private.
-
-    Until they are whole, the picture of the folds that are done.
-    """
-    contest, scale = chosen.contest, scale_of(data)
-    foreseen.foresee(contest, [chosen.mechanism])
-    plain = float(scale.show(left_out.without_privacy(contest.model.dataset, contest.model)))
-    with frame.growing() as fresh:
-        for grown in computed.growing(contest, chosen.mechanism):
-            curve_cost = Cost(scale.show(grown.curve.mean), plain, scale)
-            if grown.folds < FOLDS:
-                with fresh():
-                    picture = errors_figure(curve_cost, chosen.draw.epsilon)
-                    pictures.chart(picture, f"errors_{grown.folds}", brief.errors_alt(data, grown.folds))
-    return curve_cost
