@@ -1,7 +1,7 @@
 import streamlit as st
 
 from datasets import exhibit
-from pages._ui.explore import beside
+from pages._ui.explore import view as explore_view
 from pages._ui.lengthscale import compute, view
 from pages._ui.look import frame, pictures, sidebar, text
 from pages._ui.work import cached
@@ -62,6 +62,6 @@ if show:
         )
 else:
     frame.needs_overlay(QUESTION)
-beside.lengthscales(grid.model, budgets.regression, budgets.delta)
+explore_view.three_lengthscales(grid.model, budgets.regression, budgets.delta)
 frame.guarantee_card(guarantee, "The release that follows has its own guarantee; both together cost the ε above.")
 frame.state_link()

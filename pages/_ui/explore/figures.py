@@ -1,4 +1,4 @@
-"""Figures of an explored release: curve with its interval, excursion probability, probability of lengthscales."""
+"""Figures of a release that is read again."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ import streamlit as st
 from dpgp_core.release import Published, ReleaseSpec
 from dpgp_core.release.publishing import within_tolerance
 from dpgp_core.release.told import large_delta
-from pages._ui.explore.computed import EXPLORED, taken
+from pages._ui.explore.statistic import EXPLORED, taken
 from pages._ui.ledgers.state import DELIVERIES, Issued
 from pages._ui.ledgers.store import Standing
 from pages._ui.look import pictures

@@ -1,17 +1,27 @@
-"""The explored release in words and tables."""
+"""What an explored release says, in words and tables, and what stands on the page of it."""
 
 from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
 
+from datasets import exhibit
 from dpgp_core.bayes.difference import Difference
 from dpgp_core.release import CENTILES
-from pages._ui.explore import controls, figures
+from pages._ui.explore import controls, figures, statistic
 from pages._ui.explore.controls import Chosen
+from pages._ui.explore.figures import difference, lengthscales, picture, share_labels
 from pages._ui.explore.posterior import NOISES, SHARES
+from pages._ui.explore.statistic import EXPLORED, POINTS, Refit, Teaching
+from pages._ui.look import frame, pictures, sheet
+from pages._ui.look.picture import as_it_is
 from pages._ui.look.plots import axis
+from pages._ui.look.sheet import About
 from pages._ui.look.text import Metric, at_most, number, percent, plain, small
+from pages._ui.model import Model
+from pages._ui.work import cached
 
 TITLE = "What else can you ask of a release?"
 STANDS_STILL = (
@@ -177,3 +187,77 @@ def _likeliest(chosen: Chosen) -> tuple[int, float]:
 def _half_width(chosen: Chosen) -> str:
     low, high = chosen.read.interval(chosen.view.level, chosen.view.of)
     return f"{number(float(np.median(high - low)) / 2)} {plain(chosen.explored.statistics.y_unit)}".strip()
+
+
+def pictured(chosen: Chosen) -> None:
+    """What the view asks for."""
+    _chart(chosen, _drawn(chosen), "explored", caption(chosen))
+
+
+def lengthscales_pictured(chosen: Chosen) -> None:
+    """How probable each lengthscale is, as bars and as a table."""
+    labels = share_labels(chosen.explored.statistics)
+    drawn = lengthscales(labels, chosen.read, chosen.view.lengthscale)
+    _chart(chosen, drawn, "explored_lengthscales", LENGTHSCALE_CAPTION)
+    frame.table(likely(chosen), "explored_likely")
+
+
+def table_shown(chosen: Chosen) -> None:
+    """The numbers behind the picture; of two groups their difference."""
+    note = "Computed from released numbers: all of it may be published."
+    rows = table(chosen) if chosen.view.apart is None else apart_table(chosen, _apart(chosen))
+    frame.table(rows, "explored_curve", note)
+
+
+def _chart(chosen: Chosen, drawn: go.Figure, key: str, said: str) -> None:
+    pictures.chart(drawn, key, said, as_it_is(drawn, _about(chosen, said)))
+
+
+def _drawn(chosen: Chosen) -> go.Figure:
+    statistics, view, names = chosen.explored.statistics, chosen.view, chosen.read.groups
+    if view.apart is None:
+        return picture(statistics, chosen.read, view)
+    first, second = (names[at] for at in view.apart)
+    return difference(statistics, _apart(chosen), view.level, f"{first} less {second}")
+
+
+def _apart(chosen: Chosen) -> Difference:
+    assert chosen.view.apart is not None
+    return statistic.apart(chosen.explored, chosen.taught, EXPLORED.find(), chosen.view.apart)
+
+
+def _about(chosen: Chosen, shows: str) -> About:
+    guarantee, statistics = chosen.explored.guarantee, chosen.explored.statistics
+    if chosen.taught is not None:
+        data = cached.dataset(chosen.taught.dataset)
+        return sheet.of_release(data, guarantee, f"Bayes cloaking, {chosen.name}", shows)
+    inputs = " and ".join(statistics.x_names)
+    return About(f"Published: {statistics.y_name} by {inputs}; Bayes cloaking.", shows, guarantee, taught=False)
+
+
+def three_lengthscales(model: Model, epsilon: float, delta: float) -> None:
+    """A section: how probable each lengthscale is after one release, as the page that explores it says."""
+    st.header("Or do not choose: release first")
+    shipped = exhibit(model.dataset)
+    if shipped.scene == "curve":
+        _one_draw(Teaching(shipped.name, epsilon, delta), model.kernel)
+    st.markdown(
+        "Bayes cloaking needs no lengthscale. It averages many of them, and its released numbers say afterwards which "
+        "are probable, without spending anything."
+    )
+    st.page_link("../explore_release.py", icon=":material/arrow_forward:")  # by the page's title
+
+
+def _one_draw(taught: Teaching, kernel: str) -> None:
+    explored, read = statistic.teaching(taught), statistic.refitted(taught, Refit(kernel, POINTS))
+    labels, probabilities = share_labels(explored.statistics), read.lengthscale_probabilities
+    best = int(probabilities.argmax())
+    picture = lengthscales(labels, read)
+    said = (
+        f"How probable each lengthscale is after one release at epsilon = {taught.epsilon:g} (example draw "
+        f"{taught.draw}). {labels[best]} has {percent(float(probabilities[best]))}. Knowing it costs "
+        "nothing more; the choice above costs its own epsilon."
+    )
+    made = f"Bayes cloaking, example draw {taught.draw}"
+    about = sheet.of_release(cached.dataset(taught.dataset), taught.mechanism.guarantee, made, said)
+    pictures.chart(picture, "choice_free", said, as_it_is(picture, about))
