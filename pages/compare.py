@@ -2,7 +2,7 @@ import streamlit as st
 
 from pages._ui import left_out
 from pages._ui.compare import compute, contenders, view, words
-from pages._ui.look import frame, glossary, pictures, pin, sidebar
+from pages._ui.look import frame, pictures, pin, sidebar, text
 from pages._ui.look.text import Metric
 from pages._ui.work import cached
 
@@ -31,9 +31,9 @@ if show:
     view.curves(picture, contest, one, epsilon)
     frame.metrics(
         [
-            Metric("Smallest error", shown(best.error), best.title, glossary.help_of("Error")),
+            Metric("Smallest error", shown(best.error), best.title, text.help_of("Error")),
             Metric("Method of 2018", shown(words.error_of(curves, "published", epsilon)), f"ε = {epsilon:g}"),
-            Metric("Error without privacy", shown(nonprivate), "nothing hidden", glossary.help_of("Without privacy")),
+            Metric("Error without privacy", shown(nonprivate), "nothing hidden", text.help_of("Without privacy")),
             Metric("ε for the target", words.least_epsilon(needs, contest), f"error at most {shown(target)}"),
         ]
     )

@@ -2,7 +2,7 @@ import streamlit as st
 
 from pages._ui.excursion import compute, figures
 from pages._ui.excursion import view as excursion_view
-from pages._ui.look import frame, pictures, spending
+from pages._ui.look import frame, pictures, sidebar
 from pages._ui.work import cached
 
 top = st.container()
@@ -44,5 +44,5 @@ frame.guarantee_card(explored.guarantee, frame.TEACHING_NOTE)
 if beside is not None:
     with st.expander("What the guarantee of Bayes cloaking says"):
         frame.guarantee_card(beside.guarantee)
-spending.spent(explored.dataset.name, *excursion_view.released(view, explored, beside))
+sidebar.spent(explored.dataset.name, *excursion_view.released(view, explored, beside))
 frame.state_link()

@@ -1,7 +1,7 @@
 import streamlit as st
 
 from pages._ui.explore import controls, view
-from pages._ui.look import frame, spending
+from pages._ui.look import frame, sidebar
 
 top = st.container()
 question = st.container()
@@ -38,5 +38,5 @@ with lesson:
     )
 frame.guarantee_card(guarantee, frame.TEACHING_NOTE if chosen.taught else view.FILE_NOTE)
 if chosen.taught:
-    spending.spent(chosen.taught.dataset, (chosen.taught, guarantee))
+    sidebar.spent(chosen.taught.dataset, (chosen.taught, guarantee))
     frame.state_link()

@@ -1,7 +1,7 @@
 import streamlit as st
 
 from pages._ui.cloaking import computed, figures, variants, words
-from pages._ui.look import frame, offers, pictures, sidebar, spending, text
+from pages._ui.look import frame, offers, pictures, sidebar, text
 from pages._ui.work import cached
 
 chosen = sidebar.release_settings(offers.CURVE)
@@ -74,5 +74,5 @@ with lesson:
     )
 frame.guarantee_card(guarantee, frame.TEACHING_NOTE)
 releases = [each for each in (ours, paper, kept) if each is not None]
-spending.spent(data.name, *((each.released, each.outcome.guarantee) for each in releases), free=words.free(ours))
+sidebar.spent(data.name, *((each.released, each.outcome.guarantee) for each in releases), free=words.free(ours))
 frame.state_link()

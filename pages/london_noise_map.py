@@ -1,7 +1,7 @@
 import streamlit as st
 
 from pages._ui.cloaking import cells, computed, figures, variants, words
-from pages._ui.look import frame, offers, pictures, sidebar, spending, text
+from pages._ui.look import frame, offers, pictures, sidebar, text
 
 chosen = sidebar.release_settings(offers.MAP)
 model, design, draw, show = chosen.model, chosen.design, chosen.draw, chosen.overlay
@@ -64,5 +64,5 @@ with lesson:
     )
 frame.guarantee_card(guarantee, frame.TEACHING_NOTE)
 beside_it = [(paper.released, paper.outcome.guarantee)] if beside else []
-spending.spent(data.name, (ours.released, guarantee), *beside_it, free=words.free(ours))
+sidebar.spent(data.name, (ours.released, guarantee), *beside_it, free=words.free(ours))
 frame.state_link()

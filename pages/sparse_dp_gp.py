@@ -2,8 +2,8 @@ from functools import partial
 
 import streamlit as st
 
-from pages._ui.look import frame, pictures, spending
-from pages._ui.look.picture import Public
+from pages._ui.look import frame, pictures, sidebar
+from pages._ui.look.pictures import Public
 from pages._ui.sparse import compute
 from pages._ui.sparse import view as sparse_view
 from pages._ui.work import cached
@@ -78,5 +78,5 @@ with lesson:
         ],
     )
 frame.guarantee_card(guarantee, frame.TEACHING_NOTE)
-spending.spent(setting.dataset, *released)
+sidebar.spent(setting.dataset, *released)
 frame.state_link()

@@ -1,8 +1,8 @@
 import streamlit as st
 
 from pages._ui import menu, tour
-from pages._ui.look import frame, glossary, pictures
-from pages._ui.look.picture import as_it_is
+from pages._ui.look import frame, pictures, text
+from pages._ui.look.pictures import as_it_is
 from pages._ui.look.sheet import of_theory
 from pages._ui.start import brief, decision, overview
 from pages._ui.work import cached
@@ -42,11 +42,11 @@ with rest:
 with lesson:
     frame.lessons("start", decision.LESSONS)
 with (
-    st.container(key=glossary.ANCHOR),
+    st.container(key=text.ANCHOR),
     st.expander("Words and colours on these pages", icon=":material/menu_book:"),
 ):
     overview.colours()
-    st.markdown(glossary.listed())
+    st.markdown(text.listed())
 frame.guarantee_card(decision.best_attack(draw, prior, family).guarantee, brief.CARD_NOTE)
 
 # Last, as errors take longest where they are not in the cache: all the rest can be read meanwhile.

@@ -24,10 +24,9 @@ from dpgp_core.linalg import dense_of
 from dpgp_core.mechanisms import PosteriorSampling
 from dpgp_core.mechanisms.base import TeachingRelease
 from pages._ui.look import text
-from pages._ui.look.bound import choice, folded, into, pick, side
+from pages._ui.look.controls import choice, folded, into, pick, side
 from pages._ui.look.offers import DELTA_TITLE, PATH_DELTAS, DropDown
-from pages._ui.look.palette import GUARANTEE, RISK, TRUTH, faded
-from pages._ui.look.plots import finish
+from pages._ui.look.plots import GUARANTEE, RISK, TRUTH, faded, finish
 from pages._ui.look.sidebar import delta_fits, path_controls, paths_released, privacy
 from pages._ui.look.text import Metric
 from pages._ui.model import Design, Draw, Model, mechanism_of

@@ -13,7 +13,7 @@ from datasets import london_hexes, london_sales
 from pages._ui.cloaking import computed, results
 from pages._ui.cloaking.cells import LAYERS, cell_table, public_cells
 from pages._ui.left_out import without_privacy
-from pages._ui.look import decks, maps, offers, text
+from pages._ui.look import maps, offers, text
 from pages._ui.model import Design, Draw, Model
 from tests.pages.reading import deck, page_text
 
@@ -202,7 +202,7 @@ def test_the_map_holds_no_more_for_200_000_sales_than_for_200(sales_result, kind
     sizes = []
     for data in (sales_result.dataset, london_sales.load(n=200_000)):
         cells = cell_table(replace(sales_result, dataset=data), overlay=True)
-        spec = decks.deck(cells, LAYERS[kind], kind, decks.boroughs()).to_json()
+        spec = maps.deck(cells, LAYERS[kind], kind, maps.boroughs()).to_json()
         [rows] = [layer["data"] for layer in json.loads(spec)["layers"] if layer["id"] == f"hex-{kind}"]
         assert len(rows) == len({row["cell"] for row in rows}) == 412
         sizes.append(len(spec))
@@ -214,7 +214,7 @@ def test_names_on_the_map_do_not_lie_on_one_another():
     """Where two are side by side their lines, of up to 77 px, leave room; elsewhere a line of type does."""
     cells = london_hexes.map_cells()
     cells = cells[cells["cell"].isin(london_hexes.greater_london())].assign(**{LAYERS["noise"].column: 1.0})
-    drawn = decks.deck(cells, LAYERS["noise"], "noise", decks.boroughs())
+    drawn = maps.deck(cells, LAYERS["noise"], "noise", maps.boroughs())
     names, view = drawn.layers[-1].data, drawn.initial_view_state
     width = 512 * 2**view.zoom / 360  # px a degree of longitude
     stretched = width / np.cos(np.radians(view.latitude))

@@ -19,8 +19,9 @@ from pages._ui.compare.contenders import Contest
 from pages._ui.excursion import compute as excursion
 from pages._ui.excursion import figures as exceeded
 from pages._ui.excursion.compute import View
-from pages._ui.look import decks, offers, picture, sheet, sheet_figure, sheet_map
-from pages._ui.look.palette import NON_PRIVATE, TRUTH
+from pages._ui.look import maps as look_maps
+from pages._ui.look import offers, pictures, sheet, sheet_figure, sheet_map
+from pages._ui.look.plots import NON_PRIVATE, TRUTH
 from pages._ui.look.sheet import SHAPES
 from pages._ui.model import Design, Draw, usual
 from pages._ui.sparse import compute as sparse
@@ -119,7 +120,7 @@ def london():
 def map_of(result, kind, overlay):
     layer = cells.layers(result, overlay)[kind]
     table = cells.cell_table(result, overlay)[["cell", *{layer.column, layer.spread} - {""}]]
-    return sheet_map.drawn(table, layer, decks.boroughs(), sheet.Box(0, 0, 1500, 700))
+    return sheet_map.drawn(table, layer, look_maps.boroughs(), sheet.Box(0, 0, 1500, 700))
 
 
 @pytest.mark.parametrize("kind", ["private", "noise", "interval"])
@@ -140,7 +141,7 @@ def test_a_map_of_true_prices_has_nothing_to_publish(seen):
     layer = cells.layers(result, True)["truth"]
     assert not layer.private
     with pytest.raises(ValueError, match="nothing of this figure may be published"):
-        picture.written(picture.Drawn(lambda box: "", "said"), QUESTION, True, SHAPES[0], LINK)
+        pictures.written(pictures.Drawn(lambda box: "", "said"), QUESTION, True, SHAPES[0], LINK)
 
 
 def test_the_published_paths_know_no_truth():
@@ -158,7 +159,7 @@ def test_the_published_sparse_fits_know_no_truth():
     fits = sparse.fits(setting)
     other = replace(fits, plain=fits.plain + 9, dataset=replace(fits.dataset, y=fits.dataset.y[::-1]))
     about = sparse_view.about(fits, setting.released("one person")[0][1])
-    drawn = [published(picture.Public(partial(sparse_view.fit, each, False), about)) for each in (fits, other)]
+    drawn = [published(pictures.Public(partial(sparse_view.fit, each, False), about)) for each in (fits, other)]
     assert drawn[0] == drawn[1]
 
 
@@ -201,14 +202,14 @@ def test_every_figure_and_map_has_one_picture_button_and_no_camera(seen, page):
 @pytest.mark.parametrize("page", [page for page in PAGES if page not in ("your_data",)])
 def test_every_figure_on_a_page_can_be_drawn(monkeypatch, open_page, page):
     made = []
-    monkeypatch.setattr(picture, "button", lambda key, drawn: made.append((key, drawn())))
+    monkeypatch.setattr(pictures, "button", lambda key, drawn: made.append((key, drawn())))
     app = open_page(page)
     assert not app.exception
     assert made
     for key, drawn in made:
-        ET.fromstring(picture.written(drawn, key, False, SHAPES[0], LINK))
+        ET.fromstring(pictures.written(drawn, key, False, SHAPES[0], LINK))
         if drawn.public is not None:
             for shape in SHAPES:
-                svg = picture.written(drawn, key, True, shape, LINK)
+                svg = pictures.written(drawn, key, True, shape, LINK)
                 ET.fromstring(svg)
                 assert "nan" not in re.sub(r"<text.*?</text>", "", svg), key

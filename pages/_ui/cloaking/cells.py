@@ -19,10 +19,10 @@ from pages._ui.cloaking import words
 from pages._ui.cloaking.results import Result, Scene
 from pages._ui.left_out import Trio
 from pages._ui.look import text
-from pages._ui.look.bound import segments, switch
+from pages._ui.look.controls import segments, switch
 from pages._ui.look.maps import FACTORS, Layer
 from pages._ui.look.offers import DropDown
-from pages._ui.look.palette import NOISE_SCALE, PREDICTION_SCALE
+from pages._ui.look.plots import NOISE_SCALE, PREDICTION_SCALE
 from pages._ui.look.text import Metric
 
 _NOISE = "privacy noise [factor]"

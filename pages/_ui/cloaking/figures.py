@@ -17,10 +17,23 @@ from pages._ui.cloaking.results import LEVEL, Result
 from pages._ui.cloaking.staged import Growth
 from pages._ui.cloaking.words import Shown
 from pages._ui.left_out import Trio
-from pages._ui.look import offers, pictures, sheet, state
-from pages._ui.look.palette import GUARANTEE, NON_PRIVATE, OTHER, PINNED, PRIVATE, TRUTH, faded
-from pages._ui.look.picture import Public
-from pages._ui.look.plots import HEIGHT, axis, band, centile_lines, finish, named_lines
+from pages._ui.look import controls, offers, pictures, sheet
+from pages._ui.look.pictures import Public
+from pages._ui.look.plots import (
+    GUARANTEE,
+    HEIGHT,
+    NON_PRIVATE,
+    OTHER,
+    PINNED,
+    PRIVATE,
+    TRUTH,
+    axis,
+    band,
+    centile_lines,
+    faded,
+    finish,
+    named_lines,
+)
 from pages._ui.look.sheet import About
 from pages._ui.work import cached
 
@@ -258,8 +271,8 @@ def _person(chart: Growth, data: Dataset) -> tuple[float, float]:
         y = st.slider(
             f"and {data.y_name} [{data.y_unit}]", least, most, usual, key=keys[1], bind="query-params"
         )  # fmt: skip
-    state.note(keys[0], x, young)
-    state.note(keys[1], y, usual)
+    controls.note(keys[0], x, young)
+    controls.note(keys[1], y, usual)
     below = chart.below(x, y)
     many = "at least 99" if below >= 99 else "at most 1" if below <= 1 else f"about {below:.0f}"
     st.markdown(f"Above **{many} in 100** of that {data.x_names[0]}, as the release has it.")

@@ -18,8 +18,9 @@ from pages._ui.cloaking import cells, computed, figures, words
 from pages._ui.cloaking.figures import BANDS, DRAWS
 from pages._ui.cloaking.results import LEVEL, Result
 from pages._ui.cloaking.words import Shown, at_records, uncertainty
-from pages._ui.look import decks, frame, glossary, offers, pictures, pin, sheet_figure, sheet_map, text
-from pages._ui.look.bound import segments
+from pages._ui.look import frame, offers, pictures, pin, sheet_figure, sheet_map, text
+from pages._ui.look import maps as look_maps
+from pages._ui.look.controls import segments
 from pages._ui.look.maps import Layer
 from pages._ui.look.offers import DropDown
 from pages._ui.look.sheet import About, Panel
@@ -73,7 +74,7 @@ def metrics(pinned: Result, ours: Result, overlay: bool, shown: Shown, plain: Pl
     ]
     if overlay:
         one, other = (computed.errors(*each.chosen).mean for each in (pinned, ours))
-        rows.insert(0, ("error", glossary.help_of("Error"), one, other))
+        rows.insert(0, ("error", text.help_of("Error"), one, other))
     deltas = f"δ: {text.small(kept.delta)} | {text.small(now.delta)}"
     return [
         Metric("A | B: ε", f"{kept.epsilon:g} | {now.epsilon:g}", deltas),
@@ -163,7 +164,7 @@ def curves(ours: Result, varied: Varied, overlay: bool) -> None:
 def maps(ours: Result, varied: Varied, layer: Layer, kind: str, overlay: bool) -> None:
     """The same layer of the map three times, at one scale, with one legend."""
     three = variants(ours, varied)
-    around = cached.value("Drawing the boroughs", decks.boroughs)
+    around = cached.value("Drawing the boroughs", look_maps.boroughs)
     drawn = []
     for each in three:
         shown = cells.layers(each.result, overlay).get(kind, layer)

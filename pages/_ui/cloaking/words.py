@@ -16,7 +16,7 @@ from dpgp_core.mechanisms.bayes_release import BayesPlan
 from dpgp_core.strategies.noise_design import NoiseDesign
 from pages._ui.cloaking.results import LEVEL, Result
 from pages._ui.left_out import FOLDS, LeftOut, Trio
-from pages._ui.look import glossary, offers, text
+from pages._ui.look import offers, text
 from pages._ui.look.plots import axis
 from pages._ui.look.text import Metric
 from pages._ui.model import Design, Draw, Model, usual
@@ -134,13 +134,13 @@ def errors_of(errors: Trio, shown: Shown, kind: str = "people") -> list[Metric]:
             "Error",
             error(errors.ours, shown),
             f"method of 2018: {error(errors.paper, shown)}",
-            glossary.help_of("Error"),
+            text.help_of("Error"),
         ),
         Metric(
             "Error without privacy",
             shown(errors.without),
             f"the same {kind} left out",
-            glossary.help_of("Without privacy"),
+            text.help_of("Without privacy"),
         ),
     ]
 

@@ -36,8 +36,7 @@ from dpgp_core.mechanisms.base import Mechanism
 from dpgp_core.mechanisms.entry import Parameters
 from pages._ui.left_out import SEED, folds_of
 from pages._ui.look import text
-from pages._ui.look.palette import GUARANTEE, NON_PRIVATE, OTHER, PRIVATE, faded
-from pages._ui.look.plots import band, finish
+from pages._ui.look.plots import GUARANTEE, NON_PRIVATE, OTHER, PRIVATE, band, faded, finish
 from pages._ui.model import PICTURE_GAP, Model, clip_of
 from pages._ui.work.engine import engine, run_on
 

@@ -33,12 +33,25 @@ from pages._ui.compare.contenders import (
 )
 from pages._ui.compare.words import concerning
 from pages._ui.left_out import FOLDS
-from pages._ui.look import frame, offers, pictures, pin, sheet, state, text
-from pages._ui.look.bound import choice, folded, pick, side, switch
+from pages._ui.look import controls, frame, offers, pictures, pin, sheet, text
+from pages._ui.look.controls import choice, folded, pick, side, switch
 from pages._ui.look.offers import DropDown, of_datasets
-from pages._ui.look.palette import BINS, GUARANTEE, NON_PRIVATE, OTHER, PINNED, PRIVATE, TRUTH
-from pages._ui.look.picture import Public
-from pages._ui.look.plots import End, band, finish, named, named_lines, ticked
+from pages._ui.look.pictures import Public
+from pages._ui.look.plots import (
+    BINS,
+    GUARANTEE,
+    NON_PRIVATE,
+    OTHER,
+    PINNED,
+    PRIVATE,
+    TRUTH,
+    End,
+    band,
+    finish,
+    named,
+    named_lines,
+    ticked,
+)
 from pages._ui.look.sidebar import dataset, delta_fits, model, privacy
 from pages._ui.look.text import Metric
 from pages._ui.work import cached
@@ -98,7 +111,7 @@ def target(nonprivate: float, scale: Scale) -> float:
         help="The table and the sentence then say which ε that needs.",
     )
     goal = usual if typed is None else float(typed)
-    state.note(key, typed, None, f"{goal:g}")
+    controls.note(key, typed, None, f"{goal:g}")
     return scale.back(goal)
 
 

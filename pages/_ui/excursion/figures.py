@@ -14,8 +14,18 @@ from datasets.plumes_2d import SHOWN_SIDE as SIDE
 from dpgp_core.arrays import BoolArray, FloatArray
 from pages._ui.excursion.compute import SURE, Beside, Explored
 from pages._ui.look.maps import Layer
-from pages._ui.look.palette import GUARANTEE, NON_PRIVATE, OTHER, PREDICTION_SCALE, PRIVATE, RISK, TRUTH, faded
-from pages._ui.look.plots import finish, named_lines
+from pages._ui.look.plots import (
+    GUARANTEE,
+    NON_PRIVATE,
+    OTHER,
+    PREDICTION_SCALE,
+    PRIVATE,
+    RISK,
+    TRUTH,
+    faded,
+    finish,
+    named_lines,
+)
 
 _SHOWN = 5  # paths drawn at most
 _percent = partial(Layer, unit="%", low=0, high=100, scale=PREDICTION_SCALE)

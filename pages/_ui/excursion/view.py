@@ -19,9 +19,9 @@ from pages._ui.excursion import compute, figures
 from pages._ui.excursion.compute import MOST_TESTED, SIMULATED, Beside, Explored, View
 from pages._ui.excursion.figures import LAYERS
 from pages._ui.look import pictures, sheet, text
-from pages._ui.look.bound import choice, folded, pick, segments, side
+from pages._ui.look.controls import choice, folded, pick, segments, side
 from pages._ui.look.offers import DELTA_TITLE, PATH_DELTAS, RIDGES, SIGMAS, DropDown
-from pages._ui.look.picture import Public
+from pages._ui.look.pictures import Public
 from pages._ui.look.sheet import About
 from pages._ui.look.sidebar import draw_number, overlay, path_controls, paths_released
 from pages._ui.look.text import Metric, at_most

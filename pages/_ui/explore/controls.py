@@ -15,7 +15,7 @@ from pages._ui.explore import statistic
 from pages._ui.explore.posterior import NOISES, SHARES, Filtered, shares_of
 from pages._ui.explore.statistic import EXPLORED, EXPLORED_FILES, EXPLORED_SETTINGS, Explored, Refit, Taken, Teaching
 from pages._ui.look import offers
-from pages._ui.look.bound import choice, folded, into, pick, segments, side
+from pages._ui.look.controls import choice, folded, into, pick, segments, side
 from pages._ui.look.offers import DropDown
 from pages._ui.look.plots import unit_of_length
 from pages._ui.look.sidebar import delta_fits, draw_number, privacy

@@ -16,7 +16,7 @@ from pages._ui.explore.figures import difference, lengthscales, picture, share_l
 from pages._ui.explore.posterior import NOISES, SHARES
 from pages._ui.explore.statistic import EXPLORED, POINTS, Refit, Teaching
 from pages._ui.look import frame, pictures, sheet
-from pages._ui.look.picture import as_it_is
+from pages._ui.look.pictures import as_it_is
 from pages._ui.look.plots import axis
 from pages._ui.look.sheet import About
 from pages._ui.look.text import Metric, at_most, number, percent, plain, small

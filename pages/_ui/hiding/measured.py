@@ -18,10 +18,9 @@ from dpgp_core.evaluation.limits import least_error
 from dpgp_core.mechanisms.bayes_release import BayesPlan
 from pages._ui.cloaking import computed as cloaking
 from pages._ui.hiding import steps
-from pages._ui.look import bound, frame, pictures, text
-from pages._ui.look.palette import NON_PRIVATE, PRIVATE, TRUTH, faded
-from pages._ui.look.picture import as_it_is
-from pages._ui.look.plots import HEIGHT, End, axis, finish, named, ticked
+from pages._ui.look import controls, frame, pictures, text
+from pages._ui.look.pictures import as_it_is
+from pages._ui.look.plots import HEIGHT, NON_PRIVATE, PRIVATE, TRUTH, End, axis, faded, finish, named, ticked
 from pages._ui.look.sheet import of_inputs
 from pages._ui.look.text import Metric
 from pages._ui.model import PICTURE_GAP, Budget, Draw
@@ -171,13 +170,13 @@ def show(dataset: str, draw: Draw, top: DeltaGenerator) -> None:
     measured = plan_at(budget)
     with top:
         frame.heading(steps.TITLE, answer(measured, data))
-    with bound.into(st.container()):
-        stage = bound.choice("Stage", "stage", STAGES, STAGES[-1], help="Each stage looks closer than those before.")
+    with controls.into(st.container()):
+        stage = controls.choice("Stage", "stage", STAGES, STAGES[-1], help="Each stage looks closer than those before.")
     rows = cached.drawn(rows_figure, measured, data, stage, of=(budget, stage))
     said = row_of(measured, data, stage)
     pictures.chart(rows, "rows_of_B", said, as_it_is(rows, of_inputs(data, said)))
     frame.metrics(metrics(measured, data.y_unit), "measured")
-    if bound.switch("How many sums, and what privacy costs", "more_measured"):
+    if controls.switch("How many sums, and what privacy costs", "more_measured"):
         _against_epsilon(data, measured, budget)
     with st.expander("Table of the weights"):
         frame.table(row_table(measured, data, stage), f"{dataset}_B_stage_{stage}", PUBLIC)

@@ -17,9 +17,9 @@ from dpgp_core.mechanisms.gaussian import GaussianMechanism
 from pages._ui import session
 from pages._ui.cloaking.figures import on_axes
 from pages._ui.cloaking.results import Result
-from pages._ui.look import frame, pictures, state, text
-from pages._ui.look.palette import NON_PRIVATE, OTHER, PRIVATE, TRUTH, faded
-from pages._ui.look.plots import HEIGHT, axis, band, finish, named_lines
+from pages._ui.look import controls as look_controls
+from pages._ui.look import frame, pictures, text
+from pages._ui.look.plots import HEIGHT, NON_PRIVATE, OTHER, PRIVATE, TRUTH, axis, band, faded, finish, named_lines
 from pages._ui.look.text import Metric
 from pages._ui.model import Design, Draw, Model, mechanism_of
 from pages._ui.work import cached
@@ -129,8 +129,8 @@ def controls(data: Dataset, name: str) -> Choice:
     with right:
         step = data.output_range / 100
         value = st.slider(label, low, high, high, step, format="%.3g", key=f"moved_to_{name}", bind="query-params")
-    state.note(_person(name), rank, data.n)
-    state.note(f"moved_to_{name}", value, high)
+    look_controls.note(_person(name), rank, data.n)
+    look_controls.note(f"moved_to_{name}", value, high)
     return Choice(rank, value)
 
 

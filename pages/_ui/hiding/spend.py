@@ -19,10 +19,9 @@ from dpgp_core.strategies.bayes import bayes
 from pages._ui import session
 from pages._ui.hiding import steps
 from pages._ui.hiding.steps import DATASET, LENGTHSCALE, NOISE
-from pages._ui.look import frame, pictures, state, text
-from pages._ui.look.bound import choice, into
-from pages._ui.look.palette import GUARANTEE, PRIVATE, TRUTH, faded
-from pages._ui.look.plots import HEIGHT, axis, band, finish, fit_axis, named_lines
+from pages._ui.look import controls, frame, pictures, text
+from pages._ui.look.controls import choice, into
+from pages._ui.look.plots import GUARANTEE, HEIGHT, PRIVATE, TRUTH, axis, band, faded, finish, fit_axis, named_lines
 from pages._ui.look.text import Metric
 from pages._ui.model import Draw
 from pages._ui.work import cached
@@ -156,7 +155,7 @@ def _controls(data: Dataset) -> tuple[tuple[float, ...], float]:
             f"Measure at these {data.x_names[0]}s [{data.x_units[0]}]", _FIRST, key=_KEY, bind="query-params",
             max_chars=200, help=f"Up to {MOST}, with commas between them. They share one budget.",
         )  # fmt: skip
-        state.note(_KEY, written, _FIRST)
+        controls.note(_KEY, written, _FIRST)
     with right, into(right):
         width = choice("Width of each sum [years]", "measured_width", WIDTHS, 7, help="How far people still count.")
     places, wrong = read_places(written, *data.x_box[0])

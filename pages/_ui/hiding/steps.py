@@ -9,7 +9,7 @@ import streamlit as st
 from dpgp_core.accounting.guarantee import Guarantee
 from pages._ui import session
 from pages._ui.look import sidebar
-from pages._ui.look.bound import folded, segments
+from pages._ui.look.controls import folded, segments
 from pages._ui.look.offers import DropDown
 from pages._ui.model import Design, Draw, Model, ReleaseSettings, mechanism_of
 from pages._ui.work import cached

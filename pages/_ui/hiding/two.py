@@ -22,11 +22,23 @@ from dpgp_core.strategies.noise_design import NoiseDesign, design_noise
 from pages._ui.cloaking import computed, figures, words
 from pages._ui.cloaking.results import Result
 from pages._ui.hiding import person, steps
-from pages._ui.look import frame, pictures, state, text
-from pages._ui.look.bound import switch
-from pages._ui.look.palette import BINS, GUARANTEE, NON_PRIVATE, OTHER, PINNED, PRIVATE, RISK, TRUTH
-from pages._ui.look.picture import as_it_is
-from pages._ui.look.plots import HEIGHT, axis, finish, named_lines
+from pages._ui.look import controls, frame, pictures, text
+from pages._ui.look.controls import switch
+from pages._ui.look.pictures import as_it_is
+from pages._ui.look.plots import (
+    BINS,
+    GUARANTEE,
+    HEIGHT,
+    NON_PRIVATE,
+    OTHER,
+    PINNED,
+    PRIVATE,
+    RISK,
+    TRUTH,
+    axis,
+    finish,
+    named_lines,
+)
 from pages._ui.look.sheet import of_inputs, of_theory
 from pages._ui.look.text import Metric
 from pages._ui.model import Draw, ReleaseSettings
@@ -354,7 +366,7 @@ def _sliders() -> TwoPointSettings:
 
     def slider(label: str, key: str, low: float, high: float, value: float, step: float) -> float:
         chosen = st.slider(label, low, high, value, step, key=key, bind="query-params")
-        state.note(key, chosen, value)
+        controls.note(key, chosen, value)
         return chosen
 
     left, middle, right = st.columns(3)
@@ -367,5 +379,5 @@ def _sliders() -> TwoPointSettings:
     with right:
         d = slider("Largest change of one person", "two_d", 0.5, 3.0, 2.0, 0.5)
         moved = st.slider("Which person changes", 1, 2, 1, 1, key="moved", bind="query-params")
-    state.note("moved", moved, 1)
+    controls.note("moved", moved, 1)
     return TwoPointSettings(x1, x2, lengthscale, noise, d, int(moved))

@@ -18,13 +18,11 @@ from pages._ui import session
 from pages._ui.lengthscale import compute
 from pages._ui.lengthscale.compute import Beside, Budgets, Chosen, Grid, Grown, Scored, label
 from pages._ui.look import frame, offers, pictures, text
-from pages._ui.look.bound import choice, folded, into, pick, side
-from pages._ui.look.glossary import help_of
+from pages._ui.look.controls import choice, folded, into, pick, side
 from pages._ui.look.offers import EPSILONS, DropDown, lengthscale_key, of_datasets
-from pages._ui.look.palette import GUARANTEE, NON_PRIVATE, PREDICTION_SCALE, PRIVATE
-from pages._ui.look.plots import End, finish, named, ticked
+from pages._ui.look.plots import GUARANTEE, NON_PRIVATE, PREDICTION_SCALE, PRIVATE, End, finish, named, ticked
 from pages._ui.look.sidebar import dataset, delta_fits, hall_fits, noise_control, privacy
-from pages._ui.look.text import Metric
+from pages._ui.look.text import Metric, help_of
 from pages._ui.model import Design, Model, mechanism_of
 from pages._ui.work import cached
 

@@ -11,7 +11,7 @@ from dpgp_core.reading.lines import NotDecoded, read_lines
 from dpgp_core.reading.writing import Writing
 from pages._ui import environment
 from pages._ui.look.text import plain
-from pages._ui.own import excel, practice, remembered, upload
+from pages._ui.own import excel, practice, slots, upload
 from pages._ui.own.practice import Practice
 from pages._ui.own.slots import (
     OWN_FILES,
@@ -113,7 +113,7 @@ def _take(name: str, content: bytes, separator: str | None) -> None:
             st.rerun()
         return
     if held is None or held.columns != fresh.columns:
-        remembered.forget()
+        slots.forget()
     OWN_TABLE.put(fresh)
     _drop_results()
 
@@ -170,7 +170,7 @@ def _opened(name: str, content: bytes, writing: Writing, sheet: str | None) -> T
 
 def _practise(table: Practice) -> None:
     OWN_TABLE.put(upload.practice(table))
-    remembered.practise(table)
+    slots.practise(table)
     _drop_results()
 
 
@@ -180,7 +180,7 @@ def _forget() -> None:
     OWN_UNDECODED.pop()
     OWN_SHEETS.pop()
     OWN_FILES.put(OWN_FILES.get(0) + 1)  # empties the uploader
-    remembered.forget()
+    slots.forget()
     _drop_results()
     forgetting.drop_uploads()
 

@@ -15,11 +15,23 @@ from dpgp_core.accounting.ledger import Ledger
 from dpgp_core.arrays import FloatArray
 from pages._ui.cloaking.figures import on_axes
 from pages._ui.left_out import FOLDS
-from pages._ui.look import glossary, sheet, text
-from pages._ui.look.bound import choice, folded, pick, side
+from pages._ui.look import sheet, text
+from pages._ui.look.controls import choice, folded, pick, side
 from pages._ui.look.offers import DropDown, of_datasets
-from pages._ui.look.palette import BINS, GUARANTEE, NON_PRIVATE, OTHER, PRIVATE, TRUTH, faded
-from pages._ui.look.plots import axis, band, finish, named_lines, ticked
+from pages._ui.look.plots import (
+    BINS,
+    GUARANTEE,
+    NON_PRIVATE,
+    OTHER,
+    PRIVATE,
+    TRUTH,
+    axis,
+    band,
+    faded,
+    finish,
+    named_lines,
+    ticked,
+)
 from pages._ui.look.sheet import About
 from pages._ui.look.sidebar import dataset, delta_fits, draw_number, lengthscale, noise_control, overlay, privacy
 from pages._ui.look.text import Metric
@@ -262,11 +274,11 @@ def metrics(fits: Fits, setting: SparseSetting, without: float | None) -> list[M
             "Error, Bayes cloaking",
             f"{text.number(fits.rmse['bayes'])} {unit}",
             f"our sparse GP {text.number(fits.rmse['ours'])}, the paper's {text.number(fits.rmse['paper'])}",
-            glossary.help_of("Error"),
+            text.help_of("Error"),
         ),
         Metric(
             "Error without privacy", f"{text.number(without)} {unit}", "nothing hidden",
-            glossary.help_of("Without privacy"),
+            text.help_of("Without privacy"),
         ),
         Metric(
             "A range of 95 % holds",

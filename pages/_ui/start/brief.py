@@ -15,7 +15,8 @@ from pages._ui import left_out
 from pages._ui.compare import compute
 from pages._ui.compare.contenders import CONTENDERS, contender, scale_of
 from pages._ui.left_out import FOLDS
-from pages._ui.look import frame, pictures, sheet_figure, text
+from pages._ui.look import frame, sheet_figure, text
+from pages._ui.look import pictures as look_pictures
 from pages._ui.look.sheet import Box
 from pages._ui.start import decision
 from pages._ui.start.decision import MECHANISM, Cost, Decision, Moved, errors_figure
@@ -161,5 +162,5 @@ def cost(chosen: Decision, data: Dataset) -> Cost:
             if grown.folds < FOLDS:
                 with fresh():
                     picture = errors_figure(curve_cost, chosen.draw.epsilon)
-                    pictures.chart(picture, f"errors_{grown.folds}", errors_alt(data, grown.folds))
+                    look_pictures.chart(picture, f"errors_{grown.folds}", errors_alt(data, grown.folds))
     return curve_cost

@@ -34,10 +34,9 @@ from dpgp_core.mechanisms import Cloaking, LaplaceBinning
 from pages._ui.compare.contenders import CONTENDERS, CURVE_EPSILONS, Contest, Scale, contender
 from pages._ui.compare.view import DATASET
 from pages._ui.look import text
-from pages._ui.look.bound import choice, folded, into, pick
+from pages._ui.look.controls import choice, folded, into, pick
 from pages._ui.look.offers import DropDown
-from pages._ui.look.palette import GUARANTEE, NON_PRIVATE, PRIVATE, RISK, TRUTH, faded
-from pages._ui.look.plots import End, finish, named, ticked
+from pages._ui.look.plots import GUARANTEE, NON_PRIVATE, PRIVATE, RISK, TRUTH, End, faded, finish, named, ticked
 from pages._ui.look.sidebar import dataset, delta_fits, overlay, privacy
 from pages._ui.model import Draw, usual
 from pages._ui.work import cached

@@ -10,9 +10,8 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages._ui.look import palette, text
-from pages._ui.look.palette import GUARANTEE, OTHER
-from pages._ui.look.plots import finish, ticked
+from pages._ui.look import plots, text
+from pages._ui.look.plots import GUARANTEE, OTHER, finish, ticked
 from pages._ui.look.sheet import About
 
 NOTE = (
@@ -118,7 +117,7 @@ def colours() -> None:
     """What the colours mean, on every page the same."""
     marks = "".join(
         f'<span><span aria-hidden="true" class="swatch" style="background:{colour}"></span>{meaning}</span> '
-        for colour, meaning in palette.MEANINGS
+        for colour, meaning in plots.MEANINGS
     )
     st.html(f'<p class="colours">Colours: {marks}</p>')
 
