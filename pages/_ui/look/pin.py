@@ -11,11 +11,11 @@ import streamlit as st
 
 from datasets import exhibit
 from pages._ui import session
-from pages._ui.look import offers, state, text
+from pages._ui.look import controls, offers, text
 from pages._ui.look.offers import LAST_DRAW, DropDown
 from pages._ui.model import Draw, Model, ReleaseSettings, chosen_design
 
-PIN = state.PIN
+PIN = controls.PIN
 _OWN = (PIN, "tour", "lesson", "overlay", "limits", "release_of", "inputs_too")  # no part of what is compared
 _NAMES = {"epsilon": "ε", "delta": "δ"}
 
@@ -70,7 +70,7 @@ def pinned(page: str, read: Callable[[Link], T]) -> T | None:
     if not raw or (file != page and "?" in raw):
         return None
     try:
-        if file != page or not state.fits(raw):
+        if file != page or not controls.fits(raw):
             raise ValueError("it is no link of this page")
         return read(Link(dict(parse_qsl(query))))
     except ValueError as error:
@@ -123,7 +123,7 @@ def buttons(page: str) -> None:
 
 
 def _pin(page: str) -> None:
-    st.query_params[PIN] = f"{page}?{urlencode(_compared(state.address()))}"
+    st.query_params[PIN] = f"{page}?{urlencode(_compared(controls.address()))}"
 
 
 def _unpin() -> None:
@@ -135,7 +135,7 @@ def _unpin() -> None:
 
 def differences() -> str:
     """Which controls stand elsewhere than what is pinned says, in a sentence. After all controls have been drawn."""
-    kept, now = dict(parse_qsl(st.query_params.get(PIN, "").partition("?")[2])), _compared(state.address())
+    kept, now = dict(parse_qsl(st.query_params.get(PIN, "").partition("?")[2])), _compared(controls.address())
     keys = [key for key in now if key in kept and kept[key] != now[key]]
     whole = now.keys() <= kept.keys()
     if not keys:

@@ -1,4 +1,4 @@
-"""The numbers of a figure as a table, so that nobody has to see it. No streamlit here."""
+"""The numbers of figures as tables, and how many digits of them are shown."""
 
 from __future__ import annotations
 
@@ -13,8 +13,14 @@ import pandas as pd
 import plotly.graph_objects as go
 
 DIGITS = 3  # on screen
+
+
 _DIGITS = 6
+
+
 _DIGITS_SHOWN, _MOST_PLACES, _LARGE = 4, 6, 10_000.0
+
+
 Rows = Iterator[tuple[str, Any, Any]]  # what is drawn, its name, its x and y
 
 
