@@ -18,7 +18,7 @@ from pages._ui.cloaking import cells, computed, figures, words
 from pages._ui.cloaking.figures import BANDS, DRAWS
 from pages._ui.cloaking.results import LEVEL, Result
 from pages._ui.cloaking.words import Shown, at_records, uncertainty
-from pages._ui.look import frame, offers, pictures, pin, sheet_figure, sheet_map, text
+from pages._ui.look import frame, offers, pictures, pin, sheet_figure, sheet_map, sidebar, text
 from pages._ui.look import maps as look_maps
 from pages._ui.look.controls import segments
 from pages._ui.look.maps import Layer
@@ -32,13 +32,13 @@ Plain = Callable[[float], float]
 
 def find(page: str, offered: DropDown[str], dataset: str) -> Result | None:
     """The release that is pinned on a page, if it is of the dataset on screen: its first draw."""
-    chosen = pin.pinned(page, lambda link: pin.release_settings(link, offered))
+    chosen = pin.pinned(page, lambda: sidebar.release_settings(offered))
     if chosen is None:
         return None
     if chosen.model.dataset != dataset:
         pin.of_other_data()
         return None
-    return computed.run(chosen.model, chosen.design, chosen.draw)
+    return computed.run(chosen.model, chosen.design, replace(chosen.draw, draws=1))
 
 
 def show_pinned(

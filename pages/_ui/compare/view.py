@@ -297,16 +297,9 @@ class Pinned(NamedTuple):
         }
 
 
-def settings(link: pin.Link) -> CompareSettings:
-    """What the sidebar says at an address. Raises ValueError for what it does not offer."""
-    draw, name = link.draw(), link.picked(DATASET)
-    bins, inducing = link.one("bins", BIN_COUNTS, 10), link.one("inducing", INDUCING, 6)
-    return CompareSettings(Contest(link.model(name), draw.delta, int(bins), int(inducing)), draw.epsilon)
-
-
 def find(contest: Contest) -> CompareSettings | None:
     """The settings that are pinned, if they are of the dataset on screen."""
-    chosen = pin.pinned(PAGE, settings)
+    chosen = pin.pinned(PAGE, compare_settings)
     if chosen is not None and chosen.contest.model.dataset != contest.model.dataset:
         pin.of_other_data()
         return None

@@ -1,11 +1,15 @@
-"""Controls that are bound to the address, so that the address is the state of the page."""
+"""Controls that are bound to the address, so that the address is the state of the page.
+
+What a page draws as its controls, it also reads an address with: see ``reading``. No place says twice what a control is
+called, offers and begins with.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 from urllib.parse import quote, urlencode
 
 import streamlit as st
@@ -100,6 +104,42 @@ _PLACES: ContextVar[_Places | None] = ContextVar("places", default=None)
 _MORE: ContextVar[tuple[DeltaGenerator, str] | None] = ContextVar("more", default=None)  # with its last title
 
 
+class _Nowhere:
+    """Where controls would be drawn while an address is read: nothing is seen of them."""
+
+    def __enter__(self) -> _Nowhere:
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def __getattr__(self, name: str) -> Callable[..., _Nowhere]:
+        return lambda *_, **__: self
+
+
+_ADDRESS: ContextVar[Mapping[str, str] | None] = ContextVar("address", default=None)  # that is read
+
+
+@contextmanager
+def reading(address: Mapping[str, str]) -> Iterator[None]:
+    """Controls asked for meanwhile are not drawn, and stand where an address says: what it leaves out, untouched.
+
+    They raise ValueError for what they do not offer.
+    """
+    before = _ADDRESS.set(address)
+    try:
+        yield
+    finally:
+        _ADDRESS.reset(before)
+
+
+def _read(address: Mapping[str, str], key: str, options: Sequence[T], default: T) -> T:
+    raw = address.get(key, _written(default, None))
+    for option in options:
+        if raw == _written(option, None) or raw == str(option):
+            return option
+    raise ValueError(f"{key} cannot be what it says")
+
+
 @contextmanager
 def into(box: DeltaGenerator) -> Iterator[None]:
     """Controls drawn meanwhile stand there."""
@@ -119,12 +159,16 @@ def begin_places() -> None:
 
 def side() -> DeltaGenerator:
     """The part of the sidebar that is in sight."""
+    if _ADDRESS.get() is not None:
+        return cast(DeltaGenerator, _Nowhere())
     places = _PLACES.get()
     return st.sidebar if places is None else places.side
 
 
 def folded(title: str) -> AbstractContextManager[None]:
     """Controls drawn meanwhile stand folded away in the sidebar, in the one place for more, under a title."""
+    if _ADDRESS.get() is not None:
+        return nullcontext()
     more = _MORE.get()
     if more is None:
         places = _PLACES.get()
@@ -138,11 +182,13 @@ def folded(title: str) -> AbstractContextManager[None]:
 
 def box() -> DeltaGenerator:
     """Where controls go now."""
-    return _BOX.get() or side()
+    return side() if _ADDRESS.get() is not None else _BOX.get() or side()
 
 
 def choice(label: str, key: str, options: Sequence[T], default: T, **kwargs: Any) -> T:
     """A discrete slider in the sidebar, bound to ``?key=``."""
+    if (address := _ADDRESS.get()) is not None:
+        return _read(address, key, options, default)
     value = box().select_slider(label, options, default, key=key, bind="query-params", **kwargs)
     note(key, value, default, offered=options)
     return value
@@ -150,6 +196,9 @@ def choice(label: str, key: str, options: Sequence[T], default: T, **kwargs: Any
 
 def pick(label: str, offered: DropDown[Value], values: Sequence[Value] | None = None, **kwargs: Any) -> Value:
     """A drop-down (of some of its values, in their order) in the current container; returns the value."""
+    if (address := _ADDRESS.get()) is not None:
+        among = list(offered.titles if values is None else values)
+        return _read(address, offered.key, among, among[0])
     titles = [offered.titles[value] for value in (offered.titles if values is None else values)]
     title = st.selectbox(label, titles, key=offered.key, bind="query-params", **kwargs)
     value = offered.value(title)
@@ -159,6 +208,9 @@ def pick(label: str, offered: DropDown[Value], values: Sequence[Value] | None = 
 
 def segments(label: str, offered: DropDown[Value], values: Sequence[Value] | None = None) -> Value:
     """The same as buttons side by side: each value is one click away."""
+    if (address := _ADDRESS.get()) is not None:
+        among = list(offered.titles if values is None else values)
+        return _read(address, offered.key, among, among[0])
     titles = [offered.titles[value] for value in (offered.titles if values is None else values)]
     title = st.segmented_control(
         label, titles, default=titles[0], key=offered.key, bind="query-params", required=True,
@@ -171,6 +223,20 @@ def segments(label: str, offered: DropDown[Value], values: Sequence[Value] | Non
 
 def switch(label: str, key: str, default: bool = False, **kwargs: Any) -> bool:
     """A toggle in the current container, bound to ``?key=``."""
+    if (address := _ADDRESS.get()) is not None:
+        return _read(address, key, (True, False), default)
     value = st.toggle(label, default, key=key, bind="query-params", **kwargs)
     note(key, value, default)
     return value
+
+
+def whole(label: str, key: str, low: int, high: int, default: int, **kwargs: Any) -> int:
+    """A whole number to type or step through, bound to ``?key=``."""
+    if (address := _ADDRESS.get()) is not None:
+        raw = address.get(key, str(default))
+        if not (raw.isascii() and raw.isdecimal() and low <= int(raw[: len(str(high)) + 1]) <= high):
+            raise ValueError(f"{key} must be a whole number from {low} to {high}")
+        return int(raw)
+    number = int(box().number_input(label, low, high, default, key=key, bind="query-params", **kwargs))
+    note(key, number, default)
+    return number

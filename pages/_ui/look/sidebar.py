@@ -12,8 +12,8 @@ from datasets import exhibit, family
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.accounting.ledger import Ledger
 from pages._ui import session
-from pages._ui.look import controls, offers, text
-from pages._ui.look.controls import box, choice, folded, into, pick, side, switch
+from pages._ui.look import offers, text
+from pages._ui.look.controls import box, choice, folded, into, pick, side, switch, whole
 from pages._ui.look.offers import LAST_DRAW, DropDown
 from pages._ui.model import ANALYTIC, Design, Draw, Model, ReleaseSettings, chosen_design
 from pages._ui.work import cached
@@ -95,7 +95,7 @@ def draws(draw: Draw) -> Draw:
     """How many draws of the noise are shown, and which."""
     with folded("Example draws"):
         count = choice("Draws shown", "draws", (1, 2, 3, 5, 10, 20), 1, help="Each draw is a release; they add up.")
-        st.button("Draw again", on_click=_next_draw, width="stretch", icon=":material/casino:")
+        box().button("Draw again", on_click=_next_draw, width="stretch", icon=":material/casino:")
         seed = draw_number(help="Seed of the noise, for teaching.")
     return replace(draw, draws=int(count), seed=seed)
 
@@ -111,9 +111,7 @@ def delta_fits(delta: float, records: int) -> None:
 
 def draw_number(**kwargs: Any) -> int:
     """Which draw of the noise."""
-    number = int(box().number_input("Draw number", 1, LAST_DRAW, 1, key="draw", bind="query-params", **kwargs))
-    controls.note("draw", number, 1)
-    return number
+    return whole("Draw number", "draw", 1, LAST_DRAW, 1, **kwargs)
 
 
 def _next_draw() -> None:
@@ -178,7 +176,7 @@ def expert(draw: Draw, mechanism: str) -> tuple[Design, Draw]:
 def hall_fits(calibration: str, epsilon: float) -> None:
     """Say where it is chosen that Hall's formula promises nothing above epsilon 1."""
     if calibration == "hall" and epsilon > 1:
-        st.warning(
+        box().warning(
             f"Hall's formula is proven up to epsilon = 1 only. At epsilon = {epsilon:g} it is no promise: take the "
             "analytic Gaussian."
         )
