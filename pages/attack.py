@@ -6,11 +6,11 @@ from pages._ui.look import frame, pictures, sidebar
 from pages._ui.work import cached
 
 setting = attack.attack_setting()
-show = sidebar.overlay()
+show, paths = sidebar.overlay(), isinstance(setting, PathAttack)
 
 if show:
     attacked = attack.attacked(setting)
-    frame.heading(attack.TITLE, attack.answer(attacked))
+    frame.heading(attack.TITLE, attack.answer(attacked, paths))
     frame.overlay_banner("The attack is simulated with the true data or with data sets like it.")
     pictures.chart(cached.drawn(attack.roc_figure, attacked, False, of=setting), "roc", attack.caption(attacked))
     frame.metrics(attack.metrics(attacked))
@@ -21,7 +21,7 @@ if show:
     with values:
         frame.table(attack.table(attacked), "attack", "Computed with true data: not private.")
     with how:
-        frame.steps(attack.steps(attacked, isinstance(setting, PathAttack)))
+        frame.steps(attack.steps(attacked, paths))
     with lesson:
         frame.lessons(
             "attack",

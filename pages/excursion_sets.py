@@ -8,9 +8,9 @@ from pages._ui.work import cached
 top = st.container()
 excursion_view.search_if_asked()
 study = excursion_view.chosen_study()
-view, show = excursion_view.excursion_settings(study)
+view, show, spent = excursion_view.excursion_settings(study)
 explored = compute.explored(view)
-excursion_view.said_of(explored, view)
+excursion_view.said_of(explored, view, spent)
 beside = compute.beside(view, explored)
 plain = compute.without_privacy(view, explored) if show else None
 best = None if plain is None else compute.best_without(explored, plain)
@@ -24,7 +24,7 @@ frame.metrics(excursion_view.metrics(explored, beside, best))
 if best is not None:
     st.header("How much of the area is found?")
     overlap = cached.drawn(figures.overlap, explored, beside, best, of=view)
-    pictures.chart(overlap, "overlap", excursion_view.OVERLAP)
+    pictures.chart(overlap, "overlap", excursion_view.overlap_alt(explored, beside, best))
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
 with values:
     frame.table(figures.path_table(explored, beside, show), "excursion_paths", excursion_view.TABLE)

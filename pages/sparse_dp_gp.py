@@ -22,9 +22,12 @@ left, right = st.columns(2)
 table = sparse_view.fit_table(fits)
 if view == "fits":
     with left:
-        caption = sparse_view.fit_alt(fits, show)
-        public = Public(partial(sparse_view.fit, fits, False), sparse_view.about(fits, guarantee))
-        pictures.chart(picture(sparse_view.fit, fits, show), "sparse_fit", caption, public)
+        public = Public(partial(sparse_view.fit, fits), sparse_view.about(fits, guarantee))
+        if show:
+            drawn, caption = picture(sparse_view.beside_the_curve, fits), sparse_view.beside_alt(fits)
+        else:
+            drawn, caption = picture(sparse_view.fit, fits), sparse_view.fit_alt(fits)
+        pictures.chart(drawn, "sparse_fit", caption, public)
     if show:
         with right:
             caption = "Do ranges hold what they say? Below the dotted line they are too narrow, above it too cautious."

@@ -33,6 +33,7 @@ from pages._ui.look.plots import (
     faded,
     finish,
     named_lines,
+    rows_named_inside,
 )
 from pages._ui.look.sheet import About
 from pages._ui.work import cached
@@ -148,7 +149,7 @@ def error_distribution(trio: Trio, unit: str) -> go.Figure:
             )  # fmt: skip
     figure.add_vline(x=trio.without, line={"color": NON_PRIVATE, "width": 2}, annotation_text="without privacy")
     figure.update_xaxes(title=f"error of one release [{unit}]", rangemode="tozero")
-    return finish(figure, 240)
+    return rows_named_inside(finish(figure, 240))
 
 
 def cloaking_heat(result: Result) -> go.Figure:

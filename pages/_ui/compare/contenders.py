@@ -33,7 +33,7 @@ from dpgp_core.evaluation.worlds import Reached, reached
 from dpgp_core.kernels import Stationary
 from dpgp_core.mechanisms import CATALOGUE
 from dpgp_core.mechanisms.base import Mechanism
-from dpgp_core.mechanisms.entry import Parameters
+from dpgp_core.mechanisms.catalogue import Parameters
 from pages._ui.left_out import SEED, folds_of
 from pages._ui.look import text
 from pages._ui.look.plots import GUARANTEE, NON_PRIVATE, OTHER, PRIVATE, band, faded, finish

@@ -44,6 +44,8 @@ from pages._ui.look.plots import (
     OTHER,
     PINNED,
     PRIVATE,
+    REFINED,
+    SPARSE,
     TRUTH,
     End,
     band,
@@ -139,7 +141,7 @@ def asks_for_limits() -> bool:
 _COLOURS = {"private": PRIVATE, "other": OTHER, "truth": TRUTH, "guarantee": GUARANTEE, "bins": BINS}
 FIRST = ("bayes", "refined", "published", "sparse", "integral_bins")
 """Contenders that are drawn at first, each in a colour of its own."""
-_OWN = {"refined": "#6A3D9A", "sparse": "#00735A", "integral_bins": BINS, "published": OTHER, "bayes_cells": "#3B3B3B"}
+_OWN = {"refined": REFINED, "sparse": SPARSE, "integral_bins": BINS, "published": OTHER, "bayes_cells": "#3B3B3B"}
 _DIAMOND = {"size": 8, "symbol": "diamond"}
 _TICKS = tuple(step * 10.0**power for power in range(-4, 5) for step in (1, 2, 5))
 _X_TICKS = (0.1, 0.3, 1, 3, 10, 30, 100)

@@ -10,7 +10,7 @@ import pandas as pd
 from datasets import exhibit
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.kernels import EQ
-from dpgp_core.mechanisms.entry import Entry, Parameters
+from dpgp_core.mechanisms.catalogue import Entry, Parameters
 from pages._ui.compare.contenders import CONTENDERS, CURVE_EPSILONS, Contest, Curve, Scale, contender
 from pages._ui.left_out import FOLDS
 from pages._ui.look import text

@@ -17,7 +17,6 @@ from dpgp_core.bayes.intervals import Mixture
 from dpgp_core.bayes.models import AUTO_VARIANCE
 from dpgp_core.data import Dataset
 from dpgp_core.evaluation.baseline import without_privacy as without
-from dpgp_core.excursion.marginals import posterior_marginals
 from dpgp_core.excursion.search import PathSetting, SearchSpace, search
 from dpgp_core.excursion.search import PathSetting as Found
 from dpgp_core.excursion.sets import (
@@ -26,6 +25,7 @@ from dpgp_core.excursion.sets import (
     effective_dimension,
     excursion_probability,
     iou,
+    posterior_marginals,
     smoothed,
     vote_share,
 )
@@ -354,13 +354,13 @@ def best_without(curves: Explored, plain: FloatArray) -> float:
 
 
 def _plain(view: View) -> View:
-    return replace(view, L=1, eta=0.0, threshold=view.study.thresholds.start)
+    return replace(view, L=1, eta=0.0, threshold=view.study.thresholds.level_of(view.study.thresholds.start))
 
 
 def _of_data(view: View) -> View:
     """Neither r, s nor the threshold enters, but where outputs are measured from the threshold."""
-    start, subtracted = view.study.thresholds.start, view.study.thresholds.subtracted
-    return replace(_plain(view), r=1.0, sigma=1.0, threshold=view.threshold if subtracted else start)
+    plain = _plain(view)
+    return replace(plain, r=1.0, sigma=1.0, threshold=(view if view.study.thresholds.subtracted else plain).threshold)
 
 
 def found_settings(name: str, noise: float, delta: float, paths: int, budget: float) -> Found:

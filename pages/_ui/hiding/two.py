@@ -19,10 +19,12 @@ from dpgp_core.kernels import EQ
 from dpgp_core.linalg import dense_of
 from dpgp_core.mechanisms.gp_prior import exact_sensitivity
 from dpgp_core.strategies.noise_design import NoiseDesign, design_noise
-from pages._ui.cloaking import computed, figures, words
+from pages._ui.cloaking import computed, figures, variants, words
+from pages._ui.cloaking.figures import DRAWS
 from pages._ui.cloaking.results import Result
 from pages._ui.hiding import person, steps
-from pages._ui.look import controls, frame, pictures, text
+from pages._ui.look import controls, pictures, text
+from pages._ui.look import frame as look_frame
 from pages._ui.look.controls import switch
 from pages._ui.look.pictures import as_it_is
 from pages._ui.look.plots import (
@@ -166,7 +168,7 @@ def plane_figure(points: TwoPoints, covered: bool) -> go.Figure:
     return finish(figure, 400)
 
 
-SHOWN = 6
+SHOWN, _FRAMES = 6, 48
 _COLOURS = (PRIVATE, BINS, PINNED, OTHER, GUARANTEE, RISK)
 
 
@@ -220,6 +222,36 @@ def figure(found: Directions, result: Result) -> go.Figure:
     return named_lines(finish(drawn, HEIGHT))
 
 
+def moving(found: Directions, result: Result) -> go.Figure:
+    """Noise along the first directions as frames: each a draw, and each a little further along a circle of draws.
+
+    Two independent draws z, z' of the directions' noise make cos(t) z + sin(t) z', which has the same law at every t.
+    """
+    drawn, data = go.Figure(), result.dataset
+    rng = np.random.default_rng(result.draw.seed)
+    first, second = rng.standard_normal((2, len(found.shapes)))
+    turns = np.linspace(0, 2 * np.pi, _FRAMES, endpoint=False)
+    frames = (np.cos(turns)[:, None] * first + np.sin(turns)[:, None] * second) @ found.shapes
+    for at, frame in enumerate(frames):
+        drawn.add_scatter(
+            x=found.x.astype(np.float32), y=frame.astype(np.float32), mode="lines", name="noise", legendgroup=DRAWS,
+            showlegend=at == 0, line={"color": PRIVATE, "width": 1.6}, hoverinfo="skip",
+        )  # fmt: skip
+    most = 1.05 * float(np.abs(frames).max())
+    drawn.update_xaxes(title=axis(data.x_names[0], data.x_units[0]), range=[found.x[0], found.x[-1]])
+    drawn.update_yaxes(title=axis("privacy noise", data.y_unit), range=[-most, most])
+    return finish(drawn, HEIGHT).update_layout(showlegend=False)
+
+
+def moving_said(found: Directions, result: Result) -> str:
+    """What the moving picture shows."""
+    typical = text.number(float(np.median(np.sqrt((found.shapes**2).sum(axis=0)))))
+    return (
+        f"Privacy noise along the first {len(found.shapes)} directions: {_FRAMES} draws that turn into one another. "
+        f"One standard deviation is {typical} {result.dataset.y_unit} at a typical {result.dataset.x_names[0]}."
+    )
+
+
 def said(found: Directions, result: Result) -> str:
     """What the picture shows."""
     together, first = text.percent(float(found.shares.sum())), text.percent(float(found.shares[0]))
@@ -264,12 +296,12 @@ def show(step: str, chosen: ReleaseSettings, top: DeltaGenerator) -> None:
         pair = _sliders()
     points = build(pair)
     with top:
-        frame.heading(steps.TITLE, lead(points))
+        look_frame.heading(steps.TITLE, lead(points))
     with spot:
         _pictures(step, points, pair, chosen.draw)
-        frame.metrics(_metrics(step, points, pair, chosen.draw), "two")
+        look_frame.metrics(_metrics(step, points, pair, chosen.draw), "two")
         with st.expander("Table of the moves"):
-            frame.table(points_table(points, pair), "two_people")
+            look_frame.table(points_table(points, pair), "two_people")
     n = cached.dataset(chosen.model.dataset).n
     if switch(f"The same with {n} people", "everybody"):
         result = computed.run(chosen.model, chosen.design, chosen.draw)
@@ -332,7 +364,7 @@ def _everybody(result: Result) -> None:
     """The noise for a data set: its shape, who carries it, and what proves it."""
     st.header(f"The same with {result.dataset.n} people")
     st.markdown(words.cloaking_answer(result))
-    frame.metrics(words.certificate(result))
+    look_frame.metrics(words.certificate(result))
     left, right = st.columns(2)
     with left:
         st.subheader("C: who moves which prediction")
@@ -343,16 +375,20 @@ def _everybody(result: Result) -> None:
     st.subheader("The directions of M: where the noise goes")
     found = directions_of(result)
     _of_inputs(result, lambda each: figure(found, each), "directions", said(found, result))
+    player, motion = st.container(), cached.drawn(lambda each: moving(found, each), result, of="moving")
+    moves = moving_said(found, result)
+    pictures.chart(motion, "moving", moves, as_it_is(motion, of_inputs(result.dataset, moves)))
+    variants.move("moving", motion, player)
     with st.expander("Table of the directions"):
-        frame.table(directions_table(found, result), "directions", "From inputs, budget and bounds alone: public.")
+        look_frame.table(directions_table(found, result), "directions", "From inputs, budget and bounds alone: public.")
     st.subheader("λ: few people carry the noise")
     _of_inputs(result, figures.stems, "lambda", words.lambda_alt(result))
     values, how = st.tabs(["Table", "How it is computed"])
     with values:
         name = result.model.dataset
-        frame.table(words.record_table(result), f"{name}_lambda", "Inputs only: C, λ and M are public.")
+        look_frame.table(words.record_table(result), f"{name}_lambda", "Inputs only: C, λ and M are public.")
     with how:
-        frame.steps(words.explain(result))
+        look_frame.steps(words.explain(result))
 
 
 def _of_inputs(result: Result, draw: Callable[[Result], go.Figure], key: str, said: str) -> None:

@@ -11,8 +11,7 @@ from typing import Any
 
 from dpgp_core.accounting.guarantee import Budget, Guarantee
 from dpgp_core.accounting.ledger import BudgetExceeded, Ledger
-from dpgp_core.release.ledger_json import MAX_ENTRIES, entry_to_object, ledger_from_object, ledger_to_object
-from dpgp_core.release.strict_json import read_object
+from dpgp_core.release.json_text import MAX_ENTRIES, entry_to_object, ledger_from_object, ledger_to_object, read_object
 from pages._ui.ledgers.databases import Database, LedgerUnavailable, Run
 
 _LETTERS = 1000  # of an owner's reasons
@@ -83,12 +82,14 @@ class Standing:
         ledger: what was spent.
         counts: whether this ledger has counted a release of the table that was asked about.
         elsewhere: whether another one has.
+        unmade: numbers of the releases that were counted and not handed out, the first being 1.
     """
 
     id: str | None
     ledger: Ledger
     counts: bool = False
     elsewhere: bool = False
+    unmade: frozenset[int] = frozenset()
 
     @property
     def spent(self) -> float:
@@ -165,7 +166,14 @@ class Ledgers:
             id = self._current(run, browser)
             ledger = Ledger() if id is None else loaded(run, id)
             counting = set() if table is None else self._knowing(run, browser, table, everywhere)
-        return Standing(id=id, ledger=ledger, counts=id in counting, elsewhere=bool(counting - {id}))
+            unmade = [] if id is None else run("SELECT number FROM unmade WHERE ledger = ?", id)
+        return Standing(
+            id=id,
+            ledger=ledger,
+            counts=id in counting,
+            elsewhere=bool(counting - {id}),
+            unmade=frozenset(int(row[0]) for row in unmade),
+        )
 
     def spend(
         self,
@@ -210,10 +218,16 @@ class Ledgers:
             name = f"release {number}: {title}"
             spend(ledger, (name, guarantee), limit)
             count(run, id, number, (name, guarantee))
+            run("INSERT INTO unmade (ledger, number) VALUES (?, ?)", id, number)
             run("UPDATE ledgers SET head = ? WHERE id = ?", head_of(ledger), id)
             run("INSERT INTO seen (digest, ledger) VALUES (?, ?) ON CONFLICT DO NOTHING", self._table(table), id)
             loaded(run, id)  # what cannot be read again is not counted, and not released
         return Spent(id=id, name=name, ledger=ledger, token=token)
+
+    def made(self, spent: Spent) -> None:
+        """Record that a release that was counted is there to be handed out."""
+        with self.database.transaction() as run:
+            run("DELETE FROM unmade WHERE ledger = ? AND number = ?", spent.id, len(spent.ledger.entries))
 
     def declare_inputs_public(self, browser: str) -> None:
         """Record that inputs are public from now on; there is no way back."""
@@ -350,6 +364,8 @@ def join(run: Run, other: str, id: str, nobody: str) -> None:
         )
     for number, (text, guarantee) in enumerate(theirs.entries, len(ours.entries) + 1):
         count(run, id, number, (f"joined: {text}", guarantee))
+    run("INSERT INTO unmade SELECT ?, number + ? FROM unmade WHERE ledger = ?", id, len(ours.entries), other)
+    run("DELETE FROM unmade WHERE ledger = ?", other)
     ours.inputs_public = ours.inputs_public or theirs.inputs_public
     run("UPDATE ledgers SET head = ? WHERE id = ?", head_of(ours), id)
     run("UPDATE ledgers SET owner = ? WHERE id = ?", nobody, other)

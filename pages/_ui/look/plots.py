@@ -12,11 +12,13 @@ import plotly.io as pio
 
 from dpgp_core.arrays import FloatArray
 from dpgp_core.dates import ISO, Dates, parsed
-from dpgp_core.release.handout.ticks import marks
+from dpgp_core.release.handout.figure import marks
 
 TRUTH = "#7f7f7f"  # true data, truth: hollow markers, dotted
 NON_PRIVATE = "#0072B2"  # non-private model and its uncertainty: solid, band at 18 %
-PRIVATE = "#E69F00"  # private release and its noise: band at 22 %
+PRIVATE = "#E69F00"  # private release and its noise: band at 22 %; beside other methods, Bayes cloaking
+REFINED = "#6A3D9A"  # beside it: cloaking whose noise is added once, and posterior paths
+SPARSE = "#00735A"  # beside it: the sparse DP-GP
 OTHER = "#CC79A7"  # the method compared with: dashed
 PINNED = "#A65628"  # a pinned setting: dash-dotted
 BINS = "#56B4E9"  # binning, in comparisons of many mechanisms
@@ -56,7 +58,9 @@ _LINE, _SMALL = 15, 12  # px between two names, and of their type
 _LETTER = 6.6  # px, about
 _GAP = 6  # px between a line and its name
 _LITTLE = 20  # px above a picture without a legend
-_COLOUR_BAR: dict[str, Any] = {"thickness": 12}
+_COLOUR_BAR: dict[str, Any] = {  # below a map, so that it takes none of its width
+    "thickness": 10, "orientation": "h", "x": 0, "xanchor": "left", "y": -0.2, "yanchor": "top",
+}  # fmt: skip
 
 TEMPLATE = go.layout.Template(
     layout={
@@ -190,6 +194,12 @@ def finish(figure: go.Figure, height: int) -> go.Figure:
     return figure.update_layout(template=NAME, height=height, margin=_MARGIN)
 
 
+def rows_named_inside(figure: go.Figure) -> go.Figure:
+    """A finished picture of rows, whose names stand above them and not beside it, where they would take its width."""
+    figure.update_yaxes(ticklabelposition="inside top", automargin=False)
+    return figure.update_layout(margin={"l": 20})
+
+
 def enlarge(figure: go.Figure) -> go.Figure:
     """For a room: all type at ``LESSON`` px, set in the figure itself, for the page's theme overrides a template's."""
     size = {"size": LESSON}
@@ -205,6 +215,15 @@ def enlarge(figure: go.Figure) -> go.Figure:
     if (figure.layout.height or 0) > _LESSON_HEIGHT:
         figure.update_layout(height=_LESSON_HEIGHT)
     return figure
+
+
+_MARK = re.compile(r'<span style="color:(#\w+)"><b>━</b></span> (.*)')
+
+
+def names_of(figure: go.Figure) -> list[tuple[str, str]]:
+    """Names and colours that stand at the ends of the lines of a picture, from the highest to the lowest."""
+    found = [_MARK.fullmatch(note.text or "") for note in figure.layout.annotations]
+    return [(mark[2], mark[1]) for mark in reversed(found) if mark]
 
 
 class End(NamedTuple):

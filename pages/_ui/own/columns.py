@@ -1,4 +1,4 @@
-"""What is asked about columns of a visitor's table: numbers, dates, groups or degrees, and how they are written."""
+"""What is asked about columns and lines of a table: numbers, dates, groups or degrees, and how they are written."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from dpgp_core.dates import ORDERS, Format, parsed, shown
 from dpgp_core.levels import MOST_LEVELS, Levels, checked_levels
 from dpgp_core.reading.survey import Column
 from dpgp_core.reading.writing import NUMBERS
-from dpgp_core.release.declared.coordinates import MOST_LATITUDE
+from dpgp_core.release.units import MOST_LATITUDE
 from pages._ui import session
 from pages._ui.look.text import plain
 from pages._ui.own import slots, upload
-from pages._ui.own.slots import PREFIX, key, standing
+from pages._ui.own.slots import OWN_LINES, PREFIX, key, standing
 from pages._ui.own.upload import Table
 
 PERIODS = {"nothing": None, "every year": "year", "every week": "week"}
@@ -165,7 +165,9 @@ def declares_missing() -> bool:
     return bool(standing("missing"))
 
 
-def written_missing(names: Sequence[str], held: Table, way: str, free: str | None) -> dict[str, Any]:
+def written_missing(
+    names: Sequence[str], held: Table, way: str, free: str | None, formats: Mapping[str, Format]
+) -> dict[str, Any]:
     """What means that a value is missing: one question, where a column that is used has such cells.
 
     Args:
@@ -173,6 +175,7 @@ def written_missing(names: Sequence[str], held: Table, way: str, free: str | Non
         held: the table.
         way: how numbers are written.
         free: an outcome of yes and no, whose other words are missing anyway.
+        formats: how the inputs that are dates are written, by name.
 
     Returns:
         ``missing``, as a specification has it, and ``gaps_declared``.
@@ -182,7 +185,9 @@ def written_missing(names: Sequence[str], held: Table, way: str, free: str | Non
     offered = [USUAL] if lacking else []
     for name, each in columns.items():
         offered += [f"{code:g}" for code in each.codes]
-        if way in each.ways and each.unread[way][0]:
+        if name in formats and formats[name] in each.orders:
+            offered += upload.words(held, name, order=formats[name]) if each.undated[formats[name]][0] else []
+        elif way in each.ways and each.unread[way][0]:
             offered += upload.words(held, name, numbers=way)
     chosen = list(standing("missing") or [])
     if not offered and not chosen:
@@ -234,6 +239,31 @@ def offer_yes_and_no(y: str) -> None:
     st.button("Yes, an outcome of yes or no", key="own_say_kind", on_click=_is_yes_or_no, icon=":material/rule:")
 
 
+def unit_said(name: str, control: str, held: Table, way: str) -> bool | None:
+    """Whether the unit beside the numbers of a column is said, offered in one click; None where there is none.
+
+    Args:
+        name: of the column.
+        control: for its unit.
+        held: the table.
+        way: how numbers are written.
+    """
+    unit, written = upload.unit(held, name)
+    if not unit:
+        return None
+    if standing(control) == unit and way == written:
+        return True
+    st.info(f"{plain(name)} holds numbers with {plain(unit)} beside them: is that their unit?", icon=":material/rule:")
+    said = {control: unit, "numbers": written}
+    st.button(f"Yes, in {plain(unit)}", key=f"own_say_{control}", on_click=_say, args=(said,), icon=":material/rule:")
+    return False
+
+
+def _say(said: Mapping[str, str]) -> None:
+    session.move({f"{PREFIX}{control}": value for control, value in said.items()})
+    slots.keep()
+
+
 def _is_yes_or_no() -> None:
     session.move({f"{PREFIX}kind": "yes/no"})
     slots.keep()
@@ -274,6 +304,10 @@ def holds_asked(x: Sequence[str], held: Table, numbers: str, *, gaps: bool) -> d
             problem = "" if gaps and formats[name] in column.orders else column.as_dates(name, formats[name])
         else:
             problem = "" if gaps and numbers in column.ways else column.as_numbers(name, numbers)
+            unit = unit_said(name, f"x_unit_{name}", held, numbers) if problem else None
+            if unit is not None:
+                wrong.append("" if unit else problem)
+                continue
         if problem and (kind == "groups" or not _offered(name, held)):
             st.error(plain(f"{problem}."))
         wrong.append(problem)
@@ -307,9 +341,60 @@ def _means(example: str, order: Format) -> str:
 
 
 def _button(label: str, name: str, said: dict[str, str], icon: str) -> None:
-    st.button(plain(label), key=f"own_say_{name}_{label}", on_click=_say, args=(said,), icon=f":material/{icon}:")
+    st.button(plain(label), key=f"own_say_{name}_{label}", on_click=_say_kind, args=(said,), icon=f":material/{icon}:")
 
 
-def _say(said: dict[str, str]) -> None:
+def _say_kind(said: dict[str, str]) -> None:
     session.move({f"{PREFIX}{control}": value for control, value in said.items()})
     slots.keep()
+
+
+_IGNORE = "own_ignore"
+_HELP_LINES = (
+    "Titles above the names, units below them, notes and sums, for example: 1-3, 63. They are left out as if they were "
+    "not there. A sheet's rows count as lines. Published with the release."
+)
+
+
+def lines_said(digest: str) -> tuple[int | str, ...] | None:
+    """Lines that are said to be no rows of the file with this digest; None for none.
+
+    The question is there once something was offered.
+    """
+    known = OWN_LINES.find()
+    if known is None or known[0] != digest:
+        OWN_LINES.pop()
+        session.forget([_IGNORE])
+        return None
+    offered = known[1]
+    text = st.text_input(
+        "Lines that are no rows of the table",
+        key=_IGNORE,
+        placeholder=offered or "1-3, 63",
+        max_chars=200,
+        help=_HELP_LINES,
+    )
+    entries = [entry.strip() for entry in text.split(",") if entry.strip()]
+    if not entries and offered:
+        st.info(f"Lines {plain(offered)} look like no rows of the table: a title, units or notes.")
+        st.button(
+            f"Leave out {'line' if offered.isdigit() else 'lines'} {plain(offered)}",
+            key="own_say_ignore",
+            on_click=_leave_out,
+            args=(offered,),
+            icon=":material/playlist_remove:",
+        )
+    return tuple(int(entry) if entry.isdigit() else entry for entry in entries) or None
+
+
+def offer_lines(digest: str, lines: tuple[int | str, ...]) -> bool:
+    """Ask about these lines of a file, or about none in particular; whether that is new."""
+    known, asked = OWN_LINES.find(), (digest, ", ".join(map(str, lines)))
+    if known is not None and known[0] == digest and (known == asked or not lines):
+        return False
+    OWN_LINES.put(asked)
+    return True
+
+
+def _leave_out(lines: str) -> None:
+    session.move({_IGNORE: lines})

@@ -13,9 +13,8 @@ from dpgp_core.arrays import BoolArray, FloatArray
 from dpgp_core.bayes.difference import Difference, difference
 from dpgp_core.gp.inference import Inference
 from dpgp_core.release import CENTILES, Published, ReleaseSpec
+from dpgp_core.release.handout.figure import are_years, east_across, marks, turned
 from dpgp_core.release.handout.groups import COLOURS, Group, Rows, grouped, split
-from dpgp_core.release.handout.ticks import are_years, marks
-from dpgp_core.release.handout.turned import east_across, turned
 from dpgp_core.release.publishing import is_off_scale, known_share, useful, within_tolerance
 from pages._ui.ledgers.store import Standing
 from pages._ui.look.plots import (
@@ -179,14 +178,9 @@ _ABOUT_FIRST = " The map is of the first group; the table and the file have all 
 _ABOUT_CENTILES = " Below a thin line lie as many in 100 further people as it says, if the model is right."
 
 
-def so_far(account: Standing, failed: int = 0) -> str:
-    """The ledger in a sentence.
-
-    Args:
-        account: of it.
-        failed: releases that it counts and that were not made.
-    """
-    ledger = account.ledger
+def so_far(account: Standing) -> str:
+    """The ledger in a sentence."""
+    ledger, failed = account.ledger, len(account.unmade)
     if ledger.limit is None:
         return "Nothing has been released yet."
     more = f", {failed} counted and not made" if failed else ""
@@ -194,9 +188,9 @@ def so_far(account: Standing, failed: int = 0) -> str:
     return f"So far **{len(ledger.entries) - failed} released**{more}, {spent}."
 
 
-def metrics(account: Standing, failed: int = 0) -> list[Metric]:
+def metrics(account: Standing) -> list[Metric]:
     """The ledger in figures, once its total is declared; see ``so_far``."""
-    ledger = account.ledger
+    ledger, failed = account.ledger, len(account.unmade)
     if ledger.limit is None:
         return []
     more = f"and {failed} counted, not made" if failed else "each counts"

@@ -80,6 +80,9 @@ def outcome(y: str | None, held: Table, numbers: str) -> dict[str, Any]:
     column = held.survey[y]
     gaps = own_columns.declares_missing() and numbers in column.ways
     problem = "" if gaps else column.as_numbers(y, numbers, or_dates=False)
+    unit = own_columns.unit_said(y, "y_unit", held, numbers) if problem else None
+    if unit is not None:
+        return {"y_kind": kind, "readable": unit} | nothing
     if problem and column.holds_words and column.values <= _MOST_ANSWERS:
         own_columns.offer_yes_and_no(y)
     elif problem:

@@ -13,7 +13,7 @@ import segno
 from dpgp_core.data import Dataset
 from pages._ui import left_out
 from pages._ui.compare import compute
-from pages._ui.compare.contenders import CONTENDERS, contender, scale_of
+from pages._ui.compare.contenders import CONTENDERS, CURVE_EPSILONS, contender, scale_of
 from pages._ui.left_out import FOLDS
 from pages._ui.look import frame, sheet_figure, text
 from pages._ui.look import pictures as look_pictures
@@ -99,24 +99,32 @@ def _code(link: str) -> str:
 
 
 QUESTION = "What can anyone learn about one person?"
-BELIEFS_ALT = (
-    "How likely somebody may think a fact about one person is after a release, for each epsilon. It stays between the "
-    "green lines. Dashed: the average after the 1 in 100 releases that reveal most."
-)
 _AVERAGED = "none to set: averaged over lengthscales and noise levels, from what is public and what is released"
 TABLE_NOTE = "Chances follow from epsilon, delta and the kind of noise. It takes the true data to know an error."
 CARD_NOTE = "The promise does not depend on the data; the error does, and needs the true data to be known."
 
 
-def curve_or_map(data: Dataset) -> str:
-    """What is published of a data set."""
-    return "curve" if len(data.x_box) == 1 else "map"
+def beliefs_alt(beliefs: tuple[Moved, ...]) -> str:
+    """What the beliefs against epsilon show, with their values."""
+    at = {epsilon: found for epsilon, found in zip(CURVE_EPSILONS, beliefs, strict=True) if epsilon in (0.1, 1.0, 10.0)}
+    most = ", ".join(f"{decision.most_after(found)} % at epsilon {epsilon:g}" for epsilon, found in at.items())
+    return (
+        f"How likely a fact that was thought {text.percent(beliefs[0].prior)} likely may be thought afterwards: at "
+        f"most {most} (upper line). Dashed: the average after the 1 in 100 releases that reveal most."
+    )
 
 
-def errors_alt(data: Dataset, folds: int = FOLDS) -> str:
-    """Text alternative of the errors."""
+def errors_alt(data: Dataset, cost: Cost, folds: int = FOLDS) -> str:
+    """What the errors against epsilon show, with their values."""
     so_far = f" So far from {folds} of {FOLDS} parts of the people: it will still move." if folds < FOLDS else ""
-    return f"Error of a published {curve_or_map(data)} (orange) and without privacy (blue), against epsilon.{so_far}"
+    fall = " to ".join(f"{cost.shown(cost.at(epsilon))} at epsilon {epsilon:g}" for epsilon in (0.1, 1.0, 10.0, 100.0))
+    curve = "curve" if len(data.x_box) == 1 else "map"
+    return f"Error of a published {curve}, from {fall}; without privacy {cost.shown(cost.nonprivate)}.{so_far}"
+
+
+def method(chosen: Decision) -> str:
+    """The title of what is released, as leads name it."""
+    return MECHANISM.titles[chosen.mechanism].removesuffix(" (ours)")
 
 
 def named(data: Dataset) -> str:
@@ -131,7 +139,8 @@ def brief(chosen: Decision, data: Dataset, moved: Moved, cost: Cost | None, link
     fixed = f"{model.kernel} kernel, lengthscale {model.lengthscale:g} {data.x_units[0]}"
     advice = f"At epsilon = {draw.epsilon:g}, {decision.limits(moved)}."
     if cost is not None:
-        advice = f"{decision.recommendation(cost)} {decision.price(draw, cost, curve_or_map(data))} {advice}"
+        said = decision.price(draw, cost, method(chosen), data.privacy_unit)
+        advice = f"{decision.recommendation(cost)} {said} {advice}"
     return Brief(
         title=f"What epsilon = {draw.epsilon:g} promises and costs: {named(data)}",
         recommendation=advice,
@@ -162,5 +171,5 @@ def cost(chosen: Decision, data: Dataset) -> Cost:
             if grown.folds < FOLDS:
                 with fresh():
                     picture = errors_figure(curve_cost, chosen.draw.epsilon)
-                    look_pictures.chart(picture, f"errors_{grown.folds}", errors_alt(data, grown.folds))
+                    look_pictures.chart(picture, f"errors_{grown.folds}", errors_alt(data, curve_cost, grown.folds))
     return curve_cost
