@@ -23,7 +23,8 @@ from pages._ui.cloaking import computed, figures, variants, words
 from pages._ui.cloaking.figures import DRAWS
 from pages._ui.cloaking.results import Result
 from pages._ui.hiding import person, steps
-from pages._ui.look import controls, frame, pictures, text
+from pages._ui.look import controls, pictures, text
+from pages._ui.look import frame as look_frame
 from pages._ui.look.controls import switch
 from pages._ui.look.pictures import as_it_is
 from pages._ui.look.plots import (
@@ -231,9 +232,9 @@ def moving(found: Directions, result: Result) -> go.Figure:
     first, second = rng.standard_normal((2, len(found.shapes)))
     turns = np.linspace(0, 2 * np.pi, _FRAMES, endpoint=False)
     frames = (np.cos(turns)[:, None] * first + np.sin(turns)[:, None] * second) @ found.shapes
-    for at, noise in enumerate(frames):
+    for at, frame in enumerate(frames):
         drawn.add_scatter(
-            x=found.x.astype(np.float32), y=noise.astype(np.float32), mode="lines", name="noise", legendgroup=DRAWS,
+            x=found.x.astype(np.float32), y=frame.astype(np.float32), mode="lines", name="noise", legendgroup=DRAWS,
             showlegend=at == 0, line={"color": PRIVATE, "width": 1.6}, hoverinfo="skip",
         )  # fmt: skip
     most = 1.05 * float(np.abs(frames).max())
@@ -295,12 +296,12 @@ def show(step: str, chosen: ReleaseSettings, top: DeltaGenerator) -> None:
         pair = _sliders()
     points = build(pair)
     with top:
-        frame.heading(steps.TITLE, lead(points))
+        look_frame.heading(steps.TITLE, lead(points))
     with spot:
         _pictures(step, points, pair, chosen.draw)
-        frame.metrics(_metrics(step, points, pair, chosen.draw), "two")
+        look_frame.metrics(_metrics(step, points, pair, chosen.draw), "two")
         with st.expander("Table of the moves"):
-            frame.table(points_table(points, pair), "two_people")
+            look_frame.table(points_table(points, pair), "two_people")
     n = cached.dataset(chosen.model.dataset).n
     if switch(f"The same with {n} people", "everybody"):
         result = computed.run(chosen.model, chosen.design, chosen.draw)
@@ -363,7 +364,7 @@ def _everybody(result: Result) -> None:
     """The noise for a data set: its shape, who carries it, and what proves it."""
     st.header(f"The same with {result.dataset.n} people")
     st.markdown(words.cloaking_answer(result))
-    frame.metrics(words.certificate(result))
+    look_frame.metrics(words.certificate(result))
     left, right = st.columns(2)
     with left:
         st.subheader("C: who moves which prediction")
@@ -375,19 +376,19 @@ def _everybody(result: Result) -> None:
     found = directions_of(result)
     _of_inputs(result, lambda each: figure(found, each), "directions", said(found, result))
     player, motion = st.container(), cached.drawn(lambda each: moving(found, each), result, of="moving")
-    pictured = moving_said(found, result)
-    pictures.chart(motion, "moving", pictured, as_it_is(motion, of_inputs(result.dataset, pictured)))
+    moves = moving_said(found, result)
+    pictures.chart(motion, "moving", moves, as_it_is(motion, of_inputs(result.dataset, moves)))
     variants.move("moving", motion, player)
     with st.expander("Table of the directions"):
-        frame.table(directions_table(found, result), "directions", "From inputs, budget and bounds alone: public.")
+        look_frame.table(directions_table(found, result), "directions", "From inputs, budget and bounds alone: public.")
     st.subheader("λ: few people carry the noise")
     _of_inputs(result, figures.stems, "lambda", words.lambda_alt(result))
     values, how = st.tabs(["Table", "How it is computed"])
     with values:
         name = result.model.dataset
-        frame.table(words.record_table(result), f"{name}_lambda", "Inputs only: C, λ and M are public.")
+        look_frame.table(words.record_table(result), f"{name}_lambda", "Inputs only: C, λ and M are public.")
     with how:
-        frame.steps(words.explain(result))
+        look_frame.steps(words.explain(result))
 
 
 def _of_inputs(result: Result, draw: Callable[[Result], go.Figure], key: str, said: str) -> None:

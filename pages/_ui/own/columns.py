@@ -1,4 +1,4 @@
-"""What is asked about columns of a visitor's table: numbers, dates, groups or degrees, and how they are written."""
+"""What is asked about columns and lines of a table: numbers, dates, groups or degrees, and how they are written."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dpgp_core.release.units import MOST_LATITUDE
 from pages._ui import session
 from pages._ui.look.text import plain
 from pages._ui.own import slots, upload
-from pages._ui.own.slots import PREFIX, key, standing
+from pages._ui.own.slots import OWN_LINES, PREFIX, key, standing
 from pages._ui.own.upload import Table
 
 PERIODS = {"nothing": None, "every year": "year", "every week": "week"}
@@ -259,6 +259,11 @@ def unit_said(name: str, control: str, held: Table, way: str) -> bool | None:
     return False
 
 
+def _say(said: Mapping[str, str]) -> None:
+    session.move({f"{PREFIX}{control}": value for control, value in said.items()})
+    slots.keep()
+
+
 def _is_yes_or_no() -> None:
     session.move({f"{PREFIX}kind": "yes/no"})
     slots.keep()
@@ -336,9 +341,60 @@ def _means(example: str, order: Format) -> str:
 
 
 def _button(label: str, name: str, said: dict[str, str], icon: str) -> None:
-    st.button(plain(label), key=f"own_say_{name}_{label}", on_click=_say, args=(said,), icon=f":material/{icon}:")
+    st.button(plain(label), key=f"own_say_{name}_{label}", on_click=_say_kind, args=(said,), icon=f":material/{icon}:")
 
 
-def _say(said: Mapping[str, str]) -> None:
+def _say_kind(said: dict[str, str]) -> None:
     session.move({f"{PREFIX}{control}": value for control, value in said.items()})
     slots.keep()
+
+
+_IGNORE = "own_ignore"
+_HELP_LINES = (
+    "Titles above the names, units below them, notes and sums, for example: 1-3, 63. They are left out as if they were "
+    "not there. A sheet's rows count as lines. Published with the release."
+)
+
+
+def lines_said(digest: str) -> tuple[int | str, ...] | None:
+    """Lines that are said to be no rows of the file with this digest; None for none.
+
+    The question is there once something was offered.
+    """
+    known = OWN_LINES.find()
+    if known is None or known[0] != digest:
+        OWN_LINES.pop()
+        session.forget([_IGNORE])
+        return None
+    offered = known[1]
+    text = st.text_input(
+        "Lines that are no rows of the table",
+        key=_IGNORE,
+        placeholder=offered or "1-3, 63",
+        max_chars=200,
+        help=_HELP_LINES,
+    )
+    entries = [entry.strip() for entry in text.split(",") if entry.strip()]
+    if not entries and offered:
+        st.info(f"Lines {plain(offered)} look like no rows of the table: a title, units or notes.")
+        st.button(
+            f"Leave out {'line' if offered.isdigit() else 'lines'} {plain(offered)}",
+            key="own_say_ignore",
+            on_click=_leave_out,
+            args=(offered,),
+            icon=":material/playlist_remove:",
+        )
+    return tuple(int(entry) if entry.isdigit() else entry for entry in entries) or None
+
+
+def offer_lines(digest: str, lines: tuple[int | str, ...]) -> bool:
+    """Ask about these lines of a file, or about none in particular; whether that is new."""
+    known, asked = OWN_LINES.find(), (digest, ", ".join(map(str, lines)))
+    if known is not None and known[0] == digest and (known == asked or not lines):
+        return False
+    OWN_LINES.put(asked)
+    return True
+
+
+def _leave_out(lines: str) -> None:
+    session.move({_IGNORE: lines})
