@@ -9,9 +9,9 @@ account = session.account()
 frame.heading(
     "Publish a curve from your own table",
     "Upload a table and say what is public about it. You get values, a figure and a card that you may publish. "
-    + figures.so_far(account, steps.failed(account)),
+    + figures.so_far(account),
 )
-if in_figures := figures.metrics(account, steps.failed(account)):
+if in_figures := figures.metrics(account):
     frame.metrics(in_figures)
 held = intake.table()
 account = session.account(held)

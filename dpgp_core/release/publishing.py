@@ -24,6 +24,7 @@ from .specification import ReleaseSpec
 from .table import CENTILES
 
 Interval = tuple[FloatArray, FloatArray]
+FOR_YOUR_EYES = "For your eyes, in no file:"
 _WELL = 0.75  # of the bounds' width, less than which the curve is not known
 _LAST_DIGITS = 1e-9  # of a width: it may have been rounded
 
@@ -332,21 +333,33 @@ def _check_fit(spec: ReleaseSpec, dataset: Dataset) -> None:
 FOR_YOUR_EYES = "For your eyes, in no file:"
 
 
-def outside_bounds(spec: ReleaseSpec, dataset: Dataset) -> str:
-    """How many outcomes count as a bound; "" for none. Not private.
+def to_owner(spec: ReleaseSpec, dataset: Dataset) -> str:
+    """What whoever owns a table should see before anything is spent; "" for nothing. Not private.
 
     Args:
         spec: of the release.
         dataset: from ``read_outcomes``, outcomes as the table has them.
     """
     outside = 0 if spec.bounds_unit is not None else dataset.clipped_count
-    if not outside:
+    told = [*dataset.told]
+    if outside:
+        are, count = ("outcome lies", "counts") if outside == 1 else ("outcomes lie", "count")
+        told.insert(
+            0,
+            f"{outside:,} of {dataset.n:,} {are} outside the bounds and {count} as the bound. If some of them only "
+            "stand for a missing value, declare these codes as missing.",
+        )
+    return f"{FOR_YOUR_EYES} {' '.join(told)}" if told else ""
+
+
+def not_of_its_kind(spec: ReleaseSpec, dataset: Dataset) -> str:
+    """How many outcomes count as another; "" for none. Not private."""
+    moved = int((of_kind(spec.y_kind, dataset.y) != dataset.y).sum())
+    if not moved:
         return ""
-    are = "outcome lies" if outside == 1 else "outcomes lie"
-    counts = "counts" if outside == 1 else "count"
     return (
-        f"{FOR_YOUR_EYES} {outside:,} of {dataset.n:,} {are} outside the bounds and {counts} as the bound. If some of "
-        "them only stand for a missing value, declare these codes as missing."
+        f"{FOR_YOUR_EYES} {moved:,} of {dataset.n:,} rows have an outcome that is not of its kind ({spec.y_kind}); "
+        "each counts as the nearest one that is."
     )
 
 

@@ -99,7 +99,8 @@ def test_the_meter_counts_settings_and_stands_still(open_page):
 
 
 def test_a_threshold_is_answered_with_probabilities(seen):
-    app = seen("explore_release", explore_shown="threshold", explore_threshold="70")
+    app = seen("explore_release", explore_shown="threshold", explore_level_kung="130")
+    assert "above 130 cm" in "".join(each.value for each in app.caption)
     assert "probability above" in traces(app)
     shares = app.dataframe[0].value["probability above [%]"]
     assert shares.between(0, 100).all()

@@ -30,14 +30,9 @@ _ABOUT_FIRST = " The map is of the first group; the table and the file have all 
 _ABOUT_CENTILES = " Below a thin line lie as many in 100 further people as it says, if the model is right."
 
 
-def so_far(account: Standing, failed: int = 0) -> str:
-    """The ledger in a sentence.
-
-    Args:
-        account: of it.
-        failed: releases that it counts and that were not made.
-    """
-    ledger = account.ledger
+def so_far(account: Standing) -> str:
+    """The ledger in a sentence."""
+    ledger, failed = account.ledger, len(account.unmade)
     if ledger.limit is None:
         return "Nothing has been released yet."
     more = f", {failed} counted and not made" if failed else ""
@@ -45,9 +40,9 @@ def so_far(account: Standing, failed: int = 0) -> str:
     return f"So far **{len(ledger.entries) - failed} released**{more}, {spent}."
 
 
-def metrics(account: Standing, failed: int = 0) -> list[Metric]:
+def metrics(account: Standing) -> list[Metric]:
     """The ledger in figures, once its total is declared; see ``so_far``."""
-    ledger = account.ledger
+    ledger, failed = account.ledger, len(account.unmade)
     if ledger.limit is None:
         return []
     more = f"and {failed} counted, not made" if failed else "each counts"
