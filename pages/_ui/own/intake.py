@@ -114,7 +114,6 @@ def _take(name: str, content: bytes, separator: str | None) -> None:
     OWN_TAKEN.put(wanted)
     fresh = _table(name, content, digest, (separator, encoding, sheet, ignore))
     if fresh is None:
-        OWN_TABLE.pop()
         return
     if held is None or held.columns != fresh.columns:
         remembered.forget()
@@ -140,6 +139,7 @@ def _table(
             found = _beside(upload.lines_beside, text, writing)
         return _beside(upload.opened, name, text, writing)
     except ValueError as error:
+        OWN_TABLE.pop()
         if ignore is None and lines.offer(digest, found):
             st.rerun()
         st.error(plain(f"{error}."))
