@@ -55,9 +55,7 @@ def test_dates_may_be_texts_in_a_declared_order_times_of_a_zone_or_an_array():
     texts = pd.DataFrame({"day": ["1/01/2024", "01.02.2024", None]})
     np.testing.assert_array_equal(numbers_of(texts, DAYS, None, "day/month/year"), [[0], [31], [np.nan]])
     np.testing.assert_array_equal(numbers_of(TABLE[["day"]].to_numpy(), [DAYS], None), [[0], [31], [365]])
-    with pytest.raises(
-        ValueError, match="has no date in the order year-month-day in 2 of 3 rows; declare"
-    ):
+    with pytest.raises(ValueError, match="has no date in the order year-month-day in 2 of 3 rows; declare"):
         numbers_of(texts, DAYS, None)
 
 
