@@ -1,6 +1,6 @@
 import streamlit as st
 
-from dpgp_core.release.told import complete_rows
+from dpgp_core.release.publishing import complete_rows
 from pages._ui.look import frame
 from pages._ui.own import account as sidebar
 from pages._ui.own import figures, form, intake, outlook, protection, session, steps

@@ -87,8 +87,6 @@ TOUCHES = {  # one module opens a table by its path; the command line needs one 
     "dpgp_core/release/ledger_file.py": {"os", "pathlib"},
     "dpgp_core/release/bundle.py": {"io"},
     "dpgp_core/release/check.py": {"io", "pathlib"},
-    "dpgp_core/release/loading.py": {"io", "pathlib"},
-    "dpgp_core/release/statistic.py": {"io"},
     "dpgp_core/measurement/described_arrays.py": {"io"},
 }
 

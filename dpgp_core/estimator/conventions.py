@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from ..arrays import FloatArray
 from ..reading.writing import as_float
-from .copies import cloned, spent
+from .spending import cloned, spent
 from .tables import is_missing
 
 

@@ -12,15 +12,13 @@ from ..accounting.guarantee import Guarantee, Protects
 from ..data import Kind
 from ..dates import Format
 from ..kernels import Stationary
-from ..measurement.cell_statistics import CellStatistics
-from ..measurement.statistics import Statistics
+from ..measurement.statistics import CellStatistics, Statistics
 from ..mechanisms.bayes_cloaking import BayesCloaking
 from .conventions import column_of, matrix_of, names_of
-from .copies import count
 from .declared import Pair, declared_dataset, grid_of
 from .predicting import Predicting
 from .reading import reading_of_release
-from .spending import COUNTING, composed, marked, warn
+from .spending import COUNTING, composed, count, warn
 from .tables import Declared, box_of_numbers, numbers_of, yes_and_no
 
 
@@ -130,7 +128,8 @@ class DPGaussianProcessRegressor(Predicting):
             groups=None if groups is None else np.asarray(groups),
             levels=self.x_levels,
         )
-        guarantee = promise = marked(mechanism.promise_for(dataset), taught=rng is not None)
+        promise = mechanism.promise_for(dataset)
+        guarantee = promise = promise if rng is None else promise.taught()
         before = vars(self).get("guarantee_")  # there is no reading_ where an earlier fit was interrupted
         if before is not None:
             warn(composed(before, guarantee))

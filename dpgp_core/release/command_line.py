@@ -32,14 +32,21 @@ from .command_help import (
     WRITING_EPILOG,
 )
 from .files import CannotWrite, check_different, open_file, output_file, read_text_file
+from .json_text import ledger_from_json, read_object, write_object
 from .ledger_file import spend_in_file
-from .ledger_json import ledger_from_json
 from .plan import plan_release
-from .publishing import as_measured, declared_writing, publish, read_outcomes, useful
-from .specification import ReleaseSpec
-from .specification_json import EXAMPLE, spec_from_json, spec_from_object, spec_to_json, spec_to_object
-from .strict_json import read_object, write_object
-from .told import complete_rows, large_delta, not_of_its_kind, to_owner
+from .publishing import (
+    as_measured,
+    complete_rows,
+    declared_writing,
+    large_delta,
+    not_of_its_kind,
+    publish,
+    read_outcomes,
+    to_owner,
+    useful,
+)
+from .specification import EXAMPLE, ReleaseSpec, spec_from_json, spec_from_object, spec_to_json, spec_to_object
 
 OK, BAD_CONFIG, BAD_DATA, REFUSED, NOT_WRITTEN = 0, 2, 3, 4, 5
 

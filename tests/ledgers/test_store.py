@@ -10,7 +10,7 @@ import pytest
 from dpgp_core.accounting.guarantee import ONE_OUTPUT, Budget, Guarantee
 from dpgp_core.accounting.ledger import BudgetExceeded, MixedProtection, MixedRows
 from dpgp_core.accounting.losses import GaussianLoss, PureLoss, compose
-from dpgp_core.release.ledger_json import MAX_ENTRIES, ledger_to_object
+from dpgp_core.release.json_text import MAX_ENTRIES, ledger_to_object
 from pages._ui.ledgers.database import LedgerUnavailable
 from pages._ui.ledgers.keys import Key
 from pages._ui.ledgers.postgres import Postgres

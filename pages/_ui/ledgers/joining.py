@@ -6,7 +6,7 @@ it shows the token of the other one, both are known to be its owner's: from then
 
 from __future__ import annotations
 
-from dpgp_core.release.ledger_json import MAX_ENTRIES
+from dpgp_core.release.json_text import MAX_ENTRIES
 from pages._ui.ledgers.database import Run
 from pages._ui.ledgers.rows import count, head_of, loaded
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from dpgp_core.accounting.guarantee import Budget, Guarantee
 from dpgp_core.accounting.ledger import Ledger
-from dpgp_core.release.ledger_json import ledger_from_object
+from dpgp_core.release.json_text import ledger_from_object
 from pages._ui.ledgers.database import Database, LedgerUnavailable, Run
 from pages._ui.ledgers.joining import join, twins
 from pages._ui.ledgers.keys import Key

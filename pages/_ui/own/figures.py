@@ -11,8 +11,8 @@ import plotly.graph_objects as go
 from dpgp_core.arrays import BoolArray, FloatArray
 from dpgp_core.gp.inference import Inference
 from dpgp_core.release import Published, ReleaseSpec
+from dpgp_core.release.handout.figure import east_across, turned
 from dpgp_core.release.handout.groups import grouped, split
-from dpgp_core.release.handout.turned import east_across, turned
 from dpgp_core.release.publishing import is_off_scale, known_share, useful, within_tolerance
 from pages._ui.ledgers.standing import Standing
 from pages._ui.look.palette import PREDICTION_SCALE, PRIVATE

@@ -9,8 +9,7 @@ import zipfile
 import streamlit as st
 
 from dpgp_core.release import Published, ReleaseSpec
-from dpgp_core.release.publishing import within_tolerance
-from dpgp_core.release.told import large_delta
+from dpgp_core.release.publishing import large_delta, within_tolerance
 from pages._ui.explore.computed import EXPLORED, taken
 from pages._ui.ledgers.deliveries import DELIVERIES, Issued
 from pages._ui.ledgers.standing import Standing

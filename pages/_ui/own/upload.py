@@ -31,11 +31,10 @@ from dpgp_core.release import (
     preview,
     publish,
 )
-from dpgp_core.release.cells import safe_text
-from dpgp_core.release.handout.ticks import are_years
+from dpgp_core.release.bundle import safe_text
+from dpgp_core.release.handout.figure import are_years
 from dpgp_core.release.plan import decimals
-from dpgp_core.release.publishing import about, as_measured, read_outcomes, within_tolerance
-from dpgp_core.release.told import to_owner
+from dpgp_core.release.publishing import about, as_measured, read_outcomes, to_owner, within_tolerance
 from pages._ui.look.plots import axis
 from pages._ui.own.curves import OF_NO_USE, in_per_cent
 from pages._ui.own.practice import TABLES, Practice, contents

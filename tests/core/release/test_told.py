@@ -5,8 +5,7 @@ import io
 import pytest
 
 from dpgp_core.reading.writing import Writing
-from dpgp_core.release.publishing import read_outcomes
-from dpgp_core.release.told import complete_rows, large_delta, not_of_its_kind, to_owner
+from dpgp_core.release.publishing import complete_rows, large_delta, not_of_its_kind, read_outcomes, to_owner
 
 TABLE = b"age,height\n1,10\n2,100\n3,-999\n4,120\n"
 
