@@ -6,7 +6,7 @@ from datetime import date
 
 import numpy as np
 import pytest
-from dpgp_core.release.specification_json import spec_from_object
+from dpgp_core.release.specification import spec_from_object
 
 from dpgp_core.reading.look import MARK, proposal
 from dpgp_core.reading.workbooks import sheet as excel

@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from dpgp_core.release.specification_json import spec_from_json
+from dpgp_core.release.specification import spec_from_json
 
 from dpgp_core.reading.look import MARK, proposal
 from dpgp_core.reading.workbooks.sheet import as_table
