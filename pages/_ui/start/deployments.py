@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from pages._ui.look import text
 from pages._ui.look.palette import GUARANTEE, OTHER
-from pages._ui.look.plots import finish, ticked, rows_named_inside
+from pages._ui.look.plots import finish, rows_named_inside, ticked
 from pages._ui.look.sheet import About
 
 NOTE = (
