@@ -294,15 +294,13 @@ def _held(attacked: Attacked) -> bool:
 
 def caption(attacked: Attacked) -> str:
     """What the picture shows, with its values."""
-    rows = ((rate, attacked.roc.power_at(rate, CONFIDENCE).value) for rate in RATES)
-    limits = (100 * float(allowed(attacked.guarantee, np.array([rate]))[0]) for rate in RATES)
-    values = ", ".join(
-        f"{text.number(100 * found)} found of {text.at_most(most, 2)} allowed where {100 * rate:g} are accused"
-        for (rate, found), most in zip(rows, limits, strict=True)
+    found = (text.number(100 * attacked.roc.power_at(rate, CONFIDENCE).value) for rate in RATES)
+    most = (text.at_most(100 * float(allowed(attacked.guarantee, np.array([rate]))[0]), 2) for rate in RATES)
+    values = " ".join(
+        f"With {100 * rate:g} in 100 innocent accused it finds {one} of {other} allowed."
+        for rate, one, other in zip(RATES, found, most, strict=True)
     )
-    promised = "what is promised (green, dashed)"
-    held = f"stays below {promised}, as it must" if _held(attacked) else f"finds more than {promised.partition(' ')[2]}"
-    return f"The attack (red) {held}. In 100: {values}."
+    return f"The attack (red) {held}. {values}"
 
 
 LOGARITHMIC = "The same, stretched on the left: a real attacker needs few false accusations."

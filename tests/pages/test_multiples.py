@@ -19,7 +19,7 @@ def drawing(app):
 
 @pytest.mark.parametrize("three", ["epsilon", "kernel", "lengthscale"])
 def test_three_maps_have_one_scale_and_one_legend(seen, three):
-    app = seen("london_noise_map", map="noise", three=three)
+    app = seen("london_noise_map", mechanism="refined", map="noise", three=three)
     assert not app.exception
     svg = drawing(app)
     ET.fromstring(svg)

@@ -69,7 +69,7 @@ def test_pages_say_one_error_and_one_without_privacy(open_page):
     assert ours == opened["compare"].metric[0].value
     assert f"Bayes cloaking chooses none and has {ours}" in page_text(opened["lengthscale_choice"])
     said = page_text(open_page("start"))
-    assert re.search(rf"error is then \*\*{ours}\*\*; without privacy it is {plain}", said)
+    assert re.search(rf"with an error of \*\*{ours}\*\*. Without privacy it is {plain}", said)
 
 
 @pytest.mark.full

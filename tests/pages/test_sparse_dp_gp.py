@@ -45,7 +45,7 @@ def test_beside_true_data_curves_are_drawn_as_differences_from_the_one_without_p
     assert "without privacy" not in curves
     away = [numbers(curves[name]["y"]) - numbers(drawn[name]["y"]) for name in ("ours: whitened", "Bayes cloaking")]
     np.testing.assert_allclose(*away, atol=1e-9)  # the same curve is taken off both
-    said = next(each.value for each in app.caption if "on average" in each.value)
+    said = next(each.value for each in app.caption if "On average" in each.value)
     mean = float(np.abs(numbers(drawn["Bayes cloaking"]["y"])).mean())
     assert f"Bayes cloaking {text.number(mean)}" in said
 

@@ -114,9 +114,9 @@ def test_one_live_region_says_the_whole_lead(open_page):
     [status] = [each.value for each in app.markdown if 'role="status"' in each.value]
     for part in (
         'class="recommended"',
-        "likely after the release",
-        "without privacy it is ",
-        "is then published with an error of",
+        "% likely.",
+        "Without privacy it is ",
+        "with an error of",
     ):
         assert part in status
 

@@ -22,7 +22,7 @@ from .grid import CellGrid, sides
 _LENGTHSCALE = 0.15  # of the box's sides: how fast the density of records may vary
 _VARIANCE = 2.0  # of that density over its mean squared
 _SHARED = 0.5  # of it, what groups have in common: where records lie, but not how many there are
-ROUGHNESS = (0.0, 0.03, 0.3, 3.0, 30.0)  # tau: variance of a cell's own share of the records, over its mean squared
+ROUGHNESS = (0.0, 0.03, 0.3, 1.0, 3.0, 10.0, 30.0)  # tau: variance of a cell's own people, over its mean squared
 PLANNED = 0.5  # the tau that counts are planned for: a cell can be seen by itself where noise permits
 _SENSITIVITY = 1.6  # expected of a strategy; what it is, is found in integers when it is measured
 _EQUAL = 1e-3  # difference of two columns that say nothing

@@ -128,9 +128,9 @@ def overlap_alt(explored: Explored, beside: Beside | None, best: float) -> str:
     """What the picture of the overlaps shows, with its values."""
     low, middle, high = np.percentile(explored.path_iou, [25, 50, 75])
     return (
-        f"Overlap with the true area in simulated releases at the epsilon of one path. Paths (violet): half lie "
-        f"between {low:.2f} and {high:.2f}, the middle one at {middle:.2f}. Bayes cloaking (orange): "
-        f"{overlap_of(explored, beside)}. Without privacy {best:.2f}, painting everything "
+        "Overlap with the true area in simulated releases at the epsilon of one path. Half of the paths (violet) lie "
+        f"between {low:.2f} and {high:.2f}, around {middle:.2f}. Bayes cloaking (orange): "
+        f"{overlap_of(explored, beside)}. Without privacy: {best:.2f}. Painting everything: "
         f"{explored.everything_iou:.2f}. All protect inputs and outputs."
     )
 

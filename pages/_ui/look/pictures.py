@@ -154,14 +154,14 @@ def chart(figure: go.Figure, key: str, alt: str, public: Public | None = None, *
     Args:
         figure: as on the screen.
         key: of the chart.
-        alt: what it shows.
+        alt: what it shows, with values and trend: said once, in the text below it.
         public: how it is drawn without true data; None: true data are in all of it.
     """
     enlarged = plots.enlarge(figure) if controls.is_lesson() else figure
     # plotly's own camera would save true data without a word that they are
     config = {"displaylogo": False, "modeBarButtonsToRemove": ["toImage"]}
     with _with_names_above(enlarged, key):
-        st.plotly_chart(enlarged, key=key, config=config, alt=alt, **options)
+        st.plotly_chart(enlarged, key=key, config=config, alt=plots.called(figure), **options)
     _caption(key, alt, lambda: tables.of_figure(figure), lambda: of_figure(figure, alt, public))
 
 
@@ -260,7 +260,8 @@ def hexagon_map(
             around = cached.value("Drawing the boroughs", maps.boroughs) if boroughs else None
             legible = None if around is None else replace(around, names=[]) if _is_telephone() else around
             deck = maps.deck(cells, layer, kind, legible, picked)
-            st.pydeck_chart(deck, height=maps.HEIGHT, on_select=on_click, key=key, alt=alt)
+            called = f"Map of London: {layer.title.lower()}. The text below it tells it."
+            st.pydeck_chart(deck, height=maps.HEIGHT, on_select=on_click, key=key, alt=called)
         with st.container(key=f"legend_{key}"):
             st.html(maps.legend(layer))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -215,6 +216,13 @@ def enlarge(figure: go.Figure) -> go.Figure:
     if (figure.layout.height or 0) > _LESSON_HEIGHT:
         figure.update_layout(height=_LESSON_HEIGHT)
     return figure
+
+
+def called(figure: go.Figure) -> str:
+    """What a picture is, for who cannot see it: the text below it says what it shows, and is not said twice."""
+    y, x = (each.title.text or "" for each in (figure.layout.yaxis, figure.layout.xaxis))
+    of = f"{y} by {x}" if x and y else x or y or "a picture"
+    return f"Chart: {html.unescape(of)}. The text below it tells it."
 
 
 _MARK = re.compile(r'<span style="color:(#\w+)"><b>━</b></span> (.*)')

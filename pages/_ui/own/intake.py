@@ -113,7 +113,6 @@ def _take(name: str, content: bytes, separator: str | None) -> None:
     OWN_TAKEN.put(wanted)
     fresh = _table(name, content, digest, (separator, encoding, sheet, ignore))
     if fresh is None:
-        OWN_TABLE.pop()
         return
     if held is None or held.columns != fresh.columns:
         slots.forget()
@@ -139,6 +138,7 @@ def _table(
             found = _beside(upload.lines_beside, text, writing)
         return _beside(upload.opened, name, text, writing)
     except ValueError as error:
+        OWN_TABLE.pop()
         if ignore is None and columns.offer_lines(digest, found):
             st.rerun()
         st.error(plain(f"{error}."))

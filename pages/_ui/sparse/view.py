@@ -352,9 +352,12 @@ def beside_alt(fits: Fits) -> str:
         "Bayes cloaking": fits.bayes.mean,
     }
     away = ", ".join(
-        f"{name} {text.number(float(np.abs(curve - fits.plain).mean()))} {unit}" for name, curve in curves.items()
+        f"{name} {text.number(float(np.abs(curve - fits.plain).mean()))}" for name, curve in curves.items()
     )
-    return f"How far each published curve is from the one without privacy: on average {away}. Bands: where curves are."
+    return (
+        "How far each published curve is from the one without privacy, in bands where curves are. On average: "
+        f"{away} {unit}."
+    )
 
 
 def fit_alt(fits: Fits) -> str:

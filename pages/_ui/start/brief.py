@@ -107,19 +107,22 @@ CARD_NOTE = "The promise does not depend on the data; the error does, and needs 
 def beliefs_alt(beliefs: tuple[Moved, ...]) -> str:
     """What the beliefs against epsilon show, with their values."""
     at = {epsilon: found for epsilon, found in zip(CURVE_EPSILONS, beliefs, strict=True) if epsilon in (0.1, 1.0, 10.0)}
-    most = ", ".join(f"{decision.most_after(found)} % at epsilon {epsilon:g}" for epsilon, found in at.items())
+    low, middle, high = (f"{decision.most_after(found)} % at" for found in at.values())
     return (
-        f"How likely a fact that was thought {text.percent(beliefs[0].prior)} likely may be thought afterwards: at "
-        f"most {most} (upper line). Dashed: the average after the 1 in 100 releases that reveal most."
+        f"Upper line, the most that is believed: {low} epsilon 0.1, {middle} 1, {high} 10. Dashed: the average after "
+        f"the 1 in 100 releases that reveal most. Dotted: {text.percent(beliefs[0].prior)} beforehand."
     )
 
 
 def errors_alt(data: Dataset, cost: Cost, folds: int = FOLDS) -> str:
     """What the errors against epsilon show, with their values."""
     so_far = f" So far from {folds} of {FOLDS} parts of the people: it will still move." if folds < FOLDS else ""
-    fall = " to ".join(f"{cost.shown(cost.at(epsilon))} at epsilon {epsilon:g}" for epsilon in (0.1, 1.0, 10.0, 100.0))
+    strict, middle, loose = (cost.shown(cost.at(epsilon)) for epsilon in (0.1, 1.0, 100.0))
     curve = "curve" if len(data.x_box) == 1 else "map"
-    return f"Error of a published {curve}, from {fall}; without privacy {cost.shown(cost.nonprivate)}.{so_far}"
+    return (
+        f"Error of a published {curve}: {strict} at epsilon 0.1, {middle} at 1, {loose} at 100. Without privacy: "
+        f"{cost.shown(cost.nonprivate)}.{so_far}"
+    )
 
 
 def method(chosen: Decision) -> str:

@@ -231,20 +231,20 @@ def sentence(draw: Draw, belief: Moved) -> str:
     """What somebody may believe afterwards, in hundredths."""
     before, after = text.number(100 * belief.prior), most_after(belief)
     return (
-        f"At epsilon = {draw.epsilon:g}, whoever thought a fact about a person **{before} %** likely will think it at "
-        f"most **{after} %** likely after the release{_but(belief)}."
+        f"At epsilon = {draw.epsilon:g}, whoever thought a fact **{before} %** likely will think it at most "
+        f"**{after} %** likely. {_but(belief)}"
     )
 
 
 def _but(belief: Moved) -> str:
     """How often that fails."""
     if belief.beyond is None:
-        return " (delta leaves room for cases of which nothing is promised)"
+        return "But delta leaves room for cases of which nothing is promised."
     if belief.beyond == 0:
-        return " (in all releases)"
+        return "That holds in all releases."
     if belief.beyond > _OFTEN:
-        return f" (in all but {text.at_most(100 * belief.beyond, 2)} of 100 releases)"
-    return f" (in all but 1 of {text.at_least(1 / belief.beyond, 2)} releases)"
+        return f"That holds in all but {text.at_most(100 * belief.beyond, 2)} of 100 releases."
+    return f"That holds in all but 1 of {text.at_least(1 / belief.beyond, 2)} releases."
 
 
 def limits(person: Moved) -> str:
@@ -287,7 +287,7 @@ def recommendation(cost: Cost) -> str:
 def price(draw: Draw, cost: Cost, method: str, gained: str) -> str:
     """The error of a method at the budget that is asked about beside the one without privacy; ``gained`` it is of."""
     now, plain = cost.shown(cost.at(draw.epsilon)), cost.shown(cost.nonprivate)
-    return f"With {method} {gained} is then published with an error of **{now}**; without privacy it is {plain}."
+    return f"{method} then publishes {gained} with an error of **{now}**. Without privacy it is {plain}."
 
 
 def lead(draw: Draw, belief: Moved, cost: Cost, method: str, gained: str) -> str:
