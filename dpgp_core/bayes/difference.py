@@ -15,8 +15,7 @@ import numpy as np
 from ..arrays import FloatArray
 from ..gp.exact import check_columns
 from ..levels import check_codes, level_columns
-from ..measurement.cell_statistics import CellStatistics
-from ..measurement.statistics import Statistics
+from ..measurement.statistics import CellStatistics, Statistics
 from .intervals import Mixture
 from .joint import Joint
 from .models import Model, models_of, rough_share

@@ -10,10 +10,9 @@ from ..arrays import FloatArray
 from ..gp.exact import check_columns
 from ..kernels import Kernel
 from ..levels import check_codes
-from ..measurement.cell_statistics import CellStatistics
 from ..measurement.refit import Observe, Refit
 from ..measurement.refit import refit as refit_linear
-from ..measurement.statistics import Statistics
+from ..measurement.statistics import CellStatistics, Statistics
 from .cells.reading import read_cells
 from .models import Model, across_levels
 from .reading import Reading

@@ -27,7 +27,7 @@ from scipy.special import ndtr
 
 from ..arrays import FloatArray
 from ..data import Kind
-from ..measurement.distances import MeasuredDistances
+from ..measurement.statistics import MeasuredDistances
 from ..strategies.strategy import Strategy
 from .intervals import Mixture
 from .models import Model, auto_models

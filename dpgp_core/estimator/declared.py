@@ -1,4 +1,4 @@
-"""What is declared to an estimator and never inferred: bounds, box, and a public grid over the box."""
+"""What is declared to an estimator and never inferred: bounds, box, a public grid over the box."""
 
 from __future__ import annotations
 

@@ -24,8 +24,8 @@ from ..bayes.settings import BayesSettings, reading_for
 from ..data import Dataset, Kind
 from ..gp.exact import check_columns
 from ..levels import check_codes, groups_of
-from ..measurement.cell_statistics import CellStatistics
-from ..measurement.cells import CellCounts
+from ..measurement.measurement import CellCounts
+from ..measurement.statistics import CellStatistics
 from .bayes_release import BayesPlan, BayesRelease, taught, uncertainty_of
 
 LOOSER = 30  # gap of strategies over cells against the one asked for: they are planned anew for each draw

@@ -23,8 +23,7 @@ from ..bayes.spread import PlannedDistances
 from ..data import Dataset, Kind
 from ..gp.exact import check_columns
 from ..levels import check_codes, number_sides
-from ..measurement.cell_statistics import CellStatistics
-from ..measurement.statistics import Statistics
+from ..measurement.statistics import CellStatistics, Statistics
 from .bayes_cells import AnyBayesPlan, CellPlan, measure_cells, plan_cells
 from .bayes_release import BayesPlan, BayesRelease, taught, uncertainty_of
 
@@ -53,7 +52,7 @@ class BayesCloaking(BayesSettings):
     inputs share the columns of their cells (see ``bayes.cells.binned``).
 
     Where a data set says whose row each is (``Dataset.person``), everybody counts once, and all rows of one person are
-    hidden together at the price of one (see ``measurement.cells``).
+    hidden together at the price of one (see ``measurement.measurement``).
 
     Args and errors: see ``BayesSettings``.
     """

@@ -20,7 +20,7 @@ from ..gp.uncertainty import Of
 from ..kernels import AcrossLevels, Kernel, LevelAndCurve
 from ..measurement.fit import Fit
 from ..strategies.strategy import Strategy
-from .base import TEACHING, NotPrivate, Release, TeachingRelease
+from .base import NotPrivate, Release, TeachingRelease
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -222,7 +222,7 @@ def taught(release: BayesRelease, silent: Mixture | None = None) -> BayesRelease
         release: of numbered draws.
         silent: what the same stages predict when they measure without noise. Not private.
     """
-    card = replace(release.guarantee, not_covered=(TEACHING, *release.guarantee.not_covered))
+    card = release.guarantee.taught()
     if silent is None:
         return replace(release, guarantee=card)
     mean = NotPrivate(replace(release.uncertainty, prediction=silent).values[0])

@@ -9,14 +9,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpgp_core.measurement.numbered import Apart
+from dpgp_core.measurement.noise import Apart
 from pages._ui.cloaking import computed, staged
 from pages._ui.cloaking.results import Draws
-from pages._ui.excursion import computed as excursion
-from pages._ui.excursion.exploration import View
-from pages._ui.explore import computed as exploring
-from pages._ui.explore.computed import Refit
-from pages._ui.explore.statistic import Teaching
+from pages._ui.excursion import compute as excursion
+from pages._ui.excursion.compute import View
+from pages._ui.explore import statistic as exploring
+from pages._ui.explore.statistic import Refit, Teaching
 from pages._ui.look import offers
 from pages._ui.model import Budget, Design, Draw, usual
 from tests.pages.reading import numbers

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpgp_core.bayes.plan import rescaled
-from dpgp_core.measurement.numbered import NumberedDraws
+from dpgp_core.measurement.noise import NumberedDraws
 from dpgp_core.mechanisms import BayesCloaking
 from pages._ui.cloaking import computed, results, staged
 from pages._ui.cloaking.results import LEVEL

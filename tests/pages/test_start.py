@@ -7,12 +7,11 @@ import pytest
 from scipy.special import ndtr
 
 from dpgp_core.accounting.gaussian import noise_multiplier
-from pages._ui.compare.contenders import Contest, contender
-from pages._ui.compare.words import Scale
+from pages._ui.compare.contenders import Contest, Scale, contender
 from pages._ui.look import offers, text
 from pages._ui.model import Draw, Model, load_dataset
-from pages._ui.start import brief, decision, deployments, overview, words
-from pages._ui.start.controls import MECHANISM, Decision
+from pages._ui.start import brief, decision, overview
+from pages._ui.start.decision import MECHANISM, Decision
 from tests.pages.reading import numbers, page_text, traces
 
 
@@ -157,11 +156,11 @@ def test_without_a_known_kind_of_noise_the_limit_itself_is_assumed(open_page):
 
 def test_published_budgets_stand_on_the_scale_with_their_sources(open_page):
     app = open_page("start", epsilon="3")
-    names = {found.name for found in deployments.DEPLOYMENTS}
+    names = {found.name for found in overview.DEPLOYMENTS}
     table = next(table.value for table in app.dataframe if "release" in table.value)
     assert set(table["release"]) == names
     assert table["source"].str.len().min() > 10
-    assert list(traces(app, 3)["published"]["y"]) == [found.name for found in deployments.DEPLOYMENTS]
+    assert list(traces(app, 3)["published"]["y"]) == [found.name for found in overview.DEPLOYMENTS]
     assert "cannot be compared one to one" in "".join(caption.value for caption in app.caption)
     assert list(table["ε"]) == sorted(table["ε"])
 
@@ -185,10 +184,10 @@ def test_the_brief_has_the_card_of_its_mechanism_and_the_unit_of_its_data(name):
     data, contest = load_dataset("kung"), Contest(Model("kung", "EQ", 25.0, 0.3), offers.DELTA, 10, 6)
     draw = Draw(epsilon=1.0, delta=offers.DELTA)
     chosen = Decision(draw, 0.01, "gaussian", contest, name, True)
-    page = words.brief(chosen, data, decision.moved(draw, 0.01, "gaussian"), None, "link")
+    page = brief.brief(chosen, data, decision.moved(draw, 0.01, "gaussian"), None, "link")
     card = dict(page.card)
     assert card["Rests on"] == contender(contest, name, 1.0).guarantee.theorem
     assert card["Unit"] == data.privacy_unit
     assert "lengthscale 25 years" in dict(page.setting)["Model"]
-    bayes = words.brief(chosen._replace(mechanism="bayes"), data, decision.moved(draw, 0.01, "gaussian"), None, "link")
+    bayes = brief.brief(chosen._replace(mechanism="bayes"), data, decision.moved(draw, 0.01, "gaussian"), None, "link")
     assert dict(bayes.setting)["Model"].startswith("none to set")

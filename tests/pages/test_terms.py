@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from pages._ui.look import glossary
+from pages._ui.look import text
 from tests.pages.reading import LONG, ease, said, sentences
 
 N = r"\*{0,2}[\d.,]+"  # a number, bold or not
@@ -186,6 +186,6 @@ def in_sight(block):
 
 def test_every_term_of_the_table_is_in_the_glossary():
     for term in ("Error", "Without privacy", "Example draw", "Privacy noise", "Spread of people", "Method of 2018"):
-        assert term in glossary.TERMS
-    for term, meaning in glossary.TERMS.items():
+        assert term in text.TERMS
+    for term, meaning in text.TERMS.items():
         assert not [pattern for pattern in FORBIDDEN if re.search(pattern, meaning, re.I)], term

@@ -45,7 +45,7 @@ def chosen(setting: CellSetting, now: Posterior, s: float, first: bool) -> Chose
         width = setting.clip * times
         ends = _cut(setting, g, square, width)
         linear = linearised(less, state, ends, [known[i] for i in indices])
-        strategy = rough_strategy(Seen(less.models, state.states, weights, linear, now.counts.mean), s)
+        strategy = rough_strategy(Seen(less.models, state.states, weights, linear, now.counts.numbers), s)
         tried.append((strategy.risk, Chosen(width, ends, strategy.B, known)))
     risks = [risk for risk, _ in tried]
     return tried[widest(risks, TIED * min(risks))][1]

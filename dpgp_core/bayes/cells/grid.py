@@ -16,8 +16,8 @@ from scipy.ndimage import map_coordinates
 
 from ...arrays import FloatArray
 from ...levels import groups_of, level_columns, number_sides
-from ...measurement.cell_statistics import cells_along, nodes_along
-from ...measurement.cells import Cells
+from ...measurement.measurement import Cells
+from ...measurement.statistics import cells_along, nodes_along
 from ...seasons import Periods, lifted, lifted_box
 
 FEWEST = {1: 12, 2: 4, 3: 2}

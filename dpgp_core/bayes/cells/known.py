@@ -14,8 +14,8 @@ import numpy as np
 from scipy.special import softmax
 
 from ...arrays import FloatArray
-from ...measurement.cells import CellCounts
 from ...measurement.fit import Fit, fits_of
+from ...measurement.measurement import CellCounts
 from ..intervals import Mixture
 from ..scatter import ROUNDS, SquaresSeen, expected, log_density, model_weights, nothing_known, of_two_values
 from .counts import Counts, counts_given
@@ -161,7 +161,7 @@ def fit_of(posterior: Posterior) -> tuple[Fit, ...]:
 
 def _two_valued(setting: CellSetting, now: Posterior) -> Posterior:
     """What the curve says of the scatter about it, and that of the models, until both agree."""
-    share = now.counts.mean / now.counts.mean.sum()
+    share = now.counts.numbers / now.counts.numbers.sum()
     zero = np.zeros(len(setting.grid.nodes))
     for _ in range(ROUNDS):
         noise = float(now.weights @ [model.noise_variance for model in setting.models])

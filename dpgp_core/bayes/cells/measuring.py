@@ -14,10 +14,9 @@ import numpy as np
 
 from ...arrays import FloatArray
 from ...data import Dataset
-from ...measurement.cell_statistics import CellSquares, CellStage, CellStatistics, KnownCounts
-from ...measurement.cells import CellCounts, CellResiduals
-from ...measurement.distances import Above, MeasuredDistances
 from ...measurement.integers import GRID, person_weights
+from ...measurement.measurement import CellCounts, KnownCounts, Measurement
+from ...measurement.statistics import Above, CellStatistics, MeasuredDistances, Stage, StageSquares
 from ..settings import reading_for
 from .counts import known_counts
 from .filter import CellObserved, Squares
@@ -37,7 +36,7 @@ class _Records(ABC):
         return self._y - self._grid.at(self._X, g)
 
     def distances(
-        self, measurement: CellResiduals, g: FloatArray, sd: float, count: CellResiduals | None
+        self, measurement: Measurement, g: FloatArray, sd: float, count: Measurement | None
     ) -> MeasuredDistances:
         """See ``stages.Reader``."""
         r, above = self._residuals(g), None
@@ -47,7 +46,7 @@ class _Records(ABC):
         return MeasuredDistances(measurement=measurement, g=g, sd=sd, z=z, above=above)
 
     @abstractmethod
-    def _measure(self, measurement: CellResiduals, values: FloatArray) -> FloatArray: ...
+    def _measure(self, measurement: Measurement, values: FloatArray) -> FloatArray: ...
 
 
 class CellsForTeaching(_Records):
@@ -68,16 +67,16 @@ class CellsForTeaching(_Records):
         z: FloatArray = measurement.teaching(self._cells, self._rng, weights=self._weights)[0]
         return z
 
-    def residuals(self, measurement: CellResiduals, g: FloatArray) -> FloatArray:
+    def residuals(self, measurement: Measurement, g: FloatArray) -> FloatArray:
         """See ``stages.Reader``."""
         return self._measure(measurement, self._residuals(g))
 
-    def squares(self, measurement: CellResiduals, g: FloatArray) -> float:
+    def squares(self, measurement: Measurement, g: FloatArray) -> float:
         """See ``stages.Reader``."""
         return float(self._measure(measurement, self._residuals(g) ** 2)[0])
 
-    def _measure(self, measurement: CellResiduals, values: FloatArray) -> FloatArray:
-        z: FloatArray = measurement.teaching(self._cells, values, self._rng, weights=self._weights)[0]
+    def _measure(self, measurement: Measurement, values: FloatArray) -> FloatArray:
+        z: FloatArray = measurement.teaching(values, self._rng, cells=self._cells, weights=self._weights)[0]
         return z
 
 
@@ -88,15 +87,15 @@ class CellsSilently(_Records):
         """See ``stages.Reader``."""
         return self._sums(measurement.B, np.ones(len(self._cells)))
 
-    def residuals(self, measurement: CellResiduals, g: FloatArray) -> FloatArray:
+    def residuals(self, measurement: Measurement, g: FloatArray) -> FloatArray:
         """See ``stages.Reader``."""
         return self._measure(measurement, self._residuals(g))
 
-    def squares(self, measurement: CellResiduals, g: FloatArray) -> float:
+    def squares(self, measurement: Measurement, g: FloatArray) -> float:
         """See ``stages.Reader``."""
         return float(self._measure(measurement, self._residuals(g) ** 2)[0])
 
-    def _measure(self, measurement: CellResiduals, values: FloatArray) -> FloatArray:
+    def _measure(self, measurement: Measurement, values: FloatArray) -> FloatArray:
         low, high = measurement.low[self._cells], measurement.high[self._cells]
         return self._sums(measurement.B, (np.clip(values, low, high) - low) / (high - low) - 0.5)
 
@@ -111,35 +110,35 @@ class CellsExactly(_Records):
 
     def __init__(self, dataset: Dataset, grid: CellGrid) -> None:
         super().__init__(dataset, grid)
-        self._stages: list[CellStage] = []
+        self._stages: list[Stage] = []
 
     def counts(self, measurement: CellCounts) -> FloatArray:
         """See ``stages.Reader``."""
         return measurement.measure(self._cells, weights=self._weights)
 
-    def residuals(self, measurement: CellResiduals, g: FloatArray) -> FloatArray:
+    def residuals(self, measurement: Measurement, g: FloatArray) -> FloatArray:
         """See ``stages.Reader``."""
         z = self._measure(measurement, self._residuals(g))
-        self._stages.append(CellStage(measurement=measurement, g=g, z=z))
+        self._stages.append(Stage(measurement=measurement, g=g, z=z))
         return z
 
-    def squares(self, measurement: CellResiduals, g: FloatArray) -> float:
+    def squares(self, measurement: Measurement, g: FloatArray) -> float:
         """See ``stages.Reader``."""
         z = self._measure(measurement, self._residuals(g) ** 2)
-        self._stages[-1] = replace(self._stages[-1], squares=CellSquares(measurement=measurement, z=z))
+        self._stages[-1] = replace(self._stages[-1], squares=StageSquares(measurement=measurement, g=g, z=z))
         return float(z[0])
 
-    def _measure(self, measurement: CellResiduals, values: FloatArray) -> FloatArray:
-        return measurement.measure(self._cells, values, weights=self._weights)
+    def _measure(self, measurement: Measurement, values: FloatArray) -> FloatArray:
+        return measurement.measure(values, cells=self._cells, weights=self._weights)
 
     @property
-    def stages(self) -> tuple[CellStage, ...]:
+    def stages(self) -> tuple[Stage, ...]:
         """What was measured of residuals."""
         return tuple(self._stages)
 
 
 def cell_statistics(
-    dataset: Dataset, grid: CellGrid, released: CellReleased, stages: Sequence[CellStage], promise: Mapping[str, Any]
+    dataset: Dataset, grid: CellGrid, released: CellReleased, stages: Sequence[Stage], promise: Mapping[str, Any]
 ) -> CellStatistics:
     """What may be kept in a file: nothing of the data set but what is public.
 
@@ -179,7 +178,7 @@ def released_of(statistics: CellStatistics) -> CellReleased:
     return CellReleased(counts, statistics.z, tuple(map(_observed, statistics.stages)), statistics.distances)
 
 
-def _observed(stage: CellStage) -> CellObserved:
+def _observed(stage: Stage) -> CellObserved:
     m, squares = stage.measurement, None
     if stage.squares is not None:
         of = stage.squares.measurement

@@ -10,9 +10,8 @@ import numpy as np
 from ...arrays import FloatArray
 from ...gp.exact import check_columns
 from ...levels import check_codes
-from ...measurement.cell_statistics import CellStatistics
 from ...measurement.conditioning import Posterior
-from ...measurement.distances import MeasuredDistances
+from ...measurement.statistics import CellStatistics, MeasuredDistances
 from ..intervals import Mixture
 from ..models import Model
 from ..reading import ReadAt, Reading

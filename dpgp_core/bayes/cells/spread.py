@@ -2,7 +2,7 @@
 
 One record's distance a = min(|y - g(x)|, A) counts in its own cell: z = B x + s w, x_c the sum over the records of c of
 a / A - 1/2, which lies in [-1/2, 1/2]. Replacing a record, input and output, moves z by at most (|b_a| + |b_b|) / 2
-<= 1, replacing an output alone by at most |b_a| <= 1, see ``measurement.cells``; the number above the curve likewise.
+<= 1, replacing an output alone by at most |b_a| <= 1, see ``measurement``; the number above the curve likewise.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from ...arrays import FloatArray
-from ...measurement.cells import CellResiduals
-from ...measurement.distances import MeasuredDistances
+from ...measurement.measurement import Measurement
+from ...measurement.statistics import MeasuredDistances
 from ...strategies.strategy import Strategy
 from ..intervals import Mixture
 from ..scatter import expected
@@ -49,7 +49,7 @@ def plan_distances(setting: CellSetting, counts: Counts, usual: float, s: float,
         closely: planned once for all draws, rather than anew for each.
     """
     now = start(setting, counts, np.zeros(0))
-    seen = Seen(setting.models, now.states, now.weights, _linear(setting, now, usual), counts.mean)
+    seen = Seen(setting.models, now.states, now.weights, _linear(setting, now, usual), counts.numbers)
     return (plan_for_mixture if closely else plan_stage)(seen, s, setting.gap)
 
 
@@ -68,14 +68,14 @@ def measure_distances(
     """
     assert shares.distances is not None
     g, counts = curve(setting, now), now.counts
-    square = counts.mean @ mean_square(setting, now, g) / counts.mean.sum()
+    square = counts.numbers @ mean_square(setting, now, g) / counts.numbers.sum()
     reach = reach_of(np.array([square]), setting.half_range)
     sd = np.sqrt(np.array([expected(now.scatter, setting.half_range)]))
     if B is None:
         usual = float(usual_distance(sd, reach)[0])
         B = plan_distances(of, counts, usual, shares.distances, closely=False).B
     far = np.full(setting.grid.size, reach[0])
-    measurement = CellResiduals(
+    measurement = Measurement(
         B=B, low=0 * far, high=far, bounds=(0.0, float(reach[0])), noise_multiplier=shares.distances
     )
     return reader.distances(measurement, g, float(sd[0]), _count(setting.grid, shares))
@@ -104,11 +104,11 @@ def with_people(
     return peopled(prediction, spread, seen, of.n)
 
 
-def _count(grid: CellGrid, shares: Shares) -> CellResiduals | None:
+def _count(grid: CellGrid, shares: Shares) -> Measurement | None:
     if shares.above is None:
         return None
     one = np.ones(grid.size)
-    return CellResiduals(B=one[None], low=0 * one, high=one, bounds=(0.0, 1.0), noise_multiplier=shares.above)
+    return Measurement(B=one[None], low=0 * one, high=one, bounds=(0.0, 1.0), noise_multiplier=shares.above)
 
 
 def _linear(setting: CellSetting, now: Posterior, usual: float) -> tuple[Linear, ...]:

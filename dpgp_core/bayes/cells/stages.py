@@ -1,7 +1,7 @@
 """Measuring residuals over public cells in stages, where inputs are private as well as outputs.
 
 Stage 0 releases counts z_0 = B_0 N + s_0 Delta w, Delta the largest distance of two columns of B_0; every later stage
-residual sums z = B x + s_i w, which one record moves by at most (|b_a| + |b_b|) / 2 <= 1, see ``measurement.cells``.
+residual sums z = B x + s_i w, which one record moves by at most (|b_a| + |b_b|) / 2 <= 1, see ``measurement``.
 Strategies, intervals and g of a stage are functions of what earlier stages released: stage i is (1 / s_i)-GDP, and all
 together are exactly (1 / s)-GDP with sum 1 / s_i^2 = 1 / s^2 (adaptive composition: Dong, Roth & Su 2022, corollary
 3.3). Neighbours replace one record, input and output. Only a ``Reader`` sees records.
@@ -16,8 +16,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from ...arrays import FloatArray
-from ...measurement.cells import CellCounts, CellResiduals
-from ...measurement.distances import MeasuredDistances
+from ...measurement.measurement import CellCounts, Measurement
+from ...measurement.statistics import MeasuredDistances
 from ..plan import stage_multipliers
 from ..scatter import REACH, split
 from .choosing import chosen, intervals
@@ -36,16 +36,16 @@ class Reader(Protocol):
         """Measure z_0 (r,)."""
         ...
 
-    def residuals(self, measurement: CellResiduals, g: FloatArray) -> FloatArray:
+    def residuals(self, measurement: Measurement, g: FloatArray) -> FloatArray:
         """Measure z (r,) of residuals, in model units, about g, given at the grid's nodes (F,)."""
         ...
 
-    def squares(self, measurement: CellResiduals, g: FloatArray) -> float:
+    def squares(self, measurement: Measurement, g: FloatArray) -> float:
         """Measure the one number z of squared residuals about g."""
         ...
 
     def distances(
-        self, measurement: CellResiduals, g: FloatArray, sd: float, count: CellResiduals | None
+        self, measurement: Measurement, g: FloatArray, sd: float, count: Measurement | None
     ) -> MeasuredDistances:
         """Measure z (r,) of distances to g, and by ``count`` how many outcomes lie above it."""
         ...
@@ -94,13 +94,13 @@ def run_cells(
             ends = intervals(setting, now, width)
         linear = linearised(setting, now, ends, known)
         if strategies is None:
-            so_far = Seen(setting.models, now.states, now.weights, linear, now.counts.mean)
+            so_far = Seen(setting.models, now.states, now.weights, linear, now.counts.numbers)
             B = plan_stage(so_far, own, setting.gap, begin).B
         else:
             B = strategies[stage][0]
         low, high, g = ends
         limits = (-2 * setting.half_range, 2 * setting.half_range)
-        measurement = CellResiduals(B=B, low=low, high=high, bounds=limits, noise_multiplier=own)
+        measurement = Measurement(B=B, low=low, high=high, bounds=limits, noise_multiplier=own)
         released = reader.residuals(measurement, g)
         observed = CellObserved(measurement.B, low, high, g, measurement.noise_sd, released, width=width)
         now = after(setting, now, linear, observed)
@@ -122,9 +122,9 @@ def cell_posterior(setting: CellSetting, released: CellReleased) -> Posterior:
     return now
 
 
-def squares_of(setting: CellSetting, now: Posterior, g: FloatArray, s: float) -> CellResiduals:
+def squares_of(setting: CellSetting, now: Posterior, g: FloatArray, s: float) -> Measurement:
     """The measurement of the squares about g, A three predicted standard deviations: one number."""
     limit = (2 * setting.half_range) ** 2
     high = np.minimum(REACH**2 * mean_square(setting, now, g), limit)
     ones = np.ones((1, setting.grid.size))
-    return CellResiduals(B=ones, low=0 * high, high=high, bounds=(0.0, limit), noise_multiplier=s)
+    return Measurement(B=ones, low=0 * high, high=high, bounds=(0.0, limit), noise_multiplier=s)

@@ -14,8 +14,7 @@ from ...accounting.guarantee import Guarantee, promise_of
 from ...arrays import FloatArray
 from ...data import Dataset
 from ...measurement import Measurement
-from ...measurement.distances import Above, MeasuredDistances
-from ...measurement.statistics import Stage, StageSquares, Statistics
+from ...measurement.statistics import Above, MeasuredDistances, Stage, StageSquares, Statistics
 from ..plan import PlannedStage
 from ..spread import Distances, PlannedDistances, as_read
 from .stages import Measure, Squares

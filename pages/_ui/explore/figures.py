@@ -1,4 +1,4 @@
-"""Figures of an explored release: curve with its interval, excursion probability, probability of lengthscales."""
+"""Figures of a release that is read again."""
 
 from __future__ import annotations
 
@@ -11,14 +11,18 @@ from dpgp_core.arrays import BoolArray, FloatArray
 from dpgp_core.bayes.difference import Difference
 from dpgp_core.levels import level_columns
 from dpgp_core.measurement import Statistics
-from dpgp_core.measurement.cell_statistics import CellStatistics
+from dpgp_core.measurement.statistics import CellStatistics
 from dpgp_core.release import CENTILES
 from dpgp_core.release.handout.groups import COLOURS
 from pages._ui.explore.controls import View
 from pages._ui.explore.posterior import SHARES, Filtered
-from pages._ui.look.palette import GUARANTEE, OTHER, PREDICTION_SCALE, PRIVATE, TRUTH
 from pages._ui.look.plots import (
+    GUARANTEE,
     HEIGHT,
+    OTHER,
+    PREDICTION_SCALE,
+    PRIVATE,
+    TRUTH,
     axis,
     band,
     centile_lines,

@@ -16,7 +16,7 @@ from dpgp_core.bayes.refit import read
 from dpgp_core.bayes.waves import waving
 from dpgp_core.levels import LevelSide, level_columns, number_sides
 from dpgp_core.measurement import Statistics
-from dpgp_core.measurement.cell_statistics import CellStatistics
+from dpgp_core.measurement.statistics import CellStatistics
 from dpgp_core.mechanisms.bayes_release import MixtureUncertainty
 from pages._ui.model import KERNELS
 

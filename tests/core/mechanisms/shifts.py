@@ -7,11 +7,10 @@ from dpgp_core.bayes.cells.counts import Counts
 from dpgp_core.bayes.records.measuring import run
 from dpgp_core.bayes.records.stages import Squares
 from dpgp_core.bayes.spread import Distances
-from dpgp_core.measurement.blocks import exact_sums
-from dpgp_core.measurement.distances import Above, MeasuredDistances
-from dpgp_core.measurement.integers import GRID
+from dpgp_core.measurement.integers import GRID, exact_sums
 from dpgp_core.measurement.measurement import STEPS
 from dpgp_core.measurement.noise import GaussianNoise, LaplaceNoise
+from dpgp_core.measurement.statistics import Above, MeasuredDistances
 from dpgp_core.mechanisms import BayesCloaking
 from dpgp_core.mechanisms.bayes_cells import draw_cells
 from dpgp_core.mechanisms.gaussian import GaussianMechanism
@@ -127,20 +126,20 @@ class Both:
 
     def residuals(self, measurement, g):
         residuals = [each.standardised() - self.grid.at(each.X, g) for each in self.data]
-        both = [measurement._exact(*each) for each in zip(self.cells, residuals, strict=True)]
+        both = [measurement._exact(r, cells) for cells, r in zip(self.cells, residuals, strict=True)]
         return self._measured(measurement, both, STEPS)
 
     def squares(self, measurement, g):
         residuals = [each.standardised() - self.grid.at(each.X, g) for each in self.data]
-        both = [measurement._exact(cells, r**2) for cells, r in zip(self.cells, residuals, strict=True)]
+        both = [measurement._exact(r**2, cells) for cells, r in zip(self.cells, residuals, strict=True)]
         return float(self._measured(measurement, both, STEPS)[0])
 
     def distances(self, measurement, g, sd, count):
         residuals, above = [each.standardised() - self.grid.at(each.X, g) for each in self.data], None
-        both = [measurement._exact(cells, abs(r)) for cells, r in zip(self.cells, residuals, strict=True)]
+        both = [measurement._exact(abs(r), cells) for cells, r in zip(self.cells, residuals, strict=True)]
         z = self._measured(measurement, both, STEPS)
         if count is not None:
-            both = [count._exact(cells, (r > 0).astype(float)) for cells, r in zip(self.cells, residuals, strict=True)]
+            both = [count._exact((r > 0).astype(float), cells) for cells, r in zip(self.cells, residuals, strict=True)]
             above = Above(measurement=count, z=self._measured(count, both, STEPS))
         return MeasuredDistances(measurement=measurement, g=g, sd=sd, z=z, above=above)
 

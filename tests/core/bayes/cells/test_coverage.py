@@ -19,7 +19,7 @@ from dpgp_core.bayes.models import auto_models
 from dpgp_core.bayes.widths import CLIP
 from dpgp_core.gp.clipping import seen
 from dpgp_core.gp.pivoted import factorise
-from dpgp_core.measurement.cells import CellCounts
+from dpgp_core.measurement.measurement import CellCounts
 
 HALF, TESTS, GAP = 1.0, 25, 0.1
 LEVELS = (0.5, 0.9, 0.95, 0.99)
@@ -36,10 +36,10 @@ class World:
         return measurement.teaching(self.cells, self.rng)[0]
 
     def residuals(self, measurement, g):
-        return measurement.teaching(self.cells, self.y - self.grid.at(self.X, g), self.rng)[0]
+        return measurement.teaching(self.y - self.grid.at(self.X, g), self.rng, cells=self.cells)[0]
 
     def squares(self, measurement, g):
-        return float(measurement.teaching(self.cells, (self.y - self.grid.at(self.X, g)) ** 2, self.rng)[0, 0])
+        return float(measurement.teaching((self.y - self.grid.at(self.X, g)) ** 2, self.rng, cells=self.cells)[0, 0])
 
 
 def covered(dim, n, epsilon, worlds, crowded=False):

@@ -3,7 +3,7 @@ import pytest
 
 from dpgp_core.bayes.cells.grid import CellGrid
 from dpgp_core.bayes.cells.measuring import CellsExactly, CellsForTeaching, CellsSilently
-from dpgp_core.measurement.cells import CellCounts, CellResiduals
+from dpgp_core.measurement.measurement import CellCounts, Measurement
 
 GRID = CellGrid(box=((0.0, 10.0),), per_side=8)
 B = np.eye(8)
@@ -20,7 +20,7 @@ def counts(s):
 
 
 def residuals(s):
-    return CellResiduals(B=B, low=LOW, high=HIGH, bounds=(-2.0, 2.0), noise_multiplier=s)
+    return Measurement(B=B, low=LOW, high=HIGH, bounds=(-2.0, 2.0), noise_multiplier=s)
 
 
 def test_without_noise_records_are_counted_and_residuals_summed(data):

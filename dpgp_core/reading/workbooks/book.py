@@ -1,0 +1,177 @@
+"""What a sheet needs of its workbook: where it is, the texts that cells share, and which of their styles are dates."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Mapping
+from textwrap import shorten
+from typing import NamedTuple
+
+from .parts import Handler, Parts, Refused
+
+_DATES = {*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)}  # built-in formats, ECMA-376 part 1, 18.8.30
+_NO_CODE = re.compile(r'"[^"]*"|\\.|_.|\[(?!h+\]|m+\]|s+\])[^\]]*\]', re.IGNORECASE)  # words, colours, conditions
+_LONGEST_CODE, _MOST_FORMATS = 255, 5_000  # letters, formats; spreadsheets write no longer ones, and some 250
+_MOST_SHEETS, _LONGEST_NAME, _SHOWN_LETTERS = 1_000, 100, 300
+_MAIN, _STRINGS, _STYLES = "/officeDocument", "/sharedStrings", "/styles"  # how the types of relations end
+
+
+class Relation(NamedTuple):
+    """A part that another one names.
+
+    Attributes:
+        kind: its type, a long address.
+        path: in the zip.
+    """
+
+    kind: str
+    path: str
+
+
+class Book(NamedTuple):
+    """What a sheet needs of its workbook.
+
+    Attributes:
+        sheet: path of the sheet that is read.
+        texts: that cells share, by number.
+        dates: numbers of styles that show a date or a time.
+        since_1904: whether days are counted from 1904 on, not from 1900.
+    """
+
+    sheet: str
+    texts: list[str]
+    dates: frozenset[int]
+    since_1904: bool
+
+
+class _Sheets(NamedTuple):
+    """What the workbook's main part says.
+
+    Attributes:
+        ids: of the parts of its sheets, by their names.
+        related: parts by their ids.
+        since_1904: see ``Book``.
+    """
+
+    ids: dict[str, str]
+    related: dict[str, Relation]
+    since_1904: bool
+
+
+def sheet_names(parts: Parts) -> list[str]:
+    """Names of the sheets, in order. Raises what ``Parts.parse`` does."""
+    return list(_sheets(parts).ids)
+
+
+def opened(parts: Parts, name: str | None = None) -> Book:
+    """Everything but the sheet.
+
+    Args:
+        parts: of the workbook.
+        name: of the sheet; None for the only one.
+
+    Raises:
+        Refused: there is no such sheet, or several and none is named.
+        Exception: what ``Parts.parse`` does.
+    """
+    ids, related, since_1904 = _sheets(parts)
+    if name is None and len(ids) != 1:
+        names = shorten(", ".join(map(repr, ids)), _SHOWN_LETTERS, placeholder=" ...")
+        raise Refused(f"the workbook has {len(ids)} sheets; declare sheet, the name of the one with the table: {names}")
+    if name is not None and name not in ids:
+        raise Refused("the workbook has no such sheet; choose another")
+    paths = {kind: each.path for each in related.values() for kind in (_STRINGS, _STYLES) if each.kind.endswith(kind)}
+    return Book(
+        sheet=related[ids[name] if name is not None else next(iter(ids.values()))].path,
+        texts=_texts(parts, paths[_STRINGS]) if _STRINGS in paths else [],
+        dates=_dates(parts, paths[_STYLES]) if _STYLES in paths else frozenset(),
+        since_1904=since_1904,
+    )
+
+
+def _sheets(parts: Parts) -> _Sheets:
+    main = next(each.path for each in relations(parts, "").values() if each.kind.endswith(_MAIN))
+    sheets: dict[str, str] = {}
+    since_1904 = False
+
+    def start(name: str, attributes: Mapping[str, str]) -> None:
+        nonlocal since_1904
+        if name == "sheet":
+            if len(sheets) >= _MOST_SHEETS:
+                raise Refused(f"the workbook has more than {_MOST_SHEETS} sheets; save the table as CSV in UTF-8")
+            name = attributes.get("name", "")[:_LONGEST_NAME] or f"sheet {len(sheets) + 1}"
+            sheets[name] = next(value for key, value in attributes.items() if key.rpartition(":")[2] == "id")
+        elif name == "workbookPr":
+            since_1904 = attributes.get("date1904") in ("1", "true")
+
+    parts.parse(main, Handler(start))
+    return _Sheets(sheets, relations(parts, main), since_1904)
+
+
+def relations(parts: Parts, path: str) -> dict[str, Relation]:
+    """The parts that one names, by their ids; of "" those that the workbook begins with."""
+    folder, name = posixpath.split(path)
+    by_id: dict[str, Relation] = {}
+
+    def start(name: str, attributes: Mapping[str, str]) -> None:
+        if name == "Relationship" and attributes.get("TargetMode") != "External":
+            target = posixpath.normpath(posixpath.join("/", folder, attributes["Target"])).lstrip("/")
+            by_id[attributes["Id"]] = Relation(attributes["Type"], target)
+
+    parts.parse(posixpath.join(folder, "_rels", f"{name}.rels"), Handler(start))
+    return by_id
+
+
+def _texts(parts: Parts, path: str) -> list[str]:
+    """Each of one ``si``, whose pieces differ in look; without hints on how to pronounce them (``rPh``)."""
+    texts: list[str] = []
+    pieces: list[str] = []
+    inside, hint = False, False
+
+    def start(name: str, _: Mapping[str, str]) -> None:
+        nonlocal inside, hint
+        inside = name == "t" and not hint
+        hint = hint or name == "rPh"
+
+    def end(name: str) -> None:
+        nonlocal inside, hint
+        inside = False
+        hint = hint and name != "rPh"
+        if name == "si":
+            texts.append("".join(pieces))
+            pieces.clear()
+
+    parts.parse(path, Handler(start, end, lambda piece: pieces.append(piece) if inside else None))
+    return texts
+
+
+def _dates(parts: Parts, path: str) -> frozenset[int]:
+    """Numbers of the cells' styles whose format shows a date or a time."""
+    dates = set(_DATES)
+    own = 0
+    formats: list[int] = []
+    of_cells = False
+
+    def start(name: str, attributes: Mapping[str, str]) -> None:
+        nonlocal of_cells, own
+        if name == "numFmt":
+            own += 1
+            if own > _MOST_FORMATS:
+                raise Refused(f"the workbook has more than {_MOST_FORMATS:,} number formats; save it as CSV in UTF-8")
+            (dates.add if _is_date(attributes["formatCode"]) else dates.discard)(int(attributes["numFmtId"]))
+        elif name == "xf" and of_cells:
+            formats.append(int(attributes.get("numFmtId", 0)))
+        of_cells = of_cells or name == "cellXfs"
+
+    def end(name: str) -> None:
+        nonlocal of_cells
+        of_cells = of_cells and name != "cellXfs"
+
+    parts.parse(path, Handler(start, end))
+    return frozenset(at for at, number in enumerate(formats) if number in dates)
+
+
+def _is_date(code: str) -> bool:
+    first = code[:_LONGEST_CODE].partition(";")[0]
+    return re.search("[dmyhs]", _NO_CODE.sub("", first), re.IGNORECASE) is not None
