@@ -300,6 +300,8 @@ def caption(attacked: Attacked) -> str:
         f"With {100 * rate:g} in 100 innocent accused it finds {one} of {other} allowed."
         for rate, one, other in zip(RATES, found, most, strict=True)
     )
+    promised = "what is promised (green, dashed)"
+    held = f"stays below {promised}, as it must" if _held(attacked) else f"finds more than {promised.partition(' ')[2]}"
     return f"The attack (red) {held}. {values}"
 
 
