@@ -49,13 +49,13 @@ def test_a_belief_moves_by_the_odds_and_is_said_in_people(open_page):
     app = open_page("start", epsilon="1", prior="1")
     said = page_text(app)
     assert (
-        "whoever thought a fact about a person **1 %** likely will think it at most **2.7 %** likely" in said
+        "whoever thought a fact **1 %** likely will think it at most **2.7 %** likely." in said
     )  # odds 1 : 99 times e
     mu = 1 / noise_multiplier(1.0, offers.DELTA)
     beyond = ndtr(mu / 2 - 1 / mu) + ndtr(-mu / 2 - 1 / mu)
-    assert f"(in all but 1 of {text.at_least(1 / beyond, 2)} releases)" in said
-    assert "(in all releases)" in page_text(open_page("start", family="laplace", decide_by="laplace_bins"))
-    assert "(in all but 66 of 100 releases)" in page_text(open_page("start", epsilon="0.1", delta="0.05"))
+    assert f"in all but 1 of {text.at_least(1 / beyond, 2)} releases." in said
+    assert "That holds in all releases." in page_text(open_page("start", family="laplace", decide_by="laplace_bins"))
+    assert "in all but 66 of 100 releases." in page_text(open_page("start", epsilon="0.1", delta="0.05"))
 
 
 def test_the_brief_says_it_in_people_too():
@@ -78,8 +78,8 @@ def test_the_recommendation_is_the_least_epsilon_within_a_quarter(open_page):
     app = open_page("start", decide_by="laplace_bins", family="laplace", compare_dataset="toy_1d")
     table = next(table.value for table in app.dataframe if "lowest chance after [%]" in table.value)
     [error] = [name for name in table if "error" in name]
-    said = next(each.value for each in app.markdown if "without privacy it is " in each.value)
-    plain = float(re.search(r"without privacy it is ([\d.]+\d)", said)[1])
+    said = next(each.value for each in app.markdown if "Without privacy it is " in each.value)
+    plain = float(re.search(r"Without privacy it is ([\d.]+\d)", said)[1])
     within = table["epsilon"][table[error] <= 1.25 * plain * 1.01]
     assert ("No epsilon up to" in said) == within.empty
     assert within.empty or f'<span class="recommended">Recommended: epsilon = {within.min():g}</span>' in said
@@ -114,7 +114,7 @@ def test_one_live_region_says_the_whole_lead(open_page):
     [status] = [each.value for each in app.markdown if 'role="status"' in each.value]
     for part in (
         'class="recommended"',
-        "% likely.",
+        "%** likely.",
         "Without privacy it is ",
         "with an error of",
     ):
