@@ -13,18 +13,15 @@ import numpy as np
 
 from ..accounting.guarantee import Guarantee
 from ..arrays import FloatArray
-from ..bayes.difference import Difference, difference
-from ..bayes.intervals import Of
+from ..bayes.mixture import MixtureUncertainty, Of
 from ..bayes.models import Model
-from ..bayes.reading import Reading
-from ..bayes.refit import read, refit
+from ..bayes.reading import Difference, Reading, difference, read, refit
 from ..kernels import Kernel
 from ..measurement.cell_statistics import CellStatistics
 from ..measurement.described_arrays import FILE, UNREADABLE
 from ..measurement.refit import Refit
 from ..measurement.statistics import Statistics
 from ..mechanisms import BayesCloaking
-from ..mechanisms.bayes_release import MixtureUncertainty
 from .ledger_json import guarantee_from_object
 from .specification_json import spec_from_object
 from .statistic import statistics_of_files

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from .. import checks
 from ..accounting.guarantee import Guarantee, promise_of
 from ..arrays import FloatArray
-from ..bayes.refit import read
+from ..bayes.reading import read
 from ..data import Dataset
 from ..measurement.cell_statistics import CellStatistics
 from ..measurement.cell_statistics_file import cell_statistics_from_files, cell_statistics_to_files

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpgp_core.bayes.plan import rescaled
+from dpgp_core.bayes.schedule import rescaled
 from dpgp_core.measurement.numbered import NumberedDraws
 from dpgp_core.mechanisms import BayesCloaking
 from pages._ui.cloaking import computed, results, staged

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ... import checks
 from ...accounting.guarantee import MOST_ROWS, Budget, Guarantee, for_rows
-from ...bayes.cells.grid import MOST
+from ...bayes.cells import MOST
 from ...mechanisms import BayesCloaking
 from ...mechanisms.base import Mechanism
 from ...mechanisms.entry import Entry

@@ -12,7 +12,7 @@ from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
 from dpgp_core.evaluation import baseline
 from dpgp_core.gp.uncertainty import Predictive
-from dpgp_core.mechanisms.bayes_release import BayesPlan
+from dpgp_core.mechanisms.bayes_cloaking import BayesPlan
 from pages._ui.cloaking import growth, pipeline, plans, staged
 from pages._ui.cloaking.growth import Growth
 from pages._ui.cloaking.plans import Given

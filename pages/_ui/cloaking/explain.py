@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.gp.inference import Inference
-from dpgp_core.mechanisms.bayes_release import BayesPlan
+from dpgp_core.mechanisms.bayes_cloaking import BayesPlan
 from dpgp_core.strategies.noise_design import NoiseDesign
 from pages._ui.cloaking import words
 from pages._ui.cloaking.design_words import carriers
@@ -75,7 +75,7 @@ def _budget(result: Result, draw: Draw) -> Steps:
 
 def _measured(plan: BayesPlan, other: str) -> Steps:
     best = f"of the best there is for {other}, which it was planned for" if other else "of the best there is"
-    ranks = [stage.strategy.rank for stage in plan.stages]
+    ranks = [stage.planned.rank for stage in plan.stages]
     return [
         (
             "Measured",

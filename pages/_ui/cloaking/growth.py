@@ -8,9 +8,10 @@ import numpy as np
 from scipy.special import ndtri
 
 from dpgp_core.arrays import FloatArray
+from dpgp_core.bayes.mixture import MixtureUncertainty
 from dpgp_core.data import Dataset
 from dpgp_core.mechanisms import BayesCloaking
-from dpgp_core.mechanisms.bayes_release import BayesPlan, MixtureUncertainty
+from dpgp_core.mechanisms.bayes_cloaking import BayesPlan
 from dpgp_core.release import CENTILES
 from pages._ui.cloaking import staged
 from pages._ui.cloaking.results import LEVEL, Draws, Numbers, Result, Scene

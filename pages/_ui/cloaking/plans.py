@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from datasets import exhibit
-from dpgp_core.bayes.plan import rescaled
+from dpgp_core.bayes.schedule import rescaled
 from dpgp_core.data import Dataset
 from dpgp_core.mechanisms import BayesCloaking
-from dpgp_core.mechanisms.bayes_release import BayesPlan
+from dpgp_core.mechanisms.bayes_cloaking import BayesPlan
 from pages._ui.cloaking import staged
 from pages._ui.cloaking.results import Scene
 from pages._ui.look import offers

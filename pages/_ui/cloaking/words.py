@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from dpgp_core.arrays import FloatArray
-from dpgp_core.mechanisms.bayes_release import BayesPlan
+from dpgp_core.mechanisms.bayes_cloaking import BayesPlan
 from pages._ui.cloaking.results import LEVEL, Result
 from pages._ui.left_out import LeftOut, Trio
 from pages._ui.look import glossary, offers, text
@@ -149,7 +149,7 @@ def free(result: Result) -> str:
 
 def _size(result: Result) -> Metric:
     if isinstance(result.plan, BayesPlan):
-        numbers = sum(stage.strategy.rank for stage in result.plan.stages)
+        numbers = sum(stage.planned.rank for stage in result.plan.stages)
         return Metric("Numbers measured", f"{numbers}", f"in {len(result.plan.stages)} stages")
     factor = result.plan.factor
     return Metric("Directions of privacy noise", f"{factor.shape[1]}", f"of {len(factor)} test points")

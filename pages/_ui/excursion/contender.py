@@ -11,7 +11,7 @@ import numpy as np
 
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.arrays import BoolArray, FloatArray
-from dpgp_core.bayes.intervals import Mixture
+from dpgp_core.bayes.mixture import Mixture
 from dpgp_core.bayes.models import AUTO_VARIANCE
 from dpgp_core.data import Dataset
 from dpgp_core.kernels import Matern12

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from datasets import exhibit
-from dpgp_core.bayes.difference import Difference, difference
+from dpgp_core.bayes.reading import Difference, difference
 from dpgp_core.levels import groups_of
 from pages._ui.cloaking import computed as cloaking
 from pages._ui.cloaking import staged

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import plotly.graph_objects as go
 
-from dpgp_core.bayes.difference import Difference
+from dpgp_core.bayes.reading import Difference
 from pages._ui.explore import computed, figures, words
 from pages._ui.explore.computed import EXPLORED
 from pages._ui.explore.controls import Chosen

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from dpgp_core.bayes.difference import Difference
+from dpgp_core.bayes.reading import Difference
 from dpgp_core.release import CENTILES
 from pages._ui.explore import controls, figures
 from pages._ui.explore.controls import Chosen

@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpgp_core.arrays import FloatArray
-from dpgp_core.bayes.difference import Difference, difference
+from dpgp_core.bayes.reading import Difference, difference
 from dpgp_core.release import CENTILES, Published, ReleaseSpec
 from dpgp_core.release.handout.groups import COLOURS, Group, Rows, grouped
 from dpgp_core.release.handout.ticks import are_years, marks

@@ -14,7 +14,7 @@ from dpgp_core.data import Dataset
 from dpgp_core.evaluation.baseline import error_without_privacy
 from dpgp_core.evaluation.errors import coverage, nlpd, rmse
 from dpgp_core.gp.inducing import posterior
-from dpgp_core.mechanisms.bayes_release import BayesRelease
+from dpgp_core.mechanisms.bayes_cloaking import BayesRelease
 from dpgp_core.sparse.interval import SparseInterval
 from dpgp_core.sparse.statistics import add_noise
 from pages._ui.left_out import folds_of
