@@ -11,7 +11,6 @@ where records share those of public cells. What both have in common stands here.
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
@@ -60,7 +59,7 @@ class Observed(NamedTuple):
         z: noisy measurements (D, r), once they are made.
         squares: of the same records, if they were measured.
         g: public function that residuals are taken about, at the nodes of cells (D, F); None for outputs themselves.
-        width: half-width that was chosen, over the predictive standard deviation; not needed to read the stage.
+        width: half-width that was chosen over cells, over the predictive standard deviation; not needed to read.
         cut: whether an outcome may lie beyond the ends.
     """
 
@@ -71,7 +70,7 @@ class Observed(NamedTuple):
     z: FloatArray = NOTHING
     squares: Squares | None = None
     g: FloatArray | None = None
-    width: float = math.nan
+    width: float | None = None
     cut: bool = True
 
 

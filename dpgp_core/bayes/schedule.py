@@ -57,10 +57,10 @@ def rescaled(planned: Sequence[PlannedStage], noise_multiplier: float) -> tuple[
     return tuple(replace(stage, noise_multiplier=s) for stage, s in zip(planned, multipliers, strict=True))
 
 
-def again(stage: PlannedStage, B: FloatArray, width: float) -> PlannedStage:
+def again(stage: PlannedStage, B: FloatArray, width: float | None) -> PlannedStage:
     """The stage with the strategy (r, M) and width that another draw took."""
     given = Strategy(B=B, risk=math.nan, bound=math.nan, gap=math.nan, iterations=0)
-    return replace(stage, strategy=given, width=width)
+    return replace(stage, strategy=given, width=math.inf if width is None else width)
 
 
 def on_the_grid(strategy: Strategy) -> Strategy:
