@@ -18,7 +18,7 @@ test: $(VENV)/.dev
 	@sh tests/e2e/chromium.sh
 	$(RUN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 
-# All of it, in an hour.
+# All of it, in one to two hours.
 test-all: test test-full test-machines
 
 # Real servers and databases, faults, load, long statistics: everything that `make test` leaves out.

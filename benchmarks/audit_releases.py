@@ -22,8 +22,8 @@ from dpgp_core.attack.audit import Audit, epsilon_lower_bound
 from dpgp_core.attack.linear import LinearAttack, fitted_attack, linear_attack
 from dpgp_core.measurement.noise import GaussianNoise, LaplaceNoise
 from dpgp_core.release import CHOICES, ReleaseSpec, bundle, plan_release, publish, read_table
-from dpgp_core.release.specification_json import EXAMPLE
-from dpgp_core.release.statistic import MAP
+from dpgp_core.release.bundle import MAP
+from dpgp_core.release.specification import EXAMPLE
 
 PEOPLE = 30
 CONFIDENCE = 1 - 1e-6

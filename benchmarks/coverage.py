@@ -35,7 +35,7 @@ from dpgp_core.gp.uncertainty import NoInterval
 from dpgp_core.kernels import EQ, Kernel, Stationary
 from dpgp_core.mechanisms import CATALOGUE, BayesCloaking
 from dpgp_core.mechanisms.base import Mechanism, Release
-from dpgp_core.mechanisms.entry import Parameters
+from dpgp_core.mechanisms.catalogue import Parameters
 
 EPSILONS = (0.2, 1.0, 5.0)
 TESTS = 40

@@ -21,7 +21,7 @@ from benchmarks.shared.table import show
 from benchmarks.shared.timing import machine, processor_seconds
 from dpgp_core.arrays import FloatArray
 from dpgp_core.linalg import FactoredMatrix, Matrix
-from dpgp_core.measurement.blocks import exact_sums
+from dpgp_core.measurement.integers import exact_sums
 from dpgp_core.measurement.measurement import STEPS
 from dpgp_core.measurement.noise import GaussianNoise
 

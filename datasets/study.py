@@ -23,6 +23,7 @@ class Thresholds:
         start: the one the page opens with, among ``offered``.
         help: beside the control.
         subtracted: outputs are measured from the threshold, so that the level of f is 0.
+        logarithmic: they are offered in thousands of what the outputs are the logarithms of.
     """
 
     key: str
@@ -31,6 +32,11 @@ class Thresholds:
     start: float
     help: str | None = None
     subtracted: bool = False
+    logarithmic: bool = False
+
+    def level_of(self, offered: float) -> float:
+        """One of the offered levels in the output's unit."""
+        return math.log(1000 * offered) if self.logarithmic else offered
 
 
 class Shown(Protocol):

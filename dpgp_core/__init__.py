@@ -50,7 +50,7 @@ _HOMES = {  # public name: the module that defines it; ``__init__.pyi`` says the
     # what was released, read again
     "refit": "bayes.reading",
     "difference": "bayes.reading",
-    "load": "release.loading",
+    "load": "release.check",
     # with the methods of scikit-learn
     "DPGaussianProcessRegressor": "estimator",
     # choices and excursion sets

@@ -33,7 +33,7 @@ from .mechanisms import Release as Release
 from .mechanisms import SparseVariational as SparseVariational
 from .mechanisms.bayes_cloaking import BayesCloaking as BayesCloaking
 from .reading.csv_file import read_csv as read_csv
-from .release.loading import load as load
+from .release.check import load as load
 from .selection.exponential import selection_probabilities as selection_probabilities
 from .strategies.noise_design import NoiseDesign as NoiseDesign
 from .strategies.noise_design import design_noise as design_noise

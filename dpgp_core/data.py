@@ -51,6 +51,7 @@ class Dataset:
         x_levels: of each input its declared public levels, where it is a category, and None where it is a number; a
             column of X then holds the number of a level, 0 ... L - 1. None: all are numbers.
         left_out: rows of the table that lacked a value, or people who had no complete row; public, as n is.
+        told: sentences about the table for the eyes of its owner, in no file. Not private.
 
     Raises:
         ValueError: shapes disagree, a value is not finite, bounds are reversed or not of the declared kind, or an
@@ -77,6 +78,7 @@ class Dataset:
     person: NDArray[np.generic] | None = None
     x_levels: tuple[Levels | None, ...] | None = None
     left_out: int = 0
+    told: tuple[str, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         n, dim = _shape(self.X)

@@ -1,14 +1,16 @@
 """Inputs that are dates: such a column of X holds whole days since a declared public first day.
 
 A column is one of dates because somebody says so, never because it looks like one. What is declared is the order of
-day, month and year; between them stands any of . / and -, and a time of day may follow, which is left out. No message
-holds a cell.
+day, month and year; between them stands any of . / - and a space, the month may have its name, and a time of day may
+follow, which is left out. A month, quarter or week without a day counts as its first day. No message holds a cell.
 """
 
 from __future__ import annotations
 
 import math
 import re
+import unicodedata
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cache
@@ -27,11 +29,55 @@ ISO = ORDERS[0]
 _EXAMPLE = {"year": "2024", "month": "03", "day": "31"}
 PERIODS = {"week": WEEK, "year": YEAR}  # days
 _SHORTEST = 2.0  # days of a period
-_TIME = r"(?:[T ]+\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?\s?(?:[AaPp]\.?[Mm]\.?)?\s?(?:Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?)?)?"
-_YEAR_FIRST = re.compile(rf"(\d{{4}})([./-])(\d{{1,2}})\2(\d{{1,2}}){_TIME}")
-_YEAR_LAST = re.compile(rf"(\d{{1,2}})([./-])(\d{{1,2}})\2(\d{{4}}|\d{{2}}){_TIME}")
-_NAMED = re.compile(rf"(\d{{1,2}})([./ -])([A-Za-z]{{3,9}})\.?\2(\d{{4}}|\d{{2}}){_TIME}")
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_LONGEST = 80  # letters of a cell that may be a date
+_TIME = (
+    r"(?:(?:T|:|,? )\s*[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]+)?)?\s?(?:[AaPp]\.?[Mm]\.?)?"
+    r"\s?(?:Z|UTC|GMT|[+-][0-9]{2}(?::?[0-9]{2})?)?)?"
+)
+_DAY, _MONTH, _QUARTER = r"(?P<day>[0-9]{1,2})", r"(?P<month>[0-9]{1,2})", r"Q(?P<quarter>[1-4])"
+_LONG_YEAR, _YEAR = r"(?P<year>[0-9]{4})", r"(?P<year>[0-9]{4}|[0-9]{2})"
+_NAME = r"(?P<name>[^\W\d_]{3,10})\.?"
+_NTH = rf"{_DAY}(?:st|nd|rd|th|er|\.)?"
+_MARK, _SAME = r"(?P<mark>[./-] ?| )", r"(?P=mark)"
+_WEEKDAY = r"(?:[^\W\d_]{2,10}\.?,? )?"
+_OF_DAYS = {
+    "year": (
+        rf"{_LONG_YEAR}{_MARK}{_MONTH}{_SAME}{_DAY}{_TIME}",
+        rf"{_LONG_YEAR}(?P<month>[0-9]{{2}})(?P<day>[0-9]{{2}}){_TIME}",
+        rf"{_LONG_YEAR}[/ -]{_NAME}[/ -]{_DAY}{_TIME}",
+        rf"{_LONG_YEAR}-?W(?P<week>[0-9]{{2}})-?(?P<weekday>[1-7]){_TIME}",
+    ),
+    "day": (
+        rf"{_WEEKDAY}{_DAY}{_MARK}{_MONTH}{_SAME}{_YEAR}{_TIME}",
+        rf"{_WEEKDAY}{_NTH}[/ -]?(?:de )?{_NAME},?[/ -]?(?:de )?{_YEAR}{_TIME}",
+    ),
+    "month": (
+        rf"{_WEEKDAY}{_MONTH}{_MARK}{_DAY}{_SAME}{_YEAR}{_TIME}",
+        rf"{_WEEKDAY}{_NAME}[/ -]{_NTH}(?:,? |[/-]){_YEAR}{_TIME}",
+    ),
+}
+_LATER = (rf"{_MONTH}[/-]{_LONG_YEAR}", rf"{_NAME}[/ -]?{_YEAR}", rf"{_QUARTER}[/ -]?{_LONG_YEAR}")
+_OF_MONTHS = {
+    "year": (
+        rf"{_LONG_YEAR}[/-]{_MONTH}",
+        rf"{_LONG_YEAR}[/ -]?{_NAME}",
+        rf"{_LONG_YEAR}M(?P<month>[0-9]{{2}})",
+        rf"{_LONG_YEAR}[/ -]?{_QUARTER}",
+        rf"{_LONG_YEAR}-?W(?P<week>[0-9]{{2}})",
+    ),
+    "day": _LATER,
+    "month": _LATER,
+}
+_MONTHS = (
+    "january february march april may june july august september october november december",
+    "januar februar marz april mai juni juli august september oktober november dezember",
+    "janvier fevrier mars avril mai juin juillet aout septembre octobre novembre decembre",
+    "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
+    "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
+    "janeiro fevereiro marco abril maio junho julho agosto setembro outubro novembro dezembro",
+    "januari februari maart april mei juni juli augustus september oktober november december",
+    "januar februar marts april maj juni juli august september oktober november december",
+)
 _PIVOT = 69  # two digits from here on are of the century before, where no first day is declared
 
 
@@ -100,31 +146,61 @@ class Dates:
         return written(self.day(days), self.format)
 
 
-def parsed(cell: str, format: Format, first: date | None = None) -> date | None:
+def parsed(cell: str, format: Format, first: date | None = None, *, whole: bool = False) -> date | None:
     """A date in a declared order; None for anything else.
 
     Args:
         cell: as it stands in the table; a time of day is left out.
         format: of which the order counts.
         first: a year of two digits is the earliest that is not before this day's; None: from 1969 to 2068.
+        whole: whether months, quarters and weeks without a day are none.
     """
     text = cell.strip()
-    if not text.isascii():
+    if not text or len(text) > _LONGEST:
         return None
-    order = _order(format)
-    year_first = order[0] == "year"
-    match = (_YEAR_FIRST if year_first else _YEAR_LAST).fullmatch(text)
-    if match is None:
-        match = _NAMED.fullmatch(text) if order[0] == "day" else None
-        if match is None:
-            return None
-    a, _, b, c = match.groups()
-    parts = dict(zip(order, (a, b, c), strict=True))
+    for form in _forms(_order(format)[0], whole=whole):
+        match = form.fullmatch(text)
+        if match is not None:
+            return _day_of(match.groupdict(), first)
+    return None
+
+
+@cache
+def _forms(first_part: str, *, whole: bool) -> tuple[re.Pattern[str], ...]:
+    """How dates of an order are written, the commonest first."""
+    forms = _OF_DAYS[first_part] + (() if whole else _OF_MONTHS[first_part])
+    return tuple(re.compile(form, re.IGNORECASE) for form in forms)
+
+
+def _day_of(parts: Mapping[str, str], first: date | None) -> date | None:
+    """The day that the parts of a date name; None for one that is in no calendar."""
     try:
-        month = int(parts["month"]) if parts["month"].isdigit() else _MONTHS.index(parts["month"][:3].lower()) + 1
-        return date(_full_year(parts["year"], first), month, int(parts["day"]))
-    except ValueError:  # a day that is in no calendar
+        if "week" in parts:
+            return date.fromisocalendar(int(parts["year"]), int(parts["week"]), int(parts.get("weekday", 1)))
+        if "quarter" in parts:
+            return date(int(parts["year"]), 3 * int(parts["quarter"]) - 2, 1)
+        month = _month(parts["name"]) if "name" in parts else int(parts["month"])
+        return date(_full_year(parts["year"], first), month, int(parts.get("day", 1)))
+    except ValueError:
         return None
+
+
+def _month(name: str) -> int:
+    """The number of a month by its name or the beginning of it; 0 for what is none."""
+    plain = unicodedata.normalize("NFKD", name.casefold()).encode("ascii", "ignore").decode()
+    return _month_names().get(plain.replace("maerz", "marz"), 0)
+
+
+@cache
+def _month_names() -> dict[str, int]:
+    """Months by name, and by every beginning of three letters or more that no other month has."""
+    known = dict[str, set[int]]()
+    for names in _MONTHS:
+        for number, name in enumerate(names.split(), start=1):
+            for end in range(3, len(name) + 1):
+                known.setdefault(name[:end], set()).add(number)
+    found = {beginning: numbers.pop() for beginning, numbers in known.items() if len(numbers) == 1}
+    return found | {"mrt": 3}
 
 
 @cache
@@ -145,15 +221,17 @@ def written(day: date, format: Format) -> str:
     return re.sub(r"[a-z]+", lambda part: parts[part[0]], format)
 
 
-def looks_like_a_date(cell: str) -> bool:
+def looks_like_a_date(cell: str, *, whole: bool = False) -> bool:
     """Whether text is a date in one of the orders: only ever used to say what is wrong with it as something else."""
-    return any(parsed(cell, order) is not None for order in ORDERS)
+    return any(parsed(cell, order, whole=whole) is not None for order in ORDERS)
 
 
 def has_the_form_of_a_date(cell: str) -> bool:
     """Whether text is written as dates are, in whatever calendar."""
     text = cell.strip()
-    return text.isascii() and any(form.fullmatch(text) for form in (_YEAR_FIRST, _YEAR_LAST, _NAMED))
+    return len(text) <= _LONGEST and any(
+        form.fullmatch(text) for order in ORDERS for form in _forms(_order(order)[0], whole=False)
+    )
 
 
 def declared_day(name: str, value: object) -> date:

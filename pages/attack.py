@@ -6,11 +6,11 @@ from pages._ui.look import frame, pictures, sidebar
 from pages._ui.work import cached
 
 setting = controls.attack_setting()
-show = sidebar.overlay()
+show, paths = sidebar.overlay(), isinstance(setting, PathAttack)
 
 if show:
     attacked = attacks.attacked(setting)
-    frame.heading(words.TITLE, words.answer(attacked))
+    frame.heading(words.TITLE, words.answer(attacked, paths))
     frame.overlay_banner("The attack is simulated with the true data or with data sets like it.")
     pictures.chart(cached.drawn(figures.roc_figure, attacked, False, of=setting), "roc", words.caption(attacked))
     frame.metrics(words.metrics(attacked))
@@ -21,7 +21,7 @@ if show:
     with values:
         frame.table(words.table(attacked), "attack", "Computed with true data: not private.")
     with how:
-        frame.steps(words.steps(attacked, isinstance(setting, PathAttack)))
+        frame.steps(words.steps(attacked, paths))
     with lesson:
         frame.lessons(
             "attack",

@@ -7,9 +7,9 @@ from pages._ui.work import cached
 top = st.container()
 controls.search_if_asked()
 study = controls.chosen_study()
-view, show = controls.excursion_settings(study)
+view, show, spent = controls.excursion_settings(study)
 explored = computed.explored(view)
-controls.said_of(explored, view)
+controls.said_of(explored, view, spent)
 beside = computed.beside(view, explored)
 plain = computed.without_privacy(view, explored) if show else None
 best = None if plain is None else computed.best_without(explored, plain)
@@ -23,7 +23,7 @@ frame.metrics(words.metrics(explored, beside, best))
 if best is not None:
     st.header("How much of the area is found?")
     overlap = cached.drawn(figures.overlap, explored, beside, best, of=view)
-    pictures.chart(overlap, "overlap", words.OVERLAP)
+    pictures.chart(overlap, "overlap", words.overlap_alt(explored, beside, best))
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
 with values:
     frame.table(figures.path_table(explored, beside, show), "excursion_paths", words.TABLE)

@@ -27,7 +27,7 @@ with lesson:
                 "Try a short lengthscale: what is spent does not move.",
                 {"explore_model": "one", "explore_share": 3},
             ),
-            ("Where is a woman or girl above 130 cm?", {"explore_shown": "threshold", "explore_threshold": 70}),
+            ("Where is a woman or girl above 130 cm?", {"explore_shown": "threshold", "explore_level_kung": 130}),
             ("More privacy: is the lengthscale still known?", {"epsilon": 0.2}),
             ("A rough kernel.", {"kernel": "Matern12"}),
             (

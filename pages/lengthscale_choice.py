@@ -40,7 +40,7 @@ if show:
         "choice_errors",
         "Error with each lengthscale (orange), and after the private choice (green). Bayes cloaking chooses none.",
     )
-    frame.metrics(figures.metrics(chosen, beside_it, unit, shown, total, budgets.delta))
+    frame.metrics(figures.metrics(chosen, beside_it, unit, shown, budgets, total))
     values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
     with values:
         rows = choice.table_frame(table, grid, unit, y_unit)

@@ -21,9 +21,12 @@ left, right = st.columns(2)
 table = figures.fit_table(fits)
 if view == "fits":
     with left:
-        caption = words.fit_alt(fits, show)
-        public = Public(partial(figures.fit, fits, False), words.about(fits, guarantee))
-        pictures.chart(picture(figures.fit, fits, show), "sparse_fit", caption, public)
+        public = Public(partial(figures.fit, fits), words.about(fits, guarantee))
+        if show:
+            drawn, caption = picture(figures.beside_the_curve, fits), words.beside_alt(fits)
+        else:
+            drawn, caption = picture(figures.fit, fits), words.fit_alt(fits)
+        pictures.chart(drawn, "sparse_fit", caption, public)
     if show:
         with right:
             caption = "Do ranges hold what they say? Below the dotted line they are too narrow, above it too cautious."

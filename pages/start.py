@@ -14,14 +14,19 @@ moved = decision.moved(draw, prior, family)
 beliefs = cached.value("Working out beliefs", decision.along, draw.delta, prior, family)
 data = cached.dataset(chosen.contest.model.dataset)
 
-frame.heading(words.QUESTION, decision.sentence(draw, moved))
+say = frame.heading(words.QUESTION, decision.sentence(draw, moved))
 advice = st.container()
 left, errors = st.columns(2)
 with left:
     believed = cached.drawn(decision.beliefs_figure, beliefs, draw.epsilon)
-    pictures.chart(believed, "beliefs", words.BELIEFS_ALT, as_it_is(believed, of_theory(words.BELIEFS_ALT)))
-overview.ways_on(walk.invitation)
-who, promised, others, rest, decided, printed, lesson = st.tabs(overview.TABS)
+    said = words.beliefs_alt(beliefs)
+    pictures.chart(believed, "beliefs", said, as_it_is(believed, of_theory(said)))
+overview.doors(walk.invitation)
+with st.container(key=glossary.ANCHOR), st.expander(overview.REST, icon=":material/menu_book:"):
+    explained, who, promised, others, rest, decided, printed, lesson = st.tabs(overview.TABS)
+with explained:
+    overview.colours()
+    st.markdown(glossary.listed())
 with who:
     st.markdown(meaning.WHO)
     st.markdown(meaning.WHAT)
@@ -40,12 +45,6 @@ with rest:
     overview.page_cards(menu.cards())
 with lesson:
     frame.lessons("start", meaning.LESSONS)
-with (
-    st.container(key=glossary.ANCHOR),
-    st.expander("Words and colours on these pages", icon=":material/menu_book:"),
-):
-    overview.colours()
-    st.markdown(glossary.listed())
 frame.guarantee_card(meaning.best_attack(draw, prior, family).guarantee, words.CARD_NOTE)
 
 # Last, as errors take longest where they are not in the cache: all the rest can be read meanwhile.
@@ -53,12 +52,12 @@ with errors:
     cost = arriving.cost(chosen, data) if chosen.overlay else None
     if cost:
         figure = cached.drawn(decision.errors_figure, cost, draw.epsilon, of=chosen)
-        pictures.chart(figure, "errors", words.errors_alt(data))
+        pictures.chart(figure, "errors", words.errors_alt(data, cost))
     else:
         st.info("It takes the true data to know an error: switch “True data shown” on in the sidebar to see it.")
-with advice:
-    if cost:
-        st.markdown(f"{decision.price(draw, cost, words.curve_or_map(data))} {decision.recommendation(cost)}")
+if cost:
+    say(decision.lead(draw, moved, cost, words.method(chosen), data.privacy_unit))
+    with advice:
         frame.overlay_banner()
 with printed:
     page = words.brief(chosen, data, moved, cost, frame.here())

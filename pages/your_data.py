@@ -1,6 +1,6 @@
 import streamlit as st
 
-from dpgp_core.release.told import complete_rows
+from dpgp_core.release.publishing import complete_rows
 from pages._ui.look import frame
 from pages._ui.own import account as sidebar
 from pages._ui.own import figures, form, intake, outlook, protection, session, steps
@@ -9,9 +9,9 @@ account = session.account()
 frame.heading(
     "Publish a curve from your own table",
     "Upload a table and say what is public about it. You get values, a figure and a card that you may publish. "
-    + figures.so_far(account, steps.failed(account)),
+    + figures.so_far(account),
 )
-if in_figures := figures.metrics(account, steps.failed(account)):
+if in_figures := figures.metrics(account):
     frame.metrics(in_figures)
 held = intake.table()
 account = session.account(held)

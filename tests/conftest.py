@@ -12,6 +12,8 @@ from hypothesis import HealthCheck, settings
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
+from tests.long import mark
+
 ROOMS = ("tests/e2e/", "tests/pages/")
 LATER = re.compile("tests/pages/test_(?!terms)[p-z]")  # the second half; words are read where Compare is computed
 
@@ -72,7 +74,9 @@ class ByRoom(LoadFileScheduling):
         return LATER.pattern if LATER.match(path) else next(filter(path.startswith, ROOMS))
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    mark(items)
     seed = config.getoption("--shuffle")
     if seed is None:  # what takes longest begins first
         items.sort(key=lambda item: not item.nodeid.startswith(ROOMS))

@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 from dpgp_core.release import CHOICES, spec_to_json
-from dpgp_core.release.specification_json import EXAMPLE, spec_to_object
+from dpgp_core.release.specification import EXAMPLE, spec_to_object
 from tests.fuzz_tables import pick
 
 SPEC = replace(EXAMPLE, mechanism="refined", grid=(3,))  # inputs are public: those outside the box are refused
@@ -24,6 +24,7 @@ HARMLESS = {
     "centiles": [False], "person": [None], "bounds_unit": [None], "bounds_share": [0.5], "total_epsilon": [None],
     "lengthscale": [None, [1.5]], "dates": [None, {}, []], "x_levels": [None, [None]], "numbers": [None],
     "separator": [None, " "], "encoding": [None], "yes": [None], "no": [None], "date_order": [None],
+    "ignore": [None, "1", [], [1, 2], [10**9]], "sheet": [None, "1", "nan"],
     "missing": [  # a word or a code, or a list of them
         None, "", "1", "nan", -1, 0.5, 1e-308, -0.0, [], [1, 2], [0], [-5], [1.5], ["age", "age"], [10**9],
     ],

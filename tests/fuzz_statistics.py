@@ -20,12 +20,12 @@ from typing import Any
 import numpy as np
 
 from dpgp_core.accounting.guarantee import Guarantee
-from dpgp_core.measurement import Statistics, statistics_to_files
-from dpgp_core.measurement.cell_statistics import CellSquares, CellStage, CellStatistics, KnownCounts
-from dpgp_core.measurement.cell_statistics_file import cell_statistics_to_files
-from dpgp_core.measurement.cells import CellCounts, CellResiduals
+from dpgp_core.measurement import Statistics
 from dpgp_core.measurement.described_arrays import pack
-from dpgp_core.release.ledger_json import guarantee_to_object
+from dpgp_core.measurement.measurement import CellCounts, Measurement
+from dpgp_core.measurement.statistics import CellStatistics, KnownCounts, Stage, StageSquares
+from dpgp_core.measurement.statistics_file import statistics_to_files
+from dpgp_core.release.json_text import guarantee_to_object
 from pages._ui.explore import computed, figures, statistic, words
 from pages._ui.explore.computed import Refit
 from pages._ui.explore.controls import Chosen, View
@@ -190,8 +190,7 @@ def published(statistics: Statistics | CellStatistics, guarantee: Guarantee) -> 
     """The two files of a release that are needed to read it."""
     promise = {"epsilon": guarantee.budget.epsilon, "delta": guarantee.budget.delta}
     stated = replace(statistics, guarantee=promise)
-    write = statistics_to_files if isinstance(stated, Statistics) else cell_statistics_to_files
-    about, npz = write(stated)
+    about, npz = statistics_to_files(stated)
     return {CARD: json.dumps({"statistics": about, "guarantee": guarantee_to_object(guarantee)}).encode(), FILE: npz}
 
 
@@ -210,16 +209,16 @@ def of_cells(private: bool) -> dict[str, bytes]:
         B = rng.standard_normal((r, 9))
         return B / np.linalg.norm(B, axis=0)
 
-    def stage(r: int) -> CellStage:
+    def stage(r: int) -> Stage:
         ends = {"low": np.full(9, -0.3 * r), "high": np.full(9, 0.2 * r), "bounds": (-7.0, 7.0)}
-        residuals = CellResiduals(B=strategy(r), **ends, noise_multiplier=1.0 / r)
+        residuals = Measurement(B=strategy(r), **ends, noise_multiplier=1.0 / r)
         ends = {"low": np.zeros(9), "high": np.full(9, 0.2 * r), "bounds": (0.0, 49.0)}
-        squares = CellResiduals(B=np.ones((1, 9)), **ends, noise_multiplier=2.0)
-        return CellStage(
+        squares = Measurement(B=np.ones((1, 9)), **ends, noise_multiplier=2.0)
+        return Stage(
             measurement=residuals,
             g=rng.standard_normal(81),
             z=rng.standard_normal(r),
-            squares=CellSquares(measurement=squares, z=rng.standard_normal(1)),
+            squares=StageSquares(measurement=squares, z=rng.standard_normal(1)),
         )
 
     known = KnownCounts(numbers=np.array([20.0, 0, 0, 25, 0, 0, 0, 5, 0]))

@@ -13,7 +13,7 @@ import dpgp_core
 from dpgp_core.accounting.guarantee import Protects
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import CATALOGUE
-from dpgp_core.mechanisms.entry import Parameters
+from dpgp_core.mechanisms.catalogue import Parameters
 from tests import architecture
 
 ROOT = Path(__file__).resolve().parents[1]

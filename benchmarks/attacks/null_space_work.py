@@ -14,16 +14,15 @@ from benchmarks.audit_releases import Pair, neighbours, values_in
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
 from dpgp_core.kernels import EQ
-from dpgp_core.mechanisms.base import Mechanism, Planned, PlannedForBudget, TeachingRelease
-from dpgp_core.mechanisms.catalogue import CATALOGUE
-from dpgp_core.mechanisms.entry import Parameters
+from dpgp_core.mechanisms import BayesCloaking
+from dpgp_core.mechanisms.base import Mechanism, Planned, TeachingRelease
+from dpgp_core.mechanisms.catalogue import CATALOGUE, Parameters
 from dpgp_core.mechanisms.gaussian import GaussianMechanism
-from dpgp_core.mechanisms.measuring import numbered
+from dpgp_core.mechanisms.recorded import numbered
 from dpgp_core.release import CHOICES, ReleaseSpec, plan_release, publish, read_table
-from dpgp_core.release.cells import csv_text, published_columns
+from dpgp_core.release.bundle import csv_text, published_columns, statistic_files
 from dpgp_core.release.publishing import Published
-from dpgp_core.release.specification_json import EXAMPLE
-from dpgp_core.release.statistic import statistic_files
+from dpgp_core.release.specification import EXAMPLE
 
 DELTA = 0.01
 BOUNDS = {"usual": EXAMPLE.y_bounds, "1e9, 1e9 + 2": (1e9, 1e9 + 2)}
@@ -71,9 +70,9 @@ def before(mechanism: Mechanism, data: Dataset, X_test: FloatArray, count: int) 
     A Gaussian mechanism's last stage is o + A u q + u s L w, A = L B: the mean in floats, then noise of r directions.
     """
     rng, y = np.random.default_rng(3), data.clipped_y[None]
-    if isinstance(mechanism, PlannedForBudget):
+    if isinstance(mechanism, BayesCloaking):
         return None
-    if isinstance(mechanism, GaussianMechanism) and isinstance(mechanism, Planned):
+    if isinstance(mechanism, GaussianMechanism):
         plan = mechanism.mapped(mechanism.plan(data.X, X_test), data)
         *_, (last, s, place, _) = mechanism.measured(plan, data, numbered(y, rng, count))
         inside = np.clip(y, place.low, place.high) - (place.low / 2 + place.high / 2)
@@ -88,9 +87,6 @@ def before(mechanism: Mechanism, data: Dataset, X_test: FloatArray, count: int) 
 def samples(mechanism: Mechanism, data: Dataset, X_test: FloatArray, count: int) -> FloatArray:
     """Real releases (count, P), planned once."""
     if isinstance(mechanism, Planned):
-        plan = mechanism.plan(data.X, X_test)
-        return mechanism.release_planned(plan, data, X_test, None, count).samples
-    if isinstance(mechanism, PlannedForBudget):
         return mechanism.measure(mechanism.plan_for(data, X_test), data, X_test, None, count).samples
     return mechanism.release(data, X_test, None, count).samples
 

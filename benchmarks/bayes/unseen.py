@@ -28,7 +28,7 @@ from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import CATALOGUE, BayesCloaking
-from dpgp_core.mechanisms.entry import Parameters
+from dpgp_core.mechanisms.catalogue import Parameters
 
 DELTA, CELLS = 0.01, 6
 GAP = 0.02  # of what privacy costs, that planning for public inputs leaves: it takes most of the time

@@ -87,7 +87,7 @@ def _cloaking(task: Task, training: Dataset, X_test: FloatArray, truth: FloatArr
     errors: list[float] = []
     for mechanism in mechanisms:
         rng = _generator(task, mechanism.epsilon)
-        released = mechanism.release_planned(plan, training, X_test, rng, task.draws)
+        released = mechanism.measure(plan, training, X_test, rng, task.draws)
         errors = errors or [float(rmse(released.mean, truth))]
         errors.append(float(rmse(released.samples, truth).mean()))
     return errors

@@ -12,7 +12,6 @@ from benchmarks.excursion.parts import Part
 from datasets import STUDIES
 from dpgp_core.arrays import FloatArray
 from dpgp_core.bayes.models import AUTO_VARIANCE
-from dpgp_core.excursion.marginals import hall_mean, hall_paths, posterior_marginals, posterior_paths
 from dpgp_core.excursion.search import PathSetting, search, search_hall
 from dpgp_core.excursion.sets import (
     Targets,
@@ -20,7 +19,11 @@ from dpgp_core.excursion.sets import (
     choose_cutoff,
     effective_dimension,
     excursion_probability,
+    hall_mean,
+    hall_paths,
     iou,
+    posterior_marginals,
+    posterior_paths,
     smoothed,
 )
 from dpgp_core.kernels import Matern12

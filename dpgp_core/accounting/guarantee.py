@@ -26,6 +26,7 @@ FIXED_IN_ADVANCE = (
     "inputs, their number and the test points are public",
     "outputs are clipped to bounds declared without looking at them",
 )
+TEACHING = "anything at all: this is a numbered draw for teaching, not a release; who knows the number knows the noise"
 OTHER_ROWS = "several rows of one person: each is hidden by itself, all k of them together k times less"
 BEYOND_ONE_RELEASE = (
     "the inputs (who is in the data, and where)",
@@ -104,6 +105,10 @@ class Guarantee:
     def for_unit(self, unit: str) -> Guarantee:
         """The same promise, naming whom one record is about."""
         return replace(self, unit=unit)
+
+    def taught(self) -> Guarantee:
+        """What is left of the promise where noise is that of numbered draws: nothing, and the card says so first."""
+        return replace(self, not_covered=(TEACHING, *self.not_covered))
 
     def repeated(self, releases: int) -> Guarantee:
         """The promise for ``releases`` independent draws.

@@ -167,7 +167,7 @@ def cell_models(models: Sequence[Model], grid: CellGrid, *, biased: bool = True)
 
 def cell_prior(model: CellModel, counts: Counts) -> CellState:
     """The state before any residual is measured."""
-    eta = (1 + KAPPA) * counts.mean * model.noise_variance
+    eta = (1 + KAPPA) * counts.numbers * model.noise_variance
     variance = np.concatenate([np.ones(model.cells.shape[1]), eta, np.ones(model.bias.shape[1])])
     misfit = () if counts.misfit is None else (counts.misfit[0],)
     return CellState(np.zeros(len(variance)), np.diag(variance), 0.0, misfit)
@@ -222,7 +222,8 @@ def linearise(
     h = model.bias @ state.mean[k + M :]
     off, n = one.mean + SAME**0.5 * beta * h - centre, counts.mean
     # where in a cell people are is not known: one place that they share moves all of them
-    own = n * own + (n**2 if ONE_PLACE and model.bias.shape[1] else n) * one.gain**2 * within
+    people = counts.numbers
+    own = people * own + (people**2 if ONE_PLACE and model.bias.shape[1] else people) * one.gain**2 * within
     rest = np.diag(own)
     rest += (np.outer(n, n) + counts.covariance) * alike * np.outer(np.sqrt(common), np.sqrt(common))
     rest += counts.covariance * (np.outer(off, off) + np.outer(one.gain, one.gain) * V)

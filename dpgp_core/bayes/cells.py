@@ -23,9 +23,9 @@ from ..gp.pivoted import factorise
 from ..kernels import EQ, AcrossLevels, Kernel
 from ..levels import groups_of, level_columns, number_sides
 from ..linalg import sturdy_cholesky
-from ..measurement.cell_statistics import cells_along, nodes_along
-from ..measurement.cells import Cells
 from ..measurement.integers import GRID, person_weights, strategy_integers
+from ..measurement.measurement import Cells
+from ..measurement.statistics import cells_along, nodes_along
 from ..seasons import Periods, lifted, lifted_box
 from ..strategies.bayes import bayes
 from ..strategies.risk_model import RiskModel
@@ -41,7 +41,7 @@ _PUBLIC = 2  # times as many cells where counts are public, and cost nothing
 _LENGTHSCALE = 0.15  # of the box's sides: how fast the density of records may vary
 _DENSITY = 2.0  # of that density over its mean squared
 _SHARED = 0.5  # of it, what groups have in common: where records lie, but not how many there are
-ROUGHNESS = (0.0, 0.03, 0.3, 3.0, 30.0)  # tau: variance of a cell's own share of the records, over its mean squared
+ROUGHNESS = (0.0, 0.03, 0.3, 1.0, 3.0, 10.0, 30.0)  # tau: variance of a cell's own people, over its mean squared
 PLANNED = 0.5  # the tau that counts are planned for: a cell can be seen by itself where noise permits
 _SENSITIVITY = 1.6  # expected of a strategy; what it is, is found in integers when it is measured
 _EQUAL = 1e-3  # difference of two columns that say nothing
@@ -201,7 +201,8 @@ class Counts(NamedTuple):
     """Gaussian posterior of the numbers N of records in M cells, all public.
 
     Attributes:
-        mean: n^, >= 0, of sum n (M,).
+        mean: n^, of sum n (M,); below 0 by chance where a cell is empty. Were it cut at 0 and scaled to n again, empty
+            cells would take a few per cent of the records from full ones, which no covariance tells of.
         covariance: (M, M).
         misfit: |w|^2 of the noisy counts and how many they are, see ``measurement.fit``; None where counts are public.
     """
@@ -209,6 +210,11 @@ class Counts(NamedTuple):
     mean: FloatArray
     covariance: FloatArray
     misfit: tuple[float, int] | None = None
+
+    @property
+    def numbers(self) -> FloatArray:
+        """N^ where it is above 0, else 0 (M,): what variances and shares of the records are made of."""
+        return np.maximum(self.mean, 0.0)
 
 
 def plan_counts(grid: CellGrid, n: int, noise_multiplier: float, gap: float) -> FloatArray:
@@ -274,8 +280,7 @@ def counts_given(
     covariance = np.zeros_like(smooth)
     for weight, (m, C) in zip(weights, each, strict=True):
         covariance += weight * (C + np.outer(m - expected, m - expected))
-    numbers = np.maximum(expected, 0.0)
-    return Counts(numbers * (n / numbers.sum()), covariance, (float(weights @ squares), len(z)))
+    return Counts(expected + (n - expected.sum()) / grid.size, covariance, (float(weights @ squares), len(z)))
 
 
 def public_counts(grid: CellGrid, X: FloatArray, person: NDArray[np.generic] | None = None) -> Counts:

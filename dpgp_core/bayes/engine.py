@@ -19,9 +19,9 @@ import numpy as np
 from scipy.special import softmax
 
 from ..arrays import FloatArray
-from ..measurement.cells import CellCounts
 from ..measurement.conditioning import Posterior as ModelPosterior
 from ..measurement.fit import Fit, fits_of
+from ..measurement.measurement import CellCounts
 from ..strategies.strategy import Strategy
 from .cells import Counts
 from .mixture import Mixture, side_by_side
@@ -160,7 +160,12 @@ class Filter(ABC, Generic[S]):
     @property
     @abstractmethod
     def people(self) -> FloatArray:
-        """How many stand at each column of a strategy, as far as that is known."""
+        """How many stand at each column of a strategy, none below 0: what shares are made of."""
+
+    @property
+    def expected_people(self) -> FloatArray:
+        """How many are expected there, which may be below 0 by chance where counts are noisy."""
+        return self.people
 
     @property
     @abstractmethod
@@ -237,7 +242,7 @@ class Filter(ABC, Generic[S]):
             return posterior
         about = np.maximum(self.mean_square(posterior, squares.g) - self._noise_variance(posterior)[:, None], 0.0)
         told = [
-            log_density(self.half_range, each, reach, self.people, squares.s, float(z))
+            log_density(self.half_range, each, reach, self.expected_people, squares.s, float(z))
             for each, reach, z in zip(about, np.sqrt(squares.high), squares.z, strict=True)
         ]
         return self._weighed(posterior._replace(scatter=posterior.scatter + np.stack(told)))

@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays import FloatArray
-from ..measurement.cells import CellCounts
 from ..measurement.conditioning import Posterior as ModelPosterior
+from ..measurement.measurement import CellCounts
 from ..strategies.bayes import bayes
 from ..strategies.risk_model import RiskModel
 from ..strategies.strategy import Strategy
@@ -123,6 +123,11 @@ class CellFilter(Filter[CellState]):
 
     @property
     def people(self) -> FloatArray:
+        """Numbers of records (M,), none below 0."""
+        return self.counts.numbers
+
+    @property
+    def expected_people(self) -> FloatArray:
         """Expected numbers of records (M,)."""
         return self.counts.mean
 

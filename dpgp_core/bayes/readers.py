@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TypeVar
 
 import numpy as np
 
@@ -18,20 +17,16 @@ from ..arrays import FloatArray
 from ..data import Dataset, Kind
 from ..gp.clipping import clipped
 from ..measurement import Measurement
-from ..measurement.cell_statistics import CellSquares, CellStage, CellStatistics, KnownCounts
-from ..measurement.cells import CellCounts, CellResiduals
 from ..measurement.conditioning import Observation
-from ..measurement.distances import Above, MeasuredDistances
 from ..measurement.integers import GRID, person_weights
+from ..measurement.measurement import CellCounts, KnownCounts
 from ..measurement.refit import Predict
-from ..measurement.statistics import Stage, StageSquares, Statistics
+from ..measurement.statistics import Above, CellStatistics, MeasuredDistances, Stage, StageSquares, Statistics
 from .cells import CellGrid, known_counts
 from .engine import Measured, Observed, Squares
 from .settings import reading_for
 from .spread import Distances
 from .widths import Public
-
-M = TypeVar("M", Measurement, CellResiduals)
 
 
 class ExactRecords:
@@ -64,7 +59,7 @@ class ExactRecords:
         """See ``engine.Reader``; of one draw."""
         limit, g, s = (self._dataset.output_range / self._dataset.y_scale) ** 2, asked.g[0], asked.s
         ones, high = np.ones((1, len(g))), np.minimum(asked.high[0], limit)
-        measurement = _from_zero(Measurement, ones, high, s, limit)
+        measurement = _from_zero(ones, high, s, limit)
         z = measurement.measure((self._dataset.standardised() - g) ** 2)
         squares = StageSquares(measurement=measurement, g=g, z=z)
         self._stages[-1] = replace(self._stages[-1], squares=squares)
@@ -72,14 +67,8 @@ class ExactRecords:
 
     def distances(self, asked: Distances, g: FloatArray) -> Distances:
         """See ``engine.Reader``; of one draw."""
-        y, above, ones = self._dataset.standardised(), None, np.ones((1, g.shape[1]))
-        measurement = _from_zero(Measurement, asked.B, asked.reach[0] * ones[0], asked.s)
-        z = measurement.measure(np.abs(y - g[0]))
-        if asked.above is not None:
-            count = _from_zero(Measurement, ones, ones[0], asked.above[0])
-            above = Above(measurement=count, z=count.measure((y > g[0]).astype(float)))
-        sd = float(asked.sd[0])
-        self._distances = MeasuredDistances(measurement=measurement, g=g[0], sd=sd, z=z, above=above)
+        residuals = self._dataset.standardised() - g[0]
+        self._distances = _measured_distances(asked, g[0], residuals, Measurement.measure)
         return distances_of(self._distances)
 
     def statistics(self, measured: Measured, guarantee: Guarantee) -> Statistics:
@@ -153,7 +142,7 @@ class CellReader:
         self._dataset, self._y, self._grid, self._noise = dataset, dataset.standardised(), grid, noise
         self._cells = grid.place(dataset.X)
         self._weights = None if dataset.person is None else person_weights(dataset.person)
-        self._stages: list[CellStage] = []
+        self._stages: list[Stage] = []
         self._distances: MeasuredDistances | None = None
 
     def counts(self, measurement: CellCounts) -> FloatArray:
@@ -168,32 +157,25 @@ class CellReader:
         """See ``engine.Reader``."""
         assert asked.g is not None
         most, s = self._dataset.output_range / self._dataset.y_scale, asked.noise_multiplier
-        measurement = CellResiduals(
+        measurement = Measurement(
             B=asked.B, low=asked.low[0], high=asked.high[0], bounds=(-most, most), noise_multiplier=s
         )
         z = self._measured(measurement, self._residuals(asked.g))
-        self._stages.append(CellStage(measurement=measurement, g=asked.g[0], z=z))
+        self._stages.append(Stage(measurement=measurement, g=asked.g[0], z=z))
         return _observed_cells(self._stages[-1])._replace(width=asked.width)
 
     def squares(self, asked: Squares) -> Squares:
         """See ``engine.Reader``."""
         limit = (self._dataset.output_range / self._dataset.y_scale) ** 2
         high = np.minimum(asked.high[0], limit)
-        measurement = _from_zero(CellResiduals, np.ones((1, len(high))), high, asked.s, limit)
+        measurement = _from_zero(np.ones((1, len(high))), high, asked.s, limit)
         z = self._measured(measurement, self._residuals(asked.g) ** 2)
-        self._stages[-1] = replace(self._stages[-1], squares=CellSquares(measurement=measurement, z=z))
+        self._stages[-1] = replace(self._stages[-1], squares=StageSquares(measurement=measurement, g=asked.g[0], z=z))
         return asked._replace(high=high[None], s=measurement.noise_sd, z=z)
 
     def distances(self, asked: Distances, g: FloatArray) -> Distances:
         """See ``engine.Reader``."""
-        r, above, ones = self._residuals(g), None, np.ones((1, self._grid.size))
-        measurement = _from_zero(CellResiduals, asked.B, asked.reach[0] * ones[0], asked.s)
-        z = self._measured(measurement, np.abs(r))
-        if asked.above is not None:
-            count = _from_zero(CellResiduals, ones, ones[0], asked.above[0])
-            above = Above(measurement=count, z=self._measured(count, (r > 0).astype(float)))
-        sd = float(asked.sd[0])
-        self._distances = MeasuredDistances(measurement=measurement, g=g[0], sd=sd, z=z, above=above)
+        self._distances = _measured_distances(asked, g[0], self._residuals(g), self._measured)
         return distances_of(self._distances)
 
     def statistics(self, measured: Measured, guarantee: Guarantee) -> CellStatistics:
@@ -225,14 +207,14 @@ class CellReader:
         """Of every record about g, given at the nodes (1, F)."""
         return self._y - self._grid.at(self._dataset.X, g[0])
 
-    def _measured(self, measurement: CellResiduals, values: FloatArray) -> FloatArray:
+    def _measured(self, measurement: Measurement, values: FloatArray) -> FloatArray:
         """Z (r,) of the records' values, with the reader's noise."""
         if self._noise is None:
-            return measurement.measure(self._cells, values, weights=self._weights)
+            return measurement.measure(values, cells=self._cells, weights=self._weights)
         if isinstance(self._noise, int):
             low, high = measurement.low[self._cells], measurement.high[self._cells]
             return self._sums(measurement.B, (np.clip(values, low, high) - low) / (high - low) - 0.5)
-        return np.asarray(measurement.teaching(self._cells, values, self._noise, weights=self._weights)[0])
+        return np.asarray(measurement.teaching(values, self._noise, cells=self._cells, weights=self._weights)[0])
 
     def _sums(self, B: FloatArray, values: FloatArray) -> FloatArray:
         """B times the sums of values over the cells, in floats."""
@@ -241,10 +223,23 @@ class CellReader:
         return z
 
 
-def _from_zero(kind: type[M], B: FloatArray, high: FloatArray, s: float, limit: float | None = None) -> M:
+def _from_zero(B: FloatArray, high: FloatArray, s: float, limit: float | None = None) -> Measurement:
     """A measurement of numbers in [0, high] (n,), none above ``limit``, by default the only high there is."""
     most = float(high[0]) if limit is None else limit
-    return kind(B=B, low=0 * high, high=high, bounds=(0.0, most), noise_multiplier=s)
+    return Measurement(B=B, low=0 * high, high=high, bounds=(0.0, most), noise_multiplier=s)
+
+
+def _measured_distances(
+    asked: Distances, g: FloatArray, residuals: FloatArray, measure: Callable[[Measurement, FloatArray], FloatArray]
+) -> MeasuredDistances:
+    """Distances to g (n,) or (F,), from the records' residuals about it, and how many of these are above 0."""
+    ones, above = np.ones((1, asked.B.shape[1])), None
+    measurement = _from_zero(asked.B, asked.reach[0] * ones[0], asked.s)
+    z = measure(measurement, np.abs(residuals))
+    if asked.above is not None:
+        count = _from_zero(ones, ones[0], asked.above[0])
+        above = Above(measurement=count, z=measure(count, (residuals > 0).astype(float)))
+    return MeasuredDistances(measurement=measurement, g=g, sd=float(asked.sd[0]), z=z, above=above)
 
 
 def distances_of(measured: MeasuredDistances) -> Distances:
@@ -310,7 +305,7 @@ def _squares(of: StageSquares) -> Squares:
     return Squares(of.g[None], of.measurement.high[None], of.measurement.noise_sd, of.z)
 
 
-def _observed_cells(stage: CellStage) -> Observed:
+def _observed_cells(stage: Stage) -> Observed:
     """A stage over cells."""
     m, g, squares = stage.measurement, stage.g[None], None
     if stage.squares is not None:

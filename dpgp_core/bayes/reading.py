@@ -18,11 +18,10 @@ from ..arrays import FloatArray
 from ..gp.exact import check_columns
 from ..kernels import Kernel
 from ..levels import check_codes, level_columns
-from ..measurement.cell_statistics import CellStatistics
 from ..measurement.conditioning import Posterior as ModelPosterior
 from ..measurement.refit import Observe, Refit
 from ..measurement.refit import refit as refit_linear
-from ..measurement.statistics import Statistics
+from ..measurement.statistics import CellStatistics, Statistics
 from .cells import CellGrid
 from .engine import Filter, Measured, Posterior
 from .filter_cells import CellFilter, cell_filter

@@ -3,7 +3,7 @@
 Measured are N + s_b Delta w, N the numbers of people in K public cells of outcomes (``cells``). A person who moves from
 one cell to another moves N by the root of 2, whatever the outcome is: Delta = sqrt(2), found in integers. Where people
 have several rows, each row counts 1 / m of its person's m rows, and a person adds a point of the convex hull of the
-unit vectors, no further from another than its corners are (``measurement.cells``). So the histogram is (1 / s_b)-GDP,
+unit vectors, no further from another than its corners are (``measurement``). So the histogram is (1 / s_b)-GDP,
 and with
 
     1 / s_b^2 = share / s^2,    1 / s_r^2 = (1 - share) / s^2
@@ -25,8 +25,7 @@ from ..accounting.losses import GaussianLoss
 from ..arrays import FloatArray
 from ..data import Dataset
 from ..measurement.integers import person_weights
-from .cells import RoundCells, sides_of
-from .interval import Run, holding, is_seen
+from .cells import RoundCells, Run, holding, is_seen, sides_of
 from .purchase import SHARE, Purchase, with_bounds_bought
 
 _NARROW = 1e-6

@@ -1,18 +1,37 @@
-"""Public cells for outcomes of any size, which end at 1, 2, 3, 5, 10, 20, ... declared units."""
+"""Public cells for outcomes of any size, which end at 1, 2, 3, 5, 10, 20, ... declared units, and bounds from them.
+
+From noisy counts of cells to the cells that bounds should hold is post-processing: only public numbers enter. An end
+too far out is worse than one too near: cells grow by factors, so noise taken for people far away makes bounds useless,
+and people outside by a little are clipped. So what is far from all others must be seen beyond doubt, and what is next
+to them need not be:
+
+1. Everything between the outermost runs of 1, 2, 4, 8 or 16 cells whose noisy sum is above c times its noise; c makes
+   all runs of empty cells together pass in one of 1000 releases (union bound).
+2. Where outcomes have both signs: the mirror image of these cells about 0 too, if what it adds holds more than 2
+   standard deviations of its noise.
+3. As long as the next one, two or three cells outwards hold more than 2 standard deviations of noise, they too.
+4. The narrowest interval in there outside of which there is at most 1 % of all people, by the noisy counts.
+5. One cell more at each end, if a cell with 1 % of all people may have been missed in step 3.
+
+Where 1. sees nothing, as it may if few people are spread over many cells, the run with the largest sum in units of its
+noise is taken, or the two of the same sizes above and below 0: a guess, and said to be one.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from typing import Literal
 
 import numpy as np
+from scipy.special import ndtri
 
 from ..arrays import FloatArray
 from ..data import Kind
-from ..measurement.cells import Cells
+from ..measurement.measurement import Cells
 
 Sides = Literal["both signs", "0 or more", "above 0"]
 """What outcomes may be: any number; one of 0 or more, as wages; one whose logarithm is taken."""
@@ -98,3 +117,113 @@ class RoundCells:
     def reaches_end(self, first: int, last: int) -> bool:
         """Whether these cells include an outermost one, which holds whatever is larger, too: nobody knows how large."""
         return last == self.count - 1 or (self.sides == "both signs" and first == 0)
+
+
+MISSED = 0.01  # of all people, outside the bounds
+FALSE_ALARM = 1e-3  # of a release, that a run of empty cells is taken for people
+_RUNS = (1, 2, 4, 8, 16)
+_NEXT, _NEAR = (1, 2, 3), 2.0
+_SEEN = 1 / 3  # of all people: a cell that holds so many must be seen
+
+Run = tuple[int, int]
+"""First and last cell."""
+
+
+def alarm(cells: int) -> float:
+    """c: standard deviations that a run of any length must pass."""
+    return -float(ndtri(FALSE_ALARM / (len(_RUNS) * cells)))
+
+
+def least_people(noise_sd: float, cells: int) -> int:
+    """Fewest people among whom a cell that holds a third of them passes the alarm: with fewer, bounds cannot be had.
+
+    Args:
+        noise_sd: of each count.
+        cells: how many.
+    """
+    return math.ceil(alarm(cells) * noise_sd / _SEEN)
+
+
+def is_seen(counts: FloatArray, noise_sd: float) -> bool:
+    """Whether any run of cells passes the alarm; if none does, the interval is a guess."""
+    c = alarm(len(counts))
+    return any(score > c for score, _ in _runs(counts, noise_sd))
+
+
+def holding(counts: FloatArray, noise_sd: float, n: int, ends: FloatArray) -> Run:
+    """First and last cell of the interval.
+
+    Args:
+        counts: noisy counts of people (K,).
+        noise_sd: of each.
+        n: number of people, public.
+        ends: of the cells (K + 1,).
+    """
+    seen = _mirrored(counts, noise_sd, _seen(counts, noise_sd, ends), ends)
+    region = _trimmed(counts, _next_to(counts, noise_sd, seen), MISSED * n, ends)
+    wider = int(_NEAR * noise_sd > MISSED * n)
+    return max(region[0] - wider, 0), min(region[1] + wider, len(counts) - 1)
+
+
+def _seen(counts: FloatArray, noise_sd: float, ends: FloatArray) -> Run:
+    """Step 1."""
+    c, runs = alarm(len(counts)), list(_runs(counts, noise_sd))
+    seen = [run for score, run in runs if score > c]
+    if seen:  # nothing is seen outside of these two ends: the inner sides of the outermost runs
+        ends_of = sorted((min(last for _, last in seen), max(first for first, _ in seen)))
+        return ends_of[0], ends_of[1]
+    if ends[0] < 0:
+        mirrored = counts + counts[::-1]
+        half = len(counts) // 2
+        runs += [
+            (score, (len(counts) - 1 - last, last))
+            for score, (first, last) in _runs(mirrored, math.sqrt(2) * noise_sd)
+            if first >= half
+        ]
+    return max(runs)[1]
+
+
+def _runs(counts: FloatArray, noise_sd: float) -> Iterator[tuple[float, Run]]:
+    """Sum of each run in units of its noise."""
+    sums = np.concatenate([[0.0], np.cumsum(counts)])
+    for length in _RUNS:
+        for first, found in enumerate(sums[length:] - sums[:-length]):
+            yield float(found) / (noise_sd * math.sqrt(length)), (first, first + length - 1)
+
+
+def _mirrored(counts: FloatArray, noise_sd: float, region: Run, ends: FloatArray) -> Run:
+    """Step 2."""
+    both = min(region[0], len(counts) - 1 - region[1]), max(region[1], len(counts) - 1 - region[0])
+    image = [cell for cell in range(both[0], both[1] + 1) if not region[0] <= cell <= region[1]]
+    image = [cell for cell in image if region[0] <= len(counts) - 1 - cell <= region[1]]
+    if ends[0] >= 0 or not image or counts[image].sum() <= _NEAR * noise_sd * math.sqrt(len(image)):
+        return region
+    return both
+
+
+def _next_to(counts: FloatArray, noise_sd: float, region: Run) -> Run:
+    """Step 3."""
+    first, last = region
+    below, above = counts[:first][::-1], counts[last + 1 :]
+    return first - _further(below, noise_sd), last + _further(above, noise_sd)
+
+
+def _further(outwards: FloatArray, noise_sd: float) -> int:
+    """How many of the cells that follow on a side belong to those before."""
+    done = 0
+    while True:
+        rest = outwards[done:]
+        more = [k for k in _NEXT if k <= len(rest) and rest[:k].sum() > _NEAR * noise_sd * math.sqrt(k)]
+        if not more:
+            return done
+        done += more[0]
+
+
+def _trimmed(counts: FloatArray, region: Run, outside: float, ends: FloatArray) -> Run:
+    """Step 4."""
+    first, last = region
+    held = counts[first : last + 1].sum()
+    sums = np.concatenate([[0.0], np.cumsum(counts)])
+    runs = [(i, j) for i in range(first, last + 1) for j in range(i, last + 1)]
+    enough = [(i, j) for i, j in runs if held - (sums[j + 1] - sums[i]) <= outside]
+    return min(enough, key=lambda run: (ends[run[1] + 1] - ends[run[0]], run), default=region)

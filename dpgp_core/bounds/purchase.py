@@ -12,9 +12,8 @@ from ..accounting.gaussian import epsilon_of, noise_multiplier
 from ..accounting.guarantee import FIXED_IN_ADVANCE, OTHER_ROWS, Budget, Guarantee
 from ..accounting.losses import GaussianLoss
 from ..data import Dataset
-from ..measurement.cells import CellCounts
-from .cells import RoundCells
-from .interval import least_people
+from ..measurement.measurement import CellCounts
+from .cells import RoundCells, least_people
 
 SHARE = 0.1
 LEAST_SHARE, MOST_SHARE = 0.01, 0.5

@@ -1,7 +1,6 @@
 """Private Gaussian process regression with the methods that users of scikit-learn know."""
 
-from .copies import SpentByCopies
 from .regressor import DPGaussianProcessRegressor
-from .spending import SpentAgain
+from .spending import SpentAgain, SpentByCopies
 
 __all__ = ["DPGaussianProcessRegressor", "SpentAgain", "SpentByCopies"]

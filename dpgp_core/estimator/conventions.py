@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arrays import FloatArray
-from .copies import cloned, spent
+from .spending import cloned, spent
 
 
 class NotFitted(ValueError, AttributeError):

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 from ..arrays import FloatArray
 from ..bayes.mixture import Of
 from .conventions import Regressor, column_of, matrix_of, names_of, not_fitted
+from .declared import numbers_of
 from .reading import FittedReading
-from .tables import numbers_of
 
 
 class Predicting(Regressor):

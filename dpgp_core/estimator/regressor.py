@@ -11,16 +11,13 @@ from numpy.typing import ArrayLike
 from ..accounting.guarantee import Guarantee, Protects
 from ..data import Kind
 from ..kernels import Stationary
-from ..measurement.cell_statistics import CellStatistics
-from ..measurement.statistics import Statistics
+from ..measurement.statistics import CellStatistics, Statistics
 from ..mechanisms.bayes_cloaking import BayesCloaking
 from .conventions import column_of, matrix_of, names_of
-from .copies import count
-from .declared import Pair, declared_dataset, grid_of
+from .declared import Pair, box_of_numbers, declared_dataset, grid_of, numbers_of
 from .predicting import Predicting
 from .reading import reading_of_release
-from .spending import COUNTING, composed, marked, warn
-from .tables import box_of_numbers, numbers_of
+from .spending import COUNTING, composed, count, warn
 
 
 class DPGaussianProcessRegressor(Predicting):
@@ -121,7 +118,8 @@ class DPGaussianProcessRegressor(Predicting):
             groups=None if groups is None else np.asarray(groups),
             levels=self.x_levels,
         )
-        guarantee = promise = marked(mechanism.promise_for(dataset), taught=rng is not None)
+        promise = mechanism.promise_for(dataset)
+        guarantee = promise = promise if rng is None else promise.taught()
         before = vars(self).get("guarantee_")  # there is no reading_ where an earlier fit was interrupted
         if before is not None:
             warn(composed(before, guarantee))

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from ..arrays import FloatArray
 from ..data import Dataset
 from ..gp.uncertainty import NoInterval
-from ..mechanisms.base import Mechanism, Plan, Planned, PlannedForBudget, Release
+from ..mechanisms import BayesCloaking
+from ..mechanisms.base import Mechanism, Planned, Release
 from .cross_validation import Folds
 from .errors import interval_score, rmse
 
@@ -36,7 +37,7 @@ class Held(NamedTuple):
     train: Dataset
     X_test: FloatArray
     truth: FloatArray
-    plan: Plan | None
+    plan: Any
     by_budget: dict[float, Any]
 
 
@@ -109,7 +110,9 @@ def held_fold(mechanism: Mechanism, dataset: Dataset, test: NDArray[np.intp]) ->
     """The records ``test`` held out, planned as by ``hold_out``."""
     train = dataset.subset(np.delete(np.arange(dataset.n), test))
     X_test, truth = dataset.X[test], dataset.clipped_y[test]
-    plan = mechanism.plan(train.X, X_test) if isinstance(mechanism, Planned) else None
+    plan = None
+    if isinstance(mechanism, Planned) and not isinstance(mechanism, BayesCloaking):  # its plan holds at any budget
+        plan = mechanism.plan_for(train, X_test)
     return Held(train, X_test, truth, plan, {})
 
 
@@ -135,11 +138,10 @@ def errors_of(parts: Iterable[Residuals]) -> Errors:
 
 
 def _release(mechanism: Mechanism, fold: Held, rng: np.random.Generator, draws: int) -> Release:
-    if isinstance(mechanism, Planned) and fold.plan is not None:
-        return mechanism.release_planned(fold.plan, fold.train, fold.X_test, rng, draws)
-    if isinstance(mechanism, PlannedForBudget):
-        return mechanism.measure(plan_near(mechanism, fold), fold.train, fold.X_test, rng, draws, mean=False)
-    return mechanism.release(fold.train, fold.X_test, rng, draws)
+    if not isinstance(mechanism, Planned):
+        return mechanism.release(fold.train, fold.X_test, rng, draws)
+    plan = plan_near(mechanism, fold) if fold.plan is None else fold.plan
+    return mechanism.measure(plan, fold.train, fold.X_test, rng, draws, mean=False)
 
 
 def rung(epsilon: float) -> float:
@@ -147,7 +149,7 @@ def rung(epsilon: float) -> float:
     return float(_RUNG ** round(math.log(epsilon, _RUNG)))
 
 
-def plan_near(mechanism: PlannedForBudget, fold: Held) -> Any:
+def plan_near(mechanism: Planned, fold: Held) -> Any:
     """The fold's plan for the power of four next to epsilon: planning is the dear part, and a plan holds at any budget.
 
     Which plan that is depends on epsilon alone, so errors do not depend on the order in which budgets are tried.

@@ -19,8 +19,7 @@ from ..accounting.gaussian import noise_multiplier
 from ..arrays import FloatArray
 from ..checks import check_positive
 from ..kernels import Kernel, Matern12
-from .marginals import hall_mean, posterior_marginals
-from .sets import PROBABILITY_FLOOR, Targets
+from .sets import PROBABILITY_FLOOR, Targets, hall_mean, posterior_marginals
 
 EpsilonOfSetting = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 """Map broadcast arrays (lengthscale, r, scale) to epsilon; inf where nothing is guaranteed."""

@@ -1,10 +1,8 @@
 """Measure, then map: integers plus exact discrete noise leave the machine, all else is computed from them."""
 
-from .cells import CellCounts, CellResiduals
-from .choice import exponential_mechanism, permute_and_flip
 from .conditioning import Observation, Posterior, condition
-from .discrete import Bits, discrete_gaussian, discrete_laplace, system_bits
-from .measurement import LaplaceMeasurement, Measurement
+from .discrete import Bits, discrete_gaussian, discrete_laplace, exponential_mechanism, permute_and_flip, system_bits
+from .measurement import CellCounts, LaplaceMeasurement, Measurement
 from .noise import GaussianNoise, LaplaceNoise
 from .refit import Refit, linear_observation, refit
 from .statistics import Stage, Statistics
@@ -13,7 +11,6 @@ from .statistics_file import statistics_from_files, statistics_to_files
 __all__ = [
     "Bits",
     "CellCounts",
-    "CellResiduals",
     "GaussianNoise",
     "LaplaceMeasurement",
     "LaplaceNoise",

@@ -12,12 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import FloatArray
+from ..linalg import Matrix, columns_of
 
 IntArray = NDArray[np.int64]
 Norm = Literal["L1", "L2"]
 
 GRID = 1 << 20  # steps to a unit, of strategies and of places
 EXACT = 1 << 22  # columns of a product that int64 holds for certain
+_NUMBERS = 1 << 22  # of a block of a strategy: 32 MB as floats
 _HAIR = 1 + 1e-6  # column norms up to here are rounding errors of whoever computed the strategy: shrunk, not refused
 
 
@@ -139,3 +141,45 @@ def exact_product(B: IntArray, q: IntArray) -> list[int]:
         block = slice(start, start + EXACT)
         total = [whole + int(more) for whole, more in zip(total, B[:, block] @ q[block], strict=True)]
     return total
+
+
+def exact_sums(
+    strategy: Matrix,
+    widths: FloatArray,
+    y: FloatArray,
+    low: FloatArray,
+    high: FloatArray,
+    norm: Norm = "L2",
+) -> list[int]:
+    """Integers 2^40 B q (r,), B = strategy diag(widths), exactly what ``Measurement`` measures of the same B.
+
+    A block of columns at a time, so that memory does not grow with n: column norms are checked in integers, and sums of
+    blocks added as integers without a limit.
+
+    Args:
+        strategy: (r, n), columns of norm <= 1, an array or factored.
+        widths: factors (n,) in [0, 1] of the columns.
+        y: outputs (n,). Private.
+        low: ends of the intervals (n,), in the output's unit.
+        high: the same.
+        norm: of the columns.
+
+    Raises:
+        ValueError: a column is longer than 1, or y has another shape or holds NaN.
+    """
+    q = place_integers(y, low, high)
+    total = [0] * len(strategy)
+    for block in blocks_of(strategy):
+        B = strategy_integers(columns_of(strategy, block) * widths[block], norm)
+        # a block has fewer than 2^22 columns: partial sums stay below 2^22 2^20 2^19 = 2^61
+        total = [
+            whole + int(more) for whole, more in zip(total, np.asarray(B.astype(np.int64) @ q[block]), strict=True)
+        ]
+    return total
+
+
+def blocks_of(strategy: Matrix) -> list[slice]:
+    """Consecutive blocks of columns, each of at most 2^22 numbers."""
+    r, n = strategy.shape
+    size = max(1, _NUMBERS // max(r, 1))
+    return [slice(start, start + size) for start in range(0, n, size)]

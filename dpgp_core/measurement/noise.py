@@ -46,9 +46,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
+from .. import checks
 from ..arrays import FloatArray
 from .discrete import Bits, discrete_gaussian, discrete_laplace
 
@@ -151,6 +153,19 @@ def add_noise(
     return np.array([(x + e) / steps for x, e in zip(exact, noise.draw(len(exact), bits), strict=True)])
 
 
+def with_noise(
+    exact: Sequence[int],
+    noise: GaussianNoise | LaplaceNoise,
+    steps: int,
+    rng: np.random.Generator | None = None,
+    draws: int = 1,
+) -> FloatArray:
+    """(draws, r): for real, each draw with fresh noise of its own, or numbered draws where a generator is given."""
+    if rng is not None:
+        return add_teaching_noise(exact, noise, steps, rng, draws)
+    return np.array([add_noise(exact, noise, steps) for _ in range(draws)])
+
+
 def add_teaching_noise(
     exact: Sequence[int], noise: GaussianNoise | LaplaceNoise, steps: int, rng: np.random.Generator, draws: int
 ) -> FloatArray:
@@ -162,3 +177,50 @@ def add_teaching_noise(
     if draws < 1:
         raise ValueError(f"draws must be at least 1, got {draws}")
     return np.array([x / steps for x in exact]) + noise.teaching(rng, (draws, len(exact))) / steps
+
+
+class Apart(ValueError):
+    """Fewer draws were made at a time than there are numbers for; make them one by one."""
+
+
+class NumberedDraws(np.random.Generator):
+    """A generator whose arrays have one row a draw; the row of draw k comes from ``default_rng(k)`` alone.
+
+    So draw k is the same beside any others. A generator that is shared would hand its numbers to whichever draws are
+    made together: stage after stage, draw 1 beside four others would get other noise than draw 1 alone.
+
+    Noise that mechanisms add comes from ``standard_normal`` and ``laplace``; only these are of a draw.
+
+    Args:
+        first: number of the first draw, >= 0.
+        count: how many, >= 1.
+
+    Raises:
+        ValueError: a number is out of range.
+    """
+
+    def __init__(self, first: int, count: int) -> None:
+        checks.whole("first", first, 0, 2**63)
+        checks.whole("count", count, 1, 10**6)
+        super().__init__(np.random.PCG64(first))
+        self._each = [np.random.default_rng(number) for number in range(first, first + count)]
+
+    def standard_normal(self, size: Any = None, dtype: Any = np.float64, out: Any = None) -> Any:
+        """Rows (count, ...) of normal numbers.
+
+        Raises:
+            Apart: the first side of ``size`` is not ``count``.
+        """
+        rest = self._of_one(size)
+        return np.stack([each.standard_normal(rest) for each in self._each])
+
+    def laplace(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        """Rows (count, ...) of Laplace numbers. Raises Apart as ``standard_normal`` does."""
+        rest = self._of_one(size)
+        rows: FloatArray = np.stack([each.laplace(loc, scale, rest) for each in self._each])
+        return rows
+
+    def _of_one(self, size: Any) -> tuple[int, ...]:
+        if not isinstance(size, tuple) or not size or size[0] != len(self._each):
+            raise Apart(f"numbered draws are made {len(self._each)} at a time, got the shape {size}")
+        return size[1:]

@@ -1,23 +1,43 @@
-"""The released statistic: what was measured, how, and the noisy numbers. Everything after it is free."""
+"""The released statistic: what was measured, how, and the noisy numbers. Everything after it is free.
+
+It is of records, each with a column of its own, or of public cells, where the records of a cell share one.
+"""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 
 from ..arrays import FloatArray
-from ..levels import Levels, check_codes, check_levels, whole_box
-from .cells import CellResiduals
-from .distances import MeasuredDistances
-from .measurement import LaplaceMeasurement, Measurement
+from ..levels import Interval, Levels, LevelSide, check_codes, check_levels, whole_box
+from ..seasons import Periods, phase_cells
+from .measurement import CellCounts, KnownCounts, LaplaceMeasurement, Measurement
 
 Reading = Literal["any outcomes", "yes/no", "normal outcomes"]
 """What clipped sums are read as: of outcomes of any kind, of 0 and 1, or of normal ones, as once all were."""
+
+NODES = 3  # to a cell and side that is of numbers: where the public functions are given
+
+
+def cells_along(box: Sequence[Interval], per_side: int, periods: Periods = ()) -> tuple[int, ...]:
+    """Cells along each side of a box: ``per_side``, or one for each level; then those of each period."""
+    along = tuple(side.levels if isinstance(side, LevelSide) else per_side for side in box)
+    return along + phase_cells(periods)
+
+
+def nodes_along(box: Sequence[Interval], per_side: int, periods: Periods = ()) -> tuple[int, ...]:
+    """Nodes along each side: three to a cell, or one for each level."""
+    return cells_along(box, NODES * per_side) + tuple(NODES * cells for cells in phase_cells(periods))
+
+
+def sizes_of(box: Sequence[Interval], per_side: int, periods: Periods) -> tuple[int, int]:
+    """Numbers of cells and of nodes of a box."""
+    return math.prod(cells_along(box, per_side, periods)), math.prod(nodes_along(box, per_side, periods))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -25,8 +45,8 @@ class StageSquares:
     """One number of squares about a public curve, sum_j min((y_j - g_j)^2, high_j) / high_j - 1/2 plus noise. Public.
 
     Args:
-        measurement: of the squares, one row; intervals [0, high_j] in squared model units.
-        g: the curve at the records (n,), in model units, from earlier stages' z.
+        measurement: of the squares, one row; intervals [0, high] in squared model units.
+        g: the curve, in model units, from earlier stages' z: at the records (n,), or over cells at their nodes (F,).
         z: the noisy number (1,).
 
     Raises:
@@ -38,12 +58,10 @@ class StageSquares:
     z: FloatArray
 
     def __post_init__(self) -> None:
-        shapes = {"z": (self.z, 1), "g": (self.g, self.measurement.B.shape[1])}
         if len(self.measurement.B) != 1:
             raise ValueError(f"squares must be one number, got {len(self.measurement.B)} rows")
-        for name, (values, length) in shapes.items():
-            if values.shape != (length,) or not np.isfinite(values).all():
-                raise ValueError(f"{name} of squares must be {length} finite numbers, got shape {values.shape}")
+        _check("z of squares", self.z, 1)
+        _check("g of squares", self.g, len(self.g))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -51,35 +69,117 @@ class Stage:
     """One measurement and what came of it. Public.
 
     Args:
-        measurement: strategy, intervals and noise, fixed before the outputs were read or from earlier stages' z.
+        measurement: strategy, intervals and noise, fixed before the outputs were read or from earlier stages' z; over
+            cells of residuals, in model units.
         z: the noisy numbers (r,).
+        g: over cells what residuals were taken about (F,), in model units: values at nodes that divide each cell's
+            sides in three, linear between them. None where outputs themselves were measured.
         squares: of the same records, if they were measured.
 
     Raises:
-        ValueError: z does not fit the strategy, or is not finite.
+        ValueError: z does not fit the strategy, or a number is not finite.
     """
 
     measurement: Measurement | LaplaceMeasurement
     z: FloatArray
+    g: FloatArray = field(default_factory=lambda: np.zeros(0))
     squares: StageSquares | None = None
 
     def __post_init__(self) -> None:
-        r = len(self.measurement.B)
-        if self.z.shape != (r,) or not np.isfinite(self.z).all():
-            raise ValueError(f"z must be {r} finite numbers to match the strategy, got shape {self.z.shape}")
+        _check("z", self.z, len(self.measurement.B))
+        _check("g", self.g, len(self.g))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Statistics:
-    """All stages of one release, and what a reader needs to map them. It holds no private value and no seed.
+class Above:
+    """One number: how many outcomes lie above the curve, sum_j (1{y_j > g_j} - 1/2) plus noise. Public.
 
     Args:
-        stages: in the order measured; at least one, all of the same n columns and the same bounds.
-        X: the public place of each column (n, D), in input units.
+        measurement: of the indicators, one row; intervals [0, 1].
+        z: the noisy number (1,).
+
+    Raises:
+        ValueError: there is more than one row, or the number does not fit or is not finite.
+    """
+
+    measurement: Measurement
+    z: FloatArray
+
+    def __post_init__(self) -> None:
+        _check("the number above the curve", self.z, 1)
+        if len(self.measurement.B) != 1:
+            raise ValueError(f"the number above the curve must be one, got {len(self.measurement.B)} rows")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MeasuredDistances:
+    """Sums of distances min(|y_j - g_j|, A), and what came of them: how far people are apart. Public.
+
+    Args:
+        measurement: of the distances; intervals [0, A] in model units, A for all.
+        g: the curve, in model units, from earlier stages' z: at the records (n,), or at the nodes of public cells (F,).
+        sd: of people about the curve as far as earlier stages know, in model units.
+        z: the noisy sums (r,).
+        above: number of outcomes above the curve, if it was measured.
+
+    Raises:
+        ValueError: z does not fit the strategy, the intervals differ, or a number is not finite or not positive.
+    """
+
+    measurement: Measurement
+    g: FloatArray
+    sd: float
+    z: FloatArray
+    above: Above | None = None
+
+    def __post_init__(self) -> None:
+        _check("z of distances", self.z, len(self.measurement.B))
+        _check("g of distances", self.g, len(self.g))
+        low, high = self.measurement.low, self.measurement.high
+        if (low != 0).any() or (high != high[0]).any():
+            raise ValueError("distances must all be cut at the same reach and begin at 0")
+        if not (np.isfinite(self.sd) and self.sd > 0):
+            raise ValueError(f"sd of distances must be a positive number, got {self.sd}")
+
+    @property
+    def B(self) -> FloatArray:
+        """Strategy (r, n), or (r, M) over cells."""
+        return self.measurement.B
+
+    @property
+    def reach(self) -> float:
+        """A, in model units."""
+        return float(self.measurement.high[0])
+
+
+class _InUnits:
+    """Units of what is released: models speak of (y - midpoint) / y_scale."""
+
+    bounds: tuple[float, float]
+    y_scale: float
+
+    @property
+    def midpoint(self) -> float:
+        """Public centre of the output, in its unit."""
+        low, high = self.bounds
+        return low + (high - low) / 2
+
+    @property
+    def half_range(self) -> float:
+        """Half the public range of the outputs, in model units."""
+        return (self.bounds[1] - self.bounds[0]) / self.y_scale / 2
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Released(_InUnits):
+    """Common part of the two below: stages, and what a reader needs to map them. It holds no private value, no seed.
+
+    Args:
+        stages: in the order measured; at least one.
         x_names, x_units: D names and D units.
         x_box: D declared public (low, high) pairs.
         y_name, y_unit: name and unit of the output.
-        y_scale: public constant, > 0: models speak of (y - midpoint) / y_scale.
+        y_scale: public constant, > 0.
         guarantee: the promise for all stages together, as plain JSON values.
         reading: what kind of outcomes the stages were made for.
         distances: of the outcomes to the curve, if they were measured.
@@ -90,7 +190,6 @@ class Statistics:
     """
 
     stages: tuple[Stage, ...]
-    X: FloatArray
     x_names: tuple[str, ...]
     x_units: tuple[str, ...]
     x_box: tuple[tuple[float, float], ...]
@@ -105,47 +204,104 @@ class Statistics:
     def __post_init__(self) -> None:
         if not self.stages:
             raise ValueError("statistics must have at least one stage")
-        n = self.stages[0].measurement.B.shape[1]
-        if self.X.ndim != 2 or len(self.X) != n or self.X.shape[1] < 1 or not np.isfinite(self.X).all():
-            raise ValueError(f"X must be a finite matrix ({n}, D) to match the strategies, got shape {self.X.shape}")
         if self.x_levels is not None:
             check_levels(self.x_levels)
             object.__setattr__(self, "x_box", whole_box(self.x_box, self.x_levels))
-        if not len(self.x_names) == len(self.x_units) == len(self.x_box) == self.X.shape[1]:
+        if not len(self.x_names) == len(self.x_units) == len(self.x_box):
+            raise ValueError(f"x_names and x_units must each have {len(self.x_box)} entries, one per side of the box")
+        if not (math.isfinite(self.y_scale) and self.y_scale > 0):
+            raise ValueError(f"y_scale must be a positive number, got {self.y_scale}")
+        try:
+            json.dumps(dict(self.guarantee), allow_nan=False)
+        except (TypeError, ValueError, RecursionError):
+            raise ValueError("the guarantee must be of texts, finite numbers, and lists and objects of them") from None
+
+    @property
+    def measured(self) -> tuple[tuple[Measurement | LaplaceMeasurement, FloatArray], ...]:
+        """All that was spent on outputs, with its noisy numbers: sums of every stage, squares, distances."""
+        found: list[tuple[Measurement | LaplaceMeasurement, FloatArray]] = [(e.measurement, e.z) for e in self.stages]
+        found += [(e.squares.measurement, e.squares.z) for e in self.stages if e.squares is not None]
+        if (of := self.distances) is not None:
+            found += [(each.measurement, each.z) for each in (of, of.above) if each is not None]
+        return tuple(found)
+
+    @property
+    def measurements(self) -> tuple[Measurement | LaplaceMeasurement, ...]:
+        """All that was spent on outputs."""
+        return tuple(measurement for measurement, _ in self.measured)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Statistics(Released):
+    """All stages of one release over records.
+
+    Args:
+        X: the public place of each column (n, D), in input units; all stages are of these n columns.
+
+    Attributes:
+        bounds: declared (low, high) of the output, those of every stage.
+    """
+
+    X: FloatArray
+    bounds: tuple[float, float] = field(init=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        first, dim = self.stages[0].measurement, len(self.x_box)
+        n = first.B.shape[1]
+        object.__setattr__(self, "bounds", first.bounds)
+        if self.X.shape != (n, dim) or dim < 1 or not np.isfinite(self.X).all():
             raise ValueError(
-                f"x_names, x_units and x_box must each have {self.X.shape[1]} entries, one per column of X"
+                f"X must be a finite matrix ({n}, {dim}) to match strategies and box, got shape {self.X.shape}"
             )
         check_codes(self.X, self.x_box, self.x_names)
         if any(stage.measurement.B.shape[1] != n or stage.measurement.bounds != self.bounds for stage in self.stages):
             raise ValueError("all stages must have the same number of columns and the same bounds")
-        if self.distances is not None and {len(self.distances.g), self.distances.measurement.B.shape[1]} != {n}:
+        for squares in (stage.squares for stage in self.stages if stage.squares is not None):
+            _check("g of squares", squares.g, n)
+        if self.distances is not None and {len(self.distances.g), self.distances.B.shape[1]} != {n}:
             raise ValueError(f"distances must have {n} columns and a curve of {n} values, one per record")
-        check_described(self.y_scale, self.guarantee)
-
-    @property
-    def measurements(self) -> tuple[Measurement | LaplaceMeasurement | CellResiduals, ...]:
-        """All that was spent on: the sums of every stage, squares, and distances."""
-        of_squares = (stage.squares.measurement for stage in self.stages if stage.squares is not None)
-        of_distances = () if self.distances is None else self.distances.measurements
-        return (*(stage.measurement for stage in self.stages), *of_squares, *of_distances)
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        """Declared (low, high) of the output."""
-        return self.stages[0].measurement.bounds
-
-    @property
-    def midpoint(self) -> float:
-        """Public centre of the output, in its unit."""
-        low, high = self.bounds
-        return low + (high - low) / 2
 
 
-def check_described(y_scale: float, guarantee: Mapping[str, Any]) -> None:
-    """Raise ValueError unless the scale of the output is a positive number, and the promise can be written as JSON."""
-    if not (math.isfinite(y_scale) and y_scale > 0):
-        raise ValueError(f"y_scale must be a positive number, got {y_scale}")
-    try:
-        json.dumps(dict(guarantee), allow_nan=False)
-    except (TypeError, ValueError, RecursionError):
-        raise ValueError("the guarantee must be of texts, finite numbers, and lists and objects of them") from None
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CellStatistics(Released):
+    """All of one release over public cells.
+
+    Args:
+        counts: strategy and noise of the counts; the counts themselves where inputs are public.
+        z: the noisy counts (r,); none where they are public.
+        n: number of records, public.
+        per_side: cells along each side of the box that is of numbers; along a category there is one for each level, and
+            all are divided by periods.
+        bounds: declared (low, high) of the output.
+        periods: of each input, whose phase divides the cells too; () where none has one.
+    """
+
+    counts: CellCounts | KnownCounts
+    z: FloatArray
+    n: int
+    per_side: int
+    bounds: tuple[float, float]
+    reading: Reading = "any outcomes"
+    periods: Periods = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.n < 1:
+            raise ValueError(f"n must be at least 1, got {self.n}")
+        counts = self.counts
+        _check("z", self.z, len(counts.B) if isinstance(counts, CellCounts) else 0)
+        cells, nodes = sizes_of(self.x_box, self.per_side, self.periods)
+        columns = counts.B.shape[1] if isinstance(counts, CellCounts) else len(counts.numbers)
+        if {columns, *(each.B.shape[1] for each in self.measurements)} != {cells}:
+            raise ValueError(f"every strategy must have {cells} columns, one per cell of the box")
+        if isinstance(counts, KnownCounts) and counts.numbers.sum() != self.n:
+            raise ValueError(f"the counts must add up to {self.n} records, not {counts.numbers.sum():g}")
+        curves = [stage.g for stage in self.stages] + ([] if self.distances is None else [self.distances.g])
+        if any(len(g) != nodes for g in curves):
+            raise ValueError(f"every g must have {nodes} values, one per node of the box")
+
+
+def _check(name: str, values: FloatArray, length: int) -> None:
+    if values.shape != (length,) or not np.isfinite(values).all():
+        raise ValueError(f"{name} must be {length} finite numbers, got shape {values.shape}")

@@ -1,50 +1,58 @@
-"""A statistic as two files: a description for ``release.json`` and ``statistics.npz``; read back strictly."""
+"""The statistic as two files: a description for ``release.json`` and ``statistics.npz``; read back strictly.
+
+Strategies are kept as the integers 2^20 B, exactly. ``sha256`` is of the description without it and of all arrays.
+Anybody can seal a file anew, so what a reader finds is checked as a declaration is: can a release hold it?
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from .. import checks
-from ..levels import Levels, check_levels, checked_levels
-from .described_arrays import AGAIN, FILE, SCHEMA, Array, Shapes, check_schema, number, pack, pair, unpack, whole
-from .distances_file import about_distances, distance_arrays, distance_shapes, distances_from
+from ..arrays import FloatArray
+from ..levels import Levels, check_levels, checked_levels, whole_box
+from ..seasons import Periods, check_periods
+from .described_arrays import AGAIN, FILE, SCHEMA, Array, check_schema, number, pack, pair, unpack, whole
 from .integers import GRID
-from .measurement import LaplaceMeasurement, Measurement
-from .plausible import check_read, reading
-from .statistics import Reading, Stage, StageSquares, Statistics
+from .measurement import CellCounts, KnownCounts, LaplaceMeasurement, Measurement
+from .statistics import (
+    Above,
+    CellStatistics,
+    MeasuredDistances,
+    Reading,
+    Stage,
+    StageSquares,
+    Statistics,
+    sizes_of,
+)
 
-READINGS: tuple[Reading, ...] = (
-    "any outcomes",
-    "yes/no",
-    "normal outcomes",
-)  # files of before do not say: the last
-
-
-def statistics_to_files(statistics: Statistics) -> tuple[dict[str, Any], bytes]:
-    """The description (plain JSON values) and the bytes of ``statistics.npz``; the same bytes each time.
-
-    Strategies are kept as the integers 2^20 B, exactly. ``sha256`` is of the description without it and of all arrays.
-    """
-    arrays = _arrays(statistics) | distance_arrays(statistics.distances)
-    card = {
-        "schema": SCHEMA,
-        "file": FILE,
-        "columns": len(statistics.X),
-        "stages": [_stage_card(stage) for stage in statistics.stages],
-        "output": {"name": statistics.y_name, "unit": statistics.y_unit}
-        | {"bounds": list(statistics.bounds), "scale": statistics.y_scale},
-        "inputs": about_inputs(statistics.x_names, statistics.x_units, statistics.x_box, statistics.x_levels),
-        "guarantee": dict(statistics.guarantee),
-        **about_reading(statistics.reading),
-        **about_distances(statistics.distances),
-    }
-    return pack(card, arrays)
+KIND = "counts and residual sums over public cells"  # of statistics over cells; those over records name none
+READINGS: tuple[Reading, ...] = ("any outcomes", "yes/no", "normal outcomes")  # files of before do not say: the last
+MOST_RECORDS = 10**12
+_MOST_CELLS = 1 << 20
+_KNOWN = {"known": "inputs are public"}
+_REMEDY = re.compile(r";|\. (?=[A-Z])")  # what comes after is for whoever declares
+_NOISE = 1000.0  # standard deviations that no noise reaches: below e^-1000 for Laplace's, far less for Gauss's
+_THINNEST = 1e-12  # an interval, in widths of what all intervals lie in
+_FARTHEST = 1e6  # what residuals are taken about, in half ranges
+_REAL, _WHOLE = np.dtype("<f8"), np.dtype("<i4")
+_Shapes = dict[str, tuple[tuple[int, ...], np.dtype[Any]]]
+_GAUSSIAN, _LAPLACE = "discrete Gaussian", "discrete Laplace"
 
 
-def statistics_from_files(card: Mapping[str, Any], npz: bytes) -> Statistics:
+def statistics_to_files(statistics: Statistics | CellStatistics) -> tuple[dict[str, Any], bytes]:
+    """The description (plain JSON values) and the bytes of ``statistics.npz``; the same bytes each time."""
+    card = _card(statistics)
+    arrays = _arrays(statistics)
+    return pack(card, {name: arrays[name] for name in _announced(card)})
+
+
+def statistics_from_files(card: Mapping[str, Any], npz: bytes) -> Statistics | CellStatistics:
     """Read a statistic back.
 
     Args:
@@ -52,151 +60,320 @@ def statistics_from_files(card: Mapping[str, Any], npz: bytes) -> Statistics:
         npz: content of ``statistics.npz``. Nothing in it is executed, and no more is unpacked than described.
 
     Raises:
-        ValueError: another schema, a damaged or edited file, or values that no release can have.
+        ValueError: another schema or kind, a damaged or edited file, or values that no release can have.
     """
     check_schema(card)
-    with reading():
-        statistics = _read(card, npz)
+    if card.get("kind", KIND) != KIND:
+        raise ValueError(f"the statistics must be of kind {KIND!r}; {AGAIN}")
+    with _refusing():
+        statistics = _read(card, unpack(card, npz, _announced(card)))
         check_read(statistics)
     return statistics
 
 
-def _read(card: Mapping[str, Any], npz: bytes) -> Statistics:
-    sizes = [(whole(stage["numbers"]), "squares" in stage) for stage in card["stages"]]
-    n, dim = whole(card["columns"]), len(card["inputs"]["names"])
-    arrays = unpack(card, npz, {**_shapes(n, dim, sizes), **distance_shapes(card, n, n)})
-    output, inputs = card["output"], card["inputs"]
-    return Statistics(
-        stages=tuple(_stage(kept, i, pair(output["bounds"]), arrays) for i, kept in enumerate(card["stages"])),
-        X=np.asarray(arrays["X"], dtype=float),
-        x_names=tuple(map(str, inputs["names"])),
-        x_units=tuple(map(str, inputs["units"])),
-        x_box=tuple(map(pair, inputs["box"])),
-        y_name=str(output["name"]),
-        y_unit=str(output["unit"]),
-        y_scale=number(output["scale"]),
-        guarantee=dict(card["guarantee"]),
-        reading=reading_of(card),
-        distances=distances_from(card, arrays, Measurement),
-        x_levels=levels_of(inputs),
-    )
-
-
-def _stage_card(stage: Stage) -> dict[str, Any]:
-    noise = (
-        {"noise": "discrete Gaussian", "noise_multiplier": stage.measurement.noise_multiplier}
-        if isinstance(stage.measurement, Measurement)
-        else {"noise": "discrete Laplace", "epsilon": stage.measurement.epsilon}
-    )
-    if (of := stage.squares) is None:
-        return noise | {"numbers": len(stage.z)}
-    squares = {"noise_multiplier": of.measurement.noise_multiplier, "ends": list(of.measurement.bounds)}
-    return noise | {"numbers": len(stage.z), "squares": squares}
-
-
-def _stage(kept: Mapping[str, Any], i: int, bounds: tuple[float, float], arrays: Mapping[str, Array]) -> Stage:
-    B, low, high, z = (np.asarray(arrays[f"{name}_{i}"], dtype=float) for name in ("B", "low", "high", "z"))
-    if np.abs(B).max() > GRID:
-        raise ValueError(f"strategy {i} holds numbers above 1, which no release can have; {AGAIN}")
-    intervals = {"low": low, "high": high}
-    if kept["noise"] == "discrete Gaussian":
-        s = number(kept["noise_multiplier"])
-        squares = _squares(kept["squares"], i, arrays) if "squares" in kept else None
-        measurement = Measurement(B=B / GRID, **intervals, bounds=bounds, noise_multiplier=s)
-        return Stage(measurement=measurement, z=z, squares=squares)
-    if kept["noise"] != "discrete Laplace":
-        raise ValueError(f"stage {i} has an unknown kind of noise; {AGAIN}")
-    epsilon = number(kept["epsilon"])
-    return Stage(measurement=LaplaceMeasurement(B=B / GRID, **intervals, bounds=bounds, epsilon=epsilon), z=z)
-
-
-def _squares(kept: Mapping[str, Any], i: int, arrays: Mapping[str, Array]) -> StageSquares:
-    high, g, z = (np.asarray(arrays[f"squares_{name}_{i}"], dtype=float) for name in ("high", "g", "z"))
-    measurement = Measurement(
-        B=np.ones((1, len(high))),
-        low=np.zeros(len(high)),
-        high=high,
-        bounds=pair(kept["ends"]),
-        noise_multiplier=number(kept["noise_multiplier"]),
-    )
-    return StageSquares(measurement=measurement, g=g, z=z)
-
-
-def _arrays(statistics: Statistics) -> dict[str, Array]:
-    arrays: dict[str, Array] = {"X": np.ascontiguousarray(statistics.X, dtype="<f8")}
-    for i, stage in enumerate(statistics.stages):
-        measurement = stage.measurement
-        arrays[f"B_{i}"] = np.ascontiguousarray(measurement.B * GRID, dtype=float).astype("<i4")  # exact
-        for name, values in {"low": measurement.low, "high": measurement.high, "z": stage.z}.items():
-            arrays[f"{name}_{i}"] = np.asarray(values, dtype="<f8")
-        if (of := stage.squares) is not None:
-            for name, values in {"high": of.measurement.high, "g": of.g, "z": of.z}.items():
-                arrays[f"squares_{name}_{i}"] = np.asarray(values, dtype="<f8")
-    return arrays
-
-
-def _shapes(n: int, dim: int, sizes: list[tuple[int, bool]]) -> Shapes:
-    """Shape and type of each array that the description announces."""
-    real, integer = np.dtype("<f8"), np.dtype("<i4")
-    shapes: Shapes = {"X": ((n, dim), real)}
-    for i, (r, squares) in enumerate(sizes):
-        shapes = {
-            **shapes,
-            f"B_{i}": ((r, n), integer),
-            f"low_{i}": ((n,), real),
-            f"high_{i}": ((n,), real),
-            f"z_{i}": ((r,), real),
-        }
-        if squares:
-            every, one = ((n,), real), ((1,), real)
-            shapes = {**shapes, f"squares_high_{i}": every, f"squares_g_{i}": every, f"squares_z_{i}": one}
-    return shapes
-
-
-def about_inputs(
-    names: Sequence[str],
-    units: Sequence[str],
-    box: Sequence[tuple[float, float]],
-    levels: Sequence[Levels | None] | None,
-) -> dict[str, Any]:
-    """What a description says of the inputs: nothing of levels where all are numbers."""
-    card: dict[str, Any] = {"names": list(names), "units": list(units), "box": [list(side) for side in box]}
-    if levels is not None:
-        card["levels"] = [None if each is None else list(each) for each in levels]
+def _card(statistics: Statistics | CellStatistics) -> dict[str, Any]:
+    """What is said of a statistic beside its arrays."""
+    card: dict[str, Any] = {"schema": SCHEMA}
+    inputs: dict[str, Any] = {"names": list(statistics.x_names), "units": list(statistics.x_units)}
+    inputs["box"] = [list(side) for side in statistics.x_box]
+    if statistics.x_levels is not None:
+        inputs["levels"] = [None if each is None else list(each) for each in statistics.x_levels]
+    if isinstance(statistics, CellStatistics):
+        card |= {"kind": KIND, "file": FILE, "records": statistics.n, "cells_per_side": statistics.per_side}
+        card["counts"] = _counts_card(statistics)
+        inputs |= {"periods": list(statistics.periods)} if statistics.periods else {}
+    else:
+        card |= {"file": FILE, "columns": len(statistics.X)}
+    card["stages"] = [_stage_card(stage) for stage in statistics.stages]
+    card["output"] = {"name": statistics.y_name, "unit": statistics.y_unit}
+    card["output"] |= {"bounds": list(statistics.bounds), "scale": statistics.y_scale}
+    card |= {"inputs": inputs, "guarantee": dict(statistics.guarantee)}
+    if statistics.reading != READINGS[-1]:
+        card["reading"] = statistics.reading
+    if (of := statistics.distances) is not None:
+        card["distances"] = _noise_card(of.measurement) | {"numbers": len(of.z)}
+        if of.above is not None:
+            card["distances"]["above"] = {"noise_multiplier": of.above.measurement.noise_multiplier}
     return card
 
 
-def levels_of(inputs: Mapping[str, Any]) -> tuple[Levels | None, ...] | None:
-    """Levels of each input of a description; None where it does not speak of any.
-
-    Raises:
-        ValueError: they are none that a release can have.
-    """
-    if "levels" not in inputs:
-        return None
-    pairs = zip(inputs["names"], checks.entries("levels", inputs["levels"], len(inputs["names"])), strict=True)
-    named = ((checks.text("the name of an input", str(name)), each) for name, each in pairs)
-    levels = tuple(None if each is None else checked_levels(name, each) for name, each in named)
-    check_levels(levels)
-    if all(each is None for each in levels):
-        raise ValueError("levels are announced, and no input has any")
-    return levels
+def _noise_card(measurement: Measurement | LaplaceMeasurement) -> dict[str, Any]:
+    if isinstance(measurement, LaplaceMeasurement):
+        return {"noise": _LAPLACE, "epsilon": measurement.epsilon}
+    return {"noise": _GAUSSIAN, "noise_multiplier": measurement.noise_multiplier}
 
 
-def about_reading(reading: Reading) -> dict[str, str]:
-    """What a description says of it: nothing where it is that of before."""
-    return {} if reading == READINGS[-1] else {"reading": reading}
+def _stage_card(stage: Stage) -> dict[str, Any]:
+    """Noise and sizes of a stage; the ends of its intervals where these are not the output's bounds."""
+    card = _noise_card(stage.measurement) | {"numbers": len(stage.z)}
+    card |= {"ends": list(stage.measurement.bounds)} if len(stage.g) else {}
+    if (of := stage.squares) is not None:
+        card["squares"] = {"noise_multiplier": of.measurement.noise_multiplier, "ends": list(of.measurement.bounds)}
+    return card
 
 
-def reading_of(card: Mapping[str, Any]) -> Reading:
-    """What kind of outcomes a release was made for; files of before do not say, and were made for normal ones.
+def _counts_card(statistics: CellStatistics) -> dict[str, Any]:
+    counts = statistics.counts
+    people = {"people": True} if counts.people else {}  # files of before say nothing
+    if isinstance(counts, KnownCounts):
+        return _KNOWN | people
+    return {"noise_multiplier": counts.noise_multiplier, "numbers": len(statistics.z)} | people
 
-    Raises:
-        ValueError: it is none of them.
-    """
+
+def _arrays(statistics: Statistics | CellStatistics) -> dict[str, Array]:
+    """All arrays by name, in any order."""
+    over_cells = isinstance(statistics, CellStatistics)
+    real: dict[str, Any] = {}
+    strategies: dict[str, FloatArray] = {}
+    if not isinstance(statistics, CellStatistics):
+        real["X"] = statistics.X
+    elif isinstance(statistics.counts, KnownCounts):
+        real["N"] = statistics.counts.numbers
+    else:
+        strategies["B_0"], real["z_0"] = statistics.counts.B, statistics.z
+    for i, stage in enumerate(statistics.stages, start=int(over_cells)):
+        m = stage.measurement
+        strategies[f"B_{i}"] = m.B
+        real |= {f"low_{i}": m.low, f"high_{i}": m.high, f"z_{i}": stage.z, f"g_{i}": stage.g}
+        if (of := stage.squares) is not None:
+            real |= {f"squares_high_{i}": of.measurement.high, f"squares_g_{i}": of.g, f"squares_z_{i}": of.z}
+    if (about := statistics.distances) is not None:
+        strategies["distances_B"] = about.B
+        real |= {"distances_g": about.g, "distances_z": about.z, "distances_reach": [about.reach]}
+        real |= {"distances_sd": [about.sd]} | ({} if about.above is None else {"distances_above": about.above.z})
+    arrays: dict[str, Array] = {name: np.ascontiguousarray(values, dtype=_REAL) for name, values in real.items()}
+    return arrays | {  # exact: B is a multiple of 2^-20
+        name: np.ascontiguousarray(B * GRID, dtype=float).astype(_WHOLE) for name, B in strategies.items()
+    }
+
+
+def _announced(card: Mapping[str, Any]) -> _Shapes:
+    """Shape and type of each array that a description announces."""
+    stages = [(whole(stage["numbers"]), "squares" in stage) for stage in card["stages"]]
+    if "kind" not in card:
+        n = nodes = whole(card["columns"])
+        shapes: _Shapes = {"X": ((n, len(card["inputs"]["names"])), _REAL)}
+        for i, (r, squares) in enumerate(stages):
+            shapes |= {f"B_{i}": ((r, n), _WHOLE), **_reals(i, n, "low", "high"), **_reals(i, r, "z")}
+            shapes |= _reals(i, n, "squares_high", "squares_g") | _reals(i, 1, "squares_z") if squares else {}
+    else:
+        n, nodes = _sizes(card)
+        counts = card["counts"]
+        measured = [] if "known" in counts else [(0, whole(counts["numbers"]))]
+        shapes = {} if measured else {"N": ((n,), _REAL)}
+        for i, r in measured + [(i, r) for i, (r, _) in enumerate(stages, start=1)]:
+            shapes |= {f"B_{i}": ((r, n), _WHOLE), **_reals(i, r, "z")}
+        for i, (_, squares) in enumerate(stages, start=1):
+            shapes |= _reals(i, n, "low", "high") | _reals(i, nodes, "g")
+            shapes |= _reals(i, n, "squares_high") | _reals(i, 1, "squares_z") if squares else {}
+    if (kept := card.get("distances")) is not None:
+        r = whole(kept["numbers"])
+        shapes |= {"distances_B": ((r, n), _WHOLE), "distances_g": ((nodes,), _REAL), "distances_z": ((r,), _REAL)}
+        ones = ("distances_reach", "distances_sd", *(["distances_above"] if "above" in kept else []))
+        shapes |= dict.fromkeys(ones, ((1,), _REAL))
+    return shapes
+
+
+def _reals(i: int, length: int, *names: str) -> _Shapes:
+    return {f"{name}_{i}": ((length,), _REAL) for name in names}
+
+
+def _sizes(card: Mapping[str, Any]) -> tuple[int, int]:
+    """Numbers of cells and nodes, within what memory holds."""
+    dim, per_side = len(card["inputs"]["names"]), whole(card["cells_per_side"])
+    if 1 <= dim <= 10 and 1 <= per_side <= _MOST_CELLS ** (1 / dim):
+        box, _ = _box(card)
+        cells, nodes = sizes_of(box, per_side, _periods(card))
+        if cells <= _MOST_CELLS:
+            return cells, nodes
+    raise ValueError(f"the statistics must have between 1 and {_MOST_CELLS} cells; {AGAIN}")
+
+
+def _box(card: Mapping[str, Any]) -> tuple[tuple[tuple[float, float], ...], tuple[Levels | None, ...] | None]:
+    """The box with a side for every level, and the levels; None where the description does not speak of any."""
+    inputs, levels = card["inputs"], None
+    box = tuple(map(pair, inputs["box"]))
+    if "levels" in inputs:
+        pairs = zip(inputs["names"], checks.entries("levels", inputs["levels"], len(inputs["names"])), strict=True)
+        named = ((checks.text("the name of an input", str(name)), each) for name, each in pairs)
+        levels = tuple(None if each is None else checked_levels(name, each) for name, each in named)
+        check_levels(levels)
+        if all(each is None for each in levels):
+            raise ValueError("levels are announced, and no input has any")
+        box = whole_box(box, levels)
+    if len(box) != len(inputs["names"]):
+        raise ValueError(f"the box has {len(box)} sides, for {len(inputs['names'])} inputs")
+    return box, levels
+
+
+def _periods(card: Mapping[str, Any]) -> Periods:
+    given, inputs = card["inputs"].get("periods"), len(card["inputs"]["names"])
+    return check_periods(None if given is None else [None if p is None else number(p) for p in given], inputs)
+
+
+def _read(card: Mapping[str, Any], arrays: Mapping[str, Array]) -> Statistics | CellStatistics:
+    floats = {name: np.asarray(array, dtype=float) for name, array in arrays.items()}
+    output, inputs, over_cells = card["output"], card["inputs"], "kind" in card
+    box, levels = _box(card)
+    common: dict[str, Any] = {
+        "stages": tuple(
+            _stage(kept, i, None if over_cells else pair(output["bounds"]), floats)
+            for i, kept in enumerate(card["stages"], start=int(over_cells))
+        ),
+        "x_names": tuple(map(str, inputs["names"])),
+        "x_units": tuple(map(str, inputs["units"])),
+        "x_box": box,
+        "x_levels": levels,
+        "y_name": str(output["name"]),
+        "y_unit": str(output["unit"]),
+        "y_scale": number(output["scale"]),
+        "guarantee": dict(card["guarantee"]),
+        "reading": _reading(card),
+        "distances": _distances(card, floats),
+    }
+    if not over_cells:
+        return Statistics(X=floats["X"], **common)
+    return CellStatistics(
+        counts=_counts(card["counts"], floats),
+        z=floats.get("z_0", np.zeros(0)),
+        n=whole(card["records"]),
+        per_side=whole(card["cells_per_side"]),
+        bounds=pair(output["bounds"]),
+        periods=_periods(card),
+        **common,
+    )
+
+
+def _reading(card: Mapping[str, Any]) -> Reading:
+    """What kind of outcomes a release was made for; files of before do not say, and were made for normal ones."""
     for known in READINGS:
         if card.get("reading", READINGS[-1]) == known:
             return known
     raise ValueError(
         f"the statistics are to be read in a way that is not known here, {checks.shown(card['reading'])}; {AGAIN}"
     )
+
+
+def _counts(kept: Mapping[str, Any], floats: Mapping[str, FloatArray]) -> CellCounts | KnownCounts:
+    people = kept.get("people") is True
+    if "known" in kept:
+        return KnownCounts(numbers=floats["N"], people=people)
+    s = number(kept["noise_multiplier"])
+    return CellCounts(B=_strategy(floats["B_0"], "strategy 0"), noise_multiplier=s, people=people)
+
+
+def _stage(
+    kept: Mapping[str, Any], i: int, bounds: tuple[float, float] | None, floats: Mapping[str, FloatArray]
+) -> Stage:
+    """Stage i, whose intervals lie in the bounds of the output, or over cells in ends of their own (None)."""
+    parts = {"low": floats[f"low_{i}"], "high": floats[f"high_{i}"], "B": _strategy(floats[f"B_{i}"], f"strategy {i}")}
+    ends, z, g = pair(kept["ends"]) if bounds is None else bounds, floats[f"z_{i}"], floats.get(f"g_{i}", np.zeros(0))
+    if kept["noise"] == _LAPLACE and bounds is not None:
+        measurement = LaplaceMeasurement(**parts, bounds=ends, epsilon=number(kept["epsilon"]))
+        return Stage(measurement=measurement, z=z, g=g)
+    if kept["noise"] != _GAUSSIAN:
+        raise ValueError(f"stage {i} has an unknown kind of noise; {AGAIN}")
+    squares = None
+    if (of := kept.get("squares")) is not None:
+        high = floats[f"squares_high_{i}"]
+        squared = _from_zero(np.ones((1, len(high))), high, pair(of["ends"]), number(of["noise_multiplier"]))
+        about = floats.get(f"squares_g_{i}", g)
+        squares = StageSquares(measurement=squared, g=about, z=floats[f"squares_z_{i}"])
+    sums = Measurement(**parts, bounds=ends, noise_multiplier=number(kept["noise_multiplier"]))
+    return Stage(measurement=sums, z=z, g=g, squares=squares)
+
+
+def _distances(card: Mapping[str, Any], floats: Mapping[str, FloatArray]) -> MeasuredDistances | None:
+    if "distances" not in card:
+        return None
+    kept, above = card["distances"], None
+    if kept["noise"] != _GAUSSIAN:
+        raise ValueError(f"the distances hold what no release can have; {AGAIN}")
+    B = _strategy(floats["distances_B"], "the strategy of the distances")
+    ones, reach = np.ones(B.shape[1]), float(floats["distances_reach"][0])
+    if "above" in kept:
+        count = _from_zero(ones[None], ones, (0.0, 1.0), number(kept["above"]["noise_multiplier"]))
+        above = Above(measurement=count, z=floats["distances_above"])
+    return MeasuredDistances(
+        measurement=_from_zero(B, reach * ones, (0.0, reach), number(kept["noise_multiplier"])),
+        g=floats["distances_g"],
+        sd=float(floats["distances_sd"][0]),
+        z=floats["distances_z"],
+        above=above,
+    )
+
+
+def _from_zero(B: FloatArray, high: FloatArray, bounds: tuple[float, float], s: float) -> Measurement:
+    return Measurement(B=B, low=np.zeros(len(high)), high=high, bounds=bounds, noise_multiplier=s)
+
+
+def _strategy(integers: FloatArray, what: str) -> FloatArray:
+    if np.abs(integers).max() > GRID:
+        raise ValueError(f"{what} holds numbers above 1, which no release can have; {AGAIN}")
+    return integers / GRID
+
+
+@contextmanager
+def _refusing() -> Iterator[None]:
+    """Whatever is wrong with a file is said as its reader needs it, without the remedy of whoever declares."""
+    try:
+        with np.errstate(over="ignore"):  # of numbers that are refused
+            yield
+        return
+    except (KeyError, TypeError, IndexError, AttributeError, OverflowError):
+        said = "the description of the statistics is incomplete or of another shape"
+    except ValueError as error:
+        if AGAIN in str(error):
+            raise
+        said = f"no release can hold what the statistics say: {_REMEDY.split(str(error))[0]}"
+    raise ValueError(f"{said}; {AGAIN}")
+
+
+def check_read(found: Statistics | CellStatistics) -> None:
+    """Raise ValueError unless all that was read can be of a release, and so be computed with."""
+    names = {"name of the output": found.y_name, "unit of the output": found.y_unit}
+    names |= {f"name of input {i}": name for i, name in enumerate(found.x_names, start=1)}
+    names |= {f"unit of input {i}": unit for i, unit in enumerate(found.x_units, start=1)}
+    for what, name in names.items():
+        checks.text(f"the {what}", name.strip(), empty=True)
+    low, high = checks.interval("the bounds of the output", found.bounds)
+    for i, box in enumerate(found.x_box, start=1):
+        checks.interval(f"the box of input {i}", box)
+    width = high - low
+    checks.number("the scale of the output", found.y_scale, width / checks.MOST, width * checks.MOST)
+    if isinstance(found, Statistics):
+        n = len(found.X)
+        _within("a place", found.X, checks.MOST)
+    else:
+        n = checks.whole("the number of records", found.n, 1, MOST_RECORDS)
+    _check_taken_about(found)
+    if isinstance(found, CellStatistics) and isinstance(found.counts, CellCounts):
+        _within("a noisy count", found.z, n + _NOISE * found.counts.noise_sd)
+    for measurement, z in found.measured:
+        # |B q| <= n, for |q| <= 1/2 and |B| <= 1
+        _within("a noisy number", z, n + _NOISE * measurement.noise_sd)
+        low, high = measurement.bounds
+        if (measurement.high - measurement.low < _THINNEST * (high - low)).any():
+            raise ValueError("an interval is too narrow to compute with")
+
+
+def _check_taken_about(found: Statistics | CellStatistics) -> None:
+    """Curves that something was taken about lie near the bounds, and so do the ends of what was taken."""
+    least, most = _THINNEST * found.half_range, _FARTHEST * found.half_range
+    for stage in found.stages:
+        if isinstance(found, CellStatistics):
+            _within("what residuals are taken about", stage.g, most)
+            _within("the ends of the residuals", np.array(stage.measurement.bounds), most)
+        if stage.squares is not None:
+            _within("what squares are taken about", stage.squares.g, most)
+            _within("the ends of the squares", np.array(stage.squares.measurement.bounds), most**2)
+    if found.distances is not None:
+        _within("what distances are taken from", found.distances.g, most)
+        checks.number("the reach of the distances", found.distances.reach, least, most)
+        checks.number("the scatter", found.distances.sd, least, most)
+
+
+def _within(what: str, values: FloatArray, most: float) -> None:
+    largest = float(np.abs(values).max(initial=0.0))
+    if not largest <= most:
+        raise ValueError(f"{what} must lie within +- {most:g}, and one has the size {largest:g}")

@@ -3,10 +3,8 @@
 from .base import Mechanism, NotPrivate, Plan, Release, TeachingRelease
 from .bayes_cloaking import BayesCloaking, BayesRelease
 from .catalogue import CATALOGUE, MECHANISMS
-from .cloaking import Cloaking
-from .cloaking_inducing import CloakingInducing
-from .gp_prior import GPPrior
-from .hall_posterior import HallPosterior
+from .cloaking import Cloaking, CloakingInducing
+from .gp_prior import GPPrior, HallPosterior
 from .integral_binning import IntegralBinning
 from .laplace_binning import LaplaceBinning
 from .posterior_sampling import PathRelease, PosteriorSampling

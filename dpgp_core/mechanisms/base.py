@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, NewType, Protocol, runtime_checkable
 
 import numpy as np
@@ -18,8 +18,6 @@ from ..strategies.noise_design import NoiseDesign
 
 NotPrivate = NewType("NotPrivate", FloatArray)
 """An array computed from private data without noise. It may be drawn for teaching, never published."""
-
-TEACHING = "anything at all: this is a numbered draw for teaching, not a release; who knows the number knows the noise"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -119,8 +117,7 @@ def teaching(release: Release, mean: FloatArray) -> TeachingRelease:
         release: of numbered draws.
         mean: what their noise was added to (P,). Not private.
     """
-    card = replace(release.guarantee, not_covered=(TEACHING, *release.guarantee.not_covered))
-    return TeachingRelease(**{**vars(release), "guarantee": card, "mean": NotPrivate(mean)})
+    return TeachingRelease(**{**vars(release), "guarantee": release.guarantee.taught(), "mean": NotPrivate(mean)})
 
 
 class Mechanism(Protocol):
@@ -151,27 +148,7 @@ class Mechanism(Protocol):
 
 @runtime_checkable
 class Planned(Mechanism, Protocol):
-    """A mechanism whose public part is computed once and reused at any budget."""
-
-    def plan(self, X: FloatArray, X_test: FloatArray) -> Plan:
-        """Public plan for training inputs X (n, D) and test inputs X_test (P, D)."""
-        ...
-
-    def release_planned(
-        self,
-        plan: Plan,
-        dataset: Dataset,
-        X_test: FloatArray,
-        rng: np.random.Generator | None = None,
-        draws: int = 1,
-    ) -> Release:
-        """The only step that depends on y, epsilon, delta or the draw."""
-        ...
-
-
-@runtime_checkable
-class PlannedForBudget(Mechanism, Protocol):
-    """A mechanism whose public part depends on the budget too: computed once a release, before outputs are read."""
+    """A mechanism in two steps: a public plan, computed once and before outputs are read, and a measurement."""
 
     def plan_for(self, dataset: Dataset, X_test: FloatArray) -> Any:
         """Public plan for the inputs, box and range of a data set and test inputs X_test (P, D)."""
@@ -191,10 +168,6 @@ class PlannedForBudget(Mechanism, Protocol):
 
         ``mean=False`` leaves out what numbered draws hide, where that takes long: then they are no ``TeachingRelease``.
         """
-        ...
-
-    def reread(self, statistics: Any, X_test: FloatArray) -> FloatArray:
-        """Values (P,) that a released statistic gives at X_test (P, D), in the output's unit. Spends nothing."""
         ...
 
 

@@ -29,12 +29,11 @@ from ..gp.exact import check_columns
 from ..gp.uncertainty import Of
 from ..kernels import AcrossLevels, Kernel, LevelAndCurve
 from ..levels import check_codes, groups_of, number_sides
-from ..measurement.cell_statistics import CellStatistics
-from ..measurement.cells import CellCounts
 from ..measurement.fit import Fit
-from ..measurement.statistics import Statistics
+from ..measurement.measurement import CellCounts
+from ..measurement.statistics import CellStatistics, Statistics
 from ..strategies.strategy import Strategy
-from .base import TEACHING, NotPrivate, Release, TeachingRelease
+from .base import NotPrivate, Release, TeachingRelease
 
 PLANNED_WITHOUT = 1e-4  # of the prior variance, left out of what strategies are planned with: far below every noise
 LOOSER = 30  # gap of strategies over cells against the one asked for: they are planned anew for each draw
@@ -178,7 +177,7 @@ def taught(release: BayesRelease, silent: Mixture | None = None) -> BayesRelease
         release: of numbered draws.
         silent: what the same stages predict when they measure without noise. Not private.
     """
-    card = replace(release.guarantee, not_covered=(TEACHING, *release.guarantee.not_covered))
+    card = release.guarantee.taught()
     if silent is None:
         return replace(release, guarantee=card)
     mean = NotPrivate(replace(release.uncertainty, prediction=silent).values[0])
@@ -207,7 +206,7 @@ class BayesCloaking(BayesSettings):
     inputs share the columns of their cells (see ``bayes.filter_cells``).
 
     Where a data set says whose row each is (``Dataset.person``), everybody counts once, and all rows of one person are
-    hidden together at the price of one (see ``measurement.cells``).
+    hidden together at the price of one (see ``measurement.measurement``).
 
     Args and errors: see ``BayesSettings``.
     """

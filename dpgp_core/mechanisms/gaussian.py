@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -16,8 +16,7 @@ from ..arrays import FloatArray
 from ..data import Dataset
 from ..gp.uncertainty import Uncertainty
 from .base import Plan, Release, promise_for, teaching
-from .measuring import Measure, Measured, Place, exact, noiseless, numbered
-from .recorded import Recorded, SimulatedInterval
+from .recorded import Measure, Measured, Place, Recorded, SimulatedInterval, exact, noiseless, numbered
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,13 +110,29 @@ class GaussianMechanism:
             if stage is not plan:
                 curve = np.clip(measured.curve(measured.z), -dataset.output_range / 2, dataset.output_range / 2)
 
-    def release_planned(
+    def plan(self, X: FloatArray, X_test: FloatArray) -> Plan:
+        """Public plan for training inputs X (n, D) and test inputs X_test (P, D)."""
+        raise NotImplementedError
+
+    def plan_for(self, dataset: Dataset, X_test: FloatArray) -> Plan:
+        """The same for the inputs of a data set."""
+        return self.plan(dataset.X, X_test)
+
+    def release(
+        self, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator | None = None, draws: int = 1
+    ) -> Release:
+        """Release predictions at X_test (P, D), in the output's unit; see ``Mechanism``."""
+        return self.measure(self.plan_for(dataset, X_test), dataset, X_test, rng, draws)
+
+    def measure(
         self,
         plan: Plan,
         dataset: Dataset,
         X_test: FloatArray,
         rng: np.random.Generator | None = None,
         draws: int = 1,
+        *,
+        mean: bool = True,
     ) -> Release:
         """Measure and map: the only step that depends on y, epsilon, delta or the draw.
 
@@ -127,6 +142,7 @@ class GaussianMechanism:
             X_test: test inputs (P, D), as planned.
             rng: None for a real release; a generator for numbered draws, see ``Mechanism``.
             draws: independent draws; more than one composes.
+            mean: whether numbered draws come beside what they hide.
 
         Raises:
             ValueError: draws < 1, or the plan is another mechanism's or has another number of stages.
@@ -147,8 +163,8 @@ class GaussianMechanism:
             uncertainty=self.uncertainty(plan, dataset, curve),
             noise_factor=dataset.output_range * last.noise_multiplier * last.plan.factor if len(stages) == 1 else None,
         )
-        if rng is None:
-            return release
+        if rng is None or not mean:
+            return release if rng is None else replace(release, guarantee=guarantee.taught())
         silent = last.curve(noiseless(last.plan, last.place, dataset.clipped_y[None]))
         return teaching(release, dataset.midpoint + silent.mean(axis=0))
 

@@ -72,16 +72,18 @@ class IntegralBinning(BinMeans):
         """The prior of f."""
         return EQ(variance=self.kernel_variance, lengthscale=self.lengthscale)
 
-    def release(
-        self, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator | None = None, draws: int = 1
+    def measure(
+        self,
+        plan: BinPlan,
+        dataset: Dataset,
+        X_test: FloatArray,
+        rng: np.random.Generator | None = None,
+        draws: int = 1,
+        *,
+        mean: bool = True,
     ) -> Release:
-        """Release predictions at X_test (P, D), in the output's unit; see ``Mechanism``.
-
-        Raises:
-            ValueError: draws < 1, an input lies outside the public box, or X_test has other columns than X.
-        """
+        """See ``BinMeans.measure``: the GP reads the bins, so test points may lie anywhere."""
         guarantee = promise_for(self.guarantee, self.label, dataset).repeated(draws)
-        plan = self.plan(dataset.X, dataset.x_box)
         z = self.measured(plan, dataset, rng, draws)
         released = (self.means(plan, dataset, z) - dataset.midpoint) / dataset.y_scale
         K = bin_covariance(self.kernel, plan, self.noise_sds(plan, dataset) / dataset.y_scale)

@@ -16,7 +16,7 @@ from ..gp.grid import BinPlan, Grid, check_bins, plan_bins
 from ..gp.uncertainty import NoInterval
 from ..measurement.integers import GRID, place_integers
 from ..measurement.measurement import STEPS, LaplaceMeasurement
-from ..measurement.noise import LaplaceNoise
+from ..measurement.noise import LaplaceNoise, with_noise
 from ..measurement.statistics import Stage, Statistics
 from .base import NotPrivate, Release, promise_for, teaching
 from .recorded import EachDraw, statistics_of
@@ -78,6 +78,33 @@ class BinMeans:
         """
         return plan_bins(self.grid(box), X, self.epsilon)
 
+    def plan_for(self, dataset: Dataset, X_test: FloatArray) -> BinPlan:
+        """The same for the inputs and the box of a data set; X_test may be anything."""
+        return self.plan(dataset.X, dataset.x_box)
+
+    def release(
+        self, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator | None = None, draws: int = 1
+    ) -> Release:
+        """Release predictions at X_test (P, D), in the output's unit; see ``Mechanism`` and ``measure``."""
+        return self.measure(self.plan_for(dataset, X_test), dataset, X_test, rng, draws)
+
+    def measure(
+        self,
+        plan: BinPlan,
+        dataset: Dataset,
+        X_test: FloatArray,
+        rng: np.random.Generator | None = None,
+        draws: int = 1,
+        *,
+        mean: bool = True,
+    ) -> Release:
+        """Measure and map: the only step that reads outputs; see ``Planned``.
+
+        Raises:
+            ValueError: draws < 1, or a test point does not fit.
+        """
+        raise NotImplementedError
+
     def grid(self, box: tuple[tuple[float, float], ...]) -> Grid:
         """The bins of a box of D public (low, high) pairs."""
         return Grid(box=box, bins=self.bins if isinstance(self.bins, int) else tuple(self.bins))
@@ -94,15 +121,9 @@ class BinMeans:
             rng: None for exact discrete noise; a generator for numbered draws.
             draws: how many, each with noise of its own.
         """
-        sums = self._sums(plan, dataset)
         noise = LaplaceNoise(sensitivity=STEPS, epsilon=self.epsilon)
-        if rng is not None:
-            return sums / GRID + noise.teaching(rng, (draws, len(sums))) / STEPS
-        exact = [int(total) * GRID for total in sums]
-        # the quotient of two whole numbers, correctly rounded: post-processing of their sum
-        return np.array(
-            [[(x + e) / STEPS for x, e in zip(exact, noise.draw(len(exact)), strict=True)] for _ in range(draws)]
-        )
+        exact = [int(total) * GRID for total in self._sums(plan, dataset)]
+        return with_noise(exact, noise, STEPS, rng, draws)
 
     def means(self, plan: BinPlan, dataset: Dataset, z: FloatArray) -> FloatArray:
         """Means of the bins (draws, b) that sums z say, in the output's unit: midpoint + d z_b / n_b."""
@@ -199,16 +220,18 @@ class LaplaceBinning(BinMeans):
     label: ClassVar[str] = "Laplace bins"
     reference: ClassVar[str] = "Smith et al. 2018, section 4"
 
-    def release(
-        self, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator | None = None, draws: int = 1
+    def measure(
+        self,
+        plan: BinPlan,
+        dataset: Dataset,
+        X_test: FloatArray,
+        rng: np.random.Generator | None = None,
+        draws: int = 1,
+        *,
+        mean: bool = True,
     ) -> Release:
-        """Release predictions at X_test (P, D), in the output's unit; see ``Mechanism``.
-
-        Raises:
-            ValueError: draws < 1, or an input or test point lies outside the public box.
-        """
+        """See ``BinMeans.measure``: each test point has the value of its bin."""
         guarantee = promise_for(self.guarantee, self.label, dataset).repeated(draws)
-        plan = self.plan(dataset.X, dataset.x_box)
         rows, occupied = plan.rows(self.grid(dataset.x_box).index(X_test))
         z = self.measured(plan, dataset, rng, draws)
         inside = np.zeros((len(X_test), len(plan.counts)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -16,7 +16,7 @@ from ..data import Dataset
 from ..gp.paths import Paths, posterior_process
 from ..gp.uncertainty import NoInterval
 from ..kernels import Matern12, Stationary
-from .base import TEACHING, NotPrivate, TeachingRelease, promise_for
+from .base import NotPrivate, TeachingRelease, promise_for
 
 ONE_RECORD = "one record (input and output) replaced by any other within the public domain and bounds; n fixed"
 RECORD_UNIT = "one record, its input and its output"
@@ -173,7 +173,7 @@ class PosteriorSampling:
             mean=NotPrivate(dataset.midpoint + half * mean),
             noise_factor=NotPrivate(half * paths.factor(X_test)),
             samples=dataset.midpoint + half * values,
-            guarantee=replace(guarantee, not_covered=(TEACHING, *guarantee.not_covered)),
+            guarantee=guarantee.taught(),
             dataset=dataset,
             paths=paths,
         )

@@ -18,19 +18,17 @@ from ..gp.grid import check_bins
 from ..gp.inducing import Features, grid_in_box, inducing_root, row_blocks, whitened_features
 from ..gp.uncertainty import NoInterval, Uncertainty
 from ..kernels import Stationary
-from ..sparse.interval import SparseInterval
-from ..sparse.posterior import Covariance, SparseFit, errors_in_variables, paper_posterior
+from ..sparse.posterior import Covariance, SparseFit, SparseInterval, errors_in_variables, paper_posterior
 from ..sparse.statistics import (
     IntegerSums,
     KernelNorm,
     NoiseScales,
     NoisyStatistics,
-    add_noise,
     clip_norms,
     integer_sums,
     kernel_norm_bound,
-    measure,
     noise_scales,
+    noisy,
 )
 from .base import NotPrivate, Release, promise_for, teaching
 
@@ -139,10 +137,7 @@ class SparseVariational:
         """
         guarantee = promise_for(self.guarantee, self.label, dataset).repeated(draws)
         sums, scales = self.integer_sums(dataset), self.noise(dataset)
-        if rng is None:
-            released = [measure(sums, scales) for _ in range(draws)]
-        else:
-            released = [add_noise(*sums.values(), scales, rng) for _ in range(draws)]
+        released = [noisy(sums, scales, rng) for _ in range(draws)]
         fits = [self.fit_statistics(each, dataset) for each in released]
         samples = np.stack([fit.predict(X_test)[0] for fit in fits])
         release = Release(
@@ -185,8 +180,7 @@ class SparseVariational:
             ValueError: X and Z differ in their number of columns.
         """
         sums, scales = self.integer_sums(dataset), self.noise(dataset)
-        released = measure(sums, scales) if rng is None else add_noise(*sums.values(), scales, rng)
-        return self.fit_statistics(released, dataset)
+        return self.fit_statistics(noisy(sums, scales, rng), dataset)
 
     def fit_statistics(self, released: NoisyStatistics, dataset: Dataset) -> SparseFit:
         """Post-processing: the fit that follows from released statistics; reads only what is public of ``dataset``."""

@@ -13,6 +13,7 @@ from ..arrays import FloatArray
 from ..dates import Dates
 from ..levels import Category
 from .cell import (
+    MOST_LINES,
     Read,
     Wrong,
     reader_of_dates,
@@ -35,10 +36,12 @@ class Columns(NamedTuple):
     Attributes:
         values: of complete rows (n, k), and a number for each person behind them if there are people.
         left_out: rows that lack a value in one of the columns; or people who have no row without such a gap.
+        neither: rows whose outcome is neither of the words for yes and no, nor one for a missing value. Not private.
     """
 
     values: FloatArray
     left_out: int
+    neither: int = 0
 
 
 @dataclass
@@ -47,17 +50,21 @@ class Problem:
 
     Attributes:
         rows: how many.
-        line: of the first in the file.
+        lines: of the first in the file.
         cells: some of them; in no message.
     """
 
     rows: int = 0
-    line: int = 0
+    lines: list[int] = field(default_factory=list)
     cells: set[str] = field(default_factory=set, repr=False)
 
 
 def readers_of(
-    columns: Sequence[str], read_as: Mapping[str, Dates | Category], writing: Writing, two_valued: str | None = None
+    columns: Sequence[str],
+    read_as: Mapping[str, Dates | Category],
+    writing: Writing,
+    two_valued: str | None = None,
+    units: Mapping[str, str] | None = None,
 ) -> list[Read]:
     """How a cell of each column is read: as a number if nothing else is said.
 
@@ -66,18 +73,20 @@ def readers_of(
         read_as: those that are dates or categories, by name.
         writing: how the table is written.
         two_valued: name of an outcome of yes and no.
+        units: of columns, by name, which may stand beside their numbers.
     """
-    return [_reader(name, read_as.get(name), writing, two_valued) for name in columns]
+    of = units or {}
+    return [_reader(name, read_as.get(name), writing, two_valued, of.get(name, "")) for name in columns]
 
 
-def _reader(name: str, read_as: Dates | Category | None, writing: Writing, two_valued: str | None) -> Read:
+def _reader(name: str, read_as: Dates | Category | None, writing: Writing, two_valued: str | None, unit: str) -> Read:
     if isinstance(read_as, Dates):
         return reader_of_dates(read_as, writing)
     if isinstance(read_as, Category):
         return reader_of_levels(read_as, writing)
     if name == two_valued and writing.two_valued:
         return reader_of_yes_and_no(writing)
-    return reader_of_numbers(writing)
+    return reader_of_numbers(writing, unit)
 
 
 def read_columns(
@@ -89,6 +98,7 @@ def read_columns(
     person: str | None = None,
     read_as: Sequence[Dates | Category] = (),
     two_valued: str | None = None,
+    units: Mapping[str, str] | None = None,
 ) -> Columns:
     """Read named columns of a stream with a header line; keep nothing else of it.
 
@@ -101,6 +111,7 @@ def read_columns(
         person: name of the column that says whose row it is, in any text; None: there is none.
         read_as: of the columns, those that are no numbers; they become numbers as each says.
         two_valued: of the columns, an outcome of yes and no: read by the words for these, where they are declared.
+        units: of columns, by name, which may stand beside their numbers.
 
     Returns:
         Complete rows, 2 <= n <= max_rows; people are 2 ... max_rows where there are any.
@@ -112,7 +123,7 @@ def read_columns(
     header, rows = opened(stream, writing, max_bytes=MAX_BYTES)
     writing = header.writing
     *places, whose = header.places([*columns, columns[0] if person is None else person])
-    readers = readers_of(columns, {each.name: each for each in read_as}, writing, two_valued)
+    readers = readers_of(columns, {each.name: each for each in read_as}, writing, two_valued, units)
     pairs = list(zip(readers, places, strict=True))
     free = {two_valued} if writing.two_valued else set()  # where a gap needs no further declaration
     problems = _Problems(columns, [writing.missing is not None or name in free for name in columns], person)
@@ -123,6 +134,8 @@ def read_columns(
         count += 1
         numbers = [read(row[place]) for read, place in pairs]
         found = [number for number in numbers if isinstance(number, float)]
+        if count <= _LOOKED_AT:
+            problems.saw([row[place] for place in places], numbers)
         if len(found) < len(numbers):
             for at, wrong in enumerate(numbers):
                 if isinstance(wrong, Wrong):
@@ -149,7 +162,7 @@ def read_columns(
         raise ValueError(f"the file has {len(complete)} different people below its header; it needs 2 ... {max_rows}")
     _check_enough(count, kept)
     left_out = count - kept if person is None else len(people) - len(complete)
-    return Columns(np.array(values).reshape(kept, -1), left_out)
+    return Columns(np.array(values).reshape(kept, -1), left_out, problems.neither)
 
 
 class _Problems:
@@ -159,14 +172,28 @@ class _Problems:
         columns: names of those that are read.
         may_lack: whether each may lack a value.
         person: the column of people.
+
+    Attributes:
+        neither: outcomes that are neither yes nor no, and are missing therefore.
     """
 
     def __init__(self, columns: Sequence[str], may_lack: Sequence[bool], person: str | None) -> None:
         self._names, self._may_lack = [*columns, person or ""], may_lack
         self._found: dict[tuple[int, Wrong], Problem] = {}
+        self._read = [set[str]() for _ in columns]
+        self.neither = 0
+
+    def saw(self, cells: Sequence[str], numbers: Sequence[float | Wrong]) -> None:
+        """Keep the cells of a row that are read, by column."""
+        for read, cell, number in zip(self._read, cells, numbers, strict=True):
+            if isinstance(number, float):
+                read.add(cell)
 
     def found(self, column: int, wrong: Wrong, cell: str, line: int) -> None:
         """Count one cell."""
+        if wrong is Wrong.NEITHER:
+            self.neither += 1
+            return
         if wrong is Wrong.EMPTY and self._may_lack[column]:
             return
         known = self._found.get((column, wrong))
@@ -175,7 +202,8 @@ class _Problems:
             known = self._found.setdefault((column, wrong), Problem())
             known.cells.add(cell)
         known.rows += 1
-        known.line = known.line or line
+        if len(known.lines) <= MOST_LINES:
+            known.lines.append(line)
 
     def refuse(self, rows: int, *, leaves_out: bool) -> None:
         """Raise ValueError for what concerns most rows, if there is anything."""
@@ -184,8 +212,10 @@ class _Problems:
             return
         (column, wrong), most = max(found, key=lambda pair: pair[1].rows)
         name = self._names[column]
-        remedy = remedy_of(wrong, most.cells, most.rows / rows, name)
-        where = f"in line {most.line} of the file"
+        lines = most.lines if most.rows <= MOST_LINES else ()
+        read = self._read[column] if column < len(self._read) else ()
+        remedy = remedy_of(wrong, most.cells, most.rows / rows, name, lines=lines, others=read)
+        where = f"in line {most.lines[0]} of the file"
         if most.rows > 1:
             where = f"in {most.rows:,} of {rows:,} rows, first {where}"
         sentence = f"column {name!r} has {wrong.value} {where}; {remedy}"

@@ -12,6 +12,7 @@ from ..dates import Format
 from ..levels import beside_categories, levels_by_column
 from .csv_table import read_dataset
 from .date_inputs import date_inputs
+from .workbooks.sheet import as_table
 from .writing import Writing
 
 
@@ -36,11 +37,14 @@ def read_csv(
     yes: str | float | Sequence[str | float] | None = None,
     no: str | float | Sequence[str | float] | None = None,
     date_order: Format | None = None,
+    ignore: Sequence[int | str] | None = None,
+    sheet: str | None = None,
 ) -> Dataset:
     """Read columns of a file with a header line. Every cell of them is a finite number, a date or one of its levels.
 
     Args:
-        path: of the file, or a file object opened in binary mode (read from where it stands, not closed).
+        path: of the file, a text or an Excel workbook (.xlsx); or a file object opened in binary mode (read from where
+            it stands, not closed).
         x: names of the D input columns.
         y: name of the output column; values outside ``y_bounds`` are kept and counted in ``clipped_count``.
         y_bounds: public (low, high), in ``y_unit``.
@@ -62,7 +66,10 @@ def read_csv(
         yes: words or codes that mean 1 in an outcome of yes and no; what is neither that nor ``no`` is missing.
         no: those that mean 0.
         date_order: how the file writes dates: "year-month-day", "day/month/year" or "month/day/year", with any of
-            . / and - between them, and a time of day behind them or not.
+            . / - and a space between them, months by number or name, and a time of day behind them or not.
+        ignore: lines that are no rows of the table, such as titles above the names, units below them and notes: [2],
+            or ["1-3", "63-"].
+        sheet: of a workbook with several, the name of the one that holds the table.
 
     Returns:
         Dataset with X (n, D) and y (n,), 2 <= n <= MAX_ROWS.
@@ -79,13 +86,15 @@ def read_csv(
         yes=_words(yes),
         no=_words(no),
         date_order=date_order,
+        ignore=None if ignore is None else tuple(ignore),
+        sheet=sheet,
     )
     sides = x_box if not levels else beside_categories(x_box, levels_by_column(x, levels))
     fits = len(x) == len(sides) and not isinstance(x, str)
     dates, box = date_inputs(x, sides, order=writing.date_order) if fits else ((), tuple(sides))
     with _opened(path) as stream:
         return read_dataset(
-            stream,
+            as_table(stream, sheet),
             x=x,
             y=y,
             y_bounds=y_bounds,

@@ -8,22 +8,38 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, islice
 from textwrap import shorten
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from ..dates import looks_like_a_date
+from .cell import MOST_LINES, no_rows
 from .lines import encoding_of, read_lines
-from .writing import Writing, as_float, separator_of
+from .writing import SEPARATORS, Writing, as_float, separator_of
 
 MAX_COLUMNS = 1_000
 SHOWN_LETTERS = 300  # of the column names, in a message
+_UNSEEN = str.maketrans(dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff"))  # letters without width, in names
+_NEAR = 50  # lines below the first, in which names are looked for
 _HINT = re.compile(r'\s*"?sep=(.)"?\s*', re.IGNORECASE)  # a first line that spreadsheets write for each other
 
 Row = tuple[int, list[str]]
 """The number of a line of the file, and its fields."""
+
+
+class WrongWidth(ValueError):
+    """Rows have more or fewer fields than the header.
+
+    Args:
+        sentence: that says so.
+        lines: all of them; () if they are too many.
+    """
+
+    def __init__(self, sentence: str, lines: Sequence[int]) -> None:
+        super().__init__(sentence)
+        self.lines = lines
 
 
 class Header(NamedTuple):
@@ -32,10 +48,12 @@ class Header(NamedTuple):
     Attributes:
         names: of the columns, without spaces around them; "" for one that has none.
         writing: how the table is written, its separator being known.
+        later: the line below, one of the next, in which some names stand together; 0 for none.
     """
 
     names: list[str]
     writing: Writing
+    later: Callable[[Sequence[str]], int]
 
     def places(self, columns: Sequence[str]) -> list[int]:
         """Where columns stand. No others need a name of their own.
@@ -43,7 +61,10 @@ class Header(NamedTuple):
         Raises:
             ValueError: one is not there, or several have its name.
         """
+        columns = [plain_name(column) for column in columns]
         missing = next((column for column in columns if column not in self.names), None)
+        if missing is not None and (line := self.later(columns)) > 1:
+            raise ValueError(f"the first line holds no names; they stand in line {line}: {no_rows(range(1, line))}")
         if missing is not None:
             raise ValueError(
                 f"the file has no column {missing!r}; its {self.writing.separated} columns are: {self._shown()}"
@@ -63,8 +84,8 @@ class Header(NamedTuple):
         return any(_is_value(name) for name in self.names)
 
     def _shown(self) -> str:
-        if self.may_be_a_record:
-            return "not shown, because the first line holds numbers or dates (if it is a record, add a header line)"
+        if self.may_be_a_record or (len(self.names) == 1 and re.search(r"\d", self.names[0])):
+            return "not shown, because the first line holds numbers or dates. If it is a record, add a header line"
         return shorten(", ".join(map(repr, self.names)), SHOWN_LETTERS, placeholder=" ...")
 
 
@@ -77,7 +98,8 @@ def column_names(stream: BinaryIO, writing: Writing | None = None) -> list[str]:
     header, _ = opened(stream, writing)
     if header.may_be_a_record:
         raise ValueError(
-            "the first line of the file holds numbers or dates, so it may be a record. Add a line of column names"
+            "the first line of the file holds numbers or dates, so it may be a record. Add a line of column names, or "
+            "declare the lines above the names as ignore"
         )
     return [name for name in header.names if name and header.names.count(name) == 1]
 
@@ -110,8 +132,22 @@ def opened(
         raise ValueError(
             f"the file has {len(names)} columns, more than {MAX_COLUMNS}, the limit; keep the columns you need"
         )
-    header = Header(names, rows.writing)
-    return header, _of_width(rows, names)
+    header = Header([plain_name(name) for name in names], rows.writing, rows.line_of)
+    return header, _of_width(rows, header.names)
+
+
+def fields_of(line: str, separator: str) -> list[str]:
+    """The fields of one line that stands for itself; none of one that is no row."""
+    try:
+        return next(csv.reader([line.strip("\n")], delimiter=separator, skipinitialspace=True), [])
+    except csv.Error:
+        return []
+
+
+def plain_name(name: str) -> str:
+    """A name of a column as it is compared: on one line, without quotes or letters that nobody sees."""
+    plain = " ".join(name.translate(_UNSEEN).split())
+    return plain[1:-1].strip() if len(plain) > 1 and plain[0] == plain[-1] == "'" else plain
 
 
 def read_rows(stream: BinaryIO, writing: Writing | None = None, *, max_bytes: int | None = None) -> Iterator[Row]:
@@ -128,6 +164,8 @@ class _Rows:
 
     def __init__(self, stream: BinaryIO, writing: Writing, max_bytes: int | None) -> None:
         lines = read_lines(stream, writing.encoding, max_bytes=max_bytes)
+        if writing.ignore:
+            lines = ("\n" if writing.ignores(at) else line for at, line in enumerate(lines, start=1))
         ahead: list[str] = []
         for line in lines:
             ahead.append(line)
@@ -137,13 +175,17 @@ class _Rows:
                     writing = replace(writing, separator=hint[1])
             elif line.strip():
                 break
+        first = ahead[-1] if ahead else ""
+        may_be_quoted = first.lstrip().startswith('"')
+        self._declared = writing.separator is not None
         if writing.separator is None:
-            writing = replace(writing, separator=separator_of(ahead[-1] if ahead else ""))
+            writing = replace(writing, separator=separator_of(first))
         self.writing = writing
         self._lines: Iterator[str] = chain(ahead, lines)
         if writing.separator == " ":
             self._lines = (line.strip(" \n") + "\n" for line in self._lines)
-        self._reader = csv.reader(self._lines, delimiter=writing.separator or ",", skipinitialspace=True, strict=True)
+        self._reader = self._fields(self._lines)
+        self._quoted = None if may_be_quoted else False  # whether each line is one quoted text that holds the values
 
     def __iter__(self) -> Iterator[Row]:
         return self
@@ -153,17 +195,39 @@ class _Rows:
             for fields in self._reader:
                 row = [field.strip() for field in fields]
                 if any(row):
-                    return self._reader.line_num, row
+                    return self._reader.line_num, self._unquoted(row)
         except csv.Error:
             problem = f"the file is not valid CSV at line {self._reader.line_num} (an open quote, or unusual line ends)"
         else:
             raise StopIteration
         raise ValueError(f"{problem}; save it again as {self.writing.separated} UTF-8")
 
+    def line_of(self, names: Sequence[str]) -> int:
+        """The next line in which some names stand, whatever separates them; 0 if it is not near."""
+        for line, text in enumerate(islice(self._lines, _NEAR), start=self._reader.line_num + 1):
+            for mark in SEPARATORS.values():
+                if {*names} <= {plain_name(name) for name in fields_of(text, mark)}:
+                    return line
+        return 0
+
+    def _fields(self, lines: Iterator[str]) -> Any:
+        return csv.reader(lines, delimiter=self.writing.separator or ",", skipinitialspace=True, strict=True)
+
+    def _unquoted(self, row: list[str]) -> list[str]:
+        """The fields of a row, also of one that is quoted whole, as the first line, of names, says."""
+        if self._quoted is None:
+            self._quoted = len(row) == 1 and any(mark in row[0] for mark in ",;\t|")
+            if self._quoted and not self._declared:  # nothing stands between the names outside quotes
+                self.writing = replace(self.writing, separator=separator_of(row[0]))
+        if not self._quoted or len(row) != 1:
+            return row
+        return [field.strip() for field in next(self._fields(iter(row)), row)]
+
 
 def _of_width(rows: Iterator[Row], names: Sequence[str]) -> Iterator[Row]:
     """The rows, empty fields beyond the header left out. At their end ValueError says how many had another width."""
-    count = wrong = first = fields = 0
+    count = wrong = fields = 0
+    lines: list[int] = []
     width = len(names)
     least = max((place for place, name in enumerate(names, start=1) if name), default=0)
     for line, row in rows:
@@ -176,24 +240,26 @@ def _of_width(rows: Iterator[Row], names: Sequence[str]) -> Iterator[Row]:
             yield line, row
             continue
         wrong += 1
-        if wrong == 1:
-            first, fields = line, len(row)
+        fields = fields or len(row)
+        if len(lines) <= MOST_LINES:
+            lines.append(line)
     if wrong:
-        raise ValueError(
-            f"line {first} has {fields} fields where the header has {width}, and so have others: {wrong:,} of "
-            f"{count:,} rows; {_of_width_remedy(wrong, count)}"
-            if wrong > 1
-            else f"line {first} has {fields} fields where the header has {width}; quote text that holds the "
-            "separator, or correct or remove that line"
+        others = f", and so have others: {wrong:,} of {count:,} rows" if wrong > 1 else ""
+        raise WrongWidth(
+            f"line {lines[0]} has {fields} fields where the header has {width}{others}; "
+            f"{_of_width_remedy(lines, wrong, count)}",
+            lines if wrong <= MOST_LINES and wrong <= count / 2 else (),
         )
 
 
-def _of_width_remedy(wrong: int, count: int) -> str:
+def _of_width_remedy(lines: Sequence[int], wrong: int, count: int) -> str:
     if wrong > count / 2:
-        return "declare the separator, give the header a name for every column, or quote numbers with commas"
-    return "quote text that holds the separator"
+        return "declare the separator, name every column in the header, or save it again with semicolons between values"
+    if wrong > MOST_LINES:
+        return "quote text that holds the separator"
+    return f"{no_rows(lines)} if they are no rows, or quote text that holds the separator"
 
 
 def _is_value(text: str) -> bool:
     """Whether a title looks like a cell: a number or a date."""
-    return as_float(text.replace(",", ".")) is not None or looks_like_a_date(text)
+    return as_float(text.replace(",", ".")) is not None or looks_like_a_date(text, whole=True)

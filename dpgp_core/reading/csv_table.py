@@ -23,6 +23,11 @@ from .writing import Writing
 
 MAX_ROWS = 2_000_000  # rows beyond it are refused, not read
 
+_TOLD_NEITHER = "{:,} of {:,} outcomes are neither the word for yes nor that for no, and are left out."
+_TOLD_MOVED = (
+    "{:,} of {:,} rows have an input outside its x_box and count at its edge. If they are many, check the box, its "
+    "unit and the order of dates."
+)
 _T = TypeVar("_T")
 
 
@@ -62,8 +67,8 @@ def read_dataset(
         max_rows: refuse the file at the first row beyond this many, or person where ``person`` is given; None for
             ``MAX_ROWS``.
         private_inputs: for mechanisms that protect inputs too: inputs outside the box are moved to its edge, and
-            neither they nor a constant column are refused or counted, as a refusal would speak of private inputs. What
-            is no finite number is refused all the same.
+            neither they nor a constant column are refused, as a refusal would speak of private inputs. How many are
+            moved is in ``told`` alone. What is no finite number is refused all the same.
         writing: how the table is written; None for a plain CSV.
         two_valued: whether the outcome is yes or no, in the words for these where they are declared.
         person: name of the column that says whose row it is, in any text that is equal for rows of one person, but
@@ -86,7 +91,7 @@ def read_dataset(
     units = _units(x, x_units, dates)
     rows = MAX_ROWS if max_rows is None else max_rows
     categories = [Category(name=name, levels=each) for name, each in zip(x, of_each, strict=True) if each is not None]
-    values, left_out = read_columns(
+    values, left_out, neither = read_columns(
         stream,
         [*x, y],
         max_rows=rows,
@@ -94,10 +99,14 @@ def read_dataset(
         person=person,
         read_as=[*dates, *categories],
         two_valued=y if two_valued else None,
+        units={y: y_unit} | dict(zip(x, units, strict=True)),
     )
     X = values[:, : len(x)].copy()
+    told = [_TOLD_NEITHER.format(neither, len(X) + neither)] if neither else []
     if private_inputs:
-        X = np.clip(X, *np.array(box).T)
+        outside, X = X, np.clip(X, *np.array(box).T)
+        if moved := int((outside != X).any(axis=1).sum()):
+            told.append(_TOLD_MOVED.format(moved, len(X)))
     else:
         _check_inputs(X, x, box, dates)
     return Dataset(
@@ -118,6 +127,7 @@ def read_dataset(
         person=None if person is None else values[:, -1].astype(np.int64),
         x_levels=of_each if categories else None,
         left_out=left_out,
+        told=tuple(told),
     )
 
 

@@ -3,26 +3,38 @@
 from __future__ import annotations
 
 import codecs
+import re
 from collections.abc import Iterator
 from typing import BinaryIO
 
 MAX_LINE = 1_000_000  # letters; one endless line must not fill the memory
 MAX_BYTES = 500_000_000  # of a whole file
 _PIECE = 2**16  # bytes read at a time
+_END_OF_OLD_FILES = "\x1a"
 
 # How files start that people take for tables. None is unpacked: a small archive can hold an endless file.
-_OTHER_KINDS = {
-    b"PK\x03\x04": "a zip archive or a spreadsheet (.xlsx, .ods)",
+_PACKED = {
+    b"PK\x03\x04": "a zip archive",
     b"PK\x05\x06": "an empty zip archive",
     b"\x1f\x8b": "compressed by gzip",
     b"BZh": "compressed by bzip2",
     b"\xfd7zXZ\x00": "compressed by xz",
     b"7z\xbc\xaf\x27\x1c": "a 7z archive",
     b"\x28\xb5\x2f\xfd": "compressed by zstd",
+}
+_OTHER_KINDS = {
     b"\xd0\xcf\x11\xe0": "an old spreadsheet (.xls)",
     b"%PDF": "a PDF",
     b"PAR1": "a Parquet file",
+    b"ARROW1": "an Arrow file",
+    b"SQLite format 3": "a database of SQLite",
+    b"\x89HDF": "an HDF5 file",
+    b"<stata_dta>": "a file of Stata (.dta)",
+    b"$FL2": "a file of SPSS (.sav)",
+    b"HEADER RECORD": "a file of SAS (.xpt)",
+    b"{\\rtf": "a text with formats (.rtf)",
 }
+_MARKUP = re.compile(rb"\s*(?:<[?!a-z]|\{\s*[\"}]|\[\s*[\[{])", re.IGNORECASE)  # of which the first line may hold cells
 _ORDER_MARKS = {
     codecs.BOM_UTF8: "utf-8",
     codecs.BOM_UTF32_LE: "utf-32-le",
@@ -75,6 +87,8 @@ def read_lines(stream: BinaryIO, encoding: str | None = None, *, max_bytes: int 
         else:
             half = ""
         *lines, text = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        if last and text == _END_OF_OLD_FILES:
+            text = ""
         for line in lines:
             _check_length(line, number)
             yield f"{line}\n"
@@ -116,9 +130,14 @@ def _check_length(line: str, number: int) -> None:
 
 
 def _refuse_other_kinds(start: bytes) -> None:
+    packed = next((kind for magic, kind in _PACKED.items() if start.startswith(magic)), None)
+    if packed is not None:
+        raise ValueError(f"the file is {packed}, which is not unpacked here; unpack it, and name the table inside")
     kind = next((kind for magic, kind in _OTHER_KINDS.items() if start.startswith(magic)), None)
+    if kind is None and (found := _MARKUP.match(start.removeprefix(codecs.BOM_UTF8))):
+        kind = "HTML or XML" if b"<" in found[0] else "JSON"
     if kind is not None:
-        raise ValueError(f"the file is {kind}, which is not unpacked or converted; save it as CSV in UTF-8")
+        raise ValueError(f"the file is {kind}, which is not converted here; save it as CSV in UTF-8")
 
 
 _ENDED = {"utf-16": "utf-16-le", "utf-32": "utf-32-le"}  # without a byte order mark, as Windows writes them

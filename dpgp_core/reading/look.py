@@ -6,25 +6,32 @@ Nothing of it is private. A proposal becomes a declaration when the owner writes
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any, BinaryIO, NamedTuple
 
 from ..levels import MOST_LEVELS
-from .csv_rows import as_written, column_names
-from .lines import NotDecoded
+from .cell import unit_beside
+from .csv_rows import Header, WrongWidth, as_written, column_names, fields_of, opened, plain_name
+from .lines import NotDecoded, read_lines
 from .survey import Column, survey, words_of
-from .writing import Writing, folded, writing_to_object
+from .writing import NUMBERS, Writing, entries_of, folded, ways_of, writing_to_object
 
 MARK = "not_private"
 _MARKED = (
     "proposed by looking at the table, for the eyes of its owner: check every line, and fill in from what you knew "
     "before, above all y_bounds and x_box, which are null"
 )
-_TRIED = ("utf-8", "cp1252", "latin-1")
+_TRIED = ("utf-8", "cp1252", "latin-1", "utf-16")
 _YES = ("yes", "y", "true", "t", "positive", "pos", "ja", "oui", "si", "sí", "sim", "1", "present", "success")
 _NO = ("no", "n", "false", "f", "negative", "neg", "nein", "non", "não", "0", "absent", "failure")
 _MOST_DELTA = 1e-5
+_MOST_ANSWERS = 8  # words of an outcome that may be yes and no
+_SOME = 50  # texts of a column in which its unit is looked for
+_NEAR = 100  # lines in which the line of names is looked for
+_MOST_GAPS = 8  # words of a column of numbers or dates that may stand for a missing value
 
 
 class Look(NamedTuple):
@@ -52,9 +59,9 @@ def look(stream: BinaryIO, names: Sequence[str] = ()) -> Look:
     problem = None
     for encoding in _TRIED:
         try:
-            writing, found = _looked(stream, None if encoding == "utf-8" else encoding)
+            writing, found = _looked(stream, Writing(encoding=None if encoding == "utf-8" else encoding), names)
         except NotDecoded as error:
-            problem = error
+            problem = problem or error
             stream.seek(0)
             continue
         used = [found[name] for name in names if name in found] or list(found.values())
@@ -62,13 +69,35 @@ def look(stream: BinaryIO, names: Sequence[str] = ()) -> Look:
     raise problem or ValueError("the file is no text; save it as CSV in UTF-8")
 
 
-def _looked(stream: BinaryIO, encoding: str | None) -> tuple[Writing, dict[str, Column]]:
-    writing = as_written(stream, Writing(encoding=encoding))
-    names = column_names(stream, writing)
+def _looked(stream: BinaryIO, declared: Writing, names: Sequence[str]) -> tuple[Writing, dict[str, Column]]:
+    """What columns hold, where the table stands between lines that are no rows, too."""
+    declared = with_ignored(stream, declared, names) or declared
+    writing = as_written(stream, declared)
+    columns = column_names(stream, writing)
     stream.seek(0)
-    found = survey(stream, names, writing)
+    found = survey(stream, columns, writing)
     stream.seek(0)
+    if lines := lines_within(found):
+        writing = replace(writing, ignore=(*(writing.ignore or ()), *lines))
+        found = survey(stream, list(found), writing)
+        stream.seek(0)
     return writing, found
+
+
+def lines_within(found: Mapping[str, Column]) -> tuple[int | str, ...]:
+    """The first row of a table, if its columns of numbers have text there alone, their units; and the last likewise.
+
+    The last one is a sum where the first column of the table has text there, and numbers elsewhere.
+    """
+    numbers = [column for column in found.values() if column.ways]
+    units = bool(numbers) and all(_is_text_alone(column, 0) for column in numbers)
+    total = bool(numbers) and numbers[0] is next(iter(found.values())) and _is_text_alone(numbers[0], -1)
+    return tuple(entries_of(numbers[0].ends[at] for at, there in ((0, units), (-1, total)) if there))
+
+
+def _is_text_alone(column: Column, end: int) -> bool:
+    """Whether a column of numbers has text in its first or last row alone."""
+    return column.rows > 2 and column.unread[column.ways[0]] == (1, column.ends[end])
 
 
 def numbers_of(columns: Sequence[Column]) -> str:
@@ -94,6 +123,7 @@ def proposal(stream: BinaryIO, x: Sequence[str] = (), y: str | None = None) -> t
     Raises:
         ValueError: it is no table, or has no such columns.
     """
+    x, y = [plain_name(name) for name in x], None if y is None else plain_name(y)
     _, found = look(stream, [*x, *([] if y is None else [y])])
     for name in [*x, *([] if y is None else [y])]:
         if name not in found:
@@ -103,8 +133,13 @@ def proposal(stream: BinaryIO, x: Sequence[str] = (), y: str | None = None) -> t
     seen = look(stream, [*inputs, *([] if y is None else [y])])
     stream.seek(0)
     rows = next(iter(found.values())).rows if found else 0
-    members = _members(stream, seen, inputs, y, rows)
-    return members, [f"{name}: {held(column, seen.writing.numbers)}" for name, column in found.items()]
+    members, gaps, units = _members(stream, seen, inputs, y, rows)
+    said = [f"{name}: {held(column, seen.writing.numbers)}" for name, column in seen.columns.items()]
+    said += [f"{name}: proposed as missing, as they are no numbers: {', '.join(words)}" for name, words in gaps.items()]
+    said += [f"{name}: numbers in {unit}, proposed as their unit" for name, unit in units.items()]
+    if seen.writing.ignore:
+        said.append(f"lines {', '.join(map(str, seen.writing.ignore))}: proposed to be no rows of the table")
+    return members, said
 
 
 def held(column: Column, numbers: str = "1234.5") -> str:
@@ -142,25 +177,142 @@ def missing_of(columns: Sequence[Column]) -> list[str | float] | None:
     return codes if codes or any(each.usual for each in columns) else None
 
 
-def _members(stream: BinaryIO, seen: Look, x: Sequence[str], y: str | None, rows: int) -> dict[str, Any]:
-    columns = [seen.columns[name] for name in x] + ([] if y is None else [seen.columns[y]])
-    words: dict[str, list[str]] = {}
-    for name in [*x, *([] if y is None else [y])]:
-        if seen.columns[name].holds_words:
+def _members(
+    stream: BinaryIO, seen: Look, x: Sequence[str], y: str | None, rows: int
+) -> tuple[dict[str, Any], dict[str, list[str]], dict[str, str]]:
+    """The configuration; words that may mean that a value is missing, and units beside numbers, by column."""
+    used = [*x, *([] if y is None else [y])]
+    columns = [seen.columns[name] for name in used]
+    words, gaps, units = dict[str, list[str]](), dict[str, list[str]](), dict[str, str]()
+    numbers = seen.writing.numbers
+    for name, column in zip(used, columns, strict=True):
+        unit, way = ("", "") if column.ways or column.orders else unit_of(words_of(stream, name, seen.writing, _SOME))
+        stream.seek(0)
+        if unit:
+            units[name], numbers = unit, way
+        elif column.holds_words and column.values <= (MOST_LEVELS if name in x else _MOST_ANSWERS):
             words[name] = words_of(stream, name, seen.writing, MOST_LEVELS + 1)
-            stream.seek(0)
+        elif found := _gaps(stream, name, seen):
+            gaps[name] = found
+        stream.seek(0)
     yes, no = yes_and_no(words[y]) if y in words else (None, None)
     two_valued = y is not None and (y in words or _is_zero_or_one(seen.columns[y]))
     missing = missing_of(columns)
-    writing = writing_to_object(seen.writing) | {"missing": missing, "yes": yes, "no": no}
+    if gaps:
+        missing = [*(missing or []), *dict.fromkeys(word for found in gaps.values() for word in found)]
+    writing = writing_to_object(seen.writing) | {"numbers": numbers, "missing": missing, "yes": yes, "no": no}
     levels = [sorted(words[name]) if name in words else None for name in x]
     grid = [None if name in words else 51 if len(x) - len(set(words) & {*x}) == 1 else 20 for name in x]
     return (
-        {MARK: _MARKED, "x": list(x), "x_box": None}
-        | ({"x_levels": levels} if any(levels) else {})
-        | {"y": y, "y_bounds": None, "y_kind": "yes/no" if two_valued else "number"}
-        | {"unit": f"one person's {y}", "grid": grid, "epsilon": 1.0, "delta": usual_delta(rows)}
-        | writing
+        (
+            {MARK: _MARKED, "x": list(x), "x_box": None}
+            | ({"x_levels": levels} if any(levels) else {})
+            | ({"x_units": [units.get(name, "") for name in x]} if {*units} & {*x} else {})
+            | ({"y_unit": units[y]} if y in units else {})
+            | {"y": y, "y_bounds": None, "y_kind": "yes/no" if two_valued else "number"}
+            | {"unit": f"one person's {y}", "grid": grid, "epsilon": 1.0, "delta": usual_delta(rows)}
+            | writing
+        ),
+        gaps,
+        units,
+    )
+
+
+def unit_of(cells: Sequence[str]) -> tuple[str, str]:
+    """The unit that stands beside the number in each of some cells, and the way of writing these; "" for none."""
+    units = {unit_beside(cell) for cell in cells}
+    unit = units.pop() if len(units) == 1 else ""
+    bare = [cell.removesuffix(unit).removeprefix(unit) for cell in cells]
+    way = next((way for way in NUMBERS if all(way in ways_of(cell) for cell in bare)), "") if unit else ""
+    return (unit, way) if way else ("", "")
+
+
+def _gaps(stream: BinaryIO, name: str, seen: Look) -> list[str]:
+    """Words among the numbers or dates of a column, if they are few."""
+    column, numbers = seen.columns[name], seen.writing.numbers
+    if numbers in column.ways:
+        found = (
+            words_of(stream, name, seen.writing, _MOST_GAPS + 1, numbers=numbers) if column.unread[numbers][0] else []
+        )
+    elif column.orders and column.undated[column.orders[0]][0]:
+        found = words_of(stream, name, seen.writing, _MOST_GAPS + 1, order=column.orders[0])
+    else:
+        return []
+    return found if len(found) <= _MOST_GAPS else []
+
+
+def with_ignored(stream: BinaryIO, writing: Writing, names: Sequence[str] = ()) -> Writing | None:
+    """How a table is written that has titles above it or notes below; None where none are found.
+
+    Args:
+        stream: in binary mode, at the start of the table; it stands there again afterwards.
+        writing: as declared.
+        names: of columns that must be there.
+    """
+    if writing.ignore is not None:
+        return None
+    first: list[list[int]] = [[]] if _holds(stream, writing, names) else []
+    for above in (*first, _title(stream, writing, names)):
+        below = _of_other_width(stream, writing, above)
+        if below is not None:
+            ignored = tuple(entries_of([*above, *below]))
+            return replace(writing, ignore=ignored) if ignored else None
+    return None
+
+
+def _of_other_width(stream: BinaryIO, writing: Writing, above: Sequence[int]) -> Sequence[int] | None:
+    """Lines whose width is not that of the table below some lines; None where it is not a table's."""
+    try:
+        _, rows = opened(stream, replace(writing, ignore=tuple(entries_of(above)) or None))
+        for _ in rows:
+            pass
+    except WrongWidth as error:
+        return error.lines or None
+    except ValueError:
+        return None
+    finally:
+        stream.seek(0)
+    return ()
+
+
+def _holds(stream: BinaryIO, writing: Writing, names: Sequence[str]) -> bool:
+    """Whether the first line of a table is its line of names."""
+    try:
+        header, _ = opened(stream, writing)
+        return not header.may_be_a_record and {*names} <= {*header.names} and sum(map(bool, header.names)) > 1
+    except NotDecoded:
+        raise
+    except ValueError:
+        return False
+    finally:
+        stream.seek(0)
+
+
+def _title(stream: BinaryIO, writing: Writing, names: Sequence[str]) -> list[int]:
+    """The lines above the line of names; [] if that is not found."""
+    lines = list(islice(read_lines(stream, writing.encoding), _NEAR))
+    stream.seek(0)
+    best = (0, 0)  # rows of equal width, and the first of them that may hold names
+    for mark in [writing.separator] if writing.separator else [",", ";", "\t", "|"]:
+        rows = [[plain_name(field) for field in fields_of(line, mark)] for line in lines]
+        width, count = (
+            Counter(len(row) for row in rows if len(row) > 1).most_common(1)[0]
+            if any(len(row) > 1 for row in rows)
+            else (0, 0)
+        )
+        line = next((at for at, row in enumerate(rows, start=1) if _may_name(row, width, names)), 0)
+        best = max(best, (count, line)) if line else best
+    return list(range(1, best[1]))
+
+
+def _may_name(row: Sequence[str], width: int, names: Sequence[str]) -> bool:
+    """Whether a row of a table of some width may be its line of names."""
+    filled = [name for name in row if name]
+    return (
+        len(row) == width > 1
+        and {*names} <= {*row}
+        and 2 * len(filled) > width
+        and not Header(filled, Writing(), lambda _: 0).may_be_a_record
     )
 
 
@@ -173,7 +325,7 @@ def _outcome(found: Mapping[str, Column]) -> str | None:
 def _inputs(found: Mapping[str, Column], y: str | None) -> list[str]:
     """The first other column of numbers that are not a number for every row, or else of dates."""
     numbers = [name for name, each in found.items() if name != y and each.ways and each.values < each.rows]
-    dates = [name for name, each in found.items() if name != y and each.orders]
+    dates = [name for name, each in found.items() if name != y and each.orders and not each.ways]
     others = [name for name, each in found.items() if name != y and each.ways]
     return (dates or numbers or others)[:1]
 

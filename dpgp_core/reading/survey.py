@@ -15,7 +15,7 @@ from typing import BinaryIO, NamedTuple
 
 from ..dates import ORDERS, Format, has_the_form_of_a_date, parsed
 from ..levels import OTHER, Levels
-from .cell import Wrong, remedy_of
+from .cell import Wrong, is_time, remedy_of
 from .csv_rows import opened
 from .lines import MAX_BYTES
 from .writing import NUMBERS, USUAL, Words, Writing, as_number, folded, ways_of
@@ -64,6 +64,8 @@ class Column(NamedTuple):
         empty: rows that hold nothing.
         line: of the first of these in the file; 0 if there is none.
         values: different ones.
+        times: rows that hold a time of day.
+        ends: lines of the first row of the table and of the last.
         codes: numbers that may stand for a missing value, and rows that hold them; of the usual way of writing.
         texts: what it holds.
     """
@@ -75,6 +77,8 @@ class Column(NamedTuple):
     empty: int
     line: int
     values: int
+    times: int
+    ends: tuple[int, int]
     codes: Mapping[float, int]
     texts: Texts
 
@@ -110,6 +114,8 @@ class Column(NamedTuple):
             if self.orders:
                 remedy = "say so, and it is read as dates" if or_dates else "choose a column of numbers"
                 return f"column {name!r} holds dates; {remedy}"
+            if self.times > count / 2:
+                return f"column {name!r} holds times of day; {remedy_of(Wrong.TIME, (), 1.0, name)}"
             return (
                 f"column {name!r} holds no numbers in {count:,} of {self.rows:,} rows, so it is no column of "
                 "numbers; choose another, or say that it holds words"
@@ -187,7 +193,15 @@ def survey(stream: BinaryIO, columns: Iterable[str], writing: Writing | None = N
     return {name: column.summed(count, key) for name, column in zip(names, seen, strict=True)}
 
 
-def words_of(stream: BinaryIO, column: str, writing: Writing, most: int, *, numbers: str | None = None) -> list[str]:
+def words_of(
+    stream: BinaryIO,
+    column: str,
+    writing: Writing,
+    most: int,
+    *,
+    numbers: str | None = None,
+    order: Format | None = None,
+) -> list[str]:
     """The different texts of a column but for those that mean that a value is missing, the commonest first.
 
     Args:
@@ -196,12 +210,15 @@ def words_of(stream: BinaryIO, column: str, writing: Writing, most: int, *, numb
         writing: how the table is written.
         most: no more are returned.
         numbers: a way of writing these, which are then left out, too; None: they are texts like others.
+        order: of dates, which are then left out likewise.
     """
     header, rows = opened(stream, writing, max_bytes=MAX_BYTES)
     [place], missing = header.places([column]), writing.missing_words.texts
     counted = Counter(row[place] for _, row in rows if folded(row[place]) not in missing)
     if numbers is not None:
         counted = Counter({text: count for text, count in counted.items() if as_number(text, numbers) is None})
+    if order is not None:
+        counted = Counter({text: count for text, count in counted.items() if parsed(text, order) is None})
     return [text for text, _ in islice(counted.most_common(), most)]
 
 
@@ -219,11 +236,13 @@ class _Seen:
         self.lines: dict[str, int] = {}
         self.unread = dict.fromkeys(NUMBERS, (0, 0))
         self.undated = dict.fromkeys(ORDERS, (0, 0))
-        self.usual = self.empty = self.line = 0
+        self.usual = self.empty = self.line = self.times = 0
+        self.ends = (0, 0)
         self.numbers: Counter[float] = Counter()
 
     def take(self, cell: str, line: int) -> None:
         self.texts[cell] += 1
+        self.ends = (self.ends[0] or line, line)
         self.lines.setdefault(cell, line)
         if not cell:
             self.empty += 1
@@ -232,6 +251,7 @@ class _Seen:
             self.usual += 1
             return
         ways = ways_of(cell)
+        self.times += not ways and is_time(cell)
         if ways is not _ANY_WAY and len(ways) < len(NUMBERS):
             for way in NUMBERS:
                 if way not in ways:
@@ -258,6 +278,8 @@ class _Seen:
             empty=self.empty,
             line=self.line,
             values=len(self.texts.keys() - {""}),
+            times=self.times,
+            ends=self.ends,
             codes=_codes(self.numbers),
             texts=_kept(self.texts, self.lines, key),
         )

@@ -16,7 +16,9 @@ from typing import Any
 from .. import checks
 from ..dates import Format, checked_format
 
-SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|", "space": " "}
+SEPARATORS = {
+    "comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|", "space": " ", "caret": "^", "tilde": "~", "colon": ":",
+}  # fmt: skip
 NUMBERS = {
     "1234.5": ("", "."),
     "1,234.5": (",", "."),
@@ -33,7 +35,8 @@ ENCODINGS = (
 )  # fmt: skip
 USUAL = (
     "", "NA", "N/A", "#N/A", "n.a.", "NaN", "null", "none", "nil", "unknown", "missing", "not available", "not known",
-    "-", "--", "?", ".", "..", "#NULL!", "<NA>",
+    "-", "--", "\u2013", "\u2014", "?", ".", "..", "...", "\u2026", ":", "<NA>", "#NULL!", "#DIV/0!", "#VALUE!",
+    "#REF!", "#NAME?", "#NUM!",
 )  # fmt: skip
 """Words for a missing value that need not be declared one by one, in capitals or not."""
 MOST_WORDS = 50
@@ -68,6 +71,9 @@ class Writing:
         yes: words or codes that mean 1 in an outcome of yes or no.
         no: those that mean 0; what is neither is missing.
         date_order: the order of inputs that are dates, unless more is said of one; None for "year-month-day".
+        ignore: lines that are no rows of the table, such as a title above the names, units below them, notes at the
+            end: numbers of lines, the first being 1, and ranges such as "1-3" or "63-" for all from there on.
+        sheet: of a workbook that has several, the name of the one that holds the table.
 
     Raises:
         ValueError: a declaration is of the wrong kind or out of range.
@@ -80,6 +86,8 @@ class Writing:
     yes: tuple[str | float, ...] | None = None
     no: tuple[str | float, ...] | None = None
     date_order: Format | None = None
+    ignore: tuple[int | str, ...] | None = None
+    sheet: str | None = None
     two_valued: bool = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -102,6 +110,10 @@ class Writing:
                 raise ValueError("yes and no must each name a word, and no word may mean both; correct one of them")
         if self.date_order is not None:
             self._set("date_order", checked_format("date_order", self.date_order))
+        if self.ignore is not None:
+            self._set("ignore", tuple(_lines(each) for each in _entries("ignore", self.ignore)))
+        if self.sheet is not None:
+            checks.text("sheet", self.sheet)
 
     @cached_property
     def missing_words(self) -> Words:
@@ -117,6 +129,15 @@ class Writing:
     def no_words(self) -> Words:
         """What means no."""
         return Words(self.no or (), self.numbers)
+
+    def ignores(self, line: int) -> bool:
+        """Whether a line, the first being 1, is declared to be no row."""
+        return any(first <= line <= last for first, last in self._ranges)
+
+    @cached_property
+    def _ranges(self) -> tuple[tuple[int, float], ...]:
+        """First and last of the lines that are no rows."""
+        return tuple(_range(each) for each in self.ignore or ())
 
     @property
     def separated(self) -> str:
@@ -140,16 +161,20 @@ def writing_to_object(writing: Writing) -> dict[str, Any]:
 def as_number(cell: str, numbers: str) -> float | None:
     """A cell as the number that it stands for, infinite and undefined ones too; None for what is none.
 
-    Marks of a currency or of per cent beside it are left out: the unit is declared.
+    Marks of a currency or of per cent beside it are left out: the unit is declared. What stands in brackets, or before
+    a minus, is negative, as bookkeepers write it.
     """
     value = as_float(cell)
     if value is not None and (numbers == "1234.5" or not math.isfinite(value)):
         return value
-    match = _WRITTEN[numbers].fullmatch(cell.translate(_PLAINER).strip())
-    if match is None:
+    text = _bare(cell.translate(_PLAINER).strip())
+    negative = _NEGATIVE.fullmatch(text)
+    match = _WRITTEN[numbers].fullmatch(text if negative is None else negative[1] or negative[2])
+    if match is None or (negative is not None and match[1]):
         return None
     sign, whole, fraction, power = match.groups("")
     digits = re.sub(r"\D", "", whole)
+    sign = sign if negative is None else "-"
     return as_float(f"{sign}{digits}.{fraction}e{power or 0}") if digits or fraction else None
 
 
@@ -164,9 +189,27 @@ def as_float(text: str) -> float | None:
         return None
 
 
+def _bare(text: str) -> str:
+    """A cell without what makes text of it: quotes of another kind, a spreadsheet's apostrophe or formula."""
+    if text.startswith('="') and text.endswith('"'):
+        text = text[2:-1]
+    return text.strip("'") if text.startswith("'") else text
+
+
 def folded(text: str) -> str:
     """A word as it is compared: without capitals and spaces around it."""
     return text.strip().casefold()
+
+
+def entries_of(lines: Iterable[int]) -> list[int | str]:
+    """Lines as ``ignore`` takes them: 1, 2, 3 and 63 are ["1-3", 63]."""
+    runs: list[list[int]] = []
+    for line in sorted(lines):
+        if runs and line == runs[-1][1] + 1:
+            runs[-1][1] = line
+        else:
+            runs.append([line, line])
+    return [first if first == last else f"{first}-{last}" for first, last in runs]
 
 
 def ways_of(cell: str) -> frozenset[str]:
@@ -184,7 +227,9 @@ def separator_of(first_line: str) -> str:
     most = max(counts, key=lambda mark: counts[mark])
     if counts[most]:
         return most
-    return " " if re.search(r"\S +\S", bare.strip()) or re.search(r'" +"', first_line) else ","
+    if re.search(r"\S +\S", bare.strip()) or re.search(r'" +"', first_line):
+        return " "
+    return next((mark for mark in "^~:" if mark in bare), ",")
 
 
 def _pattern(group: str, decimal: str) -> re.Pattern[str]:
@@ -194,8 +239,10 @@ def _pattern(group: str, decimal: str) -> re.Pattern[str]:
     return re.compile(rf"{beside} ?([+-]?) ?{beside} ?{number} ?{beside}", re.ASCII)
 
 
+_NEGATIVE = re.compile(r"\((.+)\)|(.*\d.*)-")
 _WRITTEN = {way: _pattern(*marks) for way, marks in NUMBERS.items()}
 _ALL_WAYS = frozenset(NUMBERS)
+_LINES = re.compile(r"\d{1,9}(-(\d{1,9})?)?", re.ASCII)
 _ALIASES = {
     "utf8": "utf-8", "utf-8-sig": "utf-8", "utf16": "utf-16", "windows-1252": "cp1252", "iso-8859-1": "latin-1",
     "latin1": "latin-1", "windows-1250": "cp1250", "windows-1251": "cp1251", "shift-jis": "shift_jis", "ansi": "cp1252",
@@ -216,15 +263,42 @@ def _separator(value: object) -> str:
     return value
 
 
-def _words(name: str, value: object) -> tuple[str | float, ...]:
-    """Words and codes, one or a list of them."""
+def _entries(name: str, value: object) -> Sequence[object]:
+    """One word or number, or a list of them."""
     one = isinstance(value, str | int | float) and not isinstance(value, bool)
     entries: Sequence[object] = [value] if one else checks.entries(name, value)
     if len(entries) > MOST_WORDS:
         raise ValueError(f"{name} has {len(entries)} entries, more than {MOST_WORDS}, the limit; leave some out")
+    return entries
+
+
+def _lines(value: object) -> int | str:
+    """A line, or a range of them, in one spelling."""
+    text = value.strip() if isinstance(value, str) else value
+    if isinstance(text, str) and _LINES.fullmatch(text):
+        first, last = _range(text)
+        if 1 <= first <= last:
+            return text
+    elif isinstance(text, int) and not isinstance(text, bool) and 1 <= text <= checks.MOST:
+        return text
+    raise ValueError(
+        f'each entry of ignore must be a line such as 63, or lines such as "1-3" or "63-", got {checks.shown(value)}'
+    )
+
+
+def _range(lines: int | str) -> tuple[int, float]:
+    """First and last of the lines of an entry."""
+    if isinstance(lines, int):
+        return lines, lines
+    first, dash, last = lines.partition("-")
+    return int(first), int(last or (first if not dash else 0)) or math.inf
+
+
+def _words(name: str, value: object) -> tuple[str | float, ...]:
+    """Words and codes, one or a list of them."""
     return tuple(
         checks.text(f"each entry of {name}", each, empty=True)
         if isinstance(each, str)
         else checks.number(f"each entry of {name}", each)
-        for each in entries
+        for each in _entries(name, value)
     )

@@ -1,16 +1,13 @@
 """Real releases: a declared specification, exact noise from the operating system, and a zip that documents itself."""
 
-from ..mechanisms.entry import KERNEL_NAMES
+from ..mechanisms.catalogue import KERNEL_NAMES
 from ..reading.csv_rows import column_names
 from .bundle import bundle
-from .choices import CHOICES
-from .declared.table import CENTILES
-from .foreseen import foreseen
-from .ledger_json import ledger_from_json, ledger_to_json
-from .plan import ReleasePlan, plan_release
+from .json_text import ledger_from_json, ledger_to_json
+from .plan import ReleasePlan, foreseen, plan_release
 from .publishing import Published, preview, publish, read_table
-from .specification import ReleaseSpec
-from .specification_json import spec_from_json, spec_to_json
+from .specification import CHOICES, ReleaseSpec, spec_from_json, spec_to_json
+from .table import CENTILES
 
 __all__ = [
     "CENTILES",

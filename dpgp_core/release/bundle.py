@@ -1,37 +1,44 @@
-"""A release as a zip: the values, a card that says what was promised, and a script that does it again."""
+"""A release as a zip: values, a card with the promise, what was measured, and a script that does it again."""
 
 from __future__ import annotations
 
+import hashlib
 import io
 import platform
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import scipy
+from numpy.typing import NDArray
 
-from .. import __version__
+from .. import __version__, checks
 from ..accounting.gaussian import rounded_up
-from ..accounting.guarantee import Guarantee
+from ..accounting.guarantee import Guarantee, promise_of
 from ..accounting.ledger import Ledger
 from ..accounting.losses import GaussianLoss
 from ..accounting.tradeoff import budget_tradeoff, gaussian_tradeoff
+from ..arrays import FloatArray
+from ..bayes.reading import read
+from ..data import Dataset
 from ..dates import shown
+from ..measurement.described_arrays import FILE
+from ..measurement.statistics import CellStatistics, Statistics
+from ..measurement.statistics_file import statistics_from_files, statistics_to_files
+from ..mechanisms import BayesCloaking, SparseVariational
+from ..mechanisms.recorded import Mapped
+from ..sparse.statistics import NoiseScales, NoisyStatistics
 from .bought import FILE as BOUNDS
 from .bought import as_released, bounds_object, counts_text
-from .cells import csv_text, published_columns
-from .declared.table import CENTILES
 from .handout.figure import figure
-from .handout.page import page
-from .handout.script import SCRIPT
-from .ledger_json import SCHEMA, guarantee_to_object, ledger_to_object
-from .plan import LEVEL
-from .publishing import Published, within_tolerance
-from .specification import ReleaseSpec
-from .specification_json import spec_to_object
-from .statistic import digest, statistic_files
-from .strict_json import write_object
+from .handout.page import SCRIPT, page
+from .json_text import SCHEMA, guarantee_to_object, ledger_to_object, write_object
+from .plan import LEVEL, decimals
+from .publishing import Published, is_off_scale, within_tolerance
+from .specification import ReleaseSpec, spec_to_object
+from .table import CENTILES, RESERVED
 
 _LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the earliest a zip can hold: when it was made is nobody's business
 
@@ -188,3 +195,166 @@ def _found_at_most(guarantee: Guarantee) -> float:
     else:
         missed = budget_tradeoff(alarms, guarantee.proven_epsilon, max(budget.delta, _LEAST_DELTA))
     return min(float(rounded_up(1 - float(missed[0]))), 1.0)
+
+
+# What spreadsheets take for the start of a formula, full-width forms included; OWASP, "CSV Injection".
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+
+
+def safe_text(text: str) -> str:
+    """Text for a cell or header: an apostrophe goes before what a spreadsheet would run. Numbers never pass here."""
+    return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
+
+
+def quoted(text: str) -> str:
+    """Text as a cell or header of a CSV."""
+    return '"{}"'.format(safe_text(text).replace('"', '""'))
+
+
+def column_text(values: FloatArray, step: float | None = None) -> list[str]:
+    """Numbers as text: multiples of a power of ten exactly, others to 10 digits."""
+    if step is None:
+        return [f"{value:.10g}" for value in values]
+    return [f"{value:.{max(decimals(step), 0)}f}" for value in values]
+
+
+def _input_text(spec: ReleaseSpec, name: str, values: FloatArray) -> list[str]:
+    """An input as the table writes it."""
+    if name in spec.levels:
+        return [quoted(spec.levels[name][int(code)]) for code in values]
+    dates = spec.dates_of(name)
+    return column_text(values) if dates is None else [dates.text(value) for value in values]
+
+
+def csv_text(columns: Mapping[str, Sequence[str]]) -> str:
+    """CSV with quoted, safe headers, and cells as they are.
+
+    Args:
+        columns: name: cells, all of one length; cells are numbers and dates written as text, or quoted.
+    """
+    header = ",".join(quoted(name) for name in columns)
+    rows = (",".join(row) for row in zip(*columns.values(), strict=True))
+    return "\r\n".join([header, *rows, ""])
+
+
+def published_columns(published: Published, spec: ReleaseSpec) -> dict[str, list[str]]:
+    """Columns of the released table: the inputs, the value, ends of its intervals, centiles, and if it is of use."""
+    columns = {name: _input_text(spec, name, x) for name, x in zip(spec.x, published.X_test.T, strict=True)}
+    columns["value"] = column_text(published.values, published.step)
+    ends = zip(RESERVED[1:-1], [*published.curve, *published.outputs, *published.centiles], strict=False)
+    columns |= {name: column_text(end, published.step) for name, end in ends}
+    if spec.tolerance is not None or is_off_scale(published):
+        columns[RESERVED[-1]] = [str(int(within)) for within in within_tolerance(published, spec)]
+    return columns
+
+
+MAP = "map.npz"
+_MOST = 1 << 22  # numbers of the strategies in a file
+_DAMAGED = "is damaged; fetch the zip again from whoever released it"
+
+
+def statistic_files(
+    statistics: Sequence[Any], promised: Guarantee | None = None
+) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """The description for ``release.json``, and files by name.
+
+    ``map.npz`` holds z, offset and map of the released values: offset + map z. ``statistics.npz`` holds what refitting
+    needs: strategies, intervals and z of all stages; it is left out where the strategies have over 2^22 numbers.
+
+    Args:
+        statistics: of a release, one draw.
+        promised: what the release promises; None for what the numbers were measured for, which is one row's promise
+            where the release makes noise for several.
+    """
+
+    def first() -> Any:
+        statistic = statistics[0]
+        return statistic if promised is None else replace(statistic, guarantee=promise_of(promised))
+
+    if not isinstance(statistics, Mapped) and isinstance(statistics[0], Statistics | CellStatistics):
+        about, npz = statistics_to_files(first())
+        return about, {FILE: npz}
+    if not isinstance(statistics, Mapped):
+        sums: NoisyStatistics = statistics[0]
+        about = {"file": FILE, "noise": {"sa": sums.noise.sa, "sb": sums.noise.sb}}
+        return about, {FILE: _npz({"A": sums.A, "B": sums.B})}
+    offset, factor, z = statistics.mapped(0)
+    files = {MAP: _npz({"offset": offset, "map": factor, "z": z})}
+    if statistics.size > _MOST:
+        return {"file": None, "why": "the strategies are too large for a file; they follow from the inputs"}, files
+    about, npz = statistics_to_files(first())
+    return about, files | {FILE: npz}
+
+
+def remapped(
+    mechanism: object, about: Mapping[str, Any], files: Mapping[str, bytes], X_test: FloatArray, public: Dataset
+) -> FloatArray:
+    """Released values (P,) from what was measured, before rounding. Post-processing: no private table is needed.
+
+    Raises:
+        ValueError: a file is missing or damaged.
+    """
+    if isinstance(mechanism, SparseVariational):
+        arrays, noise = _arrays(files, FILE, ("A", "B")), _noise(about)
+        released = NoisyStatistics(A=arrays["A"], B=arrays["B"], noise=noise)
+        return mechanism.fit_statistics(released, public).predict(X_test)[0]
+    if isinstance(mechanism, BayesCloaking):
+        return mechanism.reread(statistics_from_files(about, files.get(FILE, b"")), X_test)
+    arrays = _arrays(files, MAP, ("offset", "map", "z"))
+    if arrays["map"].shape != (*arrays["offset"].shape, *arrays["z"].shape):
+        raise ValueError(f"{MAP} {_DAMAGED}")
+    return np.asarray(arrays["offset"] + arrays["map"] @ arrays["z"])
+
+
+def recentiled(
+    mechanism: object,
+    about: Mapping[str, Any],
+    files: Mapping[str, bytes],
+    X_test: FloatArray,
+    probabilities: Sequence[float],
+) -> FloatArray:
+    """Quantiles (q, P) of one further record's output from what was measured, before rounding. Post-processing.
+
+    Raises:
+        ValueError: a file is missing or damaged, or it holds no scatter.
+    """
+    if not isinstance(mechanism, BayesCloaking):
+        raise ValueError(f"the centiles follow from nothing that was measured; {FILE} {_DAMAGED}")
+    statistics = statistics_from_files(about, files.get(FILE, b""))
+    if statistics.distances is None:
+        raise ValueError("the release holds no scatter, so no centiles follow from it; fetch the zip again")
+    low, high = statistics.bounds
+    half_range = (high - low) / statistics.y_scale / 2
+    people = statistics.n if isinstance(statistics, CellStatistics) else None
+    models = mechanism.models(statistics.x_box, half_range, statistics.reading, people)
+    prediction = read(statistics, models).at(X_test).with_people()
+    rows = [prediction.quantile(probability)[0] for probability in probabilities]
+    return np.clip(statistics.midpoint + statistics.y_scale * np.array(rows), low, high)
+
+
+def _noise(about: Mapping[str, Any]) -> NoiseScales:
+    noise = about.get("noise")
+    if not isinstance(noise, Mapping) or noise.keys() != {"sa", "sb"}:
+        raise ValueError(f"the description of the noise {_DAMAGED}")
+    return NoiseScales(**{name: checks.number(f"the noise {name}", scale, 0) for name, scale in noise.items()})
+
+
+def digest(content: bytes) -> str:
+    """SHA-256, in hexadecimal."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def _npz(arrays: Mapping[str, FloatArray]) -> bytes:
+    stream = io.BytesIO()
+    np.savez_compressed(stream, allow_pickle=False, **arrays)
+    return stream.getvalue()
+
+
+def _arrays(files: Mapping[str, bytes], name: str, wanted: tuple[str, ...]) -> dict[str, NDArray[np.float64]]:
+    if name not in files:
+        raise ValueError(f"{name} is missing; fetch the zip again from whoever released it")
+    try:
+        with np.load(io.BytesIO(files[name]), allow_pickle=False) as archive:
+            return {each: np.asarray(archive[each], dtype=float) for each in wanted}
+    except Exception:  # numpy and zipfile raise a dozen kinds
+        raise ValueError(f"{name} {_DAMAGED}") from None

@@ -37,7 +37,7 @@ INPUTS_PUBLIC_HELP = (
 WRITING_EPILOG = """\
 how the table is written, declared in the configuration and written to release.json; 'python -m dpgp_core look
 TABLE.csv' prints a configuration with all of it filled in, for the eyes of who owns the table:
-  "separator"   ",", ";", "\\t", "|" or " "; null: the one that the header line has most of
+  "separator"   ",", ";", "\\t", "|", " ", "^", "~" or ":"; null: the one that the header line has most of
   "numbers"     "1234.5", "1,234.5", "1234,5", "1.234,5", "1 234,5", "1 234.5" or "1'234.5"
   "encoding"    null for UTF-8 or what a byte order mark says; "cp1252" and "latin-1" are usual elsewhere
   "missing"     words and codes that mean that a value is missing, as [-999, "refused"], beside empty cells, NA, N/A,
@@ -45,6 +45,8 @@ TABLE.csv' prints a configuration with all of it filled in, for the eyes of who 
                 and the number of complete rows is public. null: a row that lacks a value is refused
   "yes", "no"   the words, or codes, of an outcome of yes and no ("y_kind": "yes/no"); what is neither is missing
   "date_order"  of inputs that are dates
+  "ignore"      lines that are no rows: titles above the names, units below them, notes, sums; as [2] or ["1-3", "63-"]
+  "sheet"       of a workbook (.xlsx) with several sheets, the one that holds the table; its rows count as lines
 a configuration needs x, x_box, y, y_bounds, unit, grid, epsilon and delta; all else has a default.
 """
 DATES_EPILOG = """\

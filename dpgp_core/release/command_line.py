@@ -14,6 +14,7 @@ from typing import NoReturn
 from ..accounting.gaussian import rounded_up
 from ..accounting.ledger import BudgetExceeded, Ledger, MixedProtection, MixedRows
 from ..reading.look import proposal
+from ..reading.workbooks.sheet import as_table
 from .bought import said as bought
 from .bundle import bundle
 from .command_help import (
@@ -31,14 +32,21 @@ from .command_help import (
     WRITING_EPILOG,
 )
 from .files import CannotWrite, check_different, open_file, output_file, read_text_file
+from .json_text import ledger_from_json, read_object, write_object
 from .ledger_file import spend_in_file
-from .ledger_json import ledger_from_json
 from .plan import plan_release
-from .publishing import as_measured, declared_writing, publish, read_outcomes, useful
-from .specification import ReleaseSpec
-from .specification_json import EXAMPLE, spec_from_json, spec_from_object, spec_to_json, spec_to_object
-from .strict_json import read_object, write_object
-from .told import complete_rows, large_delta, outside_bounds
+from .publishing import (
+    as_measured,
+    complete_rows,
+    declared_writing,
+    large_delta,
+    not_of_its_kind,
+    publish,
+    read_outcomes,
+    to_owner,
+    useful,
+)
+from .specification import EXAMPLE, ReleaseSpec, spec_from_json, spec_from_object, spec_to_json, spec_to_object
 
 OK, BAD_CONFIG, BAD_DATA, REFUSED, NOT_WRITTEN = 0, 2, 3, 4, 5
 
@@ -125,7 +133,8 @@ def _parser() -> _Parser:
         epilog=WRITING_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    look.add_argument("table", metavar="TABLE.csv")
+    look.add_argument("table", metavar="TABLE.csv", help="the table: text with a header line, or a workbook (.xlsx)")
+    look.add_argument("--sheet", metavar="NAME", help="of a workbook with several, the one that holds the table")
     look.add_argument("--x", action="append", default=[], metavar="COLUMN", help=f"an input; {COLUMNS_HELP}")
     look.add_argument("--y", metavar="COLUMN", help=f"the private outcome; {COLUMNS_HELP}")
     release = commands.add_parser(
@@ -135,7 +144,7 @@ def _parser() -> _Parser:
         epilog=f"{EPILOG}\n{WRITING_EPILOG}\n{DATES_EPILOG}\na configuration:\n{spec_to_json(EXAMPLE)}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    release.add_argument("--csv", required=True, metavar="FILE", help="the table: a CSV with a header line")
+    release.add_argument("--csv", required=True, metavar="FILE", help="the table: text with a header line, or .xlsx")
     release.add_argument("--config", required=True, metavar="FILE", help="what to release: JSON, or a release.json")
     release.add_argument("--out", required=True, metavar="FILE", help="the zip to write")
     release.add_argument("--degrees", nargs=2, metavar=("LONGITUDE", "LATITUDE"), help=DEGREES_HELP)
@@ -162,12 +171,14 @@ def _release(options: argparse.Namespace) -> str:
         for name in ("csv", "config", "ledger"):
             check_different("--out", options.out, f"--{name}", getattr(options, name))
     with _stage(BAD_DATA):
-        with open_file(options.csv) as stream, _advised():
+        with open_file(options.csv) as file, _advised():
+            stream = as_table(file, spec.writing.sheet)
             spec = declared_writing(stream, spec)
             table = read_outcomes(stream, spec)
         dataset = as_measured(spec, table)
         plan = plan_release(spec, dataset.X, dataset.person)
-        _tell(outside_bounds(spec, table))
+        _tell(to_owner(spec, table))
+        _tell(not_of_its_kind(spec, table))
         del table
     spent = (f"release of {spec.y} by {spec.mechanism}", spec.guarantee)
     with _stage(BAD_CONFIG), output_file(options.out, overwrite=options.force) as write:
@@ -190,8 +201,9 @@ def _release(options: argparse.Namespace) -> str:
 
 def _looked(options: argparse.Namespace) -> str:
     """What could be declared of a table; what stands in it is told beside."""
-    with _stage(BAD_DATA), open_file(options.table) as stream:
-        found, columns = proposal(stream, options.x, options.y)
+    with _stage(BAD_DATA), open_file(options.table) as file:
+        found, columns = proposal(as_table(file, options.sheet), options.x, options.y)
+    found["sheet"] = options.sheet
     for line in ["NOT PRIVATE: for the eyes of whoever owns the table.", *columns]:
         _tell(line)
     return write_object(found).rstrip()

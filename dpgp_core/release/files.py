@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from .strict_json import MAX_BYTES
+from .json_text import MAX_BYTES
 
 if sys.platform != "win32":
     import fcntl
@@ -24,7 +24,7 @@ class CannotWrite(ValueError):
 
 
 def read_text_file(path: str) -> bytes:
-    """The bytes of a small file, of which one more than ``strict_json.MAX_BYTES`` are read at most.
+    """The bytes of a small file, of which one more than ``json_text.MAX_BYTES`` are read at most.
 
     Raises:
         ValueError: it cannot be read.

@@ -19,15 +19,15 @@ from pathlib import Path
 from ..accounting.guarantee import Guarantee
 from ..accounting.ledger import BudgetExceeded, Ledger
 from .files import CannotWrite, check_regular, check_replaceable, force_folder, read_text_file, writing
-from .ledger_json import (
+from .json_text import (
     MAX_ENTRIES,
     MAX_LEDGER_BYTES,
     entry_from_object,
     entry_to_object,
     ledger_from_json,
     ledger_to_json,
+    read_object,
 )
-from .strict_json import read_object
 
 if sys.platform != "win32":
     import fcntl

@@ -1,23 +1,55 @@
-"""What is to be released: every public choice, made before the data are looked at and checked once."""
+"""What is to be released: every public choice, made before the data are looked at, checked once, and kept as JSON."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass, field, fields
+from typing import Any
 
 from .. import checks
 from ..accounting.gaussian import check_budget, rounded_up
 from ..accounting.guarantee import Budget, Guarantee, budget_of_one_row
 from ..accounting.ledger import Ledger
 from ..bounds.purchase import Purchase, with_bounds_bought
-from ..levels import number_sides
+from ..levels import LevelSide, number_sides
 from ..mechanisms.base import Mechanism
-from ..mechanisms.entry import KERNEL_NAMES, Entry
-from ..seasons import periodic
-from .choices import CHOICES, DECLARED, build
-from .declared.bought import check_buyer
-from .declared.table import DeclaredTable
-from .declared.whose import check_mechanism, promise
+from ..mechanisms.catalogue import CATALOGUE, KERNEL_NAMES, Entry, Parameters
+from ..reading.look import MARK
+from ..reading.writing import KEYS, Writing, writing_to_object
+from ..seasons import Periods, periodic
+from .json_text import check_keys, read_object, write_object
+from .table import DeclaredTable, check_buyer, check_mechanism, promise
+
+CHOICES = {name: entry for name, entry in CATALOGUE.items() if entry.released}
+"""Rows of the catalogue by name, the recommended one first."""
+DECLARED = ("mechanism", "kernel", "lengthscale", "noise_variance", "epsilon", "delta", "x_box", "cells", "periods")
+"""What of a specification decides the mechanism: the arguments of ``build``."""
+
+
+def build(
+    mechanism: str,
+    kernel: str,
+    lengthscale: tuple[float, ...],
+    noise_variance: float,
+    epsilon: float,
+    delta: float,
+    x_box: tuple[tuple[float, float], ...],
+    cells: int | None,
+    periods: Periods = (),
+) -> Mechanism:
+    """The mechanism of a specification; the prior has variance 1 in model units."""
+    return CHOICES[mechanism].build(
+        Parameters(
+            kernel=KERNEL_NAMES[kernel](lengthscale=lengthscale),
+            noise_variance=noise_variance,
+            epsilon=epsilon,
+            delta=delta,
+            x_box=x_box,
+            cells=cells,
+            periods=periods,
+        )
+    )
+
 
 MAX_CELLS = 400  # cells of the box in all
 DEFAULT_CELLS = 6
@@ -222,3 +254,74 @@ class ReleaseSpec(DeclaredTable):
                 f"one release spends epsilon = {rounded_up(one).normalize():f} at delta = {total_delta:g}, "
                 f"above total_epsilon = {self.total_epsilon:g}. Lower epsilon or declare a larger total"
             )
+
+
+SCHEMA = 1
+WHAT = "the configuration"
+
+EXAMPLE = ReleaseSpec(
+    x=("age",),
+    x_units=("years",),
+    x_box=((0.0, 100.0),),
+    y="height",
+    y_unit="cm",
+    y_bounds=(50.0, 200.0),
+    unit="one person",
+    epsilon=1.0,
+    delta=1e-5,
+    total_epsilon=3.0,
+    lengthscale=(25.0,),
+    grid=(51,),
+)
+
+
+def spec_to_json(spec: ReleaseSpec) -> str:
+    """The configuration as JSON text; ``spec_from_json`` reads it back to an equal value."""
+    return write_object(spec_to_object(spec))
+
+
+def spec_from_json(text: str | bytes) -> ReleaseSpec:
+    """Read a configuration, or the configuration inside a ``release.json``.
+
+    Raises:
+        ValueError: it is no such JSON; the message names the key and the remedy.
+    """
+    members = read_object(text, WHAT)
+    return spec_from_object(members.get("config", members))
+
+
+def spec_to_object(spec: ReleaseSpec) -> dict[str, Any]:
+    """The configuration as a JSON object; what is derived of categories is left out."""
+    members = {"schema": SCHEMA} | {field.name: getattr(spec, field.name) for field in fields(spec) if field.init}
+    dates = {each.name: each for each in spec.dates}
+    box = (
+        None
+        if isinstance(side, LevelSide)
+        else [dates[name].day(end).isoformat() for end in side]
+        if name in dates
+        else side
+        for name, side in zip(spec.x, spec.x_box, strict=True)
+    )
+    about = {name: {"format": each.format, "period": each.period} for name, each in dates.items()}
+    writing = writing_to_object(members.pop("writing"))
+    return members | writing | {"x_box": list(box), "dates": about}
+
+
+def spec_from_object(found: object) -> ReleaseSpec:
+    """Read a configuration from a JSON object.
+
+    Raises:
+        ValueError: a key is unknown, missing or has a wrong value.
+    """
+    if not isinstance(found, dict):
+        raise ValueError(f"{WHAT} must be a JSON object in curly brackets; start from the printed example")
+    found = {key: value for key, value in found.items() if key != MARK}
+    settings = [field for field in fields(ReleaseSpec) if field.init]
+    names = [field.name for field in settings if field.name != "writing"]
+    required = [field.name for field in settings if field.default is MISSING and field.default_factory is MISSING]
+    optional = [name for name in ("schema", *names, *KEYS) if name not in required]
+    check_keys(found, WHAT, required=required, optional=optional)
+    if found.get("schema", SCHEMA) != SCHEMA or isinstance(found.get("schema"), bool):
+        raise ValueError(f"{WHAT} must have schema {SCHEMA}, the only one that this version reads")
+    writing = Writing(**{key: found[key] for key in KEYS if key in found})
+    return ReleaseSpec(writing=writing, **{key: value for key, value in found.items() if key in names})

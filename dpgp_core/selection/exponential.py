@@ -15,7 +15,7 @@ from ..accounting.guarantee import ONE_OUTPUT, Budget, Guarantee
 from ..accounting.losses import PureLoss
 from ..arrays import FloatArray
 from ..checks import check_positive
-from ..measurement.choice import exponential_mechanism, permute_and_flip
+from ..measurement.discrete import exponential_mechanism, permute_and_flip
 from .scores import GridScores
 
 MechanismName = Literal["exponential", "permute_and_flip"]

@@ -18,7 +18,7 @@ from ..gp.inducing import inducing_root
 from ..kernels import Stationary
 from ..mechanisms.sparse_variational import SparseVariational
 from ..sparse.posterior import SparseFit, errors_in_variables
-from ..sparse.statistics import NoiseScales, add_noise, measure
+from ..sparse.statistics import NoiseScales, noisy
 from .exponential import choose
 
 
@@ -131,7 +131,7 @@ def choose_jointly(
         scales = one.noise(train)
         wider = NoiseScales(sa=math.sqrt(len(kernels)) * scales.sa, sb=math.sqrt(len(kernels)) * scales.sb)
         sums = one.integer_sums(train)
-        released[kernel] = measure(sums, wider) if rng is None else add_noise(*sums.values(), wider, rng)
+        released[kernel] = noisy(sums, wider, rng)
     fits = [with_candidate(mechanism, each).fit_statistics(released[each.kernel], train) for each in candidates]
     top = max(-0.5 * math.log(2 * math.pi * each.noise_variance) for each in candidates)
     scores = np.array(

@@ -21,7 +21,7 @@ from ..accounting.losses import ApproximateLoss, PrivacyLoss
 from ..data import Dataset
 from ..mechanisms.sparse_variational import SparseVariational
 from ..sparse.posterior import SparseFit
-from ..sparse.statistics import NoiseScales, add_noise, measure, noise_scales
+from ..sparse.statistics import NoiseScales, noise_scales, noisy
 from .coinpress import CoinPress
 from .hyperparameters import Candidate, HyperparameterChoice, halves, log_densities, with_candidate
 
@@ -119,7 +119,7 @@ def _runner(
         index = int(public.integers(len(models)))
         model, sigma = models[index], math.sqrt(candidates[index].noise_variance)
         whole, scales = sums[model.kernel], noise[model.kernel]
-        released = measure(whole, scales) if rng is None else add_noise(*whole.values(), scales, rng)
+        released = noisy(whole, scales, rng)
         fit = model.fit_statistics(released, train)
         # highest density of the noise alone, and the density 2 R_y away from a perfect prediction
         radius = (R_y / sigma) ** 2

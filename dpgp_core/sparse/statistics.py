@@ -201,6 +201,11 @@ def measure(sums: IntegerSums, noise: NoiseScales) -> NoisyStatistics:
     return NoisyStatistics(A=A * sums.step_a, B=B * sums.step_b, noise=noise)
 
 
+def noisy(sums: IntegerSums, noise: NoiseScales, rng: np.random.Generator | None = None) -> NoisyStatistics:
+    """The sums with noise: for real, or a numbered draw where a generator is given."""
+    return measure(sums, noise) if rng is None else add_noise(*sums.values(), noise, rng)
+
+
 def clip_norms(phi: FloatArray, R_phi: float) -> FloatArray:
     """Shorten each row of phi (n, m) that is longer than R_phi to that length."""
     norms = np.sqrt(np.einsum("ij,ij->i", phi, phi))

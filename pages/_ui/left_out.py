@@ -63,11 +63,13 @@ def without_privacy(name: str, *models: Model) -> float:
         models: those that are declared on the page, if any. The best of them counts where it does better than Bayes
             cloaking's, but not for data of very many people, where it takes long and does not.
     """
-    data, few = (cached.dataset(name),), exhibit(name).cross_validated
-    return cached.value("Fitting without privacy", _without_privacy, name, models if few else (), given=data)
+    data = (cached.dataset(name),)
+    if not exhibit(name).cross_validated:
+        models = ()
+    return cached.value("Fitting without privacy", _without_privacy, name, models, given=data)
 
 
-def _without_privacy(data: Dataset, _name: str, models: tuple[Model, ...]) -> float:
+def _without_privacy(data: Dataset, name: str, models: tuple[Model, ...]) -> float:
     declared = [(model.build(), model.noise) for model in models]
     refined = [mechanism_of(model, Design("refined"), Draw(epsilon=1.0, delta=1e-5)) for model in models]
-    return error_without_privacy(data, folds_of(data), declared, refined)
+    return error_without_privacy(data, folds_of(data), declared, refined, clipped=exhibit(name).cross_validated)

@@ -115,7 +115,7 @@ PAGES = (
         title="Attack",
         icon="visibility",
         section="Learn",
-        question="Can an attacker tell who is in the data?",
+        question="What can an attacker tell about one person?",
         drop_downs=(attack.TARGET, attack.INPUTS),
     ),
     Page(

@@ -11,7 +11,7 @@ from dpgp_core import kernels
 from dpgp_core.accounting.gaussian import Method
 from dpgp_core.data import Dataset
 from dpgp_core.mechanisms import CATALOGUE, BayesCloaking, RefinedCloaking
-from dpgp_core.mechanisms.entry import Parameters
+from dpgp_core.mechanisms.catalogue import Parameters
 from dpgp_core.strategies.noise_design import ObjectiveName
 
 KERNELS = {kernel.__name__: kernel for kernel in kernels.KERNELS}

@@ -21,7 +21,7 @@ from benchmarks.audit_releases import (
 )
 from dpgp_core.attack.audit import check_neighbours
 from dpgp_core.release import CHOICES, read_table
-from dpgp_core.release.specification_json import EXAMPLE
+from dpgp_core.release.specification import EXAMPLE
 from tests.core.replay import gaussian_epsilon, gaussian_mu, pure_epsilon, taped
 
 

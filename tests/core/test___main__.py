@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from dpgp_core.release import spec_from_json, spec_to_json
-from dpgp_core.release.specification_json import EXAMPLE
+from dpgp_core.release.specification import EXAMPLE
 
 ROOT = Path(__file__).parents[2]
 

@@ -50,8 +50,29 @@ def test_days_before_the_first_are_negative_and_places_between_days_go_to_the_ne
         ("2023-02-29", ISO, None),
         ("13/13/2024", "day/month/year", None),
         ("2024-02/29", ISO, None),
-        ("20240229", ISO, None),
-        ("2024-W09-4", ISO, None),
+        ("20240229", ISO, date(2024, 2, 29)),
+        ("2024-W09-4", ISO, date(2024, 2, 29)),
+        ("2024-W09", ISO, date(2024, 2, 26)),
+        ("2024-03", ISO, date(2024, 3, 1)),
+        ("2024 Q2", ISO, date(2024, 4, 1)),
+        ("2020-Jan-05", ISO, date(2020, 1, 5)),
+        ("2024.03", ISO, None),
+        ("2024-W60", ISO, None),
+        ("03/2024", "day/month/year", date(2024, 3, 1)),
+        ("Mar-24", "month/day/year", date(2024, 3, 1)),
+        ("Q1 2020", "day/month/year", date(2020, 1, 1)),
+        ("1. März 2024", "day/month/year", date(2024, 3, 1)),
+        ("5 de enero de 2020", "day/month/year", date(2020, 1, 5)),
+        ("14 juil. 2020", "day/month/year", date(2020, 7, 14)),
+        ("1er août 2020", "day/month/year", date(2020, 8, 1)),
+        ("Fri, 05 Jan 2020", "day/month/year", date(2020, 1, 5)),
+        ("Friday 05/01/2020", "day/month/year", date(2020, 1, 5)),
+        ("05JAN2020:08:30:00", "day/month/year", date(2020, 1, 5)),
+        ("January 5, 2020", "month/day/year", date(2020, 1, 5)),
+        ("Oct 1st, 2020", "month/day/year", date(2020, 10, 1)),
+        ("jui 2020", "day/month/year", None),
+        ("1 Mar 2024", "month/day/year", None),
+        ("9" * 100, ISO, None),
         ("24-02-29", ISO, None),
         ("2024-02-29T", ISO, None),
         ("2024-02-29 noon", ISO, None),
@@ -79,6 +100,8 @@ def test_an_example_is_written_as_the_table_writes_it():
 
 def test_only_what_is_written_so_looks_like_a_date():
     assert all(looks_like_a_date(cell) for cell in ("2024-03-01", "1.3.2024", "12/31/24 08:00"))
+    assert looks_like_a_date("Jan 2020")
+    assert not looks_like_a_date("Jan 2020", whole=True)
     assert not any(looks_like_a_date(cell) for cell in ("1.3", "2024", "", "1,5", "12.5.1", "age", "31/31/2024"))
     assert has_the_form_of_a_date("31/31/2024")
 

@@ -38,7 +38,7 @@ def planned(inference):
     def release(data, epsilon, *, kernel, noise_variance=0.3, calibration="analytic", unproven=False, **options):
         mechanism, made = plan(data, kernel, noise_variance, tuple(options.items()))
         mechanism = replace(mechanism, epsilon=epsilon, calibration=calibration, unproven=unproven)
-        return mechanism.release_planned(made, data, data.X, np.random.default_rng(0))
+        return mechanism.measure(made, data, data.X, np.random.default_rng(0))
 
     return release
 

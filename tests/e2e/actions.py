@@ -14,7 +14,7 @@ QUESTIONS = {
     "london_noise_map": "Where does privacy blur the map?",
     "excursion_sets": "Where is the level exceeded?",
     "sparse_dp_gp": "What if the inputs must be hidden too?",
-    "attack": "Can an attacker tell who is in the data?",
+    "attack": "What can an attacker tell about one person?",
     "lengthscale_choice": "What does it cost to choose the lengthscale?",
     "compare": "Which method has the smallest error?",
     "your_data": "Publish a curve from your own table",

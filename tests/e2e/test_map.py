@@ -44,7 +44,7 @@ def inside(found):
 
 
 def test_colours_are_the_legends_also_after_a_click(visit):
-    page = visit.open("london_noise_map?map=noise&epsilon=10")  # at which little is hatched
+    page = visit.open("london_noise_map?mechanism=refined&map=noise&epsilon=10")  # at which little is hatched
     page.set_viewport_size({"width": 1440, "height": 1100})
     tool.settle(page)
     before = drawn(page)

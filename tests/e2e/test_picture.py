@@ -45,7 +45,7 @@ def test_a_picture_comes_as_svg_and_png_in_both_shapes_and_the_camera_is_gone(vi
 
 
 def test_the_map_has_one_too(visit):
-    page = visit.open("london_noise_map?map=noise")
+    page = visit.open("london_noise_map?mechanism=refined&map=noise")
     page.get_by_role("button", name="Picture").first.click()
     tool.settle(page)
     name, svg = saved(page, "SVG")

@@ -31,7 +31,7 @@ def release(ledgers):
 @pytest.mark.parametrize("kills", [16, 200])
 def test_at_any_line_of_the_transaction(ledgers, release, tmp_path, kills, monkeypatch):
     monkeypatch.setattr(rows, "MAX_ENTRIES", 10**6)
-    monkeypatch.setattr("dpgp_core.release.ledger_json.MAX_ENTRIES", 10**6)
+    monkeypatch.setattr("dpgp_core.release.json_text.MAX_ENTRIES", 10**6)
     lines = killing.lines(release, tmp_path / "whole", MODULES)
     assert lines > 60
     folder = tmp_path / "killed"
@@ -72,7 +72,7 @@ def releases_until_killed(release, folder, least):
 def test_at_any_moment(ledgers, release, tmp_path, kills, monkeypatch):
     """Also inside the database's own code, which no line of ours marks."""
     monkeypatch.setattr(rows, "MAX_ENTRIES", 10**6)
-    monkeypatch.setattr("dpgp_core.release.ledger_json.MAX_ENTRIES", 10**6)
+    monkeypatch.setattr("dpgp_core.release.json_text.MAX_ENTRIES", 10**6)
     for kill in range(kills):
         folder = tmp_path / str(kill)
         folder.mkdir()

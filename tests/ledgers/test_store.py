@@ -10,7 +10,7 @@ import pytest
 from dpgp_core.accounting.guarantee import ONE_OUTPUT, Budget, Guarantee
 from dpgp_core.accounting.ledger import BudgetExceeded, MixedProtection, MixedRows
 from dpgp_core.accounting.losses import GaussianLoss, PureLoss, compose
-from dpgp_core.release.ledger_json import MAX_ENTRIES, ledger_to_object
+from dpgp_core.release.json_text import MAX_ENTRIES, ledger_to_object
 from pages._ui.ledgers.database import LedgerUnavailable
 from pages._ui.ledgers.keys import Key
 from pages._ui.ledgers.postgres import Postgres
@@ -231,6 +231,19 @@ def test_a_table_that_another_ledger_counts_needs_a_reason(ledgers):
     assert (found.counts, found.elsewhere) == (True, True)
 
 
+def test_a_release_that_was_counted_and_never_made_is_known_as_that_for_ever(ledgers):
+    made, failed = spend(ledgers), spend(ledgers)
+    assert ledgers.find(A).unmade == {1, 2}
+    ledgers.made(made)
+    assert ledgers.find(A).unmade == {2}
+    ledgers.made(made)
+    assert ledgers.find(A).unmade == {2}
+    token = spend(ledgers, B).token
+    ledgers.go_on(A, token)  # the ledger of A becomes part of that of B
+    assert ledgers.find(A).unmade == {1, 3}
+    assert len(failed.ledger.entries) == 2
+
+
 def test_a_reason_is_a_line_that_can_be_read_again(ledgers):
     spend(ledgers)
     ledgers.begin_anew(A)
@@ -252,7 +265,9 @@ def test_strangers_are_asked_about_a_table_only_where_that_is_said(ledgers):
 def test_tokens_cookies_and_tables_are_not_in_the_database(ledgers, database):
     token = spend(ledgers).token
     with database.transaction(writes=False) as run:
-        found = [run(f"SELECT * FROM {name}") for name in ("about", "ledgers", "releases", "seen", "browsers")]
+        found = [
+            run(f"SELECT * FROM {name}") for name in ("about", "ledgers", "releases", "unmade", "seen", "browsers")
+        ]
     text = repr(found)
     assert "y by a mechanism" in text  # it is the right database
     for secret in (token, A, TABLE):
@@ -308,7 +323,7 @@ def test_a_lost_ledger_goes_on_from_its_signed_card(ledgers, database):
     with pytest.raises(ValueError, match="that ledger is kept here, and goes on by its token"):
         ledgers.recover(B, content)
     with database.transaction() as run:
-        for name in ("browsers", "seen", "releases", "ledgers"):
+        for name in ("browsers", "seen", "unmade", "releases", "ledgers"):
             run(f"DELETE FROM {name}")
     token = ledgers.recover(B, content)
     assert ledgers.find(B).ledger == spent.ledger

@@ -67,7 +67,7 @@ DRIVER = """
 import json, sys
 from unittest import mock
 from streamlit.testing.v1 import AppTest
-from dpgp_core.mechanisms.entry import KERNEL_NAMES
+from dpgp_core.mechanisms.catalogue import KERNEL_NAMES
 from pages._ui import menu
 from pages._ui.compare import contenders
 from pages._ui.serve import readiness

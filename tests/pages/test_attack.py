@@ -39,7 +39,7 @@ def test_proven_epsilon_stays_below_the_promise(seen, attack_on):
 def test_the_page_opens_where_attack_and_limit_can_be_read(seen):
     """In people of 100: guessing, what is found, and what is allowed lie apart, none at the axis' end."""
     app = seen("attack", shadows="3000")
-    assert app.title[0].value == "Can an attacker tell who is in the data?"
+    assert app.title[0].value == "What can an attacker tell about one person?"
     said = page_text(app)
     sentence = r"finds \*\*([\d.]+) in 100\*\* of those present. Guessing finds (\d+); .* allows ([\d.]+) at"
     [(found, guessed, allowed)] = [tuple(map(float, each)) for each in re.findall(sentence, said)]

@@ -22,7 +22,7 @@ def test_every_kind_of_data_draws_and_states_its_price(seen, kind):
     app = seen("excursion_sets", excursion=kind)
     assert not app.exception
     assert not app.warning
-    assert float(app.metric[3].value) > 0
+    assert float(app.metric[0].value) > 0
     assert "<b>Protects.</b> inputs and outputs" in page_text(app)
     if kind == "london":
         assert len(deck(app)["layers"][0]["data"]) == len(london_excursion.cells())
@@ -35,7 +35,7 @@ def test_epsilon_on_screen_is_that_of_the_core_for_all_paths(seen):
     expected = posterior_sampling_epsilon(
         100, 8.0, 0.05, np.exp(-1 / 0.3), 0.005, L=3, sensitivity="exponential_1d_min"
     )
-    assert float(app.metric[3].value) == pytest.approx(expected, rel=0.01)
+    assert float(app.metric[0].value) == pytest.approx(expected, rel=0.01)
 
 
 def test_released_paths_are_drawn_and_truth_only_under_the_overlay(seen):
@@ -68,7 +68,7 @@ def test_london_table_and_map_do_not_tell_where_the_records_are(seen):
     assert [row["cell"] for row in shown] == london_excursion.cells()
     assert not {"borough", "sales"} & set(shown[0])
     assert all(not layer["data"] for layer in deck(app)["layers"][1:])  # outlines are unions of occupied hexagons
-    assert [metric.label for metric in app.metric] == ["Protects", "ε of what is published"]
+    assert [metric.label for metric in app.metric] == ["ε of what is published", "Protects"]
 
 
 def test_overlap_of_a_view_by_brute_force():
@@ -104,22 +104,23 @@ def test_finding_settings_moves_the_sliders_within_the_budget(open_page):
     length, r, s = (float(app.select_slider(key=key).value) for key in ("length_curve", "r", "sigma"))
     assert (length in PATH_LENGTHS, r in RIDGES, s in SIGMAS) == (True, True, True)
     assert exploration.epsilon_of("curve", length, r, s, 1e-4, 1) <= 3.0
-    assert float(app.metric[3].value) <= 3.0
+    assert float(app.metric[0].value) <= 3.0
 
 
 def test_the_lead_compares_with_the_best_that_is_found_with_nothing_hidden(seen):
     app = seen("excursion_sets")
     assert app.title[0].value == "Where is the level exceeded?"
-    sentence = r"overlap of \*\*([\d.]+)\*\* \(1 is perfect\). Without privacy the best is ([\d.]+)\. The path costs"
-    [(path, best)] = re.findall(sentence, page_text(app))
-    assert [metric.value for metric in app.metric[:2]] == [path, best]
+    sentence = r"overlap of \*\*([\d.]+)\*\* .*gives ([\d.]+)\. Without privacy the best is ([\d.]+)\."
+    [(path, everything, best)] = re.findall(sentence, page_text(app))
+    assert app.metric[2].delta == f"painting everything: {everything}"
+    assert [metric.value for metric in app.metric[1:3]] == [path, best]
 
 
 @pytest.mark.parametrize("kind", ["curve", *(pytest.param(kind, marks=pytest.mark.full) for kind in STUDIES)])
 def test_nothing_private_overlaps_more_than_what_hides_nothing(kind):
     study = STUDIES[kind]
     length, r, s = study.start
-    view = View(kind, length, r, s, 1, 0.0, study.thresholds.start, study.noise, 1e-4, 1)
+    view = View(kind, length, r, s, 1, 0.0, study.thresholds.level_of(study.thresholds.start), study.noise, 1e-4, 1)
     found = computed.explored(view)
     best = computed.best_without(found, computed.without_privacy(view, found))
     error = found.path_iou.std(ddof=1) / len(found.path_iou) ** 0.5

@@ -21,7 +21,7 @@ from dpgp_core.data import Dataset
 from dpgp_core.gp.clipping import seen
 from dpgp_core.measurement import statistics_to_files
 from dpgp_core.release import bundle, plan_release, publish, read_table
-from dpgp_core.release.ledger_json import guarantee_to_object
+from dpgp_core.release.json_text import guarantee_to_object
 from pages._ui.explore import computed, controls, figures, statistic, words
 from pages._ui.explore import posterior as reading
 from pages._ui.explore.computed import Refit
@@ -98,7 +98,8 @@ def test_the_meter_counts_settings_and_stands_still(open_page):
 
 
 def test_a_threshold_is_answered_with_probabilities(seen):
-    app = seen("explore_release", explore_shown="threshold", explore_threshold="70")
+    app = seen("explore_release", explore_shown="threshold", explore_level_kung="130")
+    assert "above 130 cm" in "".join(each.value for each in app.caption)
     assert "probability above" in traces(app)
     shares = app.dataframe[0].value["probability above [%]"]
     assert shares.between(0, 100).all()

@@ -23,7 +23,9 @@ def test_each_column_is_a_distribution_and_strong_privacy_makes_long_lengthscale
 
 def test_choice_and_release_compose(seen):
     app = seen("lengthscale_choice", epsilon="0.5", selection_epsilon="0.5", delta="0.01")
-    shown = float(app.metric[-1].value.replace("ε = ", ""))
+    assert app.metric[-1].value == "ε = 0.5"  # as the card says, which is about the choice
+    assert "ε = 0.5, δ = 0" in page_text(app)
+    shown = float(app.metric[-1].delta.removeprefix("with the release: ε = ").partition(",")[0])
     # 3.14692 is the analytic noise multiplier at (0.5, 0.01), spec 01
     expected = compose([PureLoss(0.5, rho=0.5**2 / 8), GaussianLoss(1 / 3.14692)], 0.01)
     assert shown == pytest.approx(expected, abs=0.005)

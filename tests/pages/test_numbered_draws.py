@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpgp_core.measurement.numbered import Apart
+from dpgp_core.measurement.noise import Apart
 from pages._ui.cloaking import computed, staged
 from pages._ui.cloaking.results import Draws
 from pages._ui.excursion import computed as excursion

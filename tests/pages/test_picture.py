@@ -157,7 +157,7 @@ def test_the_published_sparse_fits_know_no_truth():
     fits = sparse.fits(setting)
     other = replace(fits, plain=fits.plain + 9, dataset=replace(fits.dataset, y=fits.dataset.y[::-1]))
     about = sparse_words.about(fits, setting.released("one person")[0][1])
-    drawn = [published(picture.Public(partial(sparse_figures.fit, each, False), about)) for each in (fits, other)]
+    drawn = [published(picture.Public(partial(sparse_figures.fit, each), about)) for each in (fits, other)]
     assert drawn[0] == drawn[1]
 
 

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpgp_core.release import Published, ledger_from_json, spec_from_json
 from dpgp_core.release.publishing import known_share
-from dpgp_core.release.specification_json import EXAMPLE
+from dpgp_core.release.specification import EXAMPLE
 from pages._ui.ledgers.deliveries import Deliveries
 from pages._ui.own import figures, upload
 from pages._ui.work import cached

@@ -3,9 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from pages._ui.look import text
 from pages._ui.sparse import choosing, errors, fitting
 from pages._ui.sparse.setting import LEVELS, SparseSetting, load, parts
-from tests.pages.reading import page_text, traces
+from tests.pages.reading import numbers, page_text, traces
 
 TOY = SparseSetting("toy_1d", 1.0, 0.03, 13, 1.0, 0.01, 1)
 
@@ -17,7 +18,7 @@ def test_every_dataset_draws_and_protects_inputs_too(seen, data):
     assert not app.exception
     assert not app.warning
     assert "<b>Protects.</b> inputs and outputs" in page_text(app)
-    assert {"ours: whitened", "the paper's", "Bayes cloaking", "inducing inputs", "true data"} <= set(traces(app))
+    assert {"ours: whitened", "the paper's", "Bayes cloaking", "without privacy"} <= set(traces(app))
 
 
 @pytest.mark.full
@@ -30,10 +31,23 @@ def test_every_view_draws_two_charts_and_a_table(seen, view):
 
 
 def test_bands_are_called_what_they_are(seen):
-    bands = [name for name, trace in traces(seen("sparse_dp_gp")).items() if trace.get("fill") == "toself"]
+    app = seen("sparse_dp_gp", overlay="false")
+    bands = [name for name, trace in traces(app).items() if trace.get("fill") == "toself"]
     # the paper's posterior does not hold at its level: it has none
     ours = ["ours, 95 %: one more y", "ours, 95 %: the curve"]
     assert bands == [*ours, "Bayes cloaking, 95 %"]
+
+
+def test_beside_true_data_curves_are_drawn_as_differences_from_the_one_without_privacy(seen):
+    app, published = seen("sparse_dp_gp"), seen("sparse_dp_gp", overlay="false")
+    drawn, curves = traces(app), traces(published)
+    assert set(numbers(drawn["without privacy"]["y"])) == {0.0}
+    assert "without privacy" not in curves
+    away = [numbers(curves[name]["y"]) - numbers(drawn[name]["y"]) for name in ("ours: whitened", "Bayes cloaking")]
+    np.testing.assert_allclose(*away, atol=1e-9)  # the same curve is taken off both
+    said = next(each.value for each in app.caption if "on average" in each.value)
+    mean = float(np.abs(numbers(drawn["Bayes cloaking"]["y"])).mean())
+    assert f"Bayes cloaking {text.number(mean)}" in said
 
 
 def test_without_the_overlay_no_error_is_shown(seen):

@@ -11,7 +11,7 @@ from pages._ui.compare.contenders import Contest, contender
 from pages._ui.compare.words import Scale
 from pages._ui.look import offers, text
 from pages._ui.model import Draw, Model, load_dataset
-from pages._ui.start import brief, decision, deployments, words
+from pages._ui.start import brief, decision, deployments, overview, words
 from pages._ui.start.controls import MECHANISM, Decision
 from tests.pages.reading import numbers, page_text, traces
 
@@ -49,12 +49,14 @@ def test_a_rare_fact_stays_rare_under_strong_privacy(open_page):
 def test_a_belief_moves_by_the_odds_and_is_said_in_people(open_page):
     app = open_page("start", epsilon="1", prior="1")
     said = page_text(app)
-    assert "**1 chance in 100** will give it at most **2.7 in 100** after" in said  # odds 1 : 99 times e
+    assert (
+        "whoever thought a fact about a person **1 %** likely will think it at most **2.7 %** likely" in said
+    )  # odds 1 : 99 times e
     mu = 1 / noise_multiplier(1.0, offers.DELTA)
     beyond = ndtr(mu / 2 - 1 / mu) + ndtr(-mu / 2 - 1 / mu)
-    assert f"(in all but 1 of {text.at_least(1 / beyond, 2)} cases)" in said
-    assert "(in all cases)" in page_text(open_page("start", family="laplace", decide_by="laplace_bins"))
-    assert "(in all but 66 of 100 cases)" in page_text(open_page("start", epsilon="0.1", delta="0.05"))
+    assert f"(in all but 1 of {text.at_least(1 / beyond, 2)} releases)" in said
+    assert "(in all releases)" in page_text(open_page("start", family="laplace", decide_by="laplace_bins"))
+    assert "(in all but 66 of 100 releases)" in page_text(open_page("start", epsilon="0.1", delta="0.05"))
 
 
 def test_the_brief_says_it_in_people_too():
@@ -67,7 +69,7 @@ def test_the_brief_says_it_in_people_too():
 def test_page_and_brief_round_the_same_way(epsilon):
     draw = Draw(epsilon=epsilon, delta=offers.DELTA)
     found = decision.moved(draw, 0.01, "gaussian")
-    page = re.search(r"at most \*\*([\d.]+) in 100", decision.sentence(draw, found))[1]
+    page = re.search(r"at most \*\*([\d.]+) %", decision.sentence(draw, found))[1]
     brief_most = re.search(r"more than ([\d.]+) %", decision.limits(found))[1]
     assert page == brief_most
     assert float(page) >= 100 * found.limit.high
@@ -81,7 +83,7 @@ def test_the_recommendation_is_the_least_epsilon_within_a_quarter(open_page):
     plain = float(re.search(r"without privacy it is ([\d.]+\d)", said)[1])
     within = table["epsilon"][table[error] <= 1.25 * plain * 1.01]
     assert ("No epsilon up to" in said) == within.empty
-    assert within.empty or f"Recommended: epsilon = {within.min():g}**" in said
+    assert within.empty or f'<span class="recommended">Recommended: epsilon = {within.min():g}</span>' in said
 
 
 def test_the_brief_is_one_file_that_asks_for_nothing_and_links_to_this_state(open_page):
@@ -106,6 +108,24 @@ def test_without_the_overlay_no_error_is_told(open_page):
     assert not app.exception
     assert "Recommended" not in page_text(app)
     assert not [name for table in app.dataframe for name in table.value if "not private" in name]
+
+
+def test_one_live_region_says_the_whole_lead(open_page):
+    app = open_page("start", decide_by="laplace_bins", family="laplace")
+    [status] = [each.value for each in app.markdown if 'role="status"' in each.value]
+    for part in (
+        'class="recommended"',
+        "likely after the release",
+        "without privacy it is ",
+        "is then published with an error of",
+    ):
+        assert part in status
+
+
+def test_three_doors_and_the_rest_behind_one(open_page):
+    app = open_page("start", decide_by="laplace_bins", family="laplace")
+    assert [each.value for each in app.header][:3] == ["Teach", "Decide", "Publish"]
+    assert [each.label for each in app.expander if not each.label.startswith("More")] == [overview.REST]
 
 
 def test_words_say_what_is_public(open_page):

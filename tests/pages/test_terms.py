@@ -80,7 +80,7 @@ PAGES = (
     ),
     Page(
         "attack?shadows=1000",
-        "Can an attacker tell who is in the data?",
+        "What can an attacker tell about one person?",
         rf"An attacker who may accuse {N} in 100 innocent people finds {N} in 100\** of those present\. Guessing finds "
         rf"{N}; the promise allows {N} at most\.",
     ),

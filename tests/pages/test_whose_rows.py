@@ -13,7 +13,7 @@ import pytest
 from dpgp_core.accounting.guarantee import Budget
 from dpgp_core.accounting.ledger import Ledger
 from dpgp_core.release import CHOICES, bundle, ledger_from_json
-from dpgp_core.release.specification_json import EXAMPLE
+from dpgp_core.release.specification import EXAMPLE
 from pages._ui.explore import statistic
 from pages._ui.explore.statistic import CARD, FILE
 from pages._ui.ledgers.standing import Standing

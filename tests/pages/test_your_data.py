@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from dpgp_core.release import CHOICES, plan_release, spec_from_json
-from dpgp_core.release.specification_json import EXAMPLE
+from dpgp_core.release.specification import EXAMPLE
 from pages._ui.own import upload
 from pages._ui.work import cached
 from tests.pages.own import (

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from datetime import MAXYEAR, date, timedelta
 from html import escape
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...arrays import FloatArray
+from ...dates import Dates
 from ...reading.writing import Writing
-from ..declared.table import CENTILES
 from ..publishing import Published, known_share, within_tolerance
 from ..specification import ReleaseSpec
+from ..table import CENTILES
 from .groups import COLOURS, Group, split
-from .ticks import Mark, are_years, marks
-from .turned import east_across, turned
 
 _WIDTH, _BELOW = 680, 48  # of the picture; under the plot
 _LEFT, _TOP = 66, 26  # edges of the plot
@@ -264,3 +266,81 @@ def _named(name: str, unit: str) -> str:
 
 def _text(x: float, y: float, words: str, anchor: str = "start") -> str:
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(words)}</text>'
+
+
+T = TypeVar("T", bound=np.generic)
+
+
+def east_across(spec: ReleaseSpec) -> ReleaseSpec:
+    """The specification with longitude as the first input and latitude as the second, where two are declared so."""
+    order = _order(spec)
+    if order == list(range(len(spec.x))):
+        return spec
+    names = ("x", "x_units", "x_box", "lengthscale", "grid")
+    moved: dict[str, Any] = {name: tuple(getattr(spec, name)[at] for at in order) for name in names}
+    return replace(spec, **moved)
+
+
+def turned(spec: ReleaseSpec, values: NDArray[T]) -> NDArray[T]:
+    """Values on the grid of a specification (P,), on that of ``east_across``."""
+    return np.ascontiguousarray(values.reshape(spec.grid).transpose(_order(spec))).ravel()
+
+
+def _order(spec: ReleaseSpec) -> list[int]:
+    first = [spec.x.index(name) for name in spec.coordinates or ()]
+    return [*first, *(at for at in range(len(spec.x)) if at not in first)]
+
+
+MOST = 5
+_MONTHS = (1, 3, 6, *(12 * size * power for power in (1, 10, 100, 1000) for size in (1, 2, 5)))
+_DAYS = (1, 2, 5, 10)
+
+Mark = tuple[float, str]
+
+
+def marks(low: float, high: float, dates: Dates | None = None, *, whole: bool = False) -> list[Mark]:
+    """Places in low ... high and what is written there, at most five.
+
+    Args:
+        low: start of the axis, of dates in days since the first.
+        high: its end.
+        dates: of an input that is one of dates; None for numbers.
+        whole: whether they are whole numbers, as years and counts are.
+    """
+    if dates is None:
+        return [(value, f"{value:.12g}") for value in _numbers(low, high, 1.0 if whole else 0.0)]
+    start, end = dates.day(low), dates.day(high)
+    first = date.fromisoformat(dates.first)
+    return [(float((day - first).days), text) for day, text in _days(start, end)]
+
+
+def are_years(name: str, unit: str, side: tuple[float, float]) -> bool:
+    """Whether an input is one of calendar years, by its name or unit and its public box."""
+    words = f"{name} {unit}".lower()
+    return 1000 <= side[0] < side[1] <= 3000 and any(word in words for word in ("year", "jahr", "année", "año"))
+
+
+def _numbers(low: float, high: float, least: float) -> Iterator[float]:
+    """Multiples of 1, 2 or 5 times a power of ten; not closer than ``least``."""
+    size = 10.0 ** math.floor(math.log10((high - low) / MOST))
+    step = max(least, next(size * each for each in (1, 2, 5, 10, 20) if (high - low) / (size * each) <= MOST))
+    return (step * each + 0.0 for each in range(math.ceil(low / step), math.floor(high / step) + 1))
+
+
+def _days(start: date, end: date) -> list[tuple[date, str]]:
+    """Every so many days, or first days of every so many months."""
+    length = (end - start).days
+    for step in _DAYS:
+        if length / step < MOST:
+            return [(day, day.isoformat()) for day in (start + timedelta(step * k) for k in range(length // step + 1))]
+    for step in _MONTHS:
+        months = range(-(-_month(start, up=True) // step) * step, _month(end) + 1, step)
+        if 1 <= len(months) <= MOST:
+            break
+    days = [date(month // 12, month % 12 + 1, 1) for month in months if month // 12 <= MAXYEAR]
+    return [(day, f"{day.year:04d}" if step % 12 == 0 else f"{day.year:04d}-{day.month:02d}") for day in days]
+
+
+def _month(day: date, *, up: bool = False) -> int:
+    """Months since year 0 at the first of its month, or of the next one."""
+    return 12 * day.year + day.month - 1 + (1 if up and day.day > 1 else 0)

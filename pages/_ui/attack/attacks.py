@@ -108,7 +108,7 @@ def attack_outputs(dataset: Dataset, attack: OutputAttack) -> Attacked:
     record = int((shifts**2).sum(axis=0).argmax())
     pair = output_neighbours(dataset, record)
     rng = np.random.default_rng(attack.draw.seed)
-    inside, outside = (mechanism.release_planned(plan, data, dataset.X, rng) for data in pair)
+    inside, outside = (mechanism.measure(plan, data, dataset.X, rng) for data in pair)
     assert isinstance(inside, TeachingRelease)  # numbered draws
     assert isinstance(outside, TeachingRelease)
     linear = linear_attack(inside, outside)

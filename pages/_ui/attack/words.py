@@ -34,17 +34,30 @@ def metrics(attacked: Attacked) -> list[Metric]:
     ]
 
 
-TITLE = "Can an attacker tell who is in the data?"
+TITLE = "What can an attacker tell about one person?"
 
 
-def answer(attacked: Attacked) -> str:
+_WHO = "The attack asks who is in the data, for here inputs are hidden too."
+_WHAT = (
+    "The attack asks what one person answered, not who took part, which is not hidden. Those present gave the "
+    "highest answer that the bounds allow, the innocent the lowest."
+)
+
+
+def about(paths: bool) -> str:
+    """What the attacker wants to know: whether somebody took part, or what they answered."""
+    return _WHO if paths else _WHAT
+
+
+def answer(attacked: Attacked, paths: bool) -> str:
     """The plain sentences under the question, in people of 100."""
     share = 100 * attacked.roc.power_at(BLAMED, CONFIDENCE).value
     most = 100 * float(allowed(attacked.guarantee, np.array([BLAMED]))[0])
     refuted = "" if _held(attacked) else " **The attack refutes the promise.**"
     return (
         f"An attacker who may accuse {100 * BLAMED:g} in 100 innocent people finds **{text.number(share)} in 100** of "
-        f"those present. Guessing finds {100 * BLAMED:g}; the promise allows {text.at_most(most, 2)} at most.{refuted}"
+        f"those present. Guessing finds {100 * BLAMED:g}; the promise allows {text.at_most(most, 2)} at most.{refuted} "
+        f"{about(paths)}"
     )
 
 
@@ -53,10 +66,16 @@ def _held(attacked: Attacked) -> bool:
 
 
 def caption(attacked: Attacked) -> str:
-    """What the picture shows."""
-    if _held(attacked):
-        return "The attack (red) stays below what is promised (green, dashed), as it must."
-    return "The attack (red) finds more than is promised (green, dashed)."
+    """What the picture shows, with its values."""
+    rows = ((rate, attacked.roc.power_at(rate, CONFIDENCE).value) for rate in RATES)
+    limits = (100 * float(allowed(attacked.guarantee, np.array([rate]))[0]) for rate in RATES)
+    values = ", ".join(
+        f"{text.number(100 * found)} found of {text.at_most(most, 2)} allowed where {100 * rate:g} are accused"
+        for (rate, found), most in zip(rows, limits, strict=True)
+    )
+    promised = "what is promised (green, dashed)"
+    held = f"stays below {promised}, as it must" if _held(attacked) else f"finds more than {promised.partition(' ')[2]}"
+    return f"The attack (red) {held}. In 100: {values}."
 
 
 LOGARITHMIC = "The same, stretched on the left: a real attacker needs few false accusations."

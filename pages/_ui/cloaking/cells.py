@@ -17,12 +17,13 @@ from pages._ui.look.maps import FACTORS, Layer
 from pages._ui.look.palette import NOISE_SCALE, PREDICTION_SCALE
 
 _NOISE = "privacy noise [factor]"
-_WIDTH = "where the price is, ± [%]"
+_WIDTH = "where the price is [factor]"
 _PEOPLE = "spread of prices [%]"
 _TOO_MUCH = FACTORS[-1]  # privacy noise by which a price may be anything between the bounds, and beyond
 _LOW, _HIGH = 250_000, 1_500_000  # the public bounds [GBP]
 _BEYOND = 20.0  # ln of a factor that nobody needs to know
-_AS_BOUNDS = 145.0  # %: an interval of a factor 2.45 to each side is as wide as the bounds
+_AS_BOUNDS = 2.45  # an interval of this factor to each side is as wide as the bounds
+_KNOWN = (1.1, 1.25, 1.5, 2.0, _AS_BOUNDS)  # marks of its scale
 _price = partial(Layer, unit="GBP", low=_LOW, high=_HIGH, scale=PREDICTION_SCALE, log=True)
 _share = partial(Layer, low=0, scale=NOISE_SCALE, private=True)
 _BLURRED = f"privacy noise can move the price more than {FACTORS[-1]:g} times"
@@ -36,8 +37,8 @@ LAYERS = {
         spread=_NOISE, most=_TOO_MUCH, grey=_BLURRED, marks=FACTORS,
     ),
     "interval": _share(
-        "Where the price is", _WIDTH, "± % of the price, with 95 % probability", high=_AS_BOUNDS, spread=_WIDTH,
-        most=_AS_BOUNDS, grey=_UNKNOWN,
+        "Where the price is", _WIDTH, "at most this factor up or down, with 95 % probability", high=_AS_BOUNDS,
+        spread=_WIDTH, most=_AS_BOUNDS, grey=_UNKNOWN, marks=_KNOWN,
     ),
     "people": _share("Spread of prices", _PEOPLE, "% of the price, one standard deviation", high=100.0),
     "fit": _price("Without privacy", "without privacy [GBP] (not private)", private=False),
@@ -73,9 +74,9 @@ def cell_table(result: Result, overlay: bool) -> pd.DataFrame:
     else:
         frame["sales"], truth = _of_sales(data, frame["cell"])
     frame[LAYERS["private"].column] = released_prices(outcome.samples[0], data)
-    frame[_WIDTH] = _percent(result.intervals.curve.half)
+    frame[_WIDTH] = _factor(result.intervals.curve.half)
     if result.intervals.noise is not None:
-        frame[_NOISE] = np.exp(np.minimum(result.intervals.noise, _BEYOND)).round(3)
+        frame[_NOISE] = _factor(result.intervals.noise)
     if result.intervals.scatter is not None:
         frame[_PEOPLE] = _percent(result.intervals.scatter)
     if overlay:
@@ -101,6 +102,12 @@ def public_cells(scene: Scene) -> pd.DataFrame:
 def released_prices(values: FloatArray, data: Dataset) -> FloatArray:
     """Prices of released logarithms (P,); cutting them to the public bounds is post-processing."""
     return np.exp(np.clip(values, *data.y_bounds)).round(-3)
+
+
+def _factor(half: FloatArray) -> FloatArray:
+    """By what a price is multiplied where its logarithm grows by half an interval (P,)."""
+    factor: FloatArray = np.exp(np.minimum(half, _BEYOND)).round(3)
+    return factor
 
 
 def _percent(half: FloatArray) -> FloatArray:

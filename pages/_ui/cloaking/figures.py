@@ -12,7 +12,7 @@ from pages._ui.cloaking.growth import Growth
 from pages._ui.cloaking.results import LEVEL, Result
 from pages._ui.left_out import Trio
 from pages._ui.look.palette import GUARANTEE, NON_PRIVATE, OTHER, PINNED, PRIVATE, TRUTH, faded
-from pages._ui.look.plots import HEIGHT, axis, band, centile_lines, finish, named_lines
+from pages._ui.look.plots import HEIGHT, axis, band, centile_lines, finish, named_lines, rows_named_inside
 
 DRAWS, BANDS = "draws", "bands"  # groups of the traces that are played
 _PINNED = "pinned (A), its interval thin"
@@ -125,7 +125,7 @@ def error_distribution(trio: Trio, unit: str) -> go.Figure:
             )  # fmt: skip
     figure.add_vline(x=trio.without, line={"color": NON_PRIVATE, "width": 2}, annotation_text="without privacy")
     figure.update_xaxes(title=f"error of one release [{unit}]", rangemode="tozero")
-    return finish(figure, 240)
+    return rows_named_inside(finish(figure, 240))
 
 
 def cloaking_heat(result: Result) -> go.Figure:

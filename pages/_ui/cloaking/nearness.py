@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -71,7 +70,7 @@ def sentence(found: Nearness, result: Result, x: float, tolerance: float) -> str
 def show(result: Result, x: float, overlay: bool) -> None:
     """A slider for the tolerance, and the answers."""
     data = result.dataset
-    most = _round(data.output_range / 4)
+    most = text.round_step(data.output_range / 4)
     key, start = f"within_{data.name}", most / 4
     tolerance = st.slider(
         f"How near must it be? [{data.y_unit}]", most / _STEPS, most, start, most / _STEPS, key=key,
@@ -79,9 +78,3 @@ def show(result: Result, x: float, overlay: bool) -> None:
     )  # fmt: skip
     state.note(key, tolerance, start)
     st.markdown(sentence(nearness(result, x, tolerance, overlay), result, x, tolerance))
-
-
-def _round(value: float) -> float:
-    """1, 2 or 5 times a power of ten, at most the value."""
-    power: float = 10.0 ** math.floor(math.log10(value))
-    return max(each * power for each in (1, 2, 5) if each * power <= value)

@@ -18,7 +18,7 @@ from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
 from dpgp_core.gp.inference import EXACT_ALWAYS, InferenceChoice
 from dpgp_core.gp.uncertainty import Predictive, predictive
-from dpgp_core.measurement.numbered import NumberedDraws
+from dpgp_core.measurement.noise import NumberedDraws
 from dpgp_core.mechanisms import Plan
 from dpgp_core.mechanisms.cloaking import OptimisedNoise
 from dpgp_core.mechanisms.recorded import SimulatedInterval
@@ -68,7 +68,7 @@ def stage_outcome(
 ) -> Outcome:
     """Stage 3: scale the noise and draw it. Milliseconds; touches neither C, lambda nor M."""
     mechanism = mechanism_of(model, design, draw)
-    release = mechanism.release_planned(plan, dataset, scene.X_test, NumberedDraws(draw.seed, draw.draws), draw.draws)
+    release = mechanism.measure(plan, dataset, scene.X_test, NumberedDraws(draw.seed, draw.draws), draw.draws)
     return Outcome(samples=release.samples, guarantee=release.guarantee, scene=scene, nonprivate=nonprivate)
 
 

@@ -19,7 +19,7 @@ from dpgp_core.bayes.models import Model as Mixed
 from dpgp_core.data import Dataset
 from dpgp_core.evaluation.comparison import Held, plan_near
 from dpgp_core.evaluation.errors import rmse
-from dpgp_core.measurement.numbered import Apart, NumberedDraws
+from dpgp_core.measurement.noise import Apart, NumberedDraws
 from dpgp_core.mechanisms import BayesCloaking
 from dpgp_core.mechanisms.bayes_cloaking import BayesPlan, BayesRelease
 from pages._ui.cloaking.results import LEVEL, Draws, Ends, Intervals, Numbers, Outcome, Scene

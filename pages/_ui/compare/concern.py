@@ -6,7 +6,7 @@ from typing import cast
 
 from datasets import exhibit
 from dpgp_core.kernels import EQ
-from dpgp_core.mechanisms.entry import Entry, Parameters
+from dpgp_core.mechanisms.catalogue import Entry, Parameters
 from pages._ui.compare.contenders import CONTENDERS, Contest
 from pages._ui.model import Model
 

@@ -24,7 +24,7 @@ from dpgp_core.evaluation.comparison import (
 from dpgp_core.evaluation.errors import epsilon_for_error, epsilon_on_curve
 from dpgp_core.mechanisms import CATALOGUE
 from dpgp_core.mechanisms.base import Mechanism
-from dpgp_core.mechanisms.entry import Parameters
+from dpgp_core.mechanisms.catalogue import Parameters
 from pages._ui.left_out import SEED, folds_of
 from pages._ui.model import PICTURE_GAP, Model, clip_of
 from pages._ui.work.engine import engine, run_on

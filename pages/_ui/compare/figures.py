@@ -15,13 +15,13 @@ from pages._ui.compare.contenders import CONTENDERS, CURVE_EPSILONS, Contest, Cu
 from pages._ui.compare.pinned import Pinned
 from pages._ui.compare.released import Drawn
 from pages._ui.compare.words import Scale
-from pages._ui.look.palette import BINS, GUARANTEE, NON_PRIVATE, OTHER, PINNED, PRIVATE, TRUTH
+from pages._ui.look.palette import BINS, GUARANTEE, NON_PRIVATE, OTHER, PINNED, PRIVATE, REFINED, SPARSE, TRUTH
 from pages._ui.look.plots import End, band, finish, named, named_lines, ticked
 
 _COLOURS = {"private": PRIVATE, "other": OTHER, "truth": TRUTH, "guarantee": GUARANTEE, "bins": BINS}
 FIRST = ("bayes", "refined", "published", "sparse", "integral_bins")
 """Contenders that are drawn at first, each in a colour of its own."""
-_OWN = {"refined": "#6A3D9A", "sparse": "#00735A", "integral_bins": BINS, "published": OTHER, "bayes_cells": "#3B3B3B"}
+_OWN = {"refined": REFINED, "sparse": SPARSE, "integral_bins": BINS, "published": OTHER, "bayes_cells": "#3B3B3B"}
 _DIAMOND = {"size": 8, "symbol": "diamond"}
 _TICKS = tuple(step * 10.0**power for power in range(-4, 5) for step in (1, 2, 5))
 _X_TICKS = (0.1, 0.3, 1, 3, 10, 30, 100)

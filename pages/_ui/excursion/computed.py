@@ -48,13 +48,13 @@ def best_without(curves: Explored, plain: FloatArray) -> float:
 
 
 def _plain(view: View) -> View:
-    return replace(view, L=1, eta=0.0, threshold=view.study.thresholds.start)
+    return replace(view, L=1, eta=0.0, threshold=view.study.thresholds.level_of(view.study.thresholds.start))
 
 
 def _of_data(view: View) -> View:
     """Neither r, s nor the threshold enters, but where outputs are measured from the threshold."""
-    start, subtracted = view.study.thresholds.start, view.study.thresholds.subtracted
-    return replace(_plain(view), r=1.0, sigma=1.0, threshold=view.threshold if subtracted else start)
+    plain = _plain(view)
+    return replace(plain, r=1.0, sigma=1.0, threshold=(view if view.study.thresholds.subtracted else plain).threshold)
 
 
 def found_settings(name: str, noise: float, delta: float, paths: int, budget: float) -> Found:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bisect
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from datasets import STUDIES
 from datasets.study import Study
@@ -35,10 +36,10 @@ def excursion_layer(show_overlay: bool, beside: bool) -> str:
     return pick("The map shows", LAYER, [kind for kind in offered if beside or kind != "bayes"])
 
 
-def excursion_settings(study: Study) -> tuple[View, bool]:
-    """The whole sidebar: what is released, and whether the overlay is on."""
+def excursion_settings(study: Study) -> tuple[View, bool, DeltaGenerator]:
+    """The whole sidebar: what is released, whether the overlay is on, and the place above all for what it costs."""
     lengthscale, r, s = study.start
-    thresholds = study.thresholds
+    thresholds, spent = study.thresholds, side().container()
     ridge, scale = path_controls(s, r)
     delta = choice(DELTA_TITLE, "path_delta", PATH_DELTAS, 1e-4)
     length = choice("Lengthscale [share of the domain]", f"length_{study.name}", PATH_LENGTHS, lengthscale)
@@ -64,19 +65,19 @@ def excursion_settings(study: Study) -> tuple[View, bool]:
         sigma=scale,
         L=paths,
         eta=float(eta),
-        threshold=float(threshold),
+        threshold=thresholds.level_of(float(threshold)),
         noise=float(noise),
         delta=float(delta),
         seed=seed,
     )
-    return view, show
+    return view, show, spent
 
 
-def said_of(explored: Explored, view: View) -> None:
+def said_of(explored: Explored, view: View, place: DeltaGenerator) -> None:
     """What of a release has no control here: its epsilon follows from others, and kernel and method are given."""
     epsilon = at_most(explored.guarantee.budget.epsilon)
     draws = "one path" if view.L == 1 else f"{view.L} paths"
-    side().caption(
+    place.caption(
         f"**ε = {epsilon}** for {draws}: it follows from r, s and δ. Method: posterior paths, with an "
         "exponential kernel."
     )

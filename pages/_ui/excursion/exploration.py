@@ -14,7 +14,6 @@ from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.accounting.posterior_paths import posterior_sampling_epsilon
 from dpgp_core.arrays import BoolArray, FloatArray
 from dpgp_core.data import Dataset
-from dpgp_core.excursion.marginals import posterior_marginals
 from dpgp_core.excursion.search import PathSetting, SearchSpace, search
 from dpgp_core.excursion.sets import (
     binary_cross_entropy,
@@ -22,6 +21,7 @@ from dpgp_core.excursion.sets import (
     effective_dimension,
     excursion_probability,
     iou,
+    posterior_marginals,
     smoothed,
     vote_share,
 )

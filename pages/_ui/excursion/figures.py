@@ -15,8 +15,8 @@ from dpgp_core.arrays import BoolArray, FloatArray
 from pages._ui.excursion.contender import SURE, Beside
 from pages._ui.excursion.exploration import Explored
 from pages._ui.look.maps import Layer
-from pages._ui.look.palette import GUARANTEE, NON_PRIVATE, OTHER, PREDICTION_SCALE, PRIVATE, RISK, TRUTH, faded
-from pages._ui.look.plots import finish, named_lines
+from pages._ui.look.palette import GUARANTEE, NON_PRIVATE, OTHER, PREDICTION_SCALE, PRIVATE, REFINED, RISK, TRUTH, faded
+from pages._ui.look.plots import finish, named_lines, rows_named_inside
 
 _SHOWN = 5  # paths drawn at most
 _percent = partial(Layer, unit="%", low=0, high=100, scale=PREDICTION_SCALE)
@@ -45,10 +45,10 @@ def curve(explored: Explored, beside: Beside | None, plain: FloatArray | None) -
     for index, path in enumerate(explored.paths[:_SHOWN]):
         figure.add_scatter(
             x=x, y=path, name="published path", legendgroup="paths", showlegend=index == 0,
-            line={"color": PRIVATE, "width": 1.2},
+            line={"color": REFINED, "width": 1.2},
         )  # fmt: skip
     if beside is not None:
-        figure.add_scatter(x=x, y=beside.mean, name=BAYES, line={"color": GUARANTEE, "width": 2.5, "dash": "dash"})
+        figure.add_scatter(x=x, y=beside.mean, name=BAYES, line={"color": PRIVATE, "width": 2.5, "dash": "dash"})
     figure.add_hline(
         y=explored.level, line={"color": TRUTH, "width": 1}, annotation_text="level", annotation_position="top left"
     )
@@ -79,7 +79,7 @@ def sets(explored: Explored, beside: Beside | None, plain: FloatArray | None) ->
         )  # fmt: skip
     figure.update_xaxes(title="x [arbitrary units]", range=[0, 1])
     figure.update_yaxes(autorange="reversed")
-    return finish(figure, 120 + 30 * len(rows))
+    return rows_named_inside(finish(figure, 120 + 44 * len(rows)))
 
 
 def bars_of(inside: NDArray[np.bool_], x: FloatArray) -> FloatArray:
@@ -148,9 +148,9 @@ def field(explored: Explored, beside: Beside | None) -> go.Figure:
         )
     )  # fmt: skip
     for index, path in enumerate(explored.paths[:_SHOWN]):
-        _boundary(figure, path, explored.level, "published path", PRIVATE, "solid", 1.5, index == 0)
+        _boundary(figure, path, explored.level, "published path", REFINED, "solid", 1.5, index == 0)
     if beside is not None:
-        _boundary(figure, beside.probability - 0.5 + explored.level, explored.level, BAYES, GUARANTEE, "dash", 3)
+        _boundary(figure, beside.probability - 0.5 + explored.level, explored.level, BAYES, PRIVATE, "dash", 3)
     return _square(figure)
 
 
@@ -158,15 +158,15 @@ def overlap(explored: Explored, beside: Beside | None, best: float) -> go.Figure
     """Overlap of paths and of Hall's releases, and of Bayes cloaking, each at the epsilon of one path."""
     figure = go.Figure()
     bins = {"start": 0.0, "end": 1.0, "size": 0.02}
-    rows = ((explored.hall_iou, "Hall's release, same epsilon", OTHER), (explored.path_iou, "path", PRIVATE))
+    rows = ((explored.hall_iou, "Hall's release, same epsilon", OTHER), (explored.path_iou, "path", REFINED))
     for values, name, colour in rows:
         figure.add_histogram(
             x=values, name=name, xbins=bins, histnorm="percent",
             marker={"color": faded(colour, 0.55), "line": {"color": colour, "width": 1}},
         )  # fmt: skip
-    lines = [(best, "without privacy", NON_PRIVATE, 0), (explored.everything_iou, "whole area", TRUTH, 14)]
+    lines = [(best, "without privacy", NON_PRIVATE, 0), (explored.everything_iou, "painting everything", TRUTH, 14)]
     if beside is not None:
-        lines.append((explored.iou_of(beside.inside), BAYES, GUARANTEE, 28))
+        lines.append((explored.iou_of(beside.inside), BAYES, PRIVATE, 28))
     for value, name, colour, shift in lines:
         figure.add_vline(x=value, line={"color": colour, "width": 2, "dash": "dot" if colour == TRUTH else "solid"})
         figure.add_annotation(

@@ -11,15 +11,24 @@ from pages._ui.look import text
 from pages._ui.look.text import Metric
 
 TITLE = "Where is the level exceeded?"
-OVERLAP = (
-    "How much of the true area is found, in simulated releases at the epsilon of one path. Paths are orange, Hall's "
-    "release is purple, Bayes cloaking green. All three protect inputs and outputs."
-)
+
+
+def overlap_alt(explored: Explored, beside: Beside | None, best: float) -> str:
+    """What the picture of the overlaps shows, with its values."""
+    low, middle, high = np.percentile(explored.path_iou, [25, 50, 75])
+    return (
+        f"Overlap with the true area in simulated releases at the epsilon of one path. Paths (violet): half lie "
+        f"between {low:.2f} and {high:.2f}, the middle one at {middle:.2f}. Bayes cloaking (orange): "
+        f"{overlap_of(explored, beside)}. Without privacy {best:.2f}, painting everything "
+        f"{explored.everything_iou:.2f}. All protect inputs and outputs."
+    )
+
+
 CURVE = "Two releases against the level: a published path, and Bayes cloaking."
 CURVE_WITH_TRUTH = f"{CURVE} Beside them is the truth, and what is known without privacy."
 SETS = "Where each of them is above the level."
 SETS_WITH_TRUTH = f"{SETS} Green is found, grey is missed, red is false."
-FIELD = "Share of published paths above the level. The boundary of Bayes cloaking is green."
+FIELD = "Share of published paths above the level. The boundary of Bayes cloaking is dashed."
 TRUTH_MAP = "The truth, and where it exceeds the level (dotted)."
 OVERLAP_MAP = "Where the first published path is right (green), misses (grey) or is false (red)."
 LONDON = (
@@ -36,8 +45,8 @@ def overlap_of(explored: Explored, beside: Beside | None) -> str:
 
 def _cost(explored: Explored) -> str:
     count = len(explored.paths)
-    named = "The path costs" if count == 1 else f"The {count} paths cost"
-    return f"{named} epsilon = **{text.at_most(explored.guarantee.budget.epsilon)}**."
+    epsilon = text.at_most(explored.guarantee.budget.epsilon)
+    return f"Epsilon = **{epsilon}** buys {'one published path' if count == 1 else f'{count} published paths'}."
 
 
 def metrics(explored: Explored, beside: Beside | None, best: float | None) -> list[Metric]:
@@ -54,20 +63,20 @@ def metrics(explored: Explored, beside: Beside | None, best: float | None) -> li
         f"δ = {text.at_most(explored.guarantee.budget.delta, 2)}",
     )
     if best is None:
-        return [Metric("Protects", "inputs, outputs", "of one person"), spent]
+        return [spent, Metric("Protects", "inputs, outputs", "of one person")]
     quartiles = np.percentile(explored.path_iou, [25, 75])
     hall = "no promise to match"
     if len(explored.hall_iou):
         hall = f"Hall {text.number(float(np.median(explored.hall_iou)))}"
     return [
+        spent,
         Metric(
             "Overlap, one path",
             f"{np.median(explored.path_iou):.2f}",
             f"half of all: {quartiles[0]:.2f} to {quartiles[1]:.2f}; {hall}",
         ),
-        Metric("Overlap without privacy", f"{best:.2f}", f"whole area: {explored.everything_iou:.2f}"),
+        Metric("Overlap without privacy", f"{best:.2f}", f"painting everything: {explored.everything_iou:.2f}"),
         Metric("Overlap, Bayes cloaking", overlap_of(explored, beside), "at the ε of one path"),
-        spent,
     ]
 
 
@@ -76,8 +85,8 @@ def answer(explored: Explored, best: float | None) -> str:
     if best is None:
         return f"{_cost(explored)} Inputs and outputs are both protected."
     return (
-        f"One published path finds the area with an overlap of **{np.median(explored.path_iou):.2f}** (1 is perfect). "
-        f"Without privacy the best is {best:.2f}. {_cost(explored)}"
+        f"{_cost(explored)} One path finds the area with an overlap of **{np.median(explored.path_iou):.2f}** (1 is "
+        f"perfect); painting everything gives {explored.everything_iou:.2f}. Without privacy the best is {best:.2f}."
     )
 
 

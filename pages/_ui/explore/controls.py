@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -20,12 +21,12 @@ from pages._ui.look.bound import choice, folded, into, pick, segments, side
 from pages._ui.look.offers import DropDown
 from pages._ui.look.plots import unit_of_length
 from pages._ui.look.sidebar import delta_fits, draw_number, privacy
-from pages._ui.look.text import number, plain
+from pages._ui.look.text import number, plain, round_step
 from pages._ui.work import cached, waiting
 
 POINTS = (50, 100, 200, 400)
 LEVELS = (50, 80, 90, 95, 99)
-THRESHOLDS = tuple(range(5, 100, 5))
+_LEVELS_OFFERED = 20  # at least
 SHOWN = DropDown(
     "explore_shown",
     {
@@ -108,7 +109,7 @@ def chosen(question: DeltaGenerator) -> Chosen:
     view = View(
         lengthscale=SHARES.index(share) if averaged == "one" else None,
         noise=None if noise == "average" else NOISES.index(int(noise[1:])),
-        **_shown(explored, read, question),
+        **_shown(explored, read, question, taught),
     )
     seen = EXPLORED_SETTINGS.get(frozenset()) | {repr((refit, view))}
     EXPLORED_SETTINGS.put(seen)
@@ -126,7 +127,7 @@ def length_at(explored: Explored, index: int) -> str:
     )
 
 
-def _shown(explored: Explored, read: Filtered, question: DeltaGenerator) -> dict[str, Any]:
+def _shown(explored: Explored, read: Filtered, question: DeltaGenerator, taught: Teaching | None) -> dict[str, Any]:
     """The question, and beside it what belongs to it; the rest under More."""
     groups, one_input = read.groups, len(number_sides(explored.statistics.x_box)) == 1
     compare = len(groups) > 1 and one_input and len(level_columns(explored.statistics.x_box)) == 1
@@ -136,17 +137,29 @@ def _shown(explored: Explored, read: Filtered, question: DeltaGenerator) -> dict
     with folded("Reading"):
         of = pick("Range for", OF, disabled=wanted != "curve")
         level = choice("Probability of the range [%]", "explore_level", LEVELS, 95, disabled=wanted != "curve")
-    low, high = explored.statistics.bounds
-    with into(question) if wanted == "threshold" else folded("Reading"):
-        share = choice(
-            "Level [% of the public range]", "explore_threshold", THRESHOLDS, 50, disabled=wanted != "threshold",
-            help=f"The public range is {number(low, 4)} to {number(high, 4)} {plain(explored.statistics.y_unit)}.",
-        )  # fmt: skip
-    threshold = share / 100 if wanted == "threshold" else None
+    threshold = None
+    if wanted == "threshold":
+        with into(question):
+            threshold = _threshold(explored, taught)
     return {
         "of": of, "level": level / 100, "threshold": threshold, "centiles": wanted == "centiles", "group": group,
         "apart": apart,
     }  # fmt: skip
+
+
+def _threshold(explored: Explored, taught: Teaching | None) -> float:
+    """A level in the output's unit, as a share of the public range. A visitor's own is in no address."""
+    low, high = explored.statistics.bounds
+    step = round_step((high - low) / _LEVELS_OFFERED)
+    count = range(math.floor(low / step) + 1, math.ceil(high / step))
+    levels = offers.whole([float(f"{each * step:.10g}") for each in count])
+    unit, middle = plain(explored.statistics.y_unit), levels[len(levels) // 2]
+    label = f"Level [{unit}]" if unit else "Level"
+    if taught is not None:
+        level = choice(label, f"explore_level_{taught.dataset}", levels, middle)
+    else:
+        level = st.select_slider(label, levels, middle, key=f"own_explored_level_{low:g}_{high:g}")
+    return (level - low) / (high - low)
 
 
 def _groups(names: tuple[str, ...], two: bool, all_together: bool) -> tuple[int | None, tuple[int, int] | None]:

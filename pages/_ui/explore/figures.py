@@ -11,7 +11,7 @@ from dpgp_core.arrays import BoolArray, FloatArray
 from dpgp_core.bayes.reading import Difference
 from dpgp_core.levels import level_columns
 from dpgp_core.measurement import Statistics
-from dpgp_core.measurement.cell_statistics import CellStatistics
+from dpgp_core.measurement.statistics import CellStatistics
 from dpgp_core.release import CENTILES
 from dpgp_core.release.handout.groups import COLOURS
 from pages._ui.explore.controls import View

@@ -16,7 +16,7 @@ from dpgp_core.bayes.reading import read
 from dpgp_core.bayes.waves import waving
 from dpgp_core.levels import LevelSide, level_columns, number_sides
 from dpgp_core.measurement import Statistics
-from dpgp_core.measurement.cell_statistics import CellStatistics
+from dpgp_core.measurement.statistics import CellStatistics
 from pages._ui.model import KERNELS
 
 SHARES = (2, 3, 4.5, 6.25, 9, 12.5, 18, 25, 35, 50, 70, 100)  # lengthscales, per cent of the sides of the box

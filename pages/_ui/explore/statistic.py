@@ -16,15 +16,12 @@ from dpgp_core.bayes.spread import Distances
 from dpgp_core.data import Dataset
 from dpgp_core.levels import groups_of, number_sides
 from dpgp_core.measurement import Measurement, Stage, Statistics
-from dpgp_core.measurement.cell_statistics import CellStatistics
 from dpgp_core.measurement.described_arrays import FILE, UNREADABLE
-from dpgp_core.measurement.distances import MeasuredDistances
-from dpgp_core.measurement.statistics import StageSquares
+from dpgp_core.measurement.statistics import CellStatistics, MeasuredDistances, StageSquares
+from dpgp_core.measurement.statistics_file import statistics_from_files
 from dpgp_core.mechanisms import BayesCloaking
 from dpgp_core.mechanisms.bayes_cloaking import BayesPlan
-from dpgp_core.release.ledger_json import guarantee_from_object
-from dpgp_core.release.statistic import statistics_of_files
-from dpgp_core.release.strict_json import read_object
+from dpgp_core.release.json_text import guarantee_from_object, read_object
 from pages._ui.cloaking import staged
 from pages._ui.cloaking.results import Numbers
 from pages._ui.model import usual
@@ -151,7 +148,7 @@ def opened(files: Mapping[str, bytes]) -> Explored:
             f"this release keeps no {FILE} with what was measured of each record's output, so it cannot be explored. "
             "Releases by Bayes cloaking do"
         )
-    explored = Explored(statistics_of_files(about, content[FILE]), guarantee_from_object(card.get("guarantee")))
+    explored = Explored(statistics_from_files(about, content[FILE]), guarantee_from_object(card.get("guarantee")))
     _check_size(explored.statistics)
     budget = explored.guarantee.budget
     if any(explored.statistics.guarantee.get(name) != getattr(budget, name) for name in ("epsilon", "delta")):

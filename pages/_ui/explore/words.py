@@ -58,9 +58,10 @@ def metrics(chosen: Chosen) -> list[Metric]:
         Metric("Spent by asking", "ε = 0", many, STANDS_STILL),
         Metric("Likeliest lengthscale", controls.length_at(chosen.explored, best), percent(probability)),
         Metric(
-            figures.RANGE_OF[chosen.view.of].capitalize(),
+            "Middle width of the range",
             f"± {_half_width(chosen)}",
-            f"with {100 * chosen.view.level:g} % probability, typically",
+            f"{figures.RANGE_OF[chosen.view.of]}, {100 * chosen.view.level:g} %",
+            "The middle one of all places drawn. For a typical person it is narrower: most are where it is narrow.",
         ),
     ]
 

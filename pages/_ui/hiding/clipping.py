@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.arrays import FloatArray
-from dpgp_core.evaluation.clip import Above, ClipError, clip_error
+from dpgp_core.evaluation.by_hand import Above, ClipError, clip_error
 from pages._ui.hiding import steps
 from pages._ui.look import frame, pictures, text
 from pages._ui.look.bound import choice, into

@@ -11,12 +11,13 @@ import plotly.graph_objects as go
 from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.arrays import FloatArray
 from dpgp_core.linalg import dense_of
+from pages._ui.cloaking.figures import DRAWS
 from pages._ui.cloaking.results import Result
 from pages._ui.look import text
 from pages._ui.look.palette import BINS, GUARANTEE, OTHER, PINNED, PRIVATE, RISK, TRUTH
 from pages._ui.look.plots import HEIGHT, axis, finish, named_lines
 
-SHOWN = 6
+SHOWN, _FRAMES = 6, 48
 _COLOURS = (PRIVATE, BINS, PINNED, OTHER, GUARANTEE, RISK)
 
 
@@ -68,6 +69,36 @@ def figure(found: Directions, result: Result) -> go.Figure:
     drawn.update_xaxes(title=axis(data.x_names[0], data.x_units[0]), range=[found.x[0], found.x[-1]])
     drawn.update_yaxes(title=axis("one standard deviation of noise", data.y_unit))
     return named_lines(finish(drawn, HEIGHT))
+
+
+def moving(found: Directions, result: Result) -> go.Figure:
+    """Noise along the first directions as frames: each a draw, and each a little further along a circle of draws.
+
+    Two independent draws z, z' of the directions' noise make cos(t) z + sin(t) z', which has the same law at every t.
+    """
+    drawn, data = go.Figure(), result.dataset
+    rng = np.random.default_rng(result.draw.seed)
+    first, second = rng.standard_normal((2, len(found.shapes)))
+    turns = np.linspace(0, 2 * np.pi, _FRAMES, endpoint=False)
+    frames = (np.cos(turns)[:, None] * first + np.sin(turns)[:, None] * second) @ found.shapes
+    for at, frame in enumerate(frames):
+        drawn.add_scatter(
+            x=found.x.astype(np.float32), y=frame.astype(np.float32), mode="lines", name="noise", legendgroup=DRAWS,
+            showlegend=at == 0, line={"color": PRIVATE, "width": 1.6}, hoverinfo="skip",
+        )  # fmt: skip
+    most = 1.05 * float(np.abs(frames).max())
+    drawn.update_xaxes(title=axis(data.x_names[0], data.x_units[0]), range=[found.x[0], found.x[-1]])
+    drawn.update_yaxes(title=axis("privacy noise", data.y_unit), range=[-most, most])
+    return finish(drawn, HEIGHT).update_layout(showlegend=False)
+
+
+def moving_said(found: Directions, result: Result) -> str:
+    """What the moving picture shows."""
+    typical = text.number(float(np.median(np.sqrt((found.shapes**2).sum(axis=0)))))
+    return (
+        f"Privacy noise along the first {len(found.shapes)} directions: {_FRAMES} draws that turn into one another. "
+        f"One standard deviation is {typical} {result.dataset.y_unit} at a typical {result.dataset.x_names[0]}."
+    )
 
 
 def said(found: Directions, result: Result) -> str:

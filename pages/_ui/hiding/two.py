@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages._ui.cloaking import computed, design_words, explain, figures
+from pages._ui.cloaking import computed, design_words, explain, figures, play
 from pages._ui.cloaking.results import Result
 from pages._ui.hiding import directions, person, steps, two_points
 from pages._ui.hiding.two_points import TwoPoints, TwoPointSettings
@@ -121,6 +121,10 @@ def _everybody(result: Result) -> None:
     st.subheader("The directions of M: where the noise goes")
     found = directions.directions_of(result)
     _of_inputs(result, lambda each: directions.figure(found, each), "directions", directions.said(found, result))
+    player, motion = st.container(), cached.drawn(lambda each: directions.moving(found, each), result, of="moving")
+    said = directions.moving_said(found, result)
+    pictures.chart(motion, "moving", said, as_it_is(motion, of_inputs(result.dataset, said)))
+    play.move("moving", motion, player)
     with st.expander("Table of the directions"):
         frame.table(directions.table(found, result), "directions", "From inputs, budget and bounds alone: public.")
     st.subheader("λ: few people carry the noise")

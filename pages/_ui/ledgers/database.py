@@ -17,6 +17,8 @@ SCHEMA = (
     "PRIMARY KEY (digest, ledger))",
     "CREATE TABLE IF NOT EXISTS browsers (browser TEXT NOT NULL, ledger TEXT NOT NULL REFERENCES ledgers (id), "
     "goes_on INTEGER NOT NULL, PRIMARY KEY (browser, ledger))",
+    "CREATE TABLE IF NOT EXISTS unmade (ledger TEXT NOT NULL REFERENCES ledgers (id), number INTEGER NOT NULL, "
+    "PRIMARY KEY (ledger, number))",  # counted, and not handed out yet or ever
 )
 
 

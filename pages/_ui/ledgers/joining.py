@@ -6,7 +6,7 @@ it shows the token of the other one, both are known to be its owner's: from then
 
 from __future__ import annotations
 
-from dpgp_core.release.ledger_json import MAX_ENTRIES
+from dpgp_core.release.json_text import MAX_ENTRIES
 from pages._ui.ledgers.database import Run
 from pages._ui.ledgers.rows import count, head_of, loaded
 
@@ -54,6 +54,8 @@ def join(run: Run, other: str, id: str, nobody: str) -> None:
         )
     for number, (text, guarantee) in enumerate(theirs.entries, len(ours.entries) + 1):
         count(run, id, number, (f"joined: {text}", guarantee))
+    run("INSERT INTO unmade SELECT ?, number + ? FROM unmade WHERE ledger = ?", id, len(ours.entries), other)
+    run("DELETE FROM unmade WHERE ledger = ?", other)
     ours.inputs_public = ours.inputs_public or theirs.inputs_public
     run("UPDATE ledgers SET head = ? WHERE id = ?", head_of(ours), id)
     run("UPDATE ledgers SET owner = ? WHERE id = ?", nobody, other)

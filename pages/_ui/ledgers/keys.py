@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from dpgp_core.release.strict_json import read_object
+from dpgp_core.release.json_text import read_object
 
 ALGORITHM = "HMAC-SHA256"
 _LEAST_BYTES = 32

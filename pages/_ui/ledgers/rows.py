@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from dpgp_core.accounting.guarantee import Budget, Guarantee
 from dpgp_core.accounting.ledger import BudgetExceeded, Ledger
-from dpgp_core.release.ledger_json import MAX_ENTRIES, entry_to_object, ledger_from_object, ledger_to_object
+from dpgp_core.release.json_text import MAX_ENTRIES, entry_to_object, ledger_from_object, ledger_to_object
 from pages._ui.ledgers.database import LedgerUnavailable, Run
 
 _LETTERS = 1000  # of an owner's reasons

@@ -16,12 +16,14 @@ class Standing:
         ledger: what was spent.
         counts: whether this ledger has counted a release of the table that was asked about.
         elsewhere: whether another one has.
+        unmade: numbers of the releases that were counted and not handed out, the first being 1.
     """
 
     id: str | None
     ledger: Ledger
     counts: bool = False
     elsewhere: bool = False
+    unmade: frozenset[int] = frozenset()
 
     @property
     def spent(self) -> float:

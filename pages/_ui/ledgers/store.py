@@ -12,7 +12,7 @@ from typing import Any
 
 from dpgp_core.accounting.guarantee import Budget, Guarantee
 from dpgp_core.accounting.ledger import Ledger
-from dpgp_core.release.ledger_json import ledger_from_object
+from dpgp_core.release.json_text import ledger_from_object
 from pages._ui.ledgers.database import Database, LedgerUnavailable, Run
 from pages._ui.ledgers.joining import join, twins
 from pages._ui.ledgers.keys import Key
@@ -60,7 +60,14 @@ class Ledgers:
             id = self._current(run, browser)
             ledger = Ledger() if id is None else loaded(run, id)
             counting = set() if table is None else self._knowing(run, browser, table, everywhere)
-        return Standing(id=id, ledger=ledger, counts=id in counting, elsewhere=bool(counting - {id}))
+            unmade = [] if id is None else run("SELECT number FROM unmade WHERE ledger = ?", id)
+        return Standing(
+            id=id,
+            ledger=ledger,
+            counts=id in counting,
+            elsewhere=bool(counting - {id}),
+            unmade=frozenset(int(row[0]) for row in unmade),
+        )
 
     def spend(
         self,
@@ -105,10 +112,16 @@ class Ledgers:
             name = f"release {number}: {title}"
             spend(ledger, (name, guarantee), limit)
             count(run, id, number, (name, guarantee))
+            run("INSERT INTO unmade (ledger, number) VALUES (?, ?)", id, number)
             run("UPDATE ledgers SET head = ? WHERE id = ?", head_of(ledger), id)
             run("INSERT INTO seen (digest, ledger) VALUES (?, ?) ON CONFLICT DO NOTHING", self._table(table), id)
             loaded(run, id)  # what cannot be read again is not counted, and not released
         return Spent(id=id, name=name, ledger=ledger, token=token)
+
+    def made(self, spent: Spent) -> None:
+        """Record that a release that was counted is there to be handed out."""
+        with self.database.transaction() as run:
+            run("DELETE FROM unmade WHERE ledger = ? AND number = ?", spent.id, len(spent.ledger.entries))
 
     def declare_inputs_public(self, browser: str) -> None:
         """Record that inputs are public from now on; there is no way back."""

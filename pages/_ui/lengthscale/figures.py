@@ -90,7 +90,7 @@ def errors(
 
 
 def metrics(
-    chosen: Chosen, beside: Beside, unit: str, shown: Callable[[float], str], total: float, delta: float
+    chosen: Chosen, beside: Beside, unit: str, shown: Callable[[float], str], budgets: Budgets, total: float
 ) -> list[Metric]:
     """What is chosen and what it costs.
 
@@ -99,9 +99,10 @@ def metrics(
         beside: errors of what chooses none, and without privacy.
         unit: of the lengthscale.
         shown: writes an error.
-        total: epsilon of choice and release together, at ``delta``.
-        delta: of the page.
+        budgets: of the page.
+        total: epsilon of choice and release together.
     """
+    selection, delta = budgets.selection, budgets.delta
     return [
         Metric(
             "Error after the choice", shown(chosen.after), f"best known in advance: {shown(chosen.best_error)}",
@@ -110,5 +111,9 @@ def metrics(
         Metric("Most often chosen", f"{chosen.likeliest:g} {unit}", f"{text.percent(chosen.probability)} of choices"),
         Metric("Best if known", f"{chosen.best:g} {unit}", "it takes the true data to know"),
         Metric("Error without privacy", shown(beside.without), "nothing hidden", help_of("Without privacy")),
-        Metric("Spent by choice and release", f"ε = {text.at_most(total)}", f"δ = {text.small(delta)}"),
+        Metric(
+            "Spent by the choice",
+            f"ε = {text.at_most(selection)}",
+            f"with the release: ε = {text.at_most(total)}, δ = {text.small(delta)}",
+        ),
     ]  # fmt: skip

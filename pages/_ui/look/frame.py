@@ -25,13 +25,23 @@ TEACHING_NOTE = (
 )
 
 
-def heading(question: str, answer: str) -> None:
-    """Title as a question, and a sentence that answers it with the current numbers, said aloud when they change."""
+def heading(question: str, answer: str) -> Callable[[str], None]:
+    """Title as a question, and the sentences that answer it with the current numbers, said aloud when they change.
+
+    Returns:
+        what puts more sentences in their place, once they are known: all of them are said aloud, as one.
+    """
     picture.asks(question)
     st.title(question, anchor=False)
     with st.container(key="answer"):
-        st.markdown(f'<div role="status" aria-live="polite">\n\n{answer}\n\n</div>', unsafe_allow_html=True)
+        spot = st.empty()
+
+    def say(answer: str) -> None:
+        spot.markdown(f'<div role="status" aria-live="polite">\n\n{answer}\n\n</div>', unsafe_allow_html=True)
+
+    say(answer)
     bar.repeated()
+    return say
 
 
 @contextmanager

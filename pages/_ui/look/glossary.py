@@ -20,7 +20,7 @@ TERMS = {
     "Error": "Root mean square error on people left out. Each fifth of the people is left out in turn, and predicted "
     "from a release about the others. So it holds their own scatter too, and is never 0.",
     "Without privacy": "The error of the same method with nothing hidden. It is the least that privacy can come to. "
-    "Where a page declares a model that does better with nothing hidden, that counts.",
+    "Where clipping far outcomes, or a model that a page declares, does better with nothing hidden, that counts.",
     "Foreseen by a plan": "What a plan expects of a release, averaged over its prior, before any output is read.",
     "Example draw": "One numbered simulation of a release, the same for everybody who opens a link. It is not private.",
     "Privacy noise": "What the mechanism adds to hide each person.",

@@ -99,9 +99,10 @@ def legend(layer: Layer) -> str:
             for colour, name in zip(layer.scale, layer.names, strict=True)
         )
     stops = ", ".join(sample_colorscale(layer.scale, 9))
-    ticks = "".join(f"<span>{shown(value, layer)}</span>" for _, value in ticks_of(layer))
+    marks = [shown(value, layer) for _, value in ticks_of(layer)]
+    ticks = "".join(f"<span>{mark}</span>" for mark in marks)
     return (
-        f'<div role="img" aria-label="{layer.title}, from {shown(layer.low, layer)} to {shown(layer.high, layer)}">'
+        f'<div role="img" aria-label="{layer.title}, from {marks[0]} to {marks[-1]}">'
         f'<div style="font-size:.85rem">{layer.title} [{layer.unit}]</div>'
         f'<div style="height:10px;border-radius:5px;background:linear-gradient(90deg, {stops})"></div>'
         f'<div style="display:flex;justify-content:space-between;font-size:.8rem">{ticks}</div></div>{_grey(layer)}'

@@ -76,13 +76,10 @@ def lengthscale_key(exhibit: Exhibit) -> str:
 def mechanisms(name: str) -> tuple[str, ...]:
     """Those that pages draw a dataset with, the default first.
 
-    A map shows the noise as such, so it opens with a mechanism that adds it once. Measuring in stages takes seconds a
-    draw where there are many records.
+    The same default on every page, so that every page says the same error; but where there are very many records,
+    measuring in stages takes seconds a draw.
     """
-    shipped = exhibit(name)
-    if shipped.smooth_only:
-        return NOISE_ONCE
-    return (*NOISE_ONCE, *_IN_STAGES) if shipped.scene == "map" else (*_IN_STAGES, *NOISE_ONCE)
+    return NOISE_ONCE if exhibit(name).smooth_only else (*_IN_STAGES, *NOISE_ONCE)
 
 
 CURVE = of_datasets("dataset", (exhibit for exhibit in EXHIBITS.values() if exhibit.scene == "curve"))

@@ -2,7 +2,9 @@
 
 TRUTH = "#7f7f7f"  # true data, truth: hollow markers, dotted
 NON_PRIVATE = "#0072B2"  # non-private model and its uncertainty: solid, band at 18 %
-PRIVATE = "#E69F00"  # private release and its noise: band at 22 %
+PRIVATE = "#E69F00"  # private release and its noise: band at 22 %; beside other methods, Bayes cloaking
+REFINED = "#6A3D9A"  # beside it: cloaking whose noise is added once, and posterior paths
+SPARSE = "#00735A"  # beside it: the sparse DP-GP
 OTHER = "#CC79A7"  # the method compared with: dashed
 PINNED = "#A65628"  # a pinned setting: dash-dotted
 BINS = "#56B4E9"  # binning, in comparisons of many mechanisms

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from pages._ui import session
 from pages._ui.look import decks, maps, picture, plots, sheet, sheet_map, state, tables
@@ -19,6 +22,7 @@ from pages._ui.look.sheet import About, Draw, Panel
 from pages._ui.work import cached
 
 _HEXAGON = "hexagon"  # in the address
+_MOST_ROWS = 2000  # of an HTML table
 _PANELS = 1600, 640  # px of several drawings, which shrink to the page
 
 
@@ -34,8 +38,21 @@ def chart(figure: go.Figure, key: str, alt: str, public: Public | None = None, *
     enlarged = plots.enlarge(figure) if state.is_lesson() else figure
     # plotly's own camera would save true data without a word that they are
     config = {"displaylogo": False, "modeBarButtonsToRemove": ["toImage"]}
-    st.plotly_chart(enlarged, key=key, config=config, alt=alt, **options)
+    with _with_names_above(enlarged, key):
+        st.plotly_chart(enlarged, key=key, config=config, alt=alt, **options)
     _caption(key, alt, lambda: tables.of_figure(figure), lambda: picture.of_figure(figure, alt, public))
+
+
+def _with_names_above(figure: go.Figure, key: str) -> DeltaGenerator:
+    """Where a chart stands: in a small window the names of its lines are above it, and their margin is out of sight."""
+    named = plots.names_of(figure)
+    if not named:
+        return st.container()
+    place = st.container(key=f"named_{key}")
+    marks = "".join(f'<span><b style="color:{colour}">━</b> {html.escape(name)}</span> ' for name, colour in named)
+    margin = f".st-key-named_{key} {{ --names: {round(figure.layout.margin.r)}px }}"
+    place.html(f'<style>{margin}</style><p class="names" aria-hidden="true">{marks}</p>')
+    return place
 
 
 def table(rows: pd.DataFrame, key: str | None = None) -> None:
@@ -75,8 +92,16 @@ def _caption(key: str, alt: str, numbers: Callable[[], pd.DataFrame], drawn: Cal
             "Table", type="tertiary", icon=":material/table:", key=f"numbers_{key}", on_change="rerun"
         ) as box:
             if box.open:
-                table(numbers())
+                _for_readers(numbers(), alt)
         picture.button(key, drawn)
+
+
+def _for_readers(rows: pd.DataFrame, caption: str) -> None:
+    """Rows as an HTML table, which any screen reader can read cell by cell; very many as a grid, which scrolls."""
+    if len(rows) > _MOST_ROWS:
+        table(rows)
+    else:
+        st.html(tables.as_html(rows, caption))
 
 
 def hexagon_map(
@@ -111,7 +136,8 @@ def hexagon_map(
     with st.container(key=f"framed_{key}"):  # where there is room, the legend stands beside the map
         with st.container(key=f"fitted_{key}"):
             around = cached.value("Drawing the boroughs", decks.boroughs) if boroughs else None
-            deck = decks.deck(cells, layer, kind, around, picked)
+            legible = None if around is None else replace(around, names=[]) if _is_telephone() else around
+            deck = decks.deck(cells, layer, kind, legible, picked)
             st.pydeck_chart(deck, height=decks.HEIGHT, on_select=on_click, key=key, alt=alt)
         with st.container(key=f"legend_{key}"):
             st.html(maps.legend(layer))
@@ -122,6 +148,11 @@ def hexagon_map(
         return picture.Drawn(draw, alt, draw if public else None, about if public else None, bare=public)
 
     _caption(key, alt, lambda: cells, drawn)
+
+
+def _is_telephone() -> bool:
+    """Whether names on a map would be too small to be read."""
+    return "Mobi" in (st.context.headers.get("User-Agent") or "")
 
 
 def pick_hexagon(cells: pd.DataFrame) -> str | None:

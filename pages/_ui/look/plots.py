@@ -15,7 +15,7 @@ import plotly.io as pio
 
 from dpgp_core.arrays import FloatArray
 from dpgp_core.dates import ISO, Dates, parsed
-from dpgp_core.release.handout.ticks import marks
+from dpgp_core.release.handout.figure import marks
 from pages._ui.look.palette import (
     GUARANTEE,
     NOISE_SCALE,
@@ -40,7 +40,9 @@ _LINE, _SMALL = 15, 12  # px between two names, and of their type
 _LETTER = 6.6  # px, about
 _GAP = 6  # px between a line and its name
 _LITTLE = 20  # px above a picture without a legend
-_COLOUR_BAR: dict[str, Any] = {"thickness": 12}
+_COLOUR_BAR: dict[str, Any] = {  # below a map, so that it takes none of its width
+    "thickness": 10, "orientation": "h", "x": 0, "xanchor": "left", "y": -0.2, "yanchor": "top",
+}  # fmt: skip
 
 TEMPLATE = go.layout.Template(
     layout={
@@ -174,6 +176,12 @@ def finish(figure: go.Figure, height: int) -> go.Figure:
     return figure.update_layout(template=NAME, height=height, margin=_MARGIN)
 
 
+def rows_named_inside(figure: go.Figure) -> go.Figure:
+    """A finished picture of rows, whose names stand above them and not beside it, where they would take its width."""
+    figure.update_yaxes(ticklabelposition="inside top", automargin=False)
+    return figure.update_layout(margin={"l": 20})
+
+
 def enlarge(figure: go.Figure) -> go.Figure:
     """For a room: all type at ``LESSON`` px, set in the figure itself, for the page's theme overrides a template's."""
     size = {"size": LESSON}
@@ -189,6 +197,15 @@ def enlarge(figure: go.Figure) -> go.Figure:
     if (figure.layout.height or 0) > _LESSON_HEIGHT:
         figure.update_layout(height=_LESSON_HEIGHT)
     return figure
+
+
+_MARK = re.compile(r'<span style="color:(#\w+)"><b>━</b></span> (.*)')
+
+
+def names_of(figure: go.Figure) -> list[tuple[str, str]]:
+    """Names and colours that stand at the ends of the lines of a picture, from the highest to the lowest."""
+    found = [_MARK.fullmatch(note.text or "") for note in figure.layout.annotations]
+    return [(mark[2], mark[1]) for mark in reversed(found) if mark]
 
 
 class End(NamedTuple):

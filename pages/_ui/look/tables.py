@@ -47,6 +47,24 @@ def decimals_of(frame: pd.DataFrame) -> dict[str, str]:
     return written
 
 
+def as_html(frame: pd.DataFrame, caption: str) -> str:
+    """Rows as an HTML table with column heads and a caption, each number with as many digits as on the screen."""
+    written = decimals_of(frame)
+    heads = "".join(f'<th scope="col">{html.escape(str(name))}</th>' for name in frame)
+    columns = [_cells(frame[name], written.get(str(name))) for name in frame]
+    body = "".join(f"<tr>{''.join(row)}</tr>" for row in zip(*columns, strict=True))
+    return (
+        '<div class="numbers" role="region" tabindex="0" aria-label="Table"><table>'
+        f"<caption>{html.escape(caption)}</caption><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+def _cells(values: pd.Series[Any], written: str | None) -> list[str]:
+    """Each value as a cell; nothing where it is missing."""
+    shown = ("" if pd.isna(each) else written % each if written else f"{each}" for each in values)
+    return [f"<td>{html.escape(each)}</td>" for each in shown]
+
+
 def rounded(rows: pd.DataFrame) -> pd.DataFrame:
     """The same with as many digits as mean something."""
     fractions = rows.select_dtypes("float")

@@ -38,6 +38,12 @@ def percent(share: float) -> str:
     return f"{number(100 * share)} %"
 
 
+def round_step(most: float) -> float:
+    """1, 2 or 5 times a power of ten, at most a positive number."""
+    power: float = 10.0 ** math.floor(math.log10(most))
+    return max(each * power for each in (1, 2, 5) if each * power <= most)
+
+
 TWICE = 2.0  # from here on a factor says more than a percentage
 
 

@@ -11,8 +11,8 @@ import plotly.graph_objects as go
 from dpgp_core.arrays import FloatArray
 from dpgp_core.bayes.reading import Difference, difference
 from dpgp_core.release import CENTILES, Published, ReleaseSpec
+from dpgp_core.release.handout.figure import are_years, marks
 from dpgp_core.release.handout.groups import COLOURS, Group, Rows, grouped
-from dpgp_core.release.handout.ticks import are_years, marks
 from pages._ui.look.palette import NON_PRIVATE, PRIVATE
 from pages._ui.look.plots import HEIGHT, axis, band, centile_lines, finish, mark_dates
 

@@ -11,8 +11,8 @@ import plotly.graph_objects as go
 from dpgp_core.arrays import BoolArray, FloatArray
 from dpgp_core.gp.inference import Inference
 from dpgp_core.release import Published, ReleaseSpec
+from dpgp_core.release.handout.figure import east_across, turned
 from dpgp_core.release.handout.groups import grouped, split
-from dpgp_core.release.handout.turned import east_across, turned
 from dpgp_core.release.publishing import is_off_scale, known_share, useful, within_tolerance
 from pages._ui.ledgers.standing import Standing
 from pages._ui.look.palette import PREDICTION_SCALE, PRIVATE
@@ -30,14 +30,9 @@ _ABOUT_FIRST = " The map is of the first group; the table and the file have all 
 _ABOUT_CENTILES = " Below a thin line lie as many in 100 further people as it says, if the model is right."
 
 
-def so_far(account: Standing, failed: int = 0) -> str:
-    """The ledger in a sentence.
-
-    Args:
-        account: of it.
-        failed: releases that it counts and that were not made.
-    """
-    ledger = account.ledger
+def so_far(account: Standing) -> str:
+    """The ledger in a sentence."""
+    ledger, failed = account.ledger, len(account.unmade)
     if ledger.limit is None:
         return "Nothing has been released yet."
     more = f", {failed} counted and not made" if failed else ""
@@ -45,9 +40,9 @@ def so_far(account: Standing, failed: int = 0) -> str:
     return f"So far **{len(ledger.entries) - failed} released**{more}, {spent}."
 
 
-def metrics(account: Standing, failed: int = 0) -> list[Metric]:
+def metrics(account: Standing) -> list[Metric]:
     """The ledger in figures, once its total is declared; see ``so_far``."""
-    ledger = account.ledger
+    ledger, failed = account.ledger, len(account.unmade)
     if ledger.limit is None:
         return []
     more = f"and {failed} counted, not made" if failed else "each counts"

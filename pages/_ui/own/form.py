@@ -49,7 +49,7 @@ def declared(held: Table, ledger: Ledger) -> ReleaseSpec | None:
     values |= table_form.outcome(y, held, values["numbers"])
     used = [name for name in (*x, y, values["person"]) if name is not None]
     free = y if values["y_kind"] == "yes/no" and values["yes"] is not None else None
-    values |= written.missing(used, held, values["numbers"], free)
+    values |= written.missing(used, held, values["numbers"], free, values["formats"])
     values |= table_form.outputs(values["y_kind"], values["y"]) | degrees.asked(
         [name for name in x if name not in {*values["formats"], *values["levels"]}]
     )

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import io
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, TypeVar
 
 import streamlit as st
 
 from dpgp_core.reading.lines import NotDecoded, read_lines
+from dpgp_core.reading.workbooks import sheet as excel
 from dpgp_core.reading.writing import Writing
 from pages._ui import environment
 from pages._ui.look.text import plain
-from pages._ui.own import excel, practice, remembered, upload
+from pages._ui.own import practice, remembered, upload
 from pages._ui.own.practice import Practice
+from pages._ui.own.questions import lines
 from pages._ui.own.slots import (
     OWN_FILES,
+    OWN_LINES,
     OWN_OUTLOOK,
     OWN_PREVIEW,
     OWN_READY,
@@ -27,6 +33,8 @@ from pages._ui.own.slots import (
 from pages._ui.own.upload import Table
 from pages._ui.serve import forgetting
 from pages._ui.work import cached
+
+T = TypeVar("T")
 
 _AT_ONCE = 2**18  # bytes; larger tables are read beside the page
 AS_ITS_FIRST_LINE = "as its first line says"
@@ -96,26 +104,49 @@ def _take(name: str, content: bytes, separator: str | None) -> None:
     digest = hashlib.sha256(content).hexdigest()
     encoding = _encoding() if OWN_UNDECODED.find() == digest else None
     sheet = _sheet(content, digest) if excel.is_workbook(content) else None
-    held, wanted = OWN_TABLE.find(), (digest, separator, encoding, sheet)
+    ignore = lines.said(digest)
+    held, wanted = OWN_TABLE.find(), (digest, separator, encoding, sheet, ignore)
     if held is not None and OWN_TAKEN.find() == wanted:
         return
     if sheet == "":
         OWN_TABLE.pop()
         return
     OWN_TAKEN.put(wanted)
-    try:
-        fresh = _opened(name, content, Writing(separator=separator, encoding=encoding), sheet)
-    except ValueError as error:
+    fresh = _table(name, content, digest, (separator, encoding, sheet, ignore))
+    if fresh is None:
         OWN_TABLE.pop()
-        st.error(plain(f"{error}."))
-        if OWN_UNDECODED.find() != digest and _is_undecoded(content):
-            OWN_UNDECODED.put(digest)
-            st.rerun()
         return
     if held is None or held.columns != fresh.columns:
         remembered.forget()
     OWN_TABLE.put(fresh)
     _drop_results()
+    if ignore is None and fresh.no_rows and lines.offer(digest, fresh.no_rows):
+        st.rerun()
+
+
+def _table(
+    name: str,
+    content: bytes,
+    digest: str,
+    written: tuple[str | None, str | None, str | None, tuple[int | str, ...] | None],
+) -> Table | None:
+    """The table as it is said to be written; None, with a sentence on the page, if it is none."""
+    separator, encoding, sheet, ignore = written
+    found: tuple[int | str, ...] = ()
+    try:
+        writing = Writing(separator=separator, encoding=encoding, ignore=ignore)
+        text, writing = _as_text(content, writing, sheet)
+        if ignore is None:
+            found = _beside(upload.lines_beside, text, writing)
+        return _beside(upload.opened, name, text, writing)
+    except ValueError as error:
+        if ignore is None and lines.offer(digest, found):
+            st.rerun()
+        st.error(plain(f"{error}."))
+        if OWN_UNDECODED.find() != digest and _is_undecoded(content):
+            OWN_UNDECODED.put(digest)
+            st.rerun()
+    return None
 
 
 def _encoding() -> str | None:
@@ -158,14 +189,20 @@ def _sheet(content: bytes, digest: str) -> str | None:
     return "" if chosen is None else str(chosen)
 
 
-def _opened(name: str, content: bytes, writing: Writing, sheet: str | None) -> Table:
-    if excel.is_workbook(content):
-        upload.check_size(content)
-        text = cached.of_one_session("Reading the workbook", excel.as_csv, content, upload.MAX_BYTES, sheet)
-        return upload.opened(name, text, Writing(separator=","))
-    if len(content) <= _AT_ONCE:
-        return upload.opened(name, content, writing)
-    return cached.of_one_session("Reading the table", upload.opened, name, content, writing)
+def _as_text(content: bytes, writing: Writing, sheet: str | None) -> tuple[bytes, Writing]:
+    """A file as text, and how that is written: of a workbook, its sheet with commas."""
+    upload.check_size(content)
+    if not excel.is_workbook(content):
+        return content, writing
+    text = cached.of_one_session("Reading the workbook", excel.as_csv, content, upload.MAX_BYTES, sheet)
+    return text, replace(writing, separator=",", encoding=None, sheet=sheet)
+
+
+def _beside(function: Callable[..., T], *args: Any) -> T:
+    """What a function makes of a table: beside the page, if it is a large one."""
+    if max(len(each) for each in args if isinstance(each, bytes)) <= _AT_ONCE:
+        return function(*args)
+    return cached.of_one_session("Reading the table", function, *args)
 
 
 def _practise(table: Practice) -> None:
@@ -179,6 +216,7 @@ def _forget() -> None:
     OWN_TAKEN.pop()
     OWN_UNDECODED.pop()
     OWN_SHEETS.pop()
+    OWN_LINES.pop()
     OWN_FILES.put(OWN_FILES.get(0) + 1)  # empties the uploader
     remembered.forget()
     _drop_results()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import streamlit as st
 
@@ -54,6 +54,8 @@ def issued(spent: Spent, published: Published, spec: ReleaseSpec) -> Issued:
     content = bundle(published, spec, spent.ledger, lambda card: ledgers.sealed(card, spent.id))
     new = Issued(spent.name, content)
     DELIVERIES.keep(spent.id, new)
+    with suppress(LedgerUnavailable), pace.aside():  # it is made, whatever the ledger says
+        ledgers.made(spent)
     return new
 
 

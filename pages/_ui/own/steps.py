@@ -9,8 +9,7 @@ import zipfile
 import streamlit as st
 
 from dpgp_core.release import Published, ReleaseSpec
-from dpgp_core.release.publishing import within_tolerance
-from dpgp_core.release.told import large_delta
+from dpgp_core.release.publishing import large_delta, within_tolerance
 from pages._ui.explore.computed import EXPLORED, taken
 from pages._ui.ledgers.deliveries import DELIVERIES, Issued
 from pages._ui.ledgers.standing import Standing
@@ -22,7 +21,6 @@ from pages._ui.own import curves, figures, protection, session, upload
 from pages._ui.own.questions import bounds
 from pages._ui.own.slots import (
     OWN_APART,
-    OWN_FAILED,
     OWN_LEDGER_TOKEN,
     OWN_PREVIEW,
     OWN_READY,
@@ -124,16 +122,11 @@ def _last_is_ours(account: Standing) -> bool:
     return released is not None and released[0].name in [name for name, _ in account.ledger.entries[-1:]]
 
 
-def failed(account: Standing) -> int:
-    """Releases of a ledger that were counted and not made, as far as this session knows."""
-    return OWN_FAILED.get({}).get(account.id, 0)
-
-
 def fetch_again(account: Standing) -> None:
     """The latest zip, if this server still holds it."""
     if (issued := DELIVERIES.find(account.id)) is not None:
         download(issued, again=True)
-    elif account.ledger.entries and failed(account) == len(account.ledger.entries):
+    elif len(account.ledger.entries) in account.unmade:
         st.caption(_NOT_MADE)
     elif account.ledger.entries:
         st.caption(_ZIP_GONE)
@@ -156,8 +149,6 @@ def _make(held: Table, spec: ReleaseSpec, prepared: Prepared, because: str) -> s
         try:
             published = cached.unstoppable(upload.released, held, spec, prepared.plan)
         except (ValueError, WorkStopped) as error:
-            known = OWN_FAILED.get({})
-            OWN_FAILED.put(known | {spent.id: known.get(spent.id, 0) + 1})
             return f"{error}. The budget of this release is spent all the same: it may have been computed."
         issued = session.issued(spent, published, spec)
     OWN_RELEASED.put((issued, published, spec))

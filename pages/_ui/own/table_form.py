@@ -79,6 +79,9 @@ def outcome(y: str | None, held: Table, numbers: str) -> dict[str, Any]:
     column = held.survey[y]
     gaps = written.declares_missing() and numbers in column.ways
     problem = "" if gaps else column.as_numbers(y, numbers, or_dates=False)
+    unit = written.unit_said(y, "y_unit", held, numbers) if problem else None
+    if unit is not None:
+        return {"y_kind": kind, "readable": unit} | nothing
     if problem and column.holds_words and column.values <= _MOST_ANSWERS:
         written.offer_yes_and_no(y)
     elif problem:

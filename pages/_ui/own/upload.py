@@ -14,8 +14,10 @@ from pandas.io.formats.style import Styler
 
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset, of_kind
+from dpgp_core.dates import Format
 from dpgp_core.mechanisms import NotPrivate
 from dpgp_core.reading.csv_rows import as_written
+from dpgp_core.reading.look import lines_within, unit_of, with_ignored
 from dpgp_core.reading.survey import Column, survey, words_of
 from dpgp_core.reading.writing import Writing
 from dpgp_core.release import (
@@ -29,11 +31,10 @@ from dpgp_core.release import (
     preview,
     publish,
 )
-from dpgp_core.release.cells import safe_text
-from dpgp_core.release.handout.ticks import are_years
+from dpgp_core.release.bundle import safe_text
+from dpgp_core.release.handout.figure import are_years
 from dpgp_core.release.plan import decimals
-from dpgp_core.release.publishing import about, as_measured, read_outcomes, within_tolerance
-from dpgp_core.release.told import outside_bounds
+from dpgp_core.release.publishing import about, as_measured, read_outcomes, to_owner, within_tolerance
 from pages._ui.look.plots import axis
 from pages._ui.own.curves import OF_NO_USE, in_per_cent
 from pages._ui.own.practice import TABLES, Practice, contents
@@ -42,6 +43,7 @@ MAX_BYTES = 5 * 2**20
 MAX_WORK = 20_000_000  # rows, or people, times points of the grid
 OUTLOOK = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # epsilons
 MAX_COLUMNS = 1000  # in the menu of columns
+_SOME = 50  # texts of a column in which its unit is looked for
 MOST_WORDS = 20  # of a column, that are offered as groups, as yes and no, or as missing
 
 
@@ -56,6 +58,7 @@ class Table:
         writing: separator and encoding, as declared or as its first line says.
         digest: SHA-256 of the bytes, line ends aside: whether this is the same table as before.
         survey: what each column can be read as; shown to its owner only.
+        no_rows: lines that look as if they were no rows; shown to its owner only.
     """
 
     name: str
@@ -64,6 +67,7 @@ class Table:
     writing: Writing
     digest: str = field(repr=False)
     survey: dict[str, Column] = field(repr=False)
+    no_rows: tuple[int | str, ...] = field(default=(), repr=False)
 
     @property
     def rows(self) -> int:
@@ -85,25 +89,40 @@ def opened(name: str, content: bytes, declared: Writing | None = None) -> Table:
     if len(columns) > MAX_COLUMNS:
         raise ValueError(f"the file has {len(columns)} columns, more than {MAX_COLUMNS}, the limit; keep those needed")
     overview = survey(io.BytesIO(content), columns, writing)
-    return Table(name, content, columns, writing, _digest(content), overview)
+    return Table(name, content, columns, writing, _digest(content), overview, lines_within(overview))
 
 
-def words(held: Table, column: str, *, numbers: str | None = None) -> list[str]:
+def lines_beside(content: bytes, declared: Writing) -> tuple[int | str, ...]:
+    """Lines above a table and below it that look as if they were none of its rows. Raises ValueError as ``opened``."""
+    found = with_ignored(io.BytesIO(content), declared)
+    if found is None or found.ignore is None:
+        return ()
+    return (*found.ignore, *(each for each in opened("", content, found).no_rows if each not in found.ignore))
+
+
+def words(held: Table, column: str, *, numbers: str | None = None, order: Format | None = None) -> list[str]:
     """Different texts of a column, for the eyes of its owner: none if there are too many to choose from.
 
     Args:
         held: the table.
         column: its name.
         numbers: a way of writing these, which are then none of the texts; None: they are.
+        order: of dates, which are then none likewise.
     """
     stream = io.BytesIO(held.content)
-    found = words_of(stream, column, held.writing, MOST_WORDS + 1, numbers=numbers)
+    found = words_of(stream, column, held.writing, MOST_WORDS + 1, numbers=numbers, order=order)
     return found if len(found) <= MOST_WORDS else []
 
 
-def examples(held: Table, column: str) -> list[str]:
-    """A text of a column, the commonest, for the eyes of its owner."""
-    return words_of(io.BytesIO(held.content), column, held.writing, 1)
+def examples(held: Table, column: str, most: int = 1) -> list[str]:
+    """Texts of a column, the commonest, for the eyes of its owner."""
+    return words_of(io.BytesIO(held.content), column, held.writing, most)
+
+
+def unit(held: Table, column: str) -> tuple[str, str]:
+    """The unit that stands beside the numbers of a column, and the way of writing these; "" for none."""
+    about = held.survey[column]
+    return ("", "") if about.ways or about.orders else unit_of(examples(held, column, _SOME))
 
 
 def check_size(content: bytes) -> None:
@@ -159,7 +178,7 @@ def prepared(held: Table, spec: ReleaseSpec) -> Prepared:
     table = _read(held, spec)
     plan = plan_release(spec, table.X, table.person)
     moved = int((of_kind(spec.y_kind, table.y) != table.y).sum())
-    return Prepared(table.people, table.left_out, plan, outside_bounds(spec, table), moved)
+    return Prepared(table.people, table.left_out, plan, to_owner(spec, table), moved)
 
 
 def outlook(ready: Prepared) -> FloatArray:

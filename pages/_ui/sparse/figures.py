@@ -10,18 +10,18 @@ import plotly.graph_objects as go
 
 from dpgp_core.arrays import FloatArray
 from pages._ui.cloaking.figures import on_axes
-from pages._ui.look.palette import BINS, GUARANTEE, NON_PRIVATE, OTHER, PRIVATE, TRUTH, faded
-from pages._ui.look.plots import axis, band, finish, named_lines, ticked
+from pages._ui.look.palette import BINS, NON_PRIVATE, OTHER, PRIVATE, SPARSE, TRUTH, faded
+from pages._ui.look.plots import HEIGHT, axis, band, finish, named_lines, ticked
 from pages._ui.sparse.choosing import CHOICE_EPSILONS, Choices
 from pages._ui.sparse.errors import CURVE_EPSILONS, Curves
 from pages._ui.sparse.fitting import KINDS, LEVEL, Fits
 from pages._ui.sparse.setting import LEVELS, METHODS, Contender, Method
 
 _LOOKS: dict[Contender, tuple[str, str, str]] = {
-    "ours": ("ours: whitened", PRIVATE, "solid"),
+    "ours": ("ours: whitened", SPARSE, "solid"),
     "paper": ("the paper's", OTHER, "dash"),
     "naive": ("noise ignored", BINS, "dot"),
-    "bayes": ("Bayes cloaking", GUARANTEE, "longdash"),
+    "bayes": ("Bayes cloaking", PRIVATE, "longdash"),
 }
 _SHORT = {  # at a line's end
     "ours: whitened": "ours",
@@ -29,11 +29,10 @@ _SHORT = {  # at a line's end
     "All kernels together, exponential mechanism": "all together",
     "Liu-Talwar (the paper)": "Liu-Talwar",
 }
-_CHOOSER_LOOKS = ((PRIVATE, "solid"), (BINS, "dot"), (OTHER, "dash"))
-_MOST_POINTS = 600  # of the data that are drawn
+_CHOOSER_LOOKS = ((SPARSE, "solid"), (BINS, "dot"), (OTHER, "dash"))
 
 
-def fit(fits: Fits, overlay: bool) -> go.Figure:
+def fit(fits: Fits) -> go.Figure:
     """Private fits, intervals about ours and of Bayes cloaking, and the inducing inputs."""
     data, figure = fits.dataset, go.Figure()
     for opacity, of, subject in ((0.12, KINDS[0], f"one more {data.y_name}"), (0.28, KINDS[1], "the curve")):
@@ -48,18 +47,35 @@ def fit(fits: Fits, overlay: bool) -> go.Figure:
     bayes = fits.bayes
     band(figure, fits.x, bayes.low, bayes.high, colour, 0.15, f"{name}, 95 %")
     figure.add_scatter(x=fits.x, y=bayes.mean, name=name, line={"color": colour, "dash": dash})
-    if overlay:
-        rows = np.linspace(0, data.n - 1, min(data.n, _MOST_POINTS)).astype(int)
-        figure.add_scatter(
-            x=data.X[rows, 0], y=data.y[rows], name="true data", mode="markers",
-            marker={"color": TRUTH, "symbol": "circle-open", "size": 4},
-        )  # fmt: skip
-        figure.add_scatter(x=fits.x, y=fits.plain, name="without privacy", line={"color": NON_PRIVATE})
     figure.add_scatter(
         x=fits.inducing, y=np.full_like(fits.inducing, data.y_bounds[0] - 0.3 * data.output_range), mode="markers",
         name="inducing inputs", marker={"symbol": "triangle-up", "size": 9, "color": TRUTH},
     )  # fmt: skip
     return named_lines(on_axes(figure, data, fits.x), _SHORT)
+
+
+def beside_the_curve(fits: Fits) -> go.Figure:
+    """How far each private curve is from the one without privacy, which is the line at 0; in bands where curves are."""
+    data, figure = fits.dataset, go.Figure()
+    name, colour, dash = _LOOKS["ours"]
+    ours, half = fits.means["ours"] - fits.plain, fits.halves[KINDS[1]]
+    band(figure, fits.x, ours - half, ours + half, colour, 0.15, f"{name}, {100 * LEVEL:g} %")
+    bayes, low, high = fits.bayes, fits.bayes.low - fits.plain, fits.bayes.high - fits.plain
+    band(figure, fits.x, low, high, _LOOKS["bayes"][1], 0.22, f"{_LOOKS['bayes'][0]}, {100 * LEVEL:g} %")
+    figure.add_scatter(x=fits.x, y=np.zeros_like(fits.x), name="without privacy", line={"color": NON_PRIVATE})
+    drawn: dict[Contender, FloatArray] = {
+        "paper": fits.means["paper"] - fits.plain,
+        "ours": ours,
+        "bayes": bayes.mean - fits.plain,
+    }
+    for method, values in drawn.items():
+        name, colour, dash = _LOOKS[method]
+        figure.add_scatter(x=fits.x, y=values, name=name, line={"color": colour, "dash": dash})
+    most = max(float(np.abs(each).max()) for each in (low, high, ours - half, ours + half, *drawn.values()))
+    most = min(1.05 * most, data.output_range)
+    figure.update_xaxes(title=axis(data.x_names[0], data.x_units[0]), range=[fits.x[0], fits.x[-1]])
+    figure.update_yaxes(title=axis("away from the curve without privacy", data.y_unit), range=[-most, most])
+    return named_lines(finish(figure, HEIGHT), _SHORT)
 
 
 def calibration(fits: Fits) -> go.Figure:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.accounting.ledger import Ledger
 from pages._ui.left_out import FOLDS
@@ -28,7 +30,7 @@ _PLURAL = {"age": "ages"}
 def about(fits: Fits, guarantee: Guarantee) -> About:
     """What is said of the fits where they go."""
     made = "our sparse GP, the paper's and Bayes cloaking: three example draws, each at this budget; together more"
-    return sheet.of_release(fits.dataset, guarantee, made, fit_alt(fits, overlay=False))
+    return sheet.of_release(fits.dataset, guarantee, made, fit_alt(fits))
 
 
 def answer(fits: Fits, setting: SparseSetting, without: float | None) -> str:
@@ -113,12 +115,25 @@ def steps(setting: SparseSetting, fits: Fits) -> list[tuple[str, str]]:
     ]
 
 
-def fit_alt(fits: Fits, overlay: bool) -> str:
+def beside_alt(fits: Fits) -> str:
+    """What the picture of the differences shows, with its values."""
+    unit = fits.dataset.y_unit
+    curves = {
+        "our sparse GP": fits.means["ours"],
+        "the paper's": fits.means["paper"],
+        "Bayes cloaking": fits.bayes.mean,
+    }
+    away = ", ".join(
+        f"{name} {text.number(float(np.abs(curve - fits.plain).mean()))} {unit}" for name, curve in curves.items()
+    )
+    return f"How far each published curve is from the one without privacy: on average {away}. Bands: where curves are."
+
+
+def fit_alt(fits: Fits) -> str:
     """What the picture of the fits shows."""
     return (
         f"Published curves. Outer bands hold one more {fits.dataset.y_name} ({100 * LEVEL:g} %), inner ones the curve. "
         "The paper's bands do not hold, so it has none. Triangles: inducing inputs."
-        + (" Circles: true data." if overlay else "")
     )
 
 

@@ -27,5 +27,5 @@ def cost(chosen: Decision, data: Dataset) -> Cost:
             if grown.folds < FOLDS:
                 with fresh():
                     picture = decision.errors_figure(curve_cost, chosen.draw.epsilon)
-                    pictures.chart(picture, f"errors_{grown.folds}", words.errors_alt(data, grown.folds))
+                    pictures.chart(picture, f"errors_{grown.folds}", words.errors_alt(data, curve_cost, grown.folds))
     return curve_cost

@@ -97,9 +97,8 @@ def sentence(draw: Draw, belief: Moved) -> str:
     """What somebody may believe afterwards, in hundredths."""
     before, after = text.number(100 * belief.prior), most_after(belief)
     return (
-        f"With epsilon = {draw.epsilon:g}, somebody who gives a fact about a person **{before} chance"
-        f"{'s' if belief.prior > TELLING else ''} in 100** will give it at most **{after} in 100** after seeing the "
-        f"release{_but(belief)}."
+        f"At epsilon = {draw.epsilon:g}, whoever thought a fact about a person **{before} %** likely will think it at "
+        f"most **{after} %** likely after the release{_but(belief)}."
     )
 
 
@@ -108,10 +107,10 @@ def _but(belief: Moved) -> str:
     if belief.beyond is None:
         return " (delta leaves room for cases of which nothing is promised)"
     if belief.beyond == 0:
-        return " (in all cases)"
+        return " (in all releases)"
     if belief.beyond > _OFTEN:
-        return f" (in all but {text.at_most(100 * belief.beyond, 2)} of 100 cases)"
-    return f" (in all but 1 of {text.at_least(1 / belief.beyond, 2)} cases)"
+        return f" (in all but {text.at_most(100 * belief.beyond, 2)} of 100 releases)"
+    return f" (in all but 1 of {text.at_least(1 / belief.beyond, 2)} releases)"
 
 
 def limits(person: Moved) -> str:
@@ -138,21 +137,32 @@ def frequencies(belief: Moved) -> str:
     )
 
 
-def recommendation(cost: Cost) -> str:
-    """One sentence."""
+def recommended(cost: Cost) -> str:
+    """The recommendation in a few words."""
     least = cost.least()
-    if least is None:
-        return "**No epsilon up to 100 has an error at most 25 % above the error without privacy.**"
-    return (
-        f"**Recommended: epsilon = {least:g}.** It is the smallest epsilon whose error is at most 25 % above the error "
-        "without privacy."
-    )
+    return "No epsilon up to 100 can be recommended" if least is None else f"Recommended: epsilon = {least:g}"
 
 
-def price(draw: Draw, cost: Cost, gained: str) -> str:
-    """The error beside the one without privacy; ``gained`` it is of."""
+def recommendation(cost: Cost) -> str:
+    """With its reason."""
+    near = "an error at most 25 % above the error without privacy"
+    reason = f"None has {near}." if cost.least() is None else f"It is the smallest with {near}."
+    return f"**{recommended(cost)}.** {reason}"
+
+
+def price(draw: Draw, cost: Cost, method: str, gained: str) -> str:
+    """The error of a method at the budget that is asked about beside the one without privacy; ``gained`` it is of."""
     now, plain = cost.shown(cost.at(draw.epsilon)), cost.shown(cost.nonprivate)
-    return f"The {gained}'s error is then **{now}**; without privacy it is {plain}."
+    return f"With {method} {gained} is then published with an error of **{now}**; without privacy it is {plain}."
+
+
+def lead(draw: Draw, belief: Moved, cost: Cost, method: str, gained: str) -> str:
+    """All that the page answers, the recommendation first, as the largest thing on it."""
+    reason = recommendation(cost).partition("** ")[2]
+    return (
+        f'<span class="recommended">{recommended(cost)}</span>\n\n{reason} {sentence(draw, belief)} '
+        f"{price(draw, cost, method, gained)}"
+    )
 
 
 def along(delta: float, prior: float, family: Family) -> tuple[Moved, ...]:

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from pages._ui.look import text
 from pages._ui.look.palette import GUARANTEE, OTHER
-from pages._ui.look.plots import finish, ticked
+from pages._ui.look.plots import finish, rows_named_inside, ticked
 from pages._ui.look.sheet import About
 
 NOTE = (
@@ -90,9 +90,8 @@ def strip(epsilon: float) -> go.Figure:
     )  # fmt: skip
     ticks = ticked([0.1, 0.3, 1, 3, 10, 30, 100])
     figure.update_xaxes(title="epsilon (more private to the left)", range=[-1.1, 2.1], **ticks)
-    figure.update_yaxes(autorange="reversed", automargin=True)
-    figure = finish(figure, 320)
-    return figure.update_layout(showlegend=False)
+    figure.update_yaxes(autorange="reversed")
+    return rows_named_inside(finish(figure, 420)).update_layout(showlegend=False)
 
 
 def table() -> pd.DataFrame:

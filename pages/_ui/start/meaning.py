@@ -47,7 +47,7 @@ Whose outcome is meant has three readings:
 WHAT = """
 Take anything that may be read off a release. One person's answer makes it more probable by a factor of at most
 exp(**epsilon**), plus **delta**. Smaller is more private for both, and costs accuracy. With Gaussian noise the factor
-fails more often than delta says: the red curve is all that such noise promises.
+fails more often than delta says; “All that is promised” draws what such noise promises in full.
 """
 
 TRADEOFF_ALT = (

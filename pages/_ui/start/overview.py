@@ -8,7 +8,15 @@ import streamlit as st
 
 from pages._ui.look import palette
 
-TABS = ("What is protected", "All that is promised", "Others' budgets", "All pages", "Table", "To print", "Try this")
+REST = "Words and colours, what is protected, others' budgets, all pages, a page to print"
+TABS = (
+    "Words and colours", "What is protected", "All that is promised", "Others' budgets", "All pages", "Table",
+    "To print", "Try this",
+)  # fmt: skip
+_DOORS = (
+    ("Decide", "Which method, and which ε, for the accuracy that you need.", "compare", "Compare methods", "balance"),
+    ("Publish", "A curve, a map or rates from your own table.", "your_data", "Open your data", "upload_file"),
+)
 
 
 def colours() -> None:
@@ -20,16 +28,19 @@ def colours() -> None:
     st.html(f'<p class="colours">Colours: {marks}</p>')
 
 
-def ways_on(invitation: Callable[[], None]) -> None:
-    """A button each to decide, explore, publish; and the tour's own."""
-    with st.container(horizontal=True, key="ways_on"):
-        for page, label, icon in (
-            ("compare", "Decide: which method?", "balance"),
-            ("kung_curves", "Explore: a growth curve", "show_chart"),
-            ("your_data", "Publish: your own table", "upload_file"),
-        ):
-            st.page_link(f"../{page}.py", label=label, icon=f":material/{icon}:", width="content")
-        invitation()
+def doors(invitation: Callable[[], None]) -> None:
+    """Three ways on: to teach by the tour, to decide, to publish."""
+    with st.container(key="doors"):
+        teach, *others = st.columns(1 + len(_DOORS), border=True)
+        with teach:
+            st.header("Teach")
+            st.markdown("What a budget means and costs, on maps and curves, for a class.")
+            invitation()
+        for place, (title, promise, page, label, icon) in zip(others, _DOORS, strict=True):
+            with place:
+                st.header(title)
+                st.markdown(promise)
+                st.page_link(f"../{page}.py", label=label, icon=f":material/{icon}:")
 
 
 def page_cards(rows: Sequence[tuple[str, str]]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dpgp_core.data import Dataset
-from pages._ui.compare.contenders import CONTENDERS, contender
+from pages._ui.compare.contenders import CONTENDERS, CURVE_EPSILONS, contender
 from pages._ui.left_out import FOLDS
 from pages._ui.look import frame, text
 from pages._ui.start import decision
@@ -12,24 +12,32 @@ from pages._ui.start.controls import MECHANISM, Decision
 from pages._ui.start.decision import Cost, Moved
 
 QUESTION = "What can anyone learn about one person?"
-BELIEFS_ALT = (
-    "How likely somebody may think a fact about one person is after a release, for each epsilon. It stays between the "
-    "green lines. Dashed: the average after the 1 in 100 releases that reveal most."
-)
 _AVERAGED = "none to set: averaged over lengthscales and noise levels, from what is public and what is released"
 TABLE_NOTE = "Chances follow from epsilon, delta and the kind of noise. It takes the true data to know an error."
 CARD_NOTE = "The promise does not depend on the data; the error does, and needs the true data to be known."
 
 
-def curve_or_map(data: Dataset) -> str:
-    """What is published of a data set."""
-    return "curve" if len(data.x_box) == 1 else "map"
+def beliefs_alt(beliefs: tuple[Moved, ...]) -> str:
+    """What the beliefs against epsilon show, with their values."""
+    at = {epsilon: found for epsilon, found in zip(CURVE_EPSILONS, beliefs, strict=True) if epsilon in (0.1, 1.0, 10.0)}
+    most = ", ".join(f"{decision.most_after(found)} % at epsilon {epsilon:g}" for epsilon, found in at.items())
+    return (
+        f"How likely a fact that was thought {text.percent(beliefs[0].prior)} likely may be thought afterwards: at "
+        f"most {most} (upper line). Dashed: the average after the 1 in 100 releases that reveal most."
+    )
 
 
-def errors_alt(data: Dataset, folds: int = FOLDS) -> str:
-    """Text alternative of the errors."""
+def errors_alt(data: Dataset, cost: Cost, folds: int = FOLDS) -> str:
+    """What the errors against epsilon show, with their values."""
     so_far = f" So far from {folds} of {FOLDS} parts of the people: it will still move." if folds < FOLDS else ""
-    return f"Error of a published {curve_or_map(data)} (orange) and without privacy (blue), against epsilon.{so_far}"
+    fall = " to ".join(f"{cost.shown(cost.at(epsilon))} at epsilon {epsilon:g}" for epsilon in (0.1, 1.0, 10.0, 100.0))
+    curve = "curve" if len(data.x_box) == 1 else "map"
+    return f"Error of a published {curve}, from {fall}; without privacy {cost.shown(cost.nonprivate)}.{so_far}"
+
+
+def method(chosen: Decision) -> str:
+    """The title of what is released, as leads name it."""
+    return MECHANISM.titles[chosen.mechanism].removesuffix(" (ours)")
 
 
 def named(data: Dataset) -> str:
@@ -44,7 +52,8 @@ def brief(chosen: Decision, data: Dataset, moved: Moved, cost: Cost | None, link
     fixed = f"{model.kernel} kernel, lengthscale {model.lengthscale:g} {data.x_units[0]}"
     advice = f"At epsilon = {draw.epsilon:g}, {decision.limits(moved)}."
     if cost is not None:
-        advice = f"{decision.recommendation(cost)} {decision.price(draw, cost, curve_or_map(data))} {advice}"
+        said = decision.price(draw, cost, method(chosen), data.privacy_unit)
+        advice = f"{decision.recommendation(cost)} {said} {advice}"
     return Brief(
         title=f"What epsilon = {draw.epsilon:g} promises and costs: {named(data)}",
         recommendation=advice,

@@ -54,7 +54,7 @@ STEPS = (
     ),
     Step(
         "london_noise_map",
-        {"map": "noise"},
+        {"map": "noise", "mechanism": "refined"},
         "Where on the map does privacy cost most?",
         "Find the dark and the bright hexagons, then shorten the lengthscale from 15 to 8 km.",
         answers.dear_places,
@@ -119,7 +119,7 @@ def banner(page: str) -> Iterator[None]:
 def invitation() -> None:
     """On the start page: begin the tour, unless it is under way."""
     if st.query_params.get("tour") is None:
-        label = "Take the tour: seven questions, one on each page"
+        label = "Take the tour: seven questions"
         st.button(label, icon=":material/route:", key="tour_start", on_click=_begin)
 
 

@@ -257,7 +257,7 @@ def test_a_score_learnt_on_one_data_set_twice_seldom_tells_it_apart(make_dataset
     plan = mechanism.plan(data.X, data.X)
 
     def draws(count):
-        return mechanism.release_planned(plan, data, data.X, rng, count).samples
+        return mechanism.measure(plan, data, data.X, rng, count).samples
 
     alarms = 0
     for _ in range(runs):

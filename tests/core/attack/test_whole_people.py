@@ -42,8 +42,8 @@ def scores(mechanism, table):
     victims = table.X[:, 0] == PLACE
     ends = [np.where(victims, end, table.y) - 0.5 for end in (1.0, 0.0)]
     rng = np.random.default_rng(6)
-    pair = [measurement.teaching(cells, each, rng, DRAWS, weights) for each in ends]
-    exact = [np.array([float(x) for x in measurement._exact(cells, each, weights)]) for each in ends]
+    pair = [measurement.teaching(each, rng, DRAWS, cells=cells, weights=weights) for each in ends]
+    exact = [np.array([float(x) for x in measurement._exact(each, cells, weights)]) for each in ends]
     shift = (exact[0] - exact[1]) / measurement.noise.sd
     mu = float(np.linalg.norm(shift))
     return [draws @ shift / (mu * measurement.noise_sd) for draws in pair], mu

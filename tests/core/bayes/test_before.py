@@ -10,13 +10,12 @@ import numpy as np
 import pytest
 
 from dpgp_core import EQ, BayesCloaking, refit
-from dpgp_core.measurement.cell_statistics_file import cell_statistics_from_files, cell_statistics_to_files
 from dpgp_core.measurement.statistics_file import reading_of, statistics_from_files, statistics_to_files
 
 X_TEST = np.linspace(0.5, 9.5, 4)[:, None]
 FILES = {
     "records": ("outputs", statistics_from_files, statistics_to_files),
-    "cells": ("inputs and outputs", cell_statistics_from_files, cell_statistics_to_files),
+    "cells": ("inputs and outputs", statistics_from_files, statistics_to_files),
 }
 
 

@@ -18,7 +18,7 @@ from dpgp_core.bayes.schedule import PlannedStage, counts_apart, stage_multiplie
 from dpgp_core.bayes.widths import Public
 from dpgp_core.gp.clipping import seen
 from dpgp_core.gp.pivoted import factorise
-from dpgp_core.measurement.cells import CellCounts
+from dpgp_core.measurement.measurement import CellCounts
 from tests.core.tables import table
 
 BOX = [(0.0, 1.0)]

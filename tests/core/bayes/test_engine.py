@@ -16,8 +16,8 @@ from dpgp_core.bayes.readers import CellReader, RecordsInFloats
 from dpgp_core.bayes.scatter import split
 from dpgp_core.bayes.schedule import PlannedStage, counts_apart, stage_multipliers
 from dpgp_core.bayes.widths import Public
-from dpgp_core.measurement.cells import CellCounts, CellResiduals
 from dpgp_core.measurement.integers import GRID
+from dpgp_core.measurement.measurement import CellCounts, Measurement
 
 from .conftest import BOX, HALF, TESTS, N, S
 
@@ -197,7 +197,7 @@ def test_every_stage_is_measured_once_with_its_own_noise(run):
     """Counts, the first sums, and then sums and squares, which share what a stage may spend."""
     kinds = [(type(m), m.noise_multiplier) for m, _ in run[0].measurements]
     shared = [part for s in MULTIPLIERS[1:] for part in split(s, alone=False)]
-    assert kinds == [(CellCounts, S0), *((CellResiduals, s) for s in (MULTIPLIERS[0], *shared))]
+    assert kinds == [(CellCounts, S0), *((Measurement, s) for s in (MULTIPLIERS[0], *shared))]
     assert sum(1 / s**2 for _, s in kinds) == pytest.approx(1 / 0.8**2, rel=1e-12)
 
 
@@ -222,7 +222,7 @@ def test_no_replaced_record_moves_a_stage_further_than_its_noise_covers(run, mak
             cells = CELLS.place(X)
             residuals = None if g is None else values - CELLS.at(X, g)
             more = () if g is None else (residuals**2 if measurement.bounds[0] == 0 else residuals,)
-            exact.append([int(v) for v in measurement._exact(cells, *more)])
+            exact.append([int(v) for v in measurement._exact(*more, cells)])
         largest = max(sum((a - b) ** 2 for a, b in zip(*pair, strict=True)) for pair in product(exact, repeat=2))
         assert largest <= measurement.noise.sensitivity**2
         if g is None:

@@ -21,7 +21,7 @@ def test_automatic_models_come_from_box_and_range_alone():
     assert {model.kernel.lengthscale for model in models} == {(1, 2), (2, 4), (4, 8), (8, 16)}
     assert {model.kernel.variance for model in models} == {3.0}
     np.testing.assert_allclose(
-        sorted({model.noise_variance for model in models}), 9.0 * np.array([1 / 256, 1 / 64, 1 / 16, 1 / 4, 1.0])
+        sorted({model.noise_variance for model in models}), 9.0 * np.square([1 / 32, 1 / 12, 1 / 5, 1 / 2, 1.0])
     )
     assert len({model.weight for model in models}) == 1
 
@@ -57,7 +57,7 @@ def test_typical_models_have_each_family_once_with_all_its_weight_and_its_larges
     kernels = list(dict.fromkeys(model.kernel for model in models))
     assert [model.kernel for model in typical] == kernels[:7]
     assert sum(model.weight for model in typical) == pytest.approx(sum(model.weight for model in models))
-    assert [model.noise_variance for model in typical] == pytest.approx([0.1] * 3 + [1 / 16] * 4)
+    assert [model.noise_variance for model in typical] == pytest.approx([0.1] * 3 + [1 / 25] * 4)
     np.testing.assert_allclose(weights_of(typical), np.repeat([1 / 6, 1 / 8], [3, 4]))
 
 

@@ -13,7 +13,7 @@ from dpgp_core.bayes.readers import CellReader, ExactRecords, RecordsInFloats, c
 from dpgp_core.bayes.schedule import stage_multipliers
 from dpgp_core.bayes.widths import Public
 from dpgp_core.gp.clipping import clipped
-from dpgp_core.measurement.cells import CellCounts
+from dpgp_core.measurement.measurement import CellCounts
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
 
 ONE_ROW = np.ones((1, 12))

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from dpgp_core.bounds.cells import RoundCells
-from dpgp_core.bounds.interval import FALSE_ALARM, alarm, holding, is_seen, least_people
+from dpgp_core.bounds.cells import FALSE_ALARM, RoundCells, alarm, holding, is_seen, least_people
 from dpgp_core.bounds.purchase import Purchase
 
 BUDGET = Purchase(epsilon=1.0, delta=1e-5)

@@ -11,7 +11,7 @@ from dpgp_core.bounds.cells import RoundCells
 from dpgp_core.bounds.purchase import Purchase, with_bounds_bought
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import CATALOGUE, BayesCloaking
-from dpgp_core.mechanisms.entry import Parameters
+from dpgp_core.mechanisms.catalogue import Parameters
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.5, 1.0, 8.0, 90.0])

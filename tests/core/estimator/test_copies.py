@@ -6,7 +6,7 @@ import pytest
 
 from dpgp_core.accounting.losses import compose
 from dpgp_core.estimator import SpentByCopies
-from dpgp_core.estimator.copies import cloned
+from dpgp_core.estimator.spending import cloned
 
 
 def test_every_fit_of_a_copy_counts_and_the_sum_is_said_once(make, records):

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from dpgp_core import DPGaussianProcessRegressor, refit
+from dpgp_core.accounting.guarantee import TEACHING
 from dpgp_core.estimator import SpentAgain, regressor
 from dpgp_core.estimator.spending import composed
 from dpgp_core.kernels import EQ
 from dpgp_core.measurement import noise
 from dpgp_core.measurement.discrete import discrete_gaussian
-from dpgp_core.mechanisms.base import TEACHING
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
 from tests import killing
 

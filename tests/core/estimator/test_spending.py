@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from dpgp_core import BayesCloaking
+from dpgp_core.accounting.guarantee import TEACHING
 from dpgp_core.estimator import spending
-from dpgp_core.mechanisms.base import TEACHING
 
 ONE = BayesCloaking(epsilon=1.0, delta=0.01).guarantee
 OTHER = BayesCloaking(epsilon=0.5, delta=1e-3).guarantee
@@ -34,8 +34,7 @@ def test_fits_of_people_are_of_the_same_people_and_not_of_one_row_each():
 
 
 def test_a_numbered_draw_is_marked_and_a_real_one_is_not():
-    assert spending.marked(ONE, taught=True).not_covered[0] == TEACHING
-    assert spending.marked(ONE, taught=False) == ONE
+    assert ONE.taught().not_covered[0] == TEACHING
 
 
 def test_the_warning_names_what_all_fits_spend():

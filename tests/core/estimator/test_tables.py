@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpgp_core.estimator.tables import box_of_numbers, numbers_of
+from dpgp_core.estimator.declared import box_of_numbers, numbers_of
 
 pd = pytest.importorskip("pandas")
 DAYS = ("2024-01-01", "2024-12-31")

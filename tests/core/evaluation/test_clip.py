@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import lognorm, norm
 
-from dpgp_core.evaluation.clip import clip_error, mean_of_clipped
+from dpgp_core.evaluation.by_hand import clip_error, mean_of_clipped
 from dpgp_core.gp.clipping import clipped
 
 

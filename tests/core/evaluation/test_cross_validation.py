@@ -127,7 +127,7 @@ def test_expected_private_squared_error_is_that_of_simulated_releases(make_datas
         train = np.setdiff1d(np.arange(12), test)
         fold_plan = mechanism.plan(data.X[train], data.X[test])
         part = make_dataset(X=data.X[train], y=data.y[train])
-        samples = mechanism.release_planned(fold_plan, part, data.X[test], rng, draws=40_000).samples
+        samples = mechanism.measure(fold_plan, part, data.X[test], rng, draws=40_000).samples
         total += (((samples - data.midpoint) / data.y_scale - truth[test]) ** 2).sum(axis=1)
     d = data.output_range / data.y_scale
     noise = (d * noise_multiplier(2.0, 0.01)) ** 2 * plan.noise_trace.sum()

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtri
 
-from dpgp_core.excursion.marginals import hall_mean, hall_paths, posterior_marginals, posterior_paths
-from dpgp_core.excursion.sets import Targets
+from dpgp_core.excursion.sets import Targets, hall_mean, hall_paths, posterior_marginals, posterior_paths
 from dpgp_core.gp.exact import posterior
 from dpgp_core.kernels import EQ, Matern12
 

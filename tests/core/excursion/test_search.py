@@ -9,9 +9,8 @@ import pytest
 from datasets import excursion_1d
 from dpgp_core.accounting.gaussian import epsilon_of
 from dpgp_core.accounting.posterior_paths import posterior_sampling_epsilon
-from dpgp_core.excursion.marginals import hall_mean
 from dpgp_core.excursion.search import SearchSpace, hall_noise, search, search_hall
-from dpgp_core.excursion.sets import binary_cross_entropy, excursion_probability
+from dpgp_core.excursion.sets import binary_cross_entropy, excursion_probability, hall_mean
 from dpgp_core.gp.exact import posterior
 from dpgp_core.kernels import Matern12
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dpgp_core.linalg import FactoredMatrix
-from dpgp_core.measurement import blocks
+from dpgp_core.measurement import integers as blocks
 from dpgp_core.measurement.integers import GRID, exact_product, place_integers, strategy_integers
 
 

@@ -3,16 +3,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpgp_core.measurement.cell_statistics import CellStage, CellStatistics, KnownCounts
-from dpgp_core.measurement.cells import CellCounts, CellResiduals
+from dpgp_core.measurement.measurement import CellCounts, Measurement
+from dpgp_core.measurement.statistics import CellStatistics, KnownCounts, Stage
 
 WHOLE = np.full(4, 2.0)
 
 
 @pytest.fixture
 def stage():
-    measurement = CellResiduals(B=np.eye(2, 4), low=-WHOLE, high=WHOLE, bounds=(-2.0, 2.0), noise_multiplier=1.0)
-    return CellStage(measurement=measurement, g=np.zeros(12), z=np.array([0.1, -0.3]))
+    measurement = Measurement(B=np.eye(2, 4), low=-WHOLE, high=WHOLE, bounds=(-2.0, 2.0), noise_multiplier=1.0)
+    return Stage(measurement=measurement, g=np.zeros(12), z=np.array([0.1, -0.3]))
 
 
 @pytest.fixture
@@ -37,7 +37,10 @@ def test_units_follow_from_the_declared_bounds(statistics):
         ({"z": np.zeros(2)}, r"z must be 3 finite numbers, got shape \(2,\)"),
         ({"z": np.array([0.0, np.nan, 1.0])}, "z must be 3 finite numbers"),
         ({"per_side": 5}, "every strategy must have 5 columns, one per cell of the box"),
-        ({"per_side": 2, "x_box": ((0.0, 1.0),) * 2}, "every g must have 36 values, one per node of the box"),
+        (
+            {"per_side": 2, "x_box": ((0.0, 1.0),) * 2, "x_names": ("a", "b"), "x_units": ("",) * 2},
+            "every g must have 36 values, one per node of the box",
+        ),
         ({"x_names": ("age", "weight")}, "must each have 1 entries"),
         ({"guarantee": {"epsilon": float("nan")}}, "the guarantee must be of texts, finite numbers"),
     ],

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from dpgp_core.levels import LevelSide
-from dpgp_core.measurement.cell_statistics import CellStage, CellStatistics, KnownCounts
-from dpgp_core.measurement.cell_statistics_file import cell_statistics_from_files, cell_statistics_to_files
-from dpgp_core.measurement.cells import CellCounts, CellResiduals
+from dpgp_core.measurement.measurement import CellCounts, Measurement
+from dpgp_core.measurement.statistics import CellStatistics, KnownCounts, Stage
+from dpgp_core.measurement.statistics_file import statistics_from_files, statistics_to_files
 from tests.core.measurement.sealing import arrays_of, sealed
 
 
@@ -21,8 +21,8 @@ def statistics():
     """Two stages over nine cells of a box of two inputs."""
     rng = np.random.default_rng(0)
     stages = tuple(
-        CellStage(
-            measurement=CellResiduals(
+        Stage(
+            measurement=Measurement(
                 B=strategy(r, 9, r), low=np.full(9, -0.3 * r), high=np.full(9, 0.2 * r), bounds=(-7.0, 7.0),
                 noise_multiplier=1.0 / r,
             ),
@@ -40,12 +40,12 @@ def statistics():
 
 @pytest.fixture
 def files(statistics):
-    card, npz = cell_statistics_to_files(statistics)
+    card, npz = statistics_to_files(statistics)
     return json.loads(json.dumps(card)), npz
 
 
 def test_everything_comes_back(statistics, files):
-    found = cell_statistics_from_files(*files)
+    found = statistics_from_files(*files)
     for name in ("n", "per_side", "x_names", "x_units", "x_box", "y_name", "y_unit", "bounds", "y_scale", "guarantee"):
         assert getattr(found, name) == getattr(statistics, name)
     np.testing.assert_array_equal(found.z, statistics.z)
@@ -59,14 +59,14 @@ def test_everything_comes_back(statistics, files):
 
 
 def test_the_files_are_the_same_each_time(statistics):
-    assert cell_statistics_to_files(statistics) == cell_statistics_to_files(statistics)
+    assert statistics_to_files(statistics) == statistics_to_files(statistics)
 
 
 def test_an_edited_description_is_refused(files):
     card, npz = files
     card["counts"].update(noise_multiplier=0.1)
     with pytest.raises(ValueError, match="do not match their sha256"):
-        cell_statistics_from_files(card, npz)
+        statistics_from_files(card, npz)
 
 
 BROKEN = {
@@ -87,13 +87,13 @@ def test_an_incomplete_description_is_a_sentence(files, edit):
     card, npz = files
     edit(card)
     with pytest.raises(ValueError, match="fetch both files again from whoever released them"):
-        cell_statistics_from_files(card, npz)
+        statistics_from_files(card, npz)
 
 
 def test_another_schema_is_named(files):
     card, npz = files
     with pytest.raises(ValueError, match="have schema 3, and this version reads 1"):
-        cell_statistics_from_files(card | {"schema": 3}, npz)
+        statistics_from_files(card | {"schema": 3}, npz)
 
 
 FORGED = {
@@ -111,7 +111,7 @@ def test_what_no_release_can_have_is_refused_though_the_digest_fits(files, edit,
     arrays = arrays_of(npz)
     edit(arrays, card)
     with pytest.raises(ValueError, match=message):
-        cell_statistics_from_files(*sealed(card, arrays))
+        statistics_from_files(*sealed(card, arrays))
 
 
 @pytest.fixture
@@ -121,28 +121,28 @@ def known(statistics):
 
 
 def test_counts_that_are_public_come_back(known):
-    card, npz = cell_statistics_to_files(known)
-    found = cell_statistics_from_files(json.loads(json.dumps(card)), npz)
+    card, npz = statistics_to_files(known)
+    found = statistics_from_files(json.loads(json.dumps(card)), npz)
     np.testing.assert_array_equal(found.counts.numbers, known.counts.numbers)
     assert found.z.shape == (0,)
-    assert cell_statistics_to_files(found) == (card, npz)
+    assert statistics_to_files(found) == (card, npz)
 
 
 def test_counts_that_no_table_can_have_are_refused(known):
-    card, npz = cell_statistics_to_files(known)
+    card, npz = statistics_to_files(known)
     arrays = arrays_of(npz)
     arrays["N"][0] += 1
     with pytest.raises(ValueError, match="the counts must add up to 50 records, not 51"):
-        cell_statistics_from_files(*sealed(card, arrays))
+        statistics_from_files(*sealed(card, arrays))
 
 
 def of_groups():
     """One stage over three cells of each of three levels."""
     rng = np.random.default_rng(1)
-    measurement = CellResiduals(
+    measurement = Measurement(
         B=strategy(4, 9, 0), low=np.full(9, -0.3), high=np.full(9, 0.2), bounds=(-7.0, 7.0), noise_multiplier=1.0
     )
-    stage = CellStage(measurement=measurement, g=rng.standard_normal(27), z=rng.standard_normal(4))
+    stage = Stage(measurement=measurement, g=rng.standard_normal(27), z=rng.standard_normal(4))
     return CellStatistics(
         counts=CellCounts(B=strategy(3, 9, 1), noise_multiplier=2.5), z=rng.standard_normal(3), stages=(stage,), n=50,
         per_side=3, x_names=("region", "age"), x_units=("", "years"), x_box=((0.0, 90.0),), y_name="y", y_unit="cm",
@@ -151,12 +151,12 @@ def of_groups():
 
 
 def test_levels_come_back():
-    card, npz = cell_statistics_to_files(of_groups())
-    found = cell_statistics_from_files(json.loads(json.dumps(card)), npz)
+    card, npz = statistics_to_files(of_groups())
+    found = statistics_from_files(json.loads(json.dumps(card)), npz)
     assert found.x_levels == (("a", "b", "other"), None)
     assert isinstance(found.x_box[0], LevelSide)
     assert found.x_box == of_groups().x_box
-    assert cell_statistics_to_files(found) == (card, npz)
+    assert statistics_to_files(found) == (card, npz)
 
 
 @pytest.mark.parametrize(
@@ -180,26 +180,26 @@ def test_levels_come_back():
     ids=str,
 )
 def test_levels_that_no_release_can_have_are_refused(levels):
-    card, npz = cell_statistics_to_files(of_groups())
+    card, npz = statistics_to_files(of_groups())
     card["inputs"]["levels"] = levels
     card, npz = sealed(card, arrays_of(npz))
     with pytest.raises(ValueError, match=r"the statistics|statistics say"):
-        cell_statistics_from_files(json.loads(json.dumps(card)), npz)
+        statistics_from_files(json.loads(json.dumps(card)), npz)
 
 
 def test_a_side_of_levels_is_as_derived():
-    card, npz = cell_statistics_to_files(of_groups())
+    card, npz = statistics_to_files(of_groups())
     card["inputs"]["box"][0] = [0.0, 3.0]
     with pytest.raises(ValueError, match="is derived"):
-        cell_statistics_from_files(*sealed(card, arrays_of(npz)))
+        statistics_from_files(*sealed(card, arrays_of(npz)))
 
 
 def test_periods_come_back_and_divide_the_cells(statistics):
     with pytest.raises(ValueError, match="every strategy must have 63 columns"):
         replace(statistics, periods=(None, 7.0))
     M, nodes = 2 * 7, 9 * 2 * 7
-    stage = CellStage(
-        measurement=CellResiduals(
+    stage = Stage(
+        measurement=Measurement(
             B=strategy(3, M, 0), low=np.full(M, -1.0), high=np.full(M, 1.0), bounds=(-7.0, 7.0), noise_multiplier=1.0
         ),
         g=np.zeros(nodes),
@@ -209,12 +209,12 @@ def test_periods_come_back_and_divide_the_cells(statistics):
         statistics, stages=(stage,), per_side=2, counts=KnownCounts(numbers=np.full(M, 2.0)), z=np.zeros(0), n=28,
         x_names=("day",), x_units=("days since 2020-01-01",), x_box=((0.0, 99.0),), periods=(7.0,),
     )  # fmt: skip
-    card, npz = cell_statistics_to_files(dated)
-    assert cell_statistics_from_files(card, npz).periods == (7.0,)
+    card, npz = statistics_to_files(dated)
+    assert statistics_from_files(card, npz).periods == (7.0,)
     for wrong in ([7.0, 7.0], [-7.0], ["week"], 7):
         files = sealed({**card, "inputs": card["inputs"] | {"periods": wrong}}, arrays_of(npz))
         with pytest.raises(ValueError, match="statistics"):
-            cell_statistics_from_files(*files)
+            statistics_from_files(*files)
 
 
 def test_files_without_periods_say_nothing_of_them(files):

@@ -4,9 +4,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from dpgp_core.measurement.cells import CellCounts, CellResiduals
 from dpgp_core.measurement.discrete import discrete_gaussian
 from dpgp_core.measurement.integers import GRID, place_integers
+from dpgp_core.measurement.measurement import CellCounts, Measurement
 
 M = 5
 
@@ -18,7 +18,7 @@ def strategy(r=3, m=M, seed=0):
 
 def residuals(**changes):
     given = {"B": strategy(), "low": np.full(M, -2.0), "high": np.linspace(1.0, 3.0, M), "bounds": (-2.0, 3.0)}
-    return CellResiduals(**given | {"noise_multiplier": 1.5} | changes)
+    return Measurement(**given | {"noise_multiplier": 1.5} | changes)
 
 
 def squared_gap(one, other):
@@ -71,7 +71,7 @@ def test_a_record_moves_the_residuals_by_at_most_two_to_the_forty():
     measurement = residuals(B=B)
     cells, values = np.array([0, 3, 2, 4]), np.array([0.3, -1.0, 9.0, 0.0])
     records = list(product(range(-1, M + 1), [-np.inf, -2.0, 0.1, 3.0, np.inf]))
-    exact = [measurement._exact(np.append(cells, cell), np.append(values, value)) for cell, value in records]
+    exact = [measurement._exact(np.append(values, value), np.append(cells, cell)) for cell, value in records]
     gaps = [squared_gap(one, other) for one, other in product(exact, repeat=2)]
     assert max(gaps) == GRID**4
     assert measurement.noise.sensitivity == GRID**2
@@ -79,7 +79,7 @@ def test_a_record_moves_the_residuals_by_at_most_two_to_the_forty():
 
 def test_what_is_no_number_is_no_record():
     with pytest.raises(ValueError, match="must not hold NaN"):
-        residuals().measure(np.array([0, 1]), np.array([0.1, np.nan]))
+        residuals().measure(np.array([0.1, np.nan]), cells=np.array([0, 1]))
 
 
 def test_residuals_are_summed_exactly():
@@ -89,15 +89,15 @@ def test_residuals_are_summed_exactly():
     places = place_integers(values, measurement.low[cells], measurement.high[cells])
     sums = [sum(int(p) for p, cell in zip(places, cells, strict=True) if cell == a) for a in range(M)]
     exact = [sum(int(b * GRID) * q for b, q in zip(row, sums, strict=True)) for row in measurement.B]
-    assert measurement._exact(cells, values) == exact
+    assert measurement._exact(values, cells) == exact
     noise = discrete_gaussian(measurement.noise.variance, 3, random.Random(2).getrandbits)
     expected = [(x + e) / GRID**2 for x, e in zip(exact, noise, strict=True)]
-    assert measurement.measure(cells, values, random.Random(2).getrandbits).tolist() == expected
+    assert measurement.measure(values, random.Random(2).getrandbits, cells=cells).tolist() == expected
 
 
 def test_more_records_than_64_bits_hold_are_summed_exactly():
     """2^25 records at the top of one cell, as sums: 2^20 2^44."""
-    from dpgp_core.measurement.cells import _product
+    from dpgp_core.measurement.measurement import _product
 
     assert _product(np.array([[1.0], [-0.5]]), np.array([1 << 44]), object) == [1 << 64, -1 << 63]
 
@@ -106,14 +106,15 @@ def test_more_records_than_64_bits_hold_are_summed_exactly():
 def test_real_measurements_are_fresh_and_teaching_is_numbered(kind):
     cells = np.array([0, 1, 1, 4])
     if kind == "counts":
-        measurement, data = CellCounts(B=strategy(), noise_multiplier=1.0), (cells,)
+        measurement, data, where = CellCounts(B=strategy(), noise_multiplier=1.0), (cells,), {}
     else:
-        measurement, data = residuals(), (cells, np.array([0.1, 0.2, -0.3, 5.0]))
-    assert (measurement.measure(*data) != measurement.measure(*data)).any()  # the same with probability below 2^-60
-    draws = measurement.teaching(*data, np.random.default_rng(1), 4000)
-    assert (draws == measurement.teaching(*data, np.random.default_rng(1), 4000)).all()
+        measurement, data, where = residuals(), (np.array([0.1, 0.2, -0.3, 5.0]),), {"cells": cells}
+    first, second = (measurement.measure(*data, **where) for _ in range(2))
+    assert (first != second).any()  # the same with probability below 2^-60
+    draws = measurement.teaching(*data, np.random.default_rng(1), 4000, **where)
+    assert (draws == measurement.teaching(*data, np.random.default_rng(1), 4000, **where)).all()
     assert draws.std(axis=0) == pytest.approx(np.full(3, measurement.noise_sd), rel=0.06)  # five standard errors
-    exact = np.array(measurement._exact(*data)) / (GRID if kind == "counts" else GRID**2)
+    exact = np.array(measurement._exact(*data, **where)) / (GRID if kind == "counts" else GRID**2)
     assert draws.mean(axis=0) == pytest.approx(exact, abs=5 * measurement.noise_sd / 4000**0.5)
 
 

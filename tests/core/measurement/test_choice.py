@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from dpgp_core.measurement.choice import exponential_mechanism, permute_and_flip
+from dpgp_core.measurement.discrete import exponential_mechanism, permute_and_flip
 from dpgp_core.selection.exponential import permute_and_flip_probabilities, selection_probabilities
 
 SCORES = [0, -3, 5, 4, -40, 5]

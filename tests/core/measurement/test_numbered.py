@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from dpgp_core.measurement.numbered import Apart, NumberedDraws
+from dpgp_core.measurement.noise import Apart, NumberedDraws
 
 
 def test_each_row_comes_from_a_generator_of_its_own_whatever_is_drawn_beside_it():

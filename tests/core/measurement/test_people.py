@@ -5,9 +5,8 @@ import random
 import numpy as np
 import pytest
 
-from dpgp_core.measurement.cells import CellCounts, CellResiduals
 from dpgp_core.measurement.integers import GRID, person_weights, weighted
-from dpgp_core.measurement.measurement import STEPS
+from dpgp_core.measurement.measurement import STEPS, CellCounts, Measurement
 
 M, ROWS = 6, 4
 BOUNDS = (-2.0, 2.0)
@@ -24,12 +23,12 @@ def counts(seed):
 
 def residuals(seed):
     low, high = np.full(M, -1.0), np.linspace(0.5, 2.0, M)
-    return CellResiduals(B=strategy(seed), low=low, high=high, bounds=BOUNDS, noise_multiplier=1.0)
+    return Measurement(B=strategy(seed), low=low, high=high, bounds=BOUNDS, noise_multiplier=1.0)
 
 
 def added(measurement, person, cells, *values):
     """What rows (n,) of people add to the integers, without noise."""
-    exact = measurement._exact(np.asarray(cells), *values, person_weights(np.asarray(person)))
+    exact = measurement._exact(*values, np.asarray(cells), person_weights(np.asarray(person)))
     return np.array([float(x) for x in exact])
 
 
@@ -103,7 +102,7 @@ def test_rows_that_are_all_somebody_elses_would_be_found_out():
     """Without weights one person of 50 rows moves the sums fifty times as far as the noise covers."""
     measurement, m = residuals(0), 50
     cells = np.full(m, 2)
-    plain = [np.array([float(x) for x in measurement._exact(cells, np.full(m, end), None)]) for end in (-9.0, 9.0)]
+    plain = [np.array([float(x) for x in measurement._exact(np.full(m, end), cells)]) for end in (-9.0, 9.0)]
     length = float(np.linalg.norm(measurement.B[:, 2]))
     assert np.linalg.norm(plain[1] - plain[0]) == pytest.approx(m * length * STEPS, rel=1e-3)
     own = [added(measurement, np.zeros(m), cells, np.full(m, end)) for end in (-9.0, 9.0)]
@@ -113,9 +112,9 @@ def test_rows_that_are_all_somebody_elses_would_be_found_out():
 def test_one_row_each_is_what_it_was_but_for_the_unit():
     cells, values = np.array([0, 1, 1, 5]), np.array([0.3, -0.2, 5.0, -9.0])
     person = np.arange(4)
-    plain = residuals(1)._exact(cells, values, None)
-    assert plain == residuals(1)._exact(cells, values, person_weights(person))
-    rows = CellCounts(B=strategy(1), noise_multiplier=1.0)._exact(cells, None)
+    plain = residuals(1)._exact(values, cells)
+    assert plain == residuals(1)._exact(values, cells, person_weights(person))
+    rows = CellCounts(B=strategy(1), noise_multiplier=1.0)._exact(cells)
     assert counts(1)._exact(cells, person_weights(person)) == [GRID * x for x in rows]
 
 

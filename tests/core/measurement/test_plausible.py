@@ -3,12 +3,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpgp_core.measurement.cell_statistics import CellStatistics
 from dpgp_core.measurement.measurement import Measurement
-from dpgp_core.measurement.plausible import check_read
-from dpgp_core.measurement.statistics import Stage, Statistics
-from dpgp_core.measurement.statistics_file import statistics_from_files, statistics_to_files
-from dpgp_core.release.specification_json import EXAMPLE
+from dpgp_core.measurement.statistics import CellStatistics, Stage, Statistics
+from dpgp_core.measurement.statistics_file import check_read, statistics_from_files, statistics_to_files
+from dpgp_core.release.specification import EXAMPLE
 
 
 def of(bounds=(50.0, 200.0), box=(0.0, 1.0), scale=20.0, z=0.5, width=1.0, place=0.5, **names) -> Statistics:

@@ -50,9 +50,9 @@ def test_laplace_stages_are_stages():
     ("changes", "message"),
     [
         ({"stages": ()}, "at least one stage"),
-        ({"X": np.zeros((5, 1))}, r"X must be a finite matrix \(6, D\)"),
+        ({"X": np.zeros((5, 1))}, r"X must be a finite matrix \(6, 1\)"),
         ({"X": np.full((6, 1), np.inf)}, "X must be a finite matrix"),
-        ({"X": np.zeros((6, 2))}, "must each have 2 entries"),
+        ({"X": np.zeros((6, 2))}, r"X must be a finite matrix \(6, 1\)"),
         ({"x_units": ()}, "must each have 1 entries"),
         ({"y_scale": 0.0}, "y_scale must be a positive number"),
         ({"guarantee": {"epsilon": np.nan}}, "of texts, finite numbers"),

@@ -7,7 +7,7 @@ import numpy as np
 
 from dpgp_core.kernels import EQ, Matern12, Matern52
 from dpgp_core.mechanisms import CATALOGUE, PosteriorSampling
-from dpgp_core.mechanisms.entry import Parameters
+from dpgp_core.mechanisms.catalogue import Parameters
 
 PARAMETERS = Parameters(
     kernel=EQ(lengthscale=2.0),

@@ -4,10 +4,8 @@ import numpy as np
 
 from dpgp_core.accounting.losses import GaussianLoss
 from dpgp_core.bayes.cells import Counts
-from dpgp_core.measurement.blocks import exact_sums
-from dpgp_core.measurement.cells import CellResiduals
-from dpgp_core.measurement.integers import GRID
-from dpgp_core.measurement.measurement import STEPS
+from dpgp_core.measurement.integers import GRID, exact_sums
+from dpgp_core.measurement.measurement import STEPS, Measurement
 from dpgp_core.measurement.noise import GaussianNoise, LaplaceNoise
 from dpgp_core.mechanisms import BayesCloaking
 from dpgp_core.mechanisms.gaussian import GaussianMechanism
@@ -143,8 +141,8 @@ class Both:
         return [each.standardised() - self.grid.at(each.X, g[0]) for each in self.data]
 
     def _of(self, B, low, high, bounds, s, values):
-        measurement = CellResiduals(B=B, low=low, high=high, bounds=bounds, noise_multiplier=s)
-        both = [measurement._exact(*each) for each in zip(self.cells, values, strict=True)]
+        measurement = Measurement(B=B, low=low, high=high, bounds=bounds, noise_multiplier=s)
+        both = [measurement._exact(*each) for each in zip(values, self.cells, strict=True)]
         return self._measured(measurement, both, STEPS)[None]
 
     def _measured(self, measurement, both, unit):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpgp_core.bayes.cells import public_counts
-from dpgp_core.measurement.cell_statistics_file import cell_statistics_from_files, cell_statistics_to_files
+from dpgp_core.measurement.statistics_file import statistics_from_files, statistics_to_files
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
 from tests.core.mechanisms.shifts import allowed, shift
 
@@ -67,8 +67,8 @@ def test_a_plan_knows_counts_and_no_output(mechanism, plan, data):
 
 def test_a_file_of_it_holds_counts_and_no_input_and_gives_the_values_again(mechanism, plan, data):
     release = mechanism.measure(plan, data, X_TEST)
-    card, npz = cell_statistics_to_files(release.statistics[0])
-    found = cell_statistics_from_files(json.loads(json.dumps(card)), npz)
+    card, npz = statistics_to_files(release.statistics[0])
+    found = statistics_from_files(json.loads(json.dumps(card)), npz)
     np.testing.assert_array_equal(found.counts.numbers, plan.counts.mean)
     np.testing.assert_allclose(mechanism.reread(found, X_TEST), release.samples[0], rtol=1e-9)
     with np.load(io.BytesIO(npz)) as archive:

@@ -5,9 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dpgp_core.accounting.guarantee import TEACHING
 from dpgp_core.bayes.widths import Public
-from dpgp_core.measurement.cell_statistics_file import cell_statistics_from_files, cell_statistics_to_files
-from dpgp_core.mechanisms.base import TEACHING, TeachingRelease
+from dpgp_core.measurement.statistics_file import statistics_from_files, statistics_to_files
+from dpgp_core.mechanisms.base import TeachingRelease
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
 
 X_TEST = np.linspace(0.5, 9.5, 6)[:, None]
@@ -81,7 +82,7 @@ def test_people_with_several_rows_are_promised_what_people_get(make_dataset, pro
     [statistics] = release.statistics
     assert statistics.n == data.people == 60
     assert statistics.counts.people
-    back = cell_statistics_from_files(*cell_statistics_to_files(statistics))
+    back = statistics_from_files(*statistics_to_files(statistics))
     assert back.counts.people
     np.testing.assert_allclose(mechanism.reread(back, X_TEST), release.samples[0], atol=1e-9)
 

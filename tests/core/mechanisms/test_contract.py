@@ -14,7 +14,7 @@ from dpgp_core.accounting.guarantee import OTHER_ROWS
 from dpgp_core.accounting.losses import GaussianLoss, PureLoss
 from dpgp_core.kernels import EQ
 from dpgp_core.measurement import noise
-from dpgp_core.measurement.cell_statistics import CellStatistics
+from dpgp_core.measurement.statistics import CellStatistics
 from dpgp_core.mechanisms import (
     CATALOGUE,
     MECHANISMS,
@@ -262,7 +262,7 @@ def test_people_with_several_rows_are_promised_what_people_get_or_nothing(mechan
         mechanism.release(data, X_TEST)
 
 
-PUBLIC_STARTS = [("dpgp_core.strategies.mixture_risk", 0), ("dpgp_core.mechanisms.cloaking_inducing", 0)]
+PUBLIC_STARTS = [("dpgp_core.strategies.mixture_risk", 0), ("dpgp_core.mechanisms.cloaking", 0)]
 
 
 def no_generator(seed=None, *_, **__):

@@ -9,9 +9,9 @@ from dpgp_core.gp.exact import cloaking_matrix
 from dpgp_core.gp.uncertainty import NoInterval, mixture_half_width, mixture_level
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import CATALOGUE, RefinedCloaking
-from dpgp_core.mechanisms.base import Planned
-from dpgp_core.mechanisms.entry import Parameters
-from dpgp_core.sparse.interval import SparseInterval
+from dpgp_core.mechanisms.catalogue import Parameters
+from dpgp_core.mechanisms.gaussian import GaussianMechanism
+from dpgp_core.sparse.posterior import SparseInterval
 
 KERNEL, NOISE_VARIANCE = EQ(lengthscale=2.0), 0.3
 PARAMETERS = Parameters(
@@ -45,15 +45,12 @@ def worlds():
 
 def covered(mechanism, data, outputs, truths):
     """Share of truths in each interval, by level and kind: mean over worlds and its standard error."""
-    plan = mechanism.plan(data.X, X_TEST) if isinstance(mechanism, Planned) else None
+    plan = mechanism.plan_for(data, X_TEST) if isinstance(mechanism, GaussianMechanism) else None
     inside = {(level, of): [] for level in LEVELS for of in truths}
     half = {}
     for i, y in enumerate(outputs[: WORLDS if plan else FEWER]):
         world, rng = replace(data, y=data.midpoint + data.y_scale * y), np.random.default_rng([4, i])
-        if plan is None:
-            found = mechanism.release(world, X_TEST, rng)
-        else:
-            found = mechanism.release_planned(plan, world, X_TEST, rng)
+        found = mechanism.release(world, X_TEST, rng) if plan is None else mechanism.measure(plan, world, X_TEST, rng)
         for level, of in inside:
             if isinstance(found.uncertainty, SparseInterval):  # its width depends on what was released
                 low, high = found.interval(level, of)
@@ -105,7 +102,7 @@ def test_the_noise_stays_as_near_as_said(name, bounds, worlds, make_dataset):
     moved = []
     for i, y in enumerate(outputs):
         world = replace(data, y=data.midpoint + data.y_scale * y)
-        found = mechanism.release_planned(plan, world, X_TEST, np.random.default_rng([4, i]))
+        found = mechanism.measure(plan, world, X_TEST, np.random.default_rng([4, i]))
         moved.append(np.abs(found.samples[0] - world.in_data_units(C @ world.standardised())))
     inside = {level: np.array(moved) <= found.uncertainty.noise_half_width(level) for level in LEVELS}
     check({(level, "noise"): (i.mean(), i.mean(axis=1).std() / np.sqrt(WORLDS)) for level, i in inside.items()})

@@ -5,7 +5,7 @@ import pytest
 
 from dpgp_core.kernels import EQ, KERNELS
 from dpgp_core.mechanisms import CATALOGUE
-from dpgp_core.mechanisms.entry import ANY_ROWS, EXACT_ROWS, FACTORED_ROWS, KERNEL_NAMES, Parameters
+from dpgp_core.mechanisms.catalogue import ANY_ROWS, EXACT_ROWS, FACTORED_ROWS, KERNEL_NAMES, Parameters
 
 PARAMETERS = Parameters(kernel=EQ(lengthscale=2.0), noise_variance=0.1, epsilon=1.0, delta=1e-5, x_box=((0.0, 1.0),))
 

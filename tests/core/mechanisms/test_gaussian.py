@@ -22,7 +22,7 @@ def plan():
 
 def test_release_is_the_map_of_the_measured_places_and_noise(make_dataset, plan):
     data, mechanism = make_dataset(), Plain(epsilon=0.5, delta=0.01)
-    release = mechanism.release_planned(plan, data, np.zeros((4, 1)), np.random.default_rng(3), draws=2)
+    release = mechanism.measure(plan, data, np.zeros((4, 1)), np.random.default_rng(3), draws=2)
     q = (np.minimum(np.maximum(data.y, -1), 3) - 1) / 4  # midpoint 1, range 4
     mean = 1 + 4 * plan.factor @ (plan.strategy @ q)
     noise = np.random.default_rng(3).standard_normal((2, 3)) @ plan.factor.T * mechanism.noise_multiplier * 4
@@ -32,7 +32,7 @@ def test_release_is_the_map_of_the_measured_places_and_noise(make_dataset, plan)
 
 def test_statistics_give_the_released_values_again(make_dataset, plan):
     data, mechanism = make_dataset(), Plain(epsilon=0.5, delta=0.01)
-    release = mechanism.release_planned(plan, data, np.zeros((4, 1)), draws=3)
+    release = mechanism.measure(plan, data, np.zeros((4, 1)), draws=3)
     assert len(release.statistics) == 3
     for draw in range(3):
         offset, factor, z = release.statistics.mapped(draw)

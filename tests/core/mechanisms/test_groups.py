@@ -8,11 +8,10 @@ import pytest
 
 from dpgp_core.accounting.guarantee import promise_of
 from dpgp_core.kernels import EQ
-from dpgp_core.measurement.cells import CellCounts
 from dpgp_core.measurement.integers import GRID
+from dpgp_core.measurement.measurement import CellCounts
 from dpgp_core.mechanisms import BayesCloaking
-from dpgp_core.mechanisms.catalogue import CATALOGUE
-from dpgp_core.mechanisms.entry import Parameters
+from dpgp_core.mechanisms.catalogue import CATALOGUE, Parameters
 from tests.core.tables import table
 
 from .shifts import allowed, shift

@@ -7,7 +7,7 @@ from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.accounting.posterior_paths import posterior_sampling_epsilon
 from dpgp_core.kernels import EQ, Matern12
 from dpgp_core.mechanisms import HallPosterior, PosteriorSampling
-from dpgp_core.mechanisms.hall_posterior import hall_epsilon
+from dpgp_core.mechanisms.gp_prior import hall_epsilon
 
 MODEL = {"epsilon": 1.0, "delta": 0.01, "kernel": Matern12(lengthscale=2.0), "r": 1.5}
 X_TEST = np.linspace(0, 10, 25)[:, None]

@@ -3,7 +3,7 @@ import pytest
 
 from dpgp_core.linalg import column_norms
 from dpgp_core.mechanisms.base import Plan
-from dpgp_core.mechanisms.measuring import Measured, Place, exact, noiseless, numbered
+from dpgp_core.mechanisms.recorded import Measured, Place, exact, noiseless, numbered
 
 
 @pytest.fixture

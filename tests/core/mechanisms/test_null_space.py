@@ -14,7 +14,7 @@ from dpgp_core.gp.exact import cloaking_matrix
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import CATALOGUE, Cloaking
 from dpgp_core.mechanisms.base import Planned
-from dpgp_core.mechanisms.entry import Parameters
+from dpgp_core.mechanisms.catalogue import Parameters
 
 CONFIDENCE = 1 - 1e-6  # a true claim is called false with probability 1e-6 at most; the bits are fixed
 PARAMETERS = Parameters(
@@ -43,7 +43,7 @@ def neighbours(make_dataset):
 
 def samples_of(mechanism, data, X_test, draws):
     if isinstance(mechanism, Planned):
-        return mechanism.release_planned(mechanism.plan(data.X, X_test), data, X_test, None, draws).samples
+        return mechanism.measure(mechanism.plan_for(data, X_test), data, X_test, None, draws).samples
     return mechanism.release(data, X_test, draws=draws).samples
 
 

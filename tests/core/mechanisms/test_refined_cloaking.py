@@ -12,7 +12,7 @@ from dpgp_core.evaluation.errors import draw_errors, rmse
 from dpgp_core.gp.exact import cloaking_matrix
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import Cloaking, RefinedCloaking
-from dpgp_core.mechanisms.measuring import noiseless, numbered
+from dpgp_core.mechanisms.recorded import noiseless, numbered
 from dpgp_core.mechanisms.refined_cloaking import FIXED_STAGES
 from dpgp_core.strategies.noise_design import design_noise
 
@@ -110,7 +110,7 @@ def test_plan_does_not_depend_on_the_budget(make_dataset):
     for mine, theirs in zip(one, other, strict=True):
         np.testing.assert_array_equal(mine.factor, theirs.factor)
         np.testing.assert_array_equal(mine.weights, theirs.weights)
-    planned = small.release_planned(plan, data, X_TEST, np.random.default_rng(1))
+    planned = small.measure(plan, data, X_TEST, np.random.default_rng(1))
     np.testing.assert_array_equal(planned.samples, small.release(data, X_TEST, np.random.default_rng(1)).samples)
 
 
@@ -252,7 +252,7 @@ def test_plans_of_others_are_refused(make_dataset):
     ]
     for plan in plans:
         with pytest.raises(ValueError, match=r"the plan must have 2 stages; make it with this mechanism"):
-            mechanism.release_planned(plan, data, X_TEST, np.random.default_rng(1))
+            mechanism.measure(plan, data, X_TEST, np.random.default_rng(1))
 
 
 def test_weights_are_those_of_the_test_points(make_dataset):
@@ -277,7 +277,7 @@ def kung_errors(kung_data, kung_model, request):
         mechanism = RefinedCloaking(epsilon=epsilon, delta=0.01, **kung_model, inference=request.param, **options)
         plan = mechanism.plan(kung_data.X, kung_data.X)
         batches = (
-            mechanism.release_planned(plan, kung_data, kung_data.X, np.random.default_rng([9, i]), 2000).samples
+            mechanism.measure(plan, kung_data, kung_data.X, np.random.default_rng([9, i]), 2000).samples
             for i in range(10)
         )
         return np.concatenate([rmse(samples, kung_data.clipped_y) for samples in batches])
@@ -343,7 +343,7 @@ def test_many_records_are_masked_in_every_stage(squared_shift):
         np.testing.assert_allclose(
             stage.design.project(stage.weights.left), stage.weights.left, atol=1e-8 * np.abs(stage.weights.left).max()
         )
-    low = mechanism.release_planned(plan, data, X_test, np.random.default_rng(1), draws=400)
+    low = mechanism.measure(plan, data, X_test, np.random.default_rng(1), draws=400)
     same = replace(mechanism, inference="exact").release(data, X_test, np.random.default_rng(2), draws=400)
     # two means of 400 draws: 7 standard errors, false alarm 1e-10 for 32 points
     error = 7 * np.sqrt(2 / 400) * low.samples.std(axis=0)

@@ -45,7 +45,9 @@ def test_codes_and_words_that_mean_missing_are_compared_as_text_and_as_numbers()
 
 def test_yes_and_no_are_the_declared_words_and_all_others_are_missing():
     read = reader_of_yes_and_no(Writing(yes=["Yes", 1], no="no"))
-    assert [read(cell) for cell in ("yes", "YES", "1.0", "No", "0", "", "perhaps")] == [1, 1, 1, 0, *[Wrong.EMPTY] * 3]
+    assert [read(cell) for cell in ("yes", "YES", "1.0", "No", "0", "", "perhaps")] == [
+        *[1.0] * 3, 0.0, Wrong.NEITHER, Wrong.EMPTY, Wrong.NEITHER
+    ]  # fmt: skip
 
 
 def test_dates_are_read_in_the_declared_order_and_what_else_they_are_is_told_apart():

@@ -83,7 +83,10 @@ def test_people_are_numbered_and_those_without_a_complete_row_are_counted():
             ["1/2/2024"] * 2,
             "a date instead of a number in 2 of 9 rows, first in line 9 of the file; declare 'age' a date",
         ),
-        (["SECRET"], "text instead of a number in line 10 of the file; declare what stands there as missing"),
+        (
+            ["SECRET"],
+            'text instead of a number in line 10 of the file; declare "ignore": .10. if they are no rows, declare',
+        ),
         (["SECRET"] * 6, "text instead of a number in 6 of 9 rows, first in line 5 of the file; declare its levels if"),
         (["1e999"], "an infinite value in line 10 of the file"),
     ],

@@ -40,8 +40,11 @@ def test_runs_of_spaces_separate_where_nothing_else_does():
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"a,b\n1,2\n3,4,SECRET\n", "^line 3 has 3 fields where the header has 2; quote text that holds"),
-        (b"a,b\n1,2\nSECRET\n4,5\n6\n", "^line 3 has 1 fields where .*: 2 of 4 rows; quote text"),
+        (
+            b"a,b\n1,2\n3,4,SECRET\n",
+            '^line 3 has 3 fields where the header has 2; declare "ignore": .3. if they are no rows, or quote',
+        ),
+        (b"a,b\n1,2\nSECRET\n4,5\n6\n", '^line 3 has 1 fields where .*: 2 of 4 rows; declare "ignore": .3, 5. if'),
         (b"a,b\n1,2,SECRET\n3,4,5\n", "^line 2 has 3 fields where .*: 2 of 2 rows; declare the separator"),
     ],
 )

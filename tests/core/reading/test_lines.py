@@ -29,7 +29,7 @@ def zipped(content):
 
 
 OTHER_KINDS = {
-    "zip": (zipped(GOOD), "a zip archive or a spreadsheet"),
+    "zip": (zipped(GOOD), "a zip archive"),
     "empty zip": (b"PK\x05\x06" + bytes(18), "an empty zip archive"),
     "gzip": (gzip.compress(GOOD), "compressed by gzip"),
     "bzip2": (bz2.compress(GOOD), "compressed by bzip2"),
@@ -39,12 +39,18 @@ OTHER_KINDS = {
     "old spreadsheet": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old spreadsheet"),
     "PDF": (b"%PDF-1.7", "a PDF"),
     "Parquet": (b"PAR1", "a Parquet file"),
+    "HTML": (b"\n<!DOCTYPE html>", "HTML or XML"),
+    "HTML without more": (b"<TABLE><tr><td>SECRET", "HTML or XML"),
+    "XML": (b"\xef\xbb\xbf<?xml version='1.0'?>", "HTML or XML"),
+    "JSON": (b'[\n  {"age": 1}]', "JSON"),
+    "lines of JSON": (b'{"age": 1}\n', "JSON"),
 }
 
 
 @pytest.mark.parametrize(("content", "kind"), OTHER_KINDS.values(), ids=OTHER_KINDS)
 def test_other_kinds_of_file_are_named_and_not_unpacked(content, kind):
-    with pytest.raises(ValueError, match=f"^the file is {kind}.*; save it as CSV in UTF-8$"):
+    remedy = "unpack it" if "zip" in kind or "compressed" in kind or "archive" in kind else "save it as CSV in UTF-8$"
+    with pytest.raises(ValueError, match=f"^the file is {kind}.*, which is not .* here; {remedy}"):
         read(content)
 
 

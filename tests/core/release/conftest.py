@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dpgp_core.release import CHOICES, Published, bundle, plan_release, publish, read_table
-from dpgp_core.release.specification_json import EXAMPLE, spec_from_object, spec_to_object
+from dpgp_core.release.specification import EXAMPLE, spec_from_object, spec_to_object
 
 
 @pytest.fixture(scope="session")

@@ -22,12 +22,11 @@ from dpgp_core.release.bought import (
     stand_in,
     within_bounds,
 )
+from dpgp_core.release.bundle import digest
 from dpgp_core.release.check import check_folder
 from dpgp_core.release.command_line import BAD_CONFIG, OK, REFUSED, main
-from dpgp_core.release.foreseen import foreseen
-from dpgp_core.release.plan import without_outputs
+from dpgp_core.release.plan import foreseen, without_outputs
 from dpgp_core.release.publishing import useful, within_tolerance
-from dpgp_core.release.statistic import digest
 from tests.core.release.conftest import unzipped, written
 from tests.core.replay import assert_same, gaussian_epsilon, gaussian_mu, taped
 

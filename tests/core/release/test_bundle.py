@@ -11,8 +11,8 @@ import pytest
 import scipy
 
 import dpgp_core
+from dpgp_core.measurement.statistics_file import statistics_from_files
 from dpgp_core.release import CHOICES, bundle, ledger_from_json, publish, spec_from_json
-from dpgp_core.release.statistic import statistics_of_files
 from tests.core.release.conftest import unzipped
 
 
@@ -153,14 +153,14 @@ def test_the_statistics_in_the_zip_are_those_measured(zip_of, mechanism):
     if mechanism == "sparse":
         assert set(card["statistics"]) == {"file", "noise"}
         return
-    found = statistics_of_files(card["statistics"], files["statistics.npz"])
+    found = statistics_from_files(card["statistics"], files["statistics.npz"])
     assert len(found.stages) == {"bayes": 6, "bayes_cells": 6, "refined": 2}.get(mechanism, 1)
     if mechanism not in ("bayes", "bayes_cells"):  # its values are no linear map of the last numbers
         np.testing.assert_array_equal(found.stages[-1].z, np.load(io.BytesIO(files["map.npz"]))["z"])
 
 
 def test_very_large_strategies_are_left_out(make_spec, make_zip, monkeypatch):
-    monkeypatch.setattr("dpgp_core.release.statistic._MOST", 10)
+    monkeypatch.setattr("dpgp_core.release.bundle._MOST", 10)
     files = make_zip(make_spec())
     assert "statistics.npz" not in files
     assert "too large for a file" in json.loads(files["release.json"])["statistics"]["why"]

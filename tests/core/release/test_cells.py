@@ -4,7 +4,7 @@ import io
 import numpy as np
 import pytest
 
-from dpgp_core.release.cells import column_text, csv_text, safe_text
+from dpgp_core.release.bundle import column_text, csv_text, safe_text
 
 
 @pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"])

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from dpgp_core.release import CHOICES
+from dpgp_core.release.bundle import digest
 from dpgp_core.release.check import check_folder
-from dpgp_core.release.statistic import digest
 from tests.core.release.conftest import written
 
 

@@ -12,7 +12,7 @@ from dpgp_core.reading.writing import Writing
 from dpgp_core.release import command_line, ledger_from_json, spec_from_json, spec_to_json
 from dpgp_core.release.command_line import main
 from dpgp_core.release.ledger_file import read_ledger_file
-from dpgp_core.release.specification_json import EXAMPLE
+from dpgp_core.release.specification import EXAMPLE
 from tests.waiting import PATIENCE, wait_until
 
 ROOT = str(Path(__file__).resolve().parents[3])

@@ -7,7 +7,7 @@ import pytest
 
 from dpgp_core.release.files import CannotWrite, check_different, open_file, output_file, read_text_file
 from dpgp_core.release.ledger_file import read_ledger_file, spend_in_file
-from dpgp_core.release.specification_json import EXAMPLE
+from dpgp_core.release.specification import EXAMPLE
 
 ONE = ("a release", EXAMPLE.guarantee)
 

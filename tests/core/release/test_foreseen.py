@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from dpgp_core.release import plan_release
-from dpgp_core.release.foreseen import foreseen
-from dpgp_core.release.plan import half_widths, released, without_outputs
-from dpgp_core.release.specification_json import EXAMPLE
+from dpgp_core.release.plan import foreseen, half_widths, released, without_outputs
+from dpgp_core.release.specification import EXAMPLE
 
 AGES = np.linspace(1, 79, 60)[:, None]
 EPSILONS = (0.2, 1.0, 5.0)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from dpgp_core.bayes.reading import difference
+from dpgp_core.measurement.statistics_file import statistics_from_files
 from dpgp_core.release import foreseen, plan_release, publish, read_table, spec_from_json, spec_to_json
 from dpgp_core.release.check import check_folder
-from dpgp_core.release.statistic import statistics_of_files
 from tests.core.release.conftest import written
 
 LEVELS = ("women, girls", "men, boys")
@@ -66,7 +66,7 @@ def test_the_zip_names_levels_and_its_values_follow_from_what_was_measured(mecha
     assert "each sex (women, girls, men, boys)" in page
     assert files["figure.svg"].decode().count("<polygon") == 2
     assert "all 10 values follow" in check_folder(written(files, tmp_path))
-    statistics = statistics_of_files(card["statistics"], files["statistics.npz"])
+    statistics = statistics_from_files(card["statistics"], files["statistics.npz"])
     assert statistics.x_levels == (None, LEVELS)
     found = difference(statistics, LEVELS[1], LEVELS[0], np.array([[45.0, 0.0]]))
     value = {row["sex"]: float(row["value"]) for row in rows if row["age"] == "45"}

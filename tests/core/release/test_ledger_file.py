@@ -9,9 +9,9 @@ import pytest
 from dpgp_core.accounting.ledger import BudgetExceeded
 from dpgp_core.release import ledger_file, ledger_to_json
 from dpgp_core.release.files import CannotWrite
+from dpgp_core.release.json_text import MAX_ENTRIES
 from dpgp_core.release.ledger_file import read_ledger_file, spend_in_file
-from dpgp_core.release.ledger_json import MAX_ENTRIES
-from dpgp_core.release.specification_json import EXAMPLE
+from dpgp_core.release.specification import EXAMPLE
 from tests import killing
 from tests.waiting import PATIENCE
 

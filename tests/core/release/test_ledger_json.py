@@ -11,8 +11,8 @@ from dpgp_core.accounting.losses import ApproximateLoss, GaussianLoss, PureLoss
 from dpgp_core.kernels import Matern12
 from dpgp_core.mechanisms import PosteriorSampling
 from dpgp_core.release import ledger_from_json, ledger_to_json
-from dpgp_core.release.ledger_json import MAX_ENTRIES, MAX_LEDGER_BYTES, guarantee_from_object, guarantee_to_object
-from dpgp_core.release.specification_json import EXAMPLE
+from dpgp_core.release.json_text import MAX_ENTRIES, MAX_LEDGER_BYTES, guarantee_from_object, guarantee_to_object
+from dpgp_core.release.specification import EXAMPLE
 from tests.core.release.anything import anything
 
 LOSSES = [GaussianLoss(0.25), PureLoss(0.5), PureLoss(0.5, 0.03, 3), ApproximateLoss(0.4, 1e-6, 2)]

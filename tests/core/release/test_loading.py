@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpgp_core import EQ, load
-from dpgp_core.release.statistic import FILE
+from dpgp_core.release.bundle import FILE
 from tests.core.release.test_groups import LEVELS, spec_of, table
 
 

@@ -6,7 +6,7 @@ from dpgp_core.accounting.gaussian import epsilon_of
 from dpgp_core.accounting.losses import GaussianLoss, PureLoss
 from dpgp_core.reading.writing import Writing
 from dpgp_core.release import CHOICES, ReleaseSpec
-from dpgp_core.release.declared.table import MAX_GRID
+from dpgp_core.release.table import MAX_GRID
 
 TWO = {"x": ("age", "weight"), "x_units": ("years", "kg"), "x_box": ((0, 100), (0, 90)), "lengthscale": (25, 20)}
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from dpgp_core.release import publish
+from dpgp_core.release.bundle import digest, remapped, statistic_files
 from dpgp_core.release.plan import without_outputs
-from dpgp_core.release.statistic import digest, remapped, statistic_files
 
 
 def test_of_many_rows_a_file_holds_their_counts_and_gives_the_values(make_spec, read):

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpgp_core.release.strict_json import MAX_BYTES, check_keys, read_object, write_object
+from dpgp_core.release.json_text import MAX_BYTES, check_keys, read_object, write_object
 
 WRONG = {
     "array": (b"[]", "must be one JSON object"),

@@ -94,7 +94,7 @@ def test_draws_have_the_stated_probabilities(mechanism, probabilities, real, mon
     rng = np.random.default_rng(7)
     # the bits of a real choice come from a seed here, so that the test is the same every time
     monkeypatch.setattr(
-        "dpgp_core.measurement.choice.system_bits", lambda: lambda bits: int.from_bytes(rng.bytes(9)) >> (72 - bits)
+        "dpgp_core.measurement.discrete.system_bits", lambda: lambda bits: int.from_bytes(rng.bytes(9)) >> (72 - bits)
     )
     assert frequencies_match(lambda: choose(*arguments, mechanism, None if real else rng), probabilities(*arguments))
     # and the test would notice a third more epsilon
@@ -110,7 +110,7 @@ def test_a_real_choice_asks_the_operating_system_and_no_generator(mechanism, mon
         asked.append(bits)
         return 0
 
-    monkeypatch.setattr("dpgp_core.measurement.choice.system_bits", lambda: secret)
+    monkeypatch.setattr("dpgp_core.measurement.discrete.system_bits", lambda: secret)
     monkeypatch.setattr(np.random, "default_rng", None)
     choose(np.array([0.0, 0.0, 0.0]), 1.0, 1.0, mechanism)
     assert asked

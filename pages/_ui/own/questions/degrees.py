@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from dpgp_core.release.declared.coordinates import MOST_LATITUDE
+from dpgp_core.release.units import MOST_LATITUDE
 from pages._ui import session
 from pages._ui.look.text import plain
 from pages._ui.own.remembered import key

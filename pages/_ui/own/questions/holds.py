@@ -12,7 +12,7 @@ from dpgp_core.levels import MOST_LEVELS, Levels
 from pages._ui import session
 from pages._ui.look.text import plain
 from pages._ui.own import remembered, upload
-from pages._ui.own.questions import groups
+from pages._ui.own.questions import groups, written
 from pages._ui.own.remembered import PREFIX, key
 from pages._ui.own.upload import Table
 
@@ -51,6 +51,10 @@ def asked(x: Sequence[str], held: Table, numbers: str, *, gaps: bool) -> dict[st
             problem = "" if gaps and formats[name] in column.orders else column.as_dates(name, formats[name])
         else:
             problem = "" if gaps and numbers in column.ways else column.as_numbers(name, numbers)
+            unit = written.unit_said(name, f"x_unit_{name}", held, numbers) if problem else None
+            if unit is not None:
+                wrong.append("" if unit else problem)
+                continue
         if problem and (kind == "groups" or not _offered(name, held)):
             st.error(plain(f"{problem}."))
         wrong.append(problem)

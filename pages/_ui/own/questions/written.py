@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
 
+from dpgp_core.dates import Format
 from dpgp_core.reading.survey import Column
 from dpgp_core.reading.writing import NUMBERS
 from pages._ui import session
@@ -44,7 +45,9 @@ def declares_missing() -> bool:
     return bool(standing("missing"))
 
 
-def missing(names: Sequence[str], held: Table, way: str, free: str | None) -> dict[str, Any]:
+def missing(
+    names: Sequence[str], held: Table, way: str, free: str | None, formats: Mapping[str, Format]
+) -> dict[str, Any]:
     """What means that a value is missing: one question, where a column that is used has such cells.
 
     Args:
@@ -52,6 +55,7 @@ def missing(names: Sequence[str], held: Table, way: str, free: str | None) -> di
         held: the table.
         way: how numbers are written.
         free: an outcome of yes and no, whose other words are missing anyway.
+        formats: how the inputs that are dates are written, by name.
 
     Returns:
         ``missing``, as a specification has it, and ``gaps_declared``.
@@ -61,7 +65,9 @@ def missing(names: Sequence[str], held: Table, way: str, free: str | None) -> di
     offered = [USUAL] if lacking else []
     for name, each in columns.items():
         offered += [f"{code:g}" for code in each.codes]
-        if way in each.ways and each.unread[way][0]:
+        if name in formats and formats[name] in each.orders:
+            offered += upload.words(held, name, order=formats[name]) if each.undated[formats[name]][0] else []
+        elif way in each.ways and each.unread[way][0]:
             offered += upload.words(held, name, numbers=way)
     chosen = list(standing("missing") or [])
     if not offered and not chosen:
@@ -111,6 +117,31 @@ def offer_yes_and_no(y: str) -> None:
     """One click to say that an outcome that holds words is one of yes and no."""
     st.info(f"{plain(y)} holds words: is it yes or no?", icon=":material/rule:")
     st.button("Yes, an outcome of yes or no", key="own_say_kind", on_click=_is_yes_or_no, icon=":material/rule:")
+
+
+def unit_said(name: str, control: str, held: Table, way: str) -> bool | None:
+    """Whether the unit beside the numbers of a column is said, offered in one click; None where there is none.
+
+    Args:
+        name: of the column.
+        control: for its unit.
+        held: the table.
+        way: how numbers are written.
+    """
+    unit, written = upload.unit(held, name)
+    if not unit:
+        return None
+    if standing(control) == unit and way == written:
+        return True
+    st.info(f"{plain(name)} holds numbers with {plain(unit)} beside them: is that their unit?", icon=":material/rule:")
+    said = {control: unit, "numbers": written}
+    st.button(f"Yes, in {plain(unit)}", key=f"own_say_{control}", on_click=_say, args=(said,), icon=":material/rule:")
+    return False
+
+
+def _say(said: Mapping[str, str]) -> None:
+    session.move({f"{PREFIX}{control}": value for control, value in said.items()})
+    remembered.keep()
 
 
 def _is_yes_or_no() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dpgp_core.release.declared.bought import checked_bounds
+from dpgp_core.release.table import checked_bounds
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dpgp_core.release import publish, read_table, spec_from_json, spec_to_json
-from dpgp_core.release.declared.coordinates import RADIUS, Coordinates
+from dpgp_core.release.units import RADIUS, Coordinates
 
 LONDON = {"longitudes": (-0.6, 0.4), "latitudes": (51.2, 51.8)}
 BOXES = [

@@ -13,8 +13,8 @@ from dpgp_core.dates import Dates
 from dpgp_core.reading.writing import Writing
 from dpgp_core.release import CHOICES, command_line, plan_release, publish, read_table, spec_from_json, spec_to_json
 from dpgp_core.release.check import check_folder
-from dpgp_core.release.declared.table import DeclaredTable
-from dpgp_core.release.specification_json import EXAMPLE
+from dpgp_core.release.specification import EXAMPLE
+from dpgp_core.release.table import DeclaredTable
 from dpgp_core.seasons import YEAR
 from tests.core.release.conftest import unzipped, written
 

@@ -9,10 +9,9 @@ import pytest
 
 from dpgp_core.release import CHOICES, plan_release, preview, publish
 from dpgp_core.release.check import check_folder
-from dpgp_core.release.declared.output_scale import OutputScale
-from dpgp_core.release.foreseen import foreseen
-from dpgp_core.release.plan import without_outputs
+from dpgp_core.release.plan import foreseen, without_outputs
 from dpgp_core.release.publishing import about, useful, within_tolerance
+from dpgp_core.release.units import OutputScale
 from tests.core.release.conftest import written
 
 PRICES = OutputScale(bounds=(1e4, 1e7), unit="GBP", log=True)

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from dpgp_core.release.declared.table import MAX_GRID, DeclaredTable
+from dpgp_core.release.table import MAX_GRID, DeclaredTable
 
 SALES = {
     "x": ("lat", "lon", "year"),

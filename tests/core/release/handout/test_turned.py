@@ -5,8 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from dpgp_core.release.handout.figure import figure
-from dpgp_core.release.handout.turned import east_across, turned
+from dpgp_core.release.handout.figure import east_across, figure, turned
 
 MAP = {
     "x": ("lat", "when", "lon"), "x_units": ("°", "h", "°"), "x_box": ((51, 52), (0, 24), (-1, 0)), "grid": (3, 2, 4),

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import csv
 import io
+import zipfile
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from functools import cache
+from typing import BinaryIO
 
-from pages._ui.own import workbook
-from pages._ui.own.parts import Handler, Parts, Refused
-from pages._ui.own.workbook import Book
+from ..lines import MAX_BYTES
+from . import book
+from .book import Book
+from .parts import MAX_UNPACKED, Handler, Parts, Refused
 
 SIGNATURE = b"PK\x03\x04"
 MAX_ROWS, MAX_COLUMNS = 200_000, 1_000
+_LAST_ROW = 2**20  # of a sheet
 _BROKEN = "the file is not an Excel workbook (.xlsx) that can be read; save it again, or as comma-separated UTF-8"
 _DIGITS, _LETTERS = "0123456789", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _EXACT = 2**53  # whole floats below it are the integers they stand for
@@ -31,7 +35,7 @@ def sheet_names(content: bytes) -> list[str]:
         ValueError: it is no workbook, or holds more than is read. Nothing of it is repeated.
     """
     try:
-        return workbook.sheet_names(Parts(content))
+        return book.sheet_names(Parts(content))
     except (Refused, MemoryError):
         raise
     except Exception:  # as in ``as_csv``
@@ -52,7 +56,7 @@ def as_csv(content: bytes, most: int, sheet: str | None = None) -> bytes:
     """
     try:
         parts = Parts(content)
-        rows = _Sheet(workbook.opened(parts, sheet), most)
+        rows = _Sheet(book.opened(parts, sheet), most)
         parts.parse(rows.book.sheet, Handler(rows.start, rows.end, rows.text))
         return rows.csv.getvalue().encode()
     except (Refused, MemoryError):
@@ -61,8 +65,43 @@ def as_csv(content: bytes, most: int, sheet: str | None = None) -> bytes:
         raise Refused(_BROKEN) from None
 
 
+def as_table(stream: BinaryIO, sheet: str | None = None) -> BinaryIO:
+    """A stream of text as it is; of a workbook, its sheet as comma-separated UTF-8, row by line.
+
+    Args:
+        stream: in binary mode, at the start of the table.
+        sheet: as declared; None for the only one.
+
+    Raises:
+        ValueError: see ``as_csv``; or it is another kind of spreadsheet.
+    """
+    if not stream.seekable():
+        return stream
+    at = stream.tell()
+    start = stream.read(len(SIGNATURE))
+    if start != SIGNATURE:
+        stream.seek(at)
+        return stream
+    content = start + stream.read(MAX_UNPACKED + 1)
+    if len(content) > MAX_UNPACKED:
+        raise Refused(f"the file is a zip of more than {MAX_UNPACKED // 2**20} MB, the limit; save the table as CSV")
+    try:
+        names = zipfile.ZipFile(io.BytesIO(content)).namelist()
+    except Exception:  # as in ``as_csv``
+        raise Refused(_BROKEN) from None
+    if "content.xml" in names:
+        raise Refused(
+            "the file is an OpenDocument spreadsheet; save it as an Excel workbook (.xlsx) or as CSV in UTF-8"
+        )
+    if not any(name.startswith("xl/") for name in names):
+        return io.BytesIO(content)  # which says what it is where its lines are read
+    return io.BytesIO(as_csv(content, MAX_BYTES, sheet))
+
+
 class _Sheet:
     """The rows of a sheet as they are read, without the empty rows and columns that spreadsheets trail.
+
+    A row is a line: empty rows between others are empty lines, and texts of several lines have one.
 
     Args:
         book: its workbook.
@@ -73,6 +112,7 @@ class _Sheet:
         self.book, self.csv = book, io.StringIO()
         self._writer = csv.writer(self.csv, lineterminator="\n")
         self._most, self._rows, self._width = most, 0, 0
+        self._at = self._written = 0  # the row that is read; lines so far
         self._row: dict[int, str] = {}
         self._column, self._kind, self._style = -1, "n", 0
         self._pieces: list[str] = []
@@ -95,6 +135,9 @@ class _Sheet:
                     f"the sheet has more than {MAX_ROWS:,} rows, the limit here; keep a random sample of them"
                 )
             self._row, self._column = {}, -1
+            self._at = int(attributes.get("r", self._at + 1))
+            if not self._written < self._at <= _LAST_ROW:
+                raise ValueError
         self._reading = name == "t" and not self._hint
         self._hint = self._hint or name == "rPh"
 
@@ -125,6 +168,8 @@ class _Sheet:
             return
         last = max(self._row) + 1
         self._width = self._width or last
+        self.csv.write("\n" * (self._at - 1 - self._written))
+        self._written = self._at
         self._writer.writerow([self._row.get(column, "") for column in range(max(last, self._width))])
         if self.csv.tell() > self._most:
             raise Refused(
@@ -145,10 +190,10 @@ class _Sheet:
 
     def _text(self, raw: str) -> str:
         if self._kind == "s" and raw:
-            return self.book.texts[int(raw)].strip()
+            raw = self.book.texts[int(raw)]
         if self._kind == "b" and raw:
             return {"1": "true", "0": "false"}[raw]
-        return raw
+        return raw.replace("\r\n", " ").replace("\n", " ").replace("\r", " ").strip()
 
 
 @cache
@@ -165,8 +210,10 @@ def _column(letters: str) -> int:
 def _date(days: float, since_1904: bool) -> str:
     """Days since 1900, counted with the 29th of February that there was not, or since 1904; as ISO 8601.
 
-    A whole day is a date alone, as an input that is declared a date needs it.
+    A whole day is a date alone, and a part of the first day a time of day.
     """
+    if 0 < days < 1:
+        return (datetime.min + timedelta(seconds=round(86400 * days))).time().isoformat()
     first = datetime(1904, 1, 1) if since_1904 else datetime(1899, 12, 30 if days >= 60 else 31)
     try:
         moment = first + timedelta(seconds=round(86400 * days))

@@ -1,25 +1,29 @@
-"""What is public about a table: its columns, their domain and bounds, and the points at which a curve is wanted."""
+"""What is public about a table: columns, their domain and bounds, whose rows it holds, and where a curve is wanted."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ... import checks
-from ...arrays import FloatArray
-from ...data import KINDS, Kind, check_kind
-from ...dates import Dates
-from ...levels import Levels, LevelSide, beside_categories, levels_by_column, whole_box
-from ...reading.date_inputs import date_inputs
-from ...reading.writing import Writing
-from ...seasons import Periods, check_periods
-from .bought import checked_bounds, checked_share, checked_unit
-from .coordinates import Coordinates, declared_coordinates
-from .output_scale import OutputScale
-from .whose import checked_rows
+from .. import checks
+from ..accounting.guarantee import MOST_ROWS, Budget, Guarantee, for_rows
+from ..arrays import FloatArray
+from ..bayes.cells import MOST
+from ..bounds.cells import LEAST_UNIT, MOST_UNIT, RoundCells, sides_of
+from ..bounds.purchase import LEAST_SHARE, MOST_SHARE
+from ..data import KINDS, Kind, check_kind
+from ..dates import Dates
+from ..levels import Levels, LevelSide, beside_categories, levels_by_column, whole_box
+from ..mechanisms import BayesCloaking
+from ..mechanisms.base import Mechanism
+from ..mechanisms.catalogue import Entry
+from ..reading.date_inputs import date_inputs
+from ..reading.writing import Writing
+from ..seasons import Periods, check_periods
+from .units import Coordinates, OutputScale, declared_coordinates
 
 MAX_INPUTS = 10
 CENTILES = (3, 15, 50, 85, 97)  # of a growth chart
@@ -251,3 +255,98 @@ class DeclaredTable:
         if count not in (None, levels):
             raise ValueError(f"grid has {checks.shown(count)} for {name!r}, of {levels} levels; write null there")
         return levels
+
+
+def checked_unit(unit: object) -> float | None:
+    """The smallest size, or None where bounds are declared.
+
+    Raises:
+        ValueError: it is no number in range.
+    """
+    return None if unit is None else checks.number("bounds_unit", unit, LEAST_UNIT, MOST_UNIT)
+
+
+def checked_share(share: object) -> float:
+    """The share of mu^2 that bounds cost, where they are bought.
+
+    Raises:
+        ValueError: it is no number in range.
+    """
+    return checks.number("bounds_share", share, LEAST_SHARE, MOST_SHARE)
+
+
+def checked_bounds(bounds: object, unit: float | None, kind: Kind, *, log: bool) -> tuple[float, float]:
+    """The bounds as declared; those of all cells where they are bought and nothing is declared.
+
+    Raises:
+        ValueError: they are no bounds, neither declared nor bought, or there is nothing to buy.
+    """
+    if unit is None:
+        if bounds is None and kind == "yes/no":
+            return 0.0, 1.0
+        if bounds is None:
+            raise ValueError(
+                "y_bounds must be [low, high]. Where nobody knows them, give bounds_unit, the smallest size of an "
+                "outcome that matters. They are then bought with a share of the budget"
+            )
+        return checks.interval("y_bounds", bounds)
+    cells = RoundCells(unit=unit, sides=sides_of(kind, log=log))
+    return cells.interval(0, cells.count - 1) if bounds is None else checks.interval("y_bounds", bounds)
+
+
+def check_buyer(mechanism: str, choice: Entry, y_scale: float | None) -> None:
+    """Raise ValueError unless a mechanism can do with bounds that are bought: it makes everything itself from them."""
+    if not choice.automatic:
+        raise ValueError(f"mechanism {mechanism!r} needs declared bounds; use 'bayes_cells' or 'bayes' to buy them")
+    if y_scale is not None:
+        raise ValueError("y_scale follows from the bounds where they are bought; leave it out")
+
+
+def checked_rows(person: str | None, rows_per_person: int, columns: Sequence[str]) -> int:
+    """How many rows of one person are declared at most; 1 where a column says whose each is.
+
+    Args:
+        person: name of that column, or None.
+        rows_per_person: as declared.
+        columns: the inputs and the output.
+
+    Raises:
+        ValueError: both are declared, or one is out of range.
+    """
+    rows = checks.whole("rows_per_person", rows_per_person, 1, MOST_ROWS)
+    if person is None:
+        return rows
+    checks.text("person", person)
+    if person in columns:
+        raise ValueError(f"person names {person!r}, which is an input or the output too; name the column of people")
+    if rows > 1:
+        raise ValueError("person and rows_per_person are two answers to one question; with person leave the other out")
+    return rows
+
+
+def check_mechanism(person: str | None, mechanism: str, choice: Entry, inputs: int) -> None:
+    """Raise ValueError unless the mechanism hides all rows of a person, where a column says whose each is."""
+    if person is None:
+        return
+    if not choice.people:
+        raise ValueError(
+            f"mechanism {mechanism!r} hides one row, and person says that people may have several. Use 'bayes_cells' "
+            "or 'bayes', or declare rows_per_person instead of person"
+        )
+    if inputs not in MOST:
+        raise ValueError(f"people with several rows are counted over at most {max(MOST)} input columns, not {inputs}")
+
+
+def promise(built: Mechanism, unit: str, person: str | None, rows: int, budget: Budget) -> Guarantee:
+    """The promise of one release to whom was declared.
+
+    Args:
+        built: the mechanism; where rows > 1, for the budget of one row.
+        unit: whom it is to.
+        person: see ``checked_rows``.
+        rows: most rows of a person.
+        budget: of all rows of a person together.
+    """
+    if person is not None and isinstance(built, BayesCloaking):
+        return replace(built.promise_to(unit, people=True), person=person)
+    return for_rows(built.guarantee.for_unit(unit), rows, budget)

@@ -5,14 +5,15 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Mapping
+from textwrap import shorten
 from typing import NamedTuple
 
-from pages._ui.own.parts import Handler, Parts, Refused
+from .parts import Handler, Parts, Refused
 
 _DATES = {*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)}  # built-in formats, ECMA-376 part 1, 18.8.30
 _NO_CODE = re.compile(r'"[^"]*"|\\.|_.|\[(?!h+\]|m+\]|s+\])[^\]]*\]', re.IGNORECASE)  # words, colours, conditions
 _LONGEST_CODE, _MOST_FORMATS = 255, 5_000  # letters, formats; spreadsheets write no longer ones, and some 250
-_MOST_SHEETS, _LONGEST_NAME = 1_000, 100
+_MOST_SHEETS, _LONGEST_NAME, _SHOWN_LETTERS = 1_000, 100, 300
 _MAIN, _STRINGS, _STYLES = "/officeDocument", "/sharedStrings", "/styles"  # how the types of relations end
 
 
@@ -76,7 +77,8 @@ def opened(parts: Parts, name: str | None = None) -> Book:
     """
     ids, related, since_1904 = _sheets(parts)
     if name is None and len(ids) != 1:
-        raise Refused(f"the workbook has {len(ids)} sheets; choose the one with the table")
+        names = shorten(", ".join(map(repr, ids)), _SHOWN_LETTERS, placeholder=" ...")
+        raise Refused(f"the workbook has {len(ids)} sheets; declare sheet, the name of the one with the table: {names}")
     if name is not None and name not in ids:
         raise Refused("the workbook has no such sheet; choose another")
     paths = {kind: each.path for each in related.values() for kind in (_STRINGS, _STYLES) if each.kind.endswith(kind)}

@@ -1,1 +1,0 @@
-"""Public declarations that change units: logarithms of the output, degrees as kilometres."""

@@ -1,0 +1,62 @@
+"""Which tests take longer than some two seconds: they are marked `full`, so that `make test` ends within five minutes.
+
+    make test-full PYTEST_ADDOPTS=--junitxml=times.xml
+    python -m tests.long times.xml ...
+
+writes ``tests/long.txt``, one test a line, from reports of runs. A time is compared with that of the whole run, so that
+a busy machine makes the same list. A test that is new, or has a new name, is in `make test` until the list is renewed.
+"""
+
+from __future__ import annotations
+
+import sys
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import pytest
+
+LIST = Path(__file__).with_suffix(".txt")
+SHARE = 2 / 2600  # of all seconds of `make test` before it was shortened: two seconds on a quiet machine
+ALWAYS = (  # one of each kind stays, however long it takes
+    "tests/e2e/test_every_page.py::test_it_draws_on_a_desk",
+    "tests/core/bayes/test_inputs.py::test_the_curve_is_right_where_people_are[five_values-inputs]",
+    "tests/core/bayes/test_inputs.py::test_the_curve_is_right_where_people_are[people-outputs]",
+    "tests/core/bayes/test_inputs.py::test_counts_that_must_be_smooth_are_found_out_and_intervals_widened[five_values]",
+    "tests/core/mechanisms/test_contract.py",
+    "tests/core/mechanisms/test_catalogue.py",
+    "tests/core/test_digests.py",
+    "tests/core/release/test_as_it_is.py::test_every_kind_is_released_from_as_it_is",
+)
+
+
+def listed() -> frozenset[str]:
+    """The tests of the list."""
+    return frozenset(LIST.read_text(encoding="utf-8").split("\n")) - {""}
+
+
+def mark(items: Iterable[pytest.Item]) -> None:
+    """Mark those of the list."""
+    long = listed()
+    for item in items:
+        if item.nodeid in long:
+            item.add_marker(pytest.mark.full)
+
+
+def longest(reports: Sequence[Path]) -> list[str]:
+    """The tests whose share of all seconds is above ``SHARE``, in order; of reports of several runs, in any."""
+    found = set[str]()
+    for report in reports:
+        cases = list(ElementTree.parse(report).getroot().iter("testcase"))
+        seconds = sum(float(case.get("time", 0)) for case in cases)
+        found |= {_name(case) for case in cases if float(case.get("time", 0)) > SHARE * seconds}
+    return sorted(name for name in found if not name.startswith(ALWAYS))
+
+
+def _name(case: ElementTree.Element) -> str:
+    """As pytest names a test; the report has its file with dots for slashes."""
+    return f"{case.get('classname', '').replace('.', '/')}.py::{case.get('name')}"
+
+
+if __name__ == "__main__":
+    LIST.write_text("\n".join(longest([Path(each) for each in sys.argv[1:]])) + "\n", encoding="utf-8")

@@ -1,0 +1,285 @@
+"""Tables of odder kinds: read right once what `look` proposes is declared, or refused with a remedy that works."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import json
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from typing import Any
+
+import numpy as np
+import openpyxl
+
+from tests.kinds import _AGE, _DATE, _HEIGHT, _SALARY, N, some, table
+
+AGE, HEIGHT = [int(age) for age in _AGE], [float(height) for height in _HEIGHT]
+DAY = list(_DATE)
+FIRST = date(2024, 3, 1)
+PLAIN = table("age,height", AGE, HEIGHT)
+
+
+@dataclass(frozen=True)
+class Odd:
+    """A table of an odd kind.
+
+    Attributes:
+        content: its bytes.
+        y: the outcomes that must be read.
+        x: the inputs that must be read: ages, or days since the 1st of March 2024.
+        dated: whether the inputs are dates.
+        refused: what its refusal must say, if it is refused as it is.
+        cured: what becomes of it when the remedy is followed: another file, or declarations.
+        declared: what its owner says beside what is proposed.
+        by_page: what its owner says on the page instead of a configuration.
+    """
+
+    content: bytes = field(repr=False)
+    y: Any = tuple(HEIGHT)
+    x: Any = tuple(AGE)
+    dated: bool = False
+    refused: str = ""
+    cured: bytes | dict[str, Any] = b""
+    declared: dict[str, Any] = field(default_factory=dict)
+
+
+def comma(values: Any) -> list[str]:
+    return [str(value).replace(".", ",") for value in values]
+
+
+def grouped(mark: str, decimal: str = "") -> list[str]:
+    return [f"{value:,}".replace(",", mark) + (f"{decimal}5" if decimal else "") for value in _SALARY]
+
+
+def lacking(*words: str) -> Odd:
+    """Every sixth outcome is one of some words."""
+    kept = [at for at in range(N) if at % 6]
+    content = table("age;height", AGE, some(HEIGHT, list(words)), sep=";")
+    return Odd(content, [HEIGHT[at] for at in kept], [AGE[at] for at in kept])
+
+
+def numbers(write: Callable[[float], str], header: str = "age;height", scale: float = 1.0) -> Odd:
+    return Odd(table(header, AGE, [write(height) for height in HEIGHT], sep=";"), [scale * height for height in HEIGHT])
+
+
+def dates(write: Callable[[date], str], means: Callable[[date], date] = lambda day: day, **more: Any) -> Odd:
+    days = [float((means(day) - FIRST).days) for day in DAY]
+    return Odd(table("day;height", [write(day) for day in DAY], HEIGHT, sep=";"), x=days, dated=True, **more)
+
+
+def zipped(name: str, content: bytes) -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(name, content)
+    return stream.getvalue()
+
+
+def workbook(rows: list[list[Any]], *, others: tuple[str, ...] = (), sheet: str = "measured") -> bytes:
+    book = openpyxl.Workbook()
+    book.active.title = sheet
+    for row in rows:
+        book.active.append(row)
+    for other in others:
+        book.create_sheet(other).append(["a note"])
+    stream = io.BytesIO()
+    book.save(stream)
+    return stream.getvalue()
+
+
+def month(day: date) -> date:
+    return day.replace(day=1)
+
+
+def week(day: date) -> date:
+    return day - timedelta(days=day.weekday())
+
+
+MARZ = ("", "Jan.", "Februar", "März", "April", "Mai", "Juni")
+ROWS = [["age", "height"], *([age, height] for age, height in zip(AGE, HEIGHT, strict=True))]
+UNPACK, CONVERT, HOURS = "unpack it", "save it as CSV in UTF-8", "write times as hours"
+WIDTH = "60 of 60 rows; declare the separator, name every column in the header, or save it again with semicolons"
+SALARY = {"y": [float(value) for value in _SALARY]}
+HALF = {"y": [value + 0.5 for value in _SALARY]}
+
+ODD: dict[str, Odd] = {
+    # lines that are no rows
+    "title lines": Odd(b"Survey of 2024\nPrinted on 3 March\n\n" + PLAIN),
+    "title lines padded with separators": Odd(b"Survey of 2024,,\n,,\n" + table("age,height,note", AGE, HEIGHT, AGE)),
+    "comments of a logger": Odd(b"# made by a logger\n# unit: cm\n" + PLAIN),
+    "notes below": Odd(PLAIN + b"\nSource: the office\nNote: revised, see text\n"),
+    "one note below": Odd(PLAIN + b"Source: the office\n"),
+    "titles and notes": Odd(b"Survey\n\n" + PLAIN + b"\nSource: the office"),
+    "units below the names": Odd(table("age,height\nyears,cm", AGE, HEIGHT)),
+    "a line of dashes below the names": Odd(table("age|height\n---|---", AGE, HEIGHT, sep="|")),
+    "a sum at the end": Odd(PLAIN + b"Total,9999.5\n"),
+    "an empty line below the names": Odd(table("age,height\n", AGE, HEIGHT)),
+    "names repeated": Odd(PLAIN + b"\xef\xbb\xbf" + PLAIN, [*HEIGHT, *HEIGHT], [*AGE, *AGE]),
+    "the end of files of old": Odd(PLAIN + b"\x1a"),
+    # names
+    "names on two lines": Odd(table('age,"height\n[cm]"', AGE, HEIGHT), declared={"y": "height [cm]"}),
+    "spaces that do not break in names": Odd(table("\u00a0age, height ", AGE, HEIGHT)),
+    "names with letters that nobody sees": Odd(table("\u200bage,height", AGE, HEIGHT)),
+    "names in capitals": Odd(
+        table("Age,Height", AGE, HEIGHT),
+        refused="no column 'age'; its comma-separated columns are: 'Age', 'Height'",
+        cured={"x": ["Age"], "y": "Height"},
+    ),
+    "two columns of the name that is used": Odd(
+        table("age,height,height", AGE, HEIGHT, AGE),
+        refused="columns 2 and 3 of the file have the same name: 'height'; rename all but the one that is meant",
+        cured=table("age,height,other", AGE, HEIGHT, AGE),
+    ),
+    "rows one longer than the names": Odd(
+        table("age,height", range(N), AGE, HEIGHT), refused=WIDTH, cured=table("id,age,height", range(N), AGE, HEIGHT)
+    ),
+    "no names": Odd(
+        table(f"{AGE[0]},{HEIGHT[0]}", AGE[1:], HEIGHT[1:]), refused="add a header line", cured=PLAIN
+    ),
+    # separators and quotes
+    "carets": Odd(table("age^height", AGE, HEIGHT, sep="^")),
+    "tildes": Odd(table("age~height", AGE, HEIGHT, sep="~")),
+    "colons": Odd(table("age:height", AGE, HEIGHT, sep=":")),
+    "double bars": Odd(table("age||height", AGE, HEIGHT, sep="||")),
+    "separators at the end of all rows": Odd(table("age,height", AGE, [f"{height}," for height in HEIGHT])),
+    "fixed width": Odd(
+        "".join(["  age   height\n", *(f"{age:5d} {height:8.1f}\n" for age, height in zip(AGE, HEIGHT, strict=True))])
+        .encode()
+    ),
+    "quoted lines within cells": Odd(table("age,note,height", AGE, ['"two\nlines"'] * N, HEIGHT)),
+    "quotes of one stroke": Odd(table("'age','height'", [f"'{age}'" for age in AGE], [f"'{y}'" for y in HEIGHT])),
+    "each row quoted whole": Odd(
+        "\n".join(['"age,height"', *(f'"{age},{y}"' for age, y in zip(AGE, HEIGHT, strict=True))]).encode()
+    ),
+    "a quote within text": Odd(table("age,note,height", AGE, ['5" pipe'] * N, HEIGHT)),
+    "decimal commas between commas, not quoted": Odd(
+        table("age,height", AGE, comma(HEIGHT)), refused=WIDTH, cured=table("age;height", AGE, comma(HEIGHT), sep=";")
+    ),
+    "thousands between commas, not quoted": Odd(
+        table("age,height", AGE, grouped(",")), **SALARY, refused=WIDTH,
+        cured=table("age;height", AGE, grouped(","), sep=";"),
+    ),
+    "quotes escaped by a stroke": Odd(
+        table("age,note,height", AGE, ['"a \\" b"'] * N, HEIGHT), refused="save it again", cured=PLAIN
+    ),
+    # numbers
+    "apostrophes": Odd(table("age;height", AGE, grouped("'"), sep=";"), **SALARY),
+    "typeset apostrophes": Odd(table("age;height", AGE, grouped("\u2019"), sep=";"), **SALARY),
+    "spaces that do not break": Odd(table("age,height", AGE, grouped("\u00a0", ".")), **HALF),
+    "narrow spaces": Odd(table("age;height", AGE, grouped("\u202f", ","), sep=";"), **HALF),
+    "per cent": numbers(lambda y: f"{y} %"),
+    "pounds": Odd(table("age,height", AGE, [f'"£{value:,}"' for value in _SALARY]), **SALARY),
+    "euros behind": Odd(table("age;height", AGE, [f"{value},50 €" for value in _SALARY], sep=";"), **HALF),
+    "a unit behind": numbers(lambda y: f"{y} cm"),
+    "a currency's name before": Odd(table("age,height", AGE, [f"EUR {value}" for value in _SALARY]), **SALARY),
+    "brackets for negative numbers": numbers(lambda y: f"({y})", scale=-1.0),
+    "a minus behind": numbers(lambda y: f"{y}-", scale=-1.0),
+    "a typeset minus": numbers(lambda y: f"\u2212{y}", scale=-1.0),
+    "a plus": numbers(lambda y: f"+{y}"),
+    "no digit before the point": Odd(table("age,height", AGE, [f".{age}" for age in AGE]), [age / 100 for age in AGE]),
+    "no digit behind the point": Odd(table("age,height", AGE, [f"{age}." for age in AGE]), AGE),
+    "powers of ten": Odd(table("age,height", AGE, [f"{age}E+03" for age in AGE]), [1000.0 * age for age in AGE]),
+    "powers of ten with commas": Odd(
+        table("age;height", AGE, [f"1,{age}E+4" for age in AGE], sep=";"), [float(f"1.{age}e4") for age in AGE]
+    ),
+    "text in a spreadsheet": numbers(lambda y: f"'{y}"),
+    "formulas of text": Odd(table("age,height", AGE, [f'="{y}"' for y in HEIGHT])),
+    "commas and points in one column": Odd(
+        table("age;height", AGE, [str(y).replace(".", ",") if at % 2 else y for at, y in enumerate(HEIGHT)], sep=";"),
+        refused="a number that is written otherwise in 30 of 60 rows, first in line 3 of the file; write all numbers",
+        cured=table("age;height", AGE, HEIGHT, sep=";"),
+    ),
+    "times of day": Odd(
+        table("age,height", AGE, [f"{age % 24}:30" for age in AGE]),
+        [age % 24 + 0.5 for age in AGE],
+        refused=HOURS,
+        cured=table("age,height", AGE, [age % 24 + 0.5 for age in AGE]),
+    ),
+    "feet and inches": Odd(
+        table("age,height", AGE, ["5'11\""] * 30 + ["6'2\""] * 30),
+        refused="Otherwise write it as numbers",
+        cured=PLAIN,
+    ),
+    "an offset of a billion": Odd(
+        table("age,height", [10**12 + age for age in AGE], HEIGHT),
+        declared={"x_box": [[10**12, 10**12 + 100]]},
+        refused="subtract a public offset such as 1e+12 from the column and from these ends",
+        cured=PLAIN,
+    ),
+    # missing values
+    "NULL": lacking("NULL"),
+    "points": lacking("."),
+    "dashes": lacking("-", "\u2013", "\u2014"),
+    "dots": lacking("..", "\u2026"),
+    "colons for missing": lacking(":"),
+    "errors of a spreadsheet": lacking("#DIV/0!", "#N/A", "#VALUE!"),
+    "asterisks": lacking("*", "**"),
+    "less than": lacking("<140"),
+    "codes": lacking("-9999"),
+    "two codes": lacking("-998", "-999"),
+    # dates
+    "1-Mar-2024": dates(lambda day: f"{day.day}-{day:%b-%Y}"),
+    "1 March 2024": dates(lambda day: f"{day.day} {day:%B %Y}"),
+    "March 1, 2024": dates(lambda day: f"{day:%B} {day.day}, {day.year}"),
+    "Fri, 01 Mar 2024": dates(lambda day: f"{day:%a, %d %b %Y}"),
+    "1. März 2024": dates(lambda day: f"{day.day}. {MARZ[day.month]} {day.year}"),
+    "2024-Mar-01": dates(lambda day: f"{day:%Y-%b-%d}"),
+    "01MAR2024": dates(lambda day: f"{day:%d%b%Y}".upper()),
+    "Mar 2024": dates(lambda day: f"{day:%b %Y}", month),
+    "Mar-24": dates(lambda day: f"{day:%b-%y}", month),
+    "03/2024": dates(lambda day: f"{day:%m/%Y}", month),
+    "2024-03": dates(lambda day: f"{day:%Y-%m}", month),
+    "2024M03": dates(lambda day: f"{day:%YM%m}", month),
+    "2024-W09": dates(lambda day: f"{day:%G-W%V}", week),
+    "2024-W09-5": dates(lambda day: f"{day:%G-W%V-%u}"),
+    "2024Q1": dates(
+        lambda day: f"{day.year}Q{(day.month + 2) // 3}", lambda day: date(day.year, 3 * ((day.month + 2) // 3) - 2, 1)
+    ),
+    "20240301": dates(lambda day: f"{day:%Y%m%d}"),
+    "dates and times": dates(lambda day: f"{day:%d/%m/%Y} 08:30:12"),
+    "times with a zone": dates(lambda day: f"{day.isoformat()}T08:30:00.123+02:00"),
+    "days since 1900": dates(
+        lambda day: str((day - date(1899, 12, 30)).days),
+        refused="a number instead of a date in 60 of 60 rows, first in line 2 of the file; declare the column a number",
+        cured={"x_box": [[45000, 46000]]},
+    ),
+    "no date": Odd(
+        table("day,height", some([day.isoformat() for day in DAY], ["0000-00-00"]), HEIGHT),
+        [y for at, y in enumerate(HEIGHT) if at % 6],
+        [float((day - FIRST).days) for at, day in enumerate(DAY) if at % 6],
+        dated=True,
+    ),
+    # encodings and line ends
+    "UTF-16 without a mark": Odd(table("age,height", AGE, HEIGHT, encoding="utf-16-le")),
+    "UTF-16, the other end first": Odd(b"\xfe\xff" + table("age\theight", AGE, HEIGHT, sep="\t", encoding="utf-16-be")),
+    "ends of lines of two kinds": Odd(PLAIN.replace(b"\n", b"\r\n", 20)),
+    "old letters in a note": Odd(table("age,height,note", AGE, HEIGHT, ["é"] * N, encoding="cp1252")),
+    # other files
+    "a workbook": Odd(workbook(ROWS)),
+    "a workbook with a title and notes": Odd(workbook([["Survey"], [], *ROWS, [], ["Source: the office"]])),
+    "a workbook of dates": Odd(
+        workbook([["day", "height"], *([day, y] for day, y in zip(DAY, HEIGHT, strict=True))]),
+        x=[float((day - FIRST).days) for day in DAY],
+        dated=True,
+    ),
+    "a workbook of several sheets": Odd(
+        workbook(ROWS, others=("notes", "old")),
+        refused="the workbook has 3 sheets; declare sheet, the name of the one with the table: 'measured', 'notes'",
+        cured={"sheet": "measured"},
+    ),
+    "a zipped table": Odd(zipped("table.csv", PLAIN), refused=UNPACK, cured=PLAIN),
+    "a table compressed by gzip": Odd(gzip.compress(PLAIN), refused=UNPACK, cured=PLAIN),
+    "a table compressed by bzip2": Odd(bz2.compress(PLAIN), refused=UNPACK, cured=PLAIN),
+    "an OpenDocument spreadsheet": Odd(
+        zipped("content.xml", b"<x/>"), refused="save it as an Excel workbook", cured=workbook(ROWS)
+    ),
+    "JSON": Odd(
+        json.dumps([{"age": age, "height": y} for age, y in zip(AGE, HEIGHT, strict=True)]).encode(),
+        refused=CONVERT, cured=PLAIN,
+    ),
+    "HTML": Odd(b"<html><table><tr><td>63</td><td>160.8</td></tr></table>", refused=CONVERT, cured=PLAIN),
+}  # fmt: skip
+assert np.isfinite(HEIGHT).all()
