@@ -228,7 +228,7 @@ def _read(card: Mapping[str, Any], arrays: Mapping[str, Array]) -> Statistics | 
         "y_unit": str(output["unit"]),
         "y_scale": number(output["scale"]),
         "guarantee": dict(card["guarantee"]),
-        "reading": _reading(card),
+        "reading": reading_of(card),
         "distances": _distances(card, floats),
     }
     if not over_cells:
@@ -244,7 +244,7 @@ def _read(card: Mapping[str, Any], arrays: Mapping[str, Array]) -> Statistics | 
     )
 
 
-def _reading(card: Mapping[str, Any]) -> Reading:
+def reading_of(card: Mapping[str, Any]) -> Reading:
     """What kind of outcomes a release was made for; files of before do not say, and were made for normal ones."""
     for known in READINGS:
         if card.get("reading", READINGS[-1]) == known:

@@ -189,7 +189,7 @@ class BinSums(EachDraw):
         return len(self.plan.counts) * self.public.n
 
     def mapped(self, draw: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """See ``recorded.Mapped``."""
+        """See ``EachDraw``."""
         factor = self.maps[draw]
         return np.full(len(factor), self.public.midpoint), factor, self.z[draw]
 

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import NamedTuple, Protocol, overload, runtime_checkable
+from typing import NamedTuple, Protocol, overload
 
 import numpy as np
 
@@ -103,26 +103,20 @@ class Staged(Protocol):
         ...
 
 
-@runtime_checkable
-class Mapped(Protocol):
-    """Statistics whose released values are an affine map of the numbers measured last."""
+class EachDraw(Sequence[Statistics], ABC):
+    """The statistics of every draw, made when asked for: strategies of many records are large.
+
+    Released values are an affine map of the numbers measured last.
+    """
 
     @property
+    @abstractmethod
     def size(self) -> int:
         """Numbers in all strategies."""
-        ...
 
+    @abstractmethod
     def mapped(self, draw: int) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Offset (P,), map (P, r) and z (r,) of a draw: its curve is offset + map z, in the output's unit."""
-        ...
-
-    def __getitem__(self, draw: int) -> Statistics:
-        """The statistics of a draw."""
-        ...
-
-
-class EachDraw(Sequence[Statistics], ABC):
-    """The statistics of every draw, made when asked for: strategies of many records are large."""
 
     @overload
     def __getitem__(self, draw: int) -> Statistics: ...
@@ -168,7 +162,7 @@ class Recorded(EachDraw):
         return sum(stage.strategy.shape[0] * stage.strategy.shape[1] for stage in self.plan.stages)
 
     def mapped(self, draw: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """See ``Mapped``."""
+        """See ``EachDraw``."""
         last = self.replayed(range(len(self))[draw])[-1]
         return self.public.midpoint + last.place.known[0], last.place.widest[0] * last.plan.factor, last.z[0]
 

@@ -28,7 +28,7 @@ from ..measurement.described_arrays import FILE
 from ..measurement.statistics import CellStatistics, Statistics
 from ..measurement.statistics_file import statistics_from_files, statistics_to_files
 from ..mechanisms import BayesCloaking, SparseVariational
-from ..mechanisms.recorded import Mapped
+from ..mechanisms.recorded import EachDraw
 from ..sparse.statistics import NoiseScales, NoisyStatistics
 from .bought import FILE as BOUNDS
 from .bought import as_released, bounds_object, counts_text
@@ -271,10 +271,10 @@ def statistic_files(
         statistic = statistics[0]
         return statistic if promised is None else replace(statistic, guarantee=promise_of(promised))
 
-    if not isinstance(statistics, Mapped) and isinstance(statistics[0], Statistics | CellStatistics):
-        about, npz = statistics_to_files(first())
-        return about, {FILE: npz}
-    if not isinstance(statistics, Mapped):
+    if not isinstance(statistics, EachDraw):
+        if isinstance(statistics[0], Statistics | CellStatistics):
+            about, npz = statistics_to_files(first())
+            return about, {FILE: npz}
         sums: NoisyStatistics = statistics[0]
         about = {"file": FILE, "noise": {"sa": sums.noise.sa, "sb": sums.noise.sb}}
         return about, {FILE: _npz({"A": sums.A, "B": sums.B})}

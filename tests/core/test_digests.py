@@ -14,7 +14,7 @@ def _marked(name):
     return pytest.param(name, marks=[pytest.mark.full] if long else [])
 
 
-@pytest.mark.parametrize("name", map(_marked, CASES))
+@pytest.mark.parametrize("name", [_marked(name) for name in CASES])
 def test_what_is_computed_has_not_changed(name):
     if name.startswith("bayes") and kept()[ROUNDING] != rounding():
         pytest.skip("made on a processor that rounds otherwise, where other strategies are as good")

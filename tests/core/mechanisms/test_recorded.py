@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from dpgp_core import EQ, Cloaking, RefinedCloaking
-from dpgp_core.mechanisms.recorded import Mapped, SimulatedInterval
+from dpgp_core.mechanisms.recorded import EachDraw, SimulatedInterval
 
 X_TEST = np.linspace(0, 10, 7)[:, None]
 SETTINGS = {"kernel": EQ(lengthscale=2.0), "noise_variance": 0.3, "epsilon": 1.0, "delta": 0.01}
@@ -14,7 +14,7 @@ def release(request, make_dataset):
 
 
 def test_every_draw_follows_from_its_statistics(release):
-    assert isinstance(release.statistics, Mapped)
+    assert isinstance(release.statistics, EachDraw)
     assert len(release.statistics) == 3
     for draw in range(3):
         offset, factor, z = release.statistics.mapped(draw)
